@@ -1,0 +1,48 @@
+# One target a folder. A folder may use only folders above it in src/CMakeLists.txt; links and a test enforce that.
+
+# Flags every target of ours is built with.
+add_library(emplace_flags INTERFACE)
+target_compile_options(emplace_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
+target_compile_definitions(emplace_flags INTERFACE EIGEN_DONT_PARALLELIZE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+# Results must not depend on how the compiler fuses multiply-adds.
+target_compile_options(emplace_flags INTERFACE -ffp-contract=off)
+if(EMPLACE_ARCH)
+  target_compile_options(emplace_flags INTERFACE -march=${EMPLACE_ARCH})
+endif()
+if(EMPLACE_WERROR)
+  target_compile_options(emplace_flags INTERFACE -Werror)
+endif()
+if(EMPLACE_SANITIZE)
+  target_compile_options(emplace_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(emplace_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
+# emplace_folder(NAME USES folder... LINKS library...): LINKS stay private to the folder's sources.
+function(emplace_folder name)
+  cmake_parse_arguments(ARG "" "" "USES;LINKS;INCLUDES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  list(TRANSFORM ARG_USES PREPEND emplace_ OUTPUT_VARIABLE uses)
+  add_library(emplace_${name} STATIC ${sources})
+  add_library(emplace::${name} ALIAS emplace_${name})
+  set_target_properties(emplace_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(emplace_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+  target_include_directories(emplace_${name} SYSTEM PRIVATE ${ARG_INCLUDES})
+  target_compile_features(emplace_${name} PUBLIC cxx_std_20)
+  target_link_libraries(emplace_${name} PUBLIC ${uses} fmt::fmt PRIVATE $<BUILD_INTERFACE:emplace_flags> ${ARG_LINKS})
+  set_property(GLOBAL APPEND PROPERTY EMPLACE_FOLDERS emplace_${name})
+endfunction()
+
+# emplace_tests(FOLDER LINKS library...): every *_test.cpp here becomes part of build/.../tests/test_FOLDER.
+function(emplace_tests name)
+  cmake_parse_arguments(ARG "" "" "USES;LINKS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  list(TRANSFORM ARG_USES PREPEND emplace_ OUTPUT_VARIABLE uses)
+  add_executable(test_${name} ${sources})
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(test_${name} PRIVATE ${uses} emplace_${name} emplace_flags GTest::gmock GTest::gtest_main rapidcheck ${ARG_LINKS})
+  # Tests run in the source tree: they read configs/ and, where it exists, ../shared.
+  gtest_discover_tests(test_${name} TEST_PREFIX ${name}/ WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+endfunction()

@@ -1,0 +1,124 @@
+// Option records: one description of an option (name, unit, bounds, default, sentence) serves the TOML reader,
+// key=value overrides, --help, `emplace list` and the checkpoint's echo.
+//
+//   struct PpoOptions { double clip_ratio = 0.2; int epochs = 4; };
+//   void describe(PpoOptions& o, OptionVisitor& visit) {
+//     visit("clip_ratio", o.clip_ratio, {.min = 0, .max = 1, .help = "Largest change of the action probability
+//     ratio."});
+//   }
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emplace/base/config.hpp"
+
+namespace emplace {
+
+struct OptionMeta {
+  std::optional<double> min;         // smallest value allowed
+  std::optional<double> max;         // largest value allowed
+  bool above_min = false;            // the smallest value itself is refused
+  std::string unit;                  // "s", "bytes", ...
+  std::vector<std::string> choices;  // texts allowed; empty: any
+  std::string help;                  // one sentence
+};
+
+class OptionVisitor {
+ public:
+  virtual ~OptionVisitor() = default;
+  virtual void operator()(const char* name, bool& value, const OptionMeta& meta) = 0;
+  virtual void operator()(const char* name, std::int64_t& value, const OptionMeta& meta) = 0;
+  virtual void operator()(const char* name, double& value, const OptionMeta& meta) = 0;
+  virtual void operator()(const char* name, std::string& value, const OptionMeta& meta) = 0;
+  virtual void operator()(const char* name, std::vector<std::string>& value, const OptionMeta& meta) = 0;
+  void operator()(const char* name, int& value, const OptionMeta& meta) {
+    std::int64_t wide = value;
+    OptionMeta bounded = meta;
+    if (!bounded.min) bounded.min = -2147483648.0;
+    if (!bounded.max) bounded.max = 2147483647.0;
+    (*this)(name, wide, bounded);
+    value = static_cast<int>(wide);
+  }
+};
+
+// What `emplace list --json` and --help print of one option.
+struct OptionInfo {
+  std::string name, type, default_value, help, unit;
+  std::vector<std::string> choices;
+};
+
+// Sets options from a table; checks types, bounds and choices. Does not refuse unread keys (see refuse_unread).
+class OptionReader final : public OptionVisitor {
+ public:
+  explicit OptionReader(const ConfigTable& table) : table_(table) {}
+  using OptionVisitor::operator();
+  void operator()(const char* name, bool& value, const OptionMeta& meta) override;
+  void operator()(const char* name, std::int64_t& value, const OptionMeta& meta) override;
+  void operator()(const char* name, double& value, const OptionMeta& meta) override;
+  void operator()(const char* name, std::string& value, const OptionMeta& meta) override;
+  void operator()(const char* name, std::vector<std::string>& value, const OptionMeta& meta) override;
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  const ConfigTable& table_;
+  std::vector<std::string> names_;
+};
+
+// Collects names, types, defaults and sentences.
+class OptionLister final : public OptionVisitor {
+ public:
+  using OptionVisitor::operator();
+  void operator()(const char* name, bool& value, const OptionMeta& meta) override;
+  void operator()(const char* name, std::int64_t& value, const OptionMeta& meta) override;
+  void operator()(const char* name, double& value, const OptionMeta& meta) override;
+  void operator()(const char* name, std::string& value, const OptionMeta& meta) override;
+  void operator()(const char* name, std::vector<std::string>& value, const OptionMeta& meta) override;
+  std::vector<OptionInfo> options;
+};
+
+// Writes the present values into a table: the echo of a resolved configuration.
+class OptionEcho final : public OptionVisitor {
+ public:
+  explicit OptionEcho(ConfigTable& table) : table_(table) {}
+  using OptionVisitor::operator();
+  void operator()(const char* name, bool& value, const OptionMeta& meta) override;
+  void operator()(const char* name, std::int64_t& value, const OptionMeta& meta) override;
+  void operator()(const char* name, double& value, const OptionMeta& meta) override;
+  void operator()(const char* name, std::string& value, const OptionMeta& meta) override;
+  void operator()(const char* name, std::vector<std::string>& value, const OptionMeta& meta) override;
+
+ private:
+  ConfigTable& table_;
+};
+
+// Options of type T with the table's values; every key of the table must belong to T.
+template <class T>
+T read_options(const ConfigTable& table) {
+  T options;
+  OptionReader reader(table);
+  describe(options, reader);
+  table.refuse_unread(reader.names());
+  return options;
+}
+
+template <class T>
+std::vector<OptionInfo> list_options() {
+  T options;
+  OptionLister lister;
+  describe(options, lister);
+  return std::move(lister.options);
+}
+
+template <class T>
+ConfigTable echo_options(T options) {
+  ConfigTable table;
+  OptionEcho echo(table);
+  describe(options, echo);
+  return table;
+}
+
+}  // namespace emplace

@@ -1,0 +1,33 @@
+// A live progress line on a terminal; a plain line now and then when standard error is redirected.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace emplace {
+
+class Progress {
+ public:
+  // `enabled` false: prints nothing (other ranks, --quiet).
+  explicit Progress(bool enabled);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // `fraction` of the work done in [0, 1] gives the time remaining; `text` is what to say.
+  void update(double fraction, const std::string& text);
+  // Ends the live line, so that what follows starts on a line of its own.
+  void finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool enabled_;
+  bool terminal_;
+  bool line_open_ = false;
+  std::size_t width_ = 0;
+  Clock::time_point start_;
+  Clock::time_point last_;
+  bool printed_ = false;
+};
+
+}  // namespace emplace

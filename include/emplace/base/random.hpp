@@ -1,0 +1,49 @@
+// Keyed random streams: a draw depends on (seed, purpose, update, index) and its position in the stream, never on rank,
+// thread or clock. Philox4x32-10 (Salmon et al. 2011) through Random123; the distributions are our own, because those
+// of the standard library differ between implementations.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace emplace {
+
+// What a stream is for. Values are part of the meaning of a seed: append, never renumber.
+enum class Purpose : std::uint32_t {
+  initialise = 1,
+  sample_placement = 2,
+  random_placer = 3,
+  shuffle = 4,
+  test = 5,
+  search = 6,
+  choose_problem = 7,
+};
+
+struct StreamKey {
+  std::uint64_t seed = 0;
+  Purpose purpose = Purpose::test;
+  std::uint64_t update = 0;
+  std::uint32_t index = 0;
+};
+
+class Stream {
+ public:
+  explicit Stream(const StreamKey& key);
+
+  std::uint32_t bits32();
+  std::uint64_t bits64() { return (std::uint64_t{bits32()} << 32) | bits32(); }
+  // Uniform in [0, 1) with 53 random bits.
+  double uniform() { return static_cast<double>(bits64() >> 11) * 0x1.0p-53; }
+  // Uniform in {0, ..., count-1}, count > 0, without bias.
+  std::uint32_t below(std::uint32_t count);
+
+ private:
+  void refill();
+
+  std::array<std::uint32_t, 2> key_{};
+  std::array<std::uint32_t, 4> counter_{};
+  std::array<std::uint32_t, 4> block_{};
+  unsigned used_ = 4;
+};
+
+}  // namespace emplace

@@ -1,0 +1,59 @@
+// Named arrays: how policies and learners hand their state to a checkpoint without knowing HDF5.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "emplace/base/error.hpp"
+
+namespace emplace {
+
+struct StateArray {
+  std::vector<std::uint64_t> shape;  // rows x columns ...; empty: a scalar
+  std::variant<std::vector<float>, std::vector<double>, std::vector<std::int64_t>, std::vector<std::uint64_t>,
+               std::vector<std::uint8_t>>
+      data;
+  friend bool operator==(const StateArray&, const StateArray&) = default;
+};
+
+using State = std::map<std::string, StateArray>;
+
+template <class T>
+void put(State& state, const std::string& name, std::vector<T> values, std::vector<std::uint64_t> shape = {}) {
+  if (shape.empty()) shape = {values.size()};
+  state[name] = StateArray{std::move(shape), std::move(values)};
+}
+
+template <class T>
+void put_scalar(State& state, const std::string& name, T value) {
+  state[name] = StateArray{{}, std::vector<T>{value}};
+}
+
+// The array called `name`, of exactly this element type; its absence means that the state is of another program or
+// shape.
+template <class T>
+const std::vector<T>& get(const State& state, const std::string& name) {
+  const auto found = state.find(name);
+  if (found == state.end()) throw InputError("checkpoint", "array {} is missing", name);
+  const auto* values = std::get_if<std::vector<T>>(&found->second.data);
+  if (values == nullptr) throw InputError("checkpoint", "array {} has another element type", name);
+  return *values;
+}
+
+template <class T>
+const std::vector<T>& get(const State& state, const std::string& name, std::size_t size) {
+  const auto& values = get<T>(state, name);
+  if (values.size() != size)
+    throw InputError("checkpoint", "array {} has {} elements, wanted {}", name, values.size(), size);
+  return values;
+}
+
+template <class T>
+T get_scalar(const State& state, const std::string& name) {
+  return get<T>(state, name, 1).front();
+}
+
+}  // namespace emplace

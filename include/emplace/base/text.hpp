@@ -1,0 +1,45 @@
+// Text for people: nearest names, human-readable sizes and times, aligned tables.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emplace/base/units.hpp"
+
+namespace emplace {
+
+// The candidate with the smallest edit distance to `wanted`, or "" if none is close enough to be a likely slip.
+std::string nearest_name(std::string_view wanted, std::span<const std::string> candidates);
+
+// " (did you mean 'x'?)" or "" when nothing is near.
+std::string did_you_mean(std::string_view wanted, std::span<const std::string> candidates);
+
+// A name from a hostile file, made fit for one line of a message: control characters escaped, long names shortened.
+std::string quoted(std::string_view name);
+
+std::string human_bytes(Bytes bytes);       // "1.50 GiB"
+std::string human_seconds(double seconds);  // "12.3 ms", "4 min 05 s"
+std::string human_count(double count);      // "23.8 M"
+
+// Columns padded to their widest cell; the first column to the left, the others to the right. No trailing blanks.
+class TextTable {
+ public:
+  explicit TextTable(std::vector<std::string> header);
+  void add(std::vector<std::string> row);
+  [[nodiscard]] std::string str() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+std::vector<std::string> split(std::string_view text, char separator);
+std::string join(std::span<const std::string> parts, std::string_view separator);
+
+// Whole text as a number, or false. No locale, no leading blanks.
+bool parse_number(std::string_view text, std::int64_t& value);
+bool parse_number(std::string_view text, double& value);
+
+}  // namespace emplace

@@ -1,0 +1,39 @@
+// Graph + Machine -> Problem: passes, roofline times, memory.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "emplace/base/options.hpp"
+#include "emplace/graph/graph.hpp"
+#include "emplace/graph/op_table.hpp"
+#include "emplace/machine/machine.hpp"
+#include "emplace/problem/problem.hpp"
+
+namespace emplace {
+
+// The recipe's [roofline] table.
+struct RooflineOptions {
+  bool prune = true;      // fold constants, identities and shape arithmetic away first
+  bool training = false;  // expand any forward graph to a training step
+  std::string optimizer = "sgd";
+};
+void describe(RooflineOptions& options, OptionVisitor& visit);
+
+struct Lowered {
+  Problem problem;
+  Graph graph;                 // after the passes: op i is the problem's op i
+  std::vector<OpId> origin;    // per op: the op of the input graph; none: made by a pass
+  GraphStatistics statistics;  // of `graph`; uncosted_ops and unknown_tensors are what was guessed
+};
+
+// max(flops / (peak x efficiency), bytes / bandwidth) + overhead, per op and device. InputError if nothing is left to
+// place or a device lacks the peak of a dtype that the graph uses.
+Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions& options, const std::string& name);
+
+// What was guessed (unknown op types with their share of the ops, tensors without a size), as sentences for people;
+// empty if nothing was.
+std::vector<std::string> cost_warnings(const Lowered& lowered);
+
+}  // namespace emplace

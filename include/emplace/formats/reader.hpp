@@ -1,0 +1,37 @@
+// Readers of model files: one entry and one file a format.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emplace/base/registry.hpp"
+#include "emplace/graph/graph.hpp"
+
+namespace emplace {
+
+struct ReadOptions {
+  // --shape input=1x3x224x224: sizes of named graph inputs.
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+  // --batch: the value of an unknown first dimension of every graph input.
+  std::optional<std::int64_t> batch;
+};
+
+struct ReaderEntry : EntryInfo {
+  // Does the file look like this format? `head` is its first 4 KiB.
+  std::function<bool(const std::string& path, std::string_view head)> recognises;
+  // The graph as the file has it: one op a node; weights are parameters. InputError with file, node and reason.
+  std::function<Graph(const std::string& path, const ReadOptions& options)> read;
+};
+
+std::span<const ReaderEntry> readers();
+
+// Reads with the first reader that recognises the file.
+Graph read_graph(const std::string& path, const ReadOptions& options = {});
+
+}  // namespace emplace

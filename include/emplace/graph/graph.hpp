@@ -1,0 +1,129 @@
+// The computation graph as readers and the zoo make it: ops with typed operands, tensors with dtypes and shapes,
+// parameters. Costs per op come from the op table (op_table.hpp); a Problem is made of it by cost/.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "emplace/base/ids.hpp"
+#include "emplace/base/units.hpp"
+
+namespace emplace {
+
+enum class DType : std::uint8_t {
+  unknown,
+  f16,
+  bf16,
+  f32,
+  f64,
+  i8,
+  u8,
+  i16,
+  u16,
+  i32,
+  u32,
+  i64,
+  u64,
+  boolean,
+  text,
+  c64,
+  c128
+};
+// Bytes of one element; 0 for unknown and text.
+[[nodiscard]] std::int64_t bytes_of(DType type);
+[[nodiscard]] const char* name_of(DType type);
+
+// Dimensions; unknown_dimension where a size is not fixed. `ranked` false: not even the rank is known.
+struct Shape {
+  static constexpr std::int64_t unknown_dimension = -1;
+  bool ranked = false;
+  std::vector<std::int64_t> dims;
+
+  Shape() = default;
+  Shape(std::initializer_list<std::int64_t> sizes) : ranked(true), dims(sizes) {}
+  explicit Shape(std::vector<std::int64_t> sizes) : ranked(true), dims(std::move(sizes)) {}
+  [[nodiscard]] bool is_static() const;
+  // Product of the dimensions (1 for a scalar), nullopt if not static or beyond 2^62.
+  [[nodiscard]] std::optional<std::int64_t> elements() const;
+  [[nodiscard]] std::string str() const;  // "1x3x?x224", "scalar", "unknown rank"
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+using ParameterId = Id<struct ParameterTag>;
+
+// What stands at one input position of an op.
+struct Operand {
+  enum class Kind : std::uint8_t { none, tensor, parameter } kind = Kind::none;
+  std::uint32_t index = 0;
+
+  static Operand none() { return {}; }
+  static Operand of(TensorId id) { return {Kind::tensor, id.value}; }
+  static Operand of(ParameterId id) { return {Kind::parameter, id.value}; }
+  [[nodiscard]] bool is_tensor() const { return kind == Kind::tensor; }
+  [[nodiscard]] bool is_parameter() const { return kind == Kind::parameter; }
+  friend bool operator==(const Operand&, const Operand&) = default;
+};
+
+// Attributes that matter for costs: whole numbers, lists of them, numbers, texts.
+using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>>;
+
+enum class Phase : std::uint8_t { forward, backward, update };
+
+struct GraphOp {
+  std::string name;  // unique in the graph
+  std::string type;  // an ONNX operator name where there is one ("Conv", "MatMul", "LSTM"), else the framework's
+  std::map<std::string, Attribute> attributes;
+  std::vector<Operand> inputs;  // positions as the op type defines them
+  std::vector<TensorId> outputs;
+  std::vector<OpId> after;  // control dependencies: ops that must end first
+  std::string colocate;     // co-location group; "": none
+  std::string layer;        // the part of the model that an expert would place as one ("encoder/1"); may be ""
+  Phase phase = Phase::forward;
+  OpId forward_of;  // for backward and update ops: the forward op they belong to; none elsewhere
+};
+
+struct GraphTensor {
+  std::string name;
+  DType dtype = DType::unknown;
+  Shape shape;
+  OpId producer;                // none: an input of the graph
+  std::vector<OpId> consumers;  // each once, ascending
+  // Bytes if dtype and shape are known.
+  [[nodiscard]] std::optional<Bytes> bytes() const;
+};
+
+struct GraphParameter {
+  std::string name;
+  DType dtype = DType::unknown;
+  Shape shape;
+  bool trainable = true;
+  std::vector<OpId> users;  // each once, ascending
+  [[nodiscard]] std::optional<Bytes> bytes() const;
+};
+
+// Invariants (checked by validate): ids in range, both directions of every list agree, names unique, acyclic.
+struct Graph {
+  std::string name;
+  std::vector<GraphOp> ops;
+  std::vector<GraphTensor> tensors;
+  std::vector<GraphParameter> parameters;
+
+  // Building: each returns the new id and keeps both directions in step.
+  TensorId add_input(std::string name, DType dtype, Shape shape);
+  ParameterId add_parameter(std::string name, DType dtype, Shape shape, bool trainable = true);
+  // `inputs` and `after` must exist already. Outputs are added with add_output.
+  OpId add_op(GraphOp op);
+  TensorId add_output(OpId op, std::string name, DType dtype, Shape shape);
+
+  // Distinct (producer, consumer) pairs, through tensors and control dependencies.
+  [[nodiscard]] std::size_t edge_count() const;
+  // Op ids, producers first, smallest id first; InputError naming a cycle.
+  [[nodiscard]] std::vector<OpId> topological_order(const std::string& place = {}) const;
+  void validate(const std::string& place = {}) const;
+};
+
+}  // namespace emplace

@@ -1,0 +1,44 @@
+// A learner turns log-probabilities, outcomes and baselines into coefficients for a policy's gradient, and steps the
+// parameters. It knows no network.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emplace/base/registry.hpp"
+#include "emplace/base/state.hpp"
+#include "emplace/policy/policy.hpp"
+
+namespace emplace {
+
+class Learner {
+ public:
+  virtual ~Learner() = default;
+
+  // How many samples one update wants for each round of sampling.
+  [[nodiscard]] virtual std::size_t samples_per_update() const = 0;
+  // Total number of updates after which the learner's own schedule ends; 0: none of its own.
+  [[nodiscard]] virtual std::uint64_t default_updates() const { return 0; }
+
+  // One update with evaluated rollouts (samples_per_update() of them, all drawn from the policy's present parameters).
+  // Returns what metrics.csv shows beside the rewards ("kl", "entropy", "beta", ...); always the same keys.
+  virtual std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) = 0;
+
+  // Everything that the next update depends on, so that a resumed run continues to the same bits.
+  [[nodiscard]] virtual State save() const = 0;
+  virtual void load(const State& state) = 0;
+};
+
+struct LearnerEntry : EntryInfo {
+  std::function<std::unique_ptr<Learner>(const ConfigTable& options)> make;
+  std::function<ConfigTable(const ConfigTable& options)> resolve;
+};
+
+std::span<const LearnerEntry> learners();
+
+}  // namespace emplace

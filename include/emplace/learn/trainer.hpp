@@ -1,0 +1,66 @@
+// The training loop: sample, evaluate, learn; one update a call, so that the caller decides on budgets and checkpoints.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emplace/base/state.hpp"
+#include "emplace/learn/learner.hpp"
+#include "emplace/policy/policy.hpp"
+#include "emplace/simulate/evaluator.hpp"
+
+namespace emplace {
+
+// The best placement met so far for one problem, by better(); the first of equals stays.
+struct Best {
+  bool any = false;
+  Placement placement;
+  Outcome outcome;
+  std::uint64_t evaluation = 0;  // its number, counted from 1
+};
+
+struct UpdateReport {
+  std::uint64_t update = 0;       // counted from 1
+  std::uint64_t evaluations = 0;  // in all, up to and including this update
+  std::size_t samples = 0;
+  double mean_seconds = 0;  // mean step time of the feasible samples; NaN if there are none
+  double best_seconds = 0;  // fastest feasible sample of this update; NaN if there are none
+  double feasible_share = 0;
+  std::map<std::string, double> learner;  // what the learner reported
+};
+
+class Trainer {
+ public:
+  Trainer(Policy& policy, Learner& learner, Evaluator& evaluator, std::span<const PolicyProblem> problems,
+          std::uint64_t seed);
+
+  // One update. Streams are keyed by (seed, sample_placement, update, sample).
+  UpdateReport step();
+
+  [[nodiscard]] std::uint64_t updates() const { return updates_; }
+  [[nodiscard]] std::uint64_t evaluations() const { return evaluations_; }
+  [[nodiscard]] std::span<const Best> best() const { return best_; }
+  // Evaluations that the next step() will make: lets an evaluation budget end exactly.
+  [[nodiscard]] std::uint64_t evaluations_per_update() const;
+  // Counts a placement that somebody else found (a simple placer, an earlier run) if it is better.
+  void offer(std::uint32_t problem, const Placement& placement, const Outcome& outcome);
+
+  // Counters and best placements; policy and learner save their own.
+  [[nodiscard]] State save() const;
+  void load(const State& state);
+
+ private:
+  Policy& policy_;
+  Learner& learner_;
+  Evaluator& evaluator_;
+  std::span<const PolicyProblem> problems_;
+  std::uint64_t seed_;
+  std::uint64_t updates_ = 0;
+  std::uint64_t evaluations_ = 0;
+  std::vector<Best> best_;
+};
+
+}  // namespace emplace

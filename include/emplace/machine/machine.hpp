@@ -1,0 +1,58 @@
+// A heterogeneous machine as its TOML file describes it: devices with their speeds, channels, routes.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emplace/base/registry.hpp"
+#include "emplace/base/units.hpp"
+
+namespace emplace {
+
+struct MachineDevice {
+  std::string name;        // "gpu:0"
+  std::string kind;        // "cpu", "gpu", ...
+  Bytes memory_bytes = 0;  // 0 is not allowed; no limit: no_limit
+  bool memory_limited = true;
+  std::map<std::string, double> peak_flops;  // by dtype name ("f32", "f16"); FLOP/s
+  double memory_bytes_per_s = 0;
+  double launch_overhead_s = 0;              // added to every op
+  std::map<std::string, double> efficiency;  // by op class name; share of the peak in (0, 1]; "default" for the rest
+  std::vector<std::string> unsupported;      // op types that it cannot run
+};
+
+struct MachineChannel {
+  std::string name;
+  double latency_s = 0;
+  double bytes_per_s = 0;
+  bool contention = true;
+};
+
+struct MachineRoute {
+  std::size_t from, to;               // positions in devices
+  std::vector<std::size_t> channels;  // positions in channels
+};
+
+struct Machine {
+  std::string name;
+  std::vector<MachineDevice> devices;
+  std::vector<MachineChannel> channels;
+  std::vector<MachineRoute> routes;
+};
+
+// InputError with file and line for unknown devices, unknown keys, negative bandwidths, no devices, ...
+Machine parse_machine(std::string_view toml, const std::string& file);
+
+// A preset's name ("k40x2", "laptop") or the path of a TOML file.
+Machine load_machine(const std::string& name_or_path, const std::string& place = {});
+
+// Presets, for `emplace list machines`; a family such as k40xN is one entry.
+struct MachineEntry : EntryInfo {
+  std::string example;  // a name that loads: "k40x2"
+};
+std::span<const MachineEntry> machines();
+
+}  // namespace emplace

@@ -1,0 +1,55 @@
+// Builds a Problem: checks every rule that R1-R6 leave undefined, by name and place, and rounds costs once.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "emplace/problem/problem.hpp"
+
+namespace emplace {
+
+struct OpSpec {
+  std::string name;
+  std::string type;
+  std::vector<double> seconds;  // one a device; NaN: the device cannot run it
+  Bytes resident = 0;
+  Bytes scratch = 0;
+  std::string colocate;  // "": none
+};
+
+// `place` in every call says where the thing stands ("file.json: ops[3]"); it begins the message of an InputError.
+class ProblemBuilder {
+ public:
+  explicit ProblemBuilder(std::string name);
+
+  DeviceId add_device(Device device, const std::string& place = {});
+  ChannelId add_channel(Channel channel, const std::string& place = {});
+  // Devices and channels first: a route names them, an op has one time a device.
+  void add_route(DeviceId from, DeviceId to, const std::vector<ChannelId>& channels, const std::string& place = {});
+  OpId add_op(OpSpec op, const std::string& place = {});
+  // `to` may be empty. Consumers must differ from the producer and from each other. Ops may be added later than the
+  // tensors that name them.
+  TensorId add_tensor(OpId from, Bytes bytes, std::vector<OpId> to, const std::string& place = {});
+
+  // Checks what needs the whole: cycles, ids in range, groups that no device can run, totals over 2^62. Leaves the
+  // builder empty. `place` is the file.
+  Problem build(const std::string& place = {});
+
+ private:
+  void check_new_name(const std::string& name, const char* what, std::unordered_map<std::string, std::uint32_t>& names,
+                      const std::string& place);
+
+  Problem problem_;
+  struct Tensor {
+    OpId from;
+    Bytes bytes;
+    std::vector<OpId> to;
+    std::string place;
+  };
+  std::vector<Tensor> tensors_;
+  std::vector<std::vector<std::uint32_t>> routes_;  // D x D once the first route or op fixed the devices
+  std::unordered_map<std::string, std::uint32_t> device_names_, channel_names_, op_names_, group_ids_;
+};
+
+}  // namespace emplace

@@ -1,0 +1,55 @@
+// What a simulation says of a placement (R6).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emplace/problem/problem.hpp"
+
+namespace emplace {
+
+// Why a placement is infeasible; the first of these that holds, in this order (R6).
+enum class Infeasible : std::uint8_t {
+  no,              // it is feasible
+  unsupported_op,  // `subject`: smallest op id, `device`: its device
+  missing_route,   // `subject`: smallest tensor id, `device`: smallest destination device
+  split_group,     // `subject`: smallest group id
+  memory,          // `device`: smallest device whose peak exceeds its memory
+};
+
+// Small and flat: workers send arrays of it.
+struct Outcome {
+  static constexpr Ticks unknown = -1;
+
+  Ticks makespan = unknown;  // unknown after unsupported_op and missing_route
+  Bytes overflow = 0;        // sum over devices of peak - memory where above it
+  Infeasible why = Infeasible::no;
+  std::uint8_t device = 0;
+  std::uint32_t subject = 0;
+
+  [[nodiscard]] bool feasible() const { return why == Infeasible::no; }
+  [[nodiscard]] bool timed() const { return makespan != unknown; }
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+// Feasible before infeasible, then timed before untimed, then smaller overflow, then smaller time (DESIGN section 8,
+// "nothing feasible"). False for equals, so that the first of equals stays.
+[[nodiscard]] bool better(const Outcome& a, const Outcome& b);
+
+// Per device and channel figures, filled on request. Empty vectors if the outcome is not timed.
+struct Usage {
+  std::vector<Ticks> device_busy;    // D: sum of durations
+  std::vector<Bytes> device_peak;    // D
+  std::vector<Ticks> channel_busy;   // C: sum of durations of the transfers that used it
+  std::vector<Bytes> channel_bytes;  // C
+
+  friend bool operator==(const Usage&, const Usage&) = default;
+};
+
+// Null sentence: "" if feasible. Names the op, pair of devices, group or device concerned. `usage` gives the peak of a
+// memory overflow; it may be empty.
+std::string reason_text(const Problem& problem, const Outcome& outcome, const std::vector<std::uint8_t>& devices,
+                        const Usage& usage);
+
+}  // namespace emplace

@@ -1,0 +1,108 @@
+// The flat, integer, immutable thing that simulators, placers, policies and workers see: devices, channels, routes, ops
+// and tensors (DESIGN section 3). It knows nothing of models, files or MPI. Made by ProblemBuilder, which validates.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emplace/base/ids.hpp"
+#include "emplace/base/units.hpp"
+
+namespace emplace {
+
+inline constexpr Bytes no_memory_limit = std::numeric_limits<Bytes>::max();
+// Op time on a device that cannot run it.
+inline constexpr Ticks cannot_run = -1;
+// Placements are one byte an op.
+inline constexpr std::size_t max_devices = 255;
+
+struct Device {
+  std::string name;
+  std::string kind;  // "cpu", "gpu", ...; may be empty
+  Bytes memory = no_memory_limit;
+};
+
+struct Channel {
+  std::string name;
+  double latency_s = 0;
+  double bytes_per_s = 1;
+  bool contention = true;  // false: never makes anyone wait
+};
+
+// max(1, llround(seconds * 1e12)): the only place where seconds become ticks.
+Ticks ticks_of_seconds(double seconds);
+// max(1, llround((latency_s + bytes / bytes_per_s) * 1e12)).
+Ticks ticks_of_transfer(Bytes bytes, double latency_s, double bytes_per_s);
+
+// Lists in compressed form: the items of row i are items[begin[i]] .. items[begin[i+1]].
+struct Lists {
+  std::vector<std::uint32_t> begin{0};
+  std::vector<std::uint32_t> items;
+
+  [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t row) const {
+    return {items.data() + begin[row], begin[row + 1] - begin[row]};
+  }
+  [[nodiscard]] std::size_t rows() const { return begin.size() - 1; }
+};
+
+// Positions in the lists are ids. D devices, C channels, N ops, T tensors, R route classes. Fields are public because
+// the engines index them directly; nobody but ProblemBuilder and the broadcast writes them.
+struct Problem {
+  std::string name;
+
+  std::vector<Device> devices;    // D
+  std::vector<Channel> channels;  // C
+  // Row from * D + to: channel ids in the order of the file; an empty row is "no route".
+  Lists routes;
+  // D x D: which routes last equally long for every tensor; -1 without a route (the diagonal too).
+  std::vector<std::int32_t> route_class;
+  struct RouteClass {
+    double latency_s;    // sum over the route's channels, in route order
+    double bytes_per_s;  // smallest of the route's channels
+  };
+  std::vector<RouteClass> route_classes;  // R
+
+  std::vector<std::string> op_names;     // N
+  std::vector<std::string> op_types;     // N
+  std::vector<Ticks> op_time;            // N x D, cannot_run where the device cannot
+  std::vector<Bytes> resident;           // N
+  std::vector<Bytes> scratch;            // N
+  std::vector<GroupId> group;            // N, none: free to go anywhere
+  std::vector<std::string> group_names;  // co-location groups, in order of first appearance
+
+  std::vector<OpId> producer;        // T
+  std::vector<Bytes> tensor_bytes;   // T
+  Lists consumers;                   // T rows: op ids in the order of the file
+  std::vector<Ticks> transfer_time;  // T x R
+
+  // Derived: each op's input and output tensors by id, and a topological order (smallest id first).
+  Lists inputs;                            // N rows of tensor ids
+  Lists outputs;                           // N rows of tensor ids
+  std::vector<std::uint32_t> topological;  // N
+
+  [[nodiscard]] std::size_t device_count() const { return devices.size(); }
+  [[nodiscard]] std::size_t op_count() const { return op_names.size(); }
+  [[nodiscard]] std::size_t tensor_count() const { return producer.size(); }
+  // Tensors' consumers summed: the "edges" of the speed figures.
+  [[nodiscard]] std::size_t edge_count() const { return consumers.items.size(); }
+
+  [[nodiscard]] Ticks time(OpId op, DeviceId device) const {
+    return op_time[op.index() * devices.size() + device.index()];
+  }
+  [[nodiscard]] bool can_run(OpId op, DeviceId device) const { return time(op, device) != cannot_run; }
+  [[nodiscard]] std::span<const std::uint32_t> route(DeviceId from, DeviceId to) const {
+    return routes[from.index() * devices.size() + to.index()];
+  }
+  [[nodiscard]] bool has_route(DeviceId from, DeviceId to) const { return !route(from, to).empty(); }
+  // Requires a route.
+  [[nodiscard]] Ticks transfer(TensorId tensor, DeviceId from, DeviceId to) const {
+    const auto cls = static_cast<std::size_t>(route_class[from.index() * devices.size() + to.index()]);
+    return transfer_time[tensor.index() * route_classes.size() + cls];
+  }
+};
+
+}  // namespace emplace

@@ -1,0 +1,30 @@
+// The one door to simulations: a batch of placements in, their outcomes out. In process here; over MPI in dist.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "emplace/problem/outcome.hpp"
+#include "emplace/problem/placement.hpp"
+#include "emplace/simulate/engine.hpp"
+
+namespace emplace {
+
+struct EvaluationJob {
+  std::uint32_t problem = 0;  // position in the evaluator's list of problems
+  const Placement* placement = nullptr;
+};
+
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  // outcomes[i] belongs to jobs[i], whoever computed it and whenever it arrived.
+  virtual std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) = 0;
+};
+
+// Evaluates on the exact engine in this process. The problems must outlive the evaluator.
+std::unique_ptr<Evaluator> make_local_evaluator(std::span<const Problem* const> problems, Schedule schedule);
+
+}  // namespace emplace

@@ -1,0 +1,108 @@
+#include "emplace/base/files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+
+namespace emplace {
+
+namespace {
+
+class FileHandle {
+ public:
+  FileHandle(const std::string& path, int flags, mode_t mode = 0644)
+      : fd_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+  ~FileHandle() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  FileHandle(const FileHandle&) = delete;
+  FileHandle& operator=(const FileHandle&) = delete;
+  [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] bool ok() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+std::string reason() { return std::strerror(errno); }
+
+}  // namespace
+
+std::string read_file(const std::string& path, std::uint64_t limit) {
+  // Non-blocking, so that a named pipe without a writer is refused instead of waited for.
+  const FileHandle file(path, O_RDONLY | O_NONBLOCK);
+  if (!file.ok()) throw InputError(path, "cannot be read: {}", reason());
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) throw InputError(path, "cannot be read: {}", reason());
+  if (!S_ISREG(info.st_mode)) throw InputError(path, "is not a regular file");
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (size > limit) throw InputError(path, "has {} bytes, at most {} are read", size, limit);
+  std::string content(size, '\0');
+  std::size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t got = ::read(file.get(), content.data() + done, content.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw InputError(path, "cannot be read: {}", reason());
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  content.resize(done);
+  return content;
+}
+
+void flush_to_disk(const std::string& path) {
+  const FileHandle file(path, O_RDONLY);
+  if (!file.ok() || ::fsync(file.get()) != 0)
+    throw EnvironmentError("{}: cannot be flushed to disk: {}", path, reason());
+}
+
+void replace_file(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0)
+    throw EnvironmentError("{}: cannot be renamed to {}: {}", from, to, reason());
+  flush_to_disk(parent_folder(to));
+}
+
+void write_file(const std::string& path, std::string_view content) {
+  const std::string temporary = path + ".writing";
+  {
+    const FileHandle file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!file.ok()) throw EnvironmentError("{}: cannot be written: {}", path, reason());
+    while (!content.empty()) {
+      const ssize_t put = ::write(file.get(), content.data(), content.size());
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0) {
+        const std::string why = reason();
+        ::unlink(temporary.c_str());
+        throw EnvironmentError("{}: cannot be written: {}", path, why);
+      }
+      content.remove_prefix(static_cast<std::size_t>(put));
+    }
+    if (::fsync(file.get()) != 0) throw EnvironmentError("{}: cannot be flushed to disk: {}", path, reason());
+  }
+  replace_file(temporary, path);
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw InputError(path, "the folder cannot be made: {}", error.message());
+}
+
+bool file_exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+std::string parent_folder(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+}  // namespace emplace

@@ -1,0 +1,51 @@
+#include "emplace/base/progress.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "emplace/base/log.hpp"
+#include "emplace/base/text.hpp"
+
+namespace emplace {
+
+Progress::Progress(bool enabled)
+    : enabled_(enabled), terminal_(log::on_terminal()), start_(Clock::now()), last_(start_) {}
+
+Progress::~Progress() { finish(); }
+
+void Progress::update(double fraction, const std::string& text) {
+  if (!enabled_) return;
+  using namespace std::chrono_literals;
+  const auto now = Clock::now();
+  const auto interval = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(10000);
+  if (printed_ && now - last_ < interval && fraction < 1) return;
+  if (!printed_ && !terminal_ && now - start_ < 2s && fraction < 1) return;  // short jobs stay silent in files
+  last_ = now;
+  printed_ = true;
+
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  std::string line = fmt::format("{:3.0f} %  {}", 100 * std::clamp(fraction, 0.0, 1.0), text);
+  if (fraction > 0.01 && fraction < 1 && elapsed > 0.5)
+    line += fmt::format("  {} left", human_seconds(elapsed * (1 - fraction) / fraction));
+  if (terminal_) {
+    const std::size_t old_width = width_;
+    width_ = line.size();
+    if (old_width > width_) line.append(old_width - width_, ' ');
+    fmt::print(stderr, "\r{}", line);
+    line_open_ = true;
+  } else {
+    fmt::print(stderr, "{}\n", line);
+  }
+  std::fflush(stderr);
+}
+
+void Progress::finish() {
+  if (!line_open_) return;
+  fmt::print(stderr, "\n");
+  line_open_ = false;
+  width_ = 0;
+}
+
+}  // namespace emplace

@@ -1,0 +1,174 @@
+#include "emplace/base/text.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace emplace {
+
+namespace {
+
+// Levenshtein distance; one row at a time.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substitute = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, substitute});
+    }
+  }
+  return row[b.size()];
+}
+
+// Characters on screen of UTF-8 text.
+std::size_t columns(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string nearest_name(std::string_view wanted, std::span<const std::string> candidates) {
+  constexpr std::size_t longest_compared = 200;
+  if (wanted.size() > longest_compared) return {};
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, wanted.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > longest_compared) continue;
+    const bool prefix = !wanted.empty() && candidate.starts_with(wanted);
+    const std::size_t distance = prefix ? 1 : edit_distance(wanted, candidate);
+    if (distance < best_distance && distance < std::max(wanted.size(), candidate.size())) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view wanted, std::span<const std::string> candidates) {
+  const std::string near = nearest_name(wanted, candidates);
+  return near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near);
+}
+
+std::string quoted(std::string_view name) {
+  constexpr std::size_t longest = 80;
+  std::string out = "'";
+  for (const char c : name.substr(0, longest)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F)
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += c;
+  }
+  if (name.size() > longest) {
+    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80) != 0) out.pop_back();  // no torn UTF-8
+    out += fmt::format("... ({} characters)", name.size());
+  }
+  return out + "'";
+}
+
+std::string human_bytes(Bytes bytes) {
+  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (std::abs(value) >= 1024 && unit + 1 < std::size(units)) {
+    value /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.2f} {}", value, units[unit]);
+}
+
+std::string human_seconds(double seconds) {
+  if (!std::isfinite(seconds)) return "-";
+  const double size = std::abs(seconds);
+  if (size == 0) return "0 s";
+  if (size < 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
+  if (size < 1e-3) return fmt::format("{:.4g} us", seconds * 1e6);
+  if (size < 1) return fmt::format("{:.4g} ms", seconds * 1e3);
+  if (size < 120) return fmt::format("{:.4g} s", seconds);
+  const auto whole = static_cast<long long>(std::llround(seconds));
+  if (size < 7200) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string human_count(double count) {
+  constexpr const char* units[] = {"", " k", " M", " G", " T", " P"};
+  std::size_t unit = 0;
+  while (std::abs(count) >= 1000 && unit + 1 < std::size(units)) {
+    count /= 1000;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f}", count) : fmt::format("{:.4g}{}", count, units[unit]);
+}
+
+TextTable::TextTable(std::vector<std::string> header) : rows_{std::move(header)} {}
+
+void TextTable::add(std::vector<std::string> row) {
+  row.resize(rows_.front().size());
+  rows_.push_back(std::move(row));
+}
+
+std::string TextTable::str() const {
+  std::vector<std::size_t> widths(rows_.front().size());
+  for (const auto& row : rows_)
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], columns(row[c]));
+  std::string out;
+  for (const auto& row : rows_) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const std::string padding(widths[c] - columns(row[c]), ' ');
+      if (c > 0) line += "  ";
+      line += c == 0 ? row[c] + padding : padding + row[c];
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + '\n';
+  }
+  return out;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t at = text.find(separator);
+    parts.emplace_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::string join(std::span<const std::string> parts, std::string_view separator) {
+  std::string out;
+  for (const std::string& part : parts) {
+    if (!out.empty()) out += separator;
+    out += part;
+  }
+  return out;
+}
+
+namespace {
+template <class T>
+bool parse_whole_text(std::string_view text, T& value) {
+  T parsed{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (error != std::errc{} || end != text.data() + text.size()) return false;
+  value = parsed;
+  return true;
+}
+}  // namespace
+
+bool parse_number(std::string_view text, std::int64_t& value) { return parse_whole_text(text, value); }
+bool parse_number(std::string_view text, double& value) {
+  double parsed = 0;
+  if (!parse_whole_text(text, parsed) || !std::isfinite(parsed)) return false;
+  value = parsed;
+  return true;
+}
+
+}  // namespace emplace

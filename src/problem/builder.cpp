@@ -1,0 +1,294 @@
+#include "emplace/problem/builder.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+
+namespace emplace {
+
+namespace {
+
+// Sums that cannot wrap: totals are compared with 2^62 in 128 bits.
+__extension__ typedef __int128 Wide;
+
+double longest_seconds() { return static_cast<double>(total_limit) / ticks_per_second; }
+
+void check_bytes(Bytes bytes, const char* what, const std::string& place) {
+  if (bytes < 0) throw InputError(place, "{} must not be negative, got {}", what, bytes);
+  if (bytes > total_limit) throw InputError(place, "{} must be at most 2^62 bytes, got {}", what, bytes);
+}
+
+// Kahn's algorithm, smallest ready id first. On a cycle the result is shorter than the number of ops.
+std::vector<std::uint32_t> topological_order(const Problem& p) {
+  std::vector<std::uint32_t> missing(p.op_count(), 0);
+  for (const std::uint32_t consumer : p.consumers.items) ++missing[consumer];
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
+  for (std::uint32_t op = 0; op < p.op_count(); ++op)
+    if (missing[op] == 0) ready.push(op);
+  std::vector<std::uint32_t> order;
+  order.reserve(p.op_count());
+  while (!ready.empty()) {
+    const std::uint32_t op = ready.top();
+    ready.pop();
+    order.push_back(op);
+    for (const std::uint32_t tensor : p.outputs[op])
+      for (const std::uint32_t consumer : p.consumers[tensor])
+        if (--missing[consumer] == 0) ready.push(consumer);
+  }
+  return order;
+}
+
+// A cycle among the ops that Kahn's algorithm left over, as "a -> b -> a" (shortened in the middle).
+std::string describe_cycle(const Problem& p, const std::vector<std::uint32_t>& sorted) {
+  std::vector<char> left(p.op_count(), 1);
+  for (const std::uint32_t op : sorted) left[op] = 0;
+  // Every op left over has a producer left over: walking producers must run into itself.
+  auto op = static_cast<std::uint32_t>(std::find(left.begin(), left.end(), 1) - left.begin());
+  std::vector<std::uint32_t> walk;
+  std::vector<std::uint32_t> position(p.op_count(), OpId::none_value);
+  while (position[op] == OpId::none_value) {
+    position[op] = static_cast<std::uint32_t>(walk.size());
+    walk.push_back(op);
+    for (const std::uint32_t tensor : p.inputs[op])
+      if (left[p.producer[tensor].index()]) {
+        op = p.producer[tensor].value;
+        break;
+      }
+  }
+  std::vector<std::uint32_t> cycle(walk.begin() + position[op], walk.end());
+  std::reverse(cycle.begin(), cycle.end());
+  std::string text;
+  for (std::size_t i = 0; i < cycle.size(); ++i) {
+    if (cycle.size() > 8 && i == 4) {
+      text += fmt::format("... ({} more) -> ", cycle.size() - 6);
+      i = cycle.size() - 2;
+    }
+    text += quoted(p.op_names[cycle[i]]) + " -> ";
+  }
+  return text + quoted(p.op_names[cycle.front()]);
+}
+
+}  // namespace
+
+Ticks ticks_of_seconds(double seconds) { return std::max<Ticks>(1, std::llround(seconds * ticks_per_second)); }
+
+Ticks ticks_of_transfer(Bytes bytes, double latency_s, double bytes_per_s) {
+  return ticks_of_seconds(latency_s + static_cast<double>(bytes) / bytes_per_s);
+}
+
+ProblemBuilder::ProblemBuilder(std::string name) { problem_.name = std::move(name); }
+
+void ProblemBuilder::check_new_name(const std::string& name, const char* what,
+                                    std::unordered_map<std::string, std::uint32_t>& names, const std::string& place) {
+  if (name.empty()) throw InputError(place, "the {} has an empty name", what);
+  const auto [at, is_new] = names.emplace(name, static_cast<std::uint32_t>(names.size()));
+  if (!is_new)
+    throw InputError(place, "the {} name {} is used twice (also by number {})", what, quoted(name), at->second);
+}
+
+DeviceId ProblemBuilder::add_device(Device device, const std::string& place) {
+  EMPLACE_CHECK(routes_.empty() && problem_.op_names.empty(), "devices come before routes and ops");
+  if (problem_.devices.size() == max_devices)
+    throw InputError(place, "more than {} devices, the most that a placement can name", max_devices);
+  check_new_name(device.name, "device", device_names_, place);
+  if (device.memory != no_memory_limit) check_bytes(device.memory, "the device's memory", place);
+  problem_.devices.push_back(std::move(device));
+  return DeviceId{problem_.devices.size() - 1};
+}
+
+ChannelId ProblemBuilder::add_channel(Channel channel, const std::string& place) {
+  check_new_name(channel.name, "channel", channel_names_, place);
+  if (!(channel.latency_s >= 0) || !std::isfinite(channel.latency_s))
+    throw InputError(place, "the latency of channel {} must be zero or more and finite, got {} s", quoted(channel.name),
+                     channel.latency_s);
+  if (!(channel.bytes_per_s > 0) || !std::isfinite(channel.bytes_per_s))
+    throw InputError(place, "the bandwidth of channel {} must be above zero and finite, got {} bytes/s",
+                     quoted(channel.name), channel.bytes_per_s);
+  problem_.channels.push_back(std::move(channel));
+  return ChannelId{problem_.channels.size() - 1};
+}
+
+void ProblemBuilder::add_route(DeviceId from, DeviceId to, const std::vector<ChannelId>& channels,
+                               const std::string& place) {
+  const std::size_t count = problem_.devices.size();
+  for (const DeviceId device : {from, to})
+    if (device.index() >= count)
+      throw InputError(place, "the route names device {}, but there are {} devices (0 to {})", device.value, count,
+                       static_cast<std::int64_t>(count) - 1);
+  if (from == to) throw InputError(place, "a route must join two different devices, got {} twice", from.value);
+  if (channels.empty()) throw InputError(place, "the route from device {} to {} has no channels", from.value, to.value);
+  routes_.resize(count * count);
+  auto& route = routes_[from.index() * count + to.index()];
+  if (!route.empty()) throw InputError(place, "there are two routes from device {} to {}", from.value, to.value);
+  for (const ChannelId channel : channels) {
+    if (channel.index() >= problem_.channels.size())
+      throw InputError(place, "the route names channel {}, but there are {} channels", channel.value,
+                       problem_.channels.size());
+    if (std::find(route.begin(), route.end(), channel.value) != route.end())
+      throw InputError(place, "channel {} stands twice on the route from device {} to {}",
+                       quoted(problem_.channels[channel.index()].name), from.value, to.value);
+    route.push_back(channel.value);
+  }
+}
+
+OpId ProblemBuilder::add_op(OpSpec op, const std::string& place) {
+  const std::size_t count = problem_.devices.size();
+  if (count == 0) throw InputError(place, "there are no devices to run ops on");
+  check_new_name(op.name, "op", op_names_, place);
+  if (op.seconds.size() != count)
+    throw InputError(place, "op {} needs one time for each of the {} devices, got {}", quoted(op.name), count,
+                     op.seconds.size());
+  bool runs_somewhere = false;
+  for (std::size_t d = 0; d < count; ++d) {
+    const double seconds = op.seconds[d];
+    if (std::isnan(seconds)) {
+      problem_.op_time.push_back(cannot_run);
+      continue;
+    }
+    if (!(seconds >= 0) || !std::isfinite(seconds) || seconds > longest_seconds())
+      throw InputError(place, "the time of op {} on device {} must be from 0 to {:.0f} s, got {}", quoted(op.name),
+                       quoted(problem_.devices[d].name), longest_seconds(), seconds);
+    problem_.op_time.push_back(ticks_of_seconds(seconds));
+    runs_somewhere = true;
+  }
+  if (!runs_somewhere) throw InputError(place, "no device can run op {}", quoted(op.name));
+  check_bytes(op.resident, "resident bytes", place);
+  check_bytes(op.scratch, "scratch bytes", place);
+  problem_.resident.push_back(op.resident);
+  problem_.scratch.push_back(op.scratch);
+  GroupId group;
+  if (!op.colocate.empty()) {
+    const auto [at, is_new] = group_ids_.emplace(op.colocate, static_cast<std::uint32_t>(group_ids_.size()));
+    if (is_new) problem_.group_names.push_back(op.colocate);
+    group = GroupId{at->second};
+  }
+  problem_.group.push_back(group);
+  problem_.op_names.push_back(std::move(op.name));
+  problem_.op_types.push_back(std::move(op.type));
+  return OpId{problem_.op_names.size() - 1};
+}
+
+TensorId ProblemBuilder::add_tensor(OpId from, Bytes bytes, std::vector<OpId> to, const std::string& place) {
+  check_bytes(bytes, "the tensor's bytes", place);
+  tensors_.push_back({from, bytes, std::move(to), place});
+  return TensorId{tensors_.size() - 1};
+}
+
+Problem ProblemBuilder::build(const std::string& place) {
+  Problem& p = problem_;
+  const std::size_t device_count = p.devices.size();
+  const std::size_t op_count = p.op_names.size();
+  if (device_count == 0) throw InputError(place, "the problem has no devices");
+  if (op_count == 0) throw InputError(place, "the problem has no ops");
+
+  routes_.resize(device_count * device_count);
+  p.route_class.assign(device_count * device_count, -1);
+  for (std::size_t pair = 0; pair < routes_.size(); ++pair) {
+    p.routes.items.insert(p.routes.items.end(), routes_[pair].begin(), routes_[pair].end());
+    p.routes.begin.push_back(static_cast<std::uint32_t>(p.routes.items.size()));
+    if (routes_[pair].empty()) continue;
+    Problem::RouteClass cls{0, p.channels[routes_[pair].front()].bytes_per_s};
+    for (const std::uint32_t channel : routes_[pair]) {
+      cls.latency_s += p.channels[channel].latency_s;
+      cls.bytes_per_s = std::min(cls.bytes_per_s, p.channels[channel].bytes_per_s);
+    }
+    const auto same = std::find_if(p.route_classes.begin(), p.route_classes.end(), [&](const auto& other) {
+      return other.latency_s == cls.latency_s && other.bytes_per_s == cls.bytes_per_s;
+    });
+    p.route_class[pair] = static_cast<std::int32_t>(same - p.route_classes.begin());
+    if (same == p.route_classes.end()) p.route_classes.push_back(cls);
+  }
+
+  // Tensors: ids, and the lists in both directions.
+  std::vector<std::uint32_t> seen_by(op_count, TensorId::none_value);
+  for (std::uint32_t t = 0; t < tensors_.size(); ++t) {
+    const Tensor& tensor = tensors_[t];
+    if (tensor.from.index() >= op_count)
+      throw InputError(tensor.place, "the tensor's producer is op {}, but there are {} ops", tensor.from.value,
+                       op_count);
+    for (const OpId consumer : tensor.to) {
+      if (consumer.index() >= op_count)
+        throw InputError(tensor.place, "the tensor has consumer {}, but there are {} ops", consumer.value, op_count);
+      if (consumer == tensor.from)
+        throw InputError(tensor.place, "op {} consumes its own tensor, a cycle", quoted(p.op_names[consumer.index()]));
+      if (seen_by[consumer.index()] == t)
+        throw InputError(tensor.place, "op {} is listed twice as consumer of one tensor",
+                         quoted(p.op_names[consumer.index()]));
+      seen_by[consumer.index()] = t;
+      p.consumers.items.push_back(consumer.value);
+    }
+    p.producer.push_back(tensor.from);
+    p.tensor_bytes.push_back(tensor.bytes);
+    p.consumers.begin.push_back(static_cast<std::uint32_t>(p.consumers.items.size()));
+  }
+  const auto index_by_op = [&](Lists& lists, const auto& for_each_pair) {
+    lists.begin.assign(op_count + 1, 0);
+    for_each_pair([&](std::uint32_t op, std::uint32_t) { ++lists.begin[op + 1]; });
+    for (std::size_t op = 0; op < op_count; ++op) lists.begin[op + 1] += lists.begin[op];
+    lists.items.resize(lists.begin.back());
+    std::vector<std::uint32_t> next(lists.begin.begin(), lists.begin.end() - 1);
+    for_each_pair([&](std::uint32_t op, std::uint32_t tensor) { lists.items[next[op]++] = tensor; });
+  };
+  index_by_op(p.outputs, [&](const auto& visit) {
+    for (std::uint32_t t = 0; t < p.producer.size(); ++t) visit(p.producer[t].value, t);
+  });
+  index_by_op(p.inputs, [&](const auto& visit) {
+    for (std::uint32_t t = 0; t < p.producer.size(); ++t)
+      for (const std::uint32_t consumer : p.consumers[t]) visit(consumer, t);
+  });
+
+  p.topological = topological_order(p);
+  if (p.topological.size() != op_count)
+    throw InputError(place, "the ops form a cycle: {}", describe_cycle(p, p.topological));
+
+  // A co-location group needs one device that runs all of it.
+  std::vector<std::uint8_t> group_runs(p.group_names.size() * device_count, 1);
+  for (std::size_t op = 0; op < op_count; ++op)
+    if (!p.group[op].is_none())
+      for (std::size_t d = 0; d < device_count; ++d)
+        if (p.op_time[op * device_count + d] == cannot_run) group_runs[p.group[op].index() * device_count + d] = 0;
+  for (std::size_t g = 0; g < p.group_names.size(); ++g)
+    if (std::find(group_runs.begin() + static_cast<std::ptrdiff_t>(g * device_count),
+                  group_runs.begin() + static_cast<std::ptrdiff_t>((g + 1) * device_count),
+                  1) == group_runs.begin() + static_cast<std::ptrdiff_t>((g + 1) * device_count))
+      throw InputError(place, "no device can run every op of co-location group {}", quoted(p.group_names[g]));
+
+  // Totals (DESIGN section 8), in 128 bits; transfer times are rounded here, once.
+  Wide bytes = 0;
+  Wide ticks = 0;
+  for (std::size_t op = 0; op < op_count; ++op) {
+    bytes += Wide{p.resident[op]} + p.scratch[op];
+    ticks += *std::max_element(p.op_time.begin() + static_cast<std::ptrdiff_t>(op * device_count),
+                               p.op_time.begin() + static_cast<std::ptrdiff_t>((op + 1) * device_count));
+  }
+  p.transfer_time.reserve(p.producer.size() * p.route_classes.size());
+  for (std::size_t t = 0; t < p.producer.size(); ++t) {
+    bytes += Wide{p.tensor_bytes[t]} * static_cast<Wide>(device_count);
+    Ticks slowest = 0;
+    for (const Problem::RouteClass& cls : p.route_classes) {
+      const double seconds = cls.latency_s + static_cast<double>(p.tensor_bytes[t]) / cls.bytes_per_s;
+      if (!(seconds <= longest_seconds()))
+        throw InputError(tensors_[t].place, "the tensor of op {} needs {:.3g} s on a route, more than 2^62 ps",
+                         quoted(p.op_names[p.producer[t].index()]), seconds);
+      p.transfer_time.push_back(ticks_of_transfer(p.tensor_bytes[t], cls.latency_s, cls.bytes_per_s));
+      slowest = std::max(slowest, p.transfer_time.back());
+    }
+    ticks += Wide{slowest} * static_cast<Wide>(device_count);
+  }
+  if (bytes > total_limit)
+    throw InputError(place, "all bytes together ({:.4g}) exceed 2^62", static_cast<double>(bytes));
+  if (ticks > total_limit)
+    throw InputError(place, "all times together ({:.4g} s) exceed 2^62 ps",
+                     static_cast<double>(ticks) / ticks_per_second);
+
+  Problem done = std::move(problem_);
+  *this = ProblemBuilder("");
+  return done;
+}
+
+}  // namespace emplace
