@@ -84,6 +84,8 @@ struct GraphOp {
   std::string layer;        // the part of the model that an expert would place as one ("encoder/1"); may be ""
   Phase phase = Phase::forward;
   OpId forward_of;  // for backward and update ops: the forward op they belong to; none elsewhere
+  // Bytes that stay on the op's device for the whole step besides its parameters: optimiser state, recurrent state.
+  Bytes state_bytes = 0;
 };
 
 struct GraphTensor {
@@ -119,10 +121,15 @@ struct Graph {
   OpId add_op(GraphOp op);
   TensorId add_output(OpId op, std::string name, DType dtype, Shape shape);
 
+  // For readers that meet consumers before producers: after `inputs` and `outputs` of the ops were written directly,
+  // makes producers, consumers and users agree with them. InputError for a tensor with two producers.
+  void relink(const std::string& place = {});
+
   // Distinct (producer, consumer) pairs, through tensors and control dependencies.
   [[nodiscard]] std::size_t edge_count() const;
-  // Op ids, producers first, smallest id first; InputError naming a cycle.
+  // Op ids, producers first, smallest id first; InputError naming a cycle. Linear where ids are already in order.
   [[nodiscard]] std::vector<OpId> topological_order(const std::string& place = {}) const;
+  // InputError for empty or repeated names, cycles, sizes over 2^62; BugError where the lists disagree.
   void validate(const std::string& place = {}) const;
 };
 
