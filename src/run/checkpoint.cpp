@@ -1,0 +1,66 @@
+#include "emplace/run/checkpoint.hpp"
+
+#include "checkpoint_image.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/log.hpp"
+
+namespace emplace {
+
+namespace {
+
+std::string newest_in(const std::string& folder) { return folder + "/checkpoint.h5"; }
+std::string previous_in(const std::string& folder) { return folder + "/checkpoint.previous.h5"; }
+
+bool is_sound(const std::string& file) {
+  try {
+    load_checkpoint(file);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void save_checkpoint(const std::string& folder, const Checkpoint& checkpoint) {
+  const std::string newest = newest_in(folder);
+  const std::string nan = find_nan(checkpoint.arrays);
+  if (!nan.empty())
+    throw InputError(newest, "is not written, because {}: the training has diverged (try a smaller learning rate)",
+                     nan);
+  const std::string image = checkpoint_image(checkpoint);
+  const std::string written = newest + ".new";
+  write_file(written, image);
+  // A damaged newest must not push out a sound previous: after a fall-back that one is all there is.
+  if (file_exists(newest) && is_sound(newest)) replace_file(newest, previous_in(folder));
+  replace_file(written, newest);
+}
+
+Checkpoint load_checkpoint(const std::string& file) {
+  return read_checkpoint_image(read_file(file, max_checkpoint_bytes), file);
+}
+
+Checkpoint load_newest_checkpoint(const std::string& folder) {
+  const std::string newest = newest_in(folder);
+  const std::string previous = previous_in(folder);
+  std::string why_not = newest + ": there is none";
+  if (file_exists(newest)) {
+    try {
+      return load_checkpoint(newest);
+    } catch (const InputError& error) {
+      why_not = error.what();
+    }
+  }
+  if (!file_exists(previous)) throw InputError("", "{}, and there is no {}", why_not, previous);
+  Checkpoint checkpoint = [&] {
+    try {
+      return load_checkpoint(previous);
+    } catch (const InputError& error) {
+      throw InputError("", "{}; nor can the one before be read: {}", why_not, error.what());
+    }
+  }();
+  log_warning("{}; continuing from {}", why_not, previous);
+  return checkpoint;
+}
+
+}  // namespace emplace
