@@ -13,7 +13,7 @@ std::string previous_in(const std::string& folder) { return folder + "/checkpoin
 
 bool is_sound(const std::string& file) {
   try {
-    load_checkpoint(file);
+    unsealed(read_file(file, max_checkpoint_bytes), file);
     return true;
   } catch (const InputError&) {
     return false;
@@ -28,16 +28,17 @@ void save_checkpoint(const std::string& folder, const Checkpoint& checkpoint) {
   if (!nan.empty())
     throw InputError(newest, "is not written, because {}: the training has diverged (try a smaller learning rate)",
                      nan);
-  const std::string image = checkpoint_image(checkpoint);
+  const std::string content = sealed(checkpoint_image(checkpoint));
   const std::string written = newest + ".new";
-  write_file(written, image);
+  write_file(written, content);
   // A damaged newest must not push out a sound previous: after a fall-back that one is all there is.
   if (file_exists(newest) && is_sound(newest)) replace_file(newest, previous_in(folder));
   replace_file(written, newest);
 }
 
 Checkpoint load_checkpoint(const std::string& file) {
-  return read_checkpoint_image(read_file(file, max_checkpoint_bytes), file);
+  const std::string content = read_file(file, max_checkpoint_bytes);
+  return read_checkpoint_image(unsealed(content, file), file);
 }
 
 Checkpoint load_newest_checkpoint(const std::string& folder) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -35,7 +36,29 @@ class Digest {
   std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
 };
 
+constexpr std::string_view seal_words = "\nemplace checkpoint, xxh3-128 ";
+
+std::string seal_of(std::string_view image) {
+  Digest digest;
+  digest.add(image.data(), image.size());
+  return fmt::format("{}{}\n", seal_words, digest.hex());
+}
+
 }  // namespace
+
+std::string sealed(std::string image) { return image += seal_of(image); }
+
+std::string_view unsealed(std::string_view content, const std::string& file) {
+  if (!content.starts_with("\x89HDF\r\n\x1a\n"))
+    throw InputError(file, "is not an HDF5 file (its first 8 bytes differ), wanted a checkpoint of emplace");
+  const std::size_t seal_bytes = seal_of({}).size();
+  const std::string_view image = content.substr(0, content.size() - std::min(content.size(), seal_bytes));
+  const std::string_view seal = content.substr(image.size());
+  if (!seal.starts_with(seal_words))
+    throw InputError(file, "is truncated, or an HDF5 file that is no checkpoint of emplace: its last line is no seal");
+  if (seal != seal_of(image)) throw InputError(file, "is damaged: its bytes do not match the seal in its last line");
+  return image;
+}
 
 std::string checkpoint_digest(const Checkpoint& checkpoint) {
   Digest digest;

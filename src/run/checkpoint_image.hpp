@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "emplace/run/checkpoint.hpp"
 
@@ -20,10 +21,16 @@ inline constexpr std::uint64_t max_checkpoint_bytes = std::uint64_t{1} << 32;
 std::string checkpoint_image(const Checkpoint& checkpoint);
 
 // InputError beginning with `file`. Time and memory are bounded by the size of the image.
-Checkpoint read_checkpoint_image(const std::string& image, const std::string& file);
+Checkpoint read_checkpoint_image(std::string_view image, const std::string& file);
 
 // XXH3-128 over the names, types, shapes and bytes of the arrays and over the attributes, as 32 hexadecimal digits.
 std::string checkpoint_digest(const Checkpoint& checkpoint);
+
+// A last line behind the HDF5 file, where HDF5 does not look, with the XXH3-128 of every byte before it. Damage
+// anywhere, also where HDF5 leaves gaps, is then found before HDF5 sees the file.
+std::string sealed(std::string image);
+// The image without its seal; InputError beginning with `file` if it is missing or another.
+std::string_view unsealed(std::string_view content, const std::string& file);
 
 // "policy/logits[3] is not a number", or "" if policy/ and optimizer/ hold numbers only. Infinities are legal: a policy
 // may give a forbidden device the logit -inf.

@@ -16,11 +16,15 @@ struct Checkpoint {
   std::map<std::string, std::string> attributes;
 };
 
-// Temporary name, flush, fsync; the present file becomes checkpoint.previous.h5; rename; fsync of the folder. Datasets
-// carry Fletcher32 checksums and the file a digest over names, shapes, bytes and attributes.
+// Temporary name, fsync; the present file (if it is sound) becomes checkpoint.previous.h5; rename; fsync of the folder.
+// Datasets carry Fletcher32 checksums, the root attribute "digest" the XXH3-128 over names, types, shapes, bytes and
+// attributes, and a last line behind the HDF5 data seals every byte. Attribute names "emplace" (the file format) and
+// "digest" are taken. InputError if an array under policy/ or optimizer/ has a NaN: a diverged run must not push out the
+// last good state. EnvironmentError if the disk refuses; the files that were there then stay.
 void save_checkpoint(const std::string& folder, const Checkpoint& checkpoint);
 
-// InputError naming the file and what is wrong: not HDF5, truncated, digest mismatch, another format version, NaN.
+// InputError naming the file and what is wrong: not HDF5, truncated, a changed byte, another format version, NaN in
+// policy/ or optimizer/. Time and memory are bounded by the file's size (at most 4 GiB).
 Checkpoint load_checkpoint(const std::string& file);
 
 // folder/checkpoint.h5, or folder/checkpoint.previous.h5 with a warning if the newest is damaged; InputError if neither
