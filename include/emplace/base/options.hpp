@@ -19,12 +19,12 @@
 namespace emplace {
 
 struct OptionMeta {
-  std::optional<double> min;         // smallest value allowed
-  std::optional<double> max;         // largest value allowed
-  bool above_min = false;            // the smallest value itself is refused
-  std::string unit;                  // "s", "bytes", ...
-  std::vector<std::string> choices;  // texts allowed; empty: any
-  std::string help;                  // one sentence
+  std::optional<double> min = {};         // smallest value allowed
+  std::optional<double> max = {};         // largest value allowed
+  bool above_min = false;                 // the smallest value itself is refused
+  std::string unit = {};                  // "s", "bytes", ...
+  std::vector<std::string> choices = {};  // texts allowed; empty: any
+  std::string help = {};                  // one sentence
 };
 
 class OptionVisitor {
@@ -51,7 +51,8 @@ struct OptionInfo {
   std::vector<std::string> choices;
 };
 
-// Sets options from a table; checks types, bounds and choices. Does not refuse unread keys (see refuse_unread).
+// Sets options from a table; checks types, bounds and choices of the keys that are there (a default may stand for
+// "none" outside the bounds). Does not refuse unread keys (see refuse_unread).
 class OptionReader final : public OptionVisitor {
  public:
   explicit OptionReader(const ConfigTable& table) : table_(table) {}

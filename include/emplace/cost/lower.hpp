@@ -28,8 +28,11 @@ struct Lowered {
   GraphStatistics statistics;  // of `graph`; uncosted_ops and unknown_tensors are what was guessed
 };
 
-// max(flops / (peak x efficiency), bytes / bandwidth) + overhead, per op and device. InputError if nothing is left to
-// place or a device lacks the peak of a dtype that the graph uses.
+// Passes, then a time for each op and device (cost/roofline.hpp), parameters as resident bytes of the op that owns
+// them, tensors with their bytes (0 where unknown, see cost_warnings), control dependencies as tensors of 0 bytes.
+// Inputs of the graph are on every device from the start and do not appear. `name` names the problem and begins
+// messages. InputError if nothing is left to place, a training step is to be expanded again, no device can run an op,
+// or a device lacks the peak of a dtype that the graph computes in.
 Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions& options, const std::string& name);
 
 // What was guessed (unknown op types with their share of the ops, tensors without a size), as sentences for people;

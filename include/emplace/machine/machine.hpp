@@ -15,12 +15,12 @@ namespace emplace {
 struct MachineDevice {
   std::string name;        // "gpu:0"
   std::string kind;        // "cpu", "gpu", ...
-  Bytes memory_bytes = 0;  // 0 is not allowed; no limit: no_limit
+  Bytes memory_bytes = 0;  // above zero where memory_limited
   bool memory_limited = true;
-  std::map<std::string, double> peak_flops;  // by dtype name ("f32", "f16"); FLOP/s
-  double memory_bytes_per_s = 0;
-  double launch_overhead_s = 0;              // added to every op
-  std::map<std::string, double> efficiency;  // by op class name; share of the peak in (0, 1]; "default" for the rest
+  std::map<std::string, double> peak_flops;  // FLOP/s by dtype name ("f32", "f16"); "default" for dtypes not named
+  double memory_bytes_per_s = 0;             // sustained
+  double launch_overhead_s = 0;              // added to every op that does work
+  std::map<std::string, double> efficiency;  // by op class name; share of the peak in (0, 1]; always has "default"
   std::vector<std::string> unsupported;      // op types that it cannot run
 };
 
@@ -40,13 +40,14 @@ struct Machine {
   std::string name;
   std::vector<MachineDevice> devices;
   std::vector<MachineChannel> channels;
-  std::vector<MachineRoute> routes;
+  std::vector<MachineRoute> routes;  // at most one for each ordered pair of devices
 };
 
-// InputError with file and line for unknown devices, unknown keys, negative bandwidths, no devices, ...
+// The format is described in configs/machines/README.md. InputError with file and line for unknown devices, unknown
+// keys, negative bandwidths, no devices, ...
 Machine parse_machine(std::string_view toml, const std::string& file);
 
-// A preset's name ("k40x2", "laptop") or the path of a TOML file.
+// A preset's name ("k40x2", "laptop") or the path of a TOML file. `place` says where the name was found.
 Machine load_machine(const std::string& name_or_path, const std::string& place = {});
 
 // Presets, for `emplace list machines`; a family such as k40xN is one entry.
@@ -54,5 +55,10 @@ struct MachineEntry : EntryInfo {
   std::string example;  // a name that loads: "k40x2"
 };
 std::span<const MachineEntry> machines();
+
+// What the tables `efficiency` and `peak_flops` may name besides "default": the op classes and the number types of the
+// graph folder, which this folder may not include (a test in tests/cost holds the two lists together).
+std::span<const std::string> machine_op_classes();
+std::span<const std::string> machine_dtypes();
 
 }  // namespace emplace

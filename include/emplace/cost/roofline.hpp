@@ -1,0 +1,42 @@
+// The roofline of one device: how long an op lasts on it.
+#pragma once
+
+#include <array>
+#include <string>
+#include <unordered_set>
+
+#include "emplace/graph/op_table.hpp"
+#include "emplace/machine/machine.hpp"
+
+namespace emplace {
+
+// The number type that an op computes in: the first floating-point one among its outputs, then its operands; without
+// any, the first known one in the same order. So ArgMax and Greater compute in their operands' type, Cast in its
+// result's.
+DType compute_dtype(const Graph& graph, OpId op);
+
+// A device's figures, looked up once.
+class Roofline {
+ public:
+  explicit Roofline(const MachineDevice& device);
+
+  // max(flops / (peak[dtype] x efficiency[class]), bytes / bandwidth) + launch overhead, in seconds. 0 for ops of class
+  // `free`: they do no work and are not launched. NaN: the device cannot run the type. A dtype without a peak of its
+  // own takes the device's `default`; InputError naming op, device and dtype if there is none. `op_name` is for the
+  // message.
+  [[nodiscard]] double seconds(const OpCost& cost, DType dtype, const std::string& op_type,
+                               const std::string& op_name) const;
+
+ private:
+  static constexpr std::size_t dtype_count = static_cast<std::size_t>(DType::c128) + 1;
+  static constexpr std::size_t class_count = static_cast<std::size_t>(OpClass::other) + 1;
+
+  std::string name_;
+  std::array<double, dtype_count> peak_flops_{};  // 0: none
+  std::array<double, class_count> efficiency_{};
+  double bytes_per_s_;
+  double overhead_s_;
+  std::unordered_set<std::string> unsupported_;
+};
+
+}  // namespace emplace

@@ -1,0 +1,118 @@
+#include "emplace/cost/lower.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "emplace/base/error.hpp"
+#include "emplace/cost/roofline.hpp"
+#include "emplace/graph/passes.hpp"
+#include "emplace/problem/builder.hpp"
+
+namespace emplace {
+
+void describe(RooflineOptions& options, OptionVisitor& visit) {
+  visit("prune", options.prune, {.help = "Fold constants, identities and shape arithmetic away before costing."});
+  visit("training", options.training, {.help = "Expand a forward graph to a training step."});
+  visit("optimizer", options.optimizer,
+        {.choices = {"sgd", "momentum", "adam"}, .help = "Optimiser whose state stays in memory when training is on."});
+}
+
+namespace {
+
+// Keeps, through several passes, which op of the first graph each op stands for.
+void apply(Lowered& lowered, PassResult pass) {
+  EMPLACE_CHECK(pass.origin.size() == pass.graph.ops.size(), "a pass lost its map back");
+  for (OpId& origin : pass.origin)
+    if (!origin.is_none()) origin = lowered.origin[origin.index()];
+  lowered.graph = std::move(pass.graph);
+  lowered.origin = std::move(pass.origin);
+}
+
+void run_passes(Lowered& lowered, const RooflineOptions& options, const std::string& place) {
+  if (options.prune) apply(lowered, prune(lowered.graph));
+  if (options.training) {
+    const auto not_forward = std::find_if(lowered.graph.ops.begin(), lowered.graph.ops.end(),
+                                          [](const GraphOp& op) { return op.phase != Phase::forward; });
+    if (not_forward != lowered.graph.ops.end())
+      throw InputError(place,
+                       "the graph is a training step already (op {} belongs to its backward pass or update), so it "
+                       "cannot be expanded to one",
+                       quoted(not_forward->name));
+    apply(lowered, expand_training(lowered.graph, {.optimizer = options.optimizer}));
+  }
+  apply(lowered, share_parameters(lowered.graph));
+}
+
+void add_machine(ProblemBuilder& builder, const Machine& machine) {
+  for (const MachineDevice& device : machine.devices)
+    builder.add_device({device.name, device.kind, device.memory_limited ? device.memory_bytes : no_memory_limit});
+  for (const MachineChannel& channel : machine.channels)
+    builder.add_channel({channel.name, channel.latency_s, channel.bytes_per_s, channel.contention});
+  for (const MachineRoute& route : machine.routes) {
+    std::vector<ChannelId> channels;
+    for (const std::size_t channel : route.channels) channels.emplace_back(channel);
+    builder.add_route(DeviceId{route.from}, DeviceId{route.to}, channels);
+  }
+}
+
+void add_ops(ProblemBuilder& builder, const Graph& graph, const Machine& machine, const std::string& place) {
+  std::vector<Roofline> rooflines;
+  for (const MachineDevice& device : machine.devices) rooflines.emplace_back(device);
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const GraphOp& node = graph.ops[i];
+    const OpCost cost = cost_of(graph, OpId{i});
+    const DType dtype = compute_dtype(graph, OpId{i});
+    OpSpec op;
+    op.name = node.name;
+    op.type = node.type;
+    op.colocate = node.colocate;
+    op.resident = resident_bytes(graph, OpId{i});
+    op.seconds.reserve(rooflines.size());
+    for (const Roofline& roofline : rooflines)
+      op.seconds.push_back(roofline.seconds(cost, dtype, node.type, node.name));
+    builder.add_op(std::move(op), place);
+  }
+}
+
+// The graph's inputs have no producer: they are on every device when the step starts, so they are no tensors of the
+// problem. Control dependencies are one tensor of 0 bytes an op that others wait for.
+void add_tensors(ProblemBuilder& builder, const Graph& graph, const std::string& place) {
+  for (const GraphTensor& tensor : graph.tensors)
+    if (!tensor.producer.is_none())
+      builder.add_tensor(tensor.producer, tensor.bytes().value_or(0), tensor.consumers, place);
+
+  std::vector<std::vector<OpId>> waiting(graph.ops.size());
+  for (std::size_t i = 0; i < graph.ops.size(); ++i)
+    for (const OpId before : graph.ops[i].after) {
+      std::vector<OpId>& list = waiting[before.index()];
+      if (list.empty() || list.back() != OpId{i}) list.emplace_back(i);  // ascending: twice means side by side
+    }
+  for (std::size_t i = 0; i < graph.ops.size(); ++i)
+    if (!waiting[i].empty()) builder.add_tensor(OpId{i}, 0, std::move(waiting[i]), place);
+}
+
+}  // namespace
+
+Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions& options, const std::string& name) {
+  graph.validate(name);
+  Lowered lowered;
+  lowered.graph = graph;
+  lowered.origin.reserve(graph.ops.size());
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) lowered.origin.emplace_back(i);
+  run_passes(lowered, options, name);
+  if (lowered.graph.ops.empty())
+    throw InputError(name, "nothing is left to place: the graph has {} ops and pruning folded all of them",
+                     graph.ops.size());
+
+  ProblemBuilder builder(name);
+  add_machine(builder, machine);
+  add_ops(builder, lowered.graph, machine, name);
+  add_tensors(builder, lowered.graph, name);
+  lowered.problem = builder.build(name);
+  lowered.statistics = statistics(lowered.graph);
+  return lowered;
+}
+
+}  // namespace emplace

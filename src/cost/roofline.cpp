@@ -1,0 +1,79 @@
+#include "emplace/cost/roofline.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "emplace/base/error.hpp"
+
+namespace emplace {
+
+namespace {
+
+bool is_floating(DType type) {
+  switch (type) {
+    case DType::f16:
+    case DType::bf16:
+    case DType::f32:
+    case DType::f64:
+    case DType::c64:
+    case DType::c128: return true;
+    default: return false;
+  }
+}
+
+// "default" where the table has no figure of its own; 0 where it has neither.
+double figure(const std::map<std::string, double>& figures, const std::string& key) {
+  auto at = figures.find(key);
+  if (at == figures.end()) at = figures.find("default");
+  return at == figures.end() ? 0 : at->second;
+}
+
+}  // namespace
+
+DType compute_dtype(const Graph& graph, OpId op) {
+  DType first_known = DType::unknown;
+  DType floating = DType::unknown;
+  const auto look = [&](DType type) {
+    if (first_known == DType::unknown) first_known = type;
+    if (floating == DType::unknown && is_floating(type)) floating = type;
+  };
+  const GraphOp& node = graph.ops[op.index()];
+  for (const TensorId output : node.outputs) look(graph.tensors[output.index()].dtype);
+  for (const Operand& input : node.inputs) {
+    if (input.is_tensor()) look(graph.tensors[input.index].dtype);
+    if (input.is_parameter()) look(graph.parameters[input.index].dtype);
+  }
+  return floating != DType::unknown ? floating : first_known;
+}
+
+Roofline::Roofline(const MachineDevice& device)
+    : name_(device.name),
+      bytes_per_s_(device.memory_bytes_per_s),
+      overhead_s_(device.launch_overhead_s),
+      unsupported_(device.unsupported.begin(), device.unsupported.end()) {
+  for (std::size_t t = 0; t < dtype_count; ++t)
+    peak_flops_[t] = figure(device.peak_flops, emplace::name_of(static_cast<DType>(t)));
+  for (const OpClass cls : op_classes())
+    efficiency_[static_cast<std::size_t>(cls)] = figure(device.efficiency, emplace::name_of(cls));
+}
+
+double Roofline::seconds(const OpCost& cost, DType dtype, const std::string& op_type,
+                         const std::string& op_name) const {
+  if (unsupported_.contains(op_type)) return std::numeric_limits<double>::quiet_NaN();
+  if (cost.cls == OpClass::free) return 0;
+  double compute = 0;
+  if (cost.flops > 0) {
+    const double peak = peak_flops_[static_cast<std::size_t>(dtype)];
+    if (!(peak > 0))
+      throw InputError({}, "op {} computes in {}, for which device {} gives no peak_flops; add one, or a default",
+                       quoted(op_name), emplace::name_of(dtype), quoted(name_));
+    compute = cost.flops / (peak * efficiency_[static_cast<std::size_t>(cost.cls)]);
+  }
+  const double traffic =
+      (static_cast<double>(cost.bytes_read) + static_cast<double>(cost.bytes_written)) / bytes_per_s_;
+  return std::max(compute, traffic) + overhead_s_;
+}
+
+}  // namespace emplace

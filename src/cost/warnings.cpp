@@ -1,0 +1,48 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "emplace/base/text.hpp"
+#include "emplace/cost/lower.hpp"
+
+namespace emplace {
+
+namespace {
+
+// The first few names, and how many more there are.
+std::string some_of(const std::vector<std::string>& items) {
+  constexpr std::size_t shown = 10;
+  std::vector<std::string> first(items.begin(),
+                                 items.begin() + static_cast<std::ptrdiff_t>(std::min(shown, items.size())));
+  std::string text = join(first, ", ");
+  if (items.size() > shown) text += fmt::format(" and {} more", items.size() - shown);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> cost_warnings(const Lowered& lowered) {
+  const GraphStatistics& statistics = lowered.statistics;
+  std::vector<std::string> warnings;
+  if (!statistics.uncosted_ops.empty()) {
+    std::size_t ops = 0;
+    std::vector<std::string> types;
+    for (const auto& [type, count] : statistics.uncosted_ops) {
+      ops += count;
+      types.push_back(fmt::format("{} ({})", quoted(type), count));
+    }
+    warnings.push_back(fmt::format(
+        "{} of {} ops ({:.2g} %) have a type that the cost table does not know and are timed by their memory traffic "
+        "alone: {}",
+        ops, statistics.ops, 100.0 * static_cast<double>(ops) / static_cast<double>(statistics.ops), some_of(types)));
+  }
+  if (!statistics.unknown_tensors.empty()) {
+    std::vector<std::string> names;
+    for (const std::string& name : statistics.unknown_tensors) names.push_back(quoted(name));
+    warnings.push_back(fmt::format("{} of {} tensors have no known size and count 0 bytes: {}", names.size(),
+                                   statistics.tensors, some_of(names)));
+  }
+  return warnings;
+}
+
+}  // namespace emplace

@@ -1,0 +1,141 @@
+// [[device]]: one description, `count` devices.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "emplace/base/error.hpp"
+#include "parts.hpp"
+
+namespace emplace {
+
+namespace {
+
+// "12 GiB", "512MB", "1.5 TiB": a number and a unit.
+Bytes parse_memory(const std::string& text, const std::string& place) {
+  struct Unit {
+    std::string_view name;
+    double bytes;
+  };
+  static constexpr Unit units[] = {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"kB", 1e3},
+                                   {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12},    {"B", 1}};
+  for (const Unit& unit : units) {
+    if (!text.ends_with(unit.name)) continue;
+    std::string_view digits(text.data(), text.size() - unit.name.size());
+    while (digits.ends_with(' ')) digits.remove_suffix(1);
+    double amount = 0;
+    if (!parse_number(digits, amount)) break;
+    const double bytes = amount * unit.bytes;
+    if (!(bytes >= 1) || bytes > static_cast<double>(total_limit))
+      throw InputError(place, "'memory' must be from 1 B to 2^62 B, got {}", quoted(text));
+    return std::llround(bytes);
+  }
+  throw InputError(place, "'memory' must be a number with a unit (\"12 GiB\", \"8 GB\") or \"unlimited\", got {}",
+                   quoted(text));
+}
+
+void read_memory(MachineDevice& device, const ConfigTable& table) {
+  const bool as_text_given = table.contains("memory");
+  const bool as_bytes_given = table.contains("memory_bytes");
+  if (!as_text_given && !as_bytes_given)
+    throw InputError(table.place(),
+                     "device {} says no memory; give memory = \"12 GiB\", memory_bytes = ... or memory = "
+                     "\"unlimited\"",
+                     quoted(device.name));
+  if (as_text_given && as_bytes_given)
+    throw InputError(table.place_of("memory"), "device {} gives both 'memory' and 'memory_bytes'; keep one",
+                     quoted(device.name));
+  if (as_bytes_given) {
+    device.memory_bytes = table.whole("memory_bytes", 0);
+    if (device.memory_bytes <= 0 || device.memory_bytes > total_limit)
+      throw InputError(table.place_of("memory_bytes"), "'memory_bytes' must be from 1 to 2^62, got {}",
+                       device.memory_bytes);
+    return;
+  }
+  const std::string text = table.text("memory");
+  device.memory_limited = text != "unlimited";
+  if (device.memory_limited) device.memory_bytes = parse_memory(text, table.place_of("memory"));
+}
+
+// A table of numbers whose keys are "default" or one of `names`.
+std::map<std::string, double> read_figures(const ConfigTable& table, std::string_view key,
+                                           std::span<const std::string> names) {
+  const ConfigTable& figures = table.table(key);
+  std::map<std::string, double> out;
+  for (const std::string& name : names)
+    if (figures.contains(name)) out[name] = positive(figures, name);
+  if (figures.contains("default")) out["default"] = positive(figures, "default");
+  std::vector<std::string> known(names.begin(), names.end());
+  known.emplace_back("default");
+  figures.refuse_unread(known);
+  return out;
+}
+
+MachineDevice read_device(const ConfigTable& table) {
+  MachineDevice device;
+  device.name = checked_name(table, "name", "device");
+  device.kind = table.text("kind");
+  if (device.kind.empty()) throw InputError(table.place_of("kind"), "'kind' must not be empty (\"cpu\", \"gpu\", ...)");
+  read_memory(device, table);
+  device.peak_flops = read_figures(table, "peak_flops", machine_dtypes());
+  if (device.peak_flops.empty())
+    throw InputError(table.place(),
+                     "device {} has no peak_flops; give FLOP/s by number type, as in peak_flops = {{ f32 "
+                     "= 4e12 }}",
+                     quoted(device.name));
+  device.memory_bytes_per_s = positive(table, "memory_bytes_per_s");
+  if (table.contains("launch_overhead_s")) device.launch_overhead_s = not_negative(table, "launch_overhead_s");
+  device.efficiency = read_figures(table, "efficiency", machine_op_classes());
+  for (const auto& [cls, share] : device.efficiency)
+    if (share > 1)
+      throw InputError(table.table("efficiency").place_of(cls),
+                       "the efficiency of {} must be above 0 and at most 1 (a share of the peak), got {}", quoted(cls),
+                       share);
+  if (!device.efficiency.contains("default"))
+    throw InputError(table.place(),
+                     "device {} needs efficiency = {{ default = ... }}, the share of the peak that op "
+                     "classes without a figure of their own reach",
+                     quoted(device.name));
+  device.unsupported = table.texts("unsupported");
+  return device;
+}
+
+}  // namespace
+
+void MachineDraft::add_devices(const ConfigTable& table) {
+  const MachineDevice device = read_device(table);
+  const bool counted = table.contains("count");
+  if (counted && std::holds_alternative<std::string>(table.find("count")->data))
+    throw InputError(table.place_of("count"),
+                     "'count' must be a whole number, found {}; \"N\" has a value only in a preset's name, as in k40x2",
+                     quoted(as_text(*table.find("count"), "count")));
+  const std::int64_t count = table.whole("count", 1);
+  if (count < 1 || count > static_cast<std::int64_t>(max_machine_devices))
+    throw InputError(table.place_of("count"), "'count' must be from 1 to {}, got {}", max_machine_devices, count);
+  table.refuse_unread();
+
+  const auto take_name = [&](const std::string& name) {
+    if (!called_.emplace(name, std::vector<std::size_t>{}).second)
+      throw InputError(table.place(), "the device name {} is used twice", quoted(name));
+  };
+  take_name(device.name);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::size_t position = machine.devices.size();
+    if (position == max_machine_devices)
+      throw InputError(table.place(), "more than {} devices, the most that a placement can name", max_machine_devices);
+    machine.devices.push_back(device);
+    called_[device.name].push_back(position);
+    if (!counted) continue;
+    std::string& name = machine.devices.back().name;
+    name = fmt::format("{}:{}", device.name, i);
+    take_name(name);
+    called_[name].push_back(position);
+  }
+}
+
+void MachineDraft::close_devices(const std::string& place) {
+  if (machine.devices.empty()) throw InputError(place, "the machine has no devices; it needs at least one [[device]]");
+  route_place_.resize(machine.devices.size() * machine.devices.size());
+}
+
+}  // namespace emplace

@@ -1,0 +1,11 @@
+# Turns TOML files into string literals: cmake -DPRESETS=a.toml;b.toml -DOUTPUT=preset_texts.cpp -P embed.cmake
+set(code "// Made from configs/machines by src/machine/embed.cmake; edit the TOML files instead.\n")
+string(APPEND code "#include \"presets.hpp\"\n\nnamespace emplace {\n\nstd::span<const PresetText> preset_texts() {\n")
+string(APPEND code "  static const PresetText texts[] = {\n")
+foreach(preset IN LISTS PRESETS)
+  get_filename_component(name ${preset} NAME_WE)
+  file(READ ${preset} text)
+  string(APPEND code "      {\"${name}\", R\"toml(${text})toml\"},\n")
+endforeach()
+string(APPEND code "  };\n  return texts;\n}\n\n}  // namespace emplace\n")
+file(WRITE ${OUTPUT} "${code}")

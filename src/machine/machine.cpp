@@ -1,0 +1,47 @@
+// A machine file from the first line to the last.
+#include "emplace/machine/machine.hpp"
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "parts.hpp"
+#include "presets.hpp"
+
+namespace emplace {
+
+Machine machine_from(const ConfigTable& table) {
+  MachineDraft draft;
+  draft.machine.name = checked_name(table, "name", "machine");
+  for (const ConfigTable& device : table.tables("device")) draft.add_devices(device);
+  draft.close_devices(table.place());
+  for (const ConfigTable& channel : table.tables("channel")) add_channel(draft, channel);
+  for (const ConfigTable& topology : table.tables("topology")) add_topology(draft, topology);
+  for (const ConfigTable& route : table.tables("route")) add_routes(draft, route);
+  table.refuse_unread({"extends"});
+  draft.refuse_idle_channels();
+  return std::move(draft.machine);
+}
+
+namespace {
+
+Machine from_file(ConfigTable table) {
+  if (!table.contains("extends")) return machine_from(table);
+  const std::string base = table.text("extends");
+  const std::string place = table.place_of("extends");
+  table.erase("extends");
+  return machine_from(extended(preset_table(base, place), table));
+}
+
+}  // namespace
+
+Machine parse_machine(std::string_view toml, const std::string& file) {
+  return from_file(ConfigTable::parse_toml(toml, file));
+}
+
+Machine load_machine(const std::string& name_or_path, const std::string& place) {
+  if (is_preset(name_or_path)) return machine_from(preset_table(name_or_path, place));
+  const bool path = name_or_path.ends_with(".toml") || name_or_path.find('/') != std::string::npos;
+  if (path || file_exists(name_or_path)) return from_file(ConfigTable::read_toml(name_or_path));
+  return machine_from(preset_table(name_or_path, place));  // names the nearest preset
+}
+
+}  // namespace emplace

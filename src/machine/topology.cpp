@@ -1,0 +1,132 @@
+// [[topology]]: shorthand for the channels and routes of the usual interconnects. A new kind: one function and one line
+// in topology_kinds.
+#include <fmt/core.h>
+
+#include <optional>
+
+#include "emplace/base/error.hpp"
+#include "parts.hpp"
+
+namespace emplace {
+
+namespace {
+
+struct Link {
+  double latency_s;
+  double bytes_per_s;
+};
+
+Link read_link(const ConfigTable& table) { return {not_negative(table, "latency_s"), positive(table, "bytes_per_s")}; }
+
+// Devices on PCIe below one host. Copies queue as frameworks issue them: each device has one copy stream from the host,
+// one to the host, and one to its peers (TensorFlow's GPU device: host_to_device, device_to_host, device_to_device), so
+// each of these channels is fed by one device. Peers are reached through the switch. `uplink_bytes_per_s` adds the
+// switch's own link to the host, one channel a direction, which all transfers to and from the host share.
+void add_pcie_switch(MachineDraft& draft, const ConfigTable& table, const std::string& prefix) {
+  const std::string& place = table.place();
+  const std::size_t host = draft.device_called(table.text("host"), table.place_of("host"));
+  const std::vector<std::size_t> devices = draft.device_list(table, "devices");
+  const Link link = read_link(table);
+  const bool peers = table.flag("peers", true);
+  std::optional<std::size_t> uplink_down, uplink_up;
+  if (table.contains("uplink_bytes_per_s")) {
+    const double bytes_per_s = positive(table, "uplink_bytes_per_s");
+    uplink_down = draft.add_channel({prefix + ":uplink:down", 0, bytes_per_s}, place);
+    uplink_up = draft.add_channel({prefix + ":uplink:up", 0, bytes_per_s}, place);
+  }
+  for (const std::size_t device : devices) {
+    const std::string& name = draft.name_of(device);
+    const auto from_host =
+        draft.add_channel({fmt::format("{}:{}:from-host", prefix, name), link.latency_s, link.bytes_per_s}, place);
+    const auto to_host =
+        draft.add_channel({fmt::format("{}:{}:to-host", prefix, name), link.latency_s, link.bytes_per_s}, place);
+    using Path = std::vector<std::size_t>;
+    draft.add_route(host, device, uplink_down ? Path{*uplink_down, from_host} : Path{from_host}, place);
+    draft.add_route(device, host, uplink_up ? Path{to_host, *uplink_up} : Path{to_host}, place);
+    if (!peers || devices.size() == 1) continue;
+    const auto to_peers =
+        draft.add_channel({fmt::format("{}:{}:to-peers", prefix, name), link.latency_s, link.bytes_per_s}, place);
+    for (const std::size_t peer : devices)
+      if (peer != device) draft.add_route(device, peer, {to_peers}, place);
+  }
+}
+
+// All-to-all: a channel of its own for each ordered pair.
+void add_nvlink(MachineDraft& draft, const ConfigTable& table, const std::string& prefix) {
+  const std::vector<std::size_t> devices = draft.device_list(table, "devices");
+  const Link link = read_link(table);
+  for (const std::size_t from : devices)
+    for (const std::size_t to : devices) {
+      if (from == to) continue;
+      const auto channel =
+          draft.add_channel({fmt::format("{}:{}-to-{}", prefix, draft.name_of(from), draft.name_of(to)), link.latency_s,
+                             link.bytes_per_s},
+                            table.place());
+      draft.add_route(from, to, {channel}, table.place());
+    }
+}
+
+// Hosts with one NIC each (hosts = [{ devices = [...] }, ...]): a transfer holds the sender's egress and the receiver's
+// ingress. The latency counts once, on the egress.
+void add_ethernet(MachineDraft& draft, const ConfigTable& table, const std::string& prefix) {
+  const Link link = read_link(table);
+  struct Host {
+    std::vector<std::size_t> devices;
+    std::size_t egress, ingress;
+  };
+  std::vector<Host> hosts;
+  std::vector<bool> seen(draft.machine.devices.size());
+  for (const ConfigTable& element : table.tables("hosts")) {
+    Host host{draft.device_list(element, "devices"), 0, 0};
+    element.refuse_unread();
+    for (const std::size_t device : host.devices) {
+      if (seen[device])
+        throw InputError(element.place(), "device {} stands in two hosts", quoted(draft.name_of(device)));
+      seen[device] = true;
+    }
+    const auto name = [&](const char* direction) { return fmt::format("{}:{}:{}", prefix, hosts.size(), direction); };
+    host.egress = draft.add_channel({name("egress"), link.latency_s, link.bytes_per_s}, table.place());
+    host.ingress = draft.add_channel({name("ingress"), 0, link.bytes_per_s}, table.place());
+    hosts.push_back(std::move(host));
+  }
+  if (hosts.size() < 2)
+    throw InputError(table.place_of("hosts"),
+                     "'hosts' must list at least two hosts, as in hosts = [{{ devices = [\"cpu:0\"] }}, {{ devices = "
+                     "[\"cpu:1\"] }}], got {}",
+                     hosts.size());
+  for (const Host& a : hosts)
+    for (const Host& b : hosts) {
+      if (&a == &b) continue;
+      for (const std::size_t from : a.devices)
+        for (const std::size_t to : b.devices) draft.add_route(from, to, {a.egress, b.ingress}, table.place());
+    }
+}
+
+}  // namespace
+
+std::span<const TopologyKind> topology_kinds() {
+  static const std::vector<TopologyKind> kinds = {
+      {"pcie-switch", add_pcie_switch},
+      {"nvlink", add_nvlink},
+      {"ethernet", add_ethernet},
+  };
+  return kinds;
+}
+
+void add_topology(MachineDraft& draft, const ConfigTable& table) {
+  const std::string kind = table.text("kind");
+  const std::string prefix = table.contains("name") ? checked_name(table, "name", "topology") : kind;
+  for (const TopologyKind& known : topology_kinds())
+    if (known.name == kind) {
+      known.add(draft, table, prefix);
+      table.refuse_unread();
+      return;
+    }
+  std::vector<std::string> names;
+  for (const TopologyKind& known : topology_kinds()) names.push_back(known.name);
+  const std::string near = did_you_mean(kind, names);
+  throw InputError(table.place_of("kind"), "unknown topology {}{}", quoted(kind),
+                   near.empty() ? fmt::format("; there are: {}", join(names, ", ")) : near);
+}
+
+}  // namespace emplace
