@@ -13,7 +13,12 @@ namespace emplace {
 
 // op: one unit an op; colocation: ops of one co-location group together; chain: colocation, and then every edge whose
 // producer unit has no other consumer unit and whose consumer unit has no other producer unit contracted (HSDAG's
-// rule). `op` ignores co-location, so that a policy can split groups and be told that it is infeasible.
+// rule, on the graph of units: two units are joined once, however many tensors run between them). `op` ignores
+// co-location, so that a policy can split groups and be told that it is infeasible.
+//
+// Contracting a chain never closes a circle between units: such a circle would have to leave the producer by another
+// edge than the contracted one. Circles that co-location groups close themselves (group {a, c} around b) stay, or
+// vanish into one unit where nothing else is attached to them.
 enum class GroupingKind : std::uint8_t { op, colocation, chain };
 
 GroupingKind grouping_of(std::string_view name, const std::string& place);
@@ -27,13 +32,23 @@ struct Grouping {
   std::vector<std::uint8_t> allowed;      // U x D: 1 where every member can run
 
   [[nodiscard]] std::size_t count() const { return members.rows(); }
+  [[nodiscard]] std::size_t device_count() const { return count() == 0 ? 0 : allowed.size() / count(); }
+  [[nodiscard]] bool allows(std::size_t unit, std::size_t device) const {
+    return allowed[unit * device_count() + device] != 0;
+  }
   // The placement of ops for one device a unit.
   [[nodiscard]] Placement expand(const std::vector<std::uint8_t>& device_of_unit) const;
+  // The same into a placement that is there already; its order is cleared.
+  void expand(const std::vector<std::uint8_t>& device_of_unit, Placement& placement) const;
 };
 
 // `at_most` above 0: units are merged further, the one of least work into the neighbour with which it exchanges most
-// bytes (Placeto sheet, section 2.1), until at most that many remain; InputError if it exceeds the number of ops.
-// A merge never leaves a unit without a device that can run it.
+// bytes (Placeto sheet, section 2.1; here merged units may depend on each other in circles), until at most that many
+// remain; units without a neighbour to merge into join each other. Work is an op's time averaged over the devices that
+// can run it. Near-linear time: a unit is looked at only as the one of least work, and each merge doubles that.
+//
+// No merge, of a chain or otherwise, leaves a unit without a device that can run it: chains are cut there, from the
+// producers' end. InputError if `at_most` exceeds the number of ops, or if devices allow no merging that far.
 Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at_most = 0,
                        const std::string& place = {});
 

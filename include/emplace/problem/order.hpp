@@ -1,0 +1,21 @@
+// Orders of ops by upward rank: what placers and the training loop return under `priority` and `in-order`.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "emplace/problem/problem.hpp"
+
+namespace emplace {
+
+// N: the longest path from the start of each op to the end of the step, in ticks, without waiting for devices or
+// channels; ops last as long as on their device, tensors as long as their transfer where the devices differ. What
+// cannot run or has no route counts as 0. (rank_u of Topcuoglu et al. 2002, section 4.1, for a given placement instead
+// of averages.)
+std::vector<Ticks> upward_ranks(const Problem& problem, std::span<const std::uint8_t> device);
+
+// N op ids by decreasing upward rank, ties in topological order: producers before consumers.
+std::vector<std::uint32_t> upward_rank_order(const Problem& problem, std::span<const std::uint8_t> device);
+
+}  // namespace emplace

@@ -1,0 +1,160 @@
+#include "emplace/problem/grouping.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "unit_merger.hpp"
+
+namespace emplace {
+
+namespace {
+
+constexpr std::uint32_t none = OpId::none_value;
+
+// visit(producer unit, consumer unit, bytes), once for each pair of a tensor and another unit that consumes it.
+template <class Visit>
+void for_each_consumer_unit(const Problem& problem, const std::vector<std::uint32_t>& unit_of_op, Visit&& visit) {
+  std::vector<std::uint32_t> seen_for(problem.op_count(), none);  // by unit: the last tensor that reached it
+  for (std::uint32_t tensor = 0; tensor < problem.tensor_count(); ++tensor) {
+    const std::uint32_t from = unit_of_op[problem.producer[tensor].index()];
+    for (const std::uint32_t consumer : problem.consumers[tensor]) {
+      const std::uint32_t to = unit_of_op[consumer];
+      if (to == from || seen_for[to] == tensor) continue;
+      seen_for[to] = tensor;
+      visit(from, to, problem.tensor_bytes[tensor]);
+    }
+  }
+}
+
+void merge_groups(const Problem& problem, UnitMerger& units) {
+  std::vector<std::uint32_t> first(problem.group_names.size(), none);
+  for (std::uint32_t op = 0; op < problem.op_count(); ++op) {
+    if (problem.group[op].is_none()) continue;
+    std::uint32_t& root = first[problem.group[op].index()];
+    root = root == none ? op : units.merge(root, op);
+  }
+}
+
+// The chain rule judges every edge in the graph before any contraction, so its outcome does not depend on an order.
+// (Without circles a contraction changes no other edge's verdict: repeating the rule would find nothing new.)
+void merge_chains(const Problem& problem, UnitMerger& units) {
+  const std::vector<std::uint32_t> unit = units.numbering(problem.topological);
+  constexpr std::uint32_t several = none - 1;
+  std::vector<std::uint32_t> only_consumer(problem.op_count(), none);
+  std::vector<std::uint32_t> only_producer(problem.op_count(), none);
+  for_each_consumer_unit(problem, unit, [&](std::uint32_t from, std::uint32_t to, Bytes) {
+    auto note = [](std::uint32_t& present, std::uint32_t other) {
+      if (present == none) present = other;
+      if (present != other) present = several;
+    };
+    note(only_consumer[from], to);
+    note(only_producer[to], from);
+  });
+  const auto next_of = [&](std::uint32_t u) {
+    const std::uint32_t next = only_consumer[u];
+    return next < several && only_producer[next] == u ? next : none;
+  };
+  const auto starts_chain = [&](std::uint32_t u) {
+    const std::uint32_t before = only_producer[u];
+    return !(before < several && only_consumer[before] == u);
+  };
+
+  std::vector<std::uint32_t> op_of_unit(problem.op_count(), none);
+  for (const std::uint32_t op : problem.topological)
+    if (op_of_unit[unit[op]] == none) op_of_unit[unit[op]] = op;
+  std::vector<char> done(problem.op_count(), 0);
+  const auto walk = [&](std::uint32_t head) {
+    std::uint32_t root = units.find(op_of_unit[head]);
+    done[head] = 1;
+    for (std::uint32_t u = next_of(head); u != none && !done[u]; u = next_of(u)) {
+      done[u] = 1;
+      const std::uint32_t other = units.find(op_of_unit[u]);
+      root = units.compatible(root, other) ? units.merge(root, other) : other;
+    }
+  };
+  const auto count = static_cast<std::uint32_t>(units.count());
+  for (std::uint32_t u = 0; u < count; ++u)
+    if (starts_chain(u)) walk(u);
+  for (std::uint32_t u = 0; u < count; ++u)  // rings have no start: begin with the first op
+    if (!done[u]) walk(u);
+}
+
+std::vector<std::vector<UnitMerger::Exchange>> exchanges(const Problem& problem, const UnitMerger& units) {
+  std::vector<std::uint32_t> root(problem.op_count());
+  for (std::uint32_t op = 0; op < root.size(); ++op) root[op] = units.find(op);
+  std::vector<std::vector<UnitMerger::Exchange>> lists(problem.op_count());
+  for_each_consumer_unit(problem, root, [&](std::uint32_t from, std::uint32_t to, Bytes bytes) {
+    lists[from].push_back({to, bytes});
+    lists[to].push_back({from, bytes});
+  });
+  return lists;
+}
+
+}  // namespace
+
+const std::vector<std::string>& grouping_names() {
+  static const std::vector<std::string> names = {"op", "colocation", "chain"};
+  return names;
+}
+
+GroupingKind grouping_of(std::string_view name, const std::string& place) {
+  const auto& names = grouping_names();
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == name) return static_cast<GroupingKind>(i);
+  const std::string near = did_you_mean(name, names);
+  throw InputError(place, "unknown grouping {}{}", quoted(name),
+                   near.empty() ? "; there are: " + join(names, ", ") : near);
+}
+
+std::string_view name_of(GroupingKind kind) { return grouping_names()[static_cast<std::size_t>(kind)]; }
+
+void Grouping::expand(const std::vector<std::uint8_t>& device_of_unit, Placement& placement) const {
+  EMPLACE_CHECK(device_of_unit.size() == count(), "{} devices for {} units", device_of_unit.size(), count());
+  placement.order.clear();
+  placement.device.resize(unit_of_op.size());
+  for (std::size_t op = 0; op < unit_of_op.size(); ++op) placement.device[op] = device_of_unit[unit_of_op[op]];
+}
+
+Placement Grouping::expand(const std::vector<std::uint8_t>& device_of_unit) const {
+  Placement placement;
+  expand(device_of_unit, placement);
+  return placement;
+}
+
+Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at_most, const std::string& place) {
+  const std::size_t op_count = problem.op_count();
+  const std::size_t device_count = problem.device_count();
+  if (at_most > op_count)
+    throw InputError(place, "{} groups wanted, but the problem has only {} ops", at_most, op_count);
+
+  UnitMerger units(problem);
+  if (kind != GroupingKind::op) merge_groups(problem, units);
+  if (kind == GroupingKind::chain) merge_chains(problem, units);
+  if (at_most > 0 && units.count() > at_most) {
+    units.merge_until(at_most, exchanges(problem, units));
+    if (units.count() > at_most)
+      throw InputError(place, "{} groups wanted, but ops that no device can run together leave {}", at_most,
+                       units.count());
+  }
+
+  Grouping grouping;
+  grouping.unit_of_op = units.numbering(problem.topological);
+  const std::size_t count = units.count();
+  grouping.allowed.assign(count * device_count, 1);
+  grouping.members.begin.assign(count + 1, 0);
+  grouping.members.items.resize(op_count);
+  for (std::size_t op = 0; op < op_count; ++op) {
+    const std::size_t unit = grouping.unit_of_op[op];
+    ++grouping.members.begin[unit + 1];
+    for (std::size_t d = 0; d < device_count; ++d)
+      if (problem.op_time[op * device_count + d] == cannot_run) grouping.allowed[unit * device_count + d] = 0;
+  }
+  std::partial_sum(grouping.members.begin.begin(), grouping.members.begin.end(), grouping.members.begin.begin());
+  std::vector<std::uint32_t> next(grouping.members.begin.begin(), grouping.members.begin.end() - 1);
+  for (std::uint32_t op = 0; op < op_count; ++op) grouping.members.items[next[grouping.unit_of_op[op]]++] = op;
+  return grouping;
+}
+
+}  // namespace emplace

@@ -1,0 +1,34 @@
+#include "emplace/problem/order.hpp"
+
+#include <algorithm>
+
+#include "emplace/base/error.hpp"
+
+namespace emplace {
+
+std::vector<Ticks> upward_ranks(const Problem& problem, std::span<const std::uint8_t> device) {
+  EMPLACE_CHECK(device.size() == problem.op_count());
+  std::vector<Ticks> rank(problem.op_count(), 0);
+  for (auto at = problem.topological.rbegin(); at != problem.topological.rend(); ++at) {
+    const std::uint32_t op = *at;
+    const DeviceId from{std::size_t{device[op]}};
+    Ticks longest = 0;
+    for (const std::uint32_t tensor : problem.outputs[op])
+      for (const std::uint32_t consumer : problem.consumers[tensor]) {
+        const DeviceId to{std::size_t{device[consumer]}};
+        const bool moves = from != to && problem.has_route(from, to);
+        longest = std::max(longest, rank[consumer] + (moves ? problem.transfer(TensorId{tensor}, from, to) : 0));
+      }
+    rank[op] = longest + std::max<Ticks>(0, problem.time(OpId{op}, from));
+  }
+  return rank;
+}
+
+std::vector<std::uint32_t> upward_rank_order(const Problem& problem, std::span<const std::uint8_t> device) {
+  const std::vector<Ticks> rank = upward_ranks(problem, device);
+  std::vector<std::uint32_t> order = problem.topological;
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rank[a] > rank[b]; });
+  return order;
+}
+
+}  // namespace emplace

@@ -1,0 +1,136 @@
+#include "unit_merger.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <utility>
+
+namespace emplace {
+
+UnitMerger::UnitMerger(const Problem& problem)
+    : parent_(problem.op_count()),
+      size_(problem.op_count(), 1),
+      work_(problem.op_count(), 0),
+      devices_(problem.op_count(), DeviceSet{}),
+      count_(problem.op_count()) {
+  static_assert(max_devices <= 4 * 64);
+  std::iota(parent_.begin(), parent_.end(), 0u);
+  const std::size_t device_count = problem.device_count();
+  for (std::size_t op = 0; op < count_; ++op) {
+    Ticks devices = 0;
+    Ticks mean = 0;  // divided first: the sum over devices could overflow
+    for (std::size_t d = 0; d < device_count; ++d)
+      if (problem.op_time[op * device_count + d] != cannot_run) {
+        devices_[op][d / 64] |= std::uint64_t{1} << (d % 64);
+        ++devices;
+      }
+    for (std::size_t d = 0; d < device_count; ++d)
+      if (problem.op_time[op * device_count + d] != cannot_run)
+        mean += problem.op_time[op * device_count + d] / devices;
+    work_[op] = std::max<Ticks>(1, mean);
+  }
+}
+
+std::uint32_t UnitMerger::find(std::uint32_t op) const {
+  while (parent_[op] != op) {
+    parent_[op] = parent_[parent_[op]];
+    op = parent_[op];
+  }
+  return op;
+}
+
+bool UnitMerger::compatible(std::uint32_t a, std::uint32_t b) const {
+  bool any = false;
+  for (std::size_t word = 0; word < devices_[a].size(); ++word) any |= (devices_[a][word] & devices_[b][word]) != 0;
+  return any;
+}
+
+std::uint32_t UnitMerger::merge(std::uint32_t a, std::uint32_t b) {
+  a = find(a);
+  b = find(b);
+  if (a == b) return a;
+  if (size_[a] < size_[b] || (size_[a] == size_[b] && b < a)) std::swap(a, b);
+  parent_[b] = a;
+  size_[a] += size_[b];
+  work_[a] += work_[b];
+  for (std::size_t word = 0; word < devices_[a].size(); ++word) devices_[a][word] &= devices_[b][word];
+  --count_;
+  return a;
+}
+
+void UnitMerger::merge_until(std::size_t at_most, std::vector<std::vector<Exchange>> exchanges) {
+  using Entry = std::pair<Ticks, std::uint32_t>;  // work, root
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> least;
+  for (std::uint32_t op = 0; op < parent_.size(); ++op)
+    if (find(op) == op) least.emplace(work_[op], op);
+  std::vector<Bytes> bytes_to(parent_.size(), -1);
+  std::vector<std::uint32_t> lonely;  // without a neighbour to merge into; that never changes, device sets only shrink
+
+  while (count_ > at_most && !least.empty()) {
+    const auto [work, unit] = least.top();
+    least.pop();
+    if (find(unit) != unit || work_[unit] != work) continue;  // merged since it was queued
+    // What this unit exchanges, summed by neighbour. Lists that were joined below are cleaned up here.
+    std::vector<Exchange>& list = exchanges[unit];
+    std::vector<std::uint32_t> neighbours;
+    for (const Exchange& exchange : list) {
+      const std::uint32_t other = find(exchange.other);
+      if (other == unit) continue;
+      if (bytes_to[other] < 0) {
+        bytes_to[other] = 0;
+        neighbours.push_back(other);
+      }
+      // Saturated: a tensor counts once for each consumer, so the sum may exceed all bytes together.
+      bytes_to[other] = std::min(total_limit, bytes_to[other] + exchange.bytes);
+    }
+    list.clear();
+    std::uint32_t best = OpId::none_value;
+    for (const std::uint32_t other : neighbours) {
+      list.push_back({other, bytes_to[other]});
+      const bool more = best == OpId::none_value || bytes_to[other] > bytes_to[best] ||
+                        (bytes_to[other] == bytes_to[best] && other < best);
+      if (more && compatible(unit, other)) best = other;
+    }
+    for (const std::uint32_t other : neighbours) bytes_to[other] = -1;
+    if (best == OpId::none_value) {
+      lonely.push_back(unit);
+      continue;
+    }
+    const std::uint32_t root = merge(unit, best);
+    std::vector<Exchange>& into = exchanges[root];
+    std::vector<Exchange>& from = exchanges[root == unit ? best : unit];
+    if (into.size() < from.size()) std::swap(into, from);
+    into.insert(into.end(), from.begin(), from.end());
+    std::vector<Exchange>().swap(from);
+    least.emplace(work_[root], root);
+  }
+
+  // Lonely units join the first compatible one met before; classes of devices are few, so this list stays short.
+  std::vector<std::uint32_t> met;
+  for (const std::uint32_t unit : lonely) {
+    if (count_ <= at_most) return;
+    bool joined = false;
+    for (std::uint32_t& other : met)
+      if (compatible(find(unit), other)) {
+        other = merge(unit, other);
+        joined = true;
+        break;
+      }
+    if (!joined) met.push_back(find(unit));
+  }
+}
+
+std::vector<std::uint32_t> UnitMerger::numbering(const std::vector<std::uint32_t>& topological) const {
+  std::vector<std::uint32_t> number(parent_.size(), OpId::none_value);
+  std::vector<std::uint32_t> unit(parent_.size());
+  std::uint32_t next = 0;
+  for (const std::uint32_t op : topological) {
+    std::uint32_t& of_root = number[find(op)];
+    if (of_root == OpId::none_value) of_root = next++;
+    unit[op] = of_root;
+  }
+  return unit;
+}
+
+}  // namespace emplace

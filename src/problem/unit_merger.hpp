@@ -1,0 +1,45 @@
+// Sets of ops that grow by merging, each with its work and the devices that can run all of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "emplace/problem/problem.hpp"
+
+namespace emplace {
+
+// Units are named by one of their ops, the root. A union-find with halving and merging by size.
+class UnitMerger {
+ public:
+  explicit UnitMerger(const Problem& problem);
+
+  [[nodiscard]] std::size_t count() const { return count_; }
+  [[nodiscard]] std::uint32_t find(std::uint32_t op) const;
+  // Is there a device that can run both?
+  [[nodiscard]] bool compatible(std::uint32_t root_a, std::uint32_t root_b) const;
+  // The root of both together.
+  std::uint32_t merge(std::uint32_t a, std::uint32_t b);
+
+  struct Exchange {
+    std::uint32_t other;  // an op of the other unit
+    Bytes bytes;
+  };
+  // Merges the unit of least work (ties: smaller root) into the compatible neighbour of most bytes (ties: smaller root)
+  // until `at_most` units remain or nothing can be merged. `exchanges` by root.
+  void merge_until(std::size_t at_most, std::vector<std::vector<Exchange>> exchanges);
+
+  // N: units numbered by their first op in `topological`.
+  [[nodiscard]] std::vector<std::uint32_t> numbering(const std::vector<std::uint32_t>& topological) const;
+
+ private:
+  using DeviceSet = std::array<std::uint64_t, 4>;  // max_devices = 255 bits
+
+  mutable std::vector<std::uint32_t> parent_;
+  std::vector<std::uint32_t> size_;
+  std::vector<Ticks> work_;
+  std::vector<DeviceSet> devices_;
+  std::size_t count_;
+};
+
+}  // namespace emplace

@@ -1,0 +1,204 @@
+#include "emplace/problem/grouping.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/random.hpp"
+#include "problem/tiny.hpp"
+
+namespace emplace {
+namespace {
+
+using namespace testing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+template <class Action>
+std::string message_of(Action&& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Grouping, OfOpsIgnoresColocation) {
+  const Problem p = tiny(plain_devices(2), {{"a", {1, 1}, "g"}, {"b", {1, 1}, "g"}}, {{0, 1}});
+  EXPECT_THAT(make_grouping(p, GroupingKind::op).unit_of_op, ElementsAre(0, 1));
+}
+
+TEST(Grouping, OfColocationGroupsNumbersUnitsByTheirFirstOpInTopologicalOrder) {
+  // Topological order (smallest id first among the ready): c(2) -> a(0) -> b(1), so {c, b} is unit 0.
+  const Problem p = tiny(plain_devices(2), {{"a", {1, 1}}, {"b", {1, no}, "g"}, {"c", {1, 1}, "g"}}, {{2, 0}, {0, 1}});
+  const Grouping g = make_grouping(p, GroupingKind::colocation);
+  EXPECT_THAT(g.unit_of_op, ElementsAre(1, 0, 0));
+  EXPECT_THAT(std::vector(g.members[0].begin(), g.members[0].end()), ElementsAre(1, 2));
+  EXPECT_THAT(g.allowed, ElementsAre(1, 0, 1, 1)) << "b cannot run on device 1, so neither can its group";
+  EXPECT_THAT(g.expand({0, 1}).device, ElementsAre(1, 0, 0));
+}
+
+TEST(Grouping, OfChainsContractsOnlyChildOnlyParentEdges) {
+  //      b -> c
+  //  a <        > e -> f     a has two children, e two parents: {a}, {b, c}, {d}, {e, f}
+  //      d ----
+  const std::vector<TinyOp> ops = {{"a", {1}}, {"b", {1}}, {"c", {1}}, {"d", {1}}, {"e", {1}}, {"f", {1}}};
+  const Problem p = tiny(plain_devices(1), ops, {{0, 1}, {0, 3}, {1, 2}, {2, 4}, {3, 4}, {4, 5}});
+  EXPECT_THAT(make_grouping(p, GroupingKind::chain).unit_of_op, ElementsAre(0, 1, 1, 2, 3, 3));
+}
+
+TEST(Grouping, OfChainsCountsATensorReadTwiceByOneGroupAsOneEdge) {
+  // a feeds b1 and b2, which are one group: a has one consumer unit, {b1, b2} one producer unit.
+  const Problem p = tiny(plain_devices(1), {{"a", {1}}, {"b1", {1}, "b"}, {"b2", {1}, "b"}}, {{0, 1}, {0, 2}});
+  EXPECT_THAT(make_grouping(p, GroupingKind::chain).unit_of_op, ElementsAre(0, 0, 0));
+}
+
+TEST(Grouping, OfChainsStaysDefinedWhereGroupsCloseACircle) {
+  // {a, c} <-> {b}: both edges are only-child and only-parent, the ring becomes one unit.
+  const Problem ring = tiny(plain_devices(1), {{"a", {1}, "g"}, {"b", {1}}, {"c", {1}, "g"}}, {{0, 1}, {1, 2}});
+  EXPECT_THAT(make_grouping(ring, GroupingKind::chain).unit_of_op, ElementsAre(0, 0, 0));
+  // s also feeds the group: {a, c} has two producers, so b -> {a, c} stays; {a, c} -> b is contracted.
+  const Problem fed = tiny(plain_devices(1), {{"a", {1}, "g"}, {"b", {1}}, {"c", {1}, "g"}, {"s", {1}}, {"t", {1}}},
+                           {{0, 1}, {1, 2}, {3, 2}, {3, 4}});
+  EXPECT_THAT(make_grouping(fed, GroupingKind::chain).unit_of_op, ElementsAre(0, 0, 0, 1, 2));
+}
+
+TEST(Grouping, OfChainsCutsWhereNoDeviceCouldRunBothSides) {
+  // b runs on device 0 only, c on device 1 only: {a, b}, {c, d}.
+  const Problem p =
+      tiny(plain_devices(2), {{"a", {1, 1}}, {"b", {1, no}}, {"c", {no, 1}}, {"d", {1, 1}}}, {{0, 1}, {1, 2}, {2, 3}});
+  const Grouping g = make_grouping(p, GroupingKind::chain);
+  EXPECT_THAT(g.unit_of_op, ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(g.allowed, ElementsAre(1, 0, 0, 1));
+}
+
+TEST(Grouping, AtMostMergesTheUnitOfLeastWorkIntoTheNeighbourOfMostBytes) {
+  // Work a 5, b 1, c 5, d 4; bytes a>b 10, b>c 30, c>d 20. First b joins c (30 > 10), giving 6; then d (4) joins {b,
+  // c}.
+  const Problem p =
+      tiny(plain_devices(1), {{"a", {5}, "", 0, 10}, {"b", {1}, "", 0, 30}, {"c", {5}, "", 0, 20}, {"d", {4}}},
+           {{0, 1}, {1, 2}, {2, 3}});
+  EXPECT_THAT(make_grouping(p, GroupingKind::op, 3).unit_of_op, ElementsAre(0, 1, 1, 2));
+  EXPECT_THAT(make_grouping(p, GroupingKind::op, 2).unit_of_op, ElementsAre(0, 1, 1, 1));
+  EXPECT_THAT(make_grouping(p, GroupingKind::op, 1).unit_of_op, ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(make_grouping(p, GroupingKind::op, 4).unit_of_op, ElementsAre(0, 1, 2, 3));
+}
+
+TEST(Grouping, AtMostTakesAnotherNeighbourWhereDevicesForbidTheFirst) {
+  // b would join c (30 bytes), but no device runs both.
+  const Problem p =
+      tiny(plain_devices(2), {{"a", {5, 5}, "", 0, 10}, {"b", {1, no}, "", 0, 30}, {"c", {no, 5}}}, {{0, 1}, {1, 2}});
+  EXPECT_THAT(make_grouping(p, GroupingKind::op, 2).unit_of_op, ElementsAre(0, 0, 1));
+}
+
+TEST(Grouping, AtMostJoinsUnitsWithoutNeighbours) {
+  const Problem p = tiny(plain_devices(1), {{"a", {5}}, {"b", {1}}, {"c", {2}}}, {});
+  EXPECT_EQ(make_grouping(p, GroupingKind::op, 2).count(), 2u);
+  EXPECT_EQ(make_grouping(p, GroupingKind::op, 1).count(), 1u);
+}
+
+TEST(Grouping, RefusesMoreGroupsThanOps) {
+  const Problem p = chain_5(1);
+  EXPECT_EQ(message_of([&] { make_grouping(p, GroupingKind::op, 6, "r.toml:3"); }),
+            "r.toml:3: 6 groups wanted, but the problem has only 5 ops");
+}
+
+TEST(Grouping, RefusesFewerGroupsThanDevicesAllow) {
+  const Problem p = tiny(plain_devices(2), {{"a", {1, no}}, {"b", {no, 1}}}, {{0, 1}});
+  EXPECT_THAT(message_of([&] { make_grouping(p, GroupingKind::op, 1); }), HasSubstr("leave 2"));
+}
+
+TEST(Grouping, NamesTheNearestKind) {
+  EXPECT_THAT(message_of([] { grouping_of("chains", "r.toml:1"); }), HasSubstr("did you mean 'chain'?"));
+  for (const std::string& name : grouping_names()) EXPECT_EQ(name_of(grouping_of(name, "")), name);
+}
+
+Problem random_problem(std::size_t ops, std::size_t devices, std::uint64_t seed, std::uint32_t groups) {
+  Stream random{{.seed = seed}};
+  std::vector<TinyOp> list;
+  std::vector<TinyEdge> edges;
+  for (std::size_t op = 0; op < ops; ++op) {
+    TinyOp next{"op" + std::to_string(op), {}, "", 0, static_cast<Bytes>(random.below(100))};
+    const bool grouped = groups > 0 && random.below(3) == 0;
+    if (grouped) next.colocate = "g" + std::to_string(random.below(groups));
+    const std::size_t home = random.below(static_cast<std::uint32_t>(devices));
+    for (std::size_t d = 0; d < devices; ++d)
+      next.milliseconds.push_back(grouped || d == home || random.below(3) > 0 ? 1 + random.below(9) : no);
+    list.push_back(std::move(next));
+    std::set<std::size_t> from;
+    for (std::uint32_t k = random.below(3); k > 0 && op > 0; --k)
+      from.insert(op - 1 - random.below(static_cast<std::uint32_t>(std::min<std::size_t>(op, 4))));
+    for (const std::size_t f : from) edges.push_back({f, op});
+  }
+  return tiny(plain_devices(devices), list, edges);
+}
+
+bool units_form_a_circle(const Problem& p, const Grouping& g) {
+  std::vector<std::set<std::uint32_t>> to(g.count());
+  std::vector<int> missing(g.count(), 0);
+  for (std::uint32_t t = 0; t < p.tensor_count(); ++t)
+    for (const std::uint32_t consumer : p.consumers[t]) {
+      const auto from = g.unit_of_op[p.producer[t].index()];
+      if (from != g.unit_of_op[consumer] && to[from].insert(g.unit_of_op[consumer]).second)
+        ++missing[g.unit_of_op[consumer]];
+    }
+  std::vector<std::uint32_t> ready;
+  for (std::uint32_t u = 0; u < g.count(); ++u)
+    if (missing[u] == 0) ready.push_back(u);
+  std::size_t done = 0;
+  for (; done < ready.size(); ++done)
+    for (const std::uint32_t next : to[ready[done]])
+      if (--missing[next] == 0) ready.push_back(next);
+  return done < g.count();
+}
+
+TEST(Grouping, LawsHoldOnRandomProblems) {
+  EXPECT_TRUE(rc::check("every op once, groups together, a device each, chains close no circle", [] {
+    const auto seed = *rc::gen::arbitrary<std::uint64_t>();
+    const auto ops = *rc::gen::inRange<std::size_t>(1, 40);
+    const auto devices = *rc::gen::inRange<std::size_t>(1, 4);
+    const auto groups = *rc::gen::inRange<std::uint32_t>(0, 4);
+    const Problem p = random_problem(ops, devices, seed, groups);
+    const Grouping colocated = make_grouping(p, GroupingKind::colocation);
+    const Grouping chains = make_grouping(p, GroupingKind::chain);
+    for (const Grouping* g : {&colocated, &chains}) {
+      std::vector<std::uint32_t> all(g->members.items);
+      std::sort(all.begin(), all.end());
+      for (std::uint32_t op = 0; op < ops; ++op) RC_ASSERT(all[op] == op);
+      for (std::size_t u = 0; u < g->count(); ++u) {
+        bool any = false;
+        for (std::size_t d = 0; d < devices; ++d) {
+          bool every = true;
+          for (const std::uint32_t op : g->members[u]) every = every && p.can_run(OpId{op}, DeviceId{d});
+          RC_ASSERT(g->allows(u, d) == every);
+          any = any || every;
+        }
+        RC_ASSERT(any);
+      }
+      for (std::size_t a = 0; a < ops; ++a)
+        for (std::size_t b = 0; b < a; ++b)
+          if (!p.group[a].is_none() && p.group[a] == p.group[b]) RC_ASSERT(g->unit_of_op[a] == g->unit_of_op[b]);
+    }
+    RC_ASSERT(chains.count() <= colocated.count());
+    if (!units_form_a_circle(p, colocated)) RC_ASSERT(!units_form_a_circle(p, chains));
+  }));
+}
+
+TEST(Grouping, AtMostReachesEveryCountWhereAllDevicesRunEverything) {
+  EXPECT_TRUE(rc::check("exactly min(units, at_most) units", [] {
+    const auto ops = *rc::gen::inRange<std::size_t>(1, 30);
+    const Problem p = random_problem(ops, 1, *rc::gen::arbitrary<std::uint64_t>(), 2);
+    const auto at_most = *rc::gen::inRange<std::size_t>(1, ops + 1);
+    const std::size_t units = make_grouping(p, GroupingKind::colocation).count();
+    RC_ASSERT(make_grouping(p, GroupingKind::colocation, at_most).count() == std::min(units, at_most));
+  }));
+}
+
+}  // namespace
+}  // namespace emplace
