@@ -45,7 +45,7 @@ void ConfigTable::erase(std::string_view key) {
 void ConfigTable::set_path(std::string_view dotted, ConfigValue value) {
   const std::size_t dot = dotted.find('.');
   const std::string head(dotted.substr(0, dot));
-  if (head.empty()) throw InputError(value.place, "a key is empty in {}", quoted(dotted));
+  if (head.empty()) throw InputError(value.place, "a key is empty in {}", quote(dotted));
   if (dot == std::string_view::npos) {
     set(head, std::move(value));
     return;
@@ -55,8 +55,8 @@ void ConfigTable::set_path(std::string_view dotted, ConfigValue value) {
     if (name != head) continue;
     auto* tables = std::get_if<std::vector<ConfigTable>>(&present.data);
     if (tables == nullptr || present.is_table_list)
-      throw InputError(value.place, "{} is {}, so {} cannot be set inside it", quoted(head), present.type_name(),
-                       quoted(dotted));
+      throw InputError(value.place, "{} is {}, so {} cannot be set inside it", quote(head), present.type_name(),
+                       quote(dotted));
     tables->front().set_path(dotted.substr(dot + 1), std::move(value));
     return;
   }
@@ -65,8 +65,8 @@ void ConfigTable::set_path(std::string_view dotted, ConfigValue value) {
 namespace {
 [[noreturn]] void wrong_type(const ConfigValue& value, std::string_view key, const char* wanted) {
   std::string found = value.type_name();
-  if (const auto* text = std::get_if<std::string>(&value.data)) found = fmt::format("the text {}", quoted(*text));
-  throw InputError(value.place, "{} must be {}, found {}", quoted(key), wanted, found);
+  if (const auto* text = std::get_if<std::string>(&value.data)) found = fmt::format("the text {}", quote(*text));
+  throw InputError(value.place, "{} must be {}, found {}", quote(key), wanted, found);
 }
 }  // namespace
 
@@ -79,7 +79,7 @@ std::int64_t as_whole(const ConfigValue& value, std::string_view key) {
 
 double as_number(const ConfigValue& value, std::string_view key) {
   if (const auto* number = std::get_if<double>(&value.data)) {
-    if (!std::isfinite(*number)) throw InputError(value.place, "{} must be finite, found {}", quoted(key), *number);
+    if (!std::isfinite(*number)) throw InputError(value.place, "{} must be finite, found {}", quote(key), *number);
     return *number;
   }
   if (const auto* whole = std::get_if<std::int64_t>(&value.data)) return static_cast<double>(*whole);
@@ -108,7 +108,7 @@ const ConfigValue& ConfigTable::need(std::string_view key) const {
   read_.emplace_back(key);
   if (const ConfigValue* value = find(key)) return *value;
   const auto present = keys();
-  throw InputError(place_, "key {} is missing{}", quoted(key), did_you_mean(key, present));
+  throw InputError(place_, "key {} is missing{}", quote(key), did_you_mean(key, present));
 }
 
 std::string ConfigTable::text(std::string_view key) const { return as_text(need(key), key); }
@@ -174,7 +174,7 @@ void ConfigTable::refuse_unread(const std::vector<std::string>& known) const {
     candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
     const std::string near = did_you_mean(name, candidates);
     throw InputError(
-        value.place, "unknown key {}{}", quoted(name),
+        value.place, "unknown key {}{}", quote(name),
         near.empty() && !candidates.empty() ? fmt::format("; known keys: {}", join(candidates, ", ")) : near);
   }
 }

@@ -23,7 +23,7 @@ void check_bounds(double value, const char* name, const OptionMeta& meta, const 
 
 void check_choice(const std::string& value, const char* name, const OptionMeta& meta, const std::string& place) {
   if (meta.choices.empty() || std::find(meta.choices.begin(), meta.choices.end(), value) != meta.choices.end()) return;
-  throw InputError(place, "'{}' must be one of {}, found {}{}", name, join(meta.choices, ", "), quoted(value),
+  throw InputError(place, "'{}' must be one of {}, found {}{}", name, join(meta.choices, ", "), quote(value),
                    did_you_mean(value, meta.choices));
 }
 
@@ -39,19 +39,19 @@ void OptionReader::operator()(const char* name, bool& value, const OptionMeta&) 
 void OptionReader::operator()(const char* name, std::int64_t& value, const OptionMeta& meta) {
   names_.emplace_back(name);
   value = table_.whole(name, value);
-  check_bounds(static_cast<double>(value), name, meta, table_.place_of(name));
+  if (table_.contains(name)) check_bounds(static_cast<double>(value), name, meta, table_.place_of(name));
 }
 
 void OptionReader::operator()(const char* name, double& value, const OptionMeta& meta) {
   names_.emplace_back(name);
   value = table_.number(name, value);
-  check_bounds(value, name, meta, table_.place_of(name));
+  if (table_.contains(name)) check_bounds(value, name, meta, table_.place_of(name));
 }
 
 void OptionReader::operator()(const char* name, std::string& value, const OptionMeta& meta) {
   names_.emplace_back(name);
   value = table_.text(name, value);
-  check_choice(value, name, meta, table_.place_of(name));
+  if (table_.contains(name)) check_choice(value, name, meta, table_.place_of(name));
 }
 
 void OptionReader::operator()(const char* name, std::vector<std::string>& value, const OptionMeta& meta) {

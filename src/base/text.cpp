@@ -57,7 +57,9 @@ std::string did_you_mean(std::string_view wanted, std::span<const std::string> c
   return near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near);
 }
 
-std::string quoted(std::string_view name) {
+std::string quoted(std::string_view name) { return quote(name); }
+
+std::string quote(std::string_view name) {
   constexpr std::size_t longest = 80;
   std::string out = "'";
   for (const char c : name.substr(0, longest)) {
@@ -145,9 +147,9 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 std::string join(std::span<const std::string> parts, std::string_view separator) {
   std::string out;
-  for (const std::string& part : parts) {
-    if (!out.empty()) out += separator;
-    out += part;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) out += separator;
+    out += parts[i];
   }
   return out;
 }

@@ -16,9 +16,9 @@ namespace emplace {
 
 // What every kind of entry shares; a folder's entry type derives from it and adds its factory.
 struct EntryInfo {
-  std::string name;
-  std::string summary;    // one sentence
-  std::string reference;  // paper or source
+  std::string name = {};
+  std::string summary = {};    // one sentence
+  std::string reference = {};  // paper or source
   std::function<std::vector<OptionInfo>()> options = [] { return std::vector<OptionInfo>{}; };
 };
 
@@ -37,7 +37,7 @@ const Entry& find_entry(std::span<const Entry> entries, std::string_view name, s
     if (entry.name == name) return entry;
   const auto names = entry_names(entries);
   const std::string near = did_you_mean(name, names);
-  throw InputError(place, "unknown {} {}{}", kind, quoted(name),
+  throw InputError(place, "unknown {} {}{}", kind, quote(name),
                    near.empty() ? fmt::format("; there are: {}", join(names, ", ")) : near);
 }
 

@@ -18,6 +18,7 @@ std::string nearest_name(std::string_view wanted, std::span<const std::string> c
 std::string did_you_mean(std::string_view wanted, std::span<const std::string> candidates);
 
 // A name from a hostile file, made fit for one line of a message: control characters escaped, long names shortened.
+std::string quote(std::string_view name);
 std::string quoted(std::string_view name);
 
 std::string human_bytes(Bytes bytes);       // "1.50 GiB"
