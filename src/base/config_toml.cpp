@@ -4,7 +4,6 @@
 #include <toml++/toml.h>
 
 #include <cmath>
-#include <sstream>
 
 #include "emplace/base/config.hpp"
 #include "emplace/base/error.hpp"
@@ -57,6 +56,21 @@ ConfigTable convert_table(const toml::table& table, const std::string& file, con
   return out;
 }
 
+// A basic string: toml++ would write literal ones where it can, which reads unlike the recipes.
+void write_text(std::string& out, const std::string& text) {
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\')
+      (out += '\\') += c;
+    else if (byte < 0x20 || byte == 0x7F)
+      out += fmt::format("\\u{:04x}", byte);
+    else
+      out += c;
+  }
+  out += '"';
+}
+
 void write_key(std::string& out, const std::string& key) {
   const bool bare =
       !key.empty() &&
@@ -65,9 +79,7 @@ void write_key(std::string& out, const std::string& key) {
     out += key;
     return;
   }
-  std::ostringstream text;
-  text << toml::value<std::string>(key);
-  out += text.str();
+  write_text(out, key);
 }
 
 void write_value(std::string& out, const ConfigValue& value);
@@ -95,9 +107,7 @@ void write_value(std::string& out, const ConfigValue& value) {
     if (std::isfinite(*number) && text.find_first_of(".e") == std::string::npos) text += ".0";
     out += text;
   } else if (const auto* text = std::get_if<std::string>(&value.data)) {
-    std::ostringstream stream;
-    stream << toml::value<std::string>(*text);
-    out += stream.str();
+    write_text(out, *text);
   } else if (const auto* list = std::get_if<ConfigList>(&value.data)) {
     out += "[";
     for (std::size_t i = 0; i < list->size(); ++i) {

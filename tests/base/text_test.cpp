@@ -1,0 +1,51 @@
+#include "emplace/base/text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace emplace {
+namespace {
+
+TEST(Text, FindsTheNearestNameOnlyWhereItIsALikelySlip) {
+  const std::vector<std::string> names = {"round-robin", "random", "greedy"};
+  EXPECT_EQ(nearest_name("ranodm", names), "random");
+  EXPECT_EQ(nearest_name("greddy", names), "greedy");
+  EXPECT_EQ(nearest_name("round", names), "round-robin") << "a beginning of a name is near";
+  EXPECT_EQ(nearest_name("transformer", names), "");
+  EXPECT_EQ(nearest_name(std::string(100000, 'x'), names), "");
+}
+
+TEST(Text, QuotesNamesOfHostileFilesOnOneLine) {
+  EXPECT_EQ(quote("a\nb\x1b[31m"), "'a\\x0ab\\x1b[31m'");
+  EXPECT_EQ(quote(std::string(200, 'n')), "'" + std::string(80, 'n') + "... (200 characters)'");
+}
+
+TEST(Text, SaysSizesAndTimesAsPeopleDo) {
+  EXPECT_EQ(human_bytes(0), "0 B");
+  EXPECT_EQ(human_bytes(1536), "1.50 KiB");
+  EXPECT_EQ(human_bytes(Bytes{12} << 30), "12.00 GiB");
+  EXPECT_EQ(human_seconds(0), "0 s");
+  EXPECT_EQ(human_seconds(0.0123), "12.3 ms");
+  EXPECT_EQ(human_seconds(245), "4 min 05 s");
+  EXPECT_EQ(human_count(23834568), "23.83 M");
+}
+
+TEST(Text, AlignsColumnsWithoutTrailingBlanks) {
+  TextTable table({"device", "busy"});
+  table.add({"cpu:0", "1 s"});
+  table.add({"µ", ""});
+  EXPECT_EQ(table.str(), "device  busy\ncpu:0    1 s\nµ\n");
+}
+
+TEST(Text, ParsesWholeNumbersWithoutLeftovers) {
+  std::int64_t value = 0;
+  EXPECT_TRUE(parse_number("-12", value));
+  EXPECT_EQ(value, -12);
+  EXPECT_FALSE(parse_number("12a", value));
+  EXPECT_FALSE(parse_number("", value));
+  EXPECT_FALSE(parse_number("99999999999999999999", value));
+  double number = 0;
+  EXPECT_FALSE(parse_number("inf", number));
+}
+
+}  // namespace
+}  // namespace emplace
