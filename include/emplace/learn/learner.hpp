@@ -20,16 +20,20 @@ class Learner {
  public:
   virtual ~Learner() = default;
 
-  // How many samples one update wants for each round of sampling.
+  // How many samples of each problem one update wants.
   [[nodiscard]] virtual std::size_t samples_per_update() const = 0;
   // Total number of updates after which the learner's own schedule ends; 0: none of its own.
   [[nodiscard]] virtual std::uint64_t default_updates() const { return 0; }
 
-  // One update with evaluated rollouts (samples_per_update() of them, all drawn from the policy's present parameters).
-  // Returns what metrics.csv shows beside the rewards ("kl", "entropy", "beta", ...); always the same keys.
+  // One update with evaluated rollouts (samples_per_update() samples of each problem, all drawn from the policy's
+  // present parameters; sample by sample, a sample's rounds in order). Returns what metrics.csv shows beside the
+  // rewards
+  // ("kl", "entropy", "beta", ...): always the same keys, finite values. InputError if the policy lacks what this
+  // learner needs.
   virtual std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) = 0;
 
-  // Everything that the next update depends on, so that a resumed run continues to the same bits.
+  // Everything that the next update depends on beside the policy's parameters, so that a resumed run continues to the
+  // same bits. load() throws an InputError for a state that save() cannot have written.
   [[nodiscard]] virtual State save() const = 0;
   virtual void load(const State& state) = 0;
 };
@@ -39,6 +43,7 @@ struct LearnerEntry : EntryInfo {
   std::function<ConfigTable(const ConfigTable& options)> resolve;
 };
 
+// Every learner, in the order in which `emplace list learners` shows them.
 std::span<const LearnerEntry> learners();
 
 }  // namespace emplace

@@ -19,25 +19,28 @@ struct Best {
   bool any = false;
   Placement placement;
   Outcome outcome;
-  std::uint64_t evaluation = 0;  // its number, counted from 1
+  std::uint64_t evaluation = 0;  // its number, counted from 1; of an offer: evaluations made before it
 };
 
 struct UpdateReport {
   std::uint64_t update = 0;       // counted from 1
   std::uint64_t evaluations = 0;  // in all, up to and including this update
-  std::size_t samples = 0;
-  double mean_seconds = 0;  // mean step time of the feasible samples; NaN if there are none
-  double best_seconds = 0;  // fastest feasible sample of this update; NaN if there are none
+  std::size_t samples = 0;        // evaluations of this update
+  double mean_seconds = 0;        // mean step time of the feasible samples; NaN if there are none
+  double best_seconds = 0;        // fastest feasible sample of this update; NaN if there are none
   double feasible_share = 0;
   std::map<std::string, double> learner;  // what the learner reported
 };
 
 class Trainer {
  public:
+  // Under `priority` and `in-order` every sample's ops are ordered by upward rank under its placement.
   Trainer(Policy& policy, Learner& learner, Evaluator& evaluator, std::span<const PolicyProblem> problems,
-          std::uint64_t seed);
+          std::uint64_t seed, Schedule schedule = Schedule::fifo);
 
-  // One update. Streams are keyed by (seed, sample_placement, update, sample).
+  // One update: learner.samples_per_update() samples of each problem, in as many rounds as the policy wants. Streams
+  // are keyed by (seed, sample_placement, update, sample), with updates counted from 1 and samples from 0, problem by
+  // problem.
   UpdateReport step();
 
   [[nodiscard]] std::uint64_t updates() const { return updates_; }
@@ -48,19 +51,24 @@ class Trainer {
   // Counts a placement that somebody else found (a simple placer, an earlier run) if it is better.
   void offer(std::uint32_t problem, const Placement& placement, const Outcome& outcome);
 
-  // Counters and best placements; policy and learner save their own.
+  // Counters and best placements; policy and learner save their own. load() checks the placements against the problems.
   [[nodiscard]] State save() const;
   void load(const State& state);
 
  private:
+  void sample_and_evaluate();
+
   Policy& policy_;
   Learner& learner_;
   Evaluator& evaluator_;
   std::span<const PolicyProblem> problems_;
   std::uint64_t seed_;
+  Schedule schedule_;
   std::uint64_t updates_ = 0;
   std::uint64_t evaluations_ = 0;
   std::vector<Best> best_;
+  std::vector<Rollout> rollouts_;   // of the present update; memory is used again
+  std::vector<std::size_t> begin_;  // samples + 1: the rounds of sample s are rollouts_[begin_[s]] ..
 };
 
 }  // namespace emplace

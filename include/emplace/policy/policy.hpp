@@ -18,50 +18,71 @@
 
 namespace emplace {
 
-// One sampled placement: what was decided, and (later) what came of it.
+// One sampled placement: what was decided, and (later) what came of it. A sample has one rollout a round; in lists of
+// rollouts they stand sample by sample, each sample's rounds in order.
 struct Rollout {
   std::uint32_t problem = 0;          // position in the training's list of problems
+  std::uint32_t sample = 0;           // position in the update's batch
+  std::uint32_t round = 0;            // 0 begins the sample
   std::vector<std::uint8_t> actions;  // the policy's own decisions, as many as it likes
   Placement placement;
   Outcome outcome;
 };
 
-// S rollouts x H heads. A head is a factor of the placement's probability that a learner may clip or weigh on its own:
-// one a unit for Post, grouper and placer for the Hierarchical Planner.
+// A sample that is being drawn: sample() fills the last of its rounds, whose problem, sample and round are set; the
+// earlier rounds are complete, outcomes included. The stream runs on from round to round.
+struct Draw {
+  Stream* stream = nullptr;
+  std::span<Rollout> rounds;
+};
+
+// S rollouts, rollout s with as many heads as its problem has. A head is a factor of the placement's probability that a
+// learner may clip or weigh on its own: one a unit for Post, grouper and placer for the Hierarchical Planner.
 struct LogProbabilities {
-  std::size_t heads = 0;
-  std::vector<double> value;    // S x H, natural logarithms
-  std::vector<double> entropy;  // S: entropy of the distribution that the rollout was drawn from, nats
+  std::vector<std::size_t> begin{0};  // S + 1: the heads of rollout s are value[begin[s]] .. value[begin[s + 1]]
+  std::vector<double> value;          // natural logarithms
+  std::vector<double> entropy;        // S: of the distribution that the rollout was drawn from, all heads, nats
+
+  [[nodiscard]] std::span<const double> of(std::size_t s) const {
+    return {value.data() + begin[s], begin[s + 1] - begin[s]};
+  }
 };
 
 class Policy {
  public:
   virtual ~Policy() = default;
 
-  // Draws one rollout of problem `problem` with the present parameters. Round 0 begins it; policies with more rounds
-  // read rollout.outcome of the round before.
-  virtual void sample(std::uint32_t problem, std::size_t round, Stream& stream, Rollout& rollout) const = 0;
+  // Draws one round of each sample with the present parameters; all draws are of one round number. A batch at once, so
+  // that what the samples share (an encoder, a table of probabilities, a grouping) is computed once.
+  virtual void sample(std::span<const Draw> draws) const = 0;
   // The most probable placement (greedy decoding where the exact mode is out of reach).
-  virtual Placement mode(std::uint32_t problem) const = 0;
+  [[nodiscard]] virtual Placement mode(std::uint32_t problem) const = 0;
   [[nodiscard]] virtual std::size_t rounds(std::uint32_t) const { return 1; }
   [[nodiscard]] virtual std::size_t heads(std::uint32_t problem) const = 0;
 
-  // Log-probabilities of the rollouts' actions under the present parameters.
-  virtual LogProbabilities forward(std::span<const Rollout> rollouts) = 0;
-  // Adds d/dparameters of sum_{s,h} coefficient[s,h] * log p[s,h] + entropy_weight * mean_s entropy[s] to gradient();
-  // rollouts as in the last forward().
+  // Log-probabilities of the rollouts' actions under the present parameters. `log` is overwritten; its memory is used
+  // again. Rollouts need only problem, sample, round and actions (and what the policy reads of earlier outcomes).
+  virtual void forward(std::span<const Rollout> rollouts, LogProbabilities& log) = 0;
+  // Adds d/dparameters of sum_{s,h} coefficient[s,h] * log p[s,h] + entropy_weight * sum_s entropy[s] to gradient();
+  // coefficients laid out as LogProbabilities::value; rollouts and parameters as in the last forward().
   virtual void backward(std::span<const Rollout> rollouts, std::span<const double> coefficients,
                         double entropy_weight) = 0;
 
+  // True if head h of a rollout depends on its action h alone, which is below the problem's number of devices. Learners
+  // may then work on heads x devices instead of heads x samples: it is the same sum with equal terms added up first.
+  [[nodiscard]] virtual bool independent_heads() const { return false; }
+
   // Exact KL divergence KL(old || present) averaged over heads, and its gradient, where the policy has closed forms;
-  // `old` is a copy of parameters(). Policies without them leave has_exact_kl() false.
+  // `old` is a copy of parameters(). Policies without them leave has_exact_kl() false and never see the calls.
   [[nodiscard]] virtual bool has_exact_kl() const { return false; }
-  virtual double kl(std::span<const float> old) const;
-  virtual void add_kl_gradient(std::span<const float> old, double weight);  // of sum over heads of KL(old || present)
+  [[nodiscard]] virtual double kl(std::span<const float> old) const;
+  // Adds `weight` times the gradient of the sum over heads of KL(old || present) to gradient().
+  virtual void add_kl_gradient(std::span<const float> old, double weight);
 
   // Maximum-likelihood fit to the elites in closed form (cross-entropy method), then mixing with the uniform
-  // distribution; no elites: only the mixing. False if the policy has no closed form.
-  virtual bool fit(std::span<const Rollout> elites);
+  // distribution; a problem without elites gets only the mixing. Rollouts need only problem and actions.
+  [[nodiscard]] virtual bool has_fit() const { return false; }
+  virtual void fit(std::span<const Rollout> elites);
 
   virtual std::span<float> parameters() = 0;
   virtual std::span<float> gradient() = 0;
@@ -80,7 +101,7 @@ struct PolicyProblem {
 };
 
 struct PolicyEntry : EntryInfo {
-  // `options`: the policy's own table of the recipe. Problems outlive the policy.
+  // `options`: the policy's own table of the recipe. The problems (the span's elements too) outlive the policy.
   std::function<std::unique_ptr<Policy>(const ConfigTable& options, std::span<const PolicyProblem> problems,
                                         std::uint64_t seed)>
       make;

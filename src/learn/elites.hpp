@@ -1,0 +1,43 @@
+// The elites of the cross-entropy method: the best feasible samples of a window (Gao et al. 2018, algorithm 1).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "emplace/base/state.hpp"
+#include "emplace/policy/policy.hpp"
+
+namespace emplace {
+
+// ceil(fraction * samples), at least 1.
+std::size_t elite_count(double fraction, std::size_t samples);
+
+// Feasible samples, of which the `quota` fastest of each problem are the elites. What a fit does not need (placements)
+// is not kept.
+class EliteWindow {
+ public:
+  explicit EliteWindow(std::size_t quota) : quota_(quota) {}
+
+  // Adds the feasible ones among the rollouts.
+  void add(std::span<const Rollout> rollouts);
+  // Drops everything but the elites: for each problem gamma = the quota-th smallest step time, elites = all at or below
+  // gamma (ties included, so the order of equal times never matters); all feasible ones if they are fewer than the
+  // quota.
+  void keep_elites();
+  void clear() { seen_.clear(); }
+
+  [[nodiscard]] std::span<const Rollout> rollouts() const { return seen_; }
+  // Mean over problems of gamma in seconds, 0 without any; after keep_elites().
+  [[nodiscard]] double gamma_seconds() const;
+
+  // Arrays "window_problem", "window_time", "window_size", "window_actions".
+  void save(State& state) const;
+  void load(const State& state);
+
+ private:
+  std::size_t quota_;
+  std::vector<Rollout> seen_;
+};
+
+}  // namespace emplace

@@ -1,0 +1,11 @@
+// The entries that builtin.cpp lists, one a source file.
+#pragma once
+
+#include "emplace/learn/learner.hpp"
+
+namespace emplace {
+
+LearnerEntry post_learner();
+LearnerEntry cross_entropy_learner();
+
+}  // namespace emplace

@@ -1,0 +1,189 @@
+// Post's joint schedule (Gao, Chen, Li, NeurIPS 2018, algorithm 1): small proximal steps every K samples, and in their
+// place every N samples a refit of the whole policy to the best tenth. Choices that the paper leaves open stand with
+// the options.
+#include <algorithm>
+#include <cmath>
+
+#include "advantages.hpp"
+#include "elites.hpp"
+#include "emplace/base/error.hpp"
+#include "methods.hpp"
+#include "surrogate.hpp"
+
+namespace emplace {
+
+namespace {
+
+struct PostLearnerOptions {
+  int samples_per_update = 20;
+  int window = 200;
+  int samples = 2400;
+  double elite_fraction = 0.1;
+  std::string ce_window = "last";
+  int ppo_steps = 10;
+  double learning_rate = 0.1;
+  std::string form = "kl";
+  std::string ratio = "per_op";
+  double clip_ratio = 0.2;
+  double beta = 1;
+  double kl_target = 0.01;
+  std::string cost = "time";
+  std::string steps = "both";
+};
+
+void describe(PostLearnerOptions& o, OptionVisitor& visit) {
+  visit("samples_per_update", o.samples_per_update,
+        {.min = 1, .max = 1e6, .help = "K: placements of each problem sampled for one update."});
+  visit("window", o.window,
+        {.min = 1, .max = 1e7, .help = "N: a refit takes the place of the proximal steps every N placements."});
+  visit("samples", o.samples, {.min = 1, .help = "L: placements of each problem in all, where no budget is given."});
+  visit("elite_fraction", o.elite_fraction,
+        {.min = 0, .max = 1, .above_min = true, .help = "Share of N placements that a refit is made to."});
+  visit(
+      "ce_window", o.ce_window,
+      {.choices = {"last", "all"}, .help = "Elites come from the last N placements, or from all since the beginning."});
+  visit("ppo_steps", o.ppo_steps, {.min = 1, .max = 10000, .help = "Proximal gradient steps an update."});
+  visit("learning_rate", o.learning_rate, {.min = 0, .above_min = true, .help = "Size of a proximal gradient step."});
+  visit("form", o.form, {.choices = {"kl", "clip"}, .help = "Proximal objective: KL penalty, or clipped ratios."});
+  visit("ratio", o.ratio,
+        {.choices = {"per_op", "joint"}, .help = "Probability ratios of single units, or of the whole placement."});
+  visit("clip_ratio", o.clip_ratio,
+        {.min = 0, .max = 1, .above_min = true, .help = "Largest useful change of a ratio in the clip form."});
+  visit("beta", o.beta, {.min = 1.0 / 64, .max = 64, .help = "First weight of the KL penalty; it adapts itself."});
+  visit("kl_target", o.kl_target,
+        {.min = 0, .above_min = true, .unit = "nats", .help = "KL divergence a unit that one update should have."});
+  visit("cost", o.cost, {.choices = {"time", "sqrt"}, .help = "What advantages compare: step times or their roots."});
+  visit("steps", o.steps,
+        {.choices = {"both", "cross-entropy", "proximal"}, .help = "Both parts of the method, or one of them alone."});
+}
+
+class PostLearner final : public Learner {
+ public:
+  explicit PostLearner(const PostLearnerOptions& options)
+      : o_(options),
+        window_(elite_count(options.elite_fraction, static_cast<std::size_t>(options.window))),
+        advantages_(options.cost == "sqrt" ? CostForm::square_root : CostForm::time),
+        beta_(options.beta) {}
+
+  [[nodiscard]] std::size_t samples_per_update() const override {
+    return static_cast<std::size_t>(o_.samples_per_update);
+  }
+  [[nodiscard]] std::uint64_t default_updates() const override {
+    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(o_.samples / o_.samples_per_update));
+  }
+
+  std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) override {
+    if (!policy.has_fit() || !policy.has_exact_kl())
+      throw InputError("learner post", "needs a policy with a closed-form refit and KL divergence, such as post");
+    const std::vector<float> old(policy.parameters().begin(), policy.parameters().end());
+    samples_seen_ += samples_per_update();
+    const bool refits = o_.steps != "proximal";
+    const bool refit_now = refits && samples_seen_ % static_cast<std::uint64_t>(o_.window) == 0;
+    if (refits) window_.add(rollouts);
+
+    std::size_t elites = 0;
+    const double entropy = mean_entropy(policy, rollouts);
+    bool stepped = false;
+    if (refit_now)
+      elites = refit(policy);
+    else if (o_.steps != "cross-entropy")
+      stepped = proximal_steps(policy, rollouts, old);
+    const double kl = policy.kl(old);
+    if (stepped && o_.form == "kl") adapt_beta(kl);
+    return {{"beta", beta_}, {"elites", static_cast<double>(elites)}, {"entropy", entropy}, {"gamma_s", gamma_s_},
+            {"kl", kl},      {"refit", refit_now ? 1.0 : 0.0}};
+  }
+
+  [[nodiscard]] State save() const override {
+    State state;
+    put_scalar(state, "samples_seen", samples_seen_);
+    put_scalar(state, "beta", beta_);
+    put_scalar(state, "gamma_s", gamma_s_);
+    window_.save(state);
+    advantages_.save(state);
+    return state;
+  }
+
+  void load(const State& state) override {
+    samples_seen_ = get_scalar<std::uint64_t>(state, "samples_seen");
+    beta_ = get_scalar<double>(state, "beta");
+    gamma_s_ = get_scalar<double>(state, "gamma_s");
+    window_.load(state);
+    advantages_.load(state);
+  }
+
+ private:
+  // Entropy a head of the distribution that the rollouts were drawn from.
+  static double mean_entropy(Policy& policy, std::span<const Rollout> rollouts) {
+    LogProbabilities log;
+    policy.forward(rollouts, log);
+    double sum = 0;
+    for (const double entropy : log.entropy) sum += entropy;
+    return sum / static_cast<double>(log.value.size());
+  }
+
+  // Section 2.3 of the sheet; the number of elites.
+  std::size_t refit(Policy& policy) {
+    window_.keep_elites();
+    const std::size_t elites = window_.rollouts().size();
+    policy.fit(window_.rollouts());
+    gamma_s_ = window_.gamma_seconds();
+    if (o_.ce_window == "last") window_.clear();
+    advantages_.restart();  // the old mean belongs to another distribution
+    return elites;
+  }
+
+  // Section 2.4: gradient ascent on the surrogate, minus beta times the KL divergence in the kl form. False
+  // if there was nothing to learn from.
+  bool proximal_steps(Policy& policy, std::span<const Rollout> rollouts, std::span<const float> old) {
+    const std::vector<double> advantages = advantages_.of(rollouts);
+    if (std::all_of(advantages.begin(), advantages.end(), [](double a) { return a == 0; })) return false;
+    Surrogate surrogate(policy, rollouts, advantages, o_.ratio == "joint" ? RatioKind::joint : RatioKind::per_head,
+                        o_.form == "clip" ? o_.clip_ratio : 0);
+    const std::span<float> parameters = policy.parameters();
+    const std::span<float> gradient = policy.gradient();
+    for (int step = 0; step < o_.ppo_steps; ++step) {
+      std::fill(gradient.begin(), gradient.end(), 0.0f);
+      surrogate.add_gradient(policy);
+      if (o_.form == "kl") policy.add_kl_gradient(old, -beta_);
+      for (std::size_t i = 0; i < parameters.size(); ++i)
+        parameters[i] += static_cast<float>(o_.learning_rate) * gradient[i];
+    }
+    return true;
+  }
+
+  void adapt_beta(double kl) {
+    if (kl > 1.5 * o_.kl_target) beta_ = std::min(2 * beta_, 64.0);
+    if (kl < o_.kl_target / 1.5) beta_ = std::max(beta_ / 2, 1.0 / 64);
+  }
+
+  PostLearnerOptions o_;
+  EliteWindow window_;
+  BaselineAdvantages advantages_;
+  double beta_;
+  std::uint64_t samples_seen_ = 0;
+  double gamma_s_ = 0;  // of the last refit
+};
+
+PostLearnerOptions checked(const ConfigTable& table) {
+  const auto options = read_options<PostLearnerOptions>(table);
+  if (options.window % options.samples_per_update != 0)
+    throw InputError(table.place_of("window"), "window ({}) must be a multiple of samples_per_update ({})",
+                     options.window, options.samples_per_update);
+  return options;
+}
+
+}  // namespace
+
+LearnerEntry post_learner() {
+  LearnerEntry entry;
+  entry.name = "post";
+  entry.summary = "Proximal policy steps on every batch and a cross-entropy refit to the best tenth of several.";
+  entry.reference = "Gao, Chen, Li: Post (NeurIPS 2018)";
+  entry.options = list_options<PostLearnerOptions>;
+  entry.make = [](const ConfigTable& options) { return std::make_unique<PostLearner>(checked(options)); };
+  entry.resolve = [](const ConfigTable& options) { return echo_options(checked(options)); };
+  return entry;
+}
+
+}  // namespace emplace

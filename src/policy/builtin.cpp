@@ -1,0 +1,13 @@
+// The list of policies: a new one is a source file, a line in methods.hpp and a line here.
+#include "methods.hpp"
+
+namespace emplace {
+
+std::span<const PolicyEntry> policies() {
+  static const PolicyEntry entries[] = {
+      post_policy(),
+  };
+  return entries;
+}
+
+}  // namespace emplace

@@ -1,0 +1,10 @@
+// The entries that builtin.cpp lists, one a source file.
+#pragma once
+
+#include "emplace/policy/policy.hpp"
+
+namespace emplace {
+
+PolicyEntry post_policy();
+
+}  // namespace emplace
