@@ -35,23 +35,29 @@ struct OpCost {
   double flops = 0;      // two a multiply-add
   Bytes bytes_read = 0;  // operands, parameters included
   Bytes bytes_written = 0;
-  bool known_type = true;    // false: the type is not in the table; traffic is still from the tensors
+  bool known_type = true;    // false: the type is not in the table; traffic is still from the tensors, and the
+                             // FLOPs of a `<Type>Grad` are twice those of its forward op
   bool known_shapes = true;  // false: some operand or output has no fixed size and counts 0
 };
 
 [[nodiscard]] OpCost cost_of(const Graph& graph, OpId op);
 
-// Is the type in the table?
+// What stays on the op's device for the whole step: its parameters, each once, and its `state_bytes`. After
+// share_parameters no parameter has two users, so that the sum over ops counts every byte once. Unknown sizes count 0.
+[[nodiscard]] Bytes resident_bytes(const Graph& graph, OpId op);
+
+// Is the type in the table? Control flow ("If", "Loop") is not: its cost lies in sub-graphs that a Graph does not hold.
 [[nodiscard]] bool is_known_type(std::string_view type);
 
 // Sums over a graph: what `inspect` prints. "as the file has it".
 struct GraphStatistics {
+  // `tensors` and `static_tensors` count the outputs of ops, not the inputs of the graph.
   std::size_t ops = 0, edges = 0, tensors = 0, static_tensors = 0;
   std::int64_t parameters = 0;  // elements of all parameters
   double flops = 0;
   Bytes bytes = 0;                                  // read and written by all ops
   std::map<std::string, std::size_t> uncosted_ops;  // type -> count
-  std::vector<std::string> unknown_tensors;         // names of tensors without a fixed size
+  std::vector<std::string> unknown_tensors;         // names of tensors and parameters without a fixed size
 };
 [[nodiscard]] GraphStatistics statistics(const Graph& graph);
 

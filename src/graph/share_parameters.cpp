@@ -1,0 +1,107 @@
+#include <fmt/core.h>
+
+#include <unordered_set>
+
+#include "emplace/graph/passes.hpp"
+
+namespace emplace {
+
+namespace {
+
+// The ops that compute with the parameter; its update is not one of them.
+std::vector<OpId> working_users(const Graph& graph, const GraphParameter& parameter) {
+  std::vector<OpId> users;
+  for (const OpId user : parameter.users)
+    if (graph.ops[user.index()].phase != Phase::update) users.push_back(user);
+  return users;
+}
+
+}  // namespace
+
+PassResult share_parameters(const Graph& old) {
+  PassResult result;
+  Graph& graph = result.graph;
+  graph.name = old.name;
+  std::unordered_set<std::string> names;
+  const auto note = [&](const std::string& name) {
+    if (name.starts_with("variable/")) names.insert(name);
+  };
+  for (const GraphOp& op : old.ops) note(op.name);
+  for (const GraphTensor& tensor : old.tensors) note(tensor.name);
+  const auto free_name = [&](std::string name) {
+    while (!names.insert(name).second) name += '_';
+    return name;
+  };
+
+  for (const GraphParameter& parameter : old.parameters)
+    graph.add_parameter(parameter.name, parameter.dtype, parameter.shape, parameter.trainable);
+  for (const GraphTensor& tensor : old.tensors)
+    if (tensor.producer.is_none()) graph.add_input(tensor.name, tensor.dtype, tensor.shape);
+
+  // What stands for a parameter at its working users and at its update, and the group that holds both together.
+  std::vector<Operand> working(old.parameters.size()), updated(old.parameters.size());
+  std::vector<std::string> group(old.parameters.size());
+  std::vector<std::string> user_group(old.ops.size());
+  for (std::size_t i = 0; i < old.parameters.size(); ++i) {
+    const GraphParameter& parameter = old.parameters[i];
+    const std::vector<OpId> users = working_users(old, parameter);
+    const bool has_update = users.size() < parameter.users.size();
+    working[i] = Operand::of(ParameterId{i});
+    if (users.size() == 1) {
+      if (!has_update) continue;
+      // Its update goes where its only user is; the resident bytes stay with that user alone.
+      const GraphOp& user = old.ops[users[0].index()];
+      std::string& name = user_group[users[0].index()];
+      if (name.empty()) name = user.colocate.empty() ? fmt::format("op/{}", user.name) : user.colocate;
+      group[i] = name;
+      continue;
+    }
+    if (users.empty()) {
+      updated[i] = working[i];
+      continue;
+    }
+    GraphOp variable;
+    variable.name = free_name(fmt::format("variable/{}", parameter.name));
+    variable.type = "Variable";
+    variable.layer = old.ops[users[0].index()].layer;
+    variable.attributes["parameter"] = parameter.name;
+    if (has_update) group[i] = variable.colocate = fmt::format("variable/{}", parameter.name);
+    const std::string name = variable.name;
+    const OpId id = graph.add_op(std::move(variable));
+    result.origin.emplace_back();
+    working[i] = updated[i] = Operand::of(graph.add_output(id, name, parameter.dtype, parameter.shape));
+  }
+
+  std::vector<Operand> tensor_now(old.tensors.size());
+  std::uint32_t inputs = 0;
+  for (std::size_t i = 0; i < old.tensors.size(); ++i)
+    if (old.tensors[i].producer.is_none()) tensor_now[i] = Operand::of(TensorId{inputs++});
+  std::vector<OpId> op_now(old.ops.size());
+  for (const OpId old_id : old.topological_order()) {
+    GraphOp op = old.ops[old_id.index()];
+    const std::vector<TensorId> outputs = std::move(op.outputs);
+    op.outputs.clear();
+    if (!user_group[old_id.index()].empty()) op.colocate = user_group[old_id.index()];
+    for (Operand& input : op.inputs) {
+      if (input.is_tensor()) {
+        input = tensor_now[input.index];
+      } else if (input.is_parameter()) {
+        const std::uint32_t parameter = input.index;
+        const bool update = op.phase == Phase::update;
+        if (update && !group[parameter].empty()) op.colocate = group[parameter];
+        input = update ? updated[parameter] : working[parameter];
+      }
+    }
+    for (OpId& before : op.after) before = op_now[before.index()];
+    if (!op.forward_of.is_none()) op.forward_of = op_now[op.forward_of.index()];
+    const OpId id = op_now[old_id.index()] = graph.add_op(std::move(op));
+    result.origin.push_back(old_id);
+    for (const TensorId output : outputs) {
+      const GraphTensor& tensor = old.tensors[output.index()];
+      tensor_now[output.index()] = Operand::of(graph.add_output(id, tensor.name, tensor.dtype, tensor.shape));
+    }
+  }
+  return result;
+}
+
+}  // namespace emplace
