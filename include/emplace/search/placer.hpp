@@ -19,25 +19,29 @@ struct PlacerRequest {
   Schedule schedule = Schedule::fifo;
   Objective objective = Objective::step;
   std::uint64_t seed = 0;
-  std::optional<double> seconds;  // budgets; whichever ends first
+  std::optional<double> seconds;  // budgets; whichever ends first. At least one placement is always evaluated
   std::optional<std::uint64_t> evaluations;
-  Evaluator* evaluator = nullptr;  // scores placements; position 0 is `problem`
+  Evaluator* evaluator = nullptr;  // scores placements by the request's schedule and objective; position 0 is `problem`
 };
 
 struct PlacerResult {
   Placement placement;  // with an order under `priority` and `in-order`
-  Outcome outcome;      // as the exact engine has it
+  Outcome outcome;      // as the evaluator has it
   std::uint64_t evaluations = 0;
   bool proved_optimal = false;
 };
 
+// Every placer keeps co-location groups together and puts ops only where they can run.
 struct PlacerEntry : EntryInfo {
+  // InputError for unknown options.
   std::function<PlacerResult(const PlacerRequest& request, const ConfigTable& options)> place;
 };
 
+// Every placer, in the order in which `emplace list placers` shows them.
 std::span<const PlacerEntry> placers();
 
-// `device:NAME` is a family, one member a device; everything else is an entry by its own name.
+// Runs the entry called `method`; `device:NAME` is the entry `device` with the option name = NAME. InputError for an
+// unknown method (names the nearest right one) and for budgets of zero or less.
 PlacerResult place_with(const std::string& method, const PlacerRequest& request, const ConfigTable& options);
 
 }  // namespace emplace

@@ -1,0 +1,19 @@
+// The entries that builtin.cpp lists, one a source file (device.cpp has two).
+#pragma once
+
+#include "emplace/search/placer.hpp"
+
+namespace emplace {
+
+PlacerEntry single_placer();
+PlacerEntry device_placer();
+PlacerEntry round_robin_placer();
+PlacerEntry random_placer();
+PlacerEntry contiguous_placer();
+PlacerEntry greedy_placer();
+
+// For entries without options: refuses every key.
+struct NoOptions {};
+inline void describe(NoOptions&, OptionVisitor&) {}
+
+}  // namespace emplace
