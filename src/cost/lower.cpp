@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "emplace/base/error.hpp"
@@ -70,8 +72,7 @@ void add_ops(ProblemBuilder& builder, const Graph& graph, const Machine& machine
     op.colocate = node.colocate;
     op.resident = resident_bytes(graph, OpId{i});
     op.seconds.reserve(rooflines.size());
-    for (const Roofline& roofline : rooflines)
-      op.seconds.push_back(roofline.seconds(cost, dtype, node.type, node.name));
+    for (const Roofline& roofline : rooflines) op.seconds.push_back(roofline.seconds(cost, dtype, node, place));
     builder.add_op(std::move(op), place);
   }
 }
@@ -93,6 +94,17 @@ void add_tensors(ProblemBuilder& builder, const Graph& graph, const std::string&
     if (!waiting[i].empty()) builder.add_tensor(OpId{i}, 0, std::move(waiting[i]), place);
 }
 
+std::vector<std::string> unmatched_unsupported(const Graph& graph, const Machine& machine) {
+  std::unordered_set<std::string_view> in_graph;
+  for (const GraphOp& op : graph.ops) in_graph.insert(op.type);
+  std::vector<std::string> out;
+  for (const MachineDevice& device : machine.devices)
+    for (const std::string& type : device.unsupported)
+      if (!is_known_type(type) && !in_graph.contains(type))
+        out.push_back(fmt::format("{}: {}", device.name, quoted(type)));
+  return out;
+}
+
 }  // namespace
 
 Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions& options, const std::string& name) {
@@ -112,6 +124,7 @@ Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions&
   add_tensors(builder, lowered.graph, name);
   lowered.problem = builder.build(name);
   lowered.statistics = statistics(lowered.graph);
+  lowered.unmatched_unsupported = unmatched_unsupported(lowered.graph, machine);
   return lowered;
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
 
 namespace emplace {
 
@@ -59,16 +60,15 @@ Roofline::Roofline(const MachineDevice& device)
     efficiency_[static_cast<std::size_t>(cls)] = figure(device.efficiency, emplace::name_of(cls));
 }
 
-double Roofline::seconds(const OpCost& cost, DType dtype, const std::string& op_type,
-                         const std::string& op_name) const {
-  if (unsupported_.contains(op_type)) return std::numeric_limits<double>::quiet_NaN();
+double Roofline::seconds(const OpCost& cost, DType dtype, const GraphOp& op, const std::string& place) const {
+  if (unsupported_.contains(op.type)) return std::numeric_limits<double>::quiet_NaN();
   if (cost.cls == OpClass::free) return 0;
   double compute = 0;
   if (cost.flops > 0) {
     const double peak = peak_flops_[static_cast<std::size_t>(dtype)];
     if (!(peak > 0))
-      throw InputError({}, "op {} computes in {}, for which device {} gives no peak_flops; add one, or a default",
-                       quoted(op_name), emplace::name_of(dtype), quoted(name_));
+      throw InputError(place, "op {} computes in {}, for which device {} gives no peak_flops; add one, or a default",
+                       quoted(op.name), emplace::name_of(dtype), quoted(name_));
     compute = cost.flops / (peak * efficiency_[static_cast<std::size_t>(cost.cls)]);
   }
   const double traffic =

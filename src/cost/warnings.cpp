@@ -32,16 +32,20 @@ std::vector<std::string> cost_warnings(const Lowered& lowered) {
       types.push_back(fmt::format("{} ({})", quoted(type), count));
     }
     warnings.push_back(fmt::format(
-        "{} of {} ops ({:.2g} %) have a type that the cost table does not know and are timed by their memory traffic "
-        "alone: {}",
+        "{} of {} ops ({:.2g} %) have a type that the cost table does not know; they are timed by their memory "
+        "traffic alone, gradients also by twice the FLOPs of their forward op: {}",
         ops, statistics.ops, 100.0 * static_cast<double>(ops) / static_cast<double>(statistics.ops), some_of(types)));
   }
   if (!statistics.unknown_tensors.empty()) {
     std::vector<std::string> names;
     for (const std::string& name : statistics.unknown_tensors) names.push_back(quoted(name));
-    warnings.push_back(fmt::format("{} of {} tensors have no known size and count 0 bytes: {}", names.size(),
-                                   statistics.tensors, some_of(names)));
+    warnings.push_back(
+        fmt::format("{} tensors or parameters have no known size and count 0 bytes: {}", names.size(), some_of(names)));
   }
+  if (!lowered.unmatched_unsupported.empty())
+    warnings.push_back(fmt::format(
+        "the machine lists unsupported op types that neither the cost table nor the graph knows, perhaps misspelt: {}",
+        some_of(lowered.unmatched_unsupported)));
   return warnings;
 }
 

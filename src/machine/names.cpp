@@ -15,8 +15,8 @@ std::span<const std::string> machine_op_classes() {
 }
 
 std::span<const std::string> machine_dtypes() {
-  static const std::vector<std::string> names = {"f16", "bf16", "f32", "f64", "i8",      "u8",   "i16", "u16",
-                                                 "i32", "u32",  "i64", "u64", "boolean", "text", "c64", "c128"};
+  static const std::vector<std::string> names = {"f16", "bf16", "f32", "f64", "i8",   "u8",  "i16", "u16",
+                                                 "i32", "u32",  "i64", "u64", "bool", "c64", "c128"};
   return names;
 }
 

@@ -23,9 +23,10 @@ void describe(RooflineOptions& options, OptionVisitor& visit);
 
 struct Lowered {
   Problem problem;
-  Graph graph;                 // after the passes: op i is the problem's op i
-  std::vector<OpId> origin;    // per op: the op of the input graph; none: made by a pass
-  GraphStatistics statistics;  // of `graph`; uncosted_ops and unknown_tensors are what was guessed
+  Graph graph;                                     // after the passes: op i is the problem's op i
+  std::vector<OpId> origin;                        // per op: the op of the input graph; none: made by a pass
+  GraphStatistics statistics;                      // of `graph`; uncosted_ops and unknown_tensors are what was guessed
+  std::vector<std::string> unmatched_unsupported;  // "gpu:0: 'LTSM'": refused types that nothing else knows
 };
 
 // Passes, then a time for each op and device (cost/roofline.hpp), parameters as resident bytes of the op that owns
@@ -35,8 +36,8 @@ struct Lowered {
 // or a device lacks the peak of a dtype that the graph computes in.
 Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions& options, const std::string& name);
 
-// What was guessed (unknown op types with their share of the ops, tensors without a size), as sentences for people;
-// empty if nothing was.
+// What was guessed (unknown op types with their share of the ops, tensors without a size) or looks like a slip (refused
+// op types that do not exist), as sentences for people; empty if there is nothing to say.
 std::vector<std::string> cost_warnings(const Lowered& lowered);
 
 }  // namespace emplace

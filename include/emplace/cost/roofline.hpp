@@ -22,10 +22,9 @@ class Roofline {
 
   // max(flops / (peak[dtype] x efficiency[class]), bytes / bandwidth) + launch overhead, in seconds. 0 for ops of class
   // `free`: they do no work and are not launched. NaN: the device cannot run the type. A dtype without a peak of its
-  // own takes the device's `default`; InputError naming op, device and dtype if there is none. `op_name` is for the
+  // own takes the device's `default`; InputError naming op, device and dtype if there is none. `place` begins the
   // message.
-  [[nodiscard]] double seconds(const OpCost& cost, DType dtype, const std::string& op_type,
-                               const std::string& op_name) const;
+  [[nodiscard]] double seconds(const OpCost& cost, DType dtype, const GraphOp& op, const std::string& place) const;
 
  private:
   static constexpr std::size_t dtype_count = static_cast<std::size_t>(DType::c128) + 1;

@@ -1,0 +1,29 @@
+// The machine folder repeats names of the graph folder, which it may not include; here they are held together.
+#include <gtest/gtest.h>
+
+#include "emplace/graph/op_table.hpp"
+#include "emplace/machine/machine.hpp"
+#include "emplace/problem/problem.hpp"
+
+namespace emplace {
+namespace {
+
+TEST(Names, MachineFilesMayNameExactlyTheOpClasses) {
+  std::vector<std::string> classes;
+  for (const OpClass cls : op_classes()) classes.emplace_back(name_of(cls));
+  const auto known = machine_op_classes();
+  EXPECT_EQ(classes, std::vector<std::string>(known.begin(), known.end()));
+}
+
+TEST(Names, MachineFilesMayNameExactlyTheNumberTypes) {
+  std::vector<std::string> types;
+  for (int t = 0; t <= static_cast<int>(DType::c128); ++t) {
+    const DType type = static_cast<DType>(t);
+    if (type != DType::unknown && type != DType::text) types.emplace_back(name_of(type));
+  }
+  const auto known = machine_dtypes();
+  EXPECT_EQ(types, std::vector<std::string>(known.begin(), known.end()));
+}
+
+}  // namespace
+}  // namespace emplace
