@@ -1,0 +1,156 @@
+// Speed of the engines: simulate/ENGINE/WHAT/ops:N/devices:D, counter ns_per_unit = ns per (op + edge) of one
+// placement. 64 placements rotate: one repeated placement trains the branch predictor and flatters.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emplace/base/random.hpp"
+#include "emplace/problem/builder.hpp"
+#include "emplace/simulate/engine.hpp"
+
+namespace emplace {
+namespace {
+
+constexpr std::size_t rotation = 64;
+
+// One output an op; each op but the first reads one or two earlier ops of the `window` before it, 1.5 edges an op. Op
+// times are log-uniform in 1-100 us, tensors in 10 kB - 1 MB; each ordered pair of devices has its channel (10 us, 10
+// GB/s).
+Problem random_problem(std::uint32_t ops, std::uint32_t devices, std::uint32_t window) {
+  Stream random({.seed = 1, .purpose = Purpose::test, .index = ops});
+  const auto log_uniform = [&](double low, double high) { return low * std::pow(high / low, random.uniform()); };
+  ProblemBuilder builder("bench");
+  for (std::uint32_t d = 0; d < devices; ++d) builder.add_device({"d" + std::to_string(d), "", no_memory_limit});
+  for (std::uint32_t i = 0; i < devices; ++i)
+    for (std::uint32_t j = 0; j < devices; ++j)
+      if (i != j)
+        builder.add_route(DeviceId{i}, DeviceId{j},
+                          {builder.add_channel({std::to_string(i) + "-" + std::to_string(j), 1e-5, 1e10, true})});
+  std::vector<std::vector<OpId>> consumers(ops);
+  for (std::uint32_t op = 0; op < ops; ++op) {
+    std::vector<double> seconds(devices);
+    const double base = log_uniform(1e-6, 1e-4);
+    for (double& s : seconds) s = base * (0.5 + random.uniform());
+    builder.add_op({"op" + std::to_string(op), "", seconds, 0, 0, ""});
+    const std::uint32_t reach = std::min(op, window);
+    if (reach == 0) continue;
+    const std::uint32_t first = op - 1 - random.below(reach);
+    consumers[first].push_back(OpId{op});
+    if (reach > 1 && random.below(2) == 0) {
+      const std::uint32_t second = op - 1 - random.below(reach);
+      if (second != first) consumers[second].push_back(OpId{op});
+    }
+  }
+  for (std::uint32_t op = 0; op < ops; ++op)
+    builder.add_tensor(OpId{op}, static_cast<Bytes>(log_uniform(1e4, 1e6)), consumers[op]);
+  return builder.build();
+}
+
+struct Case {
+  Problem problem;
+  std::vector<Placement> placements;
+};
+
+// Random: each op anywhere. Contiguous: the topological order cut into random stretches, as many as devices.
+// The order, for the schedules that need one, is the problem's topological order.
+std::shared_ptr<Case> make_case(std::uint32_t ops, std::uint32_t devices, bool contiguous, std::uint32_t window) {
+  auto it = std::make_shared<Case>();
+  it->problem = random_problem(ops, devices, window);
+  for (std::uint32_t k = 0; k < rotation; ++k) {
+    Stream random({.seed = 2, .purpose = Purpose::test, .update = ops, .index = k});
+    Placement placement{std::vector<std::uint8_t>(ops), it->problem.topological};
+    std::vector<std::uint32_t> cuts;
+    for (std::uint32_t d = 1; d < devices; ++d) cuts.push_back(random.below(ops + 1));
+    for (std::uint32_t op = 0; op < ops; ++op)
+      placement.device[op] = static_cast<std::uint8_t>(
+          contiguous ? std::ranges::count_if(cuts, [&](std::uint32_t cut) { return op >= cut; })
+                     : random.below(devices));
+    it->placements.push_back(std::move(placement));
+  }
+  return it;
+}
+
+std::unique_ptr<Engine> make_engine(const std::string& name, const Problem& problem) {
+  if (name == "reference-fifo") return make_reference_engine(problem, Schedule::fifo);
+  if (name == "exact-fifo") return make_exact_engine(problem, Schedule::fifo);
+  if (name == "exact-priority") return make_exact_engine(problem, Schedule::priority);
+  return make_exact_engine(problem, Schedule::in_order);
+}
+
+enum class What { makespan, memory, feasible };
+
+void run(benchmark::State& state, const std::string& engine_name, What what, std::uint32_t ops, std::uint32_t devices,
+         bool contiguous, std::uint32_t window) {
+  const auto it = make_case(ops, devices, contiguous, window);
+  Problem problem = it->problem;
+  if (what == What::feasible) {  // capacities 1.5 times the largest peak of the rotating placements
+    const auto engine = make_exact_engine(it->problem, engine_name == "exact-priority"   ? Schedule::priority
+                                                       : engine_name == "exact-in-order" ? Schedule::in_order
+                                                                                         : Schedule::fifo);
+    std::vector<Bytes> peak(devices, 0);
+    for (const Placement& placement : it->placements) {
+      Usage usage;
+      engine->evaluate(placement, {.usage = &usage, .timeline = nullptr});
+      for (std::uint32_t d = 0; d < devices; ++d) peak[d] = std::max(peak[d], usage.device_peak[d]);
+    }
+    for (std::uint32_t d = 0; d < devices; ++d) problem.devices[d].memory = peak[d] + peak[d] / 2;
+  }
+  const auto engine = make_engine(engine_name, problem);
+  Usage usage;
+  const Want want{.usage = what == What::memory ? &usage : nullptr, .timeline = nullptr};
+  std::size_t next = 0;
+  const std::clock_t begin = std::clock();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(engine->evaluate(it->placements[next], want));
+    next = (next + 1) % rotation;
+  }
+  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  const auto units = static_cast<double>(problem.op_count() + problem.edge_count());
+  state.counters["ns_per_unit"] = seconds * 1e9 / (units * static_cast<double>(state.iterations()));
+}
+
+void add(const std::string& engine, What what, std::uint32_t ops, std::uint32_t devices, const std::string& extra = "",
+         std::uint32_t window = 256) {
+  const char* what_name = what == What::makespan ? "makespan"
+                          : what == What::memory ? "makespan+memory"
+                                                 : "makespan+feasible";
+  const std::string name = "simulate/" + engine + "/" + what_name + "/ops:" + std::to_string(ops) +
+                           "/devices:" + std::to_string(devices) + (extra.empty() ? "" : "/" + extra);
+  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+    run(state, engine, what, ops, devices, extra == "placements:contiguous", window);
+  })->Unit(benchmark::kMicrosecond);
+}
+
+void add_all() {
+  for (const char* engine : {"exact-fifo", "exact-priority", "exact-in-order"})
+    for (const What what : {What::makespan, What::memory, What::feasible})
+      for (const std::uint32_t ops : {1000U, 10000U, 100000U, 1000000U}) add(engine, what, ops, 4);
+  for (const std::uint32_t devices : {2U, 8U, 16U})
+    for (const What what : {What::makespan, What::memory, What::feasible}) add("exact-fifo", what, 10000, devices);
+  for (const std::uint32_t ops : {1000U, 10000U}) {
+    add("exact-fifo", What::makespan, ops, 4, "placements:contiguous");
+    add("exact-fifo", What::memory, ops, 4, "placements:contiguous");
+    // Inputs from anywhere before: a wide graph, many ops ready at once.
+    add("exact-fifo", What::makespan, ops, 4, "graph:wide", 1000000000);
+    // The reference always computes everything.
+    add("reference-fifo", What::memory, ops, 4);
+  }
+}
+
+}  // namespace
+}  // namespace emplace
+
+int main(int argc, char** argv) {
+  emplace::add_all();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
