@@ -1,0 +1,71 @@
+#include "model_builder.hpp"
+
+#include <fmt/core.h>
+
+#include "emplace/base/error.hpp"
+#include "emplace/graph/passes.hpp"
+
+namespace emplace {
+
+Operand ModelBuilder::input(const std::string& name, Shape shape, DType dtype) {
+  return Operand::of(graph_.add_input(name, dtype, std::move(shape)));
+}
+
+Operand ModelBuilder::parameter(const std::string& name, Shape shape, bool trainable) {
+  return Operand::of(graph_.add_parameter(name, DType::f32, std::move(shape), trainable));
+}
+
+std::vector<Operand> ModelBuilder::op_several(const std::string& name, const std::string& type,
+                                              std::vector<Operand> inputs, const std::vector<Shape>& shapes,
+                                              Attributes attributes) {
+  GraphOp op;
+  op.name = name;
+  op.type = type;
+  op.attributes = std::move(attributes);
+  op.inputs = std::move(inputs);
+  op.layer = layer_;
+  const OpId id = graph_.add_op(std::move(op));
+  std::vector<Operand> outputs;
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    outputs.push_back(
+        Operand::of(graph_.add_output(id, i == 0 ? name : fmt::format("{}:{}", name, i), DType::f32, shapes[i])));
+  return outputs;
+}
+
+Operand ModelBuilder::op(const std::string& name, const std::string& type, std::vector<Operand> inputs, Shape shape,
+                         Attributes attributes) {
+  return op_several(name, type, std::move(inputs), {std::move(shape)}, std::move(attributes)).front();
+}
+
+Operand ModelBuilder::elementwise(const std::string& name, const std::string& type, std::vector<Operand> inputs) {
+  Shape same = shape(inputs[0]);
+  return op(name, type, std::move(inputs), std::move(same));
+}
+
+Operand ModelBuilder::concat(const std::string& name, std::vector<Operand> inputs, std::int64_t axis) {
+  Shape sum = shape(inputs[0]);
+  auto& size = sum.dims[static_cast<std::size_t>(axis)];
+  size = 0;
+  for (const Operand& input : inputs) size += dim(input, static_cast<std::size_t>(axis));
+  return op(name, "Concat", std::move(inputs), std::move(sum), {{"axis", axis}});
+}
+
+const Shape& ModelBuilder::shape(const Operand& operand) const {
+  EMPLACE_CHECK(operand.kind != Operand::Kind::none);
+  return operand.is_tensor() ? graph_.tensors[operand.index].shape : graph_.parameters[operand.index].shape;
+}
+
+void describe(StepOptions& options, OptionVisitor& visit) {
+  visit("training", options.training, {.help = "Adds the backward pass and the updates of a training step."});
+  visit(
+      "optimizer", options.optimizer,
+      {.choices = {"sgd", "momentum", "adam"}, .help = "Optimiser of the training step; decides the state in memory."});
+}
+
+Graph finish(ModelBuilder& model, const StepOptions& options) {
+  Graph graph = model.take();
+  if (!options.training) return graph;
+  return expand_training(graph, {.optimizer = options.optimizer}).graph;
+}
+
+}  // namespace emplace
