@@ -1,10 +1,9 @@
 // Ranks and roles: the only door to MPI. Rank 0 is the master; the others serve evaluations until told to stop.
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
@@ -12,39 +11,56 @@
 
 namespace emplace {
 
-// MPI from construction to destruction. Works without mpirun too (one rank).
+class Communicator;  // MPI itself, private to src/dist
+
+// MPI from construction to destruction. Works without mpirun too (one rank). Errors of MPI are EnvironmentErrors.
 class World {
  public:
   World(int& argc, char**& argv);
+  // Waits for the other ranks. A master that leaves workers unreleased (an exception on its way) releases them first,
+  // so that the job ends.
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int size() const { return size_; }
-  [[nodiscard]] bool is_master() const { return rank_ == 0; }
+  [[nodiscard]] int rank() const;
+  [[nodiscard]] int size() const;
+  [[nodiscard]] bool is_master() const { return rank() == 0; }
 
   // Ends the whole job at once with this code, after the message has been printed. Never returns.
   [[noreturn]] void abort(int code);
 
+  [[nodiscard]] Communicator& communicator() { return *communicator_; }
+  // False once release_workers() was called: nobody is there to serve.
+  [[nodiscard]] bool has_workers() const { return has_workers_; }
+
  private:
-  int rank_ = 0;
-  int size_ = 1;
+  friend void release_workers(World& world, int exit_code);
+
+  std::unique_ptr<Communicator> communicator_;
+  bool has_workers_ = false;
 };
 
-// Was this process started by mpirun (or srun)? Answers without starting MPI.
+// Was this process started by mpirun, srun or smpirun? Answers without starting MPI.
 bool started_by_mpi();
 
+// What a worker (or the only rank) evaluates with: the simulator, a user's command, a test's fake.
+using EvaluatorFactory =
+    std::function<std::unique_ptr<Evaluator>(std::span<const Problem* const> problems, Schedule schedule)>;
+
 // Master: broadcasts the problems once; each evaluate() hands pieces to idle workers and places the outcomes by index.
-// With one rank it evaluates in process. Its destructor releases the workers.
-std::unique_ptr<Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems,
-                                              Schedule schedule);
+// The master itself does not evaluate, so that it answers at once. With one rank it evaluates in process, on an
+// evaluator from the factory. The problems must outlive it. Its destructor releases the workers with exit code 0.
+std::unique_ptr<Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems, Schedule schedule,
+                                              const EvaluatorFactory& factory = make_local_evaluator);
 
 // Workers: receives problems and serves evaluations; returns when the master releases it, with the exit code that the
-// master wants the worker to end with.
-int serve(World& world);
+// master wants the worker to end with. An exception of the evaluator ends the whole job with one line on standard error
+// (rank, host, message) and exit code 2 for bad input, else 1.
+int serve(World& world, const EvaluatorFactory& factory = make_local_evaluator);
 
-// Master: releases the workers without any problem (bad input found before the training began).
+// Master: releases the workers (bad input found before the training began, say); nothing if they are released already.
+// The job's exit code is rank 0's, whatever the workers'.
 void release_workers(World& world, int exit_code);
 
 }  // namespace emplace

@@ -1,0 +1,68 @@
+#include "communicator.hpp"
+
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+namespace emplace {
+
+namespace mpi {
+
+void check(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
+  throw EnvironmentError("{}: {}", call, std::string_view(text, static_cast<std::size_t>(length)));
+}
+
+int count_of(std::size_t elements) {
+  EMPLACE_CHECK(elements <= static_cast<std::size_t>(std::numeric_limits<int>::max()), "{} elements in one message",
+                elements);
+  return static_cast<int>(elements);
+}
+
+}  // namespace mpi
+
+Sending::Sending(std::vector<std::byte> message, int to, Tag tag, MPI_Comm comm) : message_(std::move(message)) {
+  mpi::check(
+      MPI_Isend(message_.data(), mpi::count_of(message_.size()), MPI_BYTE, to, static_cast<int>(tag), comm, &request_),
+      "MPI_Isend");
+}
+
+Sending::~Sending() {
+  if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+}
+
+Sending::Sending(Sending&& other) noexcept
+    : message_(std::move(other.message_)), request_(std::exchange(other.request_, MPI_REQUEST_NULL)) {}
+
+Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
+  mpi::check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  mpi::check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  mpi::check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+}
+
+std::optional<Arrival> Communicator::poll(int source) const {
+  int there = 0;
+  MPI_Status status;
+  mpi::check(MPI_Iprobe(source, MPI_ANY_TAG, comm_, &there, &status), "MPI_Iprobe");
+  if (there == 0) return std::nullopt;
+  int bytes = 0;
+  mpi::check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+  return Arrival{status.MPI_SOURCE, static_cast<Tag>(status.MPI_TAG), bytes};
+}
+
+void Communicator::abort(int code) const {
+  MPI_Abort(comm_, code);
+  std::_Exit(code);
+}
+
+std::string host_name() {
+  char name[MPI_MAX_PROCESSOR_NAME] = {};
+  int length = 0;
+  if (MPI_Get_processor_name(name, &length) != MPI_SUCCESS) return "unknown host";
+  return {name, static_cast<std::size_t>(length)};
+}
+
+}  // namespace emplace

@@ -1,0 +1,133 @@
+// MPI in C++: types follow from spans, tags have names, every error code becomes an exception. The only mpi.h here.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emplace/base/error.hpp"
+
+namespace emplace {
+
+// What a message is about; with it a worker knows what to do.
+enum class Tag : int {
+  problems = 1,  // master to worker, empty: take part in the broadcast of the problems
+  placements,    // master to worker: a piece of a batch
+  outcomes,      // worker to master: the piece's outcomes
+  release,       // master to worker: end with this exit code
+};
+
+namespace mpi {
+
+// EnvironmentError with MPI's own text unless `code` is MPI_SUCCESS.
+void check(int code, const char* call);
+
+template <class T>
+MPI_Datatype type_of() = delete;
+template <>
+inline MPI_Datatype type_of<std::byte>() {
+  return MPI_BYTE;
+}
+template <>
+inline MPI_Datatype type_of<std::int32_t>() {
+  return MPI_INT32_T;
+}
+template <>
+inline MPI_Datatype type_of<std::uint64_t>() {
+  return MPI_UINT64_T;
+}
+template <>
+inline MPI_Datatype type_of<float>() {
+  return MPI_FLOAT;
+}
+template <>
+inline MPI_Datatype type_of<double>() {
+  return MPI_DOUBLE;
+}
+
+// MPI counts in int.
+int count_of(std::size_t elements);
+
+}  // namespace mpi
+
+// A message that has arrived and waits to be received.
+struct Arrival {
+  int source;
+  Tag tag;
+  int bytes;
+};
+
+// A message on its way with the buffer that it needs until then. Waits for its end when destroyed.
+class Sending {
+ public:
+  Sending(std::vector<std::byte> message, int to, Tag tag, MPI_Comm comm);
+  ~Sending();
+  Sending(Sending&& other) noexcept;
+  Sending& operator=(Sending&&) = delete;
+
+ private:
+  std::vector<std::byte> message_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+class Communicator {
+ public:
+  explicit Communicator(MPI_Comm comm);
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+
+  // Returns when the message may be forgotten here; a long one waits until the receiver asks for it.
+  template <class T>
+  void send(std::span<const T> values, int to, Tag tag) const {
+    mpi::check(
+        MPI_Send(values.data(), mpi::count_of(values.size()), mpi::type_of<T>(), to, static_cast<int>(tag), comm_),
+        "MPI_Send");
+  }
+  // Never waits: for messages to a rank that may be busy.
+  [[nodiscard]] Sending start_sending(std::vector<std::byte> message, int to, Tag tag) const {
+    return {std::move(message), to, tag, comm_};
+  }
+
+  // The next message from `source` (any_source: whoever) if one is there. Never waits.
+  static constexpr int any_source = MPI_ANY_SOURCE;
+  [[nodiscard]] std::optional<Arrival> poll(int source) const;
+
+  template <class T>
+  [[nodiscard]] std::vector<T> receive(const Arrival& arrival) const {
+    EMPLACE_CHECK(arrival.bytes >= 0 && static_cast<std::size_t>(arrival.bytes) % sizeof(T) == 0);
+    std::vector<T> values(static_cast<std::size_t>(arrival.bytes) / sizeof(T));
+    mpi::check(MPI_Recv(values.data(), mpi::count_of(values.size()), mpi::type_of<T>(), arrival.source,
+                        static_cast<int>(arrival.tag), comm_, MPI_STATUS_IGNORE),
+               "MPI_Recv");
+    return values;
+  }
+
+  // Collective: every rank calls it, `root` gives the values, the others get them. Any size, in parts of 1 GiB.
+  template <class T>
+  void broadcast(std::span<T> values, int root) const {
+    constexpr std::size_t part = (std::size_t{1} << 30) / sizeof(T);
+    for (std::size_t begin = 0; begin < values.size(); begin += part) {
+      const auto piece = values.subspan(begin, std::min(part, values.size() - begin));
+      mpi::check(MPI_Bcast(piece.data(), mpi::count_of(piece.size()), mpi::type_of<T>(), root, comm_), "MPI_Bcast");
+    }
+  }
+
+  [[noreturn]] void abort(int code) const;
+
+ private:
+  MPI_Comm comm_;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+// The machine's name, for messages about a rank.
+std::string host_name();
+
+}  // namespace emplace

@@ -1,0 +1,77 @@
+#include "problem_archive.hpp"
+
+#include <boost/archive/binary_iarchive.hpp>
+#include <boost/archive/binary_oarchive.hpp>
+#include <boost/serialization/is_bitwise_serializable.hpp>
+#include <boost/serialization/string.hpp>
+#include <boost/serialization/vector.hpp>
+#include <sstream>
+
+namespace boost::serialization {
+
+// Ids are one integer: vectors of them go as one block.
+template <class Tag>
+struct is_bitwise_serializable<emplace::Id<Tag>> : mpl::true_ {};
+
+template <class Archive>
+void serialize(Archive& archive, emplace::Device& device, unsigned) {
+  archive& device.name& device.kind& device.memory;
+}
+
+template <class Archive>
+void serialize(Archive& archive, emplace::Channel& channel, unsigned) {
+  archive& channel.name& channel.latency_s& channel.bytes_per_s& channel.contention;
+}
+
+template <class Archive>
+void serialize(Archive& archive, emplace::Lists& lists, unsigned) {
+  archive& lists.begin& lists.items;
+}
+
+template <class Archive>
+void serialize(Archive& archive, emplace::Problem::RouteClass& route_class, unsigned) {
+  archive& route_class.latency_s& route_class.bytes_per_s;
+}
+
+template <class Archive>
+void serialize(Archive& archive, emplace::Problem& p, unsigned) {
+  archive& p.name;
+  archive& p.devices& p.channels& p.routes& p.route_class& p.route_classes;
+  archive& p.op_names& p.op_types& p.op_time& p.resident& p.scratch& p.group& p.group_names;
+  archive& p.producer& p.tensor_bytes& p.consumers& p.transfer_time;
+  archive& p.inputs& p.outputs& p.topological;
+}
+
+}  // namespace boost::serialization
+
+namespace emplace {
+
+// A new field must also be added to serialize() above; then correct this sum.
+static_assert(sizeof(Problem) == sizeof(std::string) + 15 * sizeof(std::vector<int>) + 4 * sizeof(Lists));
+
+std::string archive_problems(std::span<const Problem* const> problems, Schedule schedule) {
+  std::ostringstream stream(std::ios::binary);
+  {
+    boost::archive::binary_oarchive archive(stream);
+    const auto count = static_cast<std::uint64_t>(problems.size());
+    const auto schedule_number = static_cast<std::uint8_t>(schedule);
+    archive << count << schedule_number;
+    for (const Problem* problem : problems) archive << *problem;
+  }
+  return std::move(stream).str();
+}
+
+SharedProblems restore_problems(const std::string& bytes) {
+  std::istringstream stream(bytes, std::ios::binary);
+  boost::archive::binary_iarchive archive(stream);
+  std::uint64_t count = 0;
+  std::uint8_t schedule_number = 0;
+  archive >> count >> schedule_number;
+  SharedProblems shared;
+  shared.schedule = static_cast<Schedule>(schedule_number);
+  shared.problems.resize(count);
+  for (Problem& problem : shared.problems) archive >> problem;
+  return shared;
+}
+
+}  // namespace emplace

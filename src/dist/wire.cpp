@@ -1,0 +1,139 @@
+#include "wire.hpp"
+
+#include <cstring>
+#include <type_traits>
+
+#include "emplace/base/error.hpp"
+
+namespace emplace {
+
+namespace {
+
+class Packer {
+ public:
+  explicit Packer(std::size_t bytes) { message_.reserve(bytes); }
+
+  template <class T>
+  void number(T value) {
+    static_assert(std::is_arithmetic_v<T>);
+    numbers(std::span<const T>(&value, 1));
+  }
+  template <class T>
+  void numbers(std::span<const T> values) {
+    const auto bytes = std::as_bytes(values);
+    message_.insert(message_.end(), bytes.begin(), bytes.end());
+  }
+  [[nodiscard]] std::vector<std::byte> take() { return std::move(message_); }
+
+ private:
+  std::vector<std::byte> message_;
+};
+
+class Unpacker {
+ public:
+  explicit Unpacker(std::span<const std::byte> message) : left_(message) {}
+
+  template <class T>
+  T number() {
+    static_assert(std::is_arithmetic_v<T>);
+    T value;
+    copy(&value, sizeof value);
+    return value;
+  }
+  template <class T>
+  std::vector<T> numbers(std::size_t count) {
+    EMPLACE_CHECK(count <= left_.size() / sizeof(T), "a message ends early");
+    std::vector<T> values(count);
+    copy(values.data(), count * sizeof(T));
+    return values;
+  }
+  // For counts of items that take at least one byte each.
+  std::uint32_t count() {
+    const auto value = number<std::uint32_t>();
+    EMPLACE_CHECK(value <= left_.size(), "a message ends early");
+    return value;
+  }
+  void done() const { EMPLACE_CHECK(left_.empty(), "a message has {} bytes too many", left_.size()); }
+
+ private:
+  void copy(void* to, std::size_t bytes) {
+    EMPLACE_CHECK(bytes <= left_.size(), "a message ends early");
+    if (bytes > 0) std::memcpy(to, left_.data(), bytes);
+    left_ = left_.subspan(bytes);
+  }
+
+  std::span<const std::byte> left_;
+};
+
+}  // namespace
+
+std::size_t packed_bytes(const EvaluationJob& job) {
+  return 9 + job.placement->device.size() + job.placement->order.size() * sizeof(std::uint32_t);
+}
+
+std::vector<std::byte> pack_piece(std::uint64_t begin, std::span<const EvaluationJob> jobs) {
+  std::size_t bytes = 12;
+  for (const EvaluationJob& job : jobs) bytes += packed_bytes(job);
+  Packer packer(bytes);
+  packer.number(begin);
+  packer.number(static_cast<std::uint32_t>(jobs.size()));
+  for (const EvaluationJob& job : jobs) {
+    const Placement& placement = *job.placement;
+    const bool ordered = !placement.order.empty();
+    EMPLACE_CHECK(!ordered || placement.order.size() == placement.device.size());
+    packer.number(job.problem);
+    packer.number(static_cast<std::uint32_t>(placement.device.size()));
+    packer.number(static_cast<std::uint8_t>(ordered));
+    packer.numbers(std::span<const std::uint8_t>(placement.device));
+    packer.numbers(std::span<const std::uint32_t>(placement.order));
+  }
+  return packer.take();
+}
+
+Piece unpack_piece(std::span<const std::byte> message) {
+  Unpacker unpacker(message);
+  Piece piece;
+  piece.begin = unpacker.number<std::uint64_t>();
+  const std::uint32_t count = unpacker.count();
+  piece.problems.resize(count);
+  piece.placements.resize(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    piece.problems[i] = unpacker.number<std::uint32_t>();
+    const auto ops = unpacker.number<std::uint32_t>();
+    const bool ordered = unpacker.number<std::uint8_t>() != 0;
+    piece.placements[i].device = unpacker.numbers<std::uint8_t>(ops);
+    if (ordered) piece.placements[i].order = unpacker.numbers<std::uint32_t>(ops);
+  }
+  unpacker.done();
+  return piece;
+}
+
+std::vector<std::byte> pack_outcomes(const PieceOutcomes& piece) {
+  Packer packer(20 + piece.outcomes.size() * 22);
+  packer.number(piece.begin);
+  packer.number(static_cast<std::uint32_t>(piece.outcomes.size()));
+  packer.number(piece.seconds);
+  for (const Outcome& outcome : piece.outcomes) packer.number(outcome.makespan);
+  for (const Outcome& outcome : piece.outcomes) packer.number(outcome.overflow);
+  for (const Outcome& outcome : piece.outcomes) packer.number(outcome.subject);
+  for (const Outcome& outcome : piece.outcomes) packer.number(static_cast<std::uint8_t>(outcome.why));
+  for (const Outcome& outcome : piece.outcomes) packer.number(outcome.device);
+  return packer.take();
+}
+
+PieceOutcomes unpack_outcomes(std::span<const std::byte> message) {
+  Unpacker unpacker(message);
+  PieceOutcomes piece;
+  piece.begin = unpacker.number<std::uint64_t>();
+  piece.outcomes.resize(unpacker.count());
+  piece.seconds = unpacker.number<double>();
+  for (Outcome& outcome : piece.outcomes) outcome.makespan = unpacker.number<Ticks>();
+  for (Outcome& outcome : piece.outcomes) outcome.overflow = unpacker.number<Bytes>();
+  for (Outcome& outcome : piece.outcomes) outcome.subject = unpacker.number<std::uint32_t>();
+  for (Outcome& outcome : piece.outcomes) outcome.why = static_cast<Infeasible>(unpacker.number<std::uint8_t>());
+  for (Outcome& outcome : piece.outcomes) outcome.device = unpacker.number<std::uint8_t>();
+  unpacker.done();
+  return piece;
+}
+
+}  // namespace emplace

@@ -1,0 +1,42 @@
+// Pieces of a batch and their outcomes as bytes: fixed-width numbers one after the other, no padding. Ranks of one job
+// run the same binary, so numbers keep the machine's byte order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "emplace/problem/outcome.hpp"
+#include "emplace/problem/placement.hpp"
+#include "emplace/simulate/evaluator.hpp"
+
+namespace emplace {
+
+// begin u64, count u32; then for each job: problem u32, ops u32, ordered u8, device u8 x ops, order u32 x (ops if
+// ordered).
+std::vector<std::byte> pack_piece(std::uint64_t begin, std::span<const EvaluationJob> jobs);
+
+// What the job adds to its piece's length.
+std::size_t packed_bytes(const EvaluationJob& job);
+
+struct Piece {
+  std::uint64_t begin = 0;  // position of the first job in the master's batch
+  std::vector<std::uint32_t> problems;
+  std::vector<Placement> placements;
+};
+
+Piece unpack_piece(std::span<const std::byte> message);
+
+struct PieceOutcomes {
+  std::uint64_t begin = 0;
+  double seconds = 0;  // how long the worker took; steers the size of pieces, never a result
+  std::vector<Outcome> outcomes;
+};
+
+// begin u64, count u32, seconds f64, makespan i64 x count, overflow i64 x count, subject u32 x count, why u8 x count,
+// device u8 x count.
+std::vector<std::byte> pack_outcomes(const PieceOutcomes& piece);
+PieceOutcomes unpack_outcomes(std::span<const std::byte> message);
+
+}  // namespace emplace

@@ -1,0 +1,94 @@
+#include <chrono>
+#include <exception>
+
+#include "communicator.hpp"
+#include "emplace/base/log.hpp"
+#include "emplace/dist/world.hpp"
+#include "idle.hpp"
+#include "problem_archive.hpp"
+#include "wire.hpp"
+
+namespace emplace {
+
+namespace {
+
+constexpr int master = 0;
+
+// The problems that the master broadcast and what evaluates them.
+class Bench {
+ public:
+  Bench(const Communicator& comm, const EvaluatorFactory& factory) {
+    std::uint64_t bytes = 0;
+    comm.broadcast(std::span(&bytes, 1), master);
+    std::string archive(bytes, '\0');
+    comm.broadcast(std::as_writable_bytes(std::span(archive)), master);
+    shared_ = restore_problems(archive);
+    for (const Problem& problem : shared_.problems) pointers_.push_back(&problem);
+    evaluator_ = factory(pointers_, shared_.schedule);
+  }
+
+  PieceOutcomes evaluate(const Piece& piece) {
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<EvaluationJob> jobs;
+    jobs.reserve(piece.placements.size());
+    for (std::size_t i = 0; i < piece.placements.size(); ++i) jobs.push_back({piece.problems[i], &piece.placements[i]});
+    PieceOutcomes answer{.begin = piece.begin, .seconds = 0, .outcomes = evaluator_->evaluate(jobs)};
+    EMPLACE_CHECK(answer.outcomes.size() == jobs.size());
+    answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return answer;
+  }
+
+ private:
+  SharedProblems shared_;
+  std::vector<const Problem*> pointers_;
+  std::unique_ptr<Evaluator> evaluator_;
+};
+
+int serve_until_released(const Communicator& comm, const EvaluatorFactory& factory) {
+  std::unique_ptr<Bench> bench;
+  Idle idle;
+  while (true) {
+    const std::optional<Arrival> arrival = comm.poll(master);
+    if (!arrival) {
+      idle.wait();
+      continue;
+    }
+    idle.reset();
+    switch (arrival->tag) {
+      case Tag::problems:
+        static_cast<void>(comm.receive<std::byte>(*arrival));
+        bench = std::make_unique<Bench>(comm, factory);
+        break;
+      case Tag::placements: {
+        EMPLACE_CHECK(bench != nullptr, "placements before any problem");
+        const PieceOutcomes answer = bench->evaluate(unpack_piece(comm.receive<std::byte>(*arrival)));
+        comm.send(std::span<const std::byte>(pack_outcomes(answer)), master, Tag::outcomes);
+        break;
+      }
+      case Tag::release: return comm.receive<std::int32_t>(*arrival).at(0);
+      default: EMPLACE_CHECK(false, "the master sent tag {}", static_cast<int>(arrival->tag));
+    }
+  }
+}
+
+[[noreturn]] void end_job(World& world, const char* message, ExitCode code) {
+  log::write(log::Level::error, fmt::format("rank {} on {}: {}", world.rank(), host_name(), message));
+  world.abort(static_cast<int>(code));
+}
+
+}  // namespace
+
+int serve(World& world, const EvaluatorFactory& factory) {
+  EMPLACE_CHECK(!world.is_master(), "rank 0 serves nobody");
+  try {
+    return serve_until_released(world.communicator(), factory);
+  } catch (const InputError& error) {
+    end_job(world, error.what(), ExitCode::bad_input);
+  } catch (const std::exception& error) {
+    end_job(world, error.what(), ExitCode::failure);
+  } catch (...) {
+    end_job(world, "an exception of unknown type", ExitCode::failure);
+  }
+}
+
+}  // namespace emplace

@@ -1,0 +1,53 @@
+#include "emplace/dist/world.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "communicator.hpp"
+
+namespace emplace {
+
+World::World(int& argc, char**& argv) {
+  int started = 0;
+  mpi::check(MPI_Initialized(&started), "MPI_Initialized");
+  EMPLACE_CHECK(started == 0, "MPI starts only once in a process");
+  int threads = 0;
+  mpi::check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads), "MPI_Init_thread");
+  communicator_ = std::make_unique<Communicator>(MPI_COMM_WORLD);
+  has_workers_ = is_master() && size() > 1;
+}
+
+World::~World() {
+  try {
+    release_workers(*this, static_cast<int>(ExitCode::failure));
+  } catch (const std::exception&) {
+    abort(static_cast<int>(ExitCode::failure));  // they would wait for ever
+  }
+  MPI_Finalize();
+}
+
+int World::rank() const { return communicator_->rank(); }
+int World::size() const { return communicator_->size(); }
+
+void World::abort(int code) {
+  std::fflush(nullptr);
+  communicator_->abort(code);
+}
+
+void release_workers(World& world, int exit_code) {
+  if (!world.has_workers_) return;
+  world.has_workers_ = false;
+  const auto code = static_cast<std::int32_t>(exit_code);
+  for (int worker = 1; worker < world.size(); ++worker)
+    world.communicator_->send(std::span(&code, 1), worker, Tag::release);
+}
+
+bool started_by_mpi() {
+  // mpirun of Open MPI; any PMIx launcher (srun --mpi=pmix, prterun); PMI-1 and PMI-2 (srun, hydra); smpirun. Slurm's
+  // own variables say nothing: they are also there in a batch script that runs the program alone.
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "SMPI_GLOBAL_SIZE"})
+    if (std::getenv(name) != nullptr) return true;
+  return false;
+}
+
+}  // namespace emplace
