@@ -2,12 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
 #include "emplace/cost/roofline.hpp"
 #include "emplace/graph/passes.hpp"
 #include "emplace/problem/builder.hpp"
@@ -23,28 +23,30 @@ void describe(RooflineOptions& options, OptionVisitor& visit) {
 
 namespace {
 
-// Keeps, through several passes, which op of the first graph each op stands for.
-void apply(Lowered& lowered, PassResult pass) {
-  EMPLACE_CHECK(pass.origin.size() == pass.graph.ops.size(), "a pass lost its map back");
-  for (OpId& origin : pass.origin)
-    if (!origin.is_none()) origin = lowered.origin[origin.index()];
-  lowered.graph = std::move(pass.graph);
-  lowered.origin = std::move(pass.origin);
-}
-
-void run_passes(Lowered& lowered, const RooflineOptions& options, const std::string& place) {
-  if (options.prune) apply(lowered, prune(lowered.graph));
+// Prune, expand, share: each from the graph before, keeping which op of the first graph each op stands for.
+void run_passes(Lowered& lowered, const Graph& input, const RooflineOptions& options, const std::string& place) {
+  bool first = true;
+  const auto current = [&]() -> const Graph& { return first ? input : lowered.graph; };
+  const auto keep = [&](PassResult pass) {
+    EMPLACE_CHECK(pass.origin.size() == pass.graph.ops.size(), "a pass lost its map back");
+    if (!first)
+      for (OpId& origin : pass.origin)
+        if (!origin.is_none()) origin = lowered.origin[origin.index()];
+    lowered.graph = std::move(pass.graph);
+    lowered.origin = std::move(pass.origin);
+    first = false;
+  };
+  if (options.prune) keep(prune(current()));
   if (options.training) {
-    const auto not_forward = std::find_if(lowered.graph.ops.begin(), lowered.graph.ops.end(),
-                                          [](const GraphOp& op) { return op.phase != Phase::forward; });
-    if (not_forward != lowered.graph.ops.end())
-      throw InputError(place,
-                       "the graph is a training step already (op {} belongs to its backward pass or update), so it "
-                       "cannot be expanded to one",
-                       quoted(not_forward->name));
-    apply(lowered, expand_training(lowered.graph, {.optimizer = options.optimizer}));
+    for (const GraphOp& op : current().ops)
+      if (op.phase != Phase::forward)
+        throw InputError(place,
+                         "the graph is a training step already (op {} belongs to its backward pass or update), so it "
+                         "cannot be expanded to one",
+                         quoted(op.name));
+    keep(expand_training(current(), {.optimizer = options.optimizer}));
   }
-  apply(lowered, share_parameters(lowered.graph));
+  keep(share_parameters(current()));
 }
 
 void add_machine(ProblemBuilder& builder, const Machine& machine) {
@@ -110,10 +112,7 @@ std::vector<std::string> unmatched_unsupported(const Graph& graph, const Machine
 Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions& options, const std::string& name) {
   graph.validate(name);
   Lowered lowered;
-  lowered.graph = graph;
-  lowered.origin.reserve(graph.ops.size());
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) lowered.origin.emplace_back(i);
-  run_passes(lowered, options, name);
+  run_passes(lowered, graph, options, name);
   if (lowered.graph.ops.empty())
     throw InputError(name, "nothing is left to place: the graph has {} ops and pruning folded all of them",
                      graph.ops.size());
