@@ -56,7 +56,8 @@ Operand softmax_or_loss(ModelBuilder& model, const std::string& name, const Oper
                         bool training) {
   if (!training) return model.elementwise(name, "Softmax", {logits});
   const Operand target = model.input(labels, {model.dim(logits, 0)}, DType::i32);
-  return model.op_several(name + "/loss", "SoftmaxCrossEntropyLoss", {logits, target}, {Shape{}, model.shape(logits)})
+  return model
+      .op_several(name + "/loss", "SoftmaxCrossEntropyLoss", {logits, target}, {Shape::scalar(), model.shape(logits)})
       .front();
 }
 

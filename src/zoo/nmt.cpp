@@ -148,7 +148,7 @@ class Nmt {
       losses.push_back(
           softmax_or_loss(model_, name + "/softmax", logits, fmt::format("labels/step{}", t), o_.step.training));
     }
-    if (o_.step.training) model_.op("softmax/loss", "Sum", losses, Shape{});
+    if (o_.step.training) model_.op("softmax/loss", "Sum", losses, Shape::scalar());
   }
 
   NmtOptions o_;

@@ -46,6 +46,7 @@ struct Shape {
   Shape() = default;
   Shape(std::initializer_list<std::int64_t> sizes) : ranked(true), dims(sizes) {}
   explicit Shape(std::vector<std::int64_t> sizes) : ranked(true), dims(std::move(sizes)) {}
+  static Shape scalar() { return Shape(std::vector<std::int64_t>{}); }  // Shape{} is of unknown rank
   [[nodiscard]] bool is_static() const;
   // Product of the dimensions (1 for a scalar), nullopt if not static or beyond 2^62.
   [[nodiscard]] std::optional<std::int64_t> elements() const;
