@@ -1,0 +1,191 @@
+// ONNX models (https://onnx.ai, IR specification) as graphs: one op a node of the main graph; weights are parameters.
+#include "onnx.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/log.hpp"
+#include "emplace/base/text.hpp"
+#include "onnx_inputs.hpp"
+#include "onnx_load.hpp"
+#include "onnx_shapes.hpp"
+#include "onnx_subgraphs.hpp"
+#include "onnx_types.hpp"
+
+namespace emplace {
+
+namespace {
+
+class GraphFromOnnx {
+ public:
+  GraphFromOnnx(const onnx::GraphProto& source, const std::string& file) : source_(source), file_(file) {}
+
+  // Everything but the shapes of tensors.
+  Graph build() {
+    if (source_.node_size() == 0) throw InputError(file_, "the graph has no nodes");
+    graph_.name = source_.name().empty() ? file_.substr(file_.find_last_of('/') + 1) : source_.name();
+    add_parameters();
+    add_inputs();
+    name_ops();
+    add_tensors();
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i) connect(i);
+    for (const auto& output : source_.output()) static_cast<void>(operand(output.name(), "graph output"));
+    graph_.relink(file_);
+    return std::move(graph_);
+  }
+
+ private:
+  [[nodiscard]] const onnx::NodeProto& node(std::size_t op) const { return source_.node(static_cast<int>(op)); }
+
+  void add_parameters() {
+    for (const onnx::TensorProto& tensor : source_.initializer()) add_weight(tensor.name(), tensor);
+    for (const onnx::SparseTensorProto& tensor : source_.sparse_initializer())
+      add_weight(tensor.values().name(), tensor.values());
+  }
+
+  void add_weight(const std::string& name, const onnx::TensorProto& tensor) {
+    if (name.empty()) throw InputError(file_, "an initializer has no name");
+    define(name, Operand::of(add_parameter(name, tensor)), "initializer");
+  }
+
+  ParameterId add_parameter(const std::string& name, const onnx::TensorProto& tensor) {
+    const TypeAndShape type = type_and_shape(tensor, fmt::format("{}: initializer {}", file_, quoted(name)));
+    // Shapes, axes and other whole numbers are not trained, nor are scalar constants.
+    const bool trained = !type.shape.dims.empty() && (type.dtype == DType::f16 || type.dtype == DType::bf16 ||
+                                                      type.dtype == DType::f32 || type.dtype == DType::f64);
+    return graph_.add_parameter(unique(name, parameter_names_), type.dtype, type.shape, trained);
+  }
+
+  // Before IR version 4 every initializer is listed as an input too.
+  void add_inputs() {
+    for (const auto& input : source_.input()) {
+      if (const auto found = values_.find(input.name()); found != values_.end() && found->second.is_parameter())
+        continue;
+      define(input.name(), Operand::of(graph_.add_input(input.name(), DType::unknown, Shape())), "graph input");
+    }
+  }
+
+  void name_ops() {
+    std::unordered_map<std::string_view, std::size_t> given;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(source_.node_size()); ++i) {
+      const std::string& name = node(i).name();
+      if (node(i).op_type().empty()) throw InputError(file_, "node {} {} has no op_type", i, quoted(name));
+      if (name.empty()) continue;
+      // The IR specification wants node names unique in a graph; placements name ops.
+      const auto [at, is_new] = given.emplace(name, i);
+      if (!is_new) throw InputError(file_, "nodes {} and {} are both named {}", at->second, i, quoted(name));
+      op_names_.insert(name);
+    }
+    for (std::size_t i = 0; i < static_cast<std::size_t>(source_.node_size()); ++i) {
+      const onnx::NodeProto& n = node(i);
+      GraphOp op;
+      op.type = n.domain().empty() || n.domain() == "ai.onnx" ? n.op_type() : n.domain() + "." + n.op_type();
+      op.name = n.name();
+      if (op.name.empty()) {
+        const auto output =
+            std::find_if(n.output().begin(), n.output().end(), [](const auto& o) { return !o.empty(); });
+        op.name = unique(
+            output == n.output().end() ? fmt::format("{}:{}", op.type, i) : fmt::format("{}:{}", op.type, *output),
+            op_names_);
+      }
+      op.attributes = attributes_of(n);
+      graph_.ops.push_back(std::move(op));
+    }
+  }
+
+  // All outputs before any input: nodes may stand in any order.
+  void add_tensors() {
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i)
+      for (const std::string& name : node(i).output()) {
+        if (name.empty()) continue;  // an optional output that nobody wants
+        define(name, Operand::of(TensorId{graph_.tensors.size()}),
+               fmt::format("output of node {}", quoted(graph_.ops[i].name)));
+        graph_.tensors.push_back({name, DType::unknown, Shape(), OpId{i}, {}});
+        graph_.ops[i].outputs.push_back(TensorId{graph_.tensors.size() - 1});
+      }
+  }
+
+  void connect(std::size_t i) {
+    GraphOp& op = graph_.ops[i];
+    const std::string user = fmt::format("node {}", quoted(op.name));
+    for (const std::string& name : node(i).input())
+      op.inputs.push_back(name.empty() ? Operand::none() : operand(name, user));
+    // A control-flow node also waits for what its sub-graphs read, and holds their weights.
+    for (const std::string& name : names_from_outside(node(i))) op.inputs.push_back(operand(name, user));
+    for (const onnx::TensorProto* weight : weights_inside(node(i)))
+      op.inputs.push_back(Operand::of(add_parameter(op.name + "/" + weight->name(), *weight)));
+    // Running mean and variance are measured, not trained.
+    if (op.type == "BatchNormalization")
+      for (std::size_t input = 3; input < std::min<std::size_t>(op.inputs.size(), 5); ++input)
+        if (op.inputs[input].is_parameter()) graph_.parameters[op.inputs[input].index].trainable = false;
+  }
+
+  void define(const std::string& name, Operand value, const std::string& what) {
+    if (name.empty()) throw InputError(file_, "a {} has no name", what);
+    if (!values_.emplace(name, value).second)
+      throw InputError(file_, "{} is defined twice, the second time as {}", quoted(name), what);
+  }
+
+  [[nodiscard]] Operand operand(const std::string& name, const std::string& user) const {
+    const auto found = values_.find(name);
+    if (found == values_.end())
+      throw InputError(file_, "{} wants {}, which is no input, initializer or output of a node", user, quoted(name));
+    return found->second;
+  }
+
+  static std::string unique(const std::string& wanted, std::unordered_set<std::string>& taken) {
+    std::string name = wanted;
+    for (std::size_t i = taken.size(); !taken.insert(name).second; ++i) name = fmt::format("{}#{}", wanted, i);
+    return name;
+  }
+
+  const onnx::GraphProto& source_;
+  const std::string& file_;
+  Graph graph_;
+  std::unordered_map<std::string, Operand> values_;  // what a name in the main graph stands for
+  std::unordered_set<std::string> op_names_, parameter_names_;
+};
+
+Graph read_onnx(const std::string& path, const ReadOptions& options) {
+  onnx::ModelProto model = load_onnx_without_weights(path);
+  Graph graph = GraphFromOnnx(model.graph(), path).build();
+  std::vector<std::uint32_t> order;
+  order.reserve(graph.ops.size());
+  for (const OpId op : graph.topological_order(path)) order.push_back(op.value);
+
+  fix_input_shapes(*model.mutable_graph(), options, path);
+  const OnnxShapes shapes(model, order, path);
+  for (GraphTensor& tensor : graph.tensors) {
+    TypeAndShape type =
+        type_and_shape(shapes.type_of(tensor.name), fmt::format("{}: tensor {}", path, quoted(tensor.name)));
+    tensor.dtype = type.dtype;
+    tensor.shape = std::move(type.shape);
+  }
+  if (const std::string failures = shapes.failures(); !failures.empty())
+    log_warning("{}: shapes could not be inferred for {}", path, failures);
+  graph.validate(path);
+  return graph;
+}
+
+// A ModelProto starts with its ir_version (field 1), and then come strings, the graph or the opset imports.
+bool recognises_onnx(const std::string& path, std::string_view head) {
+  if (path.ends_with(".onnx")) return true;
+  return head.size() > 2 && head[0] == '\x08' && head[1] > 0 && head[1] < 0x40 &&
+         std::string_view("\x12\x1a\x22\x28\x32\x3a\x42").find(head[2]) != std::string_view::npos;
+}
+
+}  // namespace
+
+ReaderEntry onnx_reader() {
+  ReaderEntry entry;
+  entry.name = "onnx";
+  entry.summary = "ONNX models (.onnx); weights may be missing or in files beside it.";
+  entry.reference = "ONNX IR specification, onnx.proto";
+  entry.recognises = recognises_onnx;
+  entry.read = read_onnx;
+  return entry;
+}
+
+}  // namespace emplace
