@@ -29,11 +29,13 @@ struct Lowered {
   std::vector<std::string> unmatched_unsupported;  // "gpu:0: 'LTSM'": refused types that nothing else knows
 };
 
-// Passes, then a time for each op and device (cost/roofline.hpp), parameters as resident bytes of the op that owns
-// them, tensors with their bytes (0 where unknown, see cost_warnings), control dependencies as tensors of 0 bytes.
-// Inputs of the graph are on every device from the start and do not appear. `name` names the problem and begins
-// messages. InputError if nothing is left to place, a training step is to be expanded again, no device can run an op,
-// or a device lacks the peak of a dtype that the graph computes in.
+// Passes, then a time for each op and device (cost/roofline.hpp), tensors with their bytes (0 where unknown, see
+// cost_warnings), control dependencies as tensors of 0 bytes. A parameter is resident with its op; one that several ops
+// use is counted once too, as the tensor of its `Variable` op (frameworks hand out the buffer, not a copy), which lives
+// from the start of the step to its last reader, its update in training. Inputs of the graph are on every device from
+// the start and do not appear. `name` names the problem and begins messages. InputError if nothing is left to place, a
+// training step is to be expanded again, no device can run an op, or a device lacks the peak of a dtype that the graph
+// computes in.
 Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions& options, const std::string& name);
 
 // What was guessed (unknown op types with their share of the ops, tensors without a size) or looks like a slip (refused
