@@ -1,0 +1,289 @@
+// What every policy promises (emplace/policy/policy.hpp), checked for every entry of policies().
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "emplace/base/error.hpp"
+#include "emplace/policy/policy.hpp"
+#include "problem/tiny.hpp"
+
+namespace emplace {
+namespace {
+
+using namespace testing;
+
+// Two problems of different sizes, so that nothing relies on there being one: 3 devices with a forbidden one, and 2.
+struct TwoProblems {
+  Problem first =
+      tiny(plain_devices(3), {{"a", {1, 2, 3}}, {"b", {1, no, 2}}, {"c", {1, 2, no}, "g"}, {"d", {1, 1, 1}, "g"}},
+           {{0, 1}, {1, 2}, {2, 3}}, 1);
+  Problem second = chain_5(2);
+  std::vector<PolicyProblem> list = {{&first, make_grouping(first, GroupingKind::colocation)},
+                                     {&second, make_grouping(second, GroupingKind::op)}};
+};
+
+class EveryPolicy : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  void SetUp() override { policy_ = fresh(); }
+
+  [[nodiscard]] const PolicyEntry& entry() const { return policies()[GetParam()]; }
+  [[nodiscard]] std::unique_ptr<Policy> fresh(std::uint64_t seed = 3) const {
+    return entry().make(ConfigTable{}, problems_.list, seed);
+  }
+
+  // Moves every finite parameter a little: the start may be special (uniform, symmetric).
+  void perturb(double size = 0.5) {
+    Stream random{{.seed = 99}};
+    for (float& parameter : policy_->parameters())
+      if (std::isfinite(parameter)) parameter += static_cast<float>(size * (2 * random.uniform() - 1));
+  }
+
+  // `count` samples of each problem, complete up to the last round (outcomes stay empty).
+  [[nodiscard]] std::vector<Rollout> rollouts(std::size_t count, std::uint64_t update = 1) const {
+    std::vector<Rollout> all;
+    std::uint32_t sample = 0;
+    for (std::uint32_t p = 0; p < problems_.list.size(); ++p)
+      for (std::size_t k = 0; k < count; ++k, ++sample) {
+        Stream stream{{.seed = 5, .purpose = Purpose::sample_placement, .update = update, .index = sample}};
+        std::vector<Rollout> rounds(policy_->rounds(p));
+        for (std::uint32_t r = 0; r < rounds.size(); ++r) {
+          rounds[r].problem = p;
+          rounds[r].sample = sample;
+          rounds[r].round = r;
+          const Draw draw{&stream, std::span(rounds).first(r + 1)};
+          policy_->sample({&draw, 1});
+        }
+        all.insert(all.end(), rounds.begin(), rounds.end());
+      }
+    return all;
+  }
+
+  // sum coefficient * log p + weight * sum entropy, which backward() differentiates.
+  double objective(std::span<const Rollout> list, std::span<const double> coefficients, double entropy_weight) {
+    LogProbabilities log;
+    policy_->forward(list, log);
+    double sum = 0;
+    for (std::size_t i = 0; i < log.value.size(); ++i) sum += coefficients[i] * log.value[i];
+    for (const double entropy : log.entropy) sum += entropy_weight * entropy;
+    return sum;
+  }
+
+  // Central differences of `value` by every parameter against gradient(). Parameters are floats, so the step is exact
+  // in them and the error is of second order in 2^-6 plus rounding of the values.
+  template <class Value>
+  void check_gradient(Value&& value, double tolerance) {
+    const std::vector<float> gradient(policy_->gradient().begin(), policy_->gradient().end());
+    constexpr float step = 1.0f / 64;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      float& parameter = policy_->parameters()[i];
+      if (!std::isfinite(parameter)) {
+        EXPECT_EQ(gradient[i], 0) << "parameter " << i << " is not finite and must not move";
+        continue;
+      }
+      const float before = parameter;
+      parameter = before + step;
+      const double above = value();
+      const double width_above = static_cast<double>(parameter) - before;
+      parameter = before - step;
+      const double below = value();
+      const double width = width_above + (static_cast<double>(before) - parameter);
+      parameter = before;
+      EXPECT_NEAR(gradient[i], (above - below) / width, tolerance) << "parameter " << i;
+    }
+  }
+  void clear_gradient() { std::fill(policy_->gradient().begin(), policy_->gradient().end(), 0.0f); }
+
+  TwoProblems problems_;
+  std::unique_ptr<Policy> policy_;
+};
+
+TEST_P(EveryPolicy, SamplesValidPlacementsThatKeepTheUnits) {
+  perturb();
+  for (const Rollout& rollout : rollouts(50)) {
+    const PolicyProblem& problem = problems_.list[rollout.problem];
+    check_placement(*problem.problem, rollout.placement);
+    for (std::size_t op = 0; op < problem.problem->op_count(); ++op) {
+      EXPECT_TRUE(problem.problem->can_run(OpId{op}, DeviceId{std::size_t{rollout.placement.device[op]}}));
+      const auto first = problem.grouping.members[problem.grouping.unit_of_op[op]].front();
+      EXPECT_EQ(rollout.placement.device[op], rollout.placement.device[first]);
+    }
+  }
+}
+
+TEST_P(EveryPolicy, SamplesTheSameFromTheSameStream) {
+  const auto first = rollouts(5);
+  const auto second = rollouts(5);
+  const auto other = rollouts(5, 2);
+  bool differs = false;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    EXPECT_EQ(first[i].actions, second[i].actions);
+    EXPECT_EQ(first[i].placement, second[i].placement);
+    differs = differs || first[i].actions != other[i].actions;
+  }
+  EXPECT_TRUE(differs);
+}
+
+TEST_P(EveryPolicy, SamplesABatchAsItSamplesOneByOne) {
+  const auto single = rollouts(4);
+  if (policy_->rounds(0) != 1 || policy_->rounds(1) != 1) GTEST_SKIP() << "one round only";
+  std::vector<Rollout> batch(single.size());
+  std::vector<Stream> streams;
+  std::vector<Draw> draws;
+  for (std::size_t s = 0; s < batch.size(); ++s) {
+    batch[s].problem = single[s].problem;
+    batch[s].sample = single[s].sample;
+    streams.emplace_back(
+        StreamKey{.seed = 5, .purpose = Purpose::sample_placement, .update = 1, .index = single[s].sample});
+  }
+  for (std::size_t s = 0; s < batch.size(); ++s) draws.push_back({&streams[s], {&batch[s], 1}});
+  policy_->sample(draws);
+  for (std::size_t s = 0; s < batch.size(); ++s) EXPECT_EQ(batch[s].actions, single[s].actions);
+}
+
+TEST_P(EveryPolicy, LogProbabilitiesAreTheSamplingFrequencies) {
+  perturb(0.3);
+  constexpr std::size_t count = 20000;
+  const auto list = rollouts(count);
+  LogProbabilities log;
+  policy_->forward(list, log);
+  ASSERT_EQ(log.begin.size(), list.size() + 1);
+  std::map<std::pair<std::uint32_t, std::vector<std::uint8_t>>, std::pair<std::size_t, double>> seen;
+  std::map<std::uint32_t, double> mean_log;
+  for (std::size_t s = 0; s < list.size(); ++s) {
+    ASSERT_EQ(log.of(s).size(), policy_->heads(list[s].problem));
+    double total = 0;
+    for (const double value : log.of(s)) total += value;
+    auto& entry_of = seen[{list[s].problem, list[s].actions}];
+    ++entry_of.first;
+    entry_of.second = total;
+    mean_log[list[s].problem] += total / count;
+  }
+  std::map<std::uint32_t, double> mass;
+  for (const auto& [key, value] : seen) {
+    const double p = std::exp(value.second);
+    mass[key.first] += p;
+    // 5 sigma of a binomial count, and 1 for the rarest.
+    EXPECT_NEAR(static_cast<double>(value.first), p * count, 5 * std::sqrt(p * count) + 1);
+  }
+  for (const auto& [problem, sum] : mass) {
+    EXPECT_LE(sum, 1 + 1e-9) << "problem " << problem;
+    EXPECT_GE(sum, 0.99) << "problem " << problem;
+  }
+  // The entropy is the mean of -log p.
+  for (std::size_t s = 0; s < list.size(); s += count)
+    EXPECT_NEAR(log.entropy[s], -mean_log[list[s].problem], 0.05) << "problem " << list[s].problem;
+}
+
+TEST_P(EveryPolicy, HasTheGradientOfItsLogProbabilities) {
+  perturb();
+  const auto list = rollouts(4);
+  LogProbabilities log;
+  policy_->forward(list, log);
+  Stream random{{.seed = 17}};
+  std::vector<double> coefficients;
+  for (std::size_t i = 0; i < log.value.size(); ++i) coefficients.push_back(2 * random.uniform() - 1);
+  clear_gradient();
+  policy_->backward(list, coefficients, 0);
+  check_gradient([&] { return objective(list, coefficients, 0); }, 2e-3);
+}
+
+TEST_P(EveryPolicy, HasTheGradientOfItsEntropy) {
+  perturb();
+  const auto list = rollouts(2);
+  LogProbabilities log;
+  policy_->forward(list, log);
+  const std::vector<double> none(log.value.size(), 0.0);
+  clear_gradient();
+  policy_->backward(list, none, 0.7);
+  check_gradient([&] { return objective(list, none, 0.7); }, 2e-3);
+}
+
+TEST_P(EveryPolicy, AddsToTheGradientThatIsThere) {
+  const auto list = rollouts(2);
+  LogProbabilities log;
+  policy_->forward(list, log);
+  const std::vector<double> ones(log.value.size(), 1.0);
+  clear_gradient();
+  policy_->backward(list, ones, 0);
+  const std::vector<float> once(policy_->gradient().begin(), policy_->gradient().end());
+  policy_->forward(list, log);
+  policy_->backward(list, ones, 0);
+  for (std::size_t i = 0; i < once.size(); ++i) EXPECT_FLOAT_EQ(policy_->gradient()[i], 2 * once[i]);
+}
+
+TEST_P(EveryPolicy, HasTheGradientOfItsKlDivergence) {
+  if (!policy_->has_exact_kl()) GTEST_SKIP() << "no exact KL divergence";
+  const std::vector<float> old(policy_->parameters().begin(), policy_->parameters().end());
+  EXPECT_NEAR(policy_->kl(old), 0, 1e-12);
+  perturb();
+  EXPECT_GT(policy_->kl(old), 0);
+  clear_gradient();
+  policy_->add_kl_gradient(old, 1.5);
+  const double heads = static_cast<double>(policy_->heads(0) + policy_->heads(1));
+  check_gradient([&] { return 1.5 * heads * policy_->kl(old); }, 2e-3);
+}
+
+TEST_P(EveryPolicy, FitsItselfToElites) {
+  if (!policy_->has_fit()) GTEST_SKIP() << "no closed form";
+  const auto list = rollouts(1);
+  LogProbabilities before, after;
+  policy_->forward(list, before);
+  policy_->fit(list);
+  policy_->forward(list, after);
+  for (std::size_t i = 0; i < before.value.size(); ++i) {
+    EXPECT_GE(after.value[i], before.value[i]) << "the only elites must become no less likely";
+    EXPECT_TRUE(std::isfinite(after.value[i]));
+  }
+}
+
+TEST_P(EveryPolicy, ModeIsTheLikeliestSampleAfterAFit) {
+  if (!policy_->has_fit()) GTEST_SKIP() << "no closed form";
+  const auto list = rollouts(1);
+  policy_->fit(list);
+  for (const Rollout& rollout : list) EXPECT_EQ(policy_->mode(rollout.problem).device, rollout.placement.device);
+}
+
+TEST_P(EveryPolicy, LayoutCoversItsParameters) {
+  std::size_t size = 0;
+  for (const Policy::ParameterInfo& info : policy_->layout()) {
+    EXPECT_FALSE(info.name.empty());
+    std::size_t slice = 1;
+    for (const std::uint64_t dimension : info.shape) slice *= dimension;
+    size += slice;
+  }
+  EXPECT_EQ(size, policy_->parameters().size());
+  EXPECT_EQ(size, policy_->gradient().size());
+}
+
+TEST_P(EveryPolicy, IsItsParameters) {
+  perturb();
+  const auto expected = rollouts(5);
+  const std::vector<float> parameters(policy_->parameters().begin(), policy_->parameters().end());
+  policy_ = fresh(8);
+  std::copy(parameters.begin(), parameters.end(), policy_->parameters().begin());
+  const auto got = rollouts(5);
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(got[i].actions, expected[i].actions);
+}
+
+TEST_P(EveryPolicy, EchoesEveryOptionAndRefusesUnknownOnes) {
+  const ConfigTable echo = entry().resolve(ConfigTable{});
+  for (const OptionInfo& option : entry().options()) EXPECT_TRUE(echo.contains(option.name)) << option.name;
+  ConfigTable wrong;
+  wrong.set("no_such_option", {std::int64_t{1}, "here"});
+  EXPECT_THROW(entry().make(wrong, problems_.list, 1), InputError);
+  EXPECT_THROW(entry().resolve(wrong), InputError);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy, ::testing::Range<std::size_t>(0, policies().size()),
+                         [](const auto& parameter) {
+                           std::string name = policies()[parameter.param].name;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace emplace

@@ -1,0 +1,174 @@
+// What every placer promises, checked for every entry of placers().
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/random.hpp"
+#include "emplace/search/placer.hpp"
+#include "emplace/simulate/engine.hpp"
+#include "problem/tiny.hpp"
+
+namespace emplace {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+
+constexpr Schedule schedules[] = {Schedule::fifo, Schedule::priority, Schedule::in_order};
+
+// Counts what it is asked for.
+class CountingEvaluator final : public Evaluator {
+ public:
+  CountingEvaluator(const Problem& problem, Schedule schedule) {
+    const Problem* const list[] = {&problem};
+    inner_ = make_local_evaluator(list, schedule);
+  }
+  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
+    count += jobs.size();
+    return inner_->evaluate(jobs);
+  }
+  std::uint64_t count = 0;
+
+ private:
+  std::unique_ptr<Evaluator> inner_;
+};
+
+PlacerResult place(const PlacerEntry& entry, const Problem& problem, Schedule schedule = Schedule::fifo,
+                   std::optional<std::uint64_t> budget = 50, std::uint64_t seed = 1, std::uint64_t* counted = nullptr) {
+  CountingEvaluator evaluator(problem, schedule);
+  PlacerRequest request;
+  request.problem = &problem;
+  request.schedule = schedule;
+  request.seed = seed;
+  request.evaluations = budget;
+  request.evaluator = &evaluator;
+  const std::string method = entry.name == "device" ? "device:" + problem.devices.back().name : entry.name;
+  PlacerResult result = place_with(method, request, ConfigTable{});
+  if (counted != nullptr) *counted = evaluator.count;
+  return result;
+}
+
+// 30 ops, three kinds of devices, groups, ops that some devices cannot run (b only runs on cpu:0), tight memory.
+Problem rich_problem(std::uint64_t seed = 7) {
+  Stream random{{.seed = seed}};
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t i = 0; i < 30; ++i) {
+    const auto cost = [&] { return 1.0 + random.below(9); };
+    TinyOp op{"op" + std::to_string(i), {10 * cost(), cost(), cost(), cost()}, "", random.below(5), random.below(5)};
+    if (i % 5 == 0) op.colocate = "group" + std::to_string(i % 3);
+    if (i % 7 == 3) op.milliseconds[1 + random.below(3)] = no;
+    if (i == 11) op.milliseconds = {5, no, no, no};
+    ops.push_back(op);
+    if (i > 0) edges.push_back({random.below(static_cast<std::uint32_t>(i)), i});
+    if (i > 3 && edges.back().from != i - 3) edges.push_back({i - 3, i});
+  }
+  return tiny({{"cpu:0", "cpu", no_memory_limit}, {"gpu:0", "gpu", 60}, {"gpu:1", "gpu", 60}, {"npu:0", "npu", 60}},
+              ops, edges, 0.5);
+}
+
+class EveryPlacer : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  [[nodiscard]] const PlacerEntry& entry() const { return placers()[GetParam()]; }
+};
+
+TEST_P(EveryPlacer, HasANameASummaryAndListedOptions) {
+  EXPECT_FALSE(entry().name.empty());
+  EXPECT_EQ(entry().summary.back(), '.');
+  for (const OptionInfo& option : entry().options()) EXPECT_FALSE(option.help.empty()) << option.name;
+}
+
+TEST_P(EveryPlacer, ReturnsAValidPlacementWhoseOutcomeIsItsSimulation) {
+  const Problem problem = rich_problem();
+  for (const Schedule schedule : schedules) {
+    const PlacerResult result = place(entry(), problem, schedule);
+    check_placement(problem, result.placement);
+    EXPECT_EQ(result.placement.order.empty(), schedule == Schedule::fifo);
+    EXPECT_EQ(make_reference_engine(problem, schedule)->evaluate(result.placement), result.outcome);
+    EXPECT_FALSE(result.proved_optimal);
+  }
+}
+
+TEST_P(EveryPlacer, KeepsGroupsTogetherAndOpsWhereTheyRun) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Problem problem = rich_problem(seed);
+    const PlacerResult result = place(entry(), problem);
+    EXPECT_NE(result.outcome.why, Infeasible::unsupported_op);
+    EXPECT_NE(result.outcome.why, Infeasible::split_group);
+    for (std::size_t a = 0; a < problem.op_count(); ++a)
+      EXPECT_TRUE(problem.can_run(OpId{a}, DeviceId{std::size_t{result.placement.device[a]}}));
+  }
+}
+
+TEST_P(EveryPlacer, GivesTheSameResultForTheSameSeed) {
+  const Problem problem = rich_problem();
+  for (const Schedule schedule : schedules) {
+    const PlacerResult first = place(entry(), problem, schedule);
+    const PlacerResult second = place(entry(), problem, schedule);
+    EXPECT_EQ(first.placement, second.placement);
+    EXPECT_EQ(first.outcome, second.outcome);
+    EXPECT_EQ(first.evaluations, second.evaluations);
+  }
+}
+
+TEST_P(EveryPlacer, CountsItsEvaluationsAndKeepsToTheBudget) {
+  const Problem problem = rich_problem();
+  for (const std::uint64_t budget : {1, 2, 5, 33}) {
+    std::uint64_t counted = 0;
+    const PlacerResult result = place(entry(), problem, Schedule::fifo, budget, 1, &counted);
+    EXPECT_EQ(result.evaluations, counted);
+    EXPECT_GE(counted, 1u);
+    EXPECT_LE(counted, budget);
+  }
+}
+
+TEST_P(EveryPlacer, EndsSoonWithABudgetOfSeconds) {
+  const Problem problem = rich_problem();
+  CountingEvaluator evaluator(problem, Schedule::fifo);
+  PlacerRequest request;
+  request.problem = &problem;
+  request.seconds = 1e-9;
+  request.evaluator = &evaluator;
+  const std::string method = entry().name == "device" ? "device:gpu:0" : entry().name;
+  EXPECT_EQ(place_with(method, request, ConfigTable{}).evaluations, 1u);
+}
+
+TEST_P(EveryPlacer, RefusesUnknownOptions) {
+  const Problem problem = rich_problem();
+  CountingEvaluator evaluator(problem, Schedule::fifo);
+  PlacerRequest request;
+  request.problem = &problem;
+  request.evaluator = &evaluator;
+  ConfigTable options("command line");
+  options.set("no_such_option", {std::int64_t{1}, "command line"});
+  const std::string method = entry().name == "device" ? "device:gpu:0" : entry().name;
+  try {
+    place_with(method, request, options);
+    FAIL() << "accepted no_such_option";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no_such_option"));
+  }
+}
+
+TEST_P(EveryPlacer, SolvesAProblemOfOneOpAndOneDevice) {
+  const Problem problem = tiny(plain_devices(1), {{"a", {3}}}, {});
+  for (const Schedule schedule : schedules) EXPECT_EQ(place(entry(), problem, schedule).outcome.makespan, 3 * ms);
+}
+
+TEST_P(EveryPlacer, FindsTheOnlyPlacementThereIs) {
+  // a runs on device 0 only, b on device 1 only: 3 + 2 (transfer) + 4.
+  const Problem problem = tiny(plain_devices(2), {{"a", {3, no}}, {"b", {no, 4}}}, {{0, 1}}, 2);
+  EXPECT_EQ(place(entry(), problem).outcome.makespan, 9 * ms);
+}
+
+INSTANTIATE_TEST_SUITE_P(Search, EveryPlacer, ::testing::Range<std::size_t>(0, placers().size()),
+                         [](const auto& parameter) {
+                           std::string name = placers()[parameter.param].name;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace emplace
