@@ -56,7 +56,10 @@ constexpr OptimizerRow optimizers[] = {
 const OptimizerRow& optimizer_called(const std::string& name) {
   for (const OptimizerRow& row : optimizers)
     if (name == row.name) return row;
-  throw InputError("", "unknown optimizer {}; there are: sgd, momentum, adam", quoted(name));
+  std::vector<std::string> names;
+  for (const OptimizerRow& row : optimizers) names.emplace_back(row.name);
+  throw InputError("", "unknown optimizer {}{}; there are: {}", quoted(name), did_you_mean(name, names),
+                   join(names, ", "));
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ class Pruner {
     const std::vector<OpId> order = old_.topological_order();
     for (const OpId id : order) decide(id);
     for (std::size_t i = order.size(); i-- > 0;) find_dead(order[i]);
+    for (const OpId id : model_outputs_) merge_model_output(id);
     return rebuild(order);
   }
 
@@ -50,7 +51,8 @@ class Pruner {
   struct Known {
     bool constant = false;
     bool trainable = false;
-    bool needed = false;  // by an op that stays
+    bool needed = false;        // by an op that stays
+    std::uint32_t readers = 0;  // positions of ops that stay
     std::uint32_t alias = TensorId::none_value;
     Operand now;  // in the new graph
   };
@@ -71,6 +73,7 @@ class Pruner {
 
   void decide(OpId id);
   void decide_alias(OpId id);
+  void merge_model_output(OpId id);
   void find_dead(OpId id);
   PassResult rebuild(const std::vector<OpId>& order);
   Operand place_constant(Graph& graph, std::uint32_t tensor);
@@ -78,6 +81,7 @@ class Pruner {
   const Graph& old_;
   std::vector<Fate> fate_;
   std::vector<Known> tensor_;
+  std::vector<OpId> model_outputs_;  // Identity and Dropout that nobody reads
   std::unordered_set<std::string> parameter_names_;
 };
 
@@ -122,12 +126,21 @@ void Pruner::decide_alias(OpId id) {
     for (std::size_t i = 1; i < op.outputs.size(); ++i)
       if (!old_.tensors[op.outputs[i].index()].consumers.empty()) return;
   }
-  const GraphTensor& source = old_.tensors[op.inputs[0].index];
-  // An output of the model must not vanish into a tensor with other consumers, nor into an input of the model.
-  const bool is_model_output = old_.tensors[op.outputs[0].index()].consumers.empty();
-  if (is_model_output && (source.consumers.size() > 1 || source.producer.is_none())) return;
+  if (old_.tensors[op.outputs[0].index()].consumers.empty()) {
+    model_outputs_.push_back(id);
+    return;
+  }
   fate_[id.index()] = Fate::alias;
   tensor_[op.outputs[0].index()].alias = resolve(op.inputs[0]).index;
+}
+
+// An output of the model must not vanish into a tensor with other readers, nor into an input of the model.
+void Pruner::merge_model_output(OpId id) {
+  const GraphOp& op = old_.ops[id.index()];
+  const std::uint32_t source = resolve(op.inputs[0]).index;
+  if (tensor_[source].readers > 1 || tensor_[source].constant || old_.tensors[source].producer.is_none()) return;
+  fate_[id.index()] = Fate::alias;
+  tensor_[op.outputs[0].index()].alias = source;
 }
 
 // An op that stays needs its inputs. One whose outputs had consumers, all of them gone, is dead.
@@ -142,13 +155,12 @@ void Pruner::find_dead(OpId id) {
     }
     if (had_consumers && !needed) fate = Fate::dead;
   }
-  const bool ends_model = fate == Fate::alias && old_.tensors[op.outputs[0].index()].consumers.empty();
-  if (fate == Fate::keep) {
-    for (const Operand& input : op.inputs)
-      if (const Operand source = resolve(input); source.is_tensor()) tensor_[source.index].needed = true;
-  } else if (ends_model) {
-    tensor_[tensor_[op.outputs[0].index()].alias].needed = true;
-  }
+  if (fate != Fate::keep) return;
+  for (const Operand& input : op.inputs)
+    if (const Operand source = resolve(input); source.is_tensor()) {
+      tensor_[source.index].needed = true;
+      ++tensor_[source.index].readers;
+    }
 }
 
 Operand Pruner::place_constant(Graph& graph, std::uint32_t index) {

@@ -1,0 +1,163 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "emplace/graph/op_table.hpp"
+#include "emplace/graph/passes.hpp"
+#include "small_graphs.hpp"
+
+namespace emplace {
+namespace {
+
+using test::add;
+using test::find_op;
+using test::node;
+
+Operand constant(Graph& graph, const std::string& name, Shape shape, DType dtype = DType::f32) {
+  return add(graph, name, "Constant", {}, std::move(shape), dtype);
+}
+
+TEST(Prune, MakesWeightsThatAConstantOfShapeProducesParametersOfTheirConsumers) {
+  // As in onnx-light: an initializer with the shape, ConstantOfShape, the convolution.
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {1, 3, 8, 8}));
+  const Operand size = Operand::of(graph.add_parameter("size", DType::i64, {4}, false));
+  const Operand w = add(graph, "w", "ConstantOfShape", {size}, {16, 3, 3, 3});
+  add(graph, "conv", "Conv", {x, w}, {1, 16, 8, 8});
+  const PassResult result = prune(graph);
+  result.graph.validate();
+  ASSERT_EQ(result.graph.ops.size(), 1U);
+  EXPECT_EQ(result.origin, std::vector<OpId>{OpId{1}});
+  ASSERT_EQ(result.graph.parameters.size(), 1U);
+  EXPECT_EQ(result.graph.parameters[0].name, "w");
+  EXPECT_EQ(result.graph.parameters[0].shape, Shape({16, 3, 3, 3}));
+  EXPECT_TRUE(result.graph.parameters[0].trainable);
+  EXPECT_EQ(statistics(result.graph).flops, statistics(graph).flops);
+}
+
+TEST(Prune, MakesAnIdentityOfAWeightAWeightOfItsOwn) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));
+  const Operand w = Operand::of(graph.add_parameter("w", DType::f32, {4}));
+  const Operand copy = add(graph, "copy", "Identity", {w}, {4});
+  const Operand a = add(graph, "a", "Mul", {x, w}, {4});
+  add(graph, "b", "Mul", {a, copy}, {4});
+  const PassResult result = prune(graph);
+  ASSERT_EQ(result.graph.parameters.size(), 2U);
+  EXPECT_TRUE(result.graph.parameters[1].trainable);
+  EXPECT_EQ(result.graph.parameters[0].users, std::vector<OpId>{OpId{0}});
+  EXPECT_EQ(result.graph.parameters[1].users, std::vector<OpId>{OpId{1}});
+}
+
+TEST(Prune, RemovesIdentityAndDropoutChainsOutsideTraining) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));
+  const Operand a = add(graph, "a", "Relu", {x}, {4});
+  const Operand b = add(graph, "b", "Identity", {a}, {4});
+  const OpId dropout = graph.add_op(node("c", "Dropout", {b}));
+  const Operand c = Operand::of(graph.add_output(dropout, "c", DType::f32, {4}));
+  graph.add_output(dropout, "mask", DType::boolean, {4});
+  GraphOp last = node("d", "Relu", {c});
+  last.after = {dropout};
+  add(graph, last, {4});
+  const PassResult result = prune(graph);
+  result.graph.validate();
+  ASSERT_EQ(result.graph.ops.size(), 2U);
+  EXPECT_EQ(result.graph.ops[1].inputs[0], Operand::of(result.graph.ops[0].outputs[0]));
+  // The control dependency on Dropout is one on what it stood for.
+  EXPECT_EQ(result.graph.ops[1].after, std::vector<OpId>{OpId{0}});
+}
+
+TEST(Prune, KeepsDropoutThatTrainsOrWhoseMaskIsRead) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));
+  GraphOp training = node("training", "Dropout", {x});
+  training.attributes["training_mode"] = std::int64_t{1};
+  const Operand y = add(graph, training, {4});
+  const OpId masked = graph.add_op(node("masked", "Dropout", {y}));
+  const Operand z = Operand::of(graph.add_output(masked, "z", DType::f32, {4}));
+  const Operand mask = Operand::of(graph.add_output(masked, "mask", DType::boolean, {4}));
+  add(graph, "where", "Where", {mask, z, y}, {4});
+  EXPECT_EQ(prune(graph).graph.ops.size(), 3U);
+}
+
+TEST(Prune, FoldsShapeArithmeticOfTensorsOfFixedSizeButNotOthers) {
+  for (const bool fixed : {true, false}) {
+    Graph graph;
+    const Operand x = Operand::of(graph.add_input("x", DType::f32, {fixed ? 2 : Shape::unknown_dimension, 6}));
+    const Operand y = add(graph, "work", "Relu", {x}, graph.tensors[0].shape);
+    const Operand shape = add(graph, "shape", "Shape", {y}, {2}, DType::i64);
+    const Operand first = add(graph, "first", "Gather", {shape, constant(graph, "zero", Shape::scalar(), DType::i64)},
+                              Shape::scalar(), DType::i64);
+    const Operand target =
+        add(graph, "target", "Concat", {first, constant(graph, "rest", {2}, DType::i64)}, {3}, DType::i64);
+    add(graph, "reshape", "Reshape", {y, target}, {2, 2, 3});
+    const Graph pruned = prune(graph).graph;
+    pruned.validate();
+    EXPECT_EQ(find_op(pruned, "target") == nullptr, fixed);
+    EXPECT_EQ(pruned.ops.size(), fixed ? 2U : 5U);
+    for (const GraphParameter& parameter : pruned.parameters) EXPECT_FALSE(parameter.trainable) << parameter.name;
+  }
+}
+
+TEST(Prune, TakesAConstantWithSeveralElementsForAWeightAndANumberForACoefficient) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));
+  const Operand y = add(graph, "scale", "Mul", {x, constant(graph, "w", {4})}, {4});
+  add(graph, "shift", "Add", {y, constant(graph, "epsilon", Shape::scalar())}, {4});
+  const Graph pruned = prune(graph).graph;
+  ASSERT_EQ(pruned.parameters.size(), 2U);
+  EXPECT_TRUE(pruned.parameters[0].trainable);
+  EXPECT_FALSE(pruned.parameters[1].trainable);
+}
+
+TEST(Prune, LeavesArithmeticOnTrainableWeightsInTheGraphAndFoldsItsRearrangement) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {2, 4}));
+  const Operand v = Operand::of(graph.add_parameter("v", DType::f32, {3, 4}));
+  const Operand g = Operand::of(graph.add_parameter("g", DType::f32, {3, 1}));
+  const Operand scaled = add(graph, "scaled", "Mul", {v, g}, {3, 4});  // weight normalisation
+  const Operand turned = add(graph, "turned", "Transpose", {scaled}, {4, 3});
+  const Operand w = Operand::of(graph.add_parameter("w", DType::f32, {3, 3}));
+  const Operand flipped = add(graph, "flipped", "Transpose", {w}, {3, 3});
+  const Operand y = add(graph, "product", "MatMul", {x, turned}, {2, 3});
+  add(graph, "second", "MatMul", {y, flipped}, {2, 3});
+  const Graph pruned = prune(graph).graph;
+  EXPECT_NE(find_op(pruned, "scaled"), nullptr);
+  EXPECT_NE(find_op(pruned, "turned"), nullptr);
+  EXPECT_EQ(find_op(pruned, "flipped"), nullptr);
+}
+
+TEST(Prune, RemovesWhatOnlyFoldedOpsWanted) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));
+  const Operand unused = add(graph, "unused", "Relu", {x}, {4});
+  const Operand shape = add(graph, "shape", "Shape", {unused}, {1}, DType::i64);
+  add(graph, "reshape", "Reshape", {x, shape}, {4});
+  const Graph pruned = prune(graph).graph;
+  ASSERT_EQ(pruned.ops.size(), 1U);
+  EXPECT_EQ(pruned.ops[0].name, "reshape");
+}
+
+TEST(Prune, KeepsAnIdentityThatNamesAnOutputOfTheModel) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));
+  const Operand y = add(graph, "y", "Relu", {x}, {4});
+  add(graph, "out", "Identity", {y}, {4});
+  add(graph, "more", "Relu", {y}, {4});
+  EXPECT_EQ(prune(graph).graph.ops.size(), 3U);
+  // As the only consumer it may go: what it copied is then the output.
+  Graph single;
+  const Operand a = Operand::of(single.add_input("x", DType::f32, {4}));
+  add(single, "out", "Identity", {add(single, "y", "Relu", {a}, {4})}, {4});
+  EXPECT_EQ(prune(single).graph.ops.size(), 1U);
+}
+
+TEST(Prune, CanLeaveNothingOfAGraphOfConstants) {
+  Graph graph;
+  add(graph, "sum", "Add", {constant(graph, "a", Shape::scalar()), constant(graph, "b", Shape::scalar())},
+      Shape::scalar());
+  EXPECT_TRUE(prune(graph).graph.ops.empty());
+}
+
+}  // namespace
+}  // namespace emplace
