@@ -113,7 +113,10 @@ class GraphFromOnnx {
     for (const std::string& name : node(i).input())
       op.inputs.push_back(name.empty() ? Operand::none() : operand(name, user));
     // A control-flow node also waits for what its sub-graphs read, and holds their weights.
-    for (const std::string& name : names_from_outside(node(i))) op.inputs.push_back(operand(name, user));
+    for (const std::string& name : names_from_outside(node(i)))
+      if (const Operand value = operand(name, user);
+          std::find(op.inputs.begin(), op.inputs.end(), value) == op.inputs.end())
+        op.inputs.push_back(value);
     for (const onnx::TensorProto* weight : weights_inside(node(i)))
       op.inputs.push_back(Operand::of(add_parameter(op.name + "/" + weight->name(), *weight)));
     // Running mean and variance are measured, not trained.

@@ -377,7 +377,12 @@ const onnx::TypeProto* OnnxShapes::type_of(const std::string& tensor) const {
 
 std::string OnnxShapes::failures() const {
   if (inference_->failure_count == 0) return {};
-  return fmt::format("{} node{}; the first is {}", inference_->failure_count, inference_->failure_count == 1 ? "" : "s",
+  const int known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second;
+  const auto opset = inference_->main.opsets.find("");
+  const bool is_newer = opset != inference_->main.opsets.end() && opset->second > known;
+  return fmt::format("{} node{}{}; the first is {}", inference_->failure_count,
+                     inference_->failure_count == 1 ? "" : "s",
+                     is_newer ? fmt::format(" (opset {}, inference knows up to {})", opset->second, known) : "",
                      inference_->first_failure);
 }
 

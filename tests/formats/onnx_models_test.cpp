@@ -1,10 +1,13 @@
 // Counts of real models: the tables of ../shared/models/README.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <onnx/shape_inference/implementation.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <unordered_map>
 
 #include "emplace/base/error.hpp"
 #include "emplace/formats/reader.hpp"
