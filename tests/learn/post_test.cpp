@@ -1,0 +1,425 @@
+// Post's learner against its sheet, section 7, items 1 to 5, 8 and 9; hand-worked numbers of section 2.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "emplace/base/error.hpp"
+#include "learn/training.hpp"
+
+namespace emplace {
+namespace {
+
+using namespace testing;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::FloatEq;
+using ::testing::FloatNear;
+using ::testing::HasSubstr;
+
+Problem free_ops(std::size_t count, std::size_t devices) {
+  std::vector<TinyOp> list;
+  for (std::size_t i = 0; i < count; ++i) list.push_back({"op" + std::to_string(i), std::vector<double>(devices, 1)});
+  return tiny(plain_devices(devices), list, {});
+}
+
+// Post's policy and learner without an evaluator: outcomes are given by hand.
+struct ByHand {
+  ByHand(std::size_t units, std::size_t devices, const ConfigTable& learner_options, double eps = 0.1)
+      : problem(free_ops(units, devices)) {
+    list.push_back({&problem, make_grouping(problem, GroupingKind::op)});
+    policy = find_entry(policies(), "post", "policy").make(table({{"eps", number(eps)}}), list, 1);
+    learner = find_entry(learners(), "post", "learner").make(learner_options);
+  }
+  std::map<std::string, double> update(const std::vector<Rollout>& batch) { return learner->update(*policy, batch); }
+  [[nodiscard]] std::vector<float> logits() const { return {policy->parameters().begin(), policy->parameters().end()}; }
+  Problem problem;
+  std::vector<PolicyProblem> list;
+  std::unique_ptr<Policy> policy;
+  std::unique_ptr<Learner> learner;
+};
+
+TEST(PostLearner, RefitsInPlaceOfEveryTenthProximalUpdate) {
+  // Item 1: L=2400, K=20, N=200: 120 updates, refits at n = 200, 400, ..., so 12; the other 108 are proximal.
+  Training training(chain_5(2), "post");
+  EXPECT_EQ(training.learner->default_updates(), 120u);
+  int refits = 0;
+  int proximal = 0;
+  while (training.trainer->updates() < 120) {
+    const UpdateReport report = training.trainer->step();
+    const bool refit = report.learner.at("refit") == 1;
+    EXPECT_EQ(refit, report.evaluations % 200 == 0);
+    ++(refit ? refits : proximal);
+  }
+  EXPECT_EQ(refits, 12);
+  EXPECT_EQ(proximal, 108);
+  EXPECT_EQ(training.trainer->evaluations(), 2400u);
+}
+
+const std::vector<double> sheet_times = {5, 3, 9, 4, 8, 7, 3, 6, 10, 2};
+
+std::vector<Rollout> sheet_batch() {
+  std::vector<Rollout> batch;
+  for (const double time : sheet_times) batch.push_back(timed({1, 0}, time));
+  batch[1].actions = {0, 1};
+  batch[6].actions = {0, 0};
+  batch[9].actions = {0, 1};
+  return batch;
+}
+
+TEST(PostLearner, RefitsToTheElitesOfTheWorkedExample) {
+  // Item 2: rho=0.2, N=10: gamma is the 2nd smallest of 5 3 9 4 8 7 3 6 10 2, which is 3; elites are samples 2, 7, 10.
+  ByHand post(2, 2, table({{"samples_per_update", whole(10)}, {"window", whole(10)}, {"elite_fraction", number(0.2)}}));
+  const auto metrics = post.update(sheet_batch());
+  EXPECT_EQ(metrics.at("elites"), 3);
+  EXPECT_DOUBLE_EQ(metrics.at("gamma_s"), 3e-3);
+  EXPECT_THAT(post.logits(), ElementsAre(FloatNear(-0.051293f, 1e-6f), FloatNear(-2.995732f, 1e-6f),
+                                         FloatNear(-1.049822f, 1e-6f), FloatNear(-0.430783f, 1e-6f)));
+}
+
+TEST(PostLearner, NeverTakesInfeasibleSamplesAsElites) {
+  // The three elites of the worked example become infeasible: the 2 fastest others are 4 (sample 4) and 5 (sample 1).
+  ByHand post(2, 2, table({{"samples_per_update", whole(10)}, {"window", whole(10)}, {"elite_fraction", number(0.2)}}));
+  auto batch = sheet_batch();
+  for (const std::size_t i : {1, 6, 9}) batch[i].outcome.why = Infeasible::memory;
+  const auto metrics = post.update(batch);
+  EXPECT_EQ(metrics.at("elites"), 2);
+  EXPECT_DOUBLE_EQ(metrics.at("gamma_s"), 5e-3);
+  // Both took (1, 0): [0.05, 0.95; 0.95, 0.05].
+  EXPECT_THAT(post.logits(), ElementsAre(FloatNear(std::log(0.05f), 1e-6f), FloatNear(std::log(0.95f), 1e-6f),
+                                         FloatNear(std::log(0.95f), 1e-6f), FloatNear(std::log(0.05f), 1e-6f)));
+}
+
+TEST(PostLearner, OnlyMixesWhereNothingIsFeasible) {
+  ByHand post(1, 2, table({{"samples_per_update", whole(2)}, {"window", whole(2)}}));
+  post.policy->parameters()[0] = std::log(0.8f);
+  post.policy->parameters()[1] = std::log(0.2f);
+  auto batch = std::vector{timed({0}, 1), timed({1}, 2)};
+  for (Rollout& rollout : batch) rollout.outcome.why = Infeasible::memory;
+  EXPECT_EQ(post.update(batch).at("elites"), 0);
+  // 0.9 * 0.8 + 0.05 = 0.77.
+  EXPECT_THAT(post.logits(), ElementsAre(FloatNear(std::log(0.77f), 1e-6f), FloatNear(std::log(0.23f), 1e-6f)));
+}
+
+TEST(PostLearner, WindowLastForgetsAndWindowAllKeepsElites) {
+  // K=2, N=2, rho=0.5: one elite. First batch: (0) in 1 ms. Second: (1) in 2 and 3 ms.
+  for (const auto& [window, expected] : {std::pair{"last", 1}, {"all", 0}}) {
+    ByHand post(1, 2,
+                table({{"samples_per_update", whole(2)},
+                       {"window", whole(2)},
+                       {"elite_fraction", number(0.5)},
+                       {"ce_window", text(window)}}));
+    post.update({timed({0}, 1), timed({1}, 4)});
+    post.update({timed({1}, 2), timed({1}, 3)});
+    EXPECT_EQ(post.policy->mode(0).device.front(), expected) << window;
+  }
+}
+
+TEST(PostLearner, FirstProximalStepOfTheWorkedExample) {
+  // Item 3: d=0 with A=+1 (T=1), d=1 with A=-1 (T=3): mean 2, deviation 1. Gradient (0.5, -0.5), eta=0.1.
+  for (const char* form : {"kl", "clip"})
+    for (const char* ratio : {"per_op", "joint"}) {
+      ByHand post(1, 2,
+                  table({{"samples_per_update", whole(2)},
+                         {"window", whole(200)},
+                         {"ppo_steps", whole(1)},
+                         {"form", text(form)},
+                         {"ratio", text(ratio)}}));
+      post.update({timed({0}, 1), timed({1}, 3)});
+      EXPECT_THAT(post.logits(), ElementsAre(FloatNear(0.05f, 1e-7f), FloatNear(-0.05f, 1e-7f))) << form << ratio;
+    }
+}
+
+TEST(PostLearner, SecondStepHasTheRatioAndTheKlPenalty) {
+  // After the first step f = 1/(1+e^-0.1) = 0.5249792, r_0 = 1.0499584, r_1 = 0.9500416.
+  //   surrogate du_0: (1/2) [r_0 (1 - f) A_0 - r_1 f A_1] = 0.5 [1.0499584 x 0.4750208 + 0.9500416 x 0.5249792]
+  //                 = 0.5 [0.4987520 + 0.4987520] = 0.4987520
+  //   KL du_0: f - f_old = 0.0249792.  kl: u_0 = 0.05 + 0.1 (0.4987520 - 0.0249792) = 0.0973773;  clip: 0.0998752.
+  for (const auto& [form, expected] : {std::pair{"kl", 0.0973773f}, {"clip", 0.0998752f}}) {
+    ByHand post(
+        1, 2,
+        table(
+            {{"samples_per_update", whole(2)}, {"window", whole(200)}, {"ppo_steps", whole(2)}, {"form", text(form)}}));
+    post.update({timed({0}, 1), timed({1}, 3)});
+    EXPECT_THAT(post.logits(), ElementsAre(FloatNear(expected, 1e-6f), FloatNear(-expected, 1e-6f))) << form;
+  }
+}
+
+TEST(PostLearner, ClipFormStopsAtTheClipRatio) {
+  // One unit, two devices: with A = +-1 both terms are clipped once r_0 > 1.2, that is f > 0.6, u_0 - u_1 > log 1.5.
+  ByHand post(1, 2,
+              table({{"samples_per_update", whole(2)},
+                     {"window", whole(200)},
+                     {"ppo_steps", whole(500)},
+                     {"form", text("clip")}}));
+  post.update({timed({0}, 1), timed({1}, 3)});
+  const double gap = post.logits()[0] - post.logits()[1];
+  EXPECT_GT(gap, std::log(1.5));
+  EXPECT_LT(gap, std::log(1.5) + 0.11) << "one step of at most 0.1 beyond the border";
+}
+
+TEST(PostLearner, MergedTermsGiveTheSumOverSamples) {
+  // The learner adds up equal heads first; the plain sum (section 2.4) on 12 samples of 4 units and 3 devices.
+  for (const char* form : {"kl", "clip"}) {
+    ByHand post(4, 3,
+                table({{"samples_per_update", whole(12)},
+                       {"window", whole(1200)},
+                       {"ppo_steps", whole(7)},
+                       {"form", text(form)},
+                       {"learning_rate", number(0.5)}}));
+    Stream random{{.seed = 4}};
+    std::vector<Rollout> batch;
+    for (int s = 0; s < 12; ++s) {
+      std::vector<std::uint8_t> actions;
+      for (int m = 0; m < 4; ++m) actions.push_back(static_cast<std::uint8_t>(random.below(3)));
+      batch.push_back(timed(actions, 1 + random.below(9)));
+    }
+    post.update(batch);
+
+    double mean = 0, variance = 0;
+    for (const Rollout& r : batch) mean += to_seconds(r.outcome.makespan) / 12;
+    for (const Rollout& r : batch) variance += std::pow(to_seconds(r.outcome.makespan) - mean, 2) / 12;
+    std::vector<double> u(12, 0.0);
+    const auto softmax = [](const double* row) {
+      std::vector<double> f(3);
+      double sum = 0;
+      for (int j = 0; j < 3; ++j) sum += f[j] = std::exp(row[j]);
+      for (double& p : f) p /= sum;
+      return f;
+    };
+    for (int step = 0; step < 7; ++step) {
+      std::vector<double> next = u;
+      for (int m = 0; m < 4; ++m) {
+        const auto f = softmax(&u[3 * m]);
+        for (const Rollout& r : batch) {
+          const double a = (mean - to_seconds(r.outcome.makespan)) / std::sqrt(variance);
+          const int d = r.actions[m];
+          const double ratio = f[d] * 3;
+          const bool clipped = form == std::string("clip") && ((a > 0 && ratio > 1.2) || (a < 0 && ratio < 0.8));
+          for (int j = 0; j < 3 && !clipped; ++j) next[3 * m + j] += 0.5 * a * ratio * ((j == d) - f[j]) / 12;
+        }
+        if (form == std::string("kl"))
+          for (int j = 0; j < 3; ++j) next[3 * m + j] -= 0.5 * (f[j] - 1.0 / 3);
+      }
+      u = next;
+    }
+    for (int i = 0; i < 12; ++i) EXPECT_NEAR(post.logits()[i], u[i], 2e-6) << form << " cell " << i;
+  }
+}
+
+TEST(PostLearner, BaselineFollowsTheMeanAndRestartsAfterARefit) {
+  // One step of eta = 1, joint = per_op for one unit. T: batch 1 (1, 3): b = 2. Then b = 0.9 x 2 + 0.1 x 2 = 2.
+  // Batch 2 (3, 5): A = (2-3, 2-5)/1 = (-1, -3), so b = 2 + 0.1 x 2 = 2.2 after use. The refit comes with batch 3.
+  // Batch 4 (3, 5): b = 4 again, A = (1, -1).
+  ByHand post(1, 2,
+              table({{"samples_per_update", whole(2)},
+                     {"window", whole(6)},
+                     {"ppo_steps", whole(1)},
+                     {"learning_rate", number(1)},
+                     {"form", text("clip")}}));
+  const auto step = [&](double t0, double t1) {
+    std::fill(post.policy->parameters().begin(), post.policy->parameters().end(), 0.0f);
+    post.update({timed({0}, t0), timed({1}, t1)});
+    return post.logits()[0];
+  };
+  EXPECT_NEAR(step(1, 3), 0.5, 1e-6);
+  // (1/2) [A_0 (1 - 1/2) - A_1 (1/2)] = (1/2) [-1/2 + 3/2] = 0.5; the baseline shows in a batch of one action.
+  std::fill(post.policy->parameters().begin(), post.policy->parameters().end(), 0.0f);
+  post.update({timed({0}, 3), timed({0}, 5)});
+  EXPECT_NEAR(post.logits()[0], 0.5 * (-1 - 3) * 0.5, 1e-6);
+  step(1, 3);  // the refit
+  std::fill(post.policy->parameters().begin(), post.policy->parameters().end(), 0.0f);
+  post.update({timed({0}, 3), timed({0}, 5)});
+  EXPECT_NEAR(post.logits()[0], 0, 1e-6) << "restarted: advantages +1 and -1 of one action cancel";
+}
+
+TEST(PostLearner, InfeasibleSamplesCountAsTwiceTheSlowest) {
+  // T = 1 and infeasible -> cap 2: mean 1.5, deviation 0.5: A = (1, -1), as in the worked example.
+  ByHand post(1, 2, table({{"samples_per_update", whole(2)}, {"window", whole(200)}, {"ppo_steps", whole(1)}}));
+  auto batch = std::vector{timed({0}, 1), timed({1}, 0.1)};
+  batch[1].outcome.why = Infeasible::memory;
+  post.update(batch);
+  EXPECT_NEAR(post.logits()[0], 0.05, 1e-6);
+}
+
+TEST(PostLearner, LearnsNothingFromInfeasibleSamplesAlone) {
+  ByHand post(1, 2, table({{"samples_per_update", whole(2)}, {"window", whole(200)}}));
+  auto batch = std::vector{timed({0}, 1), timed({1}, 2)};
+  for (Rollout& rollout : batch) rollout.outcome = {.why = Infeasible::unsupported_op};
+  EXPECT_EQ(post.update(batch).at("beta"), 1) << "no step, so the penalty does not adapt either";
+  EXPECT_THAT(post.logits(), Each(FloatEq(0)));
+}
+
+TEST(PostLearner, LearnsNothingFromEqualTimes) {
+  // Item 8.
+  ByHand post(2, 2, table({{"samples_per_update", whole(3)}, {"window", whole(300)}}));
+  post.update({timed({0, 1}, 2), timed({1, 1}, 2), timed({0, 0}, 2)});
+  EXPECT_THAT(post.logits(), Each(FloatEq(0)));
+}
+
+TEST(PostLearner, BetaDoublesAboveAndHalvesBelowTheTarget) {
+  // Large steps: KL far above 0.01; tiny steps: far below. Limits 64 and 1/64.
+  for (const auto& [rate, first, last] : {std::tuple{0.5, 2.0, 64.0}, {1e-6, 0.5, 1.0 / 64}}) {
+    ByHand post(1, 2,
+                table({{"samples_per_update", whole(2)},
+                       {"window", whole(2000)},
+                       {"learning_rate", number(rate)},
+                       {"ppo_steps", whole(1)}}));
+    double beta = 0;
+    for (int update = 0; update < 8; ++update) {
+      std::fill(post.policy->parameters().begin(), post.policy->parameters().end(), 0.0f);
+      beta = post.update({timed({0}, 1), timed({1}, 3)}).at("beta");
+      if (update == 0) {
+        EXPECT_EQ(beta, first);
+      }
+    }
+    EXPECT_EQ(beta, last);
+  }
+}
+
+// ---- Items 4 and 5: exact gradients by enumeration ----
+
+struct Exact {
+  double mean = 0;
+  std::vector<float> gradient;
+};
+
+Exact enumerate(Training& training) {
+  const std::size_t ops = training.problems.front().op_count();
+  std::vector<Rollout> all;
+  for (std::size_t code = 0; code < std::size_t{1} << ops; ++code) {
+    Rollout rollout;
+    for (std::size_t op = 0; op < ops; ++op) rollout.actions.push_back(code >> op & 1);
+    rollout.placement.device = rollout.actions;
+    all.push_back(std::move(rollout));
+  }
+  std::vector<EvaluationJob> jobs;
+  for (const Rollout& rollout : all) jobs.push_back({0, &rollout.placement});
+  const auto outcomes = training.evaluator->evaluate(jobs);
+  LogProbabilities log;
+  training.policy->forward(all, log);
+  Exact exact;
+  std::vector<double> coefficients;
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    const auto heads = log.of(s);
+    const double p = std::exp(std::accumulate(heads.begin(), heads.end(), 0.0));
+    const double time = static_cast<double>(outcomes[s].makespan) / ms;
+    exact.mean += p * time;
+    coefficients.insert(coefficients.end(), heads.size(), p * time);
+  }
+  training.policy->backward(all, coefficients, 0);
+  exact.gradient.assign(training.policy->gradient().begin(), training.policy->gradient().end());
+  return exact;
+}
+
+TEST(PostPolicy, HasTheExactGradientOfChain5) {
+  // Item 4: E[T] = 30 at u = 0; dE[T]/du_m0 = (-1, 0.75, 1.5, 0.75, -1).
+  Training training(chain_5(2), "post");
+  const Exact exact = enumerate(training);
+  EXPECT_NEAR(exact.mean, 30, 1e-9);
+  const std::vector<double> expected = {-1, 0.75, 1.5, 0.75, -1};
+  for (std::size_t m = 0; m < 5; ++m) {
+    EXPECT_NEAR(exact.gradient[2 * m], expected[m], 1e-6);
+    EXPECT_NEAR(exact.gradient[2 * m + 1], -expected[m], 1e-6);
+  }
+}
+
+TEST(PostPolicy, EstimatesTheGradientOfChain5WithinItsError) {
+  // (T - 30) ([d = 0] - 1/2) has a deviation of about 0.5 x 5 ms; of 40000 samples 0.0125; 5 sigma.
+  Training training(chain_5(2), "post", table({{"samples_per_update", whole(40000)}, {"window", whole(40000)}}));
+  std::vector<Rollout> all(40000);
+  std::vector<Draw> draws;
+  std::vector<Stream> streams;
+  std::vector<EvaluationJob> jobs;
+  for (std::uint32_t s = 0; s < all.size(); ++s)
+    streams.emplace_back(StreamKey{.seed = 2, .purpose = Purpose::sample_placement, .update = 1, .index = s});
+  for (std::size_t s = 0; s < all.size(); ++s) draws.push_back({&streams[s], {&all[s], 1}});
+  training.policy->sample(draws);
+  for (const Rollout& rollout : all) jobs.push_back({0, &rollout.placement});
+  const auto outcomes = training.evaluator->evaluate(jobs);
+  std::vector<double> coefficients;
+  for (const Outcome& outcome : outcomes)
+    coefficients.insert(coefficients.end(), 5, (static_cast<double>(outcome.makespan) / ms - 30) / 40000);
+  LogProbabilities log;
+  training.policy->forward(all, log);
+  training.policy->backward(all, coefficients, 0);
+  const std::vector<double> expected = {-1, 0.75, 1.5, 0.75, -1};
+  for (std::size_t m = 0; m < 5; ++m) EXPECT_NEAR(training.policy->gradient()[2 * m], expected[m], 0.07);
+}
+
+TEST(PostPolicy, HasNoGradientOnASymmetricGraph) {
+  // Item 5: fork-join on two equal devices, x = 2: E[T] = 19.5.
+  Training training(fork_join(2), "post");
+  const Exact exact = enumerate(training);
+  EXPECT_NEAR(exact.mean, 19.5, 1e-9);
+  EXPECT_THAT(exact.gradient, Each(FloatNear(0, 1e-6f)));
+}
+
+// ---- Items 8 and 9 ----
+
+TEST(PostLearner, KeepsEveryProbabilityAboveEpsOverDAfterARefit) {
+  Training training(two_chains(1), "post");
+  while (training.trainer->updates() < 120) {
+    const bool refit = training.trainer->step().learner.at("refit") == 1;
+    const auto u = training.policy->parameters();
+    for (std::size_t row = 0; row < u.size(); row += 2) {
+      ASSERT_TRUE(std::isfinite(u[row]) && std::isfinite(u[row + 1]));
+      if (!refit) continue;
+      // eps = clamp(2 / 8, 0.01, 0.1) = 0.1, D = 2. A float logarithm keeps seven digits.
+      EXPECT_GE(std::exp(u[row]), 0.05 * (1 - 1e-6));
+      EXPECT_GE(std::exp(u[row + 1]), 0.05 * (1 - 1e-6));
+      EXPECT_NEAR(std::exp(u[row]) + std::exp(u[row + 1]), 1, 1e-6);
+    }
+  }
+}
+
+TEST(PostLearner, TakesOnlyTheSplitsOfTheMemoryToyAsElites) {
+  // Item 9: a -> b of 5 ms, 6 bytes each, devices of 10 bytes, x = 3: together 12 > 10; split 5 + 3 + 5 = 13.
+  Training training(
+      tiny({{"gpu:0", "gpu", 10}, {"gpu:1", "gpu", 10}}, {{"a", {5, 5}, "", 6}, {"b", {5, 5}, "", 6}}, {{0, 1}}, 3),
+      "post");
+  while (training.trainer->updates() < 120) {
+    const UpdateReport report = training.trainer->step();
+    if (report.learner.at("refit") == 1) {
+      EXPECT_DOUBLE_EQ(report.learner.at("gamma_s"), 13e-3);
+    }
+    if (report.feasible_share > 0) {
+      EXPECT_DOUBLE_EQ(report.mean_seconds, 13e-3);
+    }
+  }
+  EXPECT_EQ(training.trainer->best()[0].outcome.makespan, 13 * ms);
+  const auto best = training.policy->mode(0).device;
+  EXPECT_NE(best[0], best[1]);
+}
+
+// ---- Options ----
+
+TEST(PostLearner, RefusesAWindowThatBatchesDoNotFill) {
+  try {
+    find_entry(learners(), "post", "learner").make(table({{"window", whole(30)}}));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("window (30) must be a multiple of samples_per_update (20)"));
+  }
+}
+
+TEST(PostLearner, RunsItsPartsAlone) {
+  for (const auto& [steps, refits] : {std::pair{"cross-entropy", 12}, {"proximal", 0}}) {
+    Training training(chain_5(2), "post", table({{"steps", text(steps)}}));
+    int seen = 0;
+    while (training.trainer->updates() < 120) {
+      const std::vector<float> before(training.policy->parameters().begin(), training.policy->parameters().end());
+      const bool refit = training.trainer->step().learner.at("refit") == 1;
+      seen += refit;
+      const std::vector<float> after(training.policy->parameters().begin(), training.policy->parameters().end());
+      if (steps == std::string("cross-entropy") && !refit) {
+        EXPECT_EQ(before, after);
+      }
+    }
+    EXPECT_EQ(seen, refits) << steps;
+  }
+}
+
+}  // namespace
+}  // namespace emplace

@@ -1,0 +1,217 @@
+#include "emplace/learn/trainer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "emplace/base/error.hpp"
+#include "emplace/problem/order.hpp"
+#include "learn/training.hpp"
+
+namespace emplace {
+namespace {
+
+using namespace testing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Records what it is asked and answers with 1 ms, 2 ms, 3 ms, ...
+class RecordingEvaluator final : public Evaluator {
+ public:
+  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
+    batches.push_back(jobs.size());
+    std::vector<Outcome> outcomes;
+    for (const EvaluationJob& job : jobs) {
+      problems.push_back(job.problem);
+      orders.push_back(job.placement->order);
+      outcomes.push_back({.makespan = ++count * ms});
+    }
+    return outcomes;
+  }
+  std::int64_t count = 0;
+  std::vector<std::size_t> batches;
+  std::vector<std::uint32_t> problems;
+  std::vector<std::vector<std::uint32_t>> orders;
+};
+
+// Everything on device (round); as many rounds as the problem has ops; checks what it is told of earlier rounds.
+class RoundsPolicy final : public Policy {
+ public:
+  explicit RoundsPolicy(std::vector<const Problem*> problems) : problems_(std::move(problems)) {}
+  void sample(std::span<const Draw> draws) const override {
+    for (const Draw& draw : draws) {
+      Rollout& now = draw.rounds.back();
+      EXPECT_EQ(now.round + 1, draw.rounds.size());
+      for (std::size_t r = 0; r + 1 < draw.rounds.size(); ++r) {
+        EXPECT_EQ(draw.rounds[r].round, r);
+        EXPECT_EQ(draw.rounds[r].sample, now.sample);
+        EXPECT_TRUE(draw.rounds[r].outcome.timed());
+      }
+      now.actions = {static_cast<std::uint8_t>(draw.stream->below(200))};
+      now.placement.device.assign(problems_[now.problem]->op_count(), static_cast<std::uint8_t>(now.round % 2));
+    }
+  }
+  [[nodiscard]] Placement mode(std::uint32_t) const override { return {}; }
+  [[nodiscard]] std::size_t rounds(std::uint32_t p) const override { return problems_[p]->op_count(); }
+  [[nodiscard]] std::size_t heads(std::uint32_t) const override { return 1; }
+  void forward(std::span<const Rollout>, LogProbabilities&) override {}
+  void backward(std::span<const Rollout>, std::span<const double>, double) override {}
+  std::span<float> parameters() override { return {}; }
+  std::span<float> gradient() override { return {}; }
+  [[nodiscard]] std::vector<ParameterInfo> layout() const override { return {}; }
+
+ private:
+  std::vector<const Problem*> problems_;
+};
+
+class RecordingLearner final : public Learner {
+ public:
+  [[nodiscard]] std::size_t samples_per_update() const override { return 2; }
+  std::map<std::string, double> update(Policy&, std::span<const Rollout> list) override {
+    rollouts.assign(list.begin(), list.end());
+    return {};
+  }
+  [[nodiscard]] State save() const override { return {}; }
+  void load(const State&) override {}
+  std::vector<Rollout> rollouts;
+};
+
+struct Recorded {
+  explicit Recorded(Schedule schedule = Schedule::fifo) : trainer(policy, learner, evaluator, list, 11, schedule) {}
+  Problem two = tiny(plain_devices(2), {{"a", {1, 1}}, {"b", {1, 1}}}, {{0, 1}});
+  Problem three = tiny(plain_devices(2), {{"a", {1, 1}}, {"b", {1, 1}}, {"c", {5, 5}}}, {{0, 1}, {0, 2}});
+  std::vector<PolicyProblem> list = {{&two, make_grouping(two, GroupingKind::op)},
+                                     {&three, make_grouping(three, GroupingKind::op)}};
+  RoundsPolicy policy{{&two, &three}};
+  RecordingLearner learner;
+  RecordingEvaluator evaluator;
+  Trainer trainer;
+};
+
+TEST(Trainer, EvaluatesEachRoundBeforeTheNextAndEndsShortSamplesEarly) {
+  // Two samples of a problem with 2 rounds, two of one with 3: 4, 4, 2 evaluations.
+  Recorded r;
+  EXPECT_EQ(r.trainer.evaluations_per_update(), 10u);
+  const UpdateReport report = r.trainer.step();
+  EXPECT_THAT(r.evaluator.batches, ElementsAre(4, 4, 2));
+  EXPECT_THAT(r.evaluator.problems, ElementsAre(0, 0, 1, 1, 0, 0, 1, 1, 1, 1));
+  EXPECT_EQ(report.samples, 10u);
+  EXPECT_EQ(report.evaluations, 10u);
+}
+
+TEST(Trainer, GivesTheLearnerRolloutsSampleBySample) {
+  Recorded r;
+  r.trainer.step();
+  std::vector<std::uint32_t> problems, samples, rounds;
+  std::vector<Ticks> times;
+  for (const Rollout& rollout : r.learner.rollouts) {
+    problems.push_back(rollout.problem);
+    samples.push_back(rollout.sample);
+    rounds.push_back(rollout.round);
+    times.push_back(rollout.outcome.makespan / ms);
+  }
+  EXPECT_THAT(problems, ElementsAre(0, 0, 0, 0, 1, 1, 1, 1, 1, 1));
+  EXPECT_THAT(samples, ElementsAre(0, 0, 1, 1, 2, 2, 2, 3, 3, 3));
+  EXPECT_THAT(rounds, ElementsAre(0, 1, 0, 1, 0, 1, 2, 0, 1, 2));
+  // Round 0 is evaluations 1-4, round 1 is 5-8, round 2 is 9-10.
+  EXPECT_THAT(times, ElementsAre(1, 5, 2, 6, 3, 7, 9, 4, 8, 10));
+}
+
+TEST(Trainer, KeysStreamsBySeedUpdateAndSample) {
+  Recorded r;
+  for (std::uint64_t update = 1; update <= 2; ++update) {
+    r.trainer.step();
+    for (const Rollout& rollout : r.learner.rollouts) {
+      if (rollout.round != 0) continue;
+      Stream expected{{.seed = 11, .purpose = Purpose::sample_placement, .update = update, .index = rollout.sample}};
+      EXPECT_EQ(rollout.actions.front(), expected.below(200));
+    }
+  }
+}
+
+TEST(Trainer, ReportsMeanAndBestOfTheFeasible) {
+  Recorded r;
+  const UpdateReport report = r.trainer.step();
+  EXPECT_DOUBLE_EQ(report.mean_seconds, 5.5e-3);
+  EXPECT_DOUBLE_EQ(report.best_seconds, 1e-3);
+  EXPECT_EQ(report.feasible_share, 1);
+  EXPECT_EQ(report.update, 1u);
+}
+
+TEST(Trainer, RemembersTheBestOfEachProblemAndItsNumber) {
+  Recorded r;
+  r.trainer.step();
+  r.trainer.step();
+  EXPECT_EQ(r.trainer.best()[0].outcome.makespan, 1 * ms);
+  EXPECT_EQ(r.trainer.best()[0].evaluation, 1u);
+  EXPECT_EQ(r.trainer.best()[1].outcome.makespan, 3 * ms);
+  EXPECT_EQ(r.trainer.best()[1].evaluation, 3u);
+}
+
+TEST(Trainer, TakesAnOfferOnlyIfItIsBetter) {
+  Recorded r;
+  r.trainer.step();
+  const Placement offered{{1, 1}, {}};
+  r.trainer.offer(0, offered, {.makespan = 1 * ms});
+  EXPECT_NE(r.trainer.best()[0].placement, offered) << "the first of equals stays";
+  r.trainer.offer(0, offered, {.makespan = ms / 2, .overflow = 1, .why = Infeasible::memory});
+  EXPECT_NE(r.trainer.best()[0].placement, offered) << "infeasible is never better";
+  r.trainer.offer(0, offered, {.makespan = ms / 2});
+  EXPECT_EQ(r.trainer.best()[0].placement, offered);
+}
+
+TEST(Trainer, OrdersOpsByUpwardRankWhereTheScheduleNeedsIt) {
+  Recorded fifo;
+  fifo.trainer.step();
+  for (const auto& order : fifo.evaluator.orders) EXPECT_TRUE(order.empty());
+  Recorded in_order(Schedule::in_order);
+  in_order.trainer.step();
+  for (std::size_t i = 0; i < in_order.evaluator.orders.size(); ++i)
+    if (in_order.evaluator.problems[i] == 1) {
+      EXPECT_THAT(in_order.evaluator.orders[i], ElementsAre(0, 2, 1)) << "c (5) before b (1)";
+    }
+}
+
+TEST(Trainer, TrainsUnderEverySchedule) {
+  for (const Schedule schedule : {Schedule::fifo, Schedule::priority, Schedule::in_order}) {
+    std::vector<Problem> problems;
+    problems.push_back(two_chains(1));
+    Training training(std::move(problems), "post", {}, 1, schedule);
+    EXPECT_EQ(training.run(), 40 * ms);
+    EXPECT_EQ(training.trainer->best()[0].placement.order.empty(), schedule == Schedule::fifo);
+  }
+}
+
+TEST(Trainer, RefusesAStateThatDoesNotFitTheProblem) {
+  Recorded r(Schedule::in_order);
+  r.trainer.step();
+  const State good = r.trainer.save();
+  const auto refusal = [&](auto&& damage) {
+    State state = good;
+    damage(state);
+    try {
+      Recorded(Schedule::in_order).trainer.load(state);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(refusal([](State&) {}), "no error");
+  EXPECT_THAT(refusal([](State& s) { s.erase("updates"); }), HasSubstr("updates is missing"));
+  EXPECT_THAT(refusal([](State& s) { put(s, "best.0.device", std::vector<std::uint8_t>{0}); }), HasSubstr("has 1 ops"));
+  EXPECT_THAT(refusal([](State& s) {
+                put(s, "best.0.device", std::vector<std::uint8_t>{0, 9});
+              }),
+              HasSubstr("device 9"));
+  EXPECT_THAT(refusal([](State& s) { put(s, "best.0.order", std::vector<std::int64_t>{0, -1}); }), HasSubstr("op -1"));
+  EXPECT_THAT(refusal([](State& s) {
+                put(s, "best.0.order", std::vector<std::int64_t>{1, 0});
+              }),
+              HasSubstr("before its producer"));
+  EXPECT_THAT(refusal([](State& s) {
+                put(s, "best.0.outcome", std::vector<std::int64_t>{1, 0, 77, 0, 0});
+              }),
+              HasSubstr("77"));
+}
+
+}  // namespace
+}  // namespace emplace

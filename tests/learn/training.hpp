@@ -1,0 +1,71 @@
+// A training in one process, for tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "emplace/learn/trainer.hpp"
+#include "problem/tiny.hpp"
+
+namespace emplace::testing {
+
+inline ConfigTable table(std::initializer_list<std::pair<const char*, ConfigValue>> values) {
+  ConfigTable result("test");
+  for (const auto& [key, value] : values) result.set(key, value);
+  return result;
+}
+inline ConfigValue whole(std::int64_t value) { return {value, "test"}; }
+inline ConfigValue number(double value) { return {value, "test"}; }
+inline ConfigValue text(const char* value) { return {std::string(value), "test"}; }
+
+// Post's policy on the given problems (units: single ops) with any learner.
+struct Training {
+  Training(std::vector<Problem> list, const std::string& learner_name, const ConfigTable& options = {},
+           std::uint64_t seed = 1, Schedule schedule = Schedule::fifo) {
+    for (Problem& problem : list) problems.push_back(std::move(problem));
+    std::vector<const Problem*> pointers;
+    for (const Problem& problem : problems) {
+      policy_problems.push_back({&problem, make_grouping(problem, GroupingKind::op)});
+      pointers.push_back(&problem);
+    }
+    policy = find_entry(policies(), "post", "policy").make({}, policy_problems, seed);
+    learner = find_entry(learners(), learner_name, "learner").make(options);
+    evaluator = make_local_evaluator(pointers, schedule);
+    trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, policy_problems, seed, schedule);
+  }
+  Training(Problem problem, const std::string& learner_name, const ConfigTable& options = {}, std::uint64_t seed = 1)
+      : Training(one(std::move(problem)), learner_name, options, seed) {}
+
+  // The learner's own number of updates; the best makespan of the first problem.
+  Ticks run() {
+    while (trainer->updates() < learner->default_updates()) trainer->step();
+    return trainer->best().front().outcome.makespan;
+  }
+
+  std::deque<Problem> problems;
+  std::vector<PolicyProblem> policy_problems;
+  std::unique_ptr<Policy> policy;
+  std::unique_ptr<Learner> learner;
+  std::unique_ptr<Evaluator> evaluator;
+  std::unique_ptr<Trainer> trainer;
+
+ private:
+  static std::vector<Problem> one(Problem problem) {
+    std::vector<Problem> list;
+    list.push_back(std::move(problem));
+    return list;
+  }
+};
+
+// A rollout that took these actions and came out feasible after `milliseconds`.
+inline Rollout timed(std::vector<std::uint8_t> actions, double milliseconds) {
+  Rollout rollout;
+  rollout.actions = std::move(actions);
+  rollout.outcome.makespan = static_cast<Ticks>(milliseconds * ms);
+  return rollout;
+}
+
+}  // namespace emplace::testing
