@@ -11,6 +11,14 @@
 
 namespace emplace {
 
+ConfigTable::ConfigTable() = default;
+ConfigTable::ConfigTable(std::string place) : place_(std::move(place)) {}
+ConfigTable::ConfigTable(const ConfigTable&) = default;
+ConfigTable::ConfigTable(ConfigTable&&) noexcept = default;
+ConfigTable& ConfigTable::operator=(const ConfigTable&) = default;
+ConfigTable& ConfigTable::operator=(ConfigTable&&) noexcept = default;
+ConfigTable::~ConfigTable() = default;
+
 const char* ConfigValue::type_name() const {
   constexpr const char* names[] = {"a truth value", "a whole number", "a number", "a text", "a list", "a table"};
   if (data.index() == 5 && is_table_list) return "a list of tables";

@@ -28,8 +28,14 @@ struct ConfigValue {
 // An ordered set of unique keys. Reading is checked: wrong types and leftovers are InputErrors with file and line.
 class ConfigTable {
  public:
-  ConfigTable() = default;
-  explicit ConfigTable(std::string place) : place_(std::move(place)) {}
+  // Out of line: a value may hold tables, so these need ConfigValue to be complete.
+  ConfigTable();
+  explicit ConfigTable(std::string place);
+  ConfigTable(const ConfigTable&);
+  ConfigTable(ConfigTable&&) noexcept;
+  ConfigTable& operator=(const ConfigTable&);
+  ConfigTable& operator=(ConfigTable&&) noexcept;
+  ~ConfigTable();
 
   // Parses TOML. `file` names the text in messages. Refuses texts over 16 MiB and nesting beyond 64.
   static ConfigTable parse_toml(std::string_view text, const std::string& file);
