@@ -23,6 +23,11 @@ constexpr OpRow rows[] = {
     {"GRUGrad", OpClass::recurrent, twice_forward, 2, all_operands, no_gradient},
     {"RNNGrad", OpClass::recurrent, twice_forward, 2, all_operands, no_gradient},
 
+    {"MatMulGrad", OpClass::matmul, twice_forward, 2, all_operands, no_gradient},
+    {"MaxGrad", elementwise, per_input, 2, all_operands, no_gradient},
+    {"MinGrad", elementwise, per_input, 2, all_operands, no_gradient},
+    {"MeanGrad", elementwise, per_input, 1, all_operands, no_gradient},
+    {"PReluGrad", elementwise, per_input, 4, all_operands, no_gradient},
     {"AbsGrad", elementwise, per_output, 2, all_operands, no_gradient},
     {"ReciprocalGrad", elementwise, per_output, 3, all_operands, no_gradient},
     {"SqrtGrad", elementwise, per_output, 2, all_operands, no_gradient},
@@ -71,6 +76,7 @@ constexpr OpRow rows[] = {
     {"GlobalAveragePoolGrad", pooling, per_output, 1, all_operands, no_gradient},
     {"GlobalMaxPoolGrad", pooling, per_output, 1, all_operands, no_gradient},
 
+    {"TileGrad", reduction, per_input, 1, all_operands, no_gradient},
     {"DepthToSpaceGrad", movement, no_flops, 0, all_operands, no_gradient},
     {"SpaceToDepthGrad", movement, no_flops, 0, all_operands, no_gradient},
     {"TriluGrad", movement, no_flops, 0, all_operands, no_gradient},
