@@ -1,1 +1,22 @@
+// Says in one sentence that this CPU lacks what the program was built for, before any such instruction runs. Compiled
+// for the oldest x86-64, and run before the constructors of everything else.
+#include <unistd.h>
 
+#include <cstring>
+
+#if defined(__x86_64__) && defined(EMPLACE_NEEDS_AVX2)
+namespace {
+
+__attribute__((constructor(101))) void check_cpu() {
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) return;
+  const char message[] =
+      "error: this emplace was built for CPUs with AVX2 (x86-64-v3) and this CPU lacks it; build the preset "
+      "`portable`\n";
+  const auto ignored = ::write(STDERR_FILENO, message, std::strlen(message));
+  (void)ignored;
+  ::_exit(1);
+}
+
+}  // namespace
+#endif

@@ -1,1 +1,123 @@
-int main() { return 0; }
+// `emplace`: parses the command line, runs one subcommand on rank 0, and turns errors into exit codes and one sentence.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <optional>
+
+#include "command.hpp"
+#include "emplace/base/log.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/run/training.hpp"
+#include "emplace/run/version.hpp"
+
+namespace emplace::app {
+
+namespace {
+
+int code(ExitCode exit) { return static_cast<int>(exit); }
+
+void say_error(const std::string& message) {
+  std::fflush(stdout);
+  log::write(log::Level::error, message);
+}
+
+// The exception being handled, said once and turned into an exit code.
+ExitCode explain_exception() {
+  try {
+    throw;
+  } catch (const InputError& error) {
+    say_error(error.what());
+    return ExitCode::bad_input;
+  } catch (const std::bad_alloc&) {
+    say_error("out of memory");
+    return ExitCode::failure;
+  } catch (const std::exception& error) {
+    say_error(error.what());
+    return ExitCode::failure;
+  } catch (...) {
+    say_error("unknown exception");
+    return ExitCode::failure;
+  }
+}
+
+void stop_handler(int) { Training::request_stop(); }
+
+// SIGUSR1 (forwarded by mpirun), SIGTERM and SIGINT ask rank 0 to checkpoint and end with 75; workers wait for rank 0.
+void catch_signals(bool master) {
+  for (const int signal : {SIGUSR1, SIGTERM, SIGINT}) std::signal(signal, master ? stop_handler : SIG_IGN);
+}
+
+bool is_command(std::string_view name) {
+  return std::any_of(commands().begin(), commands().end(),
+                     [&](const Command& command) { return command.name == name; });
+}
+
+std::string unknown_command(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) names.emplace_back(command.name);
+  const std::string near = did_you_mean(name, names);
+  return fmt::format("unknown command {}{}", quote(name), near.empty() ? "; there are: " + join(names, ", ") : near);
+}
+
+int run(int argc, char** argv, World* world) {
+  const bool master = world == nullptr || world->is_master();
+  CLI::App cli("emplace learns on which device every operation of a neural network should run.", "emplace");
+  cli.require_subcommand(1);
+  cli.set_version_flag("--version", version());
+  cli.footer(
+      "Exit codes: 0 done, 1 failure, 2 bad input, 3 nothing feasible found, 75 stopped early (use --resume).\n"
+      "`emplace COMMAND --help` explains a command; `emplace list` shows what there is to name.");
+  std::vector<std::pair<CLI::App*, Action>> actions;
+  for (const Command& command : commands()) {
+    CLI::App* sub = cli.add_subcommand(command.name, command.summary);
+    actions.emplace_back(sub, command.add(*sub));
+  }
+
+  try {
+    if (argc > 1 && argv[1][0] != '-' && !is_command(argv[1])) throw InputError(unknown_command(argv[1]));
+    cli.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (!master) return 0;
+    if (error.get_exit_code() == 0) return cli.exit(error);  // --help, --version
+    say_error(fmt::format("{} (see `emplace {}--help`)", error.what(),
+                          argc > 1 && argv[1][0] != '-' ? std::string(argv[1]) + " " : ""));
+    return code(ExitCode::bad_input);
+  } catch (const InputError& error) {
+    if (!master) return 0;
+    say_error(error.what());
+    return code(ExitCode::bad_input);
+  }
+
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    if (!actions[i].first->parsed()) continue;
+    const bool uses_workers = commands()[i].uses_workers;
+    if (uses_workers) catch_signals(master);
+    if (!master) return uses_workers ? serve(*world) : 0;
+    try {
+      return code(actions[i].second(world));
+    } catch (...) {
+      return code(explain_exception());
+    }
+  }
+  return code(ExitCode::bad_input);
+}
+
+}  // namespace
+
+}  // namespace emplace::app
+
+int main(int argc, char** argv) {
+  using namespace emplace;
+  try {
+    std::optional<World> world;
+    if (started_by_mpi()) world.emplace(argc, argv);
+    log::configure(log::Level::info, world && !world->is_master());
+    return app::run(argc, argv, world ? &*world : nullptr);
+  } catch (...) {
+    return static_cast<int>(app::explain_exception());
+  }
+}

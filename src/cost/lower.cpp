@@ -21,19 +21,19 @@ void describe(RooflineOptions& options, OptionVisitor& visit) {
         {.choices = {"sgd", "momentum", "adam"}, .help = "Optimiser whose state stays in memory when training is on."});
 }
 
-namespace {
+namespace {}  // namespace
 
-// Prune, expand, share: each from the graph before, keeping which op of the first graph each op stands for.
-void run_passes(Lowered& lowered, const Graph& input, const RooflineOptions& options, const std::string& place) {
+PassResult apply_passes(const Graph& input, const RooflineOptions& options, const std::string& place) {
+  PassResult result;
   bool first = true;
-  const auto current = [&]() -> const Graph& { return first ? input : lowered.graph; };
+  const auto current = [&]() -> const Graph& { return first ? input : result.graph; };
+  // Each pass starts from the graph before; its ops stand for those of the first graph.
   const auto keep = [&](PassResult pass) {
     EMPLACE_CHECK(pass.origin.size() == pass.graph.ops.size(), "a pass lost its map back");
     if (!first)
       for (OpId& origin : pass.origin)
-        if (!origin.is_none()) origin = lowered.origin[origin.index()];
-    lowered.graph = std::move(pass.graph);
-    lowered.origin = std::move(pass.origin);
+        if (!origin.is_none()) origin = result.origin[origin.index()];
+    result = std::move(pass);
     first = false;
   };
   if (options.prune) keep(prune(current()));
@@ -43,11 +43,14 @@ void run_passes(Lowered& lowered, const Graph& input, const RooflineOptions& opt
         throw InputError(place,
                          "the graph is a training step already (op {} belongs to its backward pass or update), so it "
                          "cannot be expanded to one",
-                         quoted(op.name));
+                         quote(op.name));
     keep(expand_training(current(), {.optimizer = options.optimizer}));
   }
   keep(share_parameters(current()));
+  return result;
 }
+
+namespace {
 
 void add_machine(ProblemBuilder& builder, const Machine& machine) {
   for (const MachineDevice& device : machine.devices)
@@ -112,7 +115,9 @@ std::vector<std::string> unmatched_unsupported(const Graph& graph, const Machine
 Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions& options, const std::string& name) {
   graph.validate(name);
   Lowered lowered;
-  run_passes(lowered, graph, options, name);
+  PassResult passed = apply_passes(graph, options, name);
+  lowered.graph = std::move(passed.graph);
+  lowered.origin = std::move(passed.origin);
   if (lowered.graph.ops.empty())
     throw InputError(name, "nothing is left to place: the graph has {} ops and pruning folded all of them",
                      graph.ops.size());

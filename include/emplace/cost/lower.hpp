@@ -8,6 +8,7 @@
 #include "emplace/base/options.hpp"
 #include "emplace/graph/graph.hpp"
 #include "emplace/graph/op_table.hpp"
+#include "emplace/graph/passes.hpp"
 #include "emplace/machine/machine.hpp"
 #include "emplace/problem/problem.hpp"
 
@@ -20,6 +21,10 @@ struct RooflineOptions {
   std::string optimizer = "sgd";
 };
 void describe(RooflineOptions& options, OptionVisitor& visit);
+
+// Prune, expand to a training step if asked, make shared parameters ops of their own (graph/passes.hpp), with one map
+// back to the ops of `graph`. `place` begins messages. InputError if a training step is to be expanded again.
+PassResult apply_passes(const Graph& graph, const RooflineOptions& options, const std::string& place);
 
 struct Lowered {
   Problem problem;

@@ -1,0 +1,40 @@
+// PROBLEM and GRAPH arguments: a problem JSON, GRAPH@MACHINE, a model file, or zoo:NAME?key=value.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emplace/cost/lower.hpp"
+#include "emplace/formats/reader.hpp"
+#include "emplace/graph/graph.hpp"
+#include "emplace/problem/problem.hpp"
+
+namespace emplace {
+
+struct SourceOptions {
+  ReadOptions read;
+  RooflineOptions roofline;
+};
+
+// "input=1x3x224x224" texts into sizes by input name; `place` begins the message of an InputError.
+std::map<std::string, std::vector<std::int64_t>> parse_shapes(const std::vector<std::string>& texts,
+                                                              const std::string& place);
+
+// A model file or "zoo:NAME?key=value".
+Graph load_graph(const std::string& source, const ReadOptions& options);
+
+struct LoadedProblem {
+  Problem problem;
+  std::vector<std::string> warnings;  // what the cost model had to guess
+};
+
+// A problem JSON, or GRAPH@MACHINE (the last '@' parts them).
+LoadedProblem load_problem(const std::string& source, const SourceOptions& options);
+LoadedProblem load_problem(const std::string& graph, const std::string& machine, const SourceOptions& options);
+
+// The same source with the paths of existing files made absolute, so that it means the same from any folder.
+std::string absolute_source(const std::string& source);
+
+}  // namespace emplace

@@ -1,0 +1,61 @@
+// Recipes: one whole training as flat TOML keys plus one table for each named method (DESIGN section 4).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emplace/base/config.hpp"
+#include "emplace/base/options.hpp"
+#include "emplace/run/problem_source.hpp"
+
+namespace emplace {
+
+struct RecipeOptions {
+  std::string problem;
+  std::string graph;
+  std::string machine;
+  std::vector<std::string> problems;
+  std::vector<std::string> shape;
+  std::int64_t batch = 0;  // 0: as the model says
+  std::string policy = "post";
+  std::string learner = "post";
+  std::string grouping = "colocation";
+  std::int64_t groups = 0;  // 0: as many as the grouping gives
+  std::string schedule = "fifo";
+  std::string objective = "step";
+  std::int64_t seed = 0;
+  std::int64_t updates = 0;  // 0: no such budget
+  std::int64_t evaluations = 0;
+  double seconds = 0;
+  std::string run;
+  std::int64_t checkpoint_every = 10;
+  std::string workers = "simulate";
+  std::vector<std::string> compare = {"single", "round-robin", "contiguous", "greedy", "random"};
+};
+void describe(RecipeOptions& options, OptionVisitor& visit);
+
+struct Recipe {
+  RecipeOptions options;
+  ConfigTable policy_options;  // of the named policy, defaults not filled in
+  ConfigTable learner_options;
+  SourceOptions source;
+  std::string place;  // the recipe's file, for messages
+
+  // One source a problem, in order; `graph` and `machine` as "graph@machine".
+  [[nodiscard]] std::vector<std::string> sources() const;
+  // Everything with defaults filled in, sources absolute: runs again as it is from any folder.
+  [[nodiscard]] ConfigTable resolved() const;
+};
+
+// `key=value` and `table.key=value` texts over a table. One kind of problem source on the command line replaces the
+// recipe's.
+void apply_overrides(ConfigTable& table, const std::vector<std::string>& overrides);
+
+// InputError for unknown keys (with the nearest right one), two kinds of problem source, budgets of 0, unknown methods.
+Recipe make_recipe(const ConfigTable& table);
+
+// The keys that change how far a run goes, not what it computes: the only ones that --resume may override.
+bool is_budget_key(const std::string& key);
+
+}  // namespace emplace

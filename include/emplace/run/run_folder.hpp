@@ -1,0 +1,60 @@
+// A run folder: config.toml, checkpoints, metrics.csv, best.placement.json, log.txt, status (DESIGN section 4).
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emplace/base/config.hpp"
+
+namespace emplace {
+
+class RunFolder {
+ public:
+  // A new run. A finished or abandoned run that is already there is moved aside to PATH.1, PATH.2, ...: nothing is
+  // lost. InputError if a live process works in the folder.
+  static RunFolder create(const std::string& path, const ConfigTable& config);
+  // An existing run; InputError if it is none or a live process works in it.
+  static RunFolder open(const std::string& path);
+
+  RunFolder(RunFolder&& other) noexcept;
+  RunFolder& operator=(RunFolder&&) = delete;
+  ~RunFolder();
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+  [[nodiscard]] ConfigTable config() const;
+  // Where an earlier run was moved to; "" if there was none.
+  [[nodiscard]] const std::string& moved_aside() const { return moved_aside_; }
+
+  // "running", "finished", "interrupted" or "failed".
+  void set_status(const std::string& status) const;
+  [[nodiscard]] std::string status() const;
+
+ private:
+  RunFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+
+  std::string path_;
+  std::string moved_aside_;
+  int lock_ = -1;  // flock on PATH/lock: the kernel releases it when the process dies, so it never goes stale
+};
+
+// metrics.csv: one row an update. Columns are fixed by the first row; clock columns start with "wall_".
+class MetricsFile {
+ public:
+  // Keeps the first `rows` rows that are there (those up to the checkpoint that a resumed run starts from).
+  MetricsFile(std::string path, std::size_t rows);
+  ~MetricsFile();
+  MetricsFile(const MetricsFile&) = delete;
+  MetricsFile& operator=(const MetricsFile&) = delete;
+
+  void add(const std::vector<std::pair<std::string, double>>& row);
+
+ private:
+  std::string path_;
+  std::string header_;
+  std::FILE* file_ = nullptr;
+};
+
+}  // namespace emplace

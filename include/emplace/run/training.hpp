@@ -1,0 +1,68 @@
+// One training from a recipe: problems, policy and learner made from it, the loop with its budgets, metrics and
+// checkpoints, and what came of it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emplace/dist/world.hpp"
+#include "emplace/learn/trainer.hpp"
+#include "emplace/run/checkpoint.hpp"
+#include "emplace/run/recipe.hpp"
+#include "emplace/run/run_folder.hpp"
+
+namespace emplace {
+
+class Training {
+ public:
+  // Loads and builds everything that the recipe names: every InputError of a recipe comes from here.
+  explicit Training(Recipe recipe);
+
+  enum class End { finished, interrupted };
+
+  // Trains until a budget ends or an interruption is requested (request_stop), writing the run folder as it goes. The
+  // evaluator is used for the comparison afterwards too, so the caller owns it.
+  End run(const RunFolder& folder, Evaluator& evaluator, bool resume, bool show_progress);
+
+  // Asks the running training to checkpoint and return after the present update. Safe in a signal handler.
+  static void request_stop();
+  [[nodiscard]] static bool stop_requested();
+
+  [[nodiscard]] const Recipe& recipe() const { return recipe_; }
+  [[nodiscard]] const std::deque<Problem>& problems() const { return problems_; }
+  [[nodiscard]] std::vector<const Problem*> problem_list() const;
+  [[nodiscard]] Schedule schedule() const { return schedule_; }
+  // After run(): best placement of each problem, evaluations made and seconds spent, earlier sessions of the run included.
+  [[nodiscard]] const std::vector<Best>& best() const { return best_; }
+  [[nodiscard]] std::uint64_t evaluations() const { return evaluations_; }
+  [[nodiscard]] double seconds() const { return seconds_; }
+  // "best.placement.json", or "best.0.placement.json", ... with several problems.
+  [[nodiscard]] std::string best_file(std::size_t problem) const;
+
+ private:
+  struct Limits {
+    std::uint64_t updates, evaluations;  // 0: none
+    double seconds;
+  };
+  [[nodiscard]] Limits limits() const;
+  void load(const Checkpoint& checkpoint, Trainer& trainer);
+  void save(const RunFolder& folder, const Trainer& trainer);
+  std::vector<std::pair<std::string, double>> record(const UpdateReport& report, const Best& best);
+
+  Recipe recipe_;
+  Schedule schedule_;
+  std::deque<Problem> problems_;  // a deque: policies and evaluators keep pointers
+  std::vector<PolicyProblem> policy_problems_;
+  std::unique_ptr<Policy> policy_;
+  std::unique_ptr<Learner> learner_;
+  std::map<std::string, std::vector<double>> history_;  // one value an update
+  std::vector<Best> best_;
+  std::uint64_t evaluations_ = 0;
+  double seconds_ = 0;
+};
+
+}  // namespace emplace

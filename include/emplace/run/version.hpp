@@ -1,0 +1,11 @@
+// What this program is, for checkpoints and `emplace --version`.
+#pragma once
+
+#include <string>
+
+namespace emplace {
+
+std::string version();          // "0.1.0"
+std::string instruction_set();  // value of -march that it was built for; results may differ in bits between them
+
+}  // namespace emplace

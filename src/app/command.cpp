@@ -1,0 +1,67 @@
+#include "command.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+
+#include "emplace/base/files.hpp"
+#include "emplace/base/log.hpp"
+
+namespace emplace::app {
+
+std::span<const Command> commands() {
+  static const Command list[] = {
+      {"train", "learn a placement, alone or under mpirun", add_train, true},
+      {"place", "place with a method that does not learn", add_place},
+      {"simulate", "the step time and memory of a placement", add_simulate},
+      {"cost", "turn a model and a machine into a problem", add_cost},
+      {"inspect", "say what a file holds", add_inspect},
+      {"list", "policies, learners, placers, models, machines, readers", add_list},
+  };
+  return list;
+}
+
+void GraphArguments::add(CLI::App& cli) {
+  cli.add_option("--batch", batch, "Size of the unknown first dimension of the model's inputs")
+      ->check(CLI::PositiveNumber);
+  cli.add_option("--shape", shapes, "Size of a graph input, as input=1x3x224x224; may be repeated");
+  cli.add_flag("--training", training, "Expand the model to a training step: forward, backward, updates");
+  cli.add_option("--optimizer", optimizer, "State kept for each parameter in training: sgd, momentum or adam");
+}
+
+SourceOptions GraphArguments::options() const {
+  SourceOptions options;
+  options.read.batch = batch;
+  options.read.shapes = parse_shapes(shapes, "--shape");
+  ConfigTable roofline("command line");
+  if (training) roofline.set("training", {true, "--training"});
+  if (!optimizer.empty()) roofline.set("optimizer", {optimizer, "--optimizer"});
+  options.roofline = read_options<RooflineOptions>(roofline);
+  return options;
+}
+
+void ScheduleArgument::add(CLI::App& cli) {
+  cli.add_option("--schedule", name, "In which order a device runs ready ops: fifo (default), priority, in-order");
+}
+
+std::optional<Schedule> ScheduleArgument::get() const {
+  if (name.empty()) return std::nullopt;
+  return schedule_of(name, "--schedule");
+}
+
+void write_output(const std::string& file, const std::string& text) {
+  if (!file.empty()) {
+    write_file(file, text);
+    return;
+  }
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw EnvironmentError("standard output cannot be written");
+}
+
+Problem load_problem_and_warn(const std::string& source, const GraphArguments& graph) {
+  LoadedProblem loaded = load_problem(source, graph.options());
+  for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
+  return std::move(loaded.problem);
+}
+
+}  // namespace emplace::app

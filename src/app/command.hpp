@@ -1,0 +1,65 @@
+// One subcommand: its name, its sentence, and how it adds its arguments. main() walks the list.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emplace/base/error.hpp"
+#include "emplace/dist/world.hpp"
+#include "emplace/problem/placement.hpp"
+#include "emplace/run/problem_source.hpp"
+
+namespace emplace::app {
+
+// Runs on rank 0; `world` is null unless the program was started under mpirun.
+using Action = std::function<ExitCode(World* world)>;
+
+struct Command {
+  const char* name;
+  const char* summary;
+  // Adds arguments to `cli` and returns what to do once they are parsed.
+  Action (*add)(CLI::App& cli);
+  bool uses_workers = false;  // the other ranks serve evaluations
+};
+
+std::span<const Command> commands();
+
+Action add_train(CLI::App& cli);
+Action add_place(CLI::App& cli);
+Action add_simulate(CLI::App& cli);
+Action add_cost(CLI::App& cli);
+Action add_inspect(CLI::App& cli);
+Action add_list(CLI::App& cli);
+
+// Arguments that several commands share. They are shared_ptr members of the command's captured state.
+
+// --batch, --shape, --training: how a GRAPH becomes a Problem.
+struct GraphArguments {
+  std::optional<std::int64_t> batch;
+  std::vector<std::string> shapes;
+  bool training = false;
+  std::string optimizer;
+
+  void add(CLI::App& cli);
+  [[nodiscard]] SourceOptions options() const;
+};
+
+// --schedule
+struct ScheduleArgument {
+  std::string name;
+
+  void add(CLI::App& cli);
+  [[nodiscard]] std::optional<Schedule> get() const;
+};
+
+// Writes `text` to `file`, or to standard output where `file` is empty.
+void write_output(const std::string& file, const std::string& text);
+
+// A problem with its warnings said on standard error.
+Problem load_problem_and_warn(const std::string& source, const GraphArguments& graph);
+
+}  // namespace emplace::app

@@ -1,0 +1,236 @@
+// emplace inspect FILE: graph, problem, placement, machine, checkpoint or run folder
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "command.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/log.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/cost/lower.hpp"
+#include "emplace/formats/problem_json.hpp"
+#include "emplace/graph/op_table.hpp"
+#include "emplace/machine/machine.hpp"
+#include "emplace/run/checkpoint.hpp"
+#include "emplace/run/run_folder.hpp"
+#include "result_json.hpp"
+
+namespace emplace::app {
+
+namespace {
+
+struct Arguments {
+  std::string file;
+  GraphArguments graph;
+  bool json = false;
+};
+
+void print_pairs(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  std::size_t width = 0;
+  for (const auto& [name, value] : pairs) width = std::max(width, name.size());
+  for (const auto& [name, value] : pairs) fmt::print("{:<{}}  {}\n", name, width, value);
+}
+
+Json statistics_json(const GraphStatistics& s) {
+  Json uncosted = Json::object();
+  for (const auto& [type, count] : s.uncosted_ops) uncosted[type] = count;
+  return {{"ops", s.ops},
+          {"edges", s.edges},
+          {"tensors", s.tensors},
+          {"parameters", s.parameters},
+          {"flops", s.flops},
+          {"bytes", s.bytes},
+          {"static_tensors", s.static_tensors},
+          {"uncosted_ops", uncosted}};
+}
+
+std::string uncosted_text(const GraphStatistics& s) {
+  if (s.uncosted_ops.empty()) return "none";
+  std::vector<std::string> parts;
+  std::size_t total = 0;
+  for (const auto& [type, count] : s.uncosted_ops) {
+    parts.push_back(fmt::format("{} {}", count, quote(type)));
+    total += count;
+  }
+  return fmt::format("{} ({:.1f} % of the ops)", join(parts, ", "),
+                     100.0 * static_cast<double>(total) / static_cast<double>(s.ops));
+}
+
+void inspect_graph(const Arguments& arguments) {
+  const SourceOptions options = arguments.graph.options();
+  const Graph graph = load_graph(arguments.file, options.read);
+  const GraphStatistics file = statistics(graph);
+  const GraphStatistics lowered = statistics(apply_passes(graph, options.roofline, arguments.file).graph);
+  if (arguments.json) {
+    Json json = {{"kind", "graph"}, {"name", graph.name}};
+    json.update(statistics_json(file));
+    json["lowered"] = statistics_json(lowered);
+    print_json(json);
+    return;
+  }
+  fmt::print("graph {}\n\n", quote(graph.name));
+  TextTable table({"", "as the file has it", "after passes"});
+  const auto row = [&](const std::string& name, const auto& text) { table.add({name, text(file), text(lowered)}); };
+  using S = const GraphStatistics&;
+  row("ops", [](S s) { return fmt::format("{}", s.ops); });
+  row("edges", [](S s) { return fmt::format("{}", s.edges); });
+  row("tensors", [](S s) { return fmt::format("{}", s.tensors); });
+  row("of these of fixed size", [](S s) { return fmt::format("{}", s.static_tensors); });
+  row("parameters", [](S s) { return human_count(static_cast<double>(s.parameters)); });
+  row("FLOPs", [](S s) { return human_count(s.flops); });
+  row("memory traffic", [](S s) { return human_bytes(s.bytes); });
+  fmt::print("{}\nop types without a cost: {}\n", table.str(), uncosted_text(lowered));
+  if (!lowered.unknown_tensors.empty()) {
+    constexpr std::size_t shown = 5;
+    std::vector<std::string> names;
+    for (const std::string& name : lowered.unknown_tensors)
+      if (names.size() < shown) names.push_back(quote(name));
+    fmt::print("{} tensors without a fixed size, among them {}; fix inputs with --shape or --batch\n",
+               lowered.unknown_tensors.size(), join(names, ", "));
+  }
+}
+
+void inspect_problem(const Arguments& arguments, const std::string& text) {
+  const Problem problem = read_problem_json(text, arguments.file);
+  if (arguments.json) {
+    print_json({{"kind", "problem"},
+                {"name", problem.name},
+                {"devices", problem.device_count()},
+                {"ops", problem.op_count()},
+                {"tensors", problem.tensor_count()}});
+    return;
+  }
+  Bytes resident = 0;
+  Bytes moved = 0;
+  for (const Bytes bytes : problem.resident) resident += bytes;
+  for (const Bytes bytes : problem.tensor_bytes) moved += bytes;
+  print_pairs({{"problem", quote(problem.name)},
+               {"devices", fmt::format("{}", problem.device_count())},
+               {"channels", fmt::format("{}", problem.channels.size())},
+               {"ops", fmt::format("{}", problem.op_count())},
+               {"tensors", fmt::format("{} ({})", problem.tensor_count(), human_bytes(moved))},
+               {"edges", fmt::format("{}", problem.edge_count())},
+               {"co-location groups", fmt::format("{}", problem.group_names.size())},
+               {"resident", human_bytes(resident)}});
+}
+
+void inspect_placement(const Arguments& arguments, const Json& json) {
+  const Json ops = json.value("ops", Json::object());
+  std::map<std::string, std::size_t> count;
+  for (const auto& [op, device] : ops.items()) ++count[device.is_string() ? device.get<std::string>() : device.dump()];
+  const std::string problem =
+      json.contains("problem") && json["problem"].is_string() ? json["problem"].get<std::string>() : "";
+  const std::string schedule =
+      json.contains("schedule") && json["schedule"].is_string() ? json["schedule"].get<std::string>() : "";
+  if (arguments.json) {
+    print_json({{"kind", "placement"},
+                {"problem", problem},
+                {"ops", ops.size()},
+                {"schedule", schedule},
+                {"ops_by_device", count}});
+    return;
+  }
+  print_pairs({{"placement of", quote(problem)},
+               {"ops", fmt::format("{}", ops.size())},
+               {"schedule", schedule.empty() ? "not said" : schedule}});
+  for (const auto& [device, ops_there] : count) fmt::print("  {} ops on {}\n", ops_there, quote(device));
+}
+
+void inspect_machine(const Arguments& arguments) {
+  const Machine machine = load_machine(arguments.file);
+  if (arguments.json) {
+    print_json({{"kind", "machine"},
+                {"name", machine.name},
+                {"devices", machine.devices.size()},
+                {"channels", machine.channels.size()},
+                {"routes", machine.routes.size()}});
+    return;
+  }
+  fmt::print("machine {}\n\n", quote(machine.name));
+  TextTable table({"device", "kind", "memory", "f32 peak", "memory bandwidth", "launch"});
+  for (const MachineDevice& device : machine.devices) {
+    const auto peak = device.peak_flops.find("f32");
+    table.add({device.name, device.kind, device.memory_limited ? human_bytes(device.memory_bytes) : "no limit",
+               peak == device.peak_flops.end() ? "-" : human_count(peak->second) + "FLOP/s",
+               human_bytes(static_cast<Bytes>(device.memory_bytes_per_s)) + "/s",
+               human_seconds(device.launch_overhead_s)});
+  }
+  fmt::print("{}\n{} channels, {} routes\n", table.str(), machine.channels.size(), machine.routes.size());
+}
+
+void inspect_checkpoint(const Arguments& arguments, const Checkpoint& checkpoint, const char* kind,
+                        const std::string& status) {
+  Json arrays = Json::object();
+  TextTable table({"array", "shape"});
+  for (const auto& [path, array] : checkpoint.arrays) {
+    std::vector<std::string> sizes;
+    for (const std::uint64_t size : array.shape) sizes.push_back(fmt::format("{}", size));
+    arrays[path] = array.shape;
+    table.add({path, sizes.empty() ? "scalar" : join(sizes, "x")});
+  }
+  if (arguments.json) {
+    Json json = {{"kind", kind}};
+    if (!status.empty()) json["status"] = status;
+    json["attributes"] = checkpoint.attributes;
+    json["arrays"] = std::move(arrays);
+    print_json(json);
+    return;
+  }
+  if (!status.empty()) fmt::print("run folder, {}\n", status);
+  for (const auto& [name, value] : checkpoint.attributes)
+    if (value.find('\n') == std::string::npos) fmt::print("{}: {}\n", name, value);
+  fmt::print("its digests and checksums are right\n\n{}", table.str());
+}
+
+ExitCode run_inspect(const Arguments& arguments) {
+  const std::string& file = arguments.file;
+  if (file.starts_with("zoo:")) {
+    inspect_graph(arguments);
+    return ExitCode::done;
+  }
+  if (std::filesystem::is_directory(file)) {
+    if (!file_exists(file + "/config.toml"))
+      throw InputError(file, "is a folder without a config.toml, so not a run folder");
+    const std::string status =
+        file_exists(file + "/status") ? split(read_file(file + "/status", 4096), '\n').front() : "unknown";
+    inspect_checkpoint(arguments, load_newest_checkpoint(file), "run", status);
+    return ExitCode::done;
+  }
+  if (!file_exists(file) && file.find('/') == std::string::npos && file.find('.') == std::string::npos) {
+    inspect_machine(arguments);  // a preset's name
+    return ExitCode::done;
+  }
+  const std::string extension = std::filesystem::path(file).extension().string();
+  if (extension == ".toml") {
+    inspect_machine(arguments);
+  } else if (extension == ".h5" || extension == ".hdf5") {
+    inspect_checkpoint(arguments, load_checkpoint(file), "checkpoint", "");
+  } else if (extension == ".json") {
+    const std::string text = read_file(file);
+    const Json json = Json::parse(text, nullptr, false);
+    const bool tagged = json.is_object() && json.contains("emplace") && json["emplace"].is_string();
+    const std::string tag = tagged ? json["emplace"].get<std::string>() : "";
+    if (tag.starts_with("placement/"))
+      inspect_placement(arguments, json);
+    else
+      inspect_problem(arguments, text);  // says what is wrong where it is none
+  } else {
+    inspect_graph(arguments);
+  }
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Action add_inspect(CLI::App& cli) {
+  const auto arguments = std::make_shared<Arguments>();
+  cli.add_option("file", arguments->file,
+                 "Model file, zoo:NAME?key=value, problem, placement, machine, checkpoint, or run folder")
+      ->required();
+  arguments->graph.add(cli);
+  cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
+  return [arguments](World*) { return run_inspect(*arguments); };
+}
+
+}  // namespace emplace::app

@@ -1,0 +1,96 @@
+// emplace list policies|learners|placers|models|machines|readers
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "command.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/formats/reader.hpp"
+#include "emplace/learn/learner.hpp"
+#include "emplace/machine/machine.hpp"
+#include "emplace/policy/policy.hpp"
+#include "emplace/search/placer.hpp"
+#include "emplace/zoo/zoo.hpp"
+#include "result_json.hpp"
+
+namespace emplace::app {
+
+namespace {
+
+template <class Entry>
+std::vector<EntryInfo> infos(std::span<const Entry> entries) {
+  return {entries.begin(), entries.end()};
+}
+
+struct Kind {
+  const char* name;
+  std::vector<EntryInfo> (*entries)();
+};
+
+constexpr Kind kinds[] = {
+    {"policies", [] { return infos(policies()); }}, {"learners", [] { return infos(learners()); }},
+    {"placers", [] { return infos(placers()); }},   {"models", [] { return infos(zoo()); }},
+    {"machines", [] { return infos(machines()); }}, {"readers", [] { return infos(readers()); }},
+};
+
+std::vector<std::string> kind_names() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds) names.emplace_back(kind.name);
+  return names;
+}
+
+std::vector<EntryInfo> entries_of(const std::string& name) {
+  for (const Kind& kind : kinds)
+    if (kind.name == name) return kind.entries();
+  const auto names = kind_names();
+  const std::string near = did_you_mean(name, names);
+  throw InputError("list", "unknown kind {}{}", quote(name), near.empty() ? "; there are: " + join(names, ", ") : near);
+}
+
+void print_entries(const std::vector<EntryInfo>& entries) {
+  bool first = true;
+  for (const EntryInfo& entry : entries) {
+    fmt::print("{}{}\n    {}\n", first ? "" : "\n", entry.name, entry.summary);
+    first = false;
+    if (!entry.reference.empty()) fmt::print("    Source: {}\n", entry.reference);
+    const auto options = entry.options();
+    std::size_t width = 0;
+    for (const OptionInfo& option : options) width = std::max(width, option.name.size());
+    for (const OptionInfo& option : options)
+      fmt::print("      {:<{}}  {} (default {}{}{})\n", option.name, width, option.help,
+                 option.default_value.empty() ? "none" : option.default_value, option.unit.empty() ? "" : " ",
+                 option.unit);
+  }
+}
+
+}  // namespace
+
+Action add_list(CLI::App& cli) {
+  struct Arguments {
+    std::string kind;
+    bool json = false;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  cli.add_option("kind", arguments->kind, "One of " + join(kind_names(), ", "))->required();
+  cli.add_flag("--json", arguments->json, "Print the list as one JSON array");
+  return [arguments](World*) {
+    const auto entries = entries_of(arguments->kind);
+    if (!arguments->json) {
+      print_entries(entries);
+      return ExitCode::done;
+    }
+    Json list = Json::array();
+    for (const EntryInfo& entry : entries) {
+      Json options = Json::array();
+      for (const OptionInfo& option : entry.options())
+        options.push_back(
+            {{"name", option.name}, {"type", option.type}, {"default", option.default_value}, {"help", option.help}});
+      list.push_back(
+          {{"name", entry.name}, {"summary", entry.summary}, {"reference", entry.reference}, {"options", options}});
+    }
+    print_json(list);
+    return ExitCode::done;
+  };
+}
+
+}  // namespace emplace::app

@@ -1,0 +1,78 @@
+#include "result_json.hpp"
+
+#include <algorithm>
+
+#include "command.hpp"
+
+namespace emplace::app {
+
+namespace {
+
+void put_makespan(Json& json, const Outcome& outcome) {
+  json["makespan_ps"] = outcome.timed() ? Json(outcome.makespan) : Json(nullptr);
+  json["makespan_s"] = outcome.timed() ? Json(to_seconds(outcome.makespan)) : Json(nullptr);
+  json["feasible"] = outcome.feasible();
+}
+
+}  // namespace
+
+Json to_json(const PlacementReport& report) {
+  const Problem& problem = *report.problem;
+  Json json;
+  json["method"] = report.method;
+  put_makespan(json, report.outcome);
+  json["evaluations"] = report.evaluations;
+  json["seconds"] = report.seconds;
+  json["lower_bound_s"] = to_seconds(report.lower_bound);
+  json["proved_optimal"] = report.proved_optimal;
+  json["schedule"] = name_of(report.schedule);
+  json["order"] = nullptr;
+  if (!report.placement->order.empty()) {
+    Json order = Json::array();
+    for (const std::uint32_t op : report.placement->order) order.push_back(problem.op_names[op]);
+    json["order"] = std::move(order);
+  }
+  // Built as a flat list: ordered_json looks every new key up, which is quadratic in the number of ops.
+  Json::object_t ops;
+  ops.reserve(problem.op_count());
+  for (std::size_t op = 0; op < problem.op_count(); ++op)
+    static_cast<std::vector<std::pair<const std::string, Json>>&>(ops).emplace_back(
+        problem.op_names[op], problem.devices[report.placement->device[op]].name);
+  json["ops"] = std::move(ops);
+  return json;
+}
+
+Json to_json(const Problem& problem, const Outcome& outcome, const Usage& usage) {
+  const bool timed = outcome.timed();
+  Json json;
+  put_makespan(json, outcome);
+  json["reason"] = nullptr;
+  json["devices"] = Json::array();
+  for (std::size_t d = 0; d < problem.device_count(); ++d) {
+    const Device& device = problem.devices[d];
+    Json row = {
+        {"name", device.name}, {"busy_s", nullptr}, {"peak_memory_bytes", nullptr}, {"overflow_bytes", nullptr}};
+    if (timed) {
+      row["busy_s"] = to_seconds(usage.device_busy[d]);
+      row["peak_memory_bytes"] = usage.device_peak[d];
+      row["overflow_bytes"] = std::max<Bytes>(0, usage.device_peak[d] - device.memory);
+    }
+    json["devices"].push_back(std::move(row));
+  }
+  json["channels"] = Json::array();
+  for (std::size_t c = 0; c < problem.channels.size(); ++c) {
+    Json row = {{"name", problem.channels[c].name}, {"busy_s", nullptr}, {"bytes", nullptr}};
+    if (timed) {
+      row["busy_s"] = to_seconds(usage.channel_busy[c]);
+      row["bytes"] = usage.channel_bytes[c];
+    }
+    json["channels"].push_back(std::move(row));
+  }
+  return json;
+}
+
+void print_json(const Json& value) {
+  write_output("", value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace emplace::app

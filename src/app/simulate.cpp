@@ -1,0 +1,86 @@
+// emplace simulate PROBLEM PLACEMENT
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "command.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/log.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/formats/problem_json.hpp"
+#include "emplace/simulate/engine.hpp"
+#include "result_json.hpp"
+
+namespace emplace::app {
+
+namespace {
+
+struct Arguments {
+  std::string problem, placement;
+  GraphArguments graph;
+  ScheduleArgument schedule;
+  bool json = false;
+};
+
+void print_tables(const Problem& problem, const Placement& placement, const Outcome& outcome, const Usage& usage,
+                  Schedule schedule) {
+  fmt::print(
+      "{}: {} ({} schedule), {}\n", problem.name,
+      outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : "no time", name_of(schedule),
+      outcome.feasible() ? "feasible" : "not feasible: " + reason_text(problem, outcome, placement.device, usage));
+  if (!outcome.timed()) return;
+  const auto share = [&](Ticks busy) {
+    return fmt::format("{:.1f} %", 100.0 * static_cast<double>(busy) / static_cast<double>(outcome.makespan));
+  };
+  TextTable devices({"device", "busy", "share", "peak memory", "memory"});
+  for (std::size_t d = 0; d < problem.device_count(); ++d)
+    devices.add({problem.devices[d].name, human_seconds(to_seconds(usage.device_busy[d])), share(usage.device_busy[d]),
+                 human_bytes(usage.device_peak[d]),
+                 problem.devices[d].memory == no_memory_limit ? "no limit" : human_bytes(problem.devices[d].memory)});
+  fmt::print("\n{}", devices.str());
+  if (problem.channels.empty()) return;
+  TextTable channels({"channel", "busy", "share", "moved"});
+  for (std::size_t c = 0; c < problem.channels.size(); ++c)
+    channels.add({problem.channels[c].name, human_seconds(to_seconds(usage.channel_busy[c])),
+                  share(usage.channel_busy[c]), human_bytes(usage.channel_bytes[c])});
+  fmt::print("\n{}", channels.str());
+}
+
+ExitCode run_simulate(const Arguments& arguments) {
+  const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
+  const PlacementFile file = read_placement_json(read_file(arguments.placement), arguments.placement, problem);
+  if (!file.problem_name.empty() && file.problem_name != problem.name)
+    log_warning("{} was made for the problem {}, this one is {}", arguments.placement, quote(file.problem_name),
+                quote(problem.name));
+  const Schedule schedule = arguments.schedule.get().value_or(file.schedule.value_or(Schedule::fifo));
+  if (schedule != Schedule::fifo && file.placement.order.empty())
+    throw InputError(arguments.placement, "the schedule {} needs an order, and the placement has none",
+                     name_of(schedule));
+  const auto engine = make_exact_engine(problem, schedule);
+  Usage usage;
+  const Outcome outcome = engine->evaluate(file.placement, {.usage = &usage});
+  if (arguments.json) {
+    Json json = to_json(problem, outcome, usage);
+    if (!outcome.feasible()) json["reason"] = reason_text(problem, outcome, file.placement.device, usage);
+    print_json(json);
+  } else {
+    print_tables(problem, file.placement, outcome, usage, schedule);
+  }
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Action add_simulate(CLI::App& cli) {
+  const auto arguments = std::make_shared<Arguments>();
+  cli.add_option("problem", arguments->problem,
+                 "Problem JSON, or GRAPH@MACHINE with GRAPH a model file or zoo:NAME?key=value")
+      ->required();
+  cli.add_option("placement", arguments->placement, "Placement JSON")->required();
+  arguments->schedule.add(cli);
+  arguments->graph.add(cli);
+  cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
+  return [arguments](World*) { return run_simulate(*arguments); };
+}
+
+}  // namespace emplace::app

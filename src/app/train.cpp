@@ -1,0 +1,180 @@
+// emplace train RECIPE [key=value ...]
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "command.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/log.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/formats/problem_json.hpp"
+#include "emplace/run/training.hpp"
+#include "emplace/search/bound.hpp"
+#include "emplace/search/placer.hpp"
+#include "result_json.hpp"
+
+namespace emplace::app {
+
+namespace {
+
+struct Arguments {
+  std::string recipe;
+  std::vector<std::string> overrides;
+  std::string resume;
+  std::optional<std::uint64_t> seed, evaluations;
+  std::optional<double> seconds;
+  std::string schedule;
+  bool json = false;
+};
+
+std::string recipe_keys() {
+  RecipeOptions options;
+  OptionLister lister;
+  describe(options, lister);
+  std::size_t width = 0;
+  for (const OptionInfo& option : lister.options) width = std::max(width, option.name.size());
+  std::string text = "Keys of a recipe (TOML file, or key=value here); a method's own options are METHOD.key=value:\n";
+  for (const OptionInfo& option : lister.options) {
+    text += fmt::format("  {:<{}}  {}", option.name, width, option.help);
+    if (!option.choices.empty()) text += fmt::format(" One of {}.", join(option.choices, ", "));
+    if (!option.default_value.empty() && option.default_value != "0" && option.default_value != "[]")
+      text += fmt::format(" Default {}.", option.default_value);
+    text += '\n';
+  }
+  return text +
+         "\nThe run folder gets config.toml, checkpoint.h5, metrics.csv, best.placement.json and log.txt.\n"
+         "SIGUSR1 and Ctrl-C end the run early with a checkpoint; `emplace train --resume RUN` continues it.";
+}
+
+// The recipe's table with everything of the command line in it.
+ConfigTable read_config(const Arguments& arguments, const RunFolder* resumed) {
+  std::vector<std::string> overrides = arguments.overrides;
+  if (arguments.seed) overrides.push_back(fmt::format("seed={}", *arguments.seed));
+  if (arguments.evaluations) overrides.push_back(fmt::format("evaluations={}", *arguments.evaluations));
+  if (arguments.seconds) overrides.push_back(fmt::format("seconds={}", *arguments.seconds));
+  if (!arguments.schedule.empty()) overrides.push_back("schedule=" + arguments.schedule);
+  if (resumed != nullptr)
+    for (const std::string& text : overrides) {
+      const std::string key = text.substr(0, text.find('='));
+      if (!is_budget_key(key))
+        throw InputError("command line", "--resume continues the run as it is; {} cannot be changed (budgets can)",
+                         quote(key));
+    }
+  ConfigTable table = resumed != nullptr ? resumed->config() : ConfigTable::read_toml(arguments.recipe);
+  apply_overrides(table, overrides);
+  if (resumed == nullptr && !table.contains("run"))
+    table.set("run", {"runs/" + std::filesystem::path(arguments.recipe).stem().string(), "default"});
+  return table;
+}
+
+// Step time of each method of `compare` beside the learned one, and where the files are.
+void print_result(const Training& training, const RunFolder& folder, Evaluator& evaluator,
+                  const std::vector<PlacementReport>& reports) {
+  const Recipe& recipe = training.recipe();
+  for (std::size_t p = 0; p < reports.size(); ++p) {
+    const Problem& problem = *reports[p].problem;
+    fmt::print("\n{}: {} ops, {} devices\n\n", problem.name, problem.op_count(), problem.device_count());
+    TextTable table({"placement", "step time", "feasible", "evaluations"});
+    const auto add = [&](const std::string& name, const Placement& placement, const Outcome& outcome,
+                         std::uint64_t evaluations) {
+      table.add({name, outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : "-",
+                 outcome.feasible() ? "yes" : "no: " + reason_text(problem, outcome, placement.device, {}),
+                 fmt::format("{}", evaluations)});
+    };
+    const auto problems = training.problem_list();
+    // Several problems: the workers' evaluator numbers them, placers expect number 0.
+    std::unique_ptr<Evaluator> local;
+    if (problems.size() > 1) local = make_local_evaluator(std::span(&problems[p], 1), training.schedule());
+    for (const std::string& method : recipe.options.compare) {
+      PlacerRequest request;
+      request.problem = &problem;
+      request.schedule = training.schedule();
+      request.seed = static_cast<std::uint64_t>(recipe.options.seed);
+      request.evaluations = std::max<std::uint64_t>(1, reports[p].evaluations);
+      request.evaluator = local ? local.get() : &evaluator;
+      const PlacerResult result = place_with(method, request, ConfigTable("compare"));
+      add(method, result.placement, result.outcome, result.evaluations);
+    }
+    add(reports[p].method + " (learned)", *reports[p].placement, reports[p].outcome, reports[p].evaluations);
+    fmt::print("{}\nno placement is faster than {}\n", table.str(), human_seconds(to_seconds(reports[p].lower_bound)));
+  }
+  fmt::print("{} of training; files in {}/: best.placement.json, metrics.csv, checkpoint.h5, config.toml\n",
+             human_seconds(training.seconds()), folder.path());
+}
+
+ExitCode run_training(const Arguments& arguments, World* world) {
+  std::optional<RunFolder> resumed;
+  if (!arguments.resume.empty()) resumed.emplace(RunFolder::open(arguments.resume));
+  if (arguments.recipe.empty() == arguments.resume.empty())
+    throw InputError("command line", "give a recipe, or --resume RUN to continue a run");
+  Training training(make_recipe(read_config(arguments, resumed ? &*resumed : nullptr)));
+  const RunFolder folder =
+      resumed ? std::move(*resumed) : RunFolder::create(training.recipe().options.run, training.recipe().resolved());
+  if (!folder.moved_aside().empty())
+    log_info("the run that was in {} is now in {}", folder.path(), folder.moved_aside());
+
+  const auto problems = training.problem_list();
+  const auto evaluator = world != nullptr ? make_mpi_evaluator(*world, problems, training.schedule())
+                                          : make_local_evaluator(problems, training.schedule());
+  const bool resume = !arguments.resume.empty();
+  const Training::End end = training.run(folder, *evaluator, resume, !arguments.json || log::on_terminal());
+
+  std::vector<PlacementReport> reports;
+  bool all_feasible = true;
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    const Best& best = training.best()[p];
+    EMPLACE_CHECK(best.any, "a run without a single evaluation");
+    PlacementReport report{.method = training.recipe().options.policy,
+                           .problem = problems[p],
+                           .placement = &best.placement,
+                           .outcome = best.outcome,
+                           .schedule = training.schedule(),
+                           .evaluations = training.evaluations(),
+                           .seconds = training.seconds(),
+                           .lower_bound = lower_bound(*problems[p]).ticks};
+    report.proved_optimal = best.outcome.feasible() && best.outcome.makespan == report.lower_bound;
+    all_feasible = all_feasible && best.outcome.feasible();
+    reports.push_back(report);
+  }
+  if (end == Training::End::interrupted) {
+    log_info("stopped early; `emplace train --resume {}` continues", folder.path());
+    return ExitCode::interrupted;
+  }
+  if (arguments.json) {
+    Json json = to_json(reports.front());
+    if (reports.size() > 1) {
+      json = Json::array();
+      for (const PlacementReport& report : reports) json.push_back(to_json(report));
+    }
+    print_json(json);
+  } else {
+    print_result(training, folder, *evaluator, reports);
+  }
+  return all_feasible ? ExitCode::done : ExitCode::infeasible;
+}
+
+}  // namespace
+
+Action add_train(CLI::App& cli) {
+  const auto arguments = std::make_shared<Arguments>();
+  cli.add_option("recipe", arguments->recipe, "Recipe TOML file; with --resume the first key=value");
+  cli.add_option("overrides", arguments->overrides, "key=value pairs over the recipe");
+  cli.add_option("--resume", arguments->resume, "Continue the run in this folder");
+  cli.add_option("--seed", arguments->seed, "Seed of every random stream");
+  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated");
+  cli.add_option("--seconds", arguments->seconds, "Budget: seconds of training");
+  cli.add_option("--schedule", arguments->schedule, "fifo, priority or in-order");
+  cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
+  cli.footer(recipe_keys());
+  return [arguments](World* world) {
+    // The first positional of `--resume RUN key=value` is an override, not a recipe.
+    if (!arguments->resume.empty() && arguments->recipe.find('=') != std::string::npos) {
+      arguments->overrides.insert(arguments->overrides.begin(), arguments->recipe);
+      arguments->recipe.clear();
+    }
+    return run_training(*arguments, world);
+  };
+}
+
+}  // namespace emplace::app

@@ -1,0 +1,82 @@
+#include "emplace/run/problem_source.hpp"
+
+#include <filesystem>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/formats/problem_json.hpp"
+#include "emplace/zoo/zoo.hpp"
+
+namespace emplace {
+
+namespace {
+
+constexpr std::string_view zoo_prefix = "zoo:";
+
+bool is_zoo(std::string_view source) { return source.starts_with(zoo_prefix); }
+
+// GRAPH and MACHINE of "GRAPH@MACHINE"; nothing if it is a file or has no '@'.
+std::optional<std::pair<std::string, std::string>> split_at_machine(const std::string& source) {
+  const std::size_t at = source.rfind('@');
+  if (at == std::string::npos || (!is_zoo(source) && file_exists(source))) return std::nullopt;
+  return std::pair(source.substr(0, at), source.substr(at + 1));
+}
+
+std::string absolute_path(const std::string& path) {
+  return file_exists(path) ? std::filesystem::absolute(path).lexically_normal().string() : path;
+}
+
+}  // namespace
+
+std::map<std::string, std::vector<std::int64_t>> parse_shapes(const std::vector<std::string>& texts,
+                                                              const std::string& place) {
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0)
+      throw InputError(place, "a shape is written input=1x3x224x224, found {}", quote(text));
+    std::vector<std::int64_t> sizes;
+    if (equals + 1 < text.size())
+      for (const std::string& part : split(std::string_view(text).substr(equals + 1), 'x')) {
+        std::int64_t size = 0;
+        if (!parse_number(part, size) || size <= 0)
+          throw InputError(place, "the sizes of a shape are whole numbers above zero parted by 'x', found {} in {}",
+                           quote(part), quote(text));
+        sizes.push_back(size);
+      }
+    if (!shapes.emplace(text.substr(0, equals), std::move(sizes)).second)
+      throw InputError(place, "the shape of {} is given twice", quote(text.substr(0, equals)));
+  }
+  return shapes;
+}
+
+Graph load_graph(const std::string& source, const ReadOptions& options) {
+  if (!is_zoo(source)) return read_graph(source, options);
+  if (options.batch || !options.shapes.empty())
+    throw InputError(source, "batch and shape are for model files; a zoo model takes ?batch=... among its own options");
+  return build_zoo_model(std::string_view(source).substr(zoo_prefix.size()), source);
+}
+
+LoadedProblem load_problem(const std::string& graph, const std::string& machine, const SourceOptions& options) {
+  const Machine loaded_machine = load_machine(machine);
+  const Graph loaded_graph = load_graph(graph, options.read);
+  Lowered lowered = lower(loaded_graph, loaded_machine, options.roofline, graph + "@" + loaded_machine.name);
+  std::vector<std::string> warnings = cost_warnings(lowered);
+  return {std::move(lowered.problem), std::move(warnings)};
+}
+
+LoadedProblem load_problem(const std::string& source, const SourceOptions& options) {
+  if (const auto parts = split_at_machine(source)) return load_problem(parts->first, parts->second, options);
+  if (is_zoo(source))
+    throw InputError(source, "a zoo model needs a machine: {}@MACHINE (see `emplace list machines`)", source);
+  return {read_problem_json(read_file(source), source), {}};
+}
+
+std::string absolute_source(const std::string& source) {
+  if (const auto parts = split_at_machine(source))
+    return absolute_source(parts->first) + "@" + absolute_path(parts->second);
+  return is_zoo(source) ? source : absolute_path(source);
+}
+
+}  // namespace emplace

@@ -1,0 +1,170 @@
+#include "emplace/run/recipe.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/learn/learner.hpp"
+#include "emplace/policy/policy.hpp"
+#include "emplace/problem/grouping.hpp"
+#include "emplace/search/placer.hpp"
+
+namespace emplace {
+
+namespace {
+
+constexpr const char* command_line = "command line";
+
+bool lists(const std::vector<OptionInfo>& options, const std::string& key) {
+  return std::any_of(options.begin(), options.end(), [&](const OptionInfo& option) { return option.name == key; });
+}
+
+// The keys of `table` that `options` lists.
+ConfigTable keys_of(const ConfigTable& table, const std::vector<OptionInfo>& options) {
+  ConfigTable out(table.place());
+  for (const std::string& key : table.keys())
+    if (lists(options, key)) out.set(key, *table.find(key));
+  return out;
+}
+
+void refuse_unknown_keys(const ConfigTable& table, const std::vector<OptionInfo>& options) {
+  ConfigTable unknown(table.place());
+  std::vector<std::string> known;
+  for (const OptionInfo& option : options) known.push_back(option.name);
+  for (const std::string& key : table.keys())
+    if (!lists(options, key)) unknown.set(key, *table.find(key));
+  unknown.refuse_unread(known);
+}
+
+std::vector<std::string> schedule_choices() { return {"fifo", "priority", "in-order"}; }
+
+}  // namespace
+
+void describe(RecipeOptions& o, OptionVisitor& visit) {
+  visit("problem", o.problem, {.help = "Problem to place: a problem JSON or GRAPH@MACHINE."});
+  visit("graph", o.graph, {.help = "Model file or zoo:NAME?key=value; goes with machine."});
+  visit("machine", o.machine, {.help = "Name of a machine preset or a machine TOML file; goes with graph."});
+  visit("problems", o.problems, {.help = "Several problems that one policy is trained on."});
+  visit("shape", o.shape, {.help = "Sizes of graph inputs that the model leaves open, as \"input=1x3x224x224\"."});
+  visit("batch", o.batch, {.min = 1, .help = "Size of the unknown first dimension of the model's inputs."});
+  visit("policy", o.policy, {.help = "Policy that samples placements; see `emplace list policies`."});
+  visit("learner", o.learner, {.help = "How the policy learns; see `emplace list learners`."});
+  visit("grouping", o.grouping, {.choices = grouping_names(), .help = "What is placed as one unit."});
+  visit("groups", o.groups, {.min = 1, .help = "Merge units until at most this many remain."});
+  visit("schedule", o.schedule, {.choices = schedule_choices(), .help = "In which order a device runs ready ops."});
+  visit("objective", o.objective, {.choices = {"step"}, .help = "What is minimised: the time of one step."});
+  visit("seed", o.seed, {.min = 0, .help = "Seed of every random stream."});
+  visit("updates", o.updates, {.min = 1, .help = "Budget: updates of the policy."});
+  visit("evaluations", o.evaluations, {.min = 1, .help = "Budget: placements simulated."});
+  visit("seconds", o.seconds, {.min = 0, .above_min = true, .unit = "s", .help = "Budget: time of training."});
+  visit("run", o.run, {.help = "Run folder; runs/NAME of the recipe by default."});
+  visit("checkpoint_every", o.checkpoint_every, {.min = 1, .unit = "updates", .help = "Updates between checkpoints."});
+  visit("workers", o.workers, {.choices = {"simulate"}, .help = "What ranks other than 0 do."});
+  visit("compare", o.compare, {.help = "Placers whose step times stand beside the learned one in the final table."});
+}
+
+void apply_overrides(ConfigTable& table, const std::vector<std::string>& overrides) {
+  const auto clear = [&](std::initializer_list<const char*> keys) {
+    for (const char* key : keys) table.erase(key);
+  };
+  std::vector<std::pair<std::string, ConfigValue>> values;
+  for (const std::string& text : overrides) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) throw InputError(command_line, "{} is not key=value", quote(text));
+    values.emplace_back(text.substr(0, equals), ConfigTable::parse_value(text.substr(equals + 1), command_line));
+  }
+  const auto given = [&](const char* key) {
+    return std::any_of(values.begin(), values.end(), [&](const auto& value) { return value.first == key; });
+  };
+  if (given("problem")) clear({"graph", "machine", "problems"});
+  if (given("problems")) clear({"graph", "machine", "problem"});
+  if (given("graph") || given("machine")) clear({"problem", "problems"});
+  for (auto& [key, value] : values) table.set_path(key, std::move(value));
+}
+
+Recipe make_recipe(const ConfigTable& table) {
+  Recipe recipe;
+  recipe.place = table.place();
+  OptionReader reader(table);
+  describe(recipe.options, reader);
+  const RecipeOptions& o = recipe.options;
+
+  const auto& policy = find_entry(policies(), o.policy, "policy", table.place_of("policy"));
+  const auto& learner = find_entry(learners(), o.learner, "learner", table.place_of("learner"));
+  std::vector<std::string> known = reader.names();
+  known.insert(known.end(), {"roofline", o.policy, o.learner});
+  const ConfigTable& policy_table = table.table(o.policy);
+  const ConfigTable& learner_table = table.table(o.learner);
+  const ConfigTable& roofline_table = table.table("roofline");
+  table.refuse_unread(known);
+  // The policy and the learner of one system may share a name and so a table ([post]): each gets the keys it lists.
+  std::vector<OptionInfo> policy_keys = policy.options();
+  std::vector<OptionInfo> learner_keys = learner.options();
+  recipe.policy_options = keys_of(policy_table, policy_keys);
+  recipe.learner_options = keys_of(learner_table, learner_keys);
+  if (o.policy == o.learner) policy_keys.insert(policy_keys.end(), learner_keys.begin(), learner_keys.end());
+  refuse_unknown_keys(policy_table, policy_keys);
+  if (o.policy != o.learner) refuse_unknown_keys(learner_table, learner_keys);
+  // Resolved once here, so that a wrong value is named before anything is loaded.
+  (void)policy.resolve(recipe.policy_options);
+  (void)learner.resolve(recipe.learner_options);
+  recipe.source.roofline = read_options<RooflineOptions>(roofline_table);
+  recipe.source.read.shapes = parse_shapes(o.shape, table.place_of("shape"));
+  if (o.batch > 0) recipe.source.read.batch = o.batch;
+
+  const int kinds = !o.problem.empty() + !o.problems.empty() + (!o.graph.empty() || !o.machine.empty());
+  if (kinds == 0)
+    throw InputError(table.place(), "nothing to place: give `problem`, `problems`, or `graph` and `machine`");
+  if (kinds > 1)
+    throw InputError(table.place(), "`problem`, `problems` and `graph` + `machine` are alternatives, found {} of them",
+                     kinds);
+  if (o.graph.empty() != o.machine.empty())
+    throw InputError(table.place(), "`{}` needs `{}` beside it", o.graph.empty() ? "machine" : "graph",
+                     o.graph.empty() ? "graph" : "machine");
+  for (const std::string& method : o.compare)
+    if (!method.starts_with("device:")) find_entry(placers(), method, "placer", table.place_of("compare"));
+  return recipe;
+}
+
+std::vector<std::string> Recipe::sources() const {
+  if (!options.problem.empty()) return {options.problem};
+  if (!options.problems.empty()) return options.problems;
+  return {options.graph + "@" + options.machine};
+}
+
+ConfigTable Recipe::resolved() const {
+  RecipeOptions filled = options;
+  if (!filled.problem.empty()) filled.problem = absolute_source(filled.problem);
+  if (!filled.graph.empty()) filled.graph = absolute_source(filled.graph);
+  if (!filled.machine.empty()) filled.machine = absolute_source(filled.machine);
+  for (std::string& each : filled.problems) each = absolute_source(each);
+  ConfigTable table = echo_options(filled);
+  // Where 0 or an empty text stands for "not given", the key is left out: a given 0 would be refused.
+  for (const std::string& key : table.keys()) {
+    const ConfigValue& value = *table.find(key);
+    const auto* text = std::get_if<std::string>(&value.data);
+    const auto* list = std::get_if<ConfigList>(&value.data);
+    if ((text != nullptr && text->empty()) || (list != nullptr && list->empty() && key != "compare")) table.erase(key);
+  }
+  if (filled.batch == 0) table.erase("batch");
+  if (filled.groups == 0) table.erase("groups");
+  if (filled.updates == 0) table.erase("updates");
+  if (filled.evaluations == 0) table.erase("evaluations");
+  if (filled.seconds == 0) table.erase("seconds");
+
+  const auto add_table = [&](const std::string& name, const ConfigTable& inner) {
+    for (const std::string& key : inner.keys()) table.set_path(name + "." + key, *inner.find(key));
+  };
+  add_table(options.policy, find_entry(policies(), options.policy, "policy").resolve(policy_options));
+  add_table(options.learner, find_entry(learners(), options.learner, "learner").resolve(learner_options));
+  add_table("roofline", echo_options(source.roofline));
+  return table;
+}
+
+bool is_budget_key(const std::string& key) {
+  constexpr std::array keys = {"updates", "evaluations", "seconds", "checkpoint_every", "compare"};
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+}  // namespace emplace

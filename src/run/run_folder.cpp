@@ -1,0 +1,126 @@
+#include "emplace/run/run_folder.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/text.hpp"
+
+namespace emplace {
+
+namespace {
+
+constexpr const char* lock_name = "/lock";
+
+int take_lock(const std::string& folder) {
+  const std::string path = folder + lock_name;
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0) throw InputError(folder, "the run folder cannot be written: {}", std::strerror(errno));
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+  const int why = errno;
+  ::close(fd);
+  if (why == EWOULDBLOCK) throw InputError(folder, "another run is working in this folder");
+  throw EnvironmentError("{}: cannot be locked: {}", path, std::strerror(why));
+}
+
+std::string without_trailing_slash(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+}  // namespace
+
+RunFolder RunFolder::create(const std::string& given, const ConfigTable& config) {
+  const std::string path = without_trailing_slash(given);
+  std::string moved;
+  if (file_exists(path + "/config.toml")) {
+    const int lock = take_lock(path);  // refuses a live run
+    for (int number = 1; moved.empty(); ++number)
+      if (!file_exists(fmt::format("{}.{}", path, number))) moved = fmt::format("{}.{}", path, number);
+    replace_file(path, moved);
+    ::close(lock);
+  } else if (file_exists(path) && !std::filesystem::is_directory(path)) {
+    throw InputError(path, "is a file, wanted a run folder");
+  }
+  make_folder(path);
+  RunFolder folder(path, take_lock(path));
+  folder.moved_aside_ = moved;
+  write_file(folder.file("config.toml"), config.to_toml());
+  folder.set_status("running");
+  return folder;
+}
+
+RunFolder RunFolder::open(const std::string& given) {
+  const std::string path = without_trailing_slash(given);
+  if (!file_exists(path + "/config.toml")) throw InputError(path, "is not a run folder: it has no config.toml");
+  return RunFolder(path, take_lock(path));
+}
+
+RunFolder::RunFolder(RunFolder&& other) noexcept
+    : path_(std::move(other.path_)),
+      moved_aside_(std::move(other.moved_aside_)),
+      lock_(std::exchange(other.lock_, -1)) {}
+
+RunFolder::~RunFolder() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+ConfigTable RunFolder::config() const { return ConfigTable::read_toml(file("config.toml")); }
+
+void RunFolder::set_status(const std::string& status) const { write_file(file("status"), status + "\n"); }
+
+std::string RunFolder::status() const {
+  if (!file_exists(file("status"))) return "unknown";
+  std::string text = read_file(file("status"), 4096);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+MetricsFile::MetricsFile(std::string path, std::size_t rows) : path_(std::move(path)) {
+  std::string kept;
+  if (rows > 0 && file_exists(path_)) {
+    const std::string text = read_file(path_);
+    std::size_t end = 0;
+    for (std::size_t line = 0; line <= rows; ++line) {  // the header and `rows` rows
+      const std::size_t next = text.find('\n', end);
+      if (next == std::string::npos) break;
+      end = next + 1;
+      if (line == 0) header_ = text.substr(0, next);
+    }
+    kept = text.substr(0, end);
+  }
+  write_file(path_, kept);
+  file_ = std::fopen(path_.c_str(), "a");
+  if (file_ == nullptr) throw EnvironmentError("{}: cannot be written: {}", path_, std::strerror(errno));
+}
+
+MetricsFile::~MetricsFile() {
+  if (file_ != nullptr) std::fclose(file_);
+}
+
+void MetricsFile::add(const std::vector<std::pair<std::string, double>>& row) {
+  std::vector<std::string> names;
+  std::vector<std::string> values;
+  for (const auto& [name, value] : row) {
+    names.push_back(name);
+    values.push_back(std::isfinite(value) ? fmt::format("{}", value) : "");  // an empty cell: not a number
+  }
+  const std::string header = join(names, ",");
+  if (header_.empty()) {
+    header_ = header;
+    fmt::print(file_, "{}\n", header_);
+  }
+  EMPLACE_CHECK(header == header_, "metrics.csv has columns {}, this row has {}", header_, header);
+  fmt::print(file_, "{}\n", join(values, ","));
+  if (std::fflush(file_) != 0) throw EnvironmentError("{}: cannot be written: {}", path_, std::strerror(errno));
+}
+
+}  // namespace emplace

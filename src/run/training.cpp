@@ -1,0 +1,233 @@
+#include "emplace/run/training.hpp"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <cmath>
+#include <csignal>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/log.hpp"
+#include "emplace/base/progress.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/formats/problem_json.hpp"
+#include "emplace/run/version.hpp"
+
+namespace emplace {
+
+namespace {
+
+volatile std::sig_atomic_t stop_flag = 0;
+
+// Values of attributes that must match before a checkpoint may continue a run.
+constexpr const char* config_attribute = "config";
+
+// The part of the configuration that decides what is computed: everything but the budgets and the folder.
+std::string computing_part(ConfigTable config) {
+  for (const std::string& key : config.keys())
+    if (is_budget_key(key) || key == "run") config.erase(key);
+  return config.to_toml();
+}
+
+std::string describe_progress(const UpdateReport& report, std::uint64_t last_update, const Best& best) {
+  std::string text = last_update > 0 ? fmt::format("update {}/{}", report.update, last_update)
+                                     : fmt::format("update {}", report.update);
+  if (best.any && best.outcome.timed())
+    text += fmt::format("  best {}{}", human_seconds(to_seconds(best.outcome.makespan)),
+                        best.outcome.feasible() ? "" : " (infeasible)");
+  if (std::isfinite(report.mean_seconds)) text += fmt::format("  mean {}", human_seconds(report.mean_seconds));
+  return text + fmt::format("  feasible {:.0f} %  {} placements", 100 * report.feasible_share, report.evaluations);
+}
+
+}  // namespace
+
+void Training::request_stop() { stop_flag = 1; }
+bool Training::stop_requested() { return stop_flag != 0; }
+
+Training::Training(Recipe recipe)
+    : recipe_(std::move(recipe)), schedule_(schedule_of(recipe_.options.schedule, recipe_.place)) {
+  const RecipeOptions& o = recipe_.options;
+  for (const std::string& source : recipe_.sources()) {
+    LoadedProblem loaded =
+        o.graph.empty() ? load_problem(source, recipe_.source) : load_problem(o.graph, o.machine, recipe_.source);
+    for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
+    problems_.push_back(std::move(loaded.problem));
+  }
+  const GroupingKind grouping = grouping_of(o.grouping, recipe_.place);
+  for (const Problem& problem : problems_)
+    policy_problems_.push_back(
+        {&problem, make_grouping(problem, grouping, static_cast<std::size_t>(o.groups), recipe_.place)});
+  policy_ = find_entry(policies(), o.policy, "policy")
+                .make(recipe_.policy_options, policy_problems_, static_cast<std::uint64_t>(o.seed));
+  learner_ = find_entry(learners(), o.learner, "learner").make(recipe_.learner_options);
+}
+
+std::vector<const Problem*> Training::problem_list() const {
+  std::vector<const Problem*> list;
+  for (const Problem& problem : problems_) list.push_back(&problem);
+  return list;
+}
+
+std::string Training::best_file(std::size_t problem) const {
+  return problems_.size() == 1 ? "best.placement.json" : fmt::format("best.{}.placement.json", problem);
+}
+
+Training::Limits Training::limits() const {
+  const RecipeOptions& o = recipe_.options;
+  Limits limits{static_cast<std::uint64_t>(o.updates), static_cast<std::uint64_t>(o.evaluations), o.seconds};
+  if (limits.updates == 0 && limits.evaluations == 0 && limits.seconds == 0) {
+    limits.updates = learner_->default_updates();
+    if (limits.updates == 0)
+      throw InputError(recipe_.place,
+                       "no budget: give `updates`, `evaluations` or `seconds` (learner '{}' has no length of its own)",
+                       o.learner);
+  }
+  return limits;
+}
+
+Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool resume, bool show_progress) {
+  using Clock = std::chrono::steady_clock;
+  const Limits limit = limits();
+  Trainer trainer(*policy_, *learner_, evaluator, policy_problems_, static_cast<std::uint64_t>(recipe_.options.seed),
+                  schedule_);
+  const bool has_checkpoint =
+      file_exists(folder.file("checkpoint.h5")) || file_exists(folder.file("checkpoint.previous.h5"));
+  if (resume && has_checkpoint) load(load_newest_checkpoint(folder.path()), trainer);
+
+  log::to_file(folder.file("log.txt"));
+  MetricsFile metrics(folder.file("metrics.csv"), trainer.updates());
+  folder.set_status("running");
+  Progress progress(show_progress);
+  const double seconds_before = seconds_;
+  const auto start = Clock::now();
+  const auto per_update = trainer.evaluations_per_update();
+  const auto done = [&] {
+    return (limit.updates > 0 && trainer.updates() >= limit.updates) ||
+           (limit.evaluations > 0 && trainer.evaluations() + per_update > limit.evaluations) ||
+           (limit.seconds > 0 && seconds_ >= limit.seconds);
+  };
+  const auto fraction = [&] {
+    double share = 0;
+    if (limit.updates > 0)
+      share = std::max(share, static_cast<double>(trainer.updates()) / static_cast<double>(limit.updates));
+    if (limit.evaluations > 0)
+      share = std::max(share, static_cast<double>(trainer.evaluations()) / static_cast<double>(limit.evaluations));
+    if (limit.seconds > 0) share = std::max(share, seconds_ / limit.seconds);
+    return share;
+  };
+  if (trainer.updates() == 0 && done())
+    throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update", limit.evaluations,
+                     per_update);
+
+  std::uint64_t saved_at = trainer.updates();
+  while (!done() && !stop_requested()) {
+    const UpdateReport report = trainer.step();
+    seconds_ = seconds_before + std::chrono::duration<double>(Clock::now() - start).count();
+    metrics.add(record(report, trainer.best().front()));
+    progress.update(fraction(), describe_progress(report, limit.updates, trainer.best().front()));
+    if (trainer.updates() % static_cast<std::uint64_t>(recipe_.options.checkpoint_every) == 0) {
+      save(folder, trainer);
+      saved_at = trainer.updates();
+    }
+  }
+  progress.finish();
+  if (saved_at != trainer.updates() || !has_checkpoint) save(folder, trainer);
+  best_.assign(trainer.best().begin(), trainer.best().end());
+  evaluations_ = trainer.evaluations();
+  const End end = done() ? End::finished : End::interrupted;
+  folder.set_status(end == End::finished ? "finished" : "interrupted");
+  log::to_file("");
+  return end;
+}
+
+std::vector<std::pair<std::string, double>> Training::record(const UpdateReport& report, const Best& best) {
+  const bool feasible = best.any && best.outcome.feasible();
+  std::vector<std::pair<std::string, double>> row = {
+      {"update", static_cast<double>(report.update)},
+      {"evaluations", static_cast<double>(report.evaluations)},
+      {"samples", static_cast<double>(report.samples)},
+      {"mean_reward", -report.mean_seconds},
+      {"best_reward", -report.best_seconds},
+      {"best_step_time", feasible ? to_seconds(best.outcome.makespan) : std::nan("")},
+      {"feasible_share", report.feasible_share},
+  };
+  for (const auto& [name, value] : report.learner) row.emplace_back(name, value);
+  row.emplace_back("wall_seconds", seconds_);
+  for (const auto& [name, value] : row) history_[name == "wall_seconds" ? "seconds" : name].push_back(value);
+  return row;
+}
+
+void Training::save(const RunFolder& folder, const Trainer& trainer) {
+  Checkpoint checkpoint;
+  const auto parameters = policy_->parameters();
+  std::size_t next = 0;
+  for (const Policy::ParameterInfo& info : policy_->layout()) {
+    std::size_t size = 1;
+    for (const std::uint64_t dimension : info.shape) size *= dimension;
+    put(checkpoint.arrays, "policy/" + info.name,
+        std::vector<float>(parameters.begin() + static_cast<std::ptrdiff_t>(next),
+                           parameters.begin() + static_cast<std::ptrdiff_t>(next + size)),
+        info.shape);
+    next += size;
+  }
+  EMPLACE_CHECK(next == parameters.size(), "the policy's layout does not cover its parameters");
+  for (auto& [name, array] : learner_->save()) checkpoint.arrays["learner/" + name] = array;
+  for (auto& [name, array] : trainer.save()) checkpoint.arrays["trainer/" + name] = array;
+  for (const auto& [name, values] : history_) put(checkpoint.arrays, "history/" + name, values);
+  for (std::size_t p = 0; p < problems_.size(); ++p) {
+    const Best& best = trainer.best()[p];
+    if (!best.any) continue;
+    put(checkpoint.arrays, problems_.size() == 1 ? "best/placement" : fmt::format("best/placement.{}", p),
+        best.placement.device);
+    write_file(folder.file(best_file(p)), write_placement_json(problems_[p], best.placement, schedule_));
+  }
+  const ConfigTable config = recipe_.resolved();
+  checkpoint.attributes = {{config_attribute, config.to_toml()},
+                           {"program_version", version()},
+                           {"seed", fmt::format("{}", recipe_.options.seed)},
+                           {"update", fmt::format("{}", trainer.updates())},
+                           {"instruction_set", instruction_set()}};
+  save_checkpoint(folder.path(), checkpoint);
+}
+
+void Training::load(const Checkpoint& checkpoint, Trainer& trainer) {
+  const auto attribute = [&](const char* name) {
+    const auto found = checkpoint.attributes.find(name);
+    if (found == checkpoint.attributes.end()) throw InputError("checkpoint", "attribute {} is missing", name);
+    return found->second;
+  };
+  const ConfigTable then = ConfigTable::parse_toml(attribute(config_attribute), "checkpoint");
+  if (computing_part(then) != computing_part(recipe_.resolved()))
+    throw InputError("checkpoint", "was written by another configuration than this run's config.toml");
+  if (attribute("instruction_set") != instruction_set())
+    log_warning(
+        "the run was begun with instruction set {}, this program uses {}: the bits may differ from an undisturbed run",
+        attribute("instruction_set"), instruction_set());
+
+  const auto parameters = policy_->parameters();
+  std::size_t next = 0;
+  State learner;
+  State counters;
+  for (const auto& [path, array] : checkpoint.arrays) {
+    if (path.starts_with("learner/")) learner[path.substr(8)] = array;
+    if (path.starts_with("trainer/")) counters[path.substr(8)] = array;
+    if (path.starts_with("history/")) history_[path.substr(8)] = get<double>(checkpoint.arrays, path);
+  }
+  for (const Policy::ParameterInfo& info : policy_->layout()) {
+    std::size_t size = 1;
+    for (const std::uint64_t dimension : info.shape) size *= dimension;
+    const auto& values = get<float>(checkpoint.arrays, "policy/" + info.name, size);
+    std::copy(values.begin(), values.end(), parameters.begin() + static_cast<std::ptrdiff_t>(next));
+    next += size;
+  }
+  learner_->load(learner);
+  trainer.load(counters);
+  for (const auto& [name, values] : history_)
+    if (values.size() != trainer.updates())
+      throw InputError("checkpoint", "history/{} has {} updates, wanted {}", name, values.size(), trainer.updates());
+  const auto& seconds = history_["seconds"];
+  seconds_ = seconds.empty() ? 0 : seconds.back();
+}
+
+}  // namespace emplace

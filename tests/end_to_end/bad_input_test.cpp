@@ -1,0 +1,177 @@
+// Every kind of bad input: exit code 2, one sentence on standard error that names the place, nothing on standard
+// output.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "emplace/base/files.hpp"
+#include "program.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace::test {
+namespace {
+
+using testing::HasSubstr;
+
+class BadInput : public testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& text) {
+    write_file(folder_ / name, text);
+    return folder_ / name;
+  }
+  std::string recipe(const std::string& text) {
+    return file("recipe.toml", text + "\nrun = \"" + (folder_ / "run") + "\"\n");
+  }
+
+  void expect_refused(const std::vector<std::string>& arguments, const std::vector<std::string>& parts) {
+    const auto done = emplace_run(arguments);
+    EXPECT_EQ(done.exit_code, 2) << done.err;
+    EXPECT_EQ(done.out, "");
+    for (const std::string& part : parts) EXPECT_THAT(done.err, HasSubstr(part));
+    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << "one sentence: " << done.err;
+    EXPECT_THAT(done.err, testing::StartsWith("error: "));
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(BadInput, TruncatedOrForeignModelFiles) {
+  expect_refused({"inspect", file("garbage.onnx", "this is no protobuf")}, {"garbage.onnx"});
+  expect_refused({"inspect", file("empty.onnx", "")}, {"empty.onnx"});
+  expect_refused({"cost", file("garbage.onnx", std::string(3000, '\xff')), "laptop"}, {"garbage.onnx"});
+}
+
+TEST_F(BadInput, ATruncatedRealModel) {
+  const std::string model = "../shared/models/onnx-light/light_resnet50.onnx";
+  if (!file_exists(model)) GTEST_SKIP() << "no model files here";
+  const std::string whole = read_file(model);
+  for (const std::size_t size : {whole.size() / 2, whole.size() - 1, std::size_t{100}})
+    expect_refused({"inspect", file("cut.onnx", whole.substr(0, size))}, {"cut.onnx"});
+}
+
+TEST_F(BadInput, ACyclicProblemNamesTheCycle) {
+  expect_refused({"place", "single", file("p.json", R"({"emplace": "problem/1", "devices": [{"name": "d"}],
+      "ops": [{"name": "a", "seconds": [1]}, {"name": "b", "seconds": [1]}],
+      "tensors": [{"from": 0, "bytes": 1, "to": [1]}, {"from": 1, "bytes": 1, "to": [0]}]})")},
+                 {"p.json", "cycle", "'a'", "'b'"});
+}
+
+TEST_F(BadInput, TensorsOfNegativeOrOverflowingSize) {
+  const auto problem = [&](const std::string& bytes) {
+    return file("p.json",
+                R"({"emplace": "problem/1", "devices": [{"name": "d"}], "ops": [{"name": "a", "seconds": [1]}],
+      "tensors": [{"from": 0, "bytes": )" +
+                    bytes + R"(, "to": []}]})");
+  };
+  expect_refused({"place", "single", problem("-1")}, {"p.json", "tensors[0]", "-1"});
+  expect_refused({"place", "single", problem("9223372036854775807")}, {"p.json", "2^62"});
+  expect_refused({"place", "single", problem("1e300")}, {"p.json"});
+}
+
+TEST_F(BadInput, ADuplicateOpName) {
+  expect_refused({"place", "single", file("p.json", R"({"emplace": "problem/1", "devices": [{"name": "d"}],
+      "ops": [{"name": "a", "seconds": [1]}, {"name": "a", "seconds": [1]}], "tensors": []})")},
+                 {"p.json", "'a'", "twice"});
+}
+
+TEST_F(BadInput, ZeroDevices) {
+  expect_refused(
+      {"place", "single",
+       file("p.json",
+            R"({"emplace": "problem/1", "devices": [], "ops": [{"name": "a", "seconds": []}], "tensors": []})")},
+      {"p.json", "devices"});
+}
+
+TEST_F(BadInput, MachinesThatContradictThemselves) {
+  const std::string device =
+      "name = \"m\"\n[[device]]\nname = \"cpu\"\nkind = \"cpu\"\nmemory_bytes = 1000000000\n"
+      "memory_bytes_per_s = 1e10\npeak_flops = { f32 = 1e12 }\n";
+  expect_refused(
+      {"cost", "zoo:inception-v3",
+       file("m.toml",
+            device + "[[channel]]\nname = \"c\"\nlatency_s = 0.0\nbytes_per_s = 1e9\npairs = [[\"cpu\", \"gpuu\"]]\n")},
+      {"m.toml", "'gpuu'"});
+  expect_refused(
+      {"cost", "zoo:inception-v3",
+       file("m.toml", device + "[[channel]]\nname = \"c\"\nlatency_s = 0.0\nbytes_per_s = -1e9\npairs = []\n")},
+      {"m.toml"});
+  expect_refused({"cost", "zoo:inception-v3", file("m.toml", "name = \"m\"\n")}, {"m.toml", "device"});
+  expect_refused({"cost", "zoo:inception-v3", "k40x0"}, {"k40x0"});
+  expect_refused({"cost", "zoo:inception-v3", "laptopp"}, {"'laptop'"});
+}
+
+TEST_F(BadInput, UnknownKeysNameTheNearestRightOne) {
+  const std::string problem = file("p.json", example_problem);
+  expect_refused({"train", recipe("problem = \"" + problem + "\"\nupdats = 5")},
+                 {"recipe.toml:2", "'updats'", "'updates'"});
+  expect_refused({"train", recipe("problem = \"" + problem + "\""), "post.elite_fractoin=0.2"},
+                 {"'elite_fractoin'", "'elite_fraction'"});
+  expect_refused({"train", recipe("problem = \"" + problem + "\"\npolicy = \"pots\"")},
+                 {"recipe.toml:2", "'pots'", "'post'"});
+  expect_refused({"place", "gredy", problem}, {"'gredy'", "'greedy'"});
+  expect_refused({"place", "single", problem, "colour=blue"}, {"'colour'"});
+  expect_refused({"sim", problem, "x"}, {"'sim'", "'simulate'"});
+  expect_refused({"inspect", "zoo:inceptoin-v3"}, {"'inception-v3'"});
+  expect_refused({"inspect", "zoo:nmt?layer=2"}, {"'layer'", "'layers'"});
+  expect_refused({"list", "policy"}, {"'policies'"});
+}
+
+TEST_F(BadInput, RecipesThatNameMissingFilesOrContradictThemselves) {
+  const std::string problem = file("p.json", example_problem);
+  expect_refused({"train", folder_ / "absent.toml"}, {"absent.toml"});
+  expect_refused({"train", recipe("problem = \"/no/such/problem.json\"")}, {"/no/such/problem.json"});
+  expect_refused({"train", recipe("problem = \"" + problem + "\"\ngraph = \"zoo:nmt\"\nmachine = \"k40x2\"")},
+                 {"alternatives"});
+  expect_refused({"train", recipe("graph = \"zoo:nmt\"")}, {"machine"});
+  expect_refused({"train", recipe("seed = 1")}, {"problem"});
+  expect_refused({"train", recipe("problem = \"" + problem + "\"\nevaluations = 0")}, {"evaluations", "at least 1"});
+  expect_refused({"train", recipe("problem = \"" + problem + "\"\ngroups = 3\nevaluations = 40")}, {"3", "2"});
+  expect_refused({"train"}, {"recipe"});
+}
+
+TEST_F(BadInput, ACorruptedCheckpoint) {
+  const std::string problem = file("p.json", example_problem);
+  const auto done = emplace_run({"train", recipe("problem = \"" + problem + "\"\nevaluations = 40"), "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const std::string run = folder_ / "run";
+  std::string bytes = read_file(run + "/checkpoint.h5");
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x10);
+  for (const char* name : {"/checkpoint.h5", "/checkpoint.previous.h5"})
+    write_file(run + name, bytes.substr(0, bytes.size() / 2));
+  expect_refused({"inspect", run + "/checkpoint.h5"}, {"checkpoint.h5"});
+  const auto resumed = emplace_run({"train", "--resume", run});
+  EXPECT_EQ(resumed.exit_code, 2) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("checkpoint"));
+}
+
+TEST_F(BadInput, PlacementsThatDoNotFitTheProblem) {
+  const std::string problem = file("p.json", example_problem);
+  const auto refused = [&](const std::string& text, const std::vector<std::string>& parts) {
+    expect_refused({"simulate", problem, file("placement.json", text)}, parts);
+  };
+  refused(R"({"emplace": "placement/1", "problem": "p", "ops": {"a": "gpu:0"}})", {"placement.json", "'b'"});
+  refused(R"({"emplace": "placement/1", "problem": "p", "ops": {"a": "gpu:0", "b": "cpu:0", "c": "cpu:0"}})", {"'c'"});
+  refused(R"({"emplace": "placement/1", "problem": "p", "ops": {"a": "gpu:0", "a": "cpu:0", "b": "cpu:0"}})", {"'a'"});
+  refused(R"({"emplace": "placement/1", "problem": "p", "ops": {"a": "gpu:1", "b": "cpu:0"}})", {"'gpu:1'", "'gpu:0'"});
+  refused(
+      R"({"emplace": "placement/1", "problem": "p", "ops": {"a": "gpu:0", "b": "cpu:0"}, "schedule": "in-order", "order": ["b", "a"]})",
+      {"order", "'a'", "'b'"});
+}
+
+TEST_F(BadInput, IsSaidOnceAndEndsEveryRank) {
+  const auto done = emplace_run(3, {"train", recipe("problem = \"/no/such/problem.json\"")});
+  EXPECT_EQ(done.exit_code, 2) << done.err;
+  const std::string sentence = "error: /no/such/problem.json";
+  const auto first = done.err.find(sentence);
+  ASSERT_NE(first, std::string::npos) << done.err;
+  EXPECT_EQ(done.err.find(sentence, first + 1), std::string::npos) << done.err;
+}
+
+TEST_F(BadInput, BudgetsOfZeroAndNegativeSeconds) {
+  const std::string problem = file("p.json", example_problem);
+  expect_refused({"place", "random", problem, "--evaluations", "0"}, {"--evaluations"});
+  expect_refused({"place", "random", problem, "--seconds", "-1"}, {"--seconds"});
+  expect_refused({"train", recipe("problem = \"" + problem + "\""), "--seconds", "0"}, {"seconds"});
+}
+
+}  // namespace
+}  // namespace emplace::test

@@ -1,0 +1,154 @@
+// Promises 1 and 2: the same bits for any number of ranks, and after a kill and a resume.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <thread>
+
+#include "emplace/base/files.hpp"
+#include "emplace/run/checkpoint.hpp"
+#include "program.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace::test {
+namespace {
+
+using nlohmann::json;
+
+// Everything of a checkpoint but clocks.
+State without_clocks(const std::string& run) {
+  State arrays = load_newest_checkpoint(run).arrays;
+  EXPECT_EQ(arrays.erase("history/seconds"), 1U);
+  return arrays;
+}
+
+// metrics.csv without its clock columns.
+std::string metrics_without_clocks(const std::string& run) {
+  std::istringstream text(read_file(run + "/metrics.csv"));
+  std::string line;
+  std::string out;
+  std::vector<bool> keep;
+  while (std::getline(text, line)) {
+    std::istringstream cells(line);
+    std::string cell;
+    const bool header = keep.empty();
+    for (std::size_t column = 0; std::getline(cells, cell, ','); ++column) {
+      if (header) keep.push_back(!cell.starts_with("wall_"));
+      if (keep.at(column)) out += cell + ',';
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+class SameBits : public testing::Test {
+ protected:
+  std::vector<std::string> train(const std::string& run, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"train",
+                                          "configs/recipes/quickstart.toml",
+                                          "graph=zoo:nmt?layers=2&sequence=4&training=true",
+                                          "evaluations=600",
+                                          "checkpoint_every=3",
+                                          "run=" + run};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(SameBits, RewardsParametersAndBestPlacementDoNotDependOnTheNumberOfRanks) {
+  const std::string alone = folder_ / "alone";
+  const auto reference = emplace_run(train(alone, {"--json"}));
+  ASSERT_EQ(reference.exit_code, 0) << reference.err;
+  const State wanted = without_clocks(alone);
+  ASSERT_TRUE(wanted.contains("best/placement"));
+  ASSERT_TRUE(wanted.contains("history/mean_reward"));
+  for (int ranks = 1; ranks <= 4; ++ranks) {
+    const std::string run = folder_ / ("ranks" + std::to_string(ranks));
+    const auto done = emplace_run(ranks, train(run, {"--json"}));
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_TRUE(without_clocks(run) == wanted) << ranks << " ranks";
+    EXPECT_EQ(metrics_without_clocks(run), metrics_without_clocks(alone)) << ranks << " ranks";
+    EXPECT_EQ(read_file(run + "/best.placement.json"), read_file(alone + "/best.placement.json"));
+  }
+}
+
+TEST_F(SameBits, ARunKilledHalfWayAndResumedEndsAsAnUndisturbedOne) {
+  const std::string undisturbed = folder_ / "undisturbed";
+  ASSERT_EQ(emplace_run(train(undisturbed)).exit_code, 0);
+  const std::string run = folder_ / "killed";
+  {
+    Process process(under_mpirun(3, command(train(run))));
+    // Killed as soon as a checkpoint exists: somewhere in the middle, at no chosen point.
+    for (int i = 0; i < 3000 && !file_exists(run + "/checkpoint.h5"); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    process.signal_group(SIGKILL);
+    (void)process.wait(std::chrono::seconds(30));
+  }
+  ASSERT_TRUE(file_exists(run + "/checkpoint.h5"));
+  // The ranks of a killed mpirun end by themselves within seconds; until then they hold the folder's lock.
+  Finished resumed;
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    resumed = emplace_run(2, {"train", "--resume", run});
+    if (resumed.exit_code != 2) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_TRUE(without_clocks(run) == without_clocks(undisturbed));
+  EXPECT_EQ(metrics_without_clocks(run), metrics_without_clocks(undisturbed));
+}
+
+TEST_F(SameBits, AnInterruptedRunCheckpointsEndsWith75AndResumes) {
+  const std::string undisturbed = folder_ / "undisturbed";
+  ASSERT_EQ(emplace_run(train(undisturbed)).exit_code, 0);
+  const std::string run = folder_ / "interrupted";
+  Process process(under_mpirun(2, command(train(run))));
+  for (int i = 0; i < 3000 && !file_exists(run + "/metrics.csv"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  process.signal(SIGUSR1);
+  const auto stopped = process.wait(std::chrono::seconds(60));
+  if (stopped.exit_code == 0) GTEST_SKIP() << "the run was over before the signal came";
+  EXPECT_EQ(stopped.exit_code, 75) << stopped.err;
+  EXPECT_EQ(read_file(run + "/status"), "interrupted\n");
+  const auto resumed = emplace_run(train(run, {"--resume", run}));
+  EXPECT_EQ(resumed.exit_code, 2) << "a recipe and --resume together are refused";
+  ASSERT_EQ(emplace_run({"train", "--resume", run}).exit_code, 0);
+  EXPECT_TRUE(without_clocks(run) == without_clocks(undisturbed));
+}
+
+TEST_F(SameBits, ResumingAFinishedRunEndsAtOnceAndALargerBudgetGoesOn) {
+  const std::string once = folder_ / "once";
+  ASSERT_EQ(emplace_run(train(once)).exit_code, 0);
+  const std::string half = folder_ / "half";
+  ASSERT_EQ(emplace_run(train(half, {"evaluations=300"})).exit_code, 0);
+  ASSERT_EQ(emplace_run({"train", "--resume", half}).exit_code, 0);
+  EXPECT_EQ(load_newest_checkpoint(half).attributes.at("update"), "15") << "300 evaluations of 20 an update";
+  ASSERT_EQ(emplace_run({"train", "--resume", half, "evaluations=600"}).exit_code, 0);
+  EXPECT_TRUE(without_clocks(half) == without_clocks(once));
+  const auto refused = emplace_run({"train", "--resume", half, "seed=4"});
+  EXPECT_EQ(refused.exit_code, 2);
+}
+
+TEST_F(SameBits, ADamagedNewestCheckpointFallsBackToThePreviousOne) {
+  const std::string once = folder_ / "once";
+  ASSERT_EQ(emplace_run(train(once)).exit_code, 0);
+  const std::string run = folder_ / "damaged";
+  ASSERT_EQ(emplace_run(train(run)).exit_code, 0);
+  std::filesystem::resize_file(run + "/checkpoint.h5", 1000);
+  const auto resumed = emplace_run({"train", "--resume", run});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, testing::HasSubstr("checkpoint.h5"));
+  EXPECT_TRUE(without_clocks(run) == without_clocks(once));
+}
+
+TEST_F(SameBits, ASecondRunInTheSameFolderKeepsTheFirst) {
+  const std::string run = folder_ / "run";
+  ASSERT_EQ(emplace_run(train(run)).exit_code, 0);
+  const std::string first = read_file(run + "/metrics.csv");
+  const auto second = emplace_run(train(run, {"seed=9"}));
+  ASSERT_EQ(second.exit_code, 0);
+  EXPECT_EQ(read_file(run + ".1/metrics.csv"), first);
+  EXPECT_THAT(second.err, testing::HasSubstr(run + ".1"));
+}
+
+}  // namespace
+}  // namespace emplace::test

@@ -1,0 +1,82 @@
+#include "emplace/run/recipe.hpp"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "emplace/base/error.hpp"
+
+namespace emplace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Recipe recipe_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  ConfigTable table = ConfigTable::parse_toml(text, "r.toml");
+  apply_overrides(table, overrides);
+  return make_recipe(table);
+}
+
+std::string refusal(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  try {
+    (void)recipe_of(text, overrides);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Recipe, AProblemOnTheCommandLineReplacesTheRecipesGraphAndMachine) {
+  const Recipe recipe = recipe_of("graph = \"zoo:nmt\"\nmachine = \"k40x2\"", {"problem=p.json"});
+  EXPECT_THAT(recipe.sources(), ElementsAre("p.json"));
+}
+
+TEST(Recipe, AGraphOnTheCommandLineKeepsTheRecipesMachine) {
+  const Recipe recipe = recipe_of("graph = \"zoo:nmt\"\nmachine = \"k40x2\"", {"graph=model.onnx"});
+  EXPECT_THAT(recipe.sources(), ElementsAre("model.onnx@k40x2"));
+}
+
+TEST(Recipe, TwoKindsOfSourceInOneFileAreRefused) {
+  EXPECT_THAT(refusal("problem = \"p.json\"\nproblems = [\"q.json\"]"), HasSubstr("alternatives"));
+}
+
+TEST(Recipe, PolicyAndLearnerOfOneNameShareTheirTable) {
+  const Recipe recipe = recipe_of("problem = \"p.json\"\n[post]\nelite_fraction = 0.2\n");
+  const ConfigTable resolved = recipe.resolved();
+  EXPECT_EQ(resolved.table("post").number("elite_fraction"), 0.2);
+  EXPECT_THAT(refusal("problem = \"p.json\"\n[post]\nelite_fractoin = 0.2\n"),
+              testing::AllOf(HasSubstr("r.toml:3"), HasSubstr("did you mean 'elite_fraction'")));
+}
+
+TEST(Recipe, TheResolvedConfigurationResolvesToItself) {
+  const Recipe recipe = recipe_of("graph = \"zoo:nmt?layers=2\"\nmachine = \"k40x2\"\nseconds = 2.5\nrun = \"runs/x\"",
+                                  {"post.elite_fraction=0.3", "seed=7", "groups=12"});
+  const std::string once = recipe.resolved().to_toml();
+  EXPECT_EQ(make_recipe(ConfigTable::parse_toml(once, "config.toml")).resolved().to_toml(), once);
+  EXPECT_THAT(once, testing::AllOf(HasSubstr("seconds = 2.5"), HasSubstr("elite_fraction = 0.3"), HasSubstr("seed = 7"),
+                                   HasSubstr("groups = 12"), HasSubstr("checkpoint_every = 10")));
+  EXPECT_THAT(once, testing::Not(HasSubstr("updates"))) << "a budget that was not given is not written as 0";
+}
+
+TEST(Recipe, BudgetsOfZeroAreRefused) {
+  EXPECT_THAT(refusal("problem = \"p.json\"\nupdates = 0"), HasSubstr("'updates' must be at least 1"));
+  EXPECT_THAT(refusal("problem = \"p.json\"\nseconds = 0.0"), HasSubstr("'seconds' must be above 0"));
+}
+
+TEST(Recipe, ValuesOutsideTheirChoicesNameTheNearest) {
+  EXPECT_THAT(refusal("problem = \"p.json\"\nschedule = \"inorder\""), HasSubstr("did you mean 'in-order'"));
+  EXPECT_THAT(refusal("problem = \"p.json\"\ncompare = [\"singel\"]"), HasSubstr("did you mean 'single'"));
+}
+
+TEST(Shapes, AreWrittenWithTheInputsNameFirst) {
+  EXPECT_THAT(parse_shapes({"input=1x3x224x224", "a=b=7"}, "").at("a=b"), ElementsAre(7));
+  EXPECT_THAT(parse_shapes({"input=1x3x224x224"}, "").at("input"), ElementsAre(1, 3, 224, 224));
+  EXPECT_THROW(parse_shapes({"1x3"}, "--shape"), InputError);
+  EXPECT_THROW(parse_shapes({"x=1x0"}, "--shape"), InputError);
+  EXPECT_THROW(parse_shapes({"x=1xx2"}, "--shape"), InputError);
+  EXPECT_THROW(parse_shapes({"x=1", "x=2"}, "--shape"), InputError);
+}
+
+}  // namespace
+}  // namespace emplace
