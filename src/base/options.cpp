@@ -27,7 +27,7 @@ void check_choice(const std::string& value, const char* name, const OptionMeta& 
                    did_you_mean(value, meta.choices));
 }
 
-std::string list_text(const std::vector<std::string>& values) { return "[" + join(values, ", ") + "]"; }
+std::string list_text(const std::vector<std::string>& values) { return fmt::format("[{}]", join(values, ", ")); }
 
 }  // namespace
 
