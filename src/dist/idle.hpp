@@ -8,20 +8,25 @@
 
 namespace emplace {
 
-// Call wait() after every poll that found nothing, and reset() after one that found something.
+// Call wait() after every poll that found nothing; make a new one after a message.
 class Idle {
  public:
-  void wait() {
-    std::this_thread::sleep_for(sleep_);
-    sleep_ = std::min(2 * sleep_, longest);
+  using Nanoseconds = std::chrono::nanoseconds;
+
+  // Each nap is an eighth of the wait so far up to 200 us, so that short waits stay short; in waits of more than 20 ms
+  // a hundredth of it, up to 5 ms, so that dozens of idle ranks on one core cost nothing.
+  [[nodiscard]] static constexpr Nanoseconds nap(Nanoseconds waited) {
+    constexpr Nanoseconds shortest{2'000};
+    constexpr Nanoseconds usual{200'000};
+    constexpr Nanoseconds longest{5'000'000};
+    return std::clamp(std::min(waited / 8, std::max(usual, waited / 100)), shortest, longest);
   }
-  void reset() { sleep_ = shortest; }
+
+  void wait() { std::this_thread::sleep_for(nap(Clock::now() - since_)); }
 
  private:
-  using Microseconds = std::chrono::microseconds;
-  static constexpr Microseconds shortest{1};
-  static constexpr Microseconds longest{200};
-  Microseconds sleep_ = shortest;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point since_ = Clock::now();
 };
 
 }  // namespace emplace

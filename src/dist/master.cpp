@@ -14,6 +14,7 @@ namespace {
 // A piece should keep a worker busy this long: a hundred times what a message costs, and short enough that workers of
 // different speed end together.
 constexpr double piece_seconds = 4e-3;
+constexpr double shortest_piece_seconds = 2.5e-4;
 constexpr std::size_t max_piece_bytes = std::size_t{4} << 20;
 
 class MpiEvaluator final : public Evaluator {
@@ -74,11 +75,11 @@ class MpiEvaluator final : public Evaluator {
     if (left > 0 && (worker.pieces.empty() || left > 2 * workers_.size())) send_piece(worker, jobs, dealt);
   }
 
-  // A first piece is one placement, as nothing is known; later ones take `piece_seconds`, but at most half of the
-  // worker's share of what is left, so that all end together.
+  // A first piece is one placement, as nothing is known. Later ones take `piece_seconds`, but at most half of the
+  // worker's share of what is left, so that all end together; and its whole share where that is not worth dividing.
   void send_piece(Worker& worker, std::span<const EvaluationJob> jobs, std::size_t& dealt) {
     const std::size_t left = jobs.size() - dealt;
-    const std::size_t share = left / (2 * workers_.size()) + 1;
+    const std::size_t share = (left + workers_.size() - 1) / workers_.size();
     std::size_t count = 0;
     std::size_t bytes = 0;
     double ops = 0;
@@ -87,8 +88,8 @@ class MpiEvaluator final : public Evaluator {
       ++count;
       bytes += packed_bytes(job);
       ops += static_cast<double>(std::max<std::size_t>(1, op_counts_[job.problem]));
-    } while (count < std::min(share, left) && worker.seconds_per_op > 0 &&
-             ops * worker.seconds_per_op < piece_seconds && bytes < max_piece_bytes);
+    } while (count < share && worker.seconds_per_op > 0 && bytes < max_piece_bytes &&
+             ops * worker.seconds_per_op < (2 * count < share ? piece_seconds : shortest_piece_seconds));
     const int rank = static_cast<int>(&worker - workers_.data()) + 1;
     worker.pieces.push_back(
         {dealt, count, ops, comm_.start_sending(pack_piece(dealt, jobs.subspan(dealt, count)), rank, Tag::placements)});

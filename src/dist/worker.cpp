@@ -53,7 +53,7 @@ int serve_until_released(const Communicator& comm, const EvaluatorFactory& facto
       idle.wait();
       continue;
     }
-    idle.reset();
+    idle = {};
     switch (arrival->tag) {
       case Tag::problems:
         static_cast<void>(comm.receive<std::byte>(*arrival));
@@ -81,7 +81,9 @@ int serve_until_released(const Communicator& comm, const EvaluatorFactory& facto
 int serve(World& world, const EvaluatorFactory& factory) {
   EMPLACE_CHECK(!world.is_master(), "rank 0 serves nobody");
   try {
-    return serve_until_released(world.communicator(), factory);
+    const int exit_code = serve_until_released(world.communicator(), factory);
+    world.job_fails_ = exit_code != static_cast<int>(ExitCode::done);
+    return exit_code;
   } catch (const InputError& error) {
     end_job(world, error.what(), ExitCode::bad_input);
   } catch (const std::exception& error) {

@@ -13,6 +13,10 @@ namespace emplace {
 
 class Communicator;  // MPI itself, private to src/dist
 
+// What a worker (or the only rank) evaluates with: the simulator, a user's command, a test's fake.
+using EvaluatorFactory =
+    std::function<std::unique_ptr<Evaluator>(std::span<const Problem* const> problems, Schedule schedule)>;
+
 // MPI from construction to destruction. Works without mpirun too (one rank). Errors of MPI are EnvironmentErrors.
 class World {
  public:
@@ -36,17 +40,15 @@ class World {
 
  private:
   friend void release_workers(World& world, int exit_code);
+  friend int serve(World& world, const EvaluatorFactory& factory);
 
   std::unique_ptr<Communicator> communicator_;
   bool has_workers_ = false;
+  bool job_fails_ = false;
 };
 
 // Was this process started by mpirun, srun or smpirun? Answers without starting MPI.
 bool started_by_mpi();
-
-// What a worker (or the only rank) evaluates with: the simulator, a user's command, a test's fake.
-using EvaluatorFactory =
-    std::function<std::unique_ptr<Evaluator>(std::span<const Problem* const> problems, Schedule schedule)>;
 
 // Master: broadcasts the problems once; each evaluate() hands pieces to idle workers and places the outcomes by index.
 // The master itself does not evaluate, so that it answers at once. With one rank it evaluates in process, on an

@@ -1,0 +1,127 @@
+// Outcomes are those of one process, whatever the number of ranks.
+#include <fmt/core.h>
+
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "cases.hpp"
+#include "evaluation_cases.hpp"
+
+namespace emplace::test {
+
+namespace {
+
+struct Batch {
+  std::vector<Placement> placements;
+  std::vector<EvaluationJob> jobs;
+
+  // Of problems number `first` and up.
+  Batch(std::span<const Problem* const> problems, std::size_t count, std::uint32_t seed, bool ordered,
+        std::uint32_t first = 0) {
+    Stream stream({.seed = seed});
+    std::vector<std::uint32_t> numbers;
+    for (std::size_t i = 0; i < count; ++i) {
+      numbers.push_back(first + stream.below(static_cast<std::uint32_t>(problems.size()) - first));
+      placements.push_back(random_placement(*problems[numbers.back()], stream, ordered));
+    }
+    for (std::size_t i = 0; i < count; ++i) jobs.push_back({numbers[i], &placements[i]});
+  }
+};
+
+std::vector<const Problem*> pointers_to(const std::vector<Problem>& problems) {
+  std::vector<const Problem*> pointers;
+  for (const Problem& problem : problems) pointers.push_back(&problem);
+  return pointers;
+}
+
+void check_same(Evaluator& over_mpi, Evaluator& in_process, const Batch& batch) {
+  const std::vector<Outcome> got = over_mpi.evaluate(batch.jobs);
+  const std::vector<Outcome> wanted = in_process.evaluate(batch.jobs);
+  EMPLACE_CHECK(got.size() == wanted.size());
+  for (std::size_t i = 0; i < got.size(); ++i) EMPLACE_CHECK(got[i] == wanted[i], "outcome {} of {}", i, got.size());
+}
+
+int same_outcomes(World& world, Schedule schedule, bool ordered) {
+  std::vector<Problem> problems;
+  problems.push_back(random_problem(1, 10, 2));
+  problems.push_back(random_problem(2, 300, 4));
+  problems.push_back(random_problem(3, 1, 1));
+  const auto pointers = pointers_to(problems);
+  const auto over_mpi = make_mpi_evaluator(world, pointers, schedule);
+  const auto in_process = make_local_evaluator(pointers, schedule);
+  // Fewer placements than ranks, none at all, and hundreds.
+  for (const std::size_t count : {1, 0, 2, 400, 3, 1000}) {
+    const Batch batch(pointers, count, static_cast<std::uint32_t>(count), ordered);
+    check_same(*over_mpi, *in_process, batch);
+  }
+  const Batch batch(pointers, 400, 5, ordered);
+  std::set<Infeasible> kinds;
+  for (const Outcome& outcome : in_process->evaluate(batch.jobs)) kinds.insert(outcome.why);
+  EMPLACE_CHECK(kinds.size() == 5, "the placements show {} of the 5 kinds of outcome", kinds.size());
+  return 0;
+}
+
+// Rank 1 takes 30 ms a placement, the others 1 ms; the outcome says who answered.
+class UnevenEvaluator final : public Evaluator {
+ public:
+  explicit UnevenEvaluator(int rank) : rank_(rank) {}
+  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
+    std::vector<Outcome> outcomes;
+    for (const EvaluationJob& job : jobs) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(rank_ == 1 ? 30 : 1));
+      Outcome outcome;
+      outcome.makespan = job.placement->device[0];
+      outcome.subject = static_cast<std::uint32_t>(rank_);
+      outcomes.push_back(outcome);
+    }
+    return outcomes;
+  }
+
+ private:
+  int rank_;
+};
+
+}  // namespace
+
+int same_outcomes_fifo(World& world) { return same_outcomes(world, Schedule::fifo, false); }
+int same_outcomes_priority(World& world) { return same_outcomes(world, Schedule::priority, true); }
+int same_outcomes_in_order(World& world) { return same_outcomes(world, Schedule::in_order, true); }
+
+// Messages of up to half a megabyte, beyond what MPI sends without asking the receiver first.
+int long_messages(World& world) {
+  std::vector<Problem> problems;
+  problems.push_back(random_problem(4, 100'000, 2));
+  problems.push_back(random_problem(5, 5, 2));
+  const auto pointers = pointers_to(problems);
+  const auto over_mpi = make_mpi_evaluator(world, pointers, Schedule::fifo, make_echo_evaluator);
+  const auto in_process = make_echo_evaluator(pointers, Schedule::fifo);
+  check_same(*over_mpi, *in_process, Batch(pointers, 40, 6, true));
+  // Outcomes of 22 bytes, thousands of them in one message.
+  check_same(*over_mpi, *in_process, Batch(pointers, 50'000, 7, false, 1));
+  return 0;
+}
+
+int slow_workers_get_less(World& world) {
+  const Problem problem = random_problem(6, 4, 2);
+  const Problem* const pointer = &problem;
+  const auto evaluator = make_mpi_evaluator(world, std::span(&pointer, 1), Schedule::fifo);
+  const Batch batch(std::span(&pointer, 1), 200, 8, false);
+  std::size_t by_slow = 0;
+  const std::vector<Outcome> outcomes = evaluator->evaluate(batch.jobs);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    EMPLACE_CHECK(outcomes[i].makespan == batch.placements[i].device[0]);
+    by_slow += outcomes[i].subject == 1 ? 1 : 0;
+  }
+  // Half of 200 for each of two workers would be 100; thirty times slower, rank 1 should get about 6.
+  EMPLACE_CHECK(by_slow >= 1 && by_slow <= 50, "rank 1 evaluated {} of 200", by_slow);
+  return 0;
+}
+
+EvaluatorFactory uneven(int rank) {
+  return [rank](auto, auto) -> std::unique_ptr<Evaluator> { return std::make_unique<UnevenEvaluator>(rank); };
+}
+
+EvaluatorFactory echo(int) { return make_echo_evaluator; }
+
+}  // namespace emplace::test

@@ -1,0 +1,54 @@
+// mpi_cases NAME: runs one case on all ranks. `mpi_cases` alone lists them.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string_view>
+
+#include "cases.hpp"
+#include "evaluation_cases.hpp"
+#include "failure_cases.hpp"
+
+namespace emplace::test {
+
+std::span<const Case> cases() {
+  static constexpr Case list[] = {
+      {"same_outcomes_fifo", same_outcomes_fifo, simulate},
+      {"same_outcomes_priority", same_outcomes_priority, simulate},
+      {"same_outcomes_in_order", same_outcomes_in_order, simulate},
+      {"long_messages", long_messages, echo},
+      {"slow_workers_get_less", slow_workers_get_less, uneven},
+      {"worker_that_throws", evaluate_for_ever, breaks},
+      {"worker_with_bad_input", evaluate_for_ever, refuses_its_input},
+      {"worker_that_cannot_start", evaluate_for_ever, cannot_be_made},
+      {"master_with_bad_input", release_with_bad_input, simulate},
+      {"master_that_throws_first", throw_before_the_release, simulate},
+      {"master_that_throws_later", throw_between_batches, simulate},
+      {"finish_while_workers_wait", finish_while_workers_wait, simulate},
+  };
+  return list;
+}
+
+}  // namespace emplace::test
+
+int main(int argc, char** argv) {
+  using namespace emplace;
+  try {
+    World world(argc, argv);
+    const auto cases = test::cases();
+    const auto wanted = std::find_if(cases.begin(), cases.end(), [&](const test::Case& one) {
+      return argc == 2 && std::string_view(argv[1]) == one.name;
+    });
+    if (wanted == cases.end()) {
+      for (const test::Case& one : cases)
+        if (world.is_master()) fmt::print("{}\n", one.name);
+      if (world.is_master()) release_workers(world, 0);
+      return argc == 1 ? 0 : 2;
+    }
+    return world.is_master() ? wanted->master(world) : serve(world, wanted->factory(world.rank()));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,13 @@
+# Runs PROGRAM CASE on RANKS ranks and compares exit code and standard error.
+if(RANKS EQUAL 1)
+  set(command ${PROGRAM} ${CASE})
+else()
+  set(command ${MPIRUN} -np ${RANKS} ${PROGRAM} ${CASE})
+endif()
+execute_process(COMMAND ${command} TIMEOUT 120 RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
+if(NOT result STREQUAL EXIT)
+  message(FATAL_ERROR "ended with ${result}, wanted ${EXIT}\n${out}${err}")
+endif()
+if(SAYS AND NOT err MATCHES "${SAYS}")
+  message(FATAL_ERROR "standard error does not match '${SAYS}':\n${err}")
+endif()
