@@ -72,6 +72,13 @@ const OpRow* find_row(std::string_view type) {
 
 bool is_known_type(std::string_view type) { return find_row(type) != nullptr; }
 
+std::vector<std::string> known_op_types() {
+  std::vector<std::string> types;
+  for (const auto& [type, row] : row_map()) types.emplace_back(type);
+  std::sort(types.begin(), types.end());
+  return types;
+}
+
 OpCost cost_of(const Graph& graph, OpId id) {
   const OpView op(graph, graph.ops[id.index()]);
   const OpRow* row = find_row(op.op().type);
@@ -90,6 +97,8 @@ OpCost cost_of(const Graph& graph, OpId id) {
       cost.flops = twice_forward(op, 2);
     }
   }
+  // Attributes of a hostile file (negative kernels, products beyond any double) must not make times negative.
+  if (!(cost.flops >= 0)) cost.flops = 0;
   cost.bytes_read = traffic.read;
   cost.bytes_written = traffic.written;
   cost.known_shapes = !op.incomplete();

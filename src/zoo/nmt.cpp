@@ -22,10 +22,10 @@ struct NmtOptions {
 
 void describe(NmtOptions& o, OptionVisitor& visit) {
   visit("batch", o.batch, {.min = 1, .max = 65536, .unit = "sentences", .help = "Pairs of sentences in a step."});
-  visit("layers", o.layers, {.min = 1, .max = 64, .help = "LSTM layers of the encoder, and of the decoder."});
+  visit("layers", o.layers, {.min = 1, .max = 32, .help = "LSTM layers of the encoder, and of the decoder."});
   visit("hidden", o.hidden,
         {.min = 1, .max = 65536, .unit = "units", .help = "Width of LSTMs, embeddings, attention."});
-  visit("sequence", o.sequence, {.min = 1, .max = 1000, .unit = "tokens", .help = "Length of both sentences."});
+  visit("sequence", o.sequence, {.min = 1, .max = 500, .unit = "tokens", .help = "Length of both sentences."});
   visit("vocabulary", o.vocabulary, {.min = 2, .max = 10000000, .unit = "tokens", .help = "Size of each vocabulary."});
   describe(o.step, visit);
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "emplace/graph/graph.hpp"
 
@@ -48,6 +49,8 @@ struct OpCost {
 
 // Is the type in the table? Control flow ("If", "Loop") is not: its cost lies in sub-graphs that a Graph does not hold.
 [[nodiscard]] bool is_known_type(std::string_view type);
+// All types of the table, sorted.
+[[nodiscard]] std::vector<std::string> known_op_types();
 
 // Sums over a graph: what `inspect` prints. "as the file has it".
 struct GraphStatistics {
