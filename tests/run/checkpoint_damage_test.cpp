@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "../../src/run/checkpoint_hdf5.hpp"
 #include "../../src/run/checkpoint_image.hpp"
 #include "checkpoint_samples.hpp"

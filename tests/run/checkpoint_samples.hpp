@@ -1,37 +1,17 @@
-// A checkpoint with every element type and shape that occurs, and a folder that vanishes after the test.
+// A checkpoint with every element type and shape that occurs.
 #pragma once
 
-#include <stdlib.h>
-
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <numeric>
 #include <string>
 
 #include "emplace/run/checkpoint.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace emplace {
 
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "emplace-test-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
+using test::TemporaryFolder;
 
 template <class T>
 std::vector<T> counting(std::size_t count, T first) {

@@ -5,6 +5,7 @@
 #include <rapidcheck.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "checkpoint_samples.hpp"
 #include "emplace/base/files.hpp"
