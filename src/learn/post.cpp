@@ -75,7 +75,7 @@ class PostLearner final : public Learner {
   std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) override {
     if (!policy.has_fit() || !policy.has_exact_kl())
       throw InputError("learner post", "needs a policy with a closed-form refit and KL divergence, such as post");
-    const std::vector<float> old(policy.parameters().begin(), policy.parameters().end());
+    policy.mark_reference();
     samples_seen_ += samples_per_update();
     const bool refits = o_.steps != "proximal";
     const bool refit_now = refits && samples_seen_ % static_cast<std::uint64_t>(o_.window) == 0;
@@ -87,8 +87,8 @@ class PostLearner final : public Learner {
     if (refit_now)
       elites = refit(policy);
     else if (o_.steps != "cross-entropy")
-      stepped = proximal_steps(policy, rollouts, old);
-    const double kl = policy.kl(old);
+      stepped = proximal_steps(policy, rollouts);
+    const double kl = policy.kl();
     if (stepped && o_.form == "kl") adapt_beta(kl);
     return {{"beta", beta_}, {"elites", static_cast<double>(elites)}, {"entropy", entropy}, {"gamma_s", gamma_s_},
             {"kl", kl},      {"refit", refit_now ? 1.0 : 0.0}};
@@ -135,7 +135,7 @@ class PostLearner final : public Learner {
 
   // Section 2.4: gradient ascent on the surrogate, minus beta times the KL divergence in the kl form. False
   // if there was nothing to learn from.
-  bool proximal_steps(Policy& policy, std::span<const Rollout> rollouts, std::span<const float> old) {
+  bool proximal_steps(Policy& policy, std::span<const Rollout> rollouts) {
     const std::vector<double> advantages = advantages_.of(rollouts);
     if (std::all_of(advantages.begin(), advantages.end(), [](double a) { return a == 0; })) return false;
     Surrogate surrogate(policy, rollouts, advantages, o_.ratio == "joint" ? RatioKind::joint : RatioKind::per_head,
@@ -145,7 +145,7 @@ class PostLearner final : public Learner {
     for (int step = 0; step < o_.ppo_steps; ++step) {
       std::fill(gradient.begin(), gradient.end(), 0.0f);
       surrogate.add_gradient(policy);
-      if (o_.form == "kl") policy.add_kl_gradient(old, -beta_);
+      if (o_.form == "kl") policy.add_kl_gradient(-beta_);
       for (std::size_t i = 0; i < parameters.size(); ++i)
         parameters[i] += static_cast<float>(o_.learning_rate) * gradient[i];
     }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/vector_math.hpp"
 
 namespace emplace {
 
@@ -64,17 +65,24 @@ double Surrogate::slope(double ratio, double plus, double minus) const {
 
 void Surrogate::add_gradient(Policy& policy) {
   policy.forward(terms_, now_);
-  coefficients_.assign(now_.value.size(), 0.0);
+  const std::size_t count = now_.value.size();
+  coefficients_.resize(count);
+  for (std::size_t i = 0; i < count; ++i) coefficients_[i] = now_.value[i] - old_.value[i];
   if (ratio_ == RatioKind::per_head) {
-    for (std::size_t i = 0; i < coefficients_.size(); ++i)
-      if (plus_[i] != 0 || minus_[i] != 0)
-        coefficients_[i] = slope(std::exp(now_.value[i] - old_.value[i]), plus_[i], minus_[i]);
+    // A head that nobody weighs may be an impossible action, whose ratio is no number.
+    for (std::size_t i = 0; i < count; ++i)
+      if ((plus_[i] == 0) & (minus_[i] == 0)) coefficients_[i] = 0;
+    exp_all(coefficients_);
+    if (clip_ == 0)
+      for (std::size_t i = 0; i < count; ++i) coefficients_[i] *= plus_[i] + minus_[i];
+    else
+      for (std::size_t i = 0; i < count; ++i) coefficients_[i] = slope(coefficients_[i], plus_[i], minus_[i]);
   } else {
     for (std::size_t s = 0; s < terms_.size(); ++s) {
       const std::size_t begin = now_.begin[s];
       const std::size_t end = now_.begin[s + 1];
       double log_ratio = 0;
-      for (std::size_t i = begin; i < end; ++i) log_ratio += now_.value[i] - old_.value[i];
+      for (std::size_t i = begin; i < end; ++i) log_ratio += coefficients_[i];
       // Over hundreds of heads the joint ratio leaves the range of numbers; e^30 is as useless, but finite.
       const double ratio = std::exp(std::clamp(log_ratio, -30.0, 30.0));
       for (std::size_t i = begin; i < end; ++i) coefficients_[i] = slope(ratio, plus_[i], minus_[i]);

@@ -4,10 +4,9 @@
 
 namespace emplace {
 
-double Policy::kl(std::span<const float>) const { throw BugError("this policy has no exact KL divergence"); }
-void Policy::add_kl_gradient(std::span<const float>, double) {
-  throw BugError("this policy has no exact KL divergence");
-}
+void Policy::mark_reference() { throw BugError("this policy has no exact KL divergence"); }
+double Policy::kl() const { throw BugError("this policy has no exact KL divergence"); }
+void Policy::add_kl_gradient(double) { throw BugError("this policy has no exact KL divergence"); }
 void Policy::fit(std::span<const Rollout>) { throw BugError("this policy has no closed-form fit"); }
 
 }  // namespace emplace

@@ -1,10 +1,11 @@
-// Post's distribution: one categorical over devices for each unit, and no network (papers: Gao et al. 2018, section 3).
-// Parameters are a table of logits, units x devices; a device on which a unit cannot run has the logit -inf from the
-// start and is left out of everything.
+// Post's distribution: one categorical over devices for each unit, and no network (Gao, Chen, Li, NeurIPS 2018, section
+// 3). Parameters are a table of logits, units x devices; a device on which a unit cannot run has the logit -infinity
+// from the start and is left out of everything.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "categorical_table.hpp"
 #include "emplace/base/error.hpp"
 #include "methods.hpp"
 
@@ -12,17 +13,18 @@ namespace emplace {
 
 namespace {
 
+constexpr float forbidden = -std::numeric_limits<float>::infinity();
+
 struct PostOptions {
   double eps = 0;
 };
 
 void describe(PostOptions& o, OptionVisitor& visit) {
-  visit(
-      "eps", o.eps,
-      {.min = 0,
-       .max = 1,
-       .help = "Share of the uniform distribution mixed in after a refit; 0: D/((D-1)M) within [0.01, 0.1] for M units "
-               "and D devices."});
+  visit("eps", o.eps,
+        {.min = 0,
+         .max = 1,
+         .help = "Share of the uniform distribution mixed in after a refit; 0: D/((D-1)M) within [0.01, 0.1] for M "
+                 "units and D devices."});
 }
 
 // About one unit a sample is moved at random (our choice; the paper gives no value).
@@ -33,6 +35,38 @@ double eps_of(const PostOptions& options, std::size_t units, std::size_t devices
   return std::clamp(d / ((d - 1) * static_cast<double>(units)), 0.01, 0.1);
 }
 
+// One problem's part of the parameters, from `begin` on.
+struct Part {
+  const Grouping* grouping;
+  std::size_t begin;
+  double eps;
+  CategoricalTable now;        // of the parameters at the last forward()
+  CategoricalTable reference;  // of those at the last mark_reference()
+
+  [[nodiscard]] std::size_t units() const { return now.units(); }
+  [[nodiscard]] std::size_t devices() const { return now.devices(); }
+  [[nodiscard]] std::size_t cells() const { return units() * devices(); }
+};
+
+// D x U thresholds of an inverse CDF on 32 random bits: the action is the number of devices whose threshold is at or
+// below the draw. From the last allowed device on they are above every draw. A probability is off by 2^-32 at most.
+std::vector<std::uint64_t> thresholds_of(const CategoricalTable& table) {
+  const std::size_t units = table.units();
+  std::vector<std::uint64_t> thresholds(units * table.devices());
+  std::vector<double> sum(units, 0.0);
+  std::vector<std::size_t> last(units, 0);
+  for (std::size_t d = 0; d < table.devices(); ++d)
+    for (std::size_t unit = 0; unit < units; ++unit) {
+      const double p = table.probability(d)[unit];
+      if (p > 0) last[unit] = d;
+      sum[unit] += p;
+      thresholds[d * units + unit] = static_cast<std::uint64_t>(std::min(sum[unit], 1.0) * 0x1p32);
+    }
+  for (std::size_t unit = 0; unit < units; ++unit)
+    for (std::size_t d = last[unit]; d < table.devices(); ++d) thresholds[d * units + unit] = std::uint64_t{1} << 32;
+  return thresholds;
+}
+
 class PostPolicy final : public Policy {
  public:
   PostPolicy(const PostOptions& options, std::span<const PolicyProblem> problems) {
@@ -40,148 +74,141 @@ class PostPolicy final : public Policy {
     for (const PolicyProblem& problem : problems) {
       const std::size_t units = problem.grouping.count();
       const std::size_t devices = problem.problem->device_count();
-      tables_.push_back({&problem.grouping, cells, units, devices, eps_of(options, units, devices)});
+      parts_.push_back({&problem.grouping, cells, eps_of(options, units, devices), CategoricalTable(units, devices),
+                        CategoricalTable(units, devices)});
       cells += units * devices;
     }
     logits_.assign(cells, 0.0f);
     gradient_.assign(cells, 0.0f);
-    probability_.assign(cells, 0.0);
-    log_probability_.assign(cells, 0.0);
-    for (const Table& table : tables_)
-      for (std::size_t cell = 0; cell < table.units * table.devices; ++cell)
-        if (!table.grouping->allowed[cell]) logits_[table.begin + cell] = forbidden;
+    for (const Part& part : parts_)
+      for (std::size_t cell = 0; cell < part.cells(); ++cell)
+        if (!part.grouping->allowed[cell]) logits_[part.begin + cell] = forbidden;
   }
 
   void sample(std::span<const Draw> draws) const override {
-    std::vector<double> cumulative;
-    const Table* cumulative_of = nullptr;
+    std::vector<std::uint64_t> thresholds;
+    std::vector<std::uint32_t> bits;
+    const Part* thresholds_for = nullptr;
     for (const Draw& draw : draws) {
       Rollout& rollout = draw.rounds.back();
-      const Table& table = tables_.at(rollout.problem);
-      if (cumulative_of != &table) {
-        cumulative = cumulative_table(table);
-        cumulative_of = &table;
+      const Part& part = parts_.at(rollout.problem);
+      if (thresholds_for != &part) {
+        CategoricalTable table(part.units(), part.devices());
+        table.set(logits(part));
+        thresholds = thresholds_of(table);
+        thresholds_for = &part;
       }
-      rollout.actions.resize(table.units);
-      const double* row = cumulative.data();
-      for (std::size_t unit = 0; unit < table.units; ++unit, row += table.devices) {
-        // Inverse CDF. The last allowed device has a cumulative probability above every draw, so the search ends there;
-        // comparisons are summed instead of branched on, because the branch is unpredictable by design.
-        const double u = draw.stream->uniform();
-        std::size_t device = 0;
-        for (std::size_t d = 0; d + 1 < table.devices; ++d) device += row[d] <= u ? 1 : 0;
-        rollout.actions[unit] = static_cast<std::uint8_t>(device);
+      bits.resize(part.units());
+      for (std::uint32_t& word : bits) word = draw.stream->bits32();
+      // Comparisons are counted, not branched on: the branch would be unpredictable by design.
+      rollout.actions.assign(part.units(), 0);
+      for (std::size_t d = 0; d + 1 < part.devices(); ++d) {
+        const std::uint64_t* threshold = thresholds.data() + d * part.units();
+        for (std::size_t unit = 0; unit < part.units(); ++unit) rollout.actions[unit] += threshold[unit] <= bits[unit];
       }
-      table.grouping->expand(rollout.actions, rollout.placement);
+      part.grouping->expand(rollout.actions, rollout.placement);
     }
   }
 
   [[nodiscard]] Placement mode(std::uint32_t problem) const override {
-    const Table& table = tables_.at(problem);
-    std::vector<std::uint8_t> actions(table.units);
-    for (std::size_t unit = 0; unit < table.units; ++unit) {
-      const float* row = logits_.data() + table.begin + unit * table.devices;
-      actions[unit] = static_cast<std::uint8_t>(std::max_element(row, row + table.devices) - row);
+    const Part& part = parts_.at(problem);
+    std::vector<std::uint8_t> actions(part.units());
+    for (std::size_t unit = 0; unit < part.units(); ++unit) {
+      const float* row = logits_.data() + part.begin + unit * part.devices();
+      actions[unit] = static_cast<std::uint8_t>(std::max_element(row, row + part.devices()) - row);
     }
-    return table.grouping->expand(actions);
+    return part.grouping->expand(actions);
   }
 
-  [[nodiscard]] std::size_t heads(std::uint32_t problem) const override { return tables_.at(problem).units; }
+  [[nodiscard]] std::size_t heads(std::uint32_t problem) const override { return parts_.at(problem).units(); }
   [[nodiscard]] bool independent_heads() const override { return true; }
 
   void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override {
-    softmax();
+    for (Part& part : parts_) part.now.set(logits(part));
+    std::vector<double> entropies;
+    for (const Part& part : parts_) entropies.push_back(part.now.entropy());
     log.begin.assign(1, 0);
     log.value.clear();
     log.entropy.clear();
     for (const Rollout& rollout : rollouts) {
-      const Table& table = tables_.at(rollout.problem);
-      EMPLACE_CHECK(rollout.actions.size() == table.units);
+      const Part& part = parts_.at(rollout.problem);
+      EMPLACE_CHECK(rollout.actions.size() == part.units());
       const std::size_t at = log.value.size();
-      log.value.resize(at + table.units);
-      const double* row = log_probability_.data() + table.begin;
-      for (std::size_t unit = 0; unit < table.units; ++unit, row += table.devices)
-        log.value[at + unit] = row[rollout.actions[unit]];
+      log.value.resize(at + part.units());
+      const double* log_p = part.now.log_probability(0).data();
+      for (std::size_t unit = 0; unit < part.units(); ++unit)
+        log.value[at + unit] = log_p[rollout.actions[unit] * part.units() + unit];
       log.begin.push_back(log.value.size());
-      log.entropy.push_back(table.entropy);
+      log.entropy.push_back(entropies[rollout.problem]);
     }
   }
 
   void backward(std::span<const Rollout> rollouts, std::span<const double> coefficients,
                 double entropy_weight) override {
-    // d log p[a] / du_j = [a = j] - f_j: a row's coefficients are added up by action before f enters once.
+    // All rollouts of a problem are one sum over its cells: weights first, the distribution once.
     weight_.assign(logits_.size(), 0.0);
-    std::vector<double> entropy_weights(tables_.size(), 0.0);
+    std::vector<double> entropy_weights(parts_.size(), 0.0);
     std::size_t next = 0;
     for (const Rollout& rollout : rollouts) {
-      const Table& table = tables_.at(rollout.problem);
-      EMPLACE_CHECK(next + table.units <= coefficients.size());
-      double* row = weight_.data() + table.begin;
-      for (std::size_t unit = 0; unit < table.units; ++unit, row += table.devices)
-        row[rollout.actions[unit]] += coefficients[next + unit];
-      next += table.units;
+      const Part& part = parts_.at(rollout.problem);
+      EMPLACE_CHECK(next + part.units() <= coefficients.size());
+      double* weight = weight_.data() + part.begin;
+      for (std::size_t unit = 0; unit < part.units(); ++unit)
+        weight[rollout.actions[unit] * part.units() + unit] += coefficients[next + unit];
+      next += part.units();
       entropy_weights[rollout.problem] += entropy_weight;
     }
     EMPLACE_CHECK(next == coefficients.size());
-    for (std::size_t t = 0; t < tables_.size(); ++t)
-      for (std::size_t unit = 0; unit < tables_[t].units; ++unit)
-        add_row_gradient(tables_[t].begin + unit * tables_[t].devices, tables_[t].devices, entropy_weights[t]);
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const Part& part = parts_[p];
+      part.now.add_gradient(std::span<const double>(weight_).subspan(part.begin, part.cells()), gradient_of(part));
+      if (entropy_weights[p] != 0) part.now.add_entropy_gradient(entropy_weights[p], gradient_of(part));
+    }
   }
 
   [[nodiscard]] bool has_exact_kl() const override { return true; }
-
-  [[nodiscard]] double kl(std::span<const float> old) const override {
+  void mark_reference() override {
+    for (Part& part : parts_) part.reference.set(logits(part));
+  }
+  [[nodiscard]] double kl() const override {
     double sum = 0;
     std::size_t heads = 0;
-    std::vector<double> f, log_f, f_old, log_f_old;
-    for (const Table& table : tables_) {
-      heads += table.units;
-      for (std::size_t unit = 0; unit < table.units; ++unit) {
-        const std::size_t begin = table.begin + unit * table.devices;
-        softmax_row({logits_.data() + begin, table.devices}, f, log_f);
-        softmax_row(old.subspan(begin, table.devices), f_old, log_f_old);
-        for (std::size_t d = 0; d < table.devices; ++d)
-          if (f_old[d] > 0) sum += f_old[d] * (log_f_old[d] - log_f[d]);
-      }
+    for (const Part& part : parts_) {
+      CategoricalTable now(part.units(), part.devices());
+      now.set(logits(part));
+      sum += now.kl_from(part.reference);
+      heads += part.units();
     }
     return sum / static_cast<double>(heads);
   }
-
-  void add_kl_gradient(std::span<const float> old, double weight) override {
-    std::vector<double> f, f_old, unused;
-    for (const Table& table : tables_)
-      for (std::size_t unit = 0; unit < table.units; ++unit) {
-        const std::size_t begin = table.begin + unit * table.devices;
-        softmax_row({logits_.data() + begin, table.devices}, f, unused);
-        softmax_row(old.subspan(begin, table.devices), f_old, unused);
-        for (std::size_t d = 0; d < table.devices; ++d)
-          gradient_[begin + d] += static_cast<float>(weight * (f[d] - f_old[d]));
-      }
+  void add_kl_gradient(double weight) override {
+    for (const Part& part : parts_) part.now.add_kl_gradient(part.reference, weight, gradient_of(part));
   }
 
   [[nodiscard]] bool has_fit() const override { return true; }
-
   void fit(std::span<const Rollout> elites) override {
-    softmax();
-    std::vector<std::size_t> elites_of(tables_.size(), 0);
-    for (const Rollout& elite : elites) ++elites_of.at(elite.problem);
-    std::vector<double> count(logits_.size(), 0.0);
+    std::vector<double> count(logits_.size(), 0.0);  // D x U in each part
+    std::vector<std::size_t> elites_of(parts_.size(), 0);
     for (const Rollout& elite : elites) {
-      const Table& table = tables_[elite.problem];
-      EMPLACE_CHECK(elite.actions.size() == table.units);
-      for (std::size_t unit = 0; unit < table.units; ++unit)
-        count[table.begin + unit * table.devices + elite.actions[unit]] += 1;
+      const Part& part = parts_.at(elite.problem);
+      EMPLACE_CHECK(elite.actions.size() == part.units());
+      for (std::size_t unit = 0; unit < part.units(); ++unit)
+        count[part.begin + elite.actions[unit] * part.units() + unit] += 1;
+      ++elites_of[elite.problem];
     }
-    for (std::size_t t = 0; t < tables_.size(); ++t) {
-      const Table& table = tables_[t];
-      for (std::size_t unit = 0; unit < table.units; ++unit) {
-        const std::size_t begin = table.begin + unit * table.devices;
-        const float* row = logits_.data() + begin;
-        const auto choices = static_cast<double>(std::count_if(row, row + table.devices, is_allowed));
-        for (std::size_t cell = begin; cell < begin + table.devices; ++cell) {
-          if (!is_allowed(logits_[cell])) continue;
-          const double f = elites_of[t] > 0 ? count[cell] / static_cast<double>(elites_of[t]) : probability_[cell];
-          logits_[cell] = static_cast<float>(std::log((1 - table.eps) * f + table.eps / choices));
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      Part& part = parts_[p];
+      part.now.set(logits(part));
+      for (std::size_t unit = 0; unit < part.units(); ++unit) {
+        float* row = logits_.data() + part.begin + unit * part.devices();
+        const auto choices =
+            static_cast<double>(part.devices()) - static_cast<double>(std::count(row, row + part.devices(), forbidden));
+        for (std::size_t d = 0; d < part.devices(); ++d) {
+          if (row[d] == forbidden) continue;
+          const double f = elites_of[p] > 0
+                               ? count[part.begin + d * part.units() + unit] / static_cast<double>(elites_of[p])
+                               : part.now.probability(d)[unit];
+          row[d] = static_cast<float>(std::log((1 - part.eps) * f + part.eps / choices));
         }
       }
     }
@@ -192,99 +219,23 @@ class PostPolicy final : public Policy {
 
   [[nodiscard]] std::vector<ParameterInfo> layout() const override {
     std::vector<ParameterInfo> slices;
-    for (std::size_t t = 0; t < tables_.size(); ++t)
+    for (std::size_t p = 0; p < parts_.size(); ++p)
       slices.push_back(
-          {tables_.size() == 1 ? "logits" : fmt::format("logits.{}", t), {tables_[t].units, tables_[t].devices}});
+          {parts_.size() == 1 ? "logits" : fmt::format("logits.{}", p), {parts_[p].units(), parts_[p].devices()}});
     return slices;
   }
 
  private:
-  static constexpr float forbidden = -std::numeric_limits<float>::infinity();
-  static bool is_allowed(float logit) { return logit != forbidden; }
-
-  // One problem's part of the parameters: rows of logits from `begin` on.
-  struct Table {
-    const Grouping* grouping;
-    std::size_t begin, units, devices;
-    double eps;
-    double entropy = 0;  // sum over units, as of the last softmax()
-  };
-
-  static void softmax_row(std::span<const float> logits, double* f, double* log_f) {
-    const double largest = *std::max_element(logits.begin(), logits.end());
-    double sum = 0;
-    for (std::size_t d = 0; d < logits.size(); ++d) {
-      f[d] = is_allowed(logits[d]) ? std::exp(logits[d] - largest) : 0;
-      sum += f[d];
-    }
-    const double log_sum = largest + std::log(sum);
-    for (std::size_t d = 0; d < logits.size(); ++d) {
-      f[d] /= sum;
-      log_f[d] = logits[d] - log_sum;
-    }
+  [[nodiscard]] std::span<const float> logits(const Part& part) const {
+    return std::span<const float>(logits_).subspan(part.begin, part.cells());
   }
-  static void softmax_row(std::span<const float> logits, std::vector<double>& f, std::vector<double>& log_f) {
-    f.resize(logits.size());
-    log_f.resize(logits.size());
-    softmax_row(logits, f.data(), log_f.data());
+  [[nodiscard]] std::span<float> gradient_of(const Part& part) {
+    return std::span<float>(gradient_).subspan(part.begin, part.cells());
   }
 
-  // Fills probability_, log_probability_ and the tables' entropies from the logits.
-  void softmax() {
-    for (Table& table : tables_) {
-      table.entropy = 0;
-      for (std::size_t unit = 0; unit < table.units; ++unit) {
-        const std::size_t begin = table.begin + unit * table.devices;
-        softmax_row({logits_.data() + begin, table.devices}, probability_.data() + begin,
-                    log_probability_.data() + begin);
-        table.entropy += row_entropy(begin, table.devices);
-      }
-    }
-  }
-
-  [[nodiscard]] double row_entropy(std::size_t begin, std::size_t devices) const {
-    double entropy = 0;
-    for (std::size_t cell = begin; cell < begin + devices; ++cell)
-      if (probability_[cell] > 0) entropy -= probability_[cell] * log_probability_[cell];
-    return entropy;
-  }
-
-  // dH/du_j = -f_j (log f_j + H).
-  void add_row_gradient(std::size_t begin, std::size_t devices, double entropy_weight) {
-    double sum = 0;
-    for (std::size_t cell = begin; cell < begin + devices; ++cell) sum += weight_[cell];
-    const double entropy = entropy_weight != 0 ? row_entropy(begin, devices) : 0;
-    for (std::size_t cell = begin; cell < begin + devices; ++cell) {
-      double g = weight_[cell] - probability_[cell] * sum;
-      if (entropy_weight != 0 && probability_[cell] > 0)
-        g -= entropy_weight * probability_[cell] * (log_probability_[cell] + entropy);
-      gradient_[cell] += static_cast<float>(g);
-    }
-  }
-
-  // Cumulative probabilities, 2 (above every draw) from the last allowed device on.
-  [[nodiscard]] std::vector<double> cumulative_table(const Table& table) const {
-    std::vector<double> cumulative(table.units * table.devices);
-    std::vector<double> f, unused;
-    for (std::size_t unit = 0; unit < table.units; ++unit) {
-      const std::span<const float> row{logits_.data() + table.begin + unit * table.devices, table.devices};
-      softmax_row(row, f, unused);
-      double* out = cumulative.data() + unit * table.devices;
-      double sum = 0;
-      std::size_t last = 0;
-      for (std::size_t d = 0; d < table.devices; ++d) {
-        sum += f[d];
-        out[d] = sum;
-        if (f[d] > 0) last = d;
-      }
-      std::fill(out + last, out + table.devices, 2.0);
-    }
-    return cumulative;
-  }
-
-  std::vector<Table> tables_;
+  std::vector<Part> parts_;
   std::vector<float> logits_, gradient_;
-  std::vector<double> probability_, log_probability_, weight_;
+  std::vector<double> weight_;  // D x U in each part
 };
 
 }  // namespace

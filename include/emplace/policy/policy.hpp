@@ -72,12 +72,16 @@ class Policy {
   // may then work on heads x devices instead of heads x samples: it is the same sum with equal terms added up first.
   [[nodiscard]] virtual bool independent_heads() const { return false; }
 
-  // Exact KL divergence KL(old || present) averaged over heads, and its gradient, where the policy has closed forms;
-  // `old` is a copy of parameters(). Policies without them leave has_exact_kl() false and never see the calls.
+  // Exact KL divergence from a reference, where the policy has closed forms. Policies without them leave has_exact_kl()
+  // false and never see the calls.
   [[nodiscard]] virtual bool has_exact_kl() const { return false; }
-  [[nodiscard]] virtual double kl(std::span<const float> old) const;
-  // Adds `weight` times the gradient of the sum over heads of KL(old || present) to gradient().
-  virtual void add_kl_gradient(std::span<const float> old, double weight);
+  // The distribution of the present parameters becomes the reference.
+  virtual void mark_reference();
+  // KL(reference || present parameters), averaged over the heads of all problems, nats.
+  [[nodiscard]] virtual double kl() const;
+  // Adds `weight` times the gradient of the sum over heads of KL(reference || present) to gradient(); parameters as in
+  // the last forward().
+  virtual void add_kl_gradient(double weight);
 
   // Maximum-likelihood fit to the elites in closed form (cross-entropy method), then mixing with the uniform
   // distribution; a problem without elites gets only the mixing. Rollouts need only problem and actions.
