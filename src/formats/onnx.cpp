@@ -159,15 +159,15 @@ Graph read_onnx(const std::string& path, const ReadOptions& options) {
   for (const OpId op : graph.topological_order(path)) order.push_back(op.value);
 
   fix_input_shapes(*model.mutable_graph(), options, path);
-  const OnnxShapes shapes(model, order, path);
+  const OnnxShapes shapes = infer_onnx_shapes(model, order, path);
   for (GraphTensor& tensor : graph.tensors) {
-    TypeAndShape type =
-        type_and_shape(shapes.type_of(tensor.name), fmt::format("{}: tensor {}", path, quoted(tensor.name)));
+    const auto found = shapes.types.find(tensor.name);
+    TypeAndShape type = type_and_shape(found == shapes.types.end() ? nullptr : &found->second,
+                                       fmt::format("{}: tensor {}", path, quoted(tensor.name)));
     tensor.dtype = type.dtype;
     tensor.shape = std::move(type.shape);
   }
-  if (const std::string failures = shapes.failures(); !failures.empty())
-    log_warning("{}: shapes could not be inferred for {}", path, failures);
+  if (!shapes.failures.empty()) log_warning("{}: shapes could not be inferred for {}", path, shapes.failures);
   graph.validate(path);
   return graph;
 }

@@ -237,6 +237,15 @@ TEST(OnnxReader, MillionsOfEmptyNodesAreRefusedBeforeTheyFillTheMemory) {
   EXPECT_THAT(error_of_file(file + nodes), HasSubstr("is too large"));
 }
 
+// libonnx divides by the stride, and reads three dimensions of an old RNN's input whatever there is.
+TEST(OnnxReader, NodesOnWhichLibonnxCrashesAreRefusedByName) {
+  onnx::ModelProto stride = conv_model({1, 3, 8, 8});
+  auto& strides = add_attribute(*graph_of(stride).mutable_node(0), "strides", onnx::AttributeProto::INTS);
+  strides.add_ints(0);
+  strides.add_ints(0);
+  EXPECT_THAT(error_of(stride), HasSubstr("node 'conv' (Conv): shape inference broke down on it (signal 8"));
+}
+
 TEST(OnnxReader, NodesThatBreakTheirSchemaHaveUnknownShapesButDoNotStopTheReader) {
   onnx::ModelProto model = conv_model({1, 3, 8, 8});
   graph_of(model).mutable_node(0)->mutable_input()->RemoveLast();
