@@ -26,13 +26,14 @@ class PlainInOrder final : public Core {
   void walk(Run& run, const std::vector<std::uint32_t>& order) {
     links_.reset();
     std::fill(device_free_.begin(), device_free_.end(), 0);
+    const PrivateLinks::Sender sender = links_.sender(run);
     for (const std::uint32_t op : order) {
       OpState& state = run.ops[op];
       Ticks& free = device_free_[state.device];
       state.start = std::max(state.start, free);
       const Ticks end = state.end();
       free = end;
-      links_.template send<Record>(run, state, end, [](std::uint32_t, OpState& consumer, Ticks time) {
+      sender.send<Record>(state, end, [](std::uint32_t, OpState& consumer, Ticks time) {
         consumer.start = std::max(consumer.start, time);
       });
     }

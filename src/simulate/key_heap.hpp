@@ -49,32 +49,69 @@ class KeyHeap {
 
   // Takes the top away and puts `key` in, in one walk; with `key` none it only takes the top away.
   void replace_top(Key key) {
-    const bool shrink = key == none;
-    size_ -= shrink;
+    const Key shrink = Key{0} - Key{key == none};
+    size_ += static_cast<std::size_t>(shrink);
     const Key last = keys_[size_];  // none unless shrinking
     keys_[size_] = none;
     if (size_ == 0) return;
-    sift_down(shrink ? last : key);
-    if (shrink && inner_ > 0 && size_ <= inner_) inner_ /= 4;
+    sift_down(choose(shrink, last, key));
+    if (size_ <= inner_) inner_ /= 4;
   }
 
  private:
   // Nodes 0 .. inner_ - 1 stand above the last level that is in use.
   static std::size_t last_of(std::size_t inner) { return 4 * inner; }
 
+  // All bits if a < b, else none: the compiler must not turn comparisons of keys into branches.
+  static Key below(Key a, Key b) { return Key{0} - Key{a < b}; }
+  static Key choose(Key mask, Key yes, Key no) { return no ^ ((no ^ yes) & mask); }
+
+  // Two conditional moves.
+  static void take_if_smaller(Key& key, std::size_t& at, Key other, std::size_t other_at) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    if constexpr (sizeof(Key) == 8) {
+      asm("cmpq %[key], %[other]\n\tcmovbq %[other], %[key]\n\tcmovbq %[other_at], %[at]"
+          : [key] "+&r"(key), [at] "+&r"(at)
+          : [other] "r"(other), [other_at] "r"(other_at)
+          : "cc");
+      return;
+    }
+#endif
+    const Key smaller = below(other, key);
+    key = choose(smaller, other, key);
+    at = static_cast<std::size_t>(choose(smaller, other_at, at));
+  }
+
+  static void order(Key& low, Key& high) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    if constexpr (sizeof(Key) == 8) {
+      Key kept = low;
+      asm("cmpq %[low], %[high]\n\tcmovbq %[high], %[low]\n\tcmovbq %[kept], %[high]"
+          : [low] "+&r"(low), [high] "+&r"(high)
+          : [kept] "r"(kept)
+          : "cc");
+      return;
+    }
+#endif
+    const Key swap = below(high, low);
+    const Key kept = low;
+    low = choose(swap, high, low);
+    high = choose(swap, kept, high);
+  }
+
   void sift_down(Key key) {
     Key* const keys = keys_.data();
     std::size_t i = 0;
     while (i < inner_) {
       const std::size_t child = 4 * i + 1;
-      const Key a = keys[child], b = keys[child + 1], c = keys[child + 2], d = keys[child + 3];
-      const Key ab = b < a ? b : a, cd = d < c ? d : c;
-      const std::size_t ab_at = b < a, cd_at = 2 + std::size_t{d < c};
-      const Key smallest = cd < ab ? cd : ab;
-      const std::size_t at = child + (cd < ab ? cd_at : ab_at);
-      keys[i] = smallest < key ? smallest : key;
-      key = smallest < key ? key : smallest;
-      i = at;
+      Key ab = keys[child], cd = keys[child + 2];
+      std::size_t ab_at = child, cd_at = child + 2;
+      take_if_smaller(ab, ab_at, keys[child + 1], child + 1);
+      take_if_smaller(cd, cd_at, keys[child + 3], child + 3);
+      take_if_smaller(ab, ab_at, cd, cd_at);
+      order(ab, key);
+      keys[i] = ab;
+      i = ab_at;
     }
     keys[i] = key;
   }

@@ -31,37 +31,47 @@ class PrivateLinks {
     std::fill(sent_.begin(), sent_.end(), TensorId::none_value);
   }
 
-  // Calls arrive(consumer, its state, time) for every consumer of op `v` (state `s`), which ends at `now`.
-  template <bool Record, class Arrive>
-  void send(Run& run, const OpState& s, Ticks now, Arrive&& arrive) {
-    Pair* const pairs = &pairs_[s.device * layout_.network.devices];
-    const Edge* edge = layout_.edges.data() + s.edge_begin;
-    const Edge* const end = layout_.edges.data() + s.edge_end;
-    for (; edge != end; ++edge) {
-      OpState& consumer = run.ops[edge->consumer];
-      const std::uint32_t to = consumer.device;
-      Pair& pair = pairs[to];
-      const bool first = sent_[to] != edge->tensor;
-      sent_[to] = edge->tensor;
-      const Ticks duration = layout_.transfers_of(edge->tensor)[pair.column];
-      // Contended: behind the transfers before it, or with its own if that is already sent. Else: on its own.
-      const Ticks wait = pair.free & pair.contended;
-      const Ticks arrival = std::max(wait, now) + (duration & (-Ticks{first} | ~pair.contended));
-      pair.free = arrival;
-      if constexpr (Record) {
-        const Ticks no = -Ticks{!first || to == s.device};  // all bits, that is not_sent, or none
-        run.send_start[static_cast<std::size_t>(edge - layout_.edges.data())] = (arrival - duration) | no;
-      }
-      arrive(edge->consumer, consumer, arrival);
-    }
-  }
-
- private:
   struct Pair {
     Ticks free;
     Ticks contended;  // all bits, or none
     std::uint32_t column;
   };
+  // Pointers that the compiler can keep in registers through a run.
+  struct Sender {
+    OpState* ops;
+    Ticks* send_start;
+    const Edge* edges;
+    const Ticks* transfer_time;
+    std::size_t columns, devices;
+    Pair* pairs;
+    std::uint32_t* sent;
+
+    // Calls arrive(consumer, its state, time) for every consumer of the op with state `s`, which ends at `now`.
+    template <bool Record, class Arrive>
+    void send(const OpState& s, Ticks now, Arrive&& arrive) const {
+      Pair* const row = pairs + s.device * devices;
+      for (std::uint32_t e = s.edge_begin; e != s.edge_end; ++e) {
+        const Edge edge = edges[e];
+        OpState& consumer = ops[edge.consumer];
+        const std::uint32_t to = consumer.device;
+        Pair& pair = row[to];
+        const Ticks again = -Ticks{sent[to] == edge.tensor};  // all bits, or none
+        sent[to] = edge.tensor;
+        const Ticks duration = transfer_time[edge.tensor * columns + pair.column];
+        // Contended: behind the transfers before it, or with its own if that is already sent. Else: on its own.
+        const Ticks arrival = std::max(pair.free & pair.contended, now) + (duration & ~(again & pair.contended));
+        pair.free = arrival;
+        if constexpr (Record) send_start[e] = (arrival - duration) | again | -Ticks{to == s.device};
+        arrive(edge.consumer, consumer, arrival);
+      }
+    }
+  };
+  Sender sender(Run& run) {
+    return {run.ops.data(),  run.send_start.data(),   layout_.edges.data(), layout_.transfer_time.data(),
+            layout_.columns, layout_.network.devices, pairs_.data(),        sent_.data()};
+  }
+
+ private:
   const Layout& layout_;
   std::vector<Pair> pairs_;          // D x D
   std::vector<std::uint32_t> sent_;  // D: the last tensor sent there

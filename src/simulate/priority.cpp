@@ -2,13 +2,12 @@
 // becomes ready) and (time, device becomes free), besides the deferred sends (network.hpp). Transfers need none: their
 // times are known when their op starts or, if deferred, when their request is reached.
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <utility>
 
 #include "core.hpp"
-#include "key_heap.hpp"
 #include "links.hpp"
+#include "packed_core.hpp"
 
 namespace emplace {
 
@@ -46,49 +45,38 @@ class ReadyOps {
 };
 
 template <class Links>
-class PriorityCore final : public Core {
+class Priority {
  public:
-  explicit PriorityCore(const Layout& layout)
+  explicit Priority(const Layout& layout)
       : layout_(layout),
         links_(layout),
         ready_(layout),
         idle_(layout.network.devices),
-        position_(layout.problem.op_count()) {
-    tensors_ = layout.network.any_deferred ? static_cast<std::uint32_t>(layout.problem.tensor_count()) : 0;
-    const std::size_t ids = layout.problem.op_count() + tensors_ + layout.network.devices;
-    id_bits_ = static_cast<unsigned>(std::bit_width(ids));
-    narrow_.reserve(ids);
-    touched_.reserve(ids);
+        position_(layout.problem.op_count()),
+        tensors_(tensors(layout)) {
+    touched_.reserve(layout.problem.op_count() + layout.network.devices);
   }
 
-  void simulate(Run& run, const std::vector<std::uint32_t>& order, bool record) override {
-    for (std::uint32_t i = 0; i < order.size(); ++i) position_[order[i]] = i;
-    if (!wide_needed_) {
-      if (record ? run_with<true>(run, order, narrow_) : run_with<false>(run, order, narrow_)) return;
-      wide_needed_ = true;  // as in fifo.cpp
-      wide_.reserve(narrow_.capacity());
-      run.rewind();
-    }
-    record ? run_with<true>(run, order, wide_) : run_with<false>(run, order, wide_);
+  // Ops, then tensors with deferred sends, then devices.
+  static std::size_t ids(const Layout& layout) {
+    return layout.problem.op_count() + tensors(layout) + layout.network.devices;
   }
 
- private:
-  // False if a time was too long for the key; the starts are then meaningless.
   template <bool Record, class Key>
-  bool run_with(Run& run, const std::vector<std::uint32_t>& order, KeyHeap<Key>& heap) {
+  bool run(Run& run, const std::vector<std::uint32_t>& order, EventQueue<Key>& queue, Packing<Key> packing) {
     const auto ops = static_cast<std::uint32_t>(run.ops.size());
+    KeyHeap<Key>& heap = queue.heap;
+    for (std::uint32_t i = 0; i < order.size(); ++i) position_[order[i]] = i;
     links_.reset();
     ready_.reset(run);
-    heap.clear();
     std::fill(idle_.begin(), idle_.end(), 1);
     touched_.clear();
     Ticks seen = 0;
     Ticks last = 0;
-    const auto push = [&](Ticks time, std::uint32_t id) { heap.push(Key(time) << id_bits_ | id); };
     const auto arrive = [&](std::uint32_t op, OpState& state, Ticks time) {
       state.start = std::max(state.start, time);
       seen |= time;
-      if (--state.missing == 0) push(state.start, op);
+      if (--state.missing == 0) heap.push(packing.key(state.start, op));
     };
     const auto becomes_ready = [&](std::uint32_t op) {
       ready_.push(run.ops[op].device, position_[op]);
@@ -103,11 +91,12 @@ class PriorityCore final : public Core {
         const Ticks end = state.end();
         seen |= end;
         last = std::max(last, end);
-        push(end, ops + tensors_ + device);
+        heap.push(packing.key(end, ops + tensors_ + device));
         if constexpr (Links::may_defer)
-          links_.template send<Record>(run, state, end, arrive, [&](std::uint32_t tensor) { push(end, ops + tensor); });
+          links_.template send<Record>(run, state, end, arrive,
+                                       [&](std::uint32_t tensor) { heap.push(packing.key(end, ops + tensor)); });
         else
-          links_.template send<Record>(run, state, end, arrive);
+          links_.sender(run).template send<Record>(state, end, arrive);
       }
       touched_.clear();
     };
@@ -115,9 +104,9 @@ class PriorityCore final : public Core {
     for (const std::uint32_t op : layout_.roots) becomes_ready(op);
     start_what_can(0);
     while (!heap.empty()) {
-      const Key now = heap.top() >> id_bits_;
+      const Key now = packing.time(heap.top());
       do {
-        const auto id = static_cast<std::uint32_t>(heap.top() & ((Key{1} << id_bits_) - 1));
+        const std::uint32_t id = packing.id(heap.top());
         heap.replace_top(KeyHeap<Key>::none);
         if (id < ops) {
           becomes_ready(id);
@@ -127,11 +116,16 @@ class PriorityCore final : public Core {
         } else if constexpr (Links::may_defer) {
           links_.template send_deferred<Record>(run, id - ops, arrive);
         }
-      } while (!heap.empty() && heap.top() >> id_bits_ == now);
+      } while (!heap.empty() && packing.time(heap.top()) == now);
       start_what_can(static_cast<Ticks>(now));
     }
     run.makespan = last;
-    return sizeof(Key) > sizeof(Ticks) || seen >> (63 - id_bits_) == 0;
+    return packing.fits(seen);
+  }
+
+ private:
+  static std::uint32_t tensors(const Layout& layout) {
+    return layout.network.any_deferred ? static_cast<std::uint32_t>(layout.problem.tensor_count()) : 0;
   }
 
   const Layout& layout_;
@@ -140,18 +134,14 @@ class PriorityCore final : public Core {
   std::vector<char> idle_;               // D
   std::vector<std::uint32_t> position_;  // N: in the given order
   std::vector<std::uint32_t> touched_;   // devices that may start an op at this instant, some twice
-  std::uint32_t tensors_;                // how many tensors may have deferred sends: none or all
-  unsigned id_bits_;
-  bool wide_needed_ = false;
-  KeyHeap<std::uint64_t> narrow_;
-  KeyHeap<WideKey> wide_;
+  std::uint32_t tensors_;
 };
 
 }  // namespace
 
 std::unique_ptr<Core> make_priority_core(const Layout& layout) {
-  if (layout.network.private_pairs) return std::make_unique<PriorityCore<PrivateLinks>>(layout);
-  return std::make_unique<PriorityCore<GeneralLinks>>(layout);
+  if (layout.network.private_pairs) return std::make_unique<PackedCore<Priority<PrivateLinks>>>(layout);
+  return std::make_unique<PackedCore<Priority<GeneralLinks>>>(layout);
 }
 
 }  // namespace emplace
