@@ -120,6 +120,11 @@ ExitCode run_training(const Arguments& arguments, World* world) {
   const bool resume = !arguments.resume.empty();
   const Training::End end = training.run(folder, *evaluator, resume, !arguments.json || log::on_terminal());
 
+  if (end == Training::End::interrupted) {
+    log_info("stopped early; `emplace train --resume {}` continues", folder.path());
+    return ExitCode::interrupted;
+  }
+
   std::vector<PlacementReport> reports;
   bool all_feasible = true;
   for (std::size_t p = 0; p < problems.size(); ++p) {
@@ -136,10 +141,6 @@ ExitCode run_training(const Arguments& arguments, World* world) {
     report.proved_optimal = best.outcome.feasible() && best.outcome.makespan == report.lower_bound;
     all_feasible = all_feasible && best.outcome.feasible();
     reports.push_back(report);
-  }
-  if (end == Training::End::interrupted) {
-    log_info("stopped early; `emplace train --resume {}` continues", folder.path());
-    return ExitCode::interrupted;
   }
   if (arguments.json) {
     Json json = to_json(reports.front());

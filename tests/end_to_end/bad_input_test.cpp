@@ -49,18 +49,20 @@ TEST_F(BadInput, ATruncatedRealModel) {
 }
 
 TEST_F(BadInput, ACyclicProblemNamesTheCycle) {
-  expect_refused({"place", "single", file("p.json", R"({"emplace": "problem/1", "devices": [{"name": "d"}],
+  expect_refused(
+      {"place", "single", file("p.json", R"({"emplace": "problem/1", "devices": [{"name": "d", "memory_bytes": null}],
       "ops": [{"name": "a", "seconds": [1]}, {"name": "b", "seconds": [1]}],
       "tensors": [{"from": 0, "bytes": 1, "to": [1]}, {"from": 1, "bytes": 1, "to": [0]}]})")},
-                 {"p.json", "cycle", "'a'", "'b'"});
+      {"p.json", "cycle", "'a'", "'b'"});
 }
 
 TEST_F(BadInput, TensorsOfNegativeOrOverflowingSize) {
   const auto problem = [&](const std::string& bytes) {
-    return file("p.json",
-                R"({"emplace": "problem/1", "devices": [{"name": "d"}], "ops": [{"name": "a", "seconds": [1]}],
+    return file(
+        "p.json",
+        R"({"emplace": "problem/1", "devices": [{"name": "d", "memory_bytes": null}], "ops": [{"name": "a", "seconds": [1]}],
       "tensors": [{"from": 0, "bytes": )" +
-                    bytes + R"(, "to": []}]})");
+            bytes + R"(, "to": []}]})");
   };
   expect_refused({"place", "single", problem("-1")}, {"p.json", "tensors[0]", "-1"});
   expect_refused({"place", "single", problem("9223372036854775807")}, {"p.json", "2^62"});
@@ -68,9 +70,10 @@ TEST_F(BadInput, TensorsOfNegativeOrOverflowingSize) {
 }
 
 TEST_F(BadInput, ADuplicateOpName) {
-  expect_refused({"place", "single", file("p.json", R"({"emplace": "problem/1", "devices": [{"name": "d"}],
+  expect_refused(
+      {"place", "single", file("p.json", R"({"emplace": "problem/1", "devices": [{"name": "d", "memory_bytes": null}],
       "ops": [{"name": "a", "seconds": [1]}, {"name": "a", "seconds": [1]}], "tensors": []})")},
-                 {"p.json", "'a'", "twice"});
+      {"p.json", "'a'", "twice"});
 }
 
 TEST_F(BadInput, ZeroDevices) {
@@ -84,7 +87,7 @@ TEST_F(BadInput, ZeroDevices) {
 TEST_F(BadInput, MachinesThatContradictThemselves) {
   const std::string device =
       "name = \"m\"\n[[device]]\nname = \"cpu\"\nkind = \"cpu\"\nmemory_bytes = 1000000000\n"
-      "memory_bytes_per_s = 1e10\npeak_flops = { f32 = 1e12 }\n";
+      "memory_bytes_per_s = 1e10\npeak_flops = { f32 = 1e12 }\nefficiency = { default = 0.5 }\n";
   expect_refused(
       {"cost", "zoo:inception-v3",
        file("m.toml",
@@ -95,7 +98,7 @@ TEST_F(BadInput, MachinesThatContradictThemselves) {
        file("m.toml", device + "[[channel]]\nname = \"c\"\nlatency_s = 0.0\nbytes_per_s = -1e9\npairs = []\n")},
       {"m.toml"});
   expect_refused({"cost", "zoo:inception-v3", file("m.toml", "name = \"m\"\n")}, {"m.toml", "device"});
-  expect_refused({"cost", "zoo:inception-v3", "k40x0"}, {"k40x0"});
+  expect_refused({"cost", "zoo:inception-v3", "k40x0"}, {"k40xN", "'0'"});
   expect_refused({"cost", "zoo:inception-v3", "laptopp"}, {"'laptop'"});
 }
 
@@ -112,7 +115,7 @@ TEST_F(BadInput, UnknownKeysNameTheNearestRightOne) {
   expect_refused({"sim", problem, "x"}, {"'sim'", "'simulate'"});
   expect_refused({"inspect", "zoo:inceptoin-v3"}, {"'inception-v3'"});
   expect_refused({"inspect", "zoo:nmt?layer=2"}, {"'layer'", "'layers'"});
-  expect_refused({"list", "policy"}, {"'policies'"});
+  expect_refused({"list", "policy"}, {"'policy'", "policies"});
 }
 
 TEST_F(BadInput, RecipesThatNameMissingFilesOrContradictThemselves) {

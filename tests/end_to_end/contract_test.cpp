@@ -85,10 +85,10 @@ TEST_F(Contract, PlacePrintsItsObjectAndWritesAPlacementThatSimulatesToTheSameTi
     EXPECT_TRUE(result.contains(key)) << key;
   EXPECT_EQ(result.size(), 11U);
   EXPECT_EQ(result["method"], "single");
-  EXPECT_EQ(result["makespan_ps"], 20000000000) << "only cpu:0 runs both ops: 10 ms + 10 ms";
+  EXPECT_EQ(result["makespan_ps"], 11010341333) << "gpu:0, with b on the only device that runs it";
   EXPECT_EQ(result["schedule"], "fifo");
   EXPECT_TRUE(result["order"].is_null());
-  EXPECT_EQ(result["ops"], (json{{"a", "cpu:0"}, {"b", "cpu:0"}}));
+  EXPECT_EQ(result["ops"], (json{{"a", "gpu:0"}, {"b", "cpu:0"}}));
   // The bound: a takes at least 1 ms and b at least 10 ms, one after the other.
   EXPECT_DOUBLE_EQ(result["lower_bound_s"].get<double>(), 0.011);
   const json again = json::parse(emplace_run({"simulate", problem_, folder_ / "single.json", "--json"}).out);
