@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <span>
 #include <string>
@@ -41,7 +42,7 @@ struct Node {
 class Value;
 
 struct Document {
-  std::vector<Node> nodes;
+  std::deque<Node> nodes;  // grows without copying: a hostile file is all nodes
   std::string texts;
   [[nodiscard]] Value root() const;
 };

@@ -103,6 +103,20 @@ void read_list(const Fields& file, std::string_view key, const std::vector<std::
   });
 }
 
+ProblemBuilder read_parts(std::string_view text, const std::string& file) {
+  const json::Document document = json::parse(text, file);
+  const Place place(file);
+  json::check_header(document.root(), place, "problem");
+  const Fields fields(document.root(), place, file_keys);
+  ProblemBuilder builder(fields.text_or_empty("name"));
+  read_list(fields, "devices", device_keys, builder, read_device);
+  if (fields.find("channels") != nullptr) read_list(fields, "channels", channel_keys, builder, read_channel);
+  if (fields.find("routes") != nullptr) read_list(fields, "routes", route_keys, builder, read_route);
+  read_list(fields, "ops", op_keys, builder, read_op);
+  read_list(fields, "tensors", tensor_keys, builder, read_tensor);
+  return builder;
+}
+
 // The exact decimal of the ticks wherever that reads back to the same ticks. Above 2^52 ps (75 minutes) the double that
 // the reader makes of it can be one unit off; then a neighbouring double is written, which the ticks came from.
 void append_seconds(std::string& out, Ticks ticks) {
@@ -144,17 +158,8 @@ void append_list(std::string& out, const char* key, std::size_t count, bool last
 }  // namespace
 
 Problem read_problem_json(std::string_view text, const std::string& file) {
-  const json::Document document = json::parse(text, file);
-  const Place place(file);
-  json::check_header(document.root(), place, "problem");
-  const Fields fields(document.root(), place, file_keys);
-  ProblemBuilder builder(fields.text_or_empty("name"));
-  read_list(fields, "devices", device_keys, builder, read_device);
-  if (fields.find("channels") != nullptr) read_list(fields, "channels", channel_keys, builder, read_channel);
-  if (fields.find("routes") != nullptr) read_list(fields, "routes", route_keys, builder, read_route);
-  read_list(fields, "ops", op_keys, builder, read_op);
-  read_list(fields, "tensors", tensor_keys, builder, read_tensor);
-  return builder.build(file);
+  // The tree of the file is gone before the problem is made of its parts.
+  return read_parts(text, file).build(file);
 }
 
 std::string write_problem_json(const Problem& problem) {
