@@ -28,8 +28,11 @@ class PrivateFifo {
     KeyHeap<Key> heap = std::move(queue.heap);
     OpState* const ops = run.ops.data();
     Ticks* const device_free = device_free_.data();
-    Key* const pending = queue.pending.data();  // pending[0] is a guard
-    std::size_t pending_count = 0;
+    // Ops that became ready wait in line for a place in the heap; each op that leaves it makes one. The key that takes
+    // the place is thus known long before, and the processor runs ahead instead of waiting for the op just started.
+    Key* const pending = queue.pending.data();
+    std::size_t first = 0;
+    std::size_t last = 0;
     Key soonest = none;  // no pending key is smaller
     Ticks seen = 0;
     const auto start_op = [&](std::uint32_t op) {
@@ -46,28 +49,27 @@ class PrivateFifo {
         seen |= time;
         const Key key = packing.key(latest, consumer);
         const bool ready = its.missing == 0;
-        pending[pending_count + 1] = key;
-        pending_count += ready;
+        pending[last] = key;
+        last += ready;
         soonest = std::min(soonest, key | (Key{ready} - 1));
       });
     };
 
     for (const std::uint32_t op : layout_.roots) start_op(op);
-    std::size_t first_pending = 0;
     while (true) {
-      if (soonest < heap.top()) {
-        for (; pending_count > first_pending; --pending_count) heap.push(pending[pending_count]);
+      if (soonest < heap.top()) {  // rare, thus well predicted
+        while (first != last) heap.push(pending[first++]);
         soonest = none;
-        pending_count = first_pending = 0;
+        first = last = 0;
       }
       if (heap.empty()) break;
       const std::uint32_t op = packing.id(heap.top());
-      if (pending_count > first_pending) {
-        heap.replace_top(pending[++first_pending]);
+      if (first != last) {
+        heap.replace_top(pending[first++]);
       } else {
         heap.replace_top(none);
         soonest = none;
-        pending_count = first_pending = 0;
+        first = last = 0;
       }
       start_op(op);
     }

@@ -19,7 +19,6 @@ class KeyHeap {
 
   // Room for `capacity` keys, and for the rest of the tree's last level.
   void reserve(std::size_t capacity) {
-    capacity_ = capacity;
     std::size_t nodes = 1;
     for (std::size_t level = 1; nodes < capacity + 1; nodes += level) level *= 4;
     keys_.assign(nodes + 4, none);
@@ -32,8 +31,6 @@ class KeyHeap {
   }
 
   [[nodiscard]] bool empty() const { return size_ == 0; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] std::size_t capacity() const { return capacity_; }
   [[nodiscard]] Key top() const { return keys_[0]; }
 
   void push(Key key) {
@@ -62,11 +59,12 @@ class KeyHeap {
   // Nodes 0 .. inner_ - 1 stand above the last level that is in use.
   static std::size_t last_of(std::size_t inner) { return 4 * inner; }
 
-  // All bits if a < b, else none: the compiler must not turn comparisons of keys into branches.
+  // g++ 12 turns a chain of `?:` into branches, and masks cost more instructions than the two conditional moves that
+  // each of the steps below needs; hence the assembly, with masks for other machines and for wide keys.
+  // All bits if a < b, else none.
   static Key below(Key a, Key b) { return Key{0} - Key{a < b}; }
   static Key choose(Key mask, Key yes, Key no) { return no ^ ((no ^ yes) & mask); }
 
-  // Two conditional moves.
   static void take_if_smaller(Key& key, std::size_t& at, Key other, std::size_t other_at) {
 #if defined(__x86_64__) && defined(__GNUC__)
     if constexpr (sizeof(Key) == 8) {
@@ -82,6 +80,7 @@ class KeyHeap {
     at = static_cast<std::size_t>(choose(smaller, other_at, at));
   }
 
+  // Puts the smaller of the two first.
   static void order(Key& low, Key& high) {
 #if defined(__x86_64__) && defined(__GNUC__)
     if constexpr (sizeof(Key) == 8) {
@@ -117,7 +116,7 @@ class KeyHeap {
   }
 
   std::vector<Key> keys_;
-  std::size_t size_ = 0, inner_ = 0, capacity_ = 0;
+  std::size_t size_ = 0, inner_ = 0;
 };
 
 }  // namespace emplace

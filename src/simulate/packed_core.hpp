@@ -25,11 +25,11 @@ struct Packing {
 template <class Key>
 struct EventQueue {
   KeyHeap<Key> heap;
-  std::vector<Key> pending;  // keys on their way into the heap
+  std::vector<Key> pending;  // room for every key, and for one that is not ready
 
   void reserve(std::size_t ids) {
     heap.reserve(ids);
-    pending.resize(ids + 2);
+    pending.resize(ids + 1);
   }
 };
 

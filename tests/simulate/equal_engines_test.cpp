@@ -2,15 +2,20 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <cstdlib>
+
 #include "emplace/simulate/engine.hpp"
 #include "support/random_problem.hpp"
 
 namespace emplace {
 namespace {
 
-using test::Joined;
 using test::RandomPlacement;
 using test::RandomProblem;
+
+// Hundreds of cases a law in this program, unless RC_PARAMS says otherwise (RC_PARAMS="max_success=30000 max_size=150"
+// takes half a minute a law).
+[[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=500", 0);
 
 struct Answer {
   Outcome outcome;

@@ -1,0 +1,80 @@
+// An engine allocates nothing after its first evaluation: operator new of this program counts.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "emplace/base/random.hpp"
+#include "emplace/problem/builder.hpp"
+#include "emplace/simulate/engine.hpp"
+
+namespace {
+std::size_t allocations = 0;
+
+void* counted(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size); }
+void* operator new[](std::size_t size) { return counted(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace emplace {
+namespace {
+
+// 300 ops with one or two inputs on 4 devices with little memory; a bus, or a channel a pair.
+Problem some_problem(bool bus) {
+  Stream random({.seed = 7, .index = bus});
+  ProblemBuilder builder("some");
+  for (const char* name : {"a", "b", "c", "d"}) builder.add_device({name, "", 2000});
+  std::vector<ChannelId> channels;
+  for (std::size_t i = 0; i < (bus ? 1 : 12); ++i)
+    channels.push_back(builder.add_channel({"c" + std::to_string(i), 1e-12, 1e12}));
+  std::size_t pair = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t j = 0; j < 4; ++j)
+      if (i != j) builder.add_route(DeviceId{i}, DeviceId{j}, {channels[bus ? 0 : pair++]});
+  std::vector<std::vector<OpId>> consumers(300);
+  for (std::uint32_t op = 0; op < 300; ++op) {
+    builder.add_op({"op" + std::to_string(op), "", std::vector<double>(4, (1 + random.below(20)) * 1e-12), 1, 5, ""});
+    for (std::uint32_t input = 0; op > 0 && input < 2; ++input)
+      if (auto& to = consumers[random.below(op)]; to.empty() || to.back() != OpId{op}) to.push_back(OpId{op});
+  }
+  for (std::uint32_t op = 0; op < 300; ++op) builder.add_tensor(OpId{op}, random.below(30), consumers[op]);
+  return builder.build();
+}
+
+TEST(ExactEngine, AllocatesNothingAfterItsFirstEvaluation) {
+  for (const bool bus : {false, true}) {
+    const Problem problem = some_problem(bus);
+    std::vector<Placement> placements;
+    for (std::uint32_t k = 0; k < 20; ++k) {
+      Stream random({.seed = 8, .index = k});
+      placements.push_back({{}, problem.topological});
+      // The first keeps to one device: no transfers, the least of everything.
+      for (std::size_t op = 0; op < problem.op_count(); ++op)
+        placements.back().device.push_back(static_cast<std::uint8_t>(k == 0 ? 0 : random.below(4)));
+    }
+    for (const Schedule schedule : {Schedule::fifo, Schedule::priority, Schedule::in_order}) {
+      const auto engine = make_exact_engine(problem, schedule);
+      Usage usage;
+      const Want want{.usage = &usage, .timeline = nullptr};
+      engine->evaluate(placements[0], want);
+      const std::size_t before = allocations;
+      for (const Placement& placement : placements) {
+        engine->evaluate(placement);
+        engine->evaluate(placement, want);
+      }
+      EXPECT_EQ(allocations, before) << name_of(schedule) << (bus ? " on a bus" : " on pairs");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace emplace
