@@ -13,7 +13,7 @@ namespace {
 constexpr int most_dimensions = 64;
 constexpr int most_propagated_values = 4096;  // no shape is longer
 constexpr int most_nested = 32;
-constexpr std::size_t most_inner_nodes = 1'000'000;
+constexpr std::size_t most_inner_nodes = 300'000;
 }  // namespace
 
 std::string describe(const onnx::NodeProto& node) {

@@ -22,7 +22,7 @@ class OnnxInference {
   OnnxInference& operator=(const OnnxInference&) = delete;
 
   // Adds the types of the node's outputs to the scope. InputError for tensors with a negative size or more than 64
-  // dimensions, and for sub-graphs and functions that expand to more than a million nodes.
+  // dimensions, and for sub-graphs and functions that expand to more than 300 000 nodes.
   void infer(onnx::NodeProto& node, OnnxScope& scope, int depth = 0);
   // Nodes that libonnx refused, counted, with the first one's words; "" if there are none.
   [[nodiscard]] std::string failures() const;

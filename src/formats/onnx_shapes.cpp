@@ -11,7 +11,7 @@ OnnxShapes infer_onnx_shapes(onnx::ModelProto& model, std::span<const std::uint3
   // Fills libonnx's table of operators here once, not in every child.
   static_cast<void>(onnx::OpSchemaRegistry::Schema("Identity", 1, ""));
   // Real models take about 10 us a node.
-  const Containment limits{.cpu_seconds = 2 + order.size() / 5'000};
+  const Containment limits{.cpu_seconds = 5 + order.size() / 5'000};
   const Contained done = run_contained(limits, [&](std::atomic<std::uint64_t>& step) {
     OnnxInference inference(model, file);
     for (const std::uint32_t node : order) {
@@ -28,8 +28,7 @@ OnnxShapes infer_onnx_shapes(onnx::ModelProto& model, std::span<const std::uint3
     return answer.SerializeAsString();
   });
   if (!done.killed.empty())
-    throw InputError(file,
-                     "node {}: shape inference broke down on it ({}); its inputs or attributes do not fit its type",
+    throw InputError(file, "node {}: shape inference broke down on it ({}); do its inputs and attributes fit its type?",
                      describe(graph.node(static_cast<int>(done.step))), done.killed);
   onnx::GraphProto answer;
   EMPLACE_CHECK(answer.ParseFromString(done.result));
