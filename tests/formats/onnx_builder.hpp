@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -16,7 +17,7 @@ namespace emplace {
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string_view content, const std::string& ending = ".onnx")
-      : path_("/tmp/emplace-test-" + std::to_string(::getpid()) + ending) {
+      : path_(std::filesystem::temp_directory_path() / ("emplace-test-" + std::to_string(::getpid()) + ending)) {
     std::ofstream(path_, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
   }
   ~TemporaryFile() { std::remove(path_.c_str()); }

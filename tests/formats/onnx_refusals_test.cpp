@@ -41,8 +41,8 @@ TEST(OnnxReader, RefusesFilesThatAreNoModels) {
 }
 
 TEST(OnnxReader, RefusesFilesThatCannotBeRead) {
-  EXPECT_THROW(read_graph("/tmp/no/such/model.onnx"), InputError);
-  EXPECT_THROW(read_graph("/tmp"), InputError);
+  EXPECT_THROW(read_graph("no/such/model.onnx"), InputError);
+  EXPECT_THROW(read_graph("."), InputError);
   EXPECT_THROW(read_graph("/dev/null"), InputError);
 }
 
