@@ -1,6 +1,7 @@
 // An engine allocates nothing after its first evaluation: operator new of this program counts.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 
@@ -11,19 +12,35 @@
 namespace {
 std::size_t allocations = 0;
 
-void* counted(std::size_t size) {
+void* counted(std::size_t size, std::size_t alignment = alignof(std::max_align_t)) noexcept {
   ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
+  return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+// Out of line: g++ 12 takes std::free behind operator delete for a mismatch.
+[[gnu::noinline]] void release(void* memory) noexcept { std::free(memory); }
+void* must(void* memory) {
+  if (!memory) throw std::bad_alloc();
+  return memory;
 }
 }  // namespace
 
-void* operator new(std::size_t size) { return counted(size); }
-void* operator new[](std::size_t size) { return counted(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+// All forms, so that none is freed by another library's.
+void* operator new(std::size_t size) { return must(counted(size)); }
+void* operator new[](std::size_t size) { return must(counted(size)); }
+void* operator new(std::size_t size, std::align_val_t a) { return must(counted(size, static_cast<std::size_t>(a))); }
+void* operator new[](std::size_t size, std::align_val_t a) { return must(counted(size, static_cast<std::size_t>(a))); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return counted(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return counted(size); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { release(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { release(memory); }
 
 namespace emplace {
 namespace {
