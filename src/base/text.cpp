@@ -57,8 +57,6 @@ std::string did_you_mean(std::string_view wanted, std::span<const std::string> c
   return near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near);
 }
 
-std::string quoted(std::string_view name) { return quote(name); }
-
 std::string quote(std::string_view name) {
   constexpr std::size_t longest = 80;
   std::string out = "'";

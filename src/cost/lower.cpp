@@ -106,7 +106,7 @@ std::vector<std::string> unmatched_unsupported(const Graph& graph, const Machine
   for (const MachineDevice& device : machine.devices)
     for (const std::string& type : device.unsupported)
       if (!is_known_type(type) && !in_graph.contains(type))
-        out.push_back(fmt::format("{}: {}", device.name, quoted(type)));
+        out.push_back(fmt::format("{}: {}", device.name, quote(type)));
   return out;
 }
 

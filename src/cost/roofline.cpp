@@ -68,7 +68,7 @@ double Roofline::seconds(const OpCost& cost, DType dtype, const GraphOp& op, con
     const double peak = peak_flops_[static_cast<std::size_t>(dtype)];
     if (!(peak > 0))
       throw InputError(place, "op {} computes in {}, for which device {} gives no peak_flops; add one, or a default",
-                       quoted(op.name), emplace::name_of(dtype), quoted(name_));
+                       quote(op.name), emplace::name_of(dtype), quote(name_));
     compute = cost.flops / (peak * efficiency_[static_cast<std::size_t>(cost.cls)]);
   }
   const double traffic =

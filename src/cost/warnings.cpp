@@ -29,7 +29,7 @@ std::vector<std::string> cost_warnings(const Lowered& lowered) {
     std::vector<std::string> types;
     for (const auto& [type, count] : statistics.uncosted_ops) {
       ops += count;
-      types.push_back(fmt::format("{} ({})", quoted(type), count));
+      types.push_back(fmt::format("{} ({})", quote(type), count));
     }
     warnings.push_back(fmt::format(
         "{} of {} ops ({:.2g} %) have a type that the cost table does not know; they are timed by their memory "
@@ -38,7 +38,7 @@ std::vector<std::string> cost_warnings(const Lowered& lowered) {
   }
   if (!statistics.unknown_tensors.empty()) {
     std::vector<std::string> names;
-    for (const std::string& name : statistics.unknown_tensors) names.push_back(quoted(name));
+    for (const std::string& name : statistics.unknown_tensors) names.push_back(quote(name));
     warnings.push_back(
         fmt::format("{} tensors or parameters have no known size and count 0 bytes: {}", names.size(), some_of(names)));
   }

@@ -13,7 +13,7 @@ std::string Place::str() const {
   const char* separator = parent_->parent_ == nullptr ? ": " : "";
   if (index_ != no_index) return fmt::format("{}{}[{}]", before, separator, index_);
   const bool plain = !name_.empty() && name_.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos;
-  if (!plain) return fmt::format("{}{}[{}]", before, separator, quoted(name_));
+  if (!plain) return fmt::format("{}{}[{}]", before, separator, quote(name_));
   return fmt::format("{}{}{}", before, *separator != '\0' ? separator : ".", name_);
 }
 
@@ -25,7 +25,7 @@ std::string Value::describe() const {
     case Kind::boolean: return node().whole != 0 ? "true" : "false";
     case Kind::whole: return fmt::format("{}", node().whole);
     case Kind::real: return fmt::format("{}", node().real);
-    case Kind::text: return "the text " + quoted(raw_text());
+    case Kind::text: return "the text " + quote(raw_text());
     case Kind::array: return "an array";
     case Kind::object: return "an object";
   }
@@ -76,7 +76,7 @@ Fields::Fields(Value object, const Place& place, std::span<const std::string> kn
         return;
       }
     const std::string near = did_you_mean(key, known);
-    throw InputError(place_.str(), "unknown key {}{}", quoted(key),
+    throw InputError(place_.str(), "unknown key {}{}", quote(key),
                      near.empty() ? "; there are: " + join(known, ", ") : near);
   });
 }

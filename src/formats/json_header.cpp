@@ -14,8 +14,8 @@ void check_header(Value root, const Place& place, const std::string& kind) {
     throw InputError(place.str(), "is not a {} file: the key 'emplace' with the text '{}/1' is missing", kind, kind);
   if (found == kind + "/1") return;
   if (found.starts_with(kind + "/"))
-    throw InputError(Place(place, "emplace").str(), "has format {}, this program reads '{}/1'", quoted(found), kind);
-  throw InputError(Place(place, "emplace").str(), "must be '{}/1', got {}", kind, quoted(found));
+    throw InputError(Place(place, "emplace").str(), "has format {}, this program reads '{}/1'", quote(found), kind);
+  throw InputError(Place(place, "emplace").str(), "must be '{}/1', got {}", kind, quote(found));
 }
 
 }  // namespace emplace::json

@@ -173,7 +173,7 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
     const auto twin = std::adjacent_find(keys.begin(), keys.end());
     if (twin == keys.end()) return;
     const std::string where = path();
-    throw InputError(file_, "{}{}the key {} is given twice", where, where.empty() ? "" : ": ", quoted(*twin));
+    throw InputError(file_, "{}{}the key {} is given twice", where, where.empty() ? "" : ": ", quote(*twin));
   }
   // Of the innermost open container: "ops[3]"; "" for the outermost.
   [[nodiscard]] std::string path() const {

@@ -51,7 +51,7 @@ class GraphFromOnnx {
   }
 
   ParameterId add_parameter(const std::string& name, const onnx::TensorProto& tensor) {
-    const TypeAndShape type = type_and_shape(tensor, fmt::format("{}: initializer {}", file_, quoted(name)));
+    const TypeAndShape type = type_and_shape(tensor, fmt::format("{}: initializer {}", file_, quote(name)));
     // Shapes, axes and other whole numbers are not trained, nor are scalar constants.
     const bool trained = !type.shape.dims.empty() && (type.dtype == DType::f16 || type.dtype == DType::bf16 ||
                                                       type.dtype == DType::f32 || type.dtype == DType::f64);
@@ -71,11 +71,11 @@ class GraphFromOnnx {
     std::unordered_map<std::string_view, std::size_t> given;
     for (std::size_t i = 0; i < static_cast<std::size_t>(source_.node_size()); ++i) {
       const std::string& name = node(i).name();
-      if (node(i).op_type().empty()) throw InputError(file_, "node {} {} has no op_type", i, quoted(name));
+      if (node(i).op_type().empty()) throw InputError(file_, "node {} {} has no op_type", i, quote(name));
       if (name.empty()) continue;
       // The IR specification wants node names unique in a graph; placements name ops.
       const auto [at, is_new] = given.emplace(name, i);
-      if (!is_new) throw InputError(file_, "nodes {} and {} are both named {}", at->second, i, quoted(name));
+      if (!is_new) throw InputError(file_, "nodes {} and {} are both named {}", at->second, i, quote(name));
       op_names_.insert(name);
     }
     for (std::size_t i = 0; i < static_cast<std::size_t>(source_.node_size()); ++i) {
@@ -101,7 +101,7 @@ class GraphFromOnnx {
       for (const std::string& name : node(i).output()) {
         if (name.empty()) continue;  // an optional output that nobody wants
         define(name, Operand::of(TensorId{graph_.tensors.size()}),
-               fmt::format("output of node {}", quoted(graph_.ops[i].name)));
+               fmt::format("output of node {}", quote(graph_.ops[i].name)));
         graph_.tensors.push_back({name, DType::unknown, Shape(), OpId{i}, {}});
         graph_.ops[i].outputs.push_back(TensorId{graph_.tensors.size() - 1});
       }
@@ -109,7 +109,7 @@ class GraphFromOnnx {
 
   void connect(std::size_t i) {
     GraphOp& op = graph_.ops[i];
-    const std::string user = fmt::format("node {}", quoted(op.name));
+    const std::string user = fmt::format("node {}", quote(op.name));
     for (const std::string& name : node(i).input())
       op.inputs.push_back(name.empty() ? Operand::none() : operand(name, user));
     // A control-flow node also waits for what its sub-graphs read, and holds their weights.
@@ -128,13 +128,13 @@ class GraphFromOnnx {
   void define(const std::string& name, Operand value, const std::string& what) {
     if (name.empty()) throw InputError(file_, "a {} has no name", what);
     if (!values_.emplace(name, value).second)
-      throw InputError(file_, "{} is defined twice, the second time as {}", quoted(name), what);
+      throw InputError(file_, "{} is defined twice, the second time as {}", quote(name), what);
   }
 
   [[nodiscard]] Operand operand(const std::string& name, const std::string& user) const {
     const auto found = values_.find(name);
     if (found == values_.end())
-      throw InputError(file_, "{} wants {}, which is no input, initializer or output of a node", user, quoted(name));
+      throw InputError(file_, "{} wants {}, which is no input, initializer or output of a node", user, quote(name));
     return found->second;
   }
 
@@ -163,7 +163,7 @@ Graph read_onnx(const std::string& path, const ReadOptions& options) {
   for (GraphTensor& tensor : graph.tensors) {
     const auto found = shapes.types.find(tensor.name);
     TypeAndShape type = type_and_shape(found == shapes.types.end() ? nullptr : &found->second,
-                                       fmt::format("{}: tensor {}", path, quoted(tensor.name)));
+                                       fmt::format("{}: tensor {}", path, quote(tensor.name)));
     tensor.dtype = type.dtype;
     tensor.shape = std::move(type.shape);
   }

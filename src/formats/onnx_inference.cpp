@@ -17,7 +17,7 @@ constexpr std::size_t most_inner_nodes = 300'000;
 }  // namespace
 
 std::string describe(const onnx::NodeProto& node) {
-  return fmt::format("{} ({})", quoted(node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name()),
+  return fmt::format("{} ({})", quote(node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name()),
                      node.op_type());
 }
 
@@ -256,12 +256,12 @@ void OnnxInference::check_sizes(const onnx::NodeProto& node, const std::string& 
   const onnx::TensorShapeProto& shape =
       type.has_sparse_tensor_type() ? type.sparse_tensor_type().shape() : type.tensor_type().shape();
   if (shape.dim_size() > most_dimensions)
-    throw InputError(file_, "node {}: its output {} would have {} dimensions", describe(node), quoted(tensor),
+    throw InputError(file_, "node {}: its output {} would have {} dimensions", describe(node), quote(tensor),
                      shape.dim_size());
   for (const auto& dimension : shape.dim())
     if (dimension.has_dim_value() && dimension.dim_value() < 0)
       throw InputError(file_, "node {}: its output {} would have a dimension of negative size {}", describe(node),
-                       quoted(tensor), dimension.dim_value());
+                       quote(tensor), dimension.dim_value());
 }
 
 }  // namespace emplace

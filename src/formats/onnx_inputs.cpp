@@ -28,15 +28,15 @@ class InputShapes {
   void set_shape(const std::string& name, const std::vector<std::int64_t>& sizes) {
     onnx::ValueInfoProto* input = find(name);
     if (!input->type().has_tensor_type())
-      throw InputError(file_, "input {} is no tensor: it has no shape", quoted(name));
+      throw InputError(file_, "input {} is no tensor: it has no shape", quote(name));
     onnx::TensorShapeProto& shape = *input->mutable_type()->mutable_tensor_type()->mutable_shape();
     const auto rank = static_cast<std::size_t>(shape.dim_size());
     const bool was_ranked = shape.dim_size() > 0 || sizes.empty();
     if (was_ranked && rank != sizes.size())
-      throw InputError(file_, "input {} has {} dimensions, the shape given for it has {}", quoted(name), rank,
+      throw InputError(file_, "input {} has {} dimensions, the shape given for it has {}", quote(name), rank,
                        sizes.size());
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (sizes[i] < 1) throw InputError(file_, "the shape given for input {} has size {}", quoted(name), sizes[i]);
+      if (sizes[i] < 1) throw InputError(file_, "the shape given for input {} has size {}", quote(name), sizes[i]);
       set(was_ranked ? *shape.mutable_dim(static_cast<int>(i)) : *shape.add_dim(), sizes[i]);
     }
   }
@@ -69,7 +69,7 @@ class InputShapes {
       names.push_back(input->name());
     }
     const std::string near = did_you_mean(name, names);
-    throw InputError(file_, "the model has no input {}{}", quoted(name),
+    throw InputError(file_, "the model has no input {}{}", quote(name),
                      near.empty() ? "; there are: " + join(names, ", ") : near);
   }
 
@@ -79,7 +79,7 @@ class InputShapes {
     } else if (is_symbol(dimension.dim_param())) {
       const auto [at, is_new] = symbols_.emplace(dimension.dim_param(), size);
       if (!is_new && at->second != size)
-        throw InputError(file_, "the dimension {} would be {} and {}", quoted(dimension.dim_param()), at->second, size);
+        throw InputError(file_, "the dimension {} would be {} and {}", quote(dimension.dim_param()), at->second, size);
     }
     dimension.set_dim_value(size);
   }
@@ -95,7 +95,7 @@ class InputShapes {
         if (const auto symbol = symbols_.find(dimension.dim_param()); symbol != symbols_.end())
           dimension.set_dim_value(symbol->second);
       if (dimension.has_dim_value() && dimension.dim_value() < 0)
-        throw InputError(file_, "tensor {} has a dimension of negative size {}", quoted(value.name()),
+        throw InputError(file_, "tensor {} has a dimension of negative size {}", quote(value.name()),
                          dimension.dim_value());
     }
   }

@@ -30,7 +30,7 @@ std::uint32_t position_of(std::string_view name, const Positions& positions, con
                           const char* what, const Place& place) {
   const auto found = positions.find(name);
   if (found == positions.end())
-    throw InputError(place.str(), "the problem has no {} {}{}", what, quoted(name), hint(name, names));
+    throw InputError(place.str(), "the problem has no {} {}{}", what, quote(name), hint(name, names));
   return found->second;
 }
 
@@ -59,7 +59,7 @@ std::vector<std::uint8_t> read_devices(const Fields& file, const Problem& proble
       first = op;
     }
   if (missing > 0)
-    throw InputError(ops.str(), "op {} has no device{}", quoted(problem.op_names[first]),
+    throw InputError(ops.str(), "op {} has no device{}", quote(problem.op_names[first]),
                      missing == 1 ? "" : fmt::format(" ({} ops have none)", missing));
   return devices;
 }

@@ -58,7 +58,7 @@ const OptimizerRow& optimizer_called(const std::string& name) {
     if (name == row.name) return row;
   std::vector<std::string> names;
   for (const OptimizerRow& row : optimizers) names.emplace_back(row.name);
-  throw InputError("", "unknown optimizer {}{}; there are: {}", quoted(name), did_you_mean(name, names),
+  throw InputError("", "unknown optimizer {}{}; there are: {}", quote(name), did_you_mean(name, names),
                    join(names, ", "));
 }
 
@@ -249,7 +249,7 @@ PassResult expand_training(const Graph& forward, const TrainingOptions& options)
     result.origin.emplace_back(i);
     GraphOp& op = result.graph.ops[i];
     if (op.phase != Phase::forward)
-      throw InputError(forward.name, "op {} is already part of a training step", quoted(op.name));
+      throw InputError(forward.name, "op {} is already part of a training step", quote(op.name));
     // Training normalises by the statistics of the batch.
     if (op.type == "BatchNormalization") op.attributes["training_mode"] = std::int64_t{1};
   }

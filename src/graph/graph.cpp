@@ -69,8 +69,8 @@ void Graph::relink(const std::string& place) {
       EMPLACE_CHECK(output.index() < tensors.size());
       GraphTensor& tensor = tensors[output.index()];
       if (!tensor.producer.is_none())
-        throw InputError(place, "tensor {} is an output of op {} and again of op {}", quoted(tensor.name),
-                         quoted(ops[tensor.producer.index()].name), quoted(ops[i].name));
+        throw InputError(place, "tensor {} is an output of op {} and again of op {}", quote(tensor.name),
+                         quote(ops[tensor.producer.index()].name), quote(ops[i].name));
       tensor.producer = OpId{i};
     }
     link_inputs(*this, OpId{i});

@@ -59,7 +59,7 @@ std::string describe_cycle(const Graph& graph, const std::vector<OpId>& sorted) 
       text += " -> ...";
       i = cycle.size() - 4;
     }
-    text += (i == 0 ? "" : " -> ") + quoted(graph.ops[cycle[i].index()].name);
+    text += (i == 0 ? "" : " -> ") + quote(graph.ops[cycle[i].index()].name);
   }
   return text;
 }
@@ -71,7 +71,7 @@ void check_names(const Items& items, const char* what, const std::string& place)
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].name.empty()) throw InputError(place, "{} {} has no name", what, i);
     if (!seen.insert(items[i].name).second)
-      throw InputError(place, "two {}s are called {}; names must differ", what, quoted(items[i].name));
+      throw InputError(place, "two {}s are called {}; names must differ", what, quote(items[i].name));
   }
 }
 
@@ -79,10 +79,10 @@ template <class Item>
 void check_size(const Item& item, const char* what, const std::string& place) {
   for (const std::int64_t dim : item.shape.dims)
     if (dim < Shape::unknown_dimension)
-      throw InputError(place, "{} {} has shape {} with the negative dimension {}", what, quoted(item.name),
+      throw InputError(place, "{} {} has shape {} with the negative dimension {}", what, quote(item.name),
                        item.shape.str(), dim);
   if (bytes_of(item.dtype) > 0 && item.shape.is_static() && !item.bytes())
-    throw InputError(place, "{} {} of shape {} is larger than 2^62 bytes", what, quoted(item.name), item.shape.str());
+    throw InputError(place, "{} {} of shape {} is larger than 2^62 bytes", what, quote(item.name), item.shape.str());
 }
 
 void check_links(const Graph& graph) {

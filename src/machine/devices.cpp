@@ -27,11 +27,11 @@ Bytes parse_memory(const std::string& text, const std::string& place) {
     if (!parse_number(digits, amount)) break;
     const double bytes = amount * unit.bytes;
     if (!(bytes >= 1) || bytes > static_cast<double>(total_limit))
-      throw InputError(place, "'memory' must be from 1 B to 2^62 B, got {}", quoted(text));
+      throw InputError(place, "'memory' must be from 1 B to 2^62 B, got {}", quote(text));
     return std::llround(bytes);
   }
   throw InputError(place, "'memory' must be a number with a unit (\"12 GiB\", \"8 GB\") or \"unlimited\", got {}",
-                   quoted(text));
+                   quote(text));
 }
 
 void read_memory(MachineDevice& device, const ConfigTable& table) {
@@ -41,10 +41,10 @@ void read_memory(MachineDevice& device, const ConfigTable& table) {
     throw InputError(table.place(),
                      "device {} says no memory; give memory = \"12 GiB\", memory_bytes = ... or memory = "
                      "\"unlimited\"",
-                     quoted(device.name));
+                     quote(device.name));
   if (as_text_given && as_bytes_given)
     throw InputError(table.place_of("memory"), "device {} gives both 'memory' and 'memory_bytes'; keep one",
-                     quoted(device.name));
+                     quote(device.name));
   if (as_bytes_given) {
     device.memory_bytes = table.whole("memory_bytes", 0);
     if (device.memory_bytes <= 0 || device.memory_bytes > total_limit)
@@ -82,20 +82,20 @@ MachineDevice read_device(const ConfigTable& table) {
     throw InputError(table.place(),
                      "device {} has no peak_flops; give FLOP/s by number type, as in peak_flops = {{ f32 "
                      "= 4e12 }}",
-                     quoted(device.name));
+                     quote(device.name));
   device.memory_bytes_per_s = positive(table, "memory_bytes_per_s");
   if (table.contains("launch_overhead_s")) device.launch_overhead_s = not_negative(table, "launch_overhead_s");
   device.efficiency = read_figures(table, "efficiency", machine_op_classes());
   for (const auto& [cls, share] : device.efficiency)
     if (share > 1)
       throw InputError(table.table("efficiency").place_of(cls),
-                       "the efficiency of {} must be above 0 and at most 1 (a share of the peak), got {}", quoted(cls),
+                       "the efficiency of {} must be above 0 and at most 1 (a share of the peak), got {}", quote(cls),
                        share);
   if (!device.efficiency.contains("default"))
     throw InputError(table.place(),
                      "device {} needs efficiency = {{ default = ... }}, the share of the peak that op "
                      "classes without a figure of their own reach",
-                     quoted(device.name));
+                     quote(device.name));
   device.unsupported = table.texts("unsupported");
   return device;
 }
@@ -108,7 +108,7 @@ void MachineDraft::add_devices(const ConfigTable& table) {
   if (counted && std::holds_alternative<std::string>(table.find("count")->data))
     throw InputError(table.place_of("count"),
                      "'count' must be a whole number, found {}; \"N\" has a value only in a preset's name, as in k40x2",
-                     quoted(as_text(*table.find("count"), "count")));
+                     quote(as_text(*table.find("count"), "count")));
   const std::int64_t count = table.whole("count", 1);
   if (count < 1 || count > static_cast<std::int64_t>(max_machine_devices))
     throw InputError(table.place_of("count"), "'count' must be from 1 to {}, got {}", max_machine_devices, count);
@@ -116,7 +116,7 @@ void MachineDraft::add_devices(const ConfigTable& table) {
 
   const auto take_name = [&](const std::string& name) {
     if (!called_.emplace(name, std::vector<std::size_t>{}).second)
-      throw InputError(table.place(), "the device name {} is used twice", quoted(name));
+      throw InputError(table.place(), "the device name {} is used twice", quote(name));
   };
   take_name(device.name);
   for (std::int64_t i = 0; i < count; ++i) {

@@ -13,32 +13,32 @@ const std::vector<std::size_t>& MachineDraft::devices_called(const std::string& 
   std::vector<std::string> names;
   for (const auto& [known, devices] : called_) names.push_back(known);
   const std::string near = did_you_mean(name, names);
-  throw InputError(place, "there is no device {}{}", quoted(name),
+  throw InputError(place, "there is no device {}{}", quote(name),
                    near.empty() ? fmt::format("; devices: {}", join(names, ", ")) : near);
 }
 
 std::size_t MachineDraft::device_called(const std::string& name, const std::string& place) const {
   const auto& devices = devices_called(name, place);
   if (devices.size() != 1)
-    throw InputError(place, "one device is wanted here, but {} means {} of them (say {})", quoted(name), devices.size(),
-                     quoted(name_of(devices.front())));
+    throw InputError(place, "one device is wanted here, but {} means {} of them (say {})", quote(name), devices.size(),
+                     quote(name_of(devices.front())));
   return devices.front();
 }
 
 std::vector<std::size_t> MachineDraft::device_list(const ConfigTable& table, std::string_view key) const {
   table.texts(key);  // marks the key as read, checks that all are texts
   const ConfigValue* names = table.find(key);
-  if (names == nullptr) throw InputError(table.place(), "key {} is missing: a list of device names", quoted(key));
+  if (names == nullptr) throw InputError(table.place(), "key {} is missing: a list of device names", quote(key));
   std::vector<std::size_t> out;
   std::vector<bool> seen(machine.devices.size());
   for (const ConfigValue& element : std::get<ConfigList>(names->data))
     for (const std::size_t device : devices_called(as_text(element, key), element.place)) {
       if (seen[device])
-        throw InputError(element.place, "device {} stands twice in {}", quoted(name_of(device)), quoted(key));
+        throw InputError(element.place, "device {} stands twice in {}", quote(name_of(device)), quote(key));
       seen[device] = true;
       out.push_back(device);
     }
-  if (out.empty()) throw InputError(names->place, "{} names no device", quoted(key));
+  if (out.empty()) throw InputError(names->place, "{} names no device", quote(key));
   return out;
 }
 
@@ -46,12 +46,12 @@ std::size_t MachineDraft::channel_called(const std::string& name, const std::str
   if (const auto at = channel_called_.find(name); at != channel_called_.end()) return at->second;
   std::vector<std::string> names;
   for (const MachineChannel& channel : machine.channels) names.push_back(channel.name);
-  throw InputError(place, "there is no channel {}{}", quoted(name), did_you_mean(name, names));
+  throw InputError(place, "there is no channel {}{}", quote(name), did_you_mean(name, names));
 }
 
 std::size_t MachineDraft::add_channel(MachineChannel channel, const std::string& place) {
   if (!channel_called_.emplace(channel.name, machine.channels.size()).second)
-    throw InputError(place, "the channel name {} is used twice", quoted(channel.name));
+    throw InputError(place, "the channel name {} is used twice", quote(channel.name));
   machine.channels.push_back(std::move(channel));
   channel_place_.push_back(place);
   channel_used_.push_back(false);
@@ -60,11 +60,11 @@ std::size_t MachineDraft::add_channel(MachineChannel channel, const std::string&
 
 void MachineDraft::add_route(std::size_t from, std::size_t to, std::vector<std::size_t> channels,
                              const std::string& place) {
-  if (from == to) throw InputError(place, "a route joins two different devices, got {} twice", quoted(name_of(from)));
+  if (from == to) throw InputError(place, "a route joins two different devices, got {} twice", quote(name_of(from)));
   std::string& earlier = route_place_[from * machine.devices.size() + to];
   if (!earlier.empty())
-    throw InputError(place, "there are two routes from {} to {}; the other one comes from {}", quoted(name_of(from)),
-                     quoted(name_of(to)), earlier);
+    throw InputError(place, "there are two routes from {} to {}; the other one comes from {}", quote(name_of(from)),
+                     quote(name_of(to)), earlier);
   earlier = place;
   for (const std::size_t channel : channels) channel_used_[channel] = true;
   machine.routes.push_back({from, to, std::move(channels)});
@@ -74,7 +74,7 @@ void MachineDraft::refuse_idle_channels() const {
   for (std::size_t c = 0; c < machine.channels.size(); ++c)
     if (!channel_used_[c])
       throw InputError(channel_place_[c], "channel {} serves no pair of devices and stands on no [[route]]",
-                       quoted(machine.channels[c].name));
+                       quote(machine.channels[c].name));
 }
 
 namespace {
@@ -94,7 +94,7 @@ void add_served_routes(MachineDraft& draft, const ConfigTable& table, const std:
     const std::string text = as_text(element, "serves");
     const std::size_t arrow = text.find("->");
     if (arrow == std::string::npos)
-      throw InputError(element.place, "'serves' lists ordered pairs such as \"cpu:0 -> gpu:0\", got {}", quoted(text));
+      throw InputError(element.place, "'serves' lists ordered pairs such as \"cpu:0 -> gpu:0\", got {}", quote(text));
     const std::string from_name = trimmed(std::string_view(text).substr(0, arrow));
     const std::string to_name = trimmed(std::string_view(text).substr(arrow + 2));
     const auto& from = draft.devices_called(from_name, element.place);
@@ -128,7 +128,7 @@ void add_routes(MachineDraft& draft, const ConfigTable& table) {
       const std::string name = as_text(element, "channels");
       const std::size_t channel = draft.channel_called(name, element.place);
       if (std::find(channels.begin(), channels.end(), channel) != channels.end())
-        throw InputError(element.place, "channel {} stands twice on the route", quoted(name));
+        throw InputError(element.place, "channel {} stands twice on the route", quote(name));
       channels.push_back(channel);
     }
   if (channels.empty()) throw InputError(table.place(), "a [[route]] needs channels = [...], in the order travelled");

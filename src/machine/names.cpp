@@ -22,13 +22,13 @@ std::span<const std::string> machine_dtypes() {
 
 double positive(const ConfigTable& table, std::string_view key) {
   const double value = table.number(key);
-  if (!(value > 0)) throw InputError(table.place_of(key), "{} must be above zero, got {}", quoted(key), value);
+  if (!(value > 0)) throw InputError(table.place_of(key), "{} must be above zero, got {}", quote(key), value);
   return value;
 }
 
 double not_negative(const ConfigTable& table, std::string_view key) {
   const double value = table.number(key);
-  if (!(value >= 0)) throw InputError(table.place_of(key), "{} must be zero or more, got {}", quoted(key), value);
+  if (!(value >= 0)) throw InputError(table.place_of(key), "{} must be zero or more, got {}", quote(key), value);
   return value;
 }
 
@@ -42,7 +42,7 @@ std::string checked_name(const ConfigTable& table, std::string_view key, const c
   if (name.empty() || name.size() > longest || !std::all_of(name.begin(), name.end(), fits))
     throw InputError(table.place_of(key),
                      "the name of a {} must be 1 to {} letters, digits or any of : _ - . / (no blanks), got {}", what,
-                     longest, quoted(name));
+                     longest, quote(name));
   return name;
 }
 

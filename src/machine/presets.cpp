@@ -40,7 +40,7 @@ ConfigTable preset_table(const std::string& name, const std::string& place) {
     std::vector<std::string> names;
     for (const MachineEntry& entry : machines()) names.push_back(entry.example);
     const std::string near = did_you_mean(name, names);
-    throw InputError(place, "unknown machine {}: neither a preset nor a TOML file{}", quoted(name),
+    throw InputError(place, "unknown machine {}: neither a preset nor a TOML file{}", quote(name),
                      near.empty() ? fmt::format("; presets: {}", join(entry_names(machines()), ", ")) : near);
   }
   ConfigTable table = ConfigTable::parse_toml(preset->toml, fmt::format("preset {}", name));
@@ -49,8 +49,8 @@ ConfigTable preset_table(const std::string& name, const std::string& place) {
   const std::string digits = name.substr(std::string_view(preset->name).size() - 1);
   std::int64_t n = 0;
   if (!parse_number(digits, n) || n < 1 || n > largest_family_member || digits.front() == '0')
-    throw InputError(place, "the N of machine {} must be a whole number from 1 to {}, got {}", quoted(preset->name),
-                     largest_family_member, quoted(digits));
+    throw InputError(place, "the N of machine {} must be a whole number from 1 to {}, got {}", quote(preset->name),
+                     largest_family_member, quote(digits));
   table.set("name", {name, table.place_of("name")});
   ConfigValue devices = *table.find("device");
   for (ConfigTable& device : std::get<std::vector<ConfigTable>>(devices.data))

@@ -81,7 +81,7 @@ void add_ethernet(MachineDraft& draft, const ConfigTable& table, const std::stri
     element.refuse_unread();
     for (const std::size_t device : host.devices) {
       if (seen[device])
-        throw InputError(element.place(), "device {} stands in two hosts", quoted(draft.name_of(device)));
+        throw InputError(element.place(), "device {} stands in two hosts", quote(draft.name_of(device)));
       seen[device] = true;
     }
     const auto name = [&](const char* direction) { return fmt::format("{}:{}:{}", prefix, hosts.size(), direction); };
@@ -125,7 +125,7 @@ void add_topology(MachineDraft& draft, const ConfigTable& table) {
   std::vector<std::string> names;
   for (const TopologyKind& known : topology_kinds()) names.push_back(known.name);
   const std::string near = did_you_mean(kind, names);
-  throw InputError(table.place_of("kind"), "unknown topology {}{}", quoted(kind),
+  throw InputError(table.place_of("kind"), "unknown topology {}{}", quote(kind),
                    near.empty() ? fmt::format("; there are: {}", join(names, ", ")) : near);
 }
 

@@ -17,6 +17,8 @@ constexpr float forbidden = -std::numeric_limits<float>::infinity();
 
 struct PostOptions {
   double eps = 0;
+  int coarse_units = 0;
+  int refits_per_level = 8;
 };
 
 void describe(PostOptions& o, OptionVisitor& visit) {
@@ -25,28 +27,57 @@ void describe(PostOptions& o, OptionVisitor& visit) {
          .max = 1,
          .help = "Share of the uniform distribution mixed in after a refit; 0: D/((D-1)M) within [0.01, 0.1] for M "
                  "units and D devices."});
+  visit(
+      "coarse_units", o.coarse_units,
+      {.min = 1,
+       .help =
+           "Begin with this many blocks of neighbouring units and double them level by level; 0: all units at once."});
+  visit("refits_per_level", o.refits_per_level, {.min = 1, .help = "Refits before the blocks are split again."});
 }
 
 // About one unit a sample is moved at random (our choice; the paper gives no value).
-double eps_of(const PostOptions& options, std::size_t units, std::size_t devices) {
-  if (options.eps > 0) return options.eps;
+double eps_of(double option, std::size_t units, std::size_t devices) {
+  if (option > 0) return option;
   if (devices < 2) return 0.1;
   const auto d = static_cast<double>(devices);
   return std::clamp(d / ((d - 1) * static_cast<double>(units)), 0.01, 0.1);
 }
 
-// One problem's part of the parameters, from `begin` on.
+// One problem's part of the parameters, from `begin` on. With several levels, coarse to fine, only the first cells are
+// in use until the last level is reached: units x devices of the present level.
 struct Part {
-  const Grouping* grouping;
+  std::vector<Grouping> levels;
   std::size_t begin;
-  double eps;
+  double eps_option;
+  std::size_t level = 0;
   CategoricalTable now;        // of the parameters at the last forward()
   CategoricalTable reference;  // of those at the last mark_reference()
 
+  [[nodiscard]] const Grouping& grouping() const { return levels[level]; }
   [[nodiscard]] std::size_t units() const { return now.units(); }
   [[nodiscard]] std::size_t devices() const { return now.devices(); }
   [[nodiscard]] std::size_t cells() const { return units() * devices(); }
+  [[nodiscard]] double eps() const { return eps_of(eps_option, units(), devices()); }
+  void set_level(std::size_t new_level) {
+    if (new_level == level) return;
+    level = new_level;
+    now = reference = CategoricalTable(grouping().count(), devices());
+  }
 };
+
+// Independent factors cannot say "same device as my neighbour" (sheet, section 6), so on a long chain they settle on
+// many needless cuts. Blocks that move as one can; each level's blocks are unions of the next one's.
+std::vector<Grouping> make_levels(const PolicyProblem& problem, std::size_t coarsest) {
+  std::vector<Grouping> levels = {problem.grouping};
+  if (coarsest == 0) return levels;
+  while (levels.front().count() > coarsest) {
+    const std::size_t wanted = std::max(coarsest, (levels.front().count() + 1) / 2);
+    Grouping coarser = coarsen(*problem.problem, levels.front(), wanted);
+    if (coarser.count() == levels.front().count()) break;
+    levels.insert(levels.begin(), std::move(coarser));
+  }
+  return levels;
+}
 
 // D x U thresholds of an inverse CDF on 32 random bits: the action is the number of devices whose threshold is at or
 // below the draw. From the last allowed device on they are above every draw. A probability is off by 2^-32 at most.
@@ -69,20 +100,22 @@ std::vector<std::uint64_t> thresholds_of(const CategoricalTable& table) {
 
 class PostPolicy final : public Policy {
  public:
-  PostPolicy(const PostOptions& options, std::span<const PolicyProblem> problems) {
+  PostPolicy(const PostOptions& options, std::span<const PolicyProblem> problems)
+      : has_levels_(options.coarse_units > 0), refits_per_level_(static_cast<std::size_t>(options.refits_per_level)) {
     std::size_t cells = 0;
     for (const PolicyProblem& problem : problems) {
-      const std::size_t units = problem.grouping.count();
       const std::size_t devices = problem.problem->device_count();
-      parts_.push_back({&problem.grouping, cells, eps_of(options, units, devices), CategoricalTable(units, devices),
-                        CategoricalTable(units, devices)});
-      cells += units * devices;
+      std::vector<Grouping> levels = make_levels(problem, static_cast<std::size_t>(options.coarse_units));
+      CategoricalTable table(levels.front().count(), devices);
+      parts_.push_back({std::move(levels), cells, options.eps, 0, table, table});
+      cells += problem.grouping.count() * devices;
     }
-    logits_.assign(cells, 0.0f);
-    gradient_.assign(cells, 0.0f);
+    cells_ = cells;
+    parameters_.assign(cells + (has_levels_ ? 1 : 0), 0.0f);
+    gradient_.assign(parameters_.size(), 0.0f);
     for (const Part& part : parts_)
       for (std::size_t cell = 0; cell < part.cells(); ++cell)
-        if (!part.grouping->allowed[cell]) logits_[part.begin + cell] = forbidden;
+        if (!part.grouping().allowed[cell]) parameters_[part.begin + cell] = forbidden;
   }
 
   void sample(std::span<const Draw> draws) const override {
@@ -106,7 +139,7 @@ class PostPolicy final : public Policy {
         const std::uint64_t* threshold = thresholds.data() + d * part.units();
         for (std::size_t unit = 0; unit < part.units(); ++unit) rollout.actions[unit] += threshold[unit] <= bits[unit];
       }
-      part.grouping->expand(rollout.actions, rollout.placement);
+      part.grouping().expand(rollout.actions, rollout.placement);
     }
   }
 
@@ -114,10 +147,10 @@ class PostPolicy final : public Policy {
     const Part& part = parts_.at(problem);
     std::vector<std::uint8_t> actions(part.units());
     for (std::size_t unit = 0; unit < part.units(); ++unit) {
-      const float* row = logits_.data() + part.begin + unit * part.devices();
+      const float* row = parameters_.data() + part.begin + unit * part.devices();
       actions[unit] = static_cast<std::uint8_t>(std::max_element(row, row + part.devices()) - row);
     }
-    return part.grouping->expand(actions);
+    return part.grouping().expand(actions);
   }
 
   [[nodiscard]] std::size_t heads(std::uint32_t problem) const override { return parts_.at(problem).units(); }
@@ -146,7 +179,7 @@ class PostPolicy final : public Policy {
   void backward(std::span<const Rollout> rollouts, std::span<const double> coefficients,
                 double entropy_weight) override {
     // All rollouts of a problem are one sum over its cells: weights first, the distribution once.
-    weight_.assign(logits_.size(), 0.0);
+    weight_.assign(cells_, 0.0);
     std::vector<double> entropy_weights(parts_.size(), 0.0);
     std::size_t next = 0;
     for (const Rollout& rollout : rollouts) {
@@ -187,54 +220,83 @@ class PostPolicy final : public Policy {
 
   [[nodiscard]] bool has_fit() const override { return true; }
   void fit(std::span<const Rollout> elites) override {
-    std::vector<double> count(logits_.size(), 0.0);  // D x U in each part
-    std::vector<std::size_t> elites_of(parts_.size(), 0);
+    std::vector<double> count(cells_, 0.0);  // units x devices in each part
+    std::vector<double> elites_of(parts_.size(), 0.0);
     for (const Rollout& elite : elites) {
       const Part& part = parts_.at(elite.problem);
-      EMPLACE_CHECK(elite.actions.size() == part.units());
+      if (elite.actions.size() != part.units()) continue;  // drawn at a coarser level
       for (std::size_t unit = 0; unit < part.units(); ++unit)
-        count[part.begin + elite.actions[unit] * part.units() + unit] += 1;
+        count[part.begin + unit * part.devices() + elite.actions[unit]] += 1;
       ++elites_of[elite.problem];
     }
+    if (has_levels_) parameters_.back() += 1;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       Part& part = parts_[p];
       part.now.set(logits(part));
-      for (std::size_t unit = 0; unit < part.units(); ++unit) {
-        float* row = logits_.data() + part.begin + unit * part.devices();
-        const auto choices =
-            static_cast<double>(part.devices()) - static_cast<double>(std::count(row, row + part.devices(), forbidden));
+      std::vector<double> fitted(part.cells());
+      for (std::size_t unit = 0; unit < part.units(); ++unit)
         for (std::size_t d = 0; d < part.devices(); ++d) {
-          if (row[d] == forbidden) continue;
-          const double f = elites_of[p] > 0
-                               ? count[part.begin + d * part.units() + unit] / static_cast<double>(elites_of[p])
-                               : part.now.probability(d)[unit];
-          row[d] = static_cast<float>(std::log((1 - part.eps) * f + part.eps / choices));
+          const std::size_t cell = unit * part.devices() + d;
+          fitted[cell] = elites_of[p] > 0 ? count[part.begin + cell] / elites_of[p] : part.now.probability(d)[unit];
         }
-      }
+      const Grouping& before = part.grouping();
+      part.set_level(level_of(part));
+      mix(part, before, fitted);
+      if (&part.grouping() != &before) part.reference.set(logits(part));  // the old one has other units
     }
   }
 
-  std::span<float> parameters() override { return logits_; }
+  std::span<float> parameters() override { return parameters_; }
   std::span<float> gradient() override { return gradient_; }
+  void parameters_changed() override {
+    if (has_levels_ && !(parameters_.back() >= 0 && parameters_.back() < 0x1p24f))
+      throw InputError("checkpoint", "policy/refits must be a count, found {}", parameters_.back());
+    for (Part& part : parts_) part.set_level(level_of(part));
+  }
 
   [[nodiscard]] std::vector<ParameterInfo> layout() const override {
     std::vector<ParameterInfo> slices;
     for (std::size_t p = 0; p < parts_.size(); ++p)
-      slices.push_back(
-          {parts_.size() == 1 ? "logits" : fmt::format("logits.{}", p), {parts_[p].units(), parts_[p].devices()}});
+      slices.push_back({parts_.size() == 1 ? "logits" : fmt::format("logits.{}", p),
+                        {parts_[p].levels.back().count(), parts_[p].devices()}});
+    if (has_levels_) slices.push_back({"refits", {1}});
     return slices;
   }
 
  private:
   [[nodiscard]] std::span<const float> logits(const Part& part) const {
-    return std::span<const float>(logits_).subspan(part.begin, part.cells());
+    return std::span<const float>(parameters_).subspan(part.begin, part.cells());
   }
   [[nodiscard]] std::span<float> gradient_of(const Part& part) {
     return std::span<float>(gradient_).subspan(part.begin, part.cells());
   }
+  [[nodiscard]] std::size_t level_of(const Part& part) const {
+    if (!has_levels_) return 0;
+    return std::min(static_cast<std::size_t>(parameters_.back()) / refits_per_level_, part.levels.size() - 1);
+  }
 
+  // Logits of the part's units from the probabilities `fitted` (units x devices) of the units of `before` that hold
+  // them, mixed with the uniform distribution over each unit's own devices.
+  void mix(const Part& part, const Grouping& before, std::span<const double> fitted) {
+    const Grouping& units = part.grouping();
+    const std::size_t devices = part.devices();
+    const double eps = part.eps();
+    for (std::size_t unit = 0; unit < units.count(); ++unit) {
+      const double* f = fitted.data() + before.unit_of_op[units.members[unit].front()] * devices;
+      double choices = 0;
+      for (std::size_t d = 0; d < devices; ++d) choices += units.allows(unit, d);
+      float* row = parameters_.data() + part.begin + unit * devices;
+      for (std::size_t d = 0; d < devices; ++d)
+        row[d] = units.allows(unit, d) ? static_cast<float>(std::log((1 - eps) * f[d] + eps / choices)) : forbidden;
+    }
+  }
+
+  bool has_levels_;
+  std::size_t refits_per_level_;
   std::vector<Part> parts_;
-  std::vector<float> logits_, gradient_;
+  std::size_t cells_ = 0;          // of all parts at their finest levels
+  std::vector<float> parameters_;  // logits, and with levels the number of refits so far
+  std::vector<float> gradient_;
   std::vector<double> weight_;  // D x U in each part
 };
 

@@ -68,9 +68,9 @@ std::string describe_cycle(const Problem& p, const std::vector<std::uint32_t>& s
       text += fmt::format("... ({} more) -> ", cycle.size() - 6);
       i = cycle.size() - 2;
     }
-    text += quoted(p.op_names[cycle[i]]) + " -> ";
+    text += quote(p.op_names[cycle[i]]) + " -> ";
   }
-  return text + quoted(p.op_names[cycle.front()]);
+  return text + quote(p.op_names[cycle.front()]);
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ void ProblemBuilder::check_new_name(const std::string& name, const char* what,
   if (name.empty()) throw InputError(place, "the {} has an empty name", what);
   const auto [at, is_new] = names.emplace(name, static_cast<std::uint32_t>(names.size()));
   if (!is_new)
-    throw InputError(place, "the {} name {} is used twice (also by number {})", what, quoted(name), at->second);
+    throw InputError(place, "the {} name {} is used twice (also by number {})", what, quote(name), at->second);
 }
 
 DeviceId ProblemBuilder::add_device(Device device, const std::string& place) {
@@ -104,11 +104,11 @@ DeviceId ProblemBuilder::add_device(Device device, const std::string& place) {
 ChannelId ProblemBuilder::add_channel(Channel channel, const std::string& place) {
   check_new_name(channel.name, "channel", channel_names_, place);
   if (!(channel.latency_s >= 0) || !std::isfinite(channel.latency_s))
-    throw InputError(place, "the latency of channel {} must be zero or more and finite, got {} s", quoted(channel.name),
+    throw InputError(place, "the latency of channel {} must be zero or more and finite, got {} s", quote(channel.name),
                      channel.latency_s);
   if (!(channel.bytes_per_s > 0) || !std::isfinite(channel.bytes_per_s))
     throw InputError(place, "the bandwidth of channel {} must be above zero and finite, got {} bytes/s",
-                     quoted(channel.name), channel.bytes_per_s);
+                     quote(channel.name), channel.bytes_per_s);
   problem_.channels.push_back(std::move(channel));
   return ChannelId{problem_.channels.size() - 1};
 }
@@ -131,7 +131,7 @@ void ProblemBuilder::add_route(DeviceId from, DeviceId to, const std::vector<Cha
                        problem_.channels.size());
     if (std::find(route.begin(), route.end(), channel.value) != route.end())
       throw InputError(place, "channel {} stands twice on the route from device {} to {}",
-                       quoted(problem_.channels[channel.index()].name), from.value, to.value);
+                       quote(problem_.channels[channel.index()].name), from.value, to.value);
     route.push_back(channel.value);
   }
 }
@@ -141,7 +141,7 @@ OpId ProblemBuilder::add_op(OpSpec op, const std::string& place) {
   if (count == 0) throw InputError(place, "there are no devices to run ops on");
   check_new_name(op.name, "op", op_names_, place);
   if (op.seconds.size() != count)
-    throw InputError(place, "op {} needs one time for each of the {} devices, got {}", quoted(op.name), count,
+    throw InputError(place, "op {} needs one time for each of the {} devices, got {}", quote(op.name), count,
                      op.seconds.size());
   bool runs_somewhere = false;
   for (std::size_t d = 0; d < count; ++d) {
@@ -151,12 +151,12 @@ OpId ProblemBuilder::add_op(OpSpec op, const std::string& place) {
       continue;
     }
     if (!(seconds >= 0) || !std::isfinite(seconds) || seconds > longest_seconds())
-      throw InputError(place, "the time of op {} on device {} must be from 0 to {:.0f} s, got {}", quoted(op.name),
-                       quoted(problem_.devices[d].name), longest_seconds(), seconds);
+      throw InputError(place, "the time of op {} on device {} must be from 0 to {:.0f} s, got {}", quote(op.name),
+                       quote(problem_.devices[d].name), longest_seconds(), seconds);
     problem_.op_time.push_back(ticks_of_seconds(seconds));
     runs_somewhere = true;
   }
-  if (!runs_somewhere) throw InputError(place, "no device can run op {}", quoted(op.name));
+  if (!runs_somewhere) throw InputError(place, "no device can run op {}", quote(op.name));
   check_bytes(op.resident, "resident bytes", place);
   check_bytes(op.scratch, "scratch bytes", place);
   problem_.resident.push_back(op.resident);
@@ -215,10 +215,10 @@ Problem ProblemBuilder::build(const std::string& place) {
       if (consumer.index() >= op_count)
         throw InputError(tensor.place, "the tensor has consumer {}, but there are {} ops", consumer.value, op_count);
       if (consumer == tensor.from)
-        throw InputError(tensor.place, "op {} consumes its own tensor, a cycle", quoted(p.op_names[consumer.index()]));
+        throw InputError(tensor.place, "op {} consumes its own tensor, a cycle", quote(p.op_names[consumer.index()]));
       if (seen_by[consumer.index()] == t)
         throw InputError(tensor.place, "op {} is listed twice as consumer of one tensor",
-                         quoted(p.op_names[consumer.index()]));
+                         quote(p.op_names[consumer.index()]));
       seen_by[consumer.index()] = t;
       p.consumers.items.push_back(consumer.value);
     }
@@ -256,7 +256,7 @@ Problem ProblemBuilder::build(const std::string& place) {
     if (std::find(group_runs.begin() + static_cast<std::ptrdiff_t>(g * device_count),
                   group_runs.begin() + static_cast<std::ptrdiff_t>((g + 1) * device_count),
                   1) == group_runs.begin() + static_cast<std::ptrdiff_t>((g + 1) * device_count))
-      throw InputError(place, "no device can run every op of co-location group {}", quoted(p.group_names[g]));
+      throw InputError(place, "no device can run every op of co-location group {}", quote(p.group_names[g]));
 
   // Totals (DESIGN section 8), in 128 bits; transfer times are rounded here, once.
   Wide bytes = 0;
@@ -274,7 +274,7 @@ Problem ProblemBuilder::build(const std::string& place) {
       const double seconds = cls.latency_s + static_cast<double>(p.tensor_bytes[t]) / cls.bytes_per_s;
       if (!(seconds <= longest_seconds()))
         throw InputError(tensors_[t].place, "the tensor of op {} needs {:.3g} s on a route, more than 2^62 ps",
-                         quoted(p.op_names[p.producer[t].index()]), seconds);
+                         quote(p.op_names[p.producer[t].index()]), seconds);
       p.transfer_time.push_back(ticks_of_transfer(p.tensor_bytes[t], cls.latency_s, cls.bytes_per_s));
       slowest = std::max(slowest, p.transfer_time.back());
     }

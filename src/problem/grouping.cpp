@@ -104,7 +104,7 @@ GroupingKind grouping_of(std::string_view name, const std::string& place) {
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i] == name) return static_cast<GroupingKind>(i);
   const std::string near = did_you_mean(name, names);
-  throw InputError(place, "unknown grouping {}{}", quoted(name),
+  throw InputError(place, "unknown grouping {}{}", quote(name),
                    near.empty() ? "; there are: " + join(names, ", ") : near);
 }
 
@@ -123,22 +123,11 @@ Placement Grouping::expand(const std::vector<std::uint8_t>& device_of_unit) cons
   return placement;
 }
 
-Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at_most, const std::string& place) {
+namespace {
+
+Grouping grouping_of_units(const Problem& problem, const UnitMerger& units) {
   const std::size_t op_count = problem.op_count();
   const std::size_t device_count = problem.device_count();
-  if (at_most > op_count)
-    throw InputError(place, "{} groups wanted, but the problem has only {} ops", at_most, op_count);
-
-  UnitMerger units(problem);
-  if (kind != GroupingKind::op) merge_groups(problem, units);
-  if (kind == GroupingKind::chain) merge_chains(problem, units);
-  if (at_most > 0 && units.count() > at_most) {
-    units.merge_until(at_most, exchanges(problem, units));
-    if (units.count() > at_most)
-      throw InputError(place, "{} groups wanted, but ops that no device can run together leave {}", at_most,
-                       units.count());
-  }
-
   Grouping grouping;
   grouping.unit_of_op = units.numbering(problem.topological);
   const std::size_t count = units.count();
@@ -155,6 +144,32 @@ Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at
   std::vector<std::uint32_t> next(grouping.members.begin.begin(), grouping.members.begin.end() - 1);
   for (std::uint32_t op = 0; op < op_count; ++op) grouping.members.items[next[grouping.unit_of_op[op]]++] = op;
   return grouping;
+}
+
+}  // namespace
+
+Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at_most, const std::string& place) {
+  if (at_most > problem.op_count())
+    throw InputError(place, "{} groups wanted, but the problem has only {} ops", at_most, problem.op_count());
+
+  UnitMerger units(problem);
+  if (kind != GroupingKind::op) merge_groups(problem, units);
+  if (kind == GroupingKind::chain) merge_chains(problem, units);
+  if (at_most > 0 && units.count() > at_most) {
+    units.merge_until(at_most, exchanges(problem, units));
+    if (units.count() > at_most)
+      throw InputError(place, "{} groups wanted, but ops that no device can run together leave {}", at_most,
+                       units.count());
+  }
+  return grouping_of_units(problem, units);
+}
+
+Grouping coarsen(const Problem& problem, const Grouping& grouping, std::size_t at_most) {
+  UnitMerger units(problem);
+  for (std::size_t unit = 0; unit < grouping.count(); ++unit)
+    for (const std::uint32_t op : grouping.members[unit].subspan(1)) units.merge(grouping.members[unit].front(), op);
+  if (units.count() > at_most) units.merge_until(at_most, exchanges(problem, units));
+  return grouping_of_units(problem, units);
 }
 
 }  // namespace emplace

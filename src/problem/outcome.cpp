@@ -15,25 +15,25 @@ bool better(const Outcome& a, const Outcome& b) {
 
 std::string reason_text(const Problem& problem, const Outcome& outcome, const std::vector<std::uint8_t>& devices,
                         const Usage& usage) {
-  const auto device_name = [&](std::size_t d) { return quoted(problem.devices[d].name); };
+  const auto device_name = [&](std::size_t d) { return quote(problem.devices[d].name); };
   switch (outcome.why) {
     case Infeasible::no: return {};
     case Infeasible::unsupported_op:
-      return fmt::format("op {} cannot run on device {}", quoted(problem.op_names[outcome.subject]),
+      return fmt::format("op {} cannot run on device {}", quote(problem.op_names[outcome.subject]),
                          device_name(outcome.device));
     case Infeasible::missing_route: {
       const std::size_t from = devices[problem.producer[outcome.subject].index()];
       return fmt::format("there is no route from device {} to device {}, which the output of op {} needs",
                          device_name(from), device_name(outcome.device),
-                         quoted(problem.op_names[problem.producer[outcome.subject].index()]));
+                         quote(problem.op_names[problem.producer[outcome.subject].index()]));
     }
     case Infeasible::split_group:
       return fmt::format("the co-location group {} is split over several devices",
-                         quoted(problem.group_names[outcome.subject]));
+                         quote(problem.group_names[outcome.subject]));
     case Infeasible::memory: {
       const Device& device = problem.devices[outcome.device];
-      if (usage.device_peak.empty()) return fmt::format("device {} has too little memory", quoted(device.name));
-      return fmt::format("device {} needs {} and has {}", quoted(device.name),
+      if (usage.device_peak.empty()) return fmt::format("device {} has too little memory", quote(device.name));
+      return fmt::format("device {} needs {} and has {}", quote(device.name),
                          human_bytes(usage.device_peak[outcome.device]), human_bytes(device.memory));
     }
   }

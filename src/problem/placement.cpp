@@ -14,7 +14,7 @@ Enum enum_of(std::string_view name, const std::vector<std::string>& names, const
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i] == name) return static_cast<Enum>(i);
   const std::string near = did_you_mean(name, names);
-  throw InputError(place, "unknown {} {}{}", what, quoted(name),
+  throw InputError(place, "unknown {} {}{}", what, quote(name),
                    near.empty() ? "; there are: " + join(names, ", ") : near);
 }
 }  // namespace
@@ -34,7 +34,7 @@ void check_placement(const Problem& problem, const Placement& placement, const s
     throw InputError(place, "the placement has {} ops, the problem has {}", placement.device.size(), op_count);
   for (std::size_t op = 0; op < op_count; ++op)
     if (placement.device[op] >= problem.device_count())
-      throw InputError(place, "op {} is on device {}, but there are {} devices", quoted(problem.op_names[op]),
+      throw InputError(place, "op {} is on device {}, but there are {} devices", quote(problem.op_names[op]),
                        placement.device[op], problem.device_count());
   if (placement.order.empty()) return;
   if (placement.order.size() != op_count)
@@ -42,11 +42,11 @@ void check_placement(const Problem& problem, const Placement& placement, const s
   std::vector<char> done(op_count, 0);
   for (const std::uint32_t op : placement.order) {
     if (op >= op_count) throw InputError(place, "the order names op {}, but there are {} ops", op, op_count);
-    if (done[op]) throw InputError(place, "op {} stands twice in the order", quoted(problem.op_names[op]));
+    if (done[op]) throw InputError(place, "op {} stands twice in the order", quote(problem.op_names[op]));
     for (const std::uint32_t tensor : problem.inputs[op])
       if (!done[problem.producer[tensor].index()])
-        throw InputError(place, "the order has op {} before its producer {}", quoted(problem.op_names[op]),
-                         quoted(problem.op_names[problem.producer[tensor].index()]));
+        throw InputError(place, "the order has op {} before its producer {}", quote(problem.op_names[op]),
+                         quote(problem.op_names[problem.producer[tensor].index()]));
     done[op] = 1;
   }
 }

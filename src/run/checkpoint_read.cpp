@@ -73,18 +73,18 @@ class Reader {
 
   // Everything read must fit in the file: no extent or length can ask for more memory than the file has bytes.
   void take(std::uint64_t bytes, const std::string& name) {
-    if (bytes > left_) throw InputError(place_, "{} claims more bytes than the file has", quoted(name));
+    if (bytes > left_) throw InputError(place_, "{} claims more bytes than the file has", quote(name));
     left_ -= bytes;
   }
 
   std::string attribute(const std::string& name) {
-    const std::string what = "read attribute " + quoted(name);
+    const std::string what = "read attribute " + quote(name);
     const Handle opened(H5Aopen(file(), name.c_str(), H5P_DEFAULT), H5Aclose, what);
     const Handle type(H5Aget_type(opened), H5Tclose, what);
     const Handle space(H5Aget_space(opened), H5Sclose, what);
     if (H5Tget_class(type) != H5T_STRING || check(H5Tis_variable_str(type), what) > 0 ||
         H5Sget_simple_extent_type(space) != H5S_SCALAR)
-      throw InputError(place_, "attribute {} is not one text of fixed length", quoted(name));
+      throw InputError(place_, "attribute {} is not one text of fixed length", quote(name));
     std::string text(bytes_of(type, "attribute " + name), '\0');
     check(H5Aread(opened, type, text.data()), what);
     text.resize(std::min(text.find('\0'), text.size()));
@@ -93,7 +93,7 @@ class Reader {
 
   std::size_t bytes_of(hid_t type, const std::string& name) {
     const std::size_t bytes = H5Tget_size(type);
-    if (bytes == 0) hdf5::fail("measure " + quoted(name));
+    if (bytes == 0) hdf5::fail("measure " + quote(name));
     take(bytes, name);
     return bytes;
   }
@@ -105,25 +105,25 @@ class Reader {
     for (const Link& link : links) {
       const std::string name = prefix + link.name;
       if (++objects_ > max_objects) throw InputError(place_, "holds more than {} objects", max_objects);
-      if (link.type != H5L_TYPE_HARD) throw InputError(place_, "{} is a link to elsewhere", quoted(name));
-      const Handle object(H5Oopen(at, link.name.c_str(), H5P_DEFAULT), H5Oclose, "open " + quoted(name));
+      if (link.type != H5L_TYPE_HARD) throw InputError(place_, "{} is a link to elsewhere", quote(name));
+      const Handle object(H5Oopen(at, link.name.c_str(), H5P_DEFAULT), H5Oclose, "open " + quote(name));
       switch (H5Iget_type(object)) {
         case H5I_GROUP: group(object, name + "/", depth + 1); break;
         case H5I_DATASET: dataset(object, name); break;
-        default: throw InputError(place_, "{} is neither a group nor an array", quoted(name));
+        default: throw InputError(place_, "{} is neither a group nor an array", quote(name));
       }
     }
   }
 
   void dataset(hid_t opened, const std::string& name) {
-    const std::string what = "read array " + quoted(name);
+    const std::string what = "read array " + quote(name);
     const Handle type(H5Dget_type(opened), H5Tclose, what);
     const Handle space(H5Dget_space(opened), H5Sclose, what);
     const Handle creation(H5Dget_create_plist(opened), H5Pclose, what);
     StateArray array;
     const H5S_class_t shape_class = H5Sget_simple_extent_type(space);
     if (shape_class != H5S_SCALAR && shape_class != H5S_SIMPLE)
-      throw InputError(place_, "array {} has no shape", quoted(name));
+      throw InputError(place_, "array {} has no shape", quote(name));
     const int rank = check(H5Sget_simple_extent_ndims(space), what);
     std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
     if (rank > 0) check(H5Sget_simple_extent_dims(space, extents.data(), nullptr), what);
@@ -135,19 +135,19 @@ class Reader {
                        read_as<std::uint8_t>(opened, type, creation, name, array);
     if (!known)
       throw InputError(place_, "array {} has an element type other than float32, float64, int64, uint64 and uint8",
-                       quoted(name));
+                       quote(name));
     arrays_[name] = std::move(array);
   }
 
   template <class T>
   bool read_as(hid_t opened, hid_t type, hid_t creation, const std::string& name, StateArray& array) {
-    const std::string what = "read array " + quoted(name);
+    const std::string what = "read array " + quote(name);
     if (check(H5Tequal(type, hdf5::file_type<T>()), what) == 0) return false;
     std::uint64_t count = 1;
     for (const std::uint64_t extent : array.shape)
       if (__builtin_mul_overflow(count, extent, &count))
-        throw InputError(place_, "{} claims more bytes than the file has", quoted(name));
-    if (count > left_) throw InputError(place_, "{} claims more bytes than the file has", quoted(name));
+        throw InputError(place_, "{} claims more bytes than the file has", quote(name));
+    if (count > left_) throw InputError(place_, "{} claims more bytes than the file has", quote(name));
     take(count * sizeof(T), name);
     check_layout(creation, sizeof(T), name);
     std::vector<T> values(count);
@@ -158,7 +158,7 @@ class Reader {
 
   // Only what save_checkpoint writes: no other filter, no large chunk, nothing stored outside the file.
   void check_layout(hid_t creation, std::size_t element_bytes, const std::string& name) {
-    const std::string what = "read the layout of array " + quoted(name);
+    const std::string what = "read the layout of array " + quote(name);
     const H5D_layout_t layout = check(H5Pget_layout(creation), what);
     const int filters = check(H5Pget_nfilters(creation), what);
     if (layout == H5D_COMPACT && filters == 0) return;
@@ -174,7 +174,7 @@ class Reader {
         if (__builtin_mul_overflow(bytes, chunk[static_cast<std::size_t>(d)], &bytes)) bytes = max_chunk_bytes + 1;
       as_written = as_written && bytes <= max_chunk_bytes;
     }
-    if (!as_written) throw InputError(place_, "array {} is not stored as emplace stores it", quoted(name));
+    if (!as_written) throw InputError(place_, "array {} is not stored as emplace stores it", quote(name));
   }
 
   std::string place_;
@@ -196,14 +196,14 @@ Checkpoint read_checkpoint_image(std::string_view image, const std::string& file
     if (format.empty())
       throw InputError(file, "is an HDF5 file but no checkpoint of emplace (no attribute '{}')", format_attribute);
     if (format.mapped() != checkpoint_format)
-      throw InputError(file, "has format {}, this program reads '{}'", quoted(format.mapped()), checkpoint_format);
+      throw InputError(file, "has format {}, this program reads '{}'", quote(format.mapped()), checkpoint_format);
     const auto digest = checkpoint.attributes.extract(digest_attribute);
     if (digest.empty()) throw InputError(file, "is damaged: it has no digest");
     checkpoint.arrays = reader.arrays();
     const std::string actual = checkpoint_digest(checkpoint);
     if (digest.mapped() != actual)
       throw InputError(file, "is damaged: its content has digest {}, its attribute says {}", actual,
-                       quoted(digest.mapped()));
+                       quote(digest.mapped()));
     const std::string nan = find_nan(checkpoint.arrays);
     if (!nan.empty()) throw InputError(file, "{}", nan);
     return checkpoint;

@@ -221,6 +221,7 @@ void Training::load(const Checkpoint& checkpoint, Trainer& trainer) {
     std::copy(values.begin(), values.end(), parameters.begin() + static_cast<std::ptrdiff_t>(next));
     next += size;
   }
+  policy_->parameters_changed();
   learner_->load(learner);
   trainer.load(counters);
   for (const auto& [name, values] : history_)

@@ -30,7 +30,7 @@ PlacerResult place_with(const std::string& method, const PlacerRequest& request,
     if (name == method) return find_entry(placers(), method, "placer").place(request, options);
   for (const Device& device : request.problem->devices) names.push_back(std::string(family) + device.name);
   const std::string near = did_you_mean(method, names);
-  throw InputError(options.place(), "unknown placer {}{}", quoted(method),
+  throw InputError(options.place(), "unknown placer {}{}", quote(method),
                    near.empty() ? "; there are: " + join(names, ", ") : near);
 }
 

@@ -44,7 +44,7 @@ PlacerResult place_device(const PlacerRequest& request, const ConfigTable& optio
     return scorer.result();
   }
   const std::string near = did_you_mean(o.name, names);
-  throw InputError(options.place(), "unknown device {}{}", quoted(o.name),
+  throw InputError(options.place(), "unknown device {}{}", quote(o.name),
                    near.empty() ? "; there are: " + join(names, ", ") : near);
 }
 

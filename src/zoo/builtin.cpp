@@ -25,9 +25,9 @@ Graph build_zoo_model(std::string_view specification, const std::string& place) 
     for (const std::string& part : split(specification.substr(question + 1), '&')) {
       const std::size_t equals = part.find('=');
       if (equals == std::string::npos || equals == 0)
-        throw InputError(at, "expected key=value after '?', got {}", quoted(part));
+        throw InputError(at, "expected key=value after '?', got {}", quote(part));
       const std::string key = part.substr(0, equals);
-      if (options.contains(key)) throw InputError(at, "{} is given twice", quoted(key));
+      if (options.contains(key)) throw InputError(at, "{} is given twice", quote(key));
       options.set(key, ConfigTable::parse_value(part.substr(equals + 1), at));
     }
   }

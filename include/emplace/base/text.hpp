@@ -19,7 +19,6 @@ std::string did_you_mean(std::string_view wanted, std::span<const std::string> c
 
 // A name from a hostile file, made fit for one line of a message: control characters escaped, long names shortened.
 std::string quote(std::string_view name);
-std::string quoted(std::string_view name);
 
 std::string human_bytes(Bytes bytes);       // "1.50 GiB"
 std::string human_seconds(double seconds);  // "12.3 ms", "4 min 05 s"

@@ -90,6 +90,9 @@ class Policy {
 
   virtual std::span<float> parameters() = 0;
   virtual std::span<float> gradient() = 0;
+  // Somebody else wrote parameters() (a checkpoint, another run): bring what is derived from them in step. InputError
+  // for values that no training leaves there.
+  virtual void parameters_changed() {}
   // Names and shapes of the slices of parameters(), in order: what a checkpoint stores under /policy.
   struct ParameterInfo {
     std::string name;

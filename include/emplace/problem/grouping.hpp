@@ -52,4 +52,7 @@ struct Grouping {
 Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at_most = 0,
                        const std::string& place = {});
 
+// The units of `grouping` merged in the same way until at most `at_most` remain, or as few as devices allow.
+Grouping coarsen(const Problem& problem, const Grouping& grouping, std::size_t at_most);
+
 }  // namespace emplace

@@ -1,0 +1,107 @@
+// Post from coarse to fine: blocks of neighbouring units move as one first, and are split level by level.
+#include <gtest/gtest.h>
+
+#include "emplace/problem/grouping.hpp"
+#include "learn/training.hpp"
+
+namespace emplace {
+namespace {
+
+using testing::ms;
+using testing::number;
+using testing::whole;
+
+// A chain of 1 ms ops on equal devices; every cut costs 5 ms, so the optimum is one device: `count` ms.
+Problem chain(std::size_t count) {
+  std::vector<testing::TinyOp> ops;
+  std::vector<testing::TinyEdge> edges;
+  for (std::size_t i = 0; i < count; ++i) {
+    ops.push_back({.name = "op" + std::to_string(i), .milliseconds = {1, 1}, .bytes = 100});
+    if (i > 0) edges.push_back({i - 1, i});
+  }
+  return testing::tiny(testing::plain_devices(2), ops, edges, 5);
+}
+
+struct Levels {
+  explicit Levels(const ConfigTable& policy_options, std::uint64_t seed = 1) : problem(chain(48)) {
+    list.push_back({&problem, make_grouping(problem, GroupingKind::op)});
+    policy = find_entry(policies(), "post", "policy").make(policy_options, list, seed);
+    learner = find_entry(learners(), "post", "learner").make(ConfigTable{});
+    const Problem* const pointers[] = {&problem};
+    evaluator = make_local_evaluator(pointers, Schedule::fifo);
+    trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, list, seed);
+  }
+  Ticks best_of(std::uint64_t updates) {
+    while (trainer->updates() < updates) trainer->step();
+    return trainer->best().front().outcome.makespan;
+  }
+  Problem problem;
+  std::vector<PolicyProblem> list;
+  std::unique_ptr<Policy> policy;
+  std::unique_ptr<Learner> learner;
+  std::unique_ptr<Evaluator> evaluator;
+  std::unique_ptr<Trainer> trainer;
+};
+
+ConfigTable coarse() { return testing::table({{"coarse_units", whole(3)}, {"refits_per_level", whole(2)}}); }
+
+TEST(PostLevels, EveryLevelsBlocksAreUnionsOfTheNextOnes) {
+  const Problem problem = chain(48);
+  const Grouping fine = make_grouping(problem, GroupingKind::op);
+  const Grouping coarse = coarsen(problem, fine, 6);
+  EXPECT_EQ(coarse.count(), 6U);
+  const Grouping coarser = coarsen(problem, coarse, 3);
+  EXPECT_EQ(coarser.count(), 3U);
+  for (std::size_t block = 0; block < coarse.count(); ++block)
+    for (const std::uint32_t op : coarse.members[block])
+      EXPECT_EQ(coarser.unit_of_op[op], coarser.unit_of_op[coarse.members[block].front()]);
+}
+
+TEST(PostLevels, BlocksDoubleEveryFewRefitsUntilTheUnitsAreReached) {
+  // Levels 3, 6, 12, 24, 48; a refit every 10 updates, a level every 2 refits.
+  Levels levels(coarse());
+  for (const auto& [updates, heads] : {std::pair<std::uint64_t, std::size_t>{19, 3},
+                                       {20, 6},
+                                       {39, 6},
+                                       {40, 12},
+                                       {60, 24},
+                                       {79, 24},
+                                       {80, 48},
+                                       {120, 48}}) {
+    levels.best_of(updates);
+    EXPECT_EQ(levels.policy->heads(0), heads) << "after " << updates << " updates";
+  }
+}
+
+TEST(PostLevels, FindTheUncutChainThatIndependentUnitsMiss) {
+  int solved_without = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    EXPECT_EQ(Levels(coarse(), seed).best_of(120), 48 * ms) << "seed " << seed;
+    solved_without += Levels(ConfigTable{}, seed).best_of(120) == 48 * ms;
+  }
+  EXPECT_LT(solved_without, 5) << "the case is too easy to show anything";
+}
+
+TEST(PostLevels, ParametersAloneCarryTheLevel) {
+  Levels first(coarse());
+  first.best_of(45);
+  Levels second(coarse());
+  std::copy(first.policy->parameters().begin(), first.policy->parameters().end(), second.policy->parameters().begin());
+  second.policy->parameters_changed();
+  EXPECT_EQ(second.policy->heads(0), first.policy->heads(0));
+  EXPECT_EQ(second.policy->mode(0), first.policy->mode(0));
+  second.learner->load(first.learner->save());
+  second.trainer->load(first.trainer->save());
+  EXPECT_EQ(second.best_of(90), first.best_of(90));
+  EXPECT_TRUE(std::equal(first.policy->parameters().begin(), first.policy->parameters().end(),
+                         second.policy->parameters().begin()));
+}
+
+TEST(PostLevels, ALevelThatNoTrainingLeavesIsRefused) {
+  Levels levels(coarse());
+  levels.policy->parameters().back() = -1;
+  EXPECT_THROW(levels.policy->parameters_changed(), InputError);
+}
+
+}  // namespace
+}  // namespace emplace
