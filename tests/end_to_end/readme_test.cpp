@@ -34,7 +34,7 @@ TEST(Readme, ItsCommandsRunAsWritten) {
   if (!file_exists(model)) GTEST_SKIP() << "no model file here";
   const TemporaryFolder folder;
   // The reader's folder: the program where the README has it, the recipes, and a model.
-  for (const char* name : {"configs", "scripts"})
+  for (const char* name : {"configs", "scripts", "launch"})
     std::filesystem::create_directory_symlink(std::string(EMPLACE_SOURCE) + "/" + name, folder / name);
   make_folder(folder / "build/release");
   std::filesystem::create_symlink(EMPLACE_PROGRAM, folder / "build/release/emplace");

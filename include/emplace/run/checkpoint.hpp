@@ -19,8 +19,8 @@ struct Checkpoint {
 // Temporary name, fsync; the present file (if it is sound) becomes checkpoint.previous.h5; rename; fsync of the folder.
 // Datasets carry Fletcher32 checksums, the root attribute "digest" the XXH3-128 over names, types, shapes, bytes and
 // attributes, and a last line behind the HDF5 data seals every byte. Attribute names "emplace" (the file format) and
-// "digest" are taken. InputError if an array under policy/ or optimizer/ has a NaN: a diverged run must not push out the
-// last good state. EnvironmentError if the disk refuses; the files that were there then stay.
+// "digest" are taken. InputError if an array under policy/ or optimizer/ has a NaN: a diverged run must not push out
+// the last good state. EnvironmentError if the disk refuses; the files that were there then stay.
 void save_checkpoint(const std::string& folder, const Checkpoint& checkpoint);
 
 // InputError naming the file and what is wrong: not HDF5, truncated, a changed byte, another format version, NaN in

@@ -36,7 +36,8 @@ class Training {
   [[nodiscard]] const std::deque<Problem>& problems() const { return problems_; }
   [[nodiscard]] std::vector<const Problem*> problem_list() const;
   [[nodiscard]] Schedule schedule() const { return schedule_; }
-  // After run(): best placement of each problem, evaluations made and seconds spent, earlier sessions of the run included.
+  // After run(): best placement of each problem, evaluations made and seconds spent, earlier sessions of the run
+  // included.
   [[nodiscard]] const std::vector<Best>& best() const { return best_; }
   [[nodiscard]] std::uint64_t evaluations() const { return evaluations_; }
   [[nodiscard]] double seconds() const { return seconds_; }
