@@ -1,0 +1,45 @@
+// The main job: what is learned is at least as good as every simple placement, and simulates to the same tick again.
+#include <gmock/gmock.h>
+
+#include "emplace/base/files.hpp"
+#include "program.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace::test {
+namespace {
+
+using nlohmann::json;
+
+void expect_best_of_all(const std::string& graph) {
+  const TemporaryFolder folder;
+  const auto trained = emplace_run(
+      3, {"train", "configs/recipes/quickstart.toml", "graph=" + graph, "run=" + (folder / "run"), "--json"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const json learned = json::parse(trained.out);
+  EXPECT_EQ(learned["feasible"], true);
+
+  const std::string problem = graph + "@k40x2";
+  for (const char* method :
+       {"single", "device:cpu:0", "device:gpu:0", "device:gpu:1", "round-robin", "contiguous", "greedy", "random"}) {
+    const auto placed = emplace_run({"place", method, problem, "--json"});
+    ASSERT_TRUE(placed.exit_code == 0 || placed.exit_code == 3) << placed.err;
+    const json simple = json::parse(placed.out);
+    if (simple["feasible"] == true) {
+      EXPECT_LE(learned["makespan_ps"].get<std::int64_t>(), simple["makespan_ps"].get<std::int64_t>()) << method;
+    }
+  }
+  EXPECT_LE(learned["lower_bound_s"].get<double>(), learned["makespan_s"].get<double>());
+  const auto again = emplace_run({"simulate", problem, folder / "run/best.placement.json", "--json"});
+  EXPECT_EQ(json::parse(again.out)["makespan_ps"], learned["makespan_ps"]);
+}
+
+TEST(Quickstart, BeatsEverySimplePlacementOfAnNmtTrainingStep) { expect_best_of_all("zoo:nmt?layers=2&training=true"); }
+
+TEST(Quickstart, IsNoWorseThanAnySimplePlacementOfAnImportedResNet) {
+  const std::string model = "../shared/models/onnx-light/light_resnet50.onnx";
+  if (!file_exists(model)) GTEST_SKIP() << "no model files here";
+  expect_best_of_all(model);
+}
+
+}  // namespace
+}  // namespace emplace::test
