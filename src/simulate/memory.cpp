@@ -8,7 +8,7 @@ namespace emplace {
 
 namespace {
 constexpr std::size_t fewest_buckets = 64;
-constexpr std::size_t ops_a_bucket = 8;
+constexpr std::size_t ops_a_bucket = 4;
 }  // namespace
 
 Memory::Memory(const Layout& layout)

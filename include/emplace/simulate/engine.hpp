@@ -31,7 +31,8 @@ struct Want {
 };
 
 // Holds scratch memory for one Problem and one schedule: one engine a thread, no allocation after the first evaluation
-// unless a timeline is wanted. The Problem must outlive the engine.
+// unless a timeline is wanted, or a step is for the first time too long for 64-bit keys (2^63 ps / number of ops, or
+// so). The Problem must outlive the engine.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -42,7 +43,8 @@ class Engine {
 // The plain event queue that the others are tested against: one page, obviously right, slow.
 std::unique_ptr<Engine> make_reference_engine(const Problem& problem, Schedule schedule);
 
-// One heap entry an op where every contended channel is fed by one device in its own order; further events elsewhere.
+// One heap entry an op under fifo and none in-order, plus one a tensor sent over a channel that several devices feed;
+// under priority one more an op. Equal to the reference to the tick, in every outcome, usage and timeline.
 std::unique_ptr<Engine> make_exact_engine(const Problem& problem, Schedule schedule);
 
 }  // namespace emplace
