@@ -36,8 +36,8 @@ void serialize(Archive& archive, emplace::Problem::RouteClass& route_class, unsi
 template <class Archive>
 void serialize(Archive& archive, emplace::Problem& p, unsigned) {
   archive& p.name;
-  archive& p.devices& p.channels& p.routes& p.route_class& p.route_classes;
-  archive& p.op_names& p.op_types& p.op_time& p.resident& p.scratch& p.group& p.group_names;
+  archive& p.devices& p.channels& p.routes& p.route_class& p.route_classes& p.given_transfer_times;
+  archive& p.op_names& p.op_types& p.op_time& p.zero_cost& p.resident& p.scratch& p.group& p.group_names& p.backward;
   archive& p.producer& p.tensor_bytes& p.consumers& p.transfer_time;
   archive& p.inputs& p.outputs& p.topological;
 }
@@ -47,7 +47,8 @@ void serialize(Archive& archive, emplace::Problem& p, unsigned) {
 namespace emplace {
 
 // A new field must also be added to serialize() above; then correct this sum.
-static_assert(sizeof(Problem) == sizeof(std::string) + 15 * sizeof(std::vector<int>) + 4 * sizeof(Lists));
+static_assert(sizeof(Problem) ==
+              sizeof(std::string) + 17 * sizeof(std::vector<int>) + 4 * sizeof(Lists) + alignof(std::vector<int>));
 
 std::string archive_problems(std::span<const Problem* const> problems, Schedule schedule) {
   std::ostringstream stream(std::ios::binary);

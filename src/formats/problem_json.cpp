@@ -163,6 +163,11 @@ Problem read_problem_json(std::string_view text, const std::string& file) {
 }
 
 std::string write_problem_json(const Problem& problem) {
+  if (problem.given_transfer_times)
+    throw InputError(problem.name,
+                     "has transfer times of its own, which bytes and bandwidths of a problem JSON cannot express");
+  if (!problem.backward.empty())
+    throw InputError(problem.name, "marks ops as backward, which a problem JSON cannot express");
   std::string out = "{\n  \"emplace\": \"problem/1\",\n";
   const auto into = std::back_inserter(out);
   fmt::format_to(into, "  \"name\": {},\n", json::escaped(problem.name));
@@ -191,7 +196,10 @@ std::string write_problem_json(const Problem& problem) {
                    json::escaped(problem.op_types[op]));
     for (std::size_t d = 0; d < problem.device_count(); ++d) {
       if (d > 0) out += ", ";
-      append_seconds(out, problem.time(OpId{op}, DeviceId{d}));
+      if (problem.zero_cost[op * problem.device_count() + d])
+        out += '0';
+      else
+        append_seconds(out, problem.time(OpId{op}, DeviceId{d}));
     }
     out += ']';
     if (problem.resident[op] != 0) fmt::format_to(into, R"(, "resident_bytes": {})", problem.resident[op]);

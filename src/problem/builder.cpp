@@ -113,8 +113,14 @@ ChannelId ProblemBuilder::add_channel(Channel channel, const std::string& place)
   return ChannelId{problem_.channels.size() - 1};
 }
 
+void ProblemBuilder::give_transfer_times(std::size_t classes) {
+  EMPLACE_CHECK(classes > 0 && routes_.empty() && tensors_.empty(), "before the first route and tensor");
+  time_classes_ = classes;
+}
+
 void ProblemBuilder::add_route(DeviceId from, DeviceId to, const std::vector<ChannelId>& channels,
-                               const std::string& place) {
+                               const std::string& place, std::size_t time_class) {
+  EMPLACE_CHECK(time_class < std::max<std::size_t>(1, time_classes_));
   const std::size_t count = problem_.devices.size();
   for (const DeviceId device : {from, to})
     if (device.index() >= count)
@@ -134,6 +140,9 @@ void ProblemBuilder::add_route(DeviceId from, DeviceId to, const std::vector<Cha
                        quote(problem_.channels[channel.index()].name), from.value, to.value);
     route.push_back(channel.value);
   }
+  if (time_classes_ == 0) return;
+  time_class_.resize(count * count, -1);
+  time_class_[from.index() * count + to.index()] = static_cast<std::int32_t>(time_class);
 }
 
 OpId ProblemBuilder::add_op(OpSpec op, const std::string& place) {
@@ -146,6 +155,7 @@ OpId ProblemBuilder::add_op(OpSpec op, const std::string& place) {
   bool runs_somewhere = false;
   for (std::size_t d = 0; d < count; ++d) {
     const double seconds = op.seconds[d];
+    problem_.zero_cost.push_back(seconds == 0);
     if (std::isnan(seconds)) {
       problem_.op_time.push_back(cannot_run);
       continue;
@@ -168,30 +178,36 @@ OpId ProblemBuilder::add_op(OpSpec op, const std::string& place) {
     group = GroupId{at->second};
   }
   problem_.group.push_back(group);
+  if (op.backward && problem_.backward.empty()) problem_.backward.resize(problem_.op_names.size(), 0);
+  if (op.backward || !problem_.backward.empty()) problem_.backward.push_back(op.backward ? 1 : 0);
   problem_.op_names.push_back(std::move(op.name));
   problem_.op_types.push_back(std::move(op.type));
   return OpId{problem_.op_names.size() - 1};
 }
 
-TensorId ProblemBuilder::add_tensor(OpId from, Bytes bytes, std::vector<OpId> to, const std::string& place) {
+TensorId ProblemBuilder::add_tensor(OpId from, Bytes bytes, std::vector<OpId> to, const std::string& place,
+                                    std::span<const double> seconds) {
   check_bytes(bytes, "the tensor's bytes", place);
+  EMPLACE_CHECK(seconds.size() == time_classes_, "one time for each of {} classes, got {}", time_classes_,
+                seconds.size());
+  for (const double time : seconds) {
+    if (!(time >= 0) || time > longest_seconds())
+      throw InputError(place, "a transfer's time must be from 0 to {:.0f} s, got {}", longest_seconds(), time);
+    given_times_.push_back(ticks_of_seconds(time));
+  }
   tensors_.push_back({from, bytes, std::move(to), place});
   return TensorId{tensors_.size() - 1};
 }
 
-Problem ProblemBuilder::build(const std::string& place) {
+void ProblemBuilder::fill_routes() {
   Problem& p = problem_;
   const std::size_t device_count = p.devices.size();
-  const std::size_t op_count = p.op_names.size();
-  if (device_count == 0) throw InputError(place, "the problem has no devices");
-  if (op_count == 0) throw InputError(place, "the problem has no ops");
-
   routes_.resize(device_count * device_count);
   p.route_class.assign(device_count * device_count, -1);
   for (std::size_t pair = 0; pair < routes_.size(); ++pair) {
     p.routes.items.insert(p.routes.items.end(), routes_[pair].begin(), routes_[pair].end());
     p.routes.begin.push_back(static_cast<std::uint32_t>(p.routes.items.size()));
-    if (routes_[pair].empty()) continue;
+    if (routes_[pair].empty() || time_classes_ > 0) continue;
     Problem::RouteClass cls{0, p.channels[routes_[pair].front()].bytes_per_s};
     for (const std::uint32_t channel : routes_[pair]) {
       cls.latency_s += p.channels[channel].latency_s;
@@ -203,6 +219,37 @@ Problem ProblemBuilder::build(const std::string& place) {
     p.route_class[pair] = static_cast<std::int32_t>(same - p.route_classes.begin());
     if (same == p.route_classes.end()) p.route_classes.push_back(cls);
   }
+  if (time_classes_ == 0) return;
+  p.given_transfer_times = true;
+  p.route_classes.assign(time_classes_, {0, 0});
+  if (!time_class_.empty()) p.route_class = time_class_;
+}
+
+// Rounded here, once. Times of 0 last one tick, given ones too.
+void ProblemBuilder::fill_transfer_times() {
+  Problem& p = problem_;
+  if (time_classes_ > 0) {
+    p.transfer_time = std::move(given_times_);
+    return;
+  }
+  p.transfer_time.reserve(p.producer.size() * p.route_classes.size());
+  for (std::size_t t = 0; t < p.producer.size(); ++t)
+    for (const Problem::RouteClass& cls : p.route_classes) {
+      const double seconds = cls.latency_s + static_cast<double>(p.tensor_bytes[t]) / cls.bytes_per_s;
+      if (!(seconds <= longest_seconds()))
+        throw InputError(tensors_[t].place, "the tensor of op {} needs {:.3g} s on a route, more than 2^62 ps",
+                         quote(p.op_names[p.producer[t].index()]), seconds);
+      p.transfer_time.push_back(ticks_of_transfer(p.tensor_bytes[t], cls.latency_s, cls.bytes_per_s));
+    }
+}
+
+Problem ProblemBuilder::build(const std::string& place) {
+  Problem& p = problem_;
+  const std::size_t device_count = p.devices.size();
+  const std::size_t op_count = p.op_names.size();
+  if (device_count == 0) throw InputError(place, "the problem has no devices");
+  if (op_count == 0) throw InputError(place, "the problem has no ops");
+  fill_routes();
 
   // Tensors: ids, and the lists in both directions.
   std::vector<std::uint32_t> seen_by(op_count, TensorId::none_value);
@@ -258,7 +305,7 @@ Problem ProblemBuilder::build(const std::string& place) {
                   1) == group_runs.begin() + static_cast<std::ptrdiff_t>((g + 1) * device_count))
       throw InputError(place, "no device can run every op of co-location group {}", quote(p.group_names[g]));
 
-  // Totals (DESIGN section 8), in 128 bits; transfer times are rounded here, once.
+  // Totals (DESIGN section 8), in 128 bits.
   Wide bytes = 0;
   Wide ticks = 0;
   for (std::size_t op = 0; op < op_count; ++op) {
@@ -266,18 +313,12 @@ Problem ProblemBuilder::build(const std::string& place) {
     ticks += *std::max_element(p.op_time.begin() + static_cast<std::ptrdiff_t>(op * device_count),
                                p.op_time.begin() + static_cast<std::ptrdiff_t>((op + 1) * device_count));
   }
-  p.transfer_time.reserve(p.producer.size() * p.route_classes.size());
+  fill_transfer_times();
+  const std::size_t classes = p.route_classes.size();
   for (std::size_t t = 0; t < p.producer.size(); ++t) {
     bytes += Wide{p.tensor_bytes[t]} * static_cast<Wide>(device_count);
     Ticks slowest = 0;
-    for (const Problem::RouteClass& cls : p.route_classes) {
-      const double seconds = cls.latency_s + static_cast<double>(p.tensor_bytes[t]) / cls.bytes_per_s;
-      if (!(seconds <= longest_seconds()))
-        throw InputError(tensors_[t].place, "the tensor of op {} needs {:.3g} s on a route, more than 2^62 ps",
-                         quote(p.op_names[p.producer[t].index()]), seconds);
-      p.transfer_time.push_back(ticks_of_transfer(p.tensor_bytes[t], cls.latency_s, cls.bytes_per_s));
-      slowest = std::max(slowest, p.transfer_time.back());
-    }
+    for (std::size_t cls = 0; cls < classes; ++cls) slowest = std::max(slowest, p.transfer_time[t * classes + cls]);
     ticks += Wide{slowest} * static_cast<Wide>(device_count);
   }
   if (bytes > total_limit)

@@ -24,10 +24,11 @@ Problem full_problem() {
     OpSpec op;
     op.name = name;
     op.type = std::string("Type") + name;
-    op.seconds = {1, std::numeric_limits<double>::quiet_NaN(), 2.5};
+    op.seconds = {1, std::numeric_limits<double>::quiet_NaN(), name[0] == 'b' ? 0 : 2.5};
     op.resident = 11;
     op.scratch = 13;
     if (name[0] != 'c') op.colocate = "together";
+    op.backward = name[0] == 'c';
     builder.add_op(op);
   }
   builder.add_tensor(OpId{0}, 17, {OpId{1}, OpId{2}});
@@ -57,6 +58,7 @@ void expect_equal(const Problem& a, const Problem& b) {
   }
   expect_equal(a.routes, b.routes);
   EXPECT_EQ(a.route_class, b.route_class);
+  EXPECT_EQ(a.given_transfer_times, b.given_transfer_times);
   ASSERT_EQ(a.route_classes.size(), b.route_classes.size());
   for (std::size_t r = 0; r < a.route_classes.size(); ++r) {
     EXPECT_EQ(a.route_classes[r].latency_s, b.route_classes[r].latency_s);
@@ -65,6 +67,8 @@ void expect_equal(const Problem& a, const Problem& b) {
   EXPECT_EQ(a.op_names, b.op_names);
   EXPECT_EQ(a.op_types, b.op_types);
   EXPECT_EQ(a.op_time, b.op_time);
+  EXPECT_EQ(a.zero_cost, b.zero_cost);
+  EXPECT_EQ(a.backward, b.backward);
   EXPECT_EQ(a.resident, b.resident);
   EXPECT_EQ(a.scratch, b.scratch);
   EXPECT_EQ(a.group, b.group);
@@ -92,6 +96,21 @@ TEST(ProblemArchive, BringsBackEveryFieldOfEveryProblem) {
   EXPECT_EQ(back.schedule, Schedule::in_order);
   ASSERT_EQ(back.problems.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) expect_equal(back.problems[i], *problems[i]);
+}
+
+TEST(ProblemArchive, BringsBackGivenTransferTimes) {
+  ProblemBuilder builder("given");
+  for (const char* name : {"p", "q"}) builder.add_device({name, "", no_memory_limit});
+  const ChannelId link = builder.add_channel({"link", 0, 1, false});
+  builder.give_transfer_times(2);
+  builder.add_route(DeviceId{0}, DeviceId{1}, {link}, {}, 1);
+  builder.add_route(DeviceId{1}, DeviceId{0}, {link}, {}, 0);
+  for (const char* name : {"a", "b"}) builder.add_op({name, "", {1, 1}});
+  const std::vector<double> seconds = {2, 3};
+  builder.add_tensor(OpId{0}, 0, {OpId{1}}, {}, seconds);
+  const Problem problem = builder.build();
+  const Problem* const problems[] = {&problem};
+  expect_equal(restore_problems(archive_problems(problems, Schedule::fifo)).problems.front(), problem);
 }
 
 TEST(ProblemArchive, HoldsNoProblemsToo) {

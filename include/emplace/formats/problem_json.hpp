@@ -12,7 +12,8 @@ namespace emplace {
 
 // `file` begins every message. InputError on anything that DESIGN sections 4 and 8 refuse.
 Problem read_problem_json(std::string_view text, const std::string& file);
-// Reads back to an equal Problem; seconds are written as exact decimals of the ticks.
+// Reads back to an equal Problem; seconds are written as exact decimals of the ticks. InputError for what the format
+// cannot express: given transfer times and backward ops.
 std::string write_problem_json(const Problem& problem);
 
 struct PlacementFile {

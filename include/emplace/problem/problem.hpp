@@ -65,14 +65,18 @@ struct Problem {
     double bytes_per_s;  // smallest of the route's channels
   };
   std::vector<RouteClass> route_classes;  // R
+  // The file gave transfer times (delays of published workloads): bytes, latencies and bandwidths say nothing of them.
+  bool given_transfer_times = false;
 
   std::vector<std::string> op_names;     // N
   std::vector<std::string> op_types;     // N
   std::vector<Ticks> op_time;            // N x D, cannot_run where the device cannot
+  std::vector<std::uint8_t> zero_cost;   // N x D: 1 where the time was exactly 0 s before it was rounded
   std::vector<Bytes> resident;           // N
   std::vector<Bytes> scratch;            // N
   std::vector<GroupId> group;            // N, none: free to go anywhere
   std::vector<std::string> group_names;  // co-location groups, in order of first appearance
+  std::vector<std::uint8_t> backward;    // N: 1 for ops of the backward pass; empty: there are none
 
   std::vector<OpId> producer;        // T
   std::vector<Bytes> tensor_bytes;   // T
@@ -93,7 +97,9 @@ struct Problem {
   [[nodiscard]] Ticks time(OpId op, DeviceId device) const {
     return op_time[op.index() * devices.size() + device.index()];
   }
+  [[nodiscard]] bool is_backward(OpId op) const { return !backward.empty() && backward[op.index()] != 0; }
   [[nodiscard]] bool can_run(OpId op, DeviceId device) const { return time(op, device) != cannot_run; }
+  [[nodiscard]] bool is_backward(OpId op) const { return !backward.empty() && backward[op.index()] != 0; }
   [[nodiscard]] std::span<const std::uint32_t> route(DeviceId from, DeviceId to) const {
     return routes[from.index() * devices.size() + to.index()];
   }
