@@ -99,7 +99,6 @@ struct Problem {
   }
   [[nodiscard]] bool is_backward(OpId op) const { return !backward.empty() && backward[op.index()] != 0; }
   [[nodiscard]] bool can_run(OpId op, DeviceId device) const { return time(op, device) != cannot_run; }
-  [[nodiscard]] bool is_backward(OpId op) const { return !backward.empty() && backward[op.index()] != 0; }
   [[nodiscard]] std::span<const std::uint32_t> route(DeviceId from, DeviceId to) const {
     return routes[from.index() * devices.size() + to.index()];
   }
