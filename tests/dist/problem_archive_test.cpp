@@ -105,7 +105,13 @@ TEST(ProblemArchive, BringsBackGivenTransferTimes) {
   builder.give_transfer_times(2);
   builder.add_route(DeviceId{0}, DeviceId{1}, {link}, {}, 1);
   builder.add_route(DeviceId{1}, DeviceId{0}, {link}, {}, 0);
-  for (const char* name : {"a", "b"}) builder.add_op({name, "", {1, 1}});
+  for (const char* name : {"a", "b"}) {
+    OpSpec op;
+    op.name = name;
+    op.seconds = {1, 0};
+    op.backward = op.name == "b";
+    builder.add_op(op);
+  }
   const std::vector<double> seconds = {2, 3};
   builder.add_tensor(OpId{0}, 0, {OpId{1}}, {}, seconds);
   const Problem problem = builder.build();
