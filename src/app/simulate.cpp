@@ -8,6 +8,7 @@
 #include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "emplace/report/perfetto.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "result_json.hpp"
 
@@ -16,7 +17,7 @@ namespace emplace::app {
 namespace {
 
 struct Arguments {
-  std::string problem, placement;
+  std::string problem, placement, trace;
   GraphArguments graph;
   ScheduleArgument schedule;
   bool json = false;
@@ -46,6 +47,18 @@ void print_tables(const Problem& problem, const Placement& placement, const Outc
   fmt::print("\n{}", channels.str());
 }
 
+void write_trace_and_say(const Arguments& arguments, const Problem& problem, const Placement& placement,
+                         const Timeline& timeline) {
+  if (timeline.op_end.empty()) {
+    log_warning("no trace is written: the placement cannot run");
+    return;
+  }
+  const TraceSummary trace = write_trace_file(problem, placement, timeline, arguments.trace);
+  if (trace.left_out() > 0)
+    log_warning("{}: left out of the trace: {} slices, {} arrows, {} memory levels", arguments.trace, trace.slices_left,
+                trace.arrows_left, trace.levels_left);
+}
+
 ExitCode run_simulate(const Arguments& arguments) {
   const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
   const PlacementFile file = read_placement_json(read_file(arguments.placement), arguments.placement, problem);
@@ -58,7 +71,10 @@ ExitCode run_simulate(const Arguments& arguments) {
                      name_of(schedule));
   const auto engine = make_exact_engine(problem, schedule);
   Usage usage;
-  const Outcome outcome = engine->evaluate(file.placement, {.usage = &usage});
+  Timeline timeline;
+  const Outcome outcome =
+      engine->evaluate(file.placement, {.usage = &usage, .timeline = arguments.trace.empty() ? nullptr : &timeline});
+  if (!arguments.trace.empty()) write_trace_and_say(arguments, problem, file.placement, timeline);
   if (arguments.json) {
     Json json = to_json(problem, outcome, usage);
     if (!outcome.feasible()) json["reason"] = reason_text(problem, outcome, file.placement.device, usage);
@@ -77,6 +93,7 @@ Action add_simulate(CLI::App& cli) {
                  "Problem JSON, or GRAPH@MACHINE with GRAPH a model file or zoo:NAME?key=value")
       ->required();
   cli.add_option("placement", arguments->placement, "Placement JSON")->required();
+  cli.add_option("--trace", arguments->trace, "Write the step as trace events here, for ui.perfetto.dev");
   arguments->schedule.add(cli);
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");

@@ -1,0 +1,263 @@
+#include "emplace/report/perfetto.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <set>
+#include <vector>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/simulate/memory_timeline.hpp"
+#include "names.hpp"
+#include "trace_events.hpp"
+
+namespace emplace {
+
+namespace {
+
+// The tracks of one channel. With contention one is enough; without, a transfer takes the first that is free.
+class Lanes {
+ public:
+  std::uint32_t take(Ticks start, Ticks end) {
+    while (!busy_.empty() && busy_.top().first <= start) {
+      free_.insert(busy_.top().second);
+      busy_.pop();
+    }
+    if (free_.empty()) free_.insert(count_++);
+    const std::uint32_t lane = *free_.begin();
+    free_.erase(free_.begin());
+    busy_.push({end, lane});
+    return lane;
+  }
+  [[nodiscard]] std::uint32_t count() const { return count_; }
+
+ private:
+  using Busy = std::pair<Ticks, std::uint32_t>;
+  std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy_;
+  std::set<std::uint32_t> free_;
+  std::uint32_t count_ = 0;
+};
+
+// The `limit` longest of `items`, in their own order.
+template <class Item, class Length>
+void keep_longest(std::vector<Item>& items, std::size_t limit, Length length) {
+  if (items.size() <= limit) return;
+  std::vector<std::size_t> by_length(items.size());
+  std::iota(by_length.begin(), by_length.end(), std::size_t{0});
+  std::ranges::stable_sort(by_length, std::greater<>(), [&](std::size_t i) { return length(items[i]); });
+  by_length.resize(limit);
+  std::ranges::sort(by_length);
+  std::vector<Item> kept;
+  kept.reserve(limit);
+  for (const std::size_t i : by_length) kept.push_back(items[i]);
+  items = std::move(kept);
+}
+
+// The highest level of each of `limit` stretches of time, and the end.
+std::vector<DeviceMemory::Level> thinned(const std::vector<DeviceMemory::Level>& levels, std::size_t limit) {
+  if (levels.size() <= limit) return levels;
+  std::vector<DeviceMemory::Level> kept;
+  const double span = static_cast<double>(levels.back().time + 1);
+  const auto stretch = [&](const DeviceMemory::Level& level) {
+    return static_cast<std::size_t>(static_cast<double>(level.time) / span * static_cast<double>(limit - 1));
+  };
+  for (const DeviceMemory::Level& level : levels) {
+    if (kept.empty() || stretch(level) != stretch(kept.back()))
+      kept.push_back(level);
+    else if (level.bytes > kept.back().bytes)
+      kept.back() = level;
+  }
+  if (kept.back() != levels.back()) kept.push_back(levels.back());
+  return kept;
+}
+
+class TraceWriter {
+ public:
+  TraceWriter(const Problem& problem, const Placement& placement, const Timeline& timeline, const TraceLimits& limits,
+              const std::function<void(std::string_view)>& write)
+      : p_(problem),
+        placement_(placement),
+        t_(timeline),
+        limits_(limits),
+        events_(write),
+        lanes_(problem.channels.size()),
+        first_lane_(problem.channels.size()),
+        op_shown_(problem.op_count()),
+        transfer_shown_(timeline.transfers.size()) {}
+
+  TraceSummary run() {
+    EMPLACE_CHECK(!t_.op_end.empty(), "a trace needs a timeline");
+    collect_slices();
+    name_tracks();
+    write_slices();
+    write_memory();
+    write_arrows();
+    events_.finish(fmt::format(R"("problem":{},"makespan_ps":{},"left_out":{})", json_name(p_.name),
+                               std::ranges::max(t_.op_end), summary_.left_out()));
+    return summary_;
+  }
+
+ private:
+  struct Slice {
+    Ticks start, end;
+    std::uint32_t op;  // or `none`, and then:
+    std::uint32_t transfer, channel, lane;
+  };
+  static constexpr std::uint32_t none = OpId::none_value;
+
+  [[nodiscard]] std::uint32_t devices() const { return static_cast<std::uint32_t>(p_.device_count()); }
+  [[nodiscard]] std::uint32_t channels_pid() const { return devices() + 1; }
+  [[nodiscard]] Track compute(std::uint32_t device) const { return {device + 1, channels_pid() + 1 + device}; }
+  [[nodiscard]] Track lane(std::uint32_t channel, std::uint32_t lane) const {
+    return {channels_pid(), channels_pid() + 1 + devices() + first_lane_[channel] + lane};
+  }
+
+  void collect_slices() {
+    for (std::uint32_t op = 0; op < p_.op_count(); ++op)
+      slices_.push_back({t_.op_start[op], t_.op_end[op], op, none, none, 0});
+    first_lane_of_.resize(t_.transfers.size());
+    for (std::uint32_t i = 0; i < t_.transfers.size(); ++i) {
+      const Timeline::Transfer& transfer = t_.transfers[i];
+      const auto route = p_.route(transfer.from, transfer.to);
+      for (const std::uint32_t channel : route) {
+        const std::uint32_t taken = lanes_[channel].take(transfer.start, transfer.end);
+        if (channel == route.front()) first_lane_of_[i] = taken;
+        slices_.push_back({transfer.start, transfer.end, none, i, channel, taken});
+      }
+    }
+    const std::size_t all = slices_.size();
+    keep_longest(slices_, limits_.slices, [](const Slice& slice) { return slice.end - slice.start; });
+    summary_.slices = slices_.size();
+    summary_.slices_left = all - slices_.size();
+  }
+
+  void name_tracks() {
+    for (std::uint32_t d = 0; d < devices(); ++d) {
+      events_.process_name(d + 1, p_.devices[d].name);
+      events_.thread_name(compute(d), "compute");
+    }
+    if (p_.channels.empty()) return;
+    events_.process_name(channels_pid(), "channels");
+    std::uint32_t next = 0;
+    for (std::uint32_t c = 0; c < p_.channels.size(); ++c) {
+      first_lane_[c] = next;
+      const std::uint32_t count = std::max(1U, lanes_[c].count());
+      for (std::uint32_t l = 0; l < count; ++l)
+        events_.thread_name(lane(c, l),
+                            l == 0 ? p_.channels[c].name : fmt::format("{} ({})", p_.channels[c].name, l + 1));
+      next += count;
+    }
+  }
+
+  void write_slices() {
+    for (const Slice& slice : slices_) {
+      if (slice.op != none) {
+        op_shown_[slice.op] = 1;
+        events_.slice(compute(placement_.device[slice.op]), p_.op_names[slice.op], "op", slice.start, slice.end,
+                      fmt::format(R"("type":{})", json_name(p_.op_types[slice.op])));
+        continue;
+      }
+      const Timeline::Transfer& transfer = t_.transfers[slice.transfer];
+      if (slice.channel == p_.route(transfer.from, transfer.to).front()) transfer_shown_[slice.transfer] = 1;
+      events_.slice(lane(slice.channel, slice.lane), tensor_name(p_, transfer.tensor), "transfer", slice.start,
+                    slice.end,
+                    fmt::format(R"("from":{},"to":{},"bytes":{},"waited_ps":{})",
+                                json_name(p_.devices[transfer.from.index()].name),
+                                json_name(p_.devices[transfer.to.index()].name),
+                                p_.tensor_bytes[transfer.tensor.index()], transfer.start - transfer.requested));
+    }
+  }
+
+  void write_memory() {
+    const auto memory = memory_timeline(p_, holdings(p_, placement_, t_));
+    std::size_t all = 0;
+    for (const DeviceMemory& device : memory) all += device.levels.size();
+    for (std::uint32_t d = 0; d < devices(); ++d) {
+      const auto& levels = memory[d].levels;
+      const double share = static_cast<double>(limits_.levels) / static_cast<double>(std::max(all, limits_.levels));
+      const auto limit = static_cast<std::size_t>(share * static_cast<double>(levels.size()));
+      const auto kept = thinned(levels, std::max<std::size_t>(limit, 2));
+      for (const DeviceMemory::Level& level : kept) events_.counter(d + 1, "memory", "bytes", level.time, level.bytes);
+      summary_.levels += kept.size();
+      summary_.levels_left += levels.size() - kept.size();
+    }
+  }
+
+  // The op that reads the copy first.
+  [[nodiscard]] std::uint32_t reader(const Timeline::Transfer& transfer) const {
+    std::uint32_t first = none;
+    for (const std::uint32_t consumer : p_.consumers[transfer.tensor.index()])
+      if (placement_.device[consumer] == transfer.to.index() &&
+          (first == none || t_.op_start[consumer] < t_.op_start[first]))
+        first = consumer;
+    return first;
+  }
+
+  // All three at the beginnings of their slices: viewers draw from the end of the one to the beginning of the next.
+  void write_arrows() {
+    using Arrow = TraceEvents::Arrow;
+    std::vector<std::uint32_t> arrows;
+    for (std::uint32_t i = 0; i < t_.transfers.size(); ++i) {
+      const Timeline::Transfer& transfer = t_.transfers[i];
+      if (transfer_shown_[i] && op_shown_[p_.producer[transfer.tensor.index()].index()] && op_shown_[reader(transfer)])
+        arrows.push_back(i);
+    }
+    keep_longest(arrows, limits_.arrows, [&](std::uint32_t i) { return t_.transfers[i].end - t_.transfers[i].start; });
+    for (const std::uint32_t i : arrows) {
+      const Timeline::Transfer& transfer = t_.transfers[i];
+      const std::uint32_t from = p_.producer[transfer.tensor.index()].value;
+      const std::uint32_t to = reader(transfer);
+      const std::uint32_t channel = p_.route(transfer.from, transfer.to).front();
+      events_.arrow(Arrow::start, i + 1, compute(placement_.device[from]), t_.op_start[from]);
+      events_.arrow(Arrow::step, i + 1, lane(channel, first_lane_of_[i]), transfer.start);
+      events_.arrow(Arrow::finish, i + 1, compute(placement_.device[to]), t_.op_start[to]);
+    }
+    summary_.arrows = arrows.size();
+    summary_.arrows_left = t_.transfers.size() - arrows.size();
+  }
+
+  const Problem& p_;
+  const Placement& placement_;
+  const Timeline& t_;
+  const TraceLimits limits_;
+  TraceEvents events_;
+  TraceSummary summary_;
+  std::vector<Slice> slices_;
+  std::vector<Lanes> lanes_;                  // C
+  std::vector<std::uint32_t> first_lane_;     // C: number of lanes of the channels before
+  std::vector<std::uint32_t> first_lane_of_;  // lane of each transfer on the first channel of its route
+  std::vector<char> op_shown_, transfer_shown_;
+};
+
+}  // namespace
+
+TraceSummary write_trace(const Problem& problem, const Placement& placement, const Timeline& timeline,
+                         const std::function<void(std::string_view)>& write, const TraceLimits& limits) {
+  return TraceWriter(problem, placement, timeline, limits, write).run();
+}
+
+TraceSummary write_trace_file(const Problem& problem, const Placement& placement, const Timeline& timeline,
+                              const std::string& path, const TraceLimits& limits) {
+  const std::string temporary = path + ".writing";
+  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+  const auto write = [&](std::string_view text) {
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    if (file) return;
+    file.close();
+    std::remove(temporary.c_str());
+    throw EnvironmentError("{}: cannot be written", path);
+  };
+  const TraceSummary summary = write_trace(problem, placement, timeline, write, limits);
+  file.close();
+  flush_to_disk(temporary);
+  replace_file(temporary, path);
+  return summary;
+}
+
+}  // namespace emplace
