@@ -17,6 +17,7 @@ enum class Purpose : std::uint32_t {
   test = 5,
   search = 6,
   choose_problem = 7,
+  simulator_noise = 8,
 };
 
 struct StreamKey {
