@@ -47,6 +47,8 @@ function(emplace_tests name)
   add_executable(test_${name} ${sources})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(test_${name} PRIVATE ${uses} emplace_${name} emplace_flags GTest::gmock GTest::gtest_main rapidcheck ${ARG_LINKS})
+  # What is tested is in the libraries; optimising the tests themselves would only make the build slower.
+  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   # Tests run in the source tree: they read configs/ and, where it exists, ../shared.
   gtest_discover_tests(test_${name} TEST_PREFIX ${name}/ WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()
