@@ -1,6 +1,7 @@
-// The Evaluator in this process: one exact engine a problem.
+// The Evaluator in this process: one engine a problem.
 #include "emplace/base/error.hpp"
 #include "emplace/simulate/evaluator.hpp"
+#include "emplace/simulate/pipeline.hpp"
 
 namespace emplace {
 
@@ -8,9 +9,7 @@ namespace {
 
 class LocalEvaluator final : public Evaluator {
  public:
-  LocalEvaluator(std::span<const Problem* const> problems, Schedule schedule) {
-    for (const Problem* problem : problems) engines_.push_back(make_exact_engine(*problem, schedule));
-  }
+  explicit LocalEvaluator(std::vector<std::unique_ptr<Engine>> engines) : engines_(std::move(engines)) {}
 
   std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
     std::vector<Outcome> outcomes;
@@ -28,8 +27,21 @@ class LocalEvaluator final : public Evaluator {
 
 }  // namespace
 
+std::unique_ptr<Evaluator> make_local_evaluator_on(std::vector<std::unique_ptr<Engine>> engines) {
+  return std::make_unique<LocalEvaluator>(std::move(engines));
+}
+
+std::unique_ptr<Evaluator> make_local_evaluator_for(Objective objective, std::span<const Problem* const> problems,
+                                                    Schedule schedule) {
+  std::vector<std::unique_ptr<Engine>> engines;
+  for (const Problem* problem : problems)
+    engines.push_back(objective == Objective::pipeline ? make_pipeline_engine(*problem)
+                                                       : make_exact_engine(*problem, schedule));
+  return make_local_evaluator_on(std::move(engines));
+}
+
 std::unique_ptr<Evaluator> make_local_evaluator(std::span<const Problem* const> problems, Schedule schedule) {
-  return std::make_unique<LocalEvaluator>(problems, schedule);
+  return make_local_evaluator_for(Objective::step, problems, schedule);
 }
 
 }  // namespace emplace

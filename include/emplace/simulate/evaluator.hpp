@@ -27,4 +27,10 @@ class Evaluator {
 // Evaluates on the exact engine in this process. The problems must outlive the evaluator.
 std::unique_ptr<Evaluator> make_local_evaluator(std::span<const Problem* const> problems, Schedule schedule);
 
+// Evaluates on these engines in this process, one a problem: other objectives, published simulators.
+std::unique_ptr<Evaluator> make_local_evaluator_on(std::vector<std::unique_ptr<Engine>> engines);
+// Scores by the objective: the exact engine for `step`, the load model for `pipeline` (which knows no schedule).
+std::unique_ptr<Evaluator> make_local_evaluator_for(Objective objective, std::span<const Problem* const> problems,
+                                                    Schedule schedule);
+
 }  // namespace emplace
