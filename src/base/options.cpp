@@ -11,10 +11,14 @@ namespace emplace {
 
 namespace {
 
-void check_bounds(double value, const char* name, const OptionMeta& meta, const std::string& place) {
+bool within_bounds(double value, const OptionMeta& meta) {
   const bool low = meta.min && (meta.above_min ? value <= *meta.min : value < *meta.min);
   const bool high = meta.max && value > *meta.max;
-  if (!low && !high) return;
+  return !low && !high;
+}
+
+void check_bounds(double value, const char* name, const OptionMeta& meta, const std::string& place) {
+  if (within_bounds(value, meta)) return;
   std::string wanted;
   if (meta.min) wanted += fmt::format("{} {}", meta.above_min ? "above" : "at least", *meta.min);
   if (meta.max) wanted += fmt::format("{}at most {}", wanted.empty() ? "" : " and ", *meta.max);
@@ -78,10 +82,12 @@ void OptionLister::operator()(const char* name, std::vector<std::string>& value,
 }
 
 void OptionEcho::operator()(const char* name, bool& value, const OptionMeta&) { table_.set(name, {value, "echo"}); }
-void OptionEcho::operator()(const char* name, std::int64_t& value, const OptionMeta&) {
-  table_.set(name, {value, "echo"});
+void OptionEcho::operator()(const char* name, std::int64_t& value, const OptionMeta& meta) {
+  if (within_bounds(static_cast<double>(value), meta)) table_.set(name, {value, "echo"});
 }
-void OptionEcho::operator()(const char* name, double& value, const OptionMeta&) { table_.set(name, {value, "echo"}); }
+void OptionEcho::operator()(const char* name, double& value, const OptionMeta& meta) {
+  if (within_bounds(value, meta)) table_.set(name, {value, "echo"});
+}
 void OptionEcho::operator()(const char* name, std::string& value, const OptionMeta&) {
   table_.set(name, {value, "echo"});
 }

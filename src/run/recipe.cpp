@@ -140,18 +140,13 @@ ConfigTable Recipe::resolved() const {
   if (!filled.machine.empty()) filled.machine = absolute_source(filled.machine);
   for (std::string& each : filled.problems) each = absolute_source(each);
   ConfigTable table = echo_options(filled);
-  // Where 0 or an empty text stands for "not given", the key is left out: a given 0 would be refused.
+  // Empty texts stand for "not given".
   for (const std::string& key : table.keys()) {
     const ConfigValue& value = *table.find(key);
     const auto* text = std::get_if<std::string>(&value.data);
     const auto* list = std::get_if<ConfigList>(&value.data);
     if ((text != nullptr && text->empty()) || (list != nullptr && list->empty() && key != "compare")) table.erase(key);
   }
-  if (filled.batch == 0) table.erase("batch");
-  if (filled.groups == 0) table.erase("groups");
-  if (filled.updates == 0) table.erase("updates");
-  if (filled.evaluations == 0) table.erase("evaluations");
-  if (filled.seconds == 0) table.erase("seconds");
 
   const auto add_table = [&](const std::string& name, const ConfigTable& inner) {
     for (const std::string& key : inner.keys()) table.set_path(name + "." + key, *inner.find(key));

@@ -106,6 +106,20 @@ TEST(Options, OneDescriptionReadsListsAndEchoes) {
   EXPECT_EQ(echo_options(read).to_toml(), "ratio = 0.5\nepochs = 4\nkind = \"clip\"\n");
 }
 
+struct Budget {
+  int groups = 0;  // 0: none
+  double seconds = 0;
+};
+void describe(Budget& o, OptionVisitor& visit) {
+  visit("groups", o.groups, {.min = 1, .help = "Groups."});
+  visit("seconds", o.seconds, {.min = 0, .above_min = true, .help = "Seconds."});
+}
+
+TEST(Options, ADefaultThatStandsForNoneIsNotEchoed) {
+  EXPECT_EQ(echo_options(Budget{}).to_toml(), "");
+  EXPECT_EQ(echo_options(Budget{.groups = 3, .seconds = 0.5}).to_toml(), "groups = 3\nseconds = 0.5\n");
+}
+
 TEST(Options, SayWhatWasWantedAndWhatWasFound) {
   const auto read = [](const char* text) {
     return message_of([&] { (void)read_options<Sample>(ConfigTable::parse_toml(text, "o.toml")); });

@@ -81,7 +81,8 @@ class OptionLister final : public OptionVisitor {
   std::vector<OptionInfo> options;
 };
 
-// Writes the present values into a table: the echo of a resolved configuration.
+// Writes the present values into a table: the echo of a resolved configuration. A value outside its bounds is a default
+// that stands for "none" and is left out, as it would be refused when it is read.
 class OptionEcho final : public OptionVisitor {
  public:
   explicit OptionEcho(ConfigTable& table) : table_(table) {}
