@@ -1,0 +1,60 @@
+// The list of published simulators: a new one is a source file, a line in published_entries.hpp and a line here.
+#include "emplace/simulate/published.hpp"
+
+#include <algorithm>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "published_entries.hpp"
+
+namespace emplace {
+
+std::span<const SimulatorEntry> simulators() {
+  static const SimulatorEntry entries[] = {
+      plain_simulator(), placeto_simulator(), grappler_simulator(), baechi_simulator(),
+      giph_simulator(),  doppler_simulator(), quickp_simulator(),
+  };
+  return entries;
+}
+
+ReadyOrder ready_order_of(Schedule schedule) {
+  switch (schedule) {
+    case Schedule::fifo: return ReadyOrder::fifo;
+    case Schedule::priority: return ReadyOrder::priority;
+    case Schedule::in_order: return ReadyOrder::in_order;
+  }
+  EMPLACE_CHECK(false, "unknown schedule");
+}
+
+bool SimulatorEntry::takes(Schedule schedule) const {
+  return std::ranges::find(schedules, schedule) != schedules.end();
+}
+
+std::unique_ptr<Engine> ChosenSimulator::make(const Problem& problem, std::optional<Schedule> schedule) const {
+  if (schedule && !entry->takes(*schedule)) {
+    std::vector<std::string> names;
+    for (const Schedule known : entry->schedules) names.emplace_back(name_of(known));
+    throw InputError(options.place(), "the simulator {} has no schedule {}; {}", entry->name, name_of(*schedule),
+                     names.empty() ? "its ready order is its own" : "it has: " + join(names, ", "));
+  }
+  const Schedule own = entry->schedules.empty() ? Schedule::fifo : entry->schedules.front();
+  return entry->make(problem, schedule.value_or(own), options);
+}
+
+ChosenSimulator choose_simulator(std::string_view specification, const std::string& place) {
+  const std::size_t question = specification.find('?');
+  ChosenSimulator chosen{&find_entry(simulators(), specification.substr(0, question), "simulator", place),
+                         ConfigTable(place)};
+  if (question == std::string_view::npos) return chosen;
+  for (const std::string& part : split(specification.substr(question + 1), '&')) {
+    const std::size_t equals = part.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw InputError(place, "expected key=value after '?', got {}", quote(part));
+    const std::string key = part.substr(0, equals);
+    if (chosen.options.contains(key)) throw InputError(place, "{} is given twice", quote(key));
+    chosen.options.set(key, ConfigTable::parse_value(std::string_view(part).substr(equals + 1), place));
+  }
+  return chosen;
+}
+
+}  // namespace emplace
