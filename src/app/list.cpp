@@ -1,4 +1,4 @@
-// emplace list policies|learners|placers|models|machines|readers
+// emplace list policies|learners|placers|models|machines|readers|simulators
 #include <fmt/core.h>
 
 #include <memory>
@@ -10,6 +10,7 @@
 #include "emplace/machine/machine.hpp"
 #include "emplace/policy/policy.hpp"
 #include "emplace/search/placer.hpp"
+#include "emplace/simulate/published.hpp"
 #include "emplace/zoo/zoo.hpp"
 #include "result_json.hpp"
 
@@ -28,9 +29,10 @@ struct Kind {
 };
 
 constexpr Kind kinds[] = {
-    {"policies", [] { return infos(policies()); }}, {"learners", [] { return infos(learners()); }},
-    {"placers", [] { return infos(placers()); }},   {"models", [] { return infos(zoo()); }},
-    {"machines", [] { return infos(machines()); }}, {"readers", [] { return infos(readers()); }},
+    {"policies", [] { return infos(policies()); }},     {"learners", [] { return infos(learners()); }},
+    {"placers", [] { return infos(placers()); }},       {"models", [] { return infos(zoo()); }},
+    {"machines", [] { return infos(machines()); }},     {"readers", [] { return infos(readers()); }},
+    {"simulators", [] { return infos(simulators()); }},
 };
 
 std::vector<std::string> kind_names() {
