@@ -1,0 +1,222 @@
+// The incremental engine against the exact engine run in-order, on random problems full of ties.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/random.hpp"
+#include "emplace/simulate/engine.hpp"
+#include "emplace/simulate/incremental.hpp"
+#include "support/random_problem.hpp"
+#include "toy.hpp"
+
+namespace emplace {
+namespace {
+
+using test::RandomPlacement;
+using test::RandomProblem;
+using test::Toy;
+
+[[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=500", 0);
+
+// The trial is what the exact engine says, as far as it claims to know.
+void assert_trial(const Trial& trial, const Outcome& exact) {
+  if (trial.memory_settled) {
+    RC_ASSERT(trial.outcome == exact);
+    return;
+  }
+  RC_ASSERT(trial.outcome.makespan == exact.makespan);
+  Outcome without_memory = exact;
+  without_memory.overflow = 0;
+  if (exact.why == Infeasible::memory) without_memory = {.makespan = exact.makespan};
+  RC_ASSERT(trial.outcome == without_memory);
+}
+
+struct Move {
+  std::vector<std::uint32_t> ops;
+  std::uint8_t device;
+};
+
+// One op, several (also twice the same), or a whole co-location group.
+Move random_move(const Problem& problem, Stream& random) {
+  Move move;
+  const auto ops = static_cast<std::uint32_t>(problem.op_count());
+  const std::uint32_t count = random.below(3) == 0 ? 1 + random.below(4) : 1;
+  for (std::uint32_t i = 0; i < count; ++i) move.ops.push_back(random.below(ops));
+  const GroupId group = problem.group[move.ops[0]];
+  if (!group.is_none() && random.below(4) != 0) {
+    move.ops.clear();
+    for (std::uint32_t op = 0; op < ops; ++op)
+      if (problem.group[op] == group) move.ops.push_back(op);
+  }
+  move.device = static_cast<std::uint8_t>(random.below(static_cast<std::uint32_t>(problem.device_count())));
+  return move;
+}
+
+// Trials and commits in a long sequence, each against the exact engine; some commits are taken back.
+void follow(const Problem& problem, const Placement& start, std::size_t moves, Stream& random) {
+  const auto exact = make_exact_engine(problem, Schedule::in_order);
+  const auto incremental = make_incremental_engine(problem);
+  Placement base = start;
+  RC_ASSERT(incremental->set_base(base) == exact->evaluate(base));
+  for (std::size_t i = 0; i < moves; ++i) {
+    const Move move = random_move(problem, random);
+    Placement moved = base;
+    for (const std::uint32_t op : move.ops) moved.device[op] = move.device;
+    const Outcome expected = exact->evaluate(moved);
+    assert_trial(incremental->try_move(move.ops, move.device), expected);
+    RC_ASSERT(incremental->base() == base);
+    if (random.below(3) == 0) RC_ASSERT(incremental->settle() == expected);
+    if (random.below(3) != 0) continue;
+    RC_ASSERT(incremental->commit() == expected);
+    RC_ASSERT(incremental->base() == moved);
+    RC_ASSERT(incremental->outcome() == expected);
+    std::swap(base, moved);
+    if (move.ops.size() != 1 || random.below(2) != 0) continue;
+    RC_ASSERT(incremental->move(move.ops, moved.device[move.ops[0]]) == exact->evaluate(moved));
+    base = moved;
+  }
+  RC_ASSERT(incremental->set_base(start) == exact->evaluate(start));
+}
+
+TEST(IncrementalEngine, EqualsTheExactEngineOverTrialsAndCommits) {
+  EXPECT_TRUE(rc::check("small problems", [](const RandomProblem& genes, const RandomPlacement& placement) {
+    const Problem problem = problem_of(genes);
+    RC_PRE(incremental_supports(problem));
+    Stream random({.seed = *rc::gen::arbitrary<std::uint64_t>()});
+    follow(problem, placement_of(problem, placement), 25, random);
+  }));
+}
+
+TEST(IncrementalEngine, JudgesMemoryLikeTheExactEngine) {
+  EXPECT_TRUE(rc::check("limits near the peaks", [](const RandomProblem& genes, const RandomPlacement& placement) {
+    Problem problem = problem_of(genes);
+    RC_PRE(incremental_supports(problem));
+    const Placement start = placement_of(problem, placement);
+    Usage usage;
+    make_exact_engine(problem, Schedule::in_order)->evaluate(start, {.usage = &usage, .timeline = nullptr});
+    for (std::size_t d = 0; d < usage.device_peak.size(); ++d) {
+      const auto slack = *rc::gen::weightedElement<Bytes>({{3, 0}, {2, 20}, {1, 1000}, {1, -3}, {1, no_memory_limit}});
+      problem.devices[d].memory = slack == no_memory_limit ? slack : std::max<Bytes>(0, usage.device_peak[d] + slack);
+    }
+    Stream random({.seed = *rc::gen::arbitrary<std::uint64_t>()});
+    follow(problem, start, 15, random);
+  }));
+}
+
+// Large enough for many checkpoints and for runs that agree with the base again: op times and sizes from a few values,
+// so that ties stay frequent. Devices are joined by a channel a pair, or share the way out.
+Problem long_problem(Stream& random, std::size_t devices, bool shared_way_out, std::uint32_t window) {
+  Toy toy(devices);
+  for (std::size_t i = 0; i < devices; ++i) {
+    ChannelId out = shared_way_out ? toy.channel(2, 1) : ChannelId{};
+    for (std::size_t j = 0; j < devices; ++j)
+      if (i != j) toy.route(i, j, {shared_way_out ? out : toy.channel(random.below(4), 1, random.below(5) != 0)});
+  }
+  const std::uint32_t ops = 200 + random.below(400);
+  std::vector<std::vector<OpId>> consumers(ops);
+  for (std::uint32_t op = 0; op < ops; ++op) {
+    std::vector<Ticks> ticks;
+    for (std::size_t d = 0; d < devices; ++d) ticks.push_back(1 + random.below(8));
+    toy.op(ticks, 0, 0, random.below(20) == 0 ? "g" + std::to_string(random.below(5)) : "");
+    for (std::uint32_t inputs = random.below(4); op > 0 && inputs > 0; --inputs) {
+      const std::uint32_t reach = random.below(30) == 0 ? op : std::min(op, window);
+      auto& to = consumers[op - 1 - random.below(reach)];
+      if (to.empty() || to.back() != OpId{op}) to.push_back(OpId{op});
+    }
+  }
+  for (std::uint32_t op = 0; op < ops; ++op) toy.tensor(OpId{op}, random.below(6), consumers[op]);
+  return toy.build();
+}
+
+TEST(IncrementalEngine, EqualsTheExactEngineWhereRunsAgreeAgain) {
+  EXPECT_TRUE(rc::check("hundreds of ops", [] {
+    Stream random({.seed = *rc::gen::arbitrary<std::uint64_t>()});
+    const std::size_t devices = 1 + random.below(5);
+    const Problem problem = long_problem(random, devices, random.below(3) == 0, 1 + random.below(40));
+    Placement start{std::vector<std::uint8_t>(problem.op_count()), problem.topological};
+    for (std::uint8_t& device : start.device)
+      device = static_cast<std::uint8_t>(random.below(static_cast<std::uint32_t>(devices)));
+    follow(problem, start, 20, random);
+  }));
+}
+
+TEST(IncrementalEngine, ShiftsWhatFollowsAMovedOp) {
+  // A chain a, b, c of 3, 4 and 5 ticks (b: 2 on device 1), 1 tick a transfer. All on device 0: 12. With b on device 1:
+  // a 0-3, sent 3-4, b 4-6, sent 6-7, c 7-12: 12. With b and c there: c (9 on device 1) 6-15.
+  Toy toy(2);
+  toy.route(0, 1, {toy.channel(1, 1)});
+  toy.route(1, 0, {toy.channel(1, 1)});
+  const OpId a = toy.op({3, 3}), b = toy.op({4, 2}), c = toy.op({5, 9});
+  toy.tensor(a, 0, {b});
+  toy.tensor(b, 0, {c});
+  const Problem problem = toy.build();
+  const auto engine = make_incremental_engine(problem);
+  EXPECT_EQ(engine->set_base({{0, 0, 0}, {0, 1, 2}}).makespan, 12);
+  EXPECT_EQ(engine->try_move(std::vector{b.value}, 1).outcome.makespan, 12);
+  EXPECT_EQ(engine->try_move(std::vector{b.value, c.value}, 1).outcome.makespan, 15);
+  EXPECT_EQ(engine->outcome().makespan, 12);
+  EXPECT_EQ(engine->commit().makespan, 15);
+  EXPECT_EQ(engine->base().device, (std::vector<std::uint8_t>{0, 1, 1}));
+  EXPECT_EQ(engine->move(std::vector{b.value, c.value}, 0).makespan, 12);
+}
+
+TEST(IncrementalEngine, SaysWhenOnlyAFullSimulationKnowsTheMemory) {
+  // a writes 10 bytes that b reads, b writes 10 bytes that c reads: on device 0 all at once are 20 bytes, which is also
+  // the peak, while b runs. Then c's 10 bytes come when a's are gone: peak 20, but 30 at once by the bound.
+  Toy toy(2);
+  toy.route(0, 1, {toy.channel(1, 1)});
+  toy.route(1, 0, {toy.channel(1, 1)});
+  const OpId a = toy.op({1, 1}), b = toy.op({1, 1}), c = toy.op({1, 1});
+  toy.tensor(a, 10, {b});
+  toy.tensor(b, 10, {c});
+  toy.tensor(c, 10, {});
+  Problem problem = toy.build();
+  const Placement spread{{0, 0, 1}, {0, 1, 2}};
+  problem.devices[0].memory = 30;
+  auto engine = make_incremental_engine(problem);
+  EXPECT_TRUE(engine->set_base(spread).feasible());
+  EXPECT_TRUE(engine->try_move(std::vector{c.value}, 0).memory_settled);  // 30 bytes fit even at once
+  problem.devices[0].memory = 20;
+  engine = make_incremental_engine(problem);
+  engine->set_base(spread);
+  EXPECT_FALSE(engine->try_move(std::vector{c.value}, 0).memory_settled);
+  EXPECT_TRUE(engine->settle().feasible());
+  problem.devices[0].memory = 19;
+  engine = make_incremental_engine(problem);
+  engine->set_base({{1, 0, 1}, {0, 1, 2}});
+  EXPECT_FALSE(engine->try_move(std::vector{a.value}, 0).memory_settled);
+  EXPECT_EQ(engine->settle().why, Infeasible::memory);
+  EXPECT_EQ(engine->settle().overflow, 1);
+  EXPECT_EQ(engine->commit().overflow, 1);
+}
+
+TEST(IncrementalEngine, RefusesChannelsFedByTwoDevices) {
+  Toy toy(2);
+  const ChannelId bus = toy.channel(1, 1);
+  toy.route(0, 1, {bus});
+  toy.route(1, 0, {bus});
+  toy.op({1, 1});
+  const Problem problem = toy.build();
+  EXPECT_FALSE(incremental_supports(problem));
+  try {
+    make_incremental_engine(problem);
+    FAIL() << "not refused";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("each fed by one device"), std::string::npos) << error.what();
+  }
+}
+
+TEST(IncrementalEngine, NeedsAnOrder) {
+  Toy toy(1);
+  toy.op({1});
+  const Problem problem = toy.build();
+  const auto engine = make_incremental_engine(problem);
+  EXPECT_THROW(engine->set_base({{0}, {}}), InputError);
+  EXPECT_THROW(engine->try_move(std::vector<std::uint32_t>{0}, 0), BugError);
+}
+
+}  // namespace
+}  // namespace emplace
