@@ -96,7 +96,7 @@ WorkloadEntry sinnen_workload() {
   entry.summary = "JSON list of task graphs on equal processors with delays, times in microseconds (FILE#NAME).";
   entry.reference = "optimal-schedule collection of O. Sinnen's group";
   entry.recognises = [](const TextOutline& outline) {
-    return outline.bracket == '[' && outline.has("weights") && outline.has("edges");
+    return outline.bracket == '[' && outline.has("weights") && !outline.has("preds");
   };
   entry.read = read;
   return entry;

@@ -5,7 +5,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/formats/problem_json.hpp"
+#include "emplace/formats/workload.hpp"
 #include "emplace/zoo/zoo.hpp"
 
 namespace emplace {
@@ -21,6 +21,11 @@ std::optional<std::pair<std::string, std::string>> split_at_machine(const std::s
   const std::size_t at = source.rfind('@');
   if (at == std::string::npos || (!is_zoo(source) && file_exists(source))) return std::nullopt;
   return std::pair(source.substr(0, at), source.substr(at + 1));
+}
+
+// FILE or FILE#instance?processors=4 where FILE is there.
+std::optional<ProblemAddress> file_address(const std::string& source) {
+  return is_zoo(source) ? std::nullopt : parse_problem_address(source);
 }
 
 std::string absolute_path(const std::string& path) {
@@ -67,13 +72,16 @@ LoadedProblem load_problem(const std::string& graph, const std::string& machine,
 }
 
 LoadedProblem load_problem(const std::string& source, const SourceOptions& options) {
+  if (const auto address = file_address(source)) return {read_problem_file(*address), {}};
   if (const auto parts = split_at_machine(source)) return load_problem(parts->first, parts->second, options);
   if (is_zoo(source))
     throw InputError(source, "a zoo model needs a machine: {}@MACHINE (see `emplace list machines`)", source);
-  return {read_problem_json(read_file(source), source), {}};
+  return {read_problem_file({source, {}}), {}};  // says that there is no such file
 }
 
 std::string absolute_source(const std::string& source) {
+  if (const auto address = file_address(source))
+    return absolute_path(address->file) + source.substr(address->file.size());
   if (const auto parts = split_at_machine(source))
     return absolute_source(parts->first) + "@" + absolute_path(parts->second);
   return is_zoo(source) ? source : absolute_path(source);

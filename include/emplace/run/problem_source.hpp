@@ -1,4 +1,5 @@
-// PROBLEM and GRAPH arguments: a problem JSON, GRAPH@MACHINE, a model file, or zoo:NAME?key=value.
+// PROBLEM and GRAPH arguments: a problem JSON, a published workload (FILE#instance?processors=4), GRAPH@MACHINE, a
+// model file, or zoo:NAME?key=value.
 #pragma once
 
 #include <optional>
@@ -30,7 +31,7 @@ struct LoadedProblem {
   std::vector<std::string> warnings;  // what the cost model had to guess
 };
 
-// A problem JSON, or GRAPH@MACHINE (the last '@' parts them).
+// A problem JSON, a published workload, or GRAPH@MACHINE (the last '@' parts them).
 LoadedProblem load_problem(const std::string& source, const SourceOptions& options);
 LoadedProblem load_problem(const std::string& graph, const std::string& machine, const SourceOptions& options);
 

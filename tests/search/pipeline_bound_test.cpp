@@ -1,0 +1,72 @@
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <filesystem>
+
+#include "emplace/formats/workload.hpp"
+#include "emplace/search/bound.hpp"
+#include "emplace/search/placer.hpp"
+#include "emplace/simulate/pipeline.hpp"
+#include "support/partitioning.hpp"
+#include "support/random_problem.hpp"
+
+namespace emplace {
+namespace {
+
+using test::chain_of;
+using test::Partitioning;
+
+constexpr Ticks ms = 1'000'000'000;
+
+TEST(PipelineBound, WeighsSlowDevicesByTheirBestOp) {
+  // Two accelerators and a CPU that is at best 3 times slower: 3 x 6 / (2 + 1/3) = 7.714 ms.
+  Partitioning chain = chain_of({6, 6, 6});
+  chain.accelerators = 2;
+  chain.cpus = 1;
+  for (auto& node : chain.nodes) node.cpu = 60;
+  chain.nodes[0].cpu = 18;
+  const LowerBound bound = pipeline_lower_bound(chain.problem());
+  EXPECT_NEAR(static_cast<double>(bound.ticks), 18e9 * 3 / 7, 10);
+  EXPECT_EQ(bound.method, "load");
+}
+
+TEST(PipelineBound, IsAtLeastTheLongestOp) {
+  Partitioning chain = chain_of({1, 9, 1});
+  chain.accelerators = 3;
+  EXPECT_EQ(pipeline_lower_bound(chain.problem()).ticks, 9 * ms);
+}
+
+TEST(PipelineBound, IsNeverAboveALoad) {
+  EXPECT_TRUE(rc::check("bound <= load", [](const test::RandomProblem& random, const test::RandomPlacement& genes) {
+    const Problem problem = test::problem_of(random);
+    const PipelineOptions options{*rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>()};
+    const Outcome outcome = make_pipeline_engine(problem, options)->evaluate(test::placement_of(problem, genes));
+    RC_PRE(outcome.timed());
+    RC_ASSERT(lower_bound(problem, Objective::pipeline).ticks <= outcome.makespan);
+  }));
+}
+
+TEST(PipelineBound, OfBert24IsThePublishedOne) {
+  // papers/exact.md section 7 item 6: sum acc / (k + l x max acc / cpu) = 92.406 / 6.1 ms.
+  const std::string file = "../shared/workloads/dnn-partitioning/throughput-inputs/LayerGraphs/bert24_inference.json";
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is absent";
+  const Problem problem = read_problem_file({file, {}});
+  EXPECT_NEAR(static_cast<double>(pipeline_lower_bound(problem).ticks) / ms, 92.406 / 6.1, 1e-5);
+}
+
+TEST(PipelineObjective, PlacersKeepThePlacementOfTheLeastLoad) {
+  Partitioning chain = chain_of({3, 3, 3, 3});
+  chain.accelerators = 4;
+  const Problem problem = chain.problem();
+  const Problem* const list[] = {&problem};
+  const auto evaluator = make_local_evaluator_for(Objective::pipeline, list, Schedule::fifo);
+  PlacerRequest request;
+  request.problem = &problem;
+  request.objective = Objective::pipeline;
+  request.evaluator = evaluator.get();
+  // One node each: a middle one pays 3 + 2. The step time would be 12 ms on one device.
+  EXPECT_EQ(place_with("contiguous", request, ConfigTable("test")).outcome.makespan, 5 * ms);
+}
+
+}  // namespace
+}  // namespace emplace
