@@ -6,6 +6,8 @@
 
 #include "emplace/base/files.hpp"
 #include "emplace/base/log.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/formats/problem_json.hpp"
 
 namespace emplace::app {
 
@@ -14,6 +16,8 @@ std::span<const Command> commands() {
       {"train", "learn a placement, alone or under mpirun", add_train, true},
       {"place", "place with a method that does not learn", add_place},
       {"simulate", "the step time and memory of a placement", add_simulate},
+      {"explain", "what a placement's time and memory go into, and what would help", add_explain},
+      {"compare", "placements of one problem side by side", add_compare},
       {"cost", "turn a model and a machine into a problem", add_cost},
       {"inspect", "say what a file holds", add_inspect},
       {"list", "policies, learners, placers, models, machines, readers", add_list},
@@ -62,6 +66,17 @@ Problem load_problem_and_warn(const std::string& source, const GraphArguments& g
   LoadedProblem loaded = load_problem(source, graph.options());
   for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
   return std::move(loaded.problem);
+}
+
+ScheduledPlacement read_placement_and_warn(const std::string& file, const Problem& problem,
+                                           const ScheduleArgument& schedule) {
+  PlacementFile read = read_placement_json(read_file(file), file, problem);
+  if (!read.problem_name.empty() && read.problem_name != problem.name)
+    log_warning("{} was made for the problem {}, this one is {}", file, quote(read.problem_name), quote(problem.name));
+  const Schedule chosen = schedule.get().value_or(read.schedule.value_or(Schedule::fifo));
+  if (chosen != Schedule::fifo && read.placement.order.empty())
+    throw InputError(file, "the schedule {} needs an order, and the placement has none", name_of(chosen));
+  return {std::move(read.placement), chosen};
 }
 
 }  // namespace emplace::app

@@ -32,6 +32,8 @@ Action add_train(CLI::App& cli);
 Action add_place(CLI::App& cli);
 Action add_simulate(CLI::App& cli);
 Action add_cost(CLI::App& cli);
+Action add_explain(CLI::App& cli);
+Action add_compare(CLI::App& cli);
 Action add_inspect(CLI::App& cli);
 Action add_list(CLI::App& cli);
 
@@ -61,5 +63,14 @@ void write_output(const std::string& file, const std::string& text);
 
 // A problem with its warnings said on standard error.
 Problem load_problem_and_warn(const std::string& source, const GraphArguments& graph);
+
+// A placement and the schedule to simulate it under: the argument's, else the file's, else fifo. Warns of another
+// problem's name; InputError where the schedule needs an order and the file has none.
+struct ScheduledPlacement {
+  Placement placement;
+  Schedule schedule = Schedule::fifo;
+};
+ScheduledPlacement read_placement_and_warn(const std::string& file, const Problem& problem,
+                                           const ScheduleArgument& schedule);
 
 }  // namespace emplace::app

@@ -4,10 +4,8 @@
 #include <memory>
 
 #include "command.hpp"
-#include "emplace/base/files.hpp"
 #include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/formats/problem_json.hpp"
 #include "emplace/report/perfetto.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "result_json.hpp"
@@ -61,26 +59,19 @@ void write_trace_and_say(const Arguments& arguments, const Problem& problem, con
 
 ExitCode run_simulate(const Arguments& arguments) {
   const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
-  const PlacementFile file = read_placement_json(read_file(arguments.placement), arguments.placement, problem);
-  if (!file.problem_name.empty() && file.problem_name != problem.name)
-    log_warning("{} was made for the problem {}, this one is {}", arguments.placement, quote(file.problem_name),
-                quote(problem.name));
-  const Schedule schedule = arguments.schedule.get().value_or(file.schedule.value_or(Schedule::fifo));
-  if (schedule != Schedule::fifo && file.placement.order.empty())
-    throw InputError(arguments.placement, "the schedule {} needs an order, and the placement has none",
-                     name_of(schedule));
+  const auto [placement, schedule] = read_placement_and_warn(arguments.placement, problem, arguments.schedule);
   const auto engine = make_exact_engine(problem, schedule);
   Usage usage;
   Timeline timeline;
   const Outcome outcome =
-      engine->evaluate(file.placement, {.usage = &usage, .timeline = arguments.trace.empty() ? nullptr : &timeline});
-  if (!arguments.trace.empty()) write_trace_and_say(arguments, problem, file.placement, timeline);
+      engine->evaluate(placement, {.usage = &usage, .timeline = arguments.trace.empty() ? nullptr : &timeline});
+  if (!arguments.trace.empty()) write_trace_and_say(arguments, problem, placement, timeline);
   if (arguments.json) {
     Json json = to_json(problem, outcome, usage);
-    if (!outcome.feasible()) json["reason"] = reason_text(problem, outcome, file.placement.device, usage);
+    if (!outcome.feasible()) json["reason"] = reason_text(problem, outcome, placement.device, usage);
     print_json(json);
   } else {
-    print_tables(problem, file.placement, outcome, usage, schedule);
+    print_tables(problem, placement, outcome, usage, schedule);
   }
   return ExitCode::done;
 }

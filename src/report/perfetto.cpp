@@ -59,24 +59,6 @@ void keep_longest(std::vector<Item>& items, std::size_t limit, Length length) {
   items = std::move(kept);
 }
 
-// The highest level of each of `limit` stretches of time, and the end.
-std::vector<DeviceMemory::Level> thinned(const std::vector<DeviceMemory::Level>& levels, std::size_t limit) {
-  if (levels.size() <= limit) return levels;
-  std::vector<DeviceMemory::Level> kept;
-  const double span = static_cast<double>(levels.back().time + 1);
-  const auto stretch = [&](const DeviceMemory::Level& level) {
-    return static_cast<std::size_t>(static_cast<double>(level.time) / span * static_cast<double>(limit - 1));
-  };
-  for (const DeviceMemory::Level& level : levels) {
-    if (kept.empty() || stretch(level) != stretch(kept.back()))
-      kept.push_back(level);
-    else if (level.bytes > kept.back().bytes)
-      kept.back() = level;
-  }
-  if (kept.back() != levels.back()) kept.push_back(levels.back());
-  return kept;
-}
-
 class TraceWriter {
  public:
   TraceWriter(const Problem& problem, const Placement& placement, const Timeline& timeline, const TraceLimits& limits,

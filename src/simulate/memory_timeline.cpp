@@ -69,6 +69,23 @@ std::vector<DeviceMemory> memory_timeline(const Problem& problem, const std::vec
   return memory;
 }
 
+std::vector<DeviceMemory::Level> thinned(const std::vector<DeviceMemory::Level>& levels, std::size_t limit) {
+  if (levels.size() <= limit) return levels;
+  std::vector<DeviceMemory::Level> kept;
+  const double span = static_cast<double>(levels.back().time + 1);
+  const auto stretch = [&](const DeviceMemory::Level& level) {
+    return static_cast<std::size_t>(static_cast<double>(level.time) / span * static_cast<double>(limit - 1));
+  };
+  for (const DeviceMemory::Level& level : levels) {
+    if (kept.empty() || stretch(level) != stretch(kept.back()))
+      kept.push_back(level);
+    else if (level.bytes > kept.back().bytes)
+      kept.back() = level;
+  }
+  if (kept.back() != levels.back()) kept.push_back(levels.back());
+  return kept;
+}
+
 std::vector<Holding> alive_at(const std::vector<Holding>& held, DeviceId device, Ticks time) {
   std::vector<Holding> alive;
   for (const Holding& holding : held)

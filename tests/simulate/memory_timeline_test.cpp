@@ -62,6 +62,13 @@ TEST(MemoryTimeline, IsFlatOnADeviceThatHoldsNothing) {
   EXPECT_TRUE(alive_at(held, DeviceId{1U}, 0).empty());
 }
 
+TEST(MemoryTimeline, ThinnedKeepsTheHighestOfEachStretchAndTheLast) {
+  // At most 3: two stretches, of times 0-4 and 5-9, and the end.
+  const Levels levels{{0, 1}, {2, 7}, {4, 2}, {5, 3}, {8, 6}, {9, 0}};
+  EXPECT_EQ(thinned(levels, 3), (Levels{{2, 7}, {8, 6}, {9, 0}}));
+  EXPECT_EQ(thinned(levels, 6), levels);
+}
+
 TEST(MemoryTimeline, EqualsThePeaksOfTheReferenceEngineOnRandomProblems) {
   EXPECT_TRUE(rc::check("peaks", [](const RandomProblem& random, const RandomPlacement& genes) {
     const Problem problem = problem_of(random);

@@ -45,6 +45,9 @@ struct DeviceMemory {
 // One a device. Time: sorting the holdings.
 std::vector<DeviceMemory> memory_timeline(const Problem& problem, const std::vector<Holding>& held);
 
+// At most `limit` (2 or more) of the levels: the highest of each of equal stretches of time, and the last.
+std::vector<DeviceMemory::Level> thinned(const std::vector<DeviceMemory::Level>& levels, std::size_t limit);
+
 // The holdings of `device` with begin <= time < end, the largest first (ties: in the order of `held`).
 std::vector<Holding> alive_at(const std::vector<Holding>& held, DeviceId device, Ticks time);
 

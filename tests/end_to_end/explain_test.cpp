@@ -1,0 +1,105 @@
+// explain, compare and simulate --trace as their users meet them.
+#include <gmock/gmock.h>
+
+#include "emplace/base/files.hpp"
+#include "program.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace::test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class Explain : public testing::Test {
+ protected:
+  void SetUp() override {
+    write_file(problem_, example_problem);
+    good_ = placement("good.json", R"("ops": {"a": "gpu:0", "b": "cpu:0"})");
+    slow_ = placement("slow.json", R"("ops": {"a": "cpu:0", "b": "cpu:0"})");
+    bad_ = placement("bad.json", R"("ops": {"a": "gpu:0", "b": "gpu:0"})");
+  }
+  std::string placement(const std::string& name, const std::string& rest) {
+    write_file(folder_ / name, R"({"emplace": "placement/1", "problem": "two-device chain", )" + rest + "}");
+    return folder_ / name;
+  }
+  TemporaryFolder folder_;
+  std::string problem_ = folder_ / "problem.json";
+  std::string good_, slow_, bad_;
+};
+
+TEST_F(Explain, PrintsOneObjectWhoseFiguresAreThoseOfSimulate) {
+  const auto done = emplace_run({"explain", problem_, good_, "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.err, "");
+  const json explained = json::parse(done.out);
+  const json simulated = json::parse(emplace_run({"simulate", problem_, good_, "--json"}).out);
+  for (const char* key : {"makespan_ps", "makespan_s", "feasible", "reason"}) EXPECT_EQ(explained[key], simulated[key]);
+  for (std::size_t i : {0, 1}) {
+    for (const char* key : {"name", "busy_s", "peak_memory_bytes", "overflow_bytes"})
+      EXPECT_EQ(explained["devices"][i][key], simulated["devices"][i][key]) << key;
+    for (const char* key : {"name", "busy_s", "bytes"})
+      EXPECT_EQ(explained["channels"][i][key], simulated["channels"][i][key]) << key;
+  }
+  EXPECT_EQ(explained["critical_path"]["steps"].size(), 3U);
+}
+
+TEST_F(Explain, FindsTheMoveThatHelps) {
+  const auto done = emplace_run({"explain", problem_, slow_});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, AllOf(HasSubstr("two-device chain: 20 ms a step (fifo schedule), feasible"),
+                              HasSubstr("Single moves that help most (1 of 1 tried)"),
+                              HasSubstr("a     cpu:0  gpu:0   11.01 ms  44.95 %")));
+  const json none = json::parse(emplace_run({"explain", problem_, slow_, "--evaluations", "0", "--json"}).out);
+  EXPECT_EQ(none["moves"], (json{{"evaluated", 0}, {"possible", 1}, {"best", json::array()}}));
+}
+
+TEST_F(Explain, OfAnInfeasiblePlacementEndsWithZeroAndSaysWhy) {
+  const auto done = emplace_run({"explain", problem_, bad_});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("not feasible: op 'b' cannot run on device 'gpu:0'"));
+}
+
+TEST_F(Explain, RefusesWhatSimulateRefuses) {
+  EXPECT_EQ(emplace_run({"explain", problem_, folder_ / "missing.json"}).exit_code, 2);
+  const auto unordered = emplace_run({"explain", problem_, good_, "--schedule", "priority", "--json"});
+  EXPECT_EQ(unordered.exit_code, 2);
+  EXPECT_EQ(unordered.out, "");
+  EXPECT_THAT(unordered.err, HasSubstr("needs an order"));
+}
+
+TEST_F(Explain, ComparePutsPlacementsSideBySide) {
+  const auto done = emplace_run({"compare", problem_, slow_, good_, bad_});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out,
+              AllOf(HasSubstr("slow.json  good.json  bad.json"), HasSubstr("bad.json is not feasible: op 'b'")));
+  const json compared = json::parse(emplace_run({"compare", problem_, slow_, good_, bad_, "--json"}).out);
+  EXPECT_EQ(compared["best"], good_);
+  EXPECT_DOUBLE_EQ(compared["placements"][0]["ratio_to_best"].get<double>(), 20000000000.0 / 11010341333.0);
+  const auto alone = emplace_run({"compare", problem_, good_});
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("At least 2"));
+}
+
+TEST_F(Explain, SimulateWritesATraceBesideItsResult) {
+  const std::string trace = folder_ / "trace.json";
+  const auto done = emplace_run({"simulate", problem_, good_, "--trace", trace, "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const json events = json::parse(read_file(trace));
+  EXPECT_EQ(events["otherData"]["makespan_ps"], json::parse(done.out)["makespan_ps"]);
+  std::size_t slices = 0;
+  for (const json& event : events["traceEvents"]) slices += event["ph"] == "X" ? 1 : 0;
+  EXPECT_EQ(slices, 3U) << "two ops and a transfer";
+}
+
+TEST_F(Explain, SimulateOfWhatCannotRunWarnsThatThereIsNoTrace) {
+  const std::string trace = folder_ / "trace.json";
+  const auto done = emplace_run({"simulate", problem_, bad_, "--trace", trace, "--json"});
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_THAT(done.err, HasSubstr("no trace is written"));
+  EXPECT_FALSE(file_exists(trace));
+}
+
+}  // namespace
+}  // namespace emplace::test
