@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <tuple>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/random.hpp"
@@ -107,13 +108,15 @@ TEST(IncrementalEngine, JudgesMemoryLikeTheExactEngine) {
 }
 
 // Large enough for many checkpoints and for runs that agree with the base again: op times and sizes from a few values,
-// so that ties stay frequent. Devices are joined by a channel a pair, or share the way out.
+// so that ties stay frequent. Devices are joined by a channel a pair, or share the way out. Where latencies are long,
+// an op waits for tensors sent many positions before it.
 Problem long_problem(Stream& random, std::size_t devices, bool shared_way_out, std::uint32_t window) {
   Toy toy(devices);
+  const std::uint32_t latency = random.below(3) == 0 ? 200 : 4;
   for (std::size_t i = 0; i < devices; ++i) {
-    ChannelId out = shared_way_out ? toy.channel(2, 1) : ChannelId{};
+    const ChannelId out = shared_way_out ? toy.channel(2, 1) : ChannelId{};
     for (std::size_t j = 0; j < devices; ++j)
-      if (i != j) toy.route(i, j, {shared_way_out ? out : toy.channel(random.below(4), 1, random.below(5) != 0)});
+      if (i != j) toy.route(i, j, {shared_way_out ? out : toy.channel(random.below(latency), 1, random.below(3) != 0)});
   }
   const std::uint32_t ops = 200 + random.below(400);
   std::vector<std::vector<OpId>> consumers(ops);
@@ -163,9 +166,34 @@ TEST(IncrementalEngine, ShiftsWhatFollowsAMovedOp) {
   EXPECT_EQ(engine->move(std::vector{b.value, c.value}, 0).makespan, 12);
 }
 
+TEST(IncrementalEngine, KeepsWhatWasSentLongBeforeTheMovedOp) {
+  // Device 1 runs `early` (1 tick) and sends to `late`, the last op of device 0: there it arrives at 1 + latency.
+  // Device 0 runs 60 ops of 1 tick, of which the 20th lasts 5 where it is not moved to device 1: late could start at
+  // 64 or, after the move, at 59.
+  for (const auto& [latency, before, after] :
+       {std::tuple<Ticks, Ticks, Ticks>{1000, 1002, 1002}, {62, 65, 64}, {60, 65, 62}, {10, 65, 60}}) {
+    Toy toy(2);
+    toy.route(1, 0, {toy.channel(latency, 1)});
+    toy.route(0, 1, {toy.channel(1, 1)});
+    const OpId early = toy.op({1, 1});
+    std::vector<std::uint32_t> order = {early.value};
+    for (int i = 1; i <= 60; ++i) order.push_back(toy.op({i == 20 ? 5 : 1, 5}).value);
+    const OpId late = toy.op({1, 1});
+    order.push_back(late.value);
+    toy.tensor(early, 0, {late});
+    const Problem problem = toy.build();
+    std::vector<std::uint8_t> device(problem.op_count(), 0);
+    device[early.index()] = 1;
+    const auto engine = make_incremental_engine(problem);
+    EXPECT_EQ(engine->set_base({device, order}).makespan, before);
+    EXPECT_EQ(engine->move(std::vector{order[20]}, 1).makespan, after);
+    EXPECT_EQ(engine->try_move(std::vector{order[20]}, 0).outcome.makespan, before);
+  }
+}
+
 TEST(IncrementalEngine, SaysWhenOnlyAFullSimulationKnowsTheMemory) {
-  // a writes 10 bytes that b reads, b writes 10 bytes that c reads: on device 0 all at once are 20 bytes, which is also
-  // the peak, while b runs. Then c's 10 bytes come when a's are gone: peak 20, but 30 at once by the bound.
+  // A chain; each op writes 10 bytes, which are gone when its reader has ended: never more than 20 are alive (what an
+  // op reads and writes), but all three together are 30.
   Toy toy(2);
   toy.route(0, 1, {toy.channel(1, 1)});
   toy.route(1, 0, {toy.channel(1, 1)});
@@ -178,7 +206,7 @@ TEST(IncrementalEngine, SaysWhenOnlyAFullSimulationKnowsTheMemory) {
   problem.devices[0].memory = 30;
   auto engine = make_incremental_engine(problem);
   EXPECT_TRUE(engine->set_base(spread).feasible());
-  EXPECT_TRUE(engine->try_move(std::vector{c.value}, 0).memory_settled);  // 30 bytes fit even at once
+  EXPECT_TRUE(engine->try_move(std::vector{c.value}, 0).memory_settled);  // even all at once fit
   problem.devices[0].memory = 20;
   engine = make_incremental_engine(problem);
   engine->set_base(spread);
