@@ -14,6 +14,7 @@
 #include "emplace/base/random.hpp"
 #include "emplace/problem/builder.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "emplace/simulate/incremental.hpp"
 
 namespace emplace {
 namespace {
@@ -128,7 +129,67 @@ void add(const std::string& engine, What what, std::uint32_t ops, std::uint32_t 
   })->Unit(benchmark::kMicrosecond);
 }
 
+// The ops in the order in which fifo starts them: in-order with it is the same run.
+std::vector<std::uint32_t> fifo_order_of(const Problem& problem, const Placement& placement) {
+  Timeline timeline;
+  make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {.usage = nullptr, .timeline = &timeline});
+  std::vector<std::uint32_t> order = problem.topological;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return timeline.op_start[a] < timeline.op_start[b]; });
+  return order;
+}
+
+// One iteration: one op, any one, tried on another device. The base changes every `moves_a_base` moves, off the clock.
+void run_incremental(benchmark::State& state, std::uint32_t ops, std::uint32_t devices, bool fifo_order) {
+  constexpr std::size_t moves_a_base = 1000;
+  const auto it = make_case(ops, devices, false, 256);
+  if (fifo_order)
+    for (Placement& placement : it->placements) placement.order = fifo_order_of(it->problem, placement);
+  const auto engine = make_incremental_engine(it->problem);
+  struct Move {
+    std::uint32_t op;
+    std::uint8_t device;
+  };
+  std::vector<Move> moves(moves_a_base);
+  Stream random({.seed = 3, .purpose = Purpose::test, .update = ops, .index = devices});
+  std::size_t next = moves_a_base;
+  std::size_t base = 0;
+  std::clock_t off_the_clock = 0;
+  const std::clock_t begin = std::clock();
+  for (auto _ : state) {
+    if (next == moves_a_base) {
+      state.PauseTiming();
+      const std::clock_t pause = std::clock();
+      const Placement& placement = it->placements[base++ % rotation];
+      engine->set_base(placement);
+      for (Move& move : moves) {
+        move.op = random.below(ops);
+        move.device = static_cast<std::uint8_t>((placement.device[move.op] + 1 + random.below(devices - 1)) % devices);
+      }
+      next = 0;
+      off_the_clock += std::clock() - pause;
+      state.ResumeTiming();
+    }
+    const Move& move = moves[next++];
+    benchmark::DoNotOptimize(engine->try_move({&move.op, 1}, move.device));
+  }
+  const double seconds = static_cast<double>(std::clock() - begin - off_the_clock) / CLOCKS_PER_SEC;
+  const auto units = static_cast<double>(it->problem.op_count() + it->problem.edge_count());
+  state.counters["ns_per_unit"] = seconds * 1e9 / (units * static_cast<double>(state.iterations()));
+}
+
+void add_incremental(std::uint32_t ops, std::uint32_t devices, bool fifo_order) {
+  const std::string name = "simulate/incremental/makespan/ops:" + std::to_string(ops) +
+                           "/devices:" + std::to_string(devices) + (fifo_order ? "/order:fifo" : "");
+  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+    run_incremental(state, ops, devices, fifo_order);
+  })->Unit(benchmark::kMicrosecond);
+}
+
 void add_all() {
+  for (const std::uint32_t ops : {1000U, 10000U, 100000U})
+    for (const bool fifo_order : {false, true}) add_incremental(ops, 4, fifo_order);
+  for (const std::uint32_t devices : {2U, 8U, 16U}) add_incremental(10000, devices, false);
   for (const char* engine : {"exact-fifo", "exact-priority", "exact-in-order"})
     for (const What what : {What::makespan, What::memory, What::feasible})
       for (const std::uint32_t ops : {1000U, 10000U, 100000U, 1000000U}) add(engine, what, ops, 4);
