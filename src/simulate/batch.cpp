@@ -1,0 +1,183 @@
+// The batch engine: 16 placements at a time through a kernel chosen by the processor; what the lanes cannot say (why a
+// placement is infeasible, peaks) comes from the exact engine.
+#include "emplace/simulate/batch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <new>
+
+#include "batch_program.hpp"
+#include "batch_scalar.hpp"
+#include "emplace/base/error.hpp"
+#include "emplace/simulate/engine.hpp"
+
+namespace emplace {
+
+std::string_view name_of(BatchKernel kernel) {
+  switch (kernel) {
+    case BatchKernel::scalar: return "scalar";
+    case BatchKernel::plain: return "plain";
+    case BatchKernel::avx2: return "avx2";
+    case BatchKernel::avx512: return "avx512";
+  }
+  return {};
+}
+
+std::vector<BatchKernel> batch_kernels() {
+  std::vector<BatchKernel> kernels{BatchKernel::scalar, BatchKernel::plain};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
+    kernels.push_back(BatchKernel::avx2);
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+      kernels.push_back(BatchKernel::avx512);
+  }
+#endif
+  return kernels;
+}
+
+namespace {
+
+// Above every time in a simulation: all that can happen, one after the other (DESIGN section 8, totals).
+double all_times(const Problem& p) {
+  const std::size_t devices = p.device_count();
+  const std::size_t classes = p.route_classes.size();
+  double sum = 0;
+  const auto largest = [](const std::vector<Ticks>& rows, std::size_t row, std::size_t width) {
+    Ticks most = 0;
+    for (std::size_t i = row * width; i < (row + 1) * width; ++i) most = std::max(most, rows[i]);
+    return static_cast<double>(most);
+  };
+  for (std::size_t op = 0; op < p.op_count(); ++op) sum += largest(p.op_time, op, devices);
+  for (std::size_t t = 0; t < p.tensor_count(); ++t)
+    sum += largest(p.transfer_time, t, classes) * static_cast<double>(devices);
+  return sum;
+}
+constexpr double exact_in_a_double = 0x1p53;
+
+// Aligned for the widest vectors.
+class Scratch {
+ public:
+  explicit Scratch(std::size_t bytes) : memory_(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64}))) {
+    std::fill(memory_.get(), memory_.get() + bytes, std::byte{});
+  }
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return reinterpret_cast<T*>(memory_.get());
+  }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
+  };
+  std::unique_ptr<std::byte[], Free> memory_;
+};
+
+class Batch final : public BatchEngine {
+ public:
+  Batch(const Problem& problem, std::span<const std::uint32_t> order, BatchKernel kernel)
+      : problem_(problem),
+        network_(problem),
+        program_(problem, network_, order),
+        scalar_(problem, network_, order),
+        exact_(make_exact_engine(problem, Schedule::in_order)),
+        kernel_(network_.private_pairs && problem.device_count() <= batch::most_devices ? kernel : BatchKernel::scalar),
+        device_(problem.op_count() * batch::lanes + 64),
+        where_(problem.op_count() * sizeof(std::uint64_t)),
+        ready_(program_.slots * batch::lanes * sizeof(double)),
+        free_((1 + problem.device_count()) * problem.device_count() * batch::lanes * sizeof(double)),
+        makespan_(batch::lanes * sizeof(double)) {
+    one_.order.assign(order.begin(), order.end());
+    one_.device.resize(problem.op_count());
+    view_ = program_.view();
+    view_.ops = problem.op_count();
+    view_.placement = lane_.data();
+    view_.device = device_.as<std::uint8_t>();
+    view_.where = where_.as<std::uint64_t>();
+    view_.ready = ready_.as<double>();
+    view_.free = free_.as<double>();
+    view_.makespan = makespan_.as<double>();
+    for (const Device& device : problem.devices) limited_ |= device.memory != no_memory_limit;
+  }
+
+  void evaluate(std::span<const std::uint8_t* const> devices, std::span<Outcome> outcomes,
+                std::span<Bytes> peaks) override {
+    EMPLACE_CHECK(outcomes.size() == devices.size());
+    const std::size_t row = problem_.device_count();
+    EMPLACE_CHECK(peaks.empty() || peaks.size() == devices.size() * row);
+    for (std::size_t begin = 0; begin < devices.size(); begin += batch_lanes) {
+      const std::size_t count = std::min(batch_lanes, devices.size() - begin);
+      for (std::size_t lane = 0; lane < batch_lanes; ++lane) lane_[lane] = devices[begin + std::min(lane, count - 1)];
+      const bool all_exact = limited_ || !peaks.empty() || !problem_.group_names.empty();
+      if (!all_exact) run_kernel();
+      for (std::size_t lane = 0; lane < count; ++lane) {
+        Outcome& outcome = outcomes[begin + lane];
+        if (!all_exact) outcome = outcome_of(lane);
+        if (all_exact || !outcome.timed())
+          outcome = ask_exact(lane, peaks.empty() ? peaks : peaks.subspan((begin + lane) * row, row));
+      }
+    }
+  }
+
+ private:
+  void run_kernel() {
+    switch (kernel_) {
+      case BatchKernel::scalar: break;
+      case BatchKernel::plain: return batch::run_plain(view_);
+      case BatchKernel::avx2: return batch::run_avx2(view_);
+      case BatchKernel::avx512: return batch::run_avx512(view_);
+    }
+  }
+
+  Outcome outcome_of(std::size_t lane) {
+    Outcome outcome;
+    if (kernel_ == BatchKernel::scalar)
+      outcome.makespan = scalar_.makespan(lane_[lane]);
+    else if (!std::isinf(view_.makespan[lane]))
+      outcome.makespan = static_cast<Ticks>(view_.makespan[lane]);
+    return outcome;
+  }
+
+  Outcome ask_exact(std::size_t lane, std::span<Bytes> peaks) {
+    std::copy_n(lane_[lane], one_.device.size(), one_.device.begin());
+    const Outcome outcome = exact_->evaluate(one_, {.usage = peaks.empty() ? nullptr : &usage_, .timeline = nullptr});
+    std::fill(peaks.begin(), peaks.end(), 0);
+    if (!peaks.empty()) std::copy(usage_.device_peak.begin(), usage_.device_peak.end(), peaks.begin());
+    return outcome;
+  }
+
+  const Problem& problem_;
+  const Network network_;
+  const BatchProgram program_;
+  BatchScalar scalar_;
+  const std::unique_ptr<Engine> exact_;
+  const BatchKernel kernel_;
+  bool limited_ = false;
+  Scratch device_, where_, ready_, free_, makespan_;
+  std::array<const std::uint8_t*, batch_lanes> lane_{};
+  batch::View view_;
+  Placement one_;  // for the exact engine
+  Usage usage_;
+};
+
+}  // namespace
+
+bool batch_supports(const Problem& problem) {
+  return !Network(problem).any_deferred && all_times(problem) < exact_in_a_double;
+}
+
+std::unique_ptr<BatchEngine> make_batch_engine(const Problem& problem, std::span<const std::uint32_t> order,
+                                               BatchKernel kernel) {
+  if (Network(problem).any_deferred)
+    throw InputError({},
+                     "the batch engine needs channels that carry what one device sends; a channel with contention "
+                     "of this problem carries what several devices send");
+  if (!(all_times(problem) < exact_in_a_double))
+    throw InputError({}, "the batch engine needs times that add up to less than 2^53 ps; these add up to {:.4g} ps",
+                     all_times(problem));
+  return std::make_unique<Batch>(problem, order, kernel);
+}
+
+}  // namespace emplace

@@ -1,0 +1,34 @@
+// A Problem and an order compiled for the batch kernels: what they read, op after op, in the order in which they read
+// it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "batch_view.hpp"
+#include "emplace/problem/problem.hpp"
+#include "network.hpp"
+
+namespace emplace {
+
+struct BatchProgram {
+  BatchProgram(const Problem& problem, const Network& network, std::span<const std::uint32_t> order);
+
+  // All but the scratch memory and the placements.
+  [[nodiscard]] batch::View view() const;
+
+  std::size_t devices;
+  std::vector<std::uint32_t> code;
+  std::vector<double> op_time;          // N x D
+  std::vector<double> transfer;         // tensors with consumers x columns
+  std::size_t columns;                  // route classes, and one for missing routes
+  std::vector<std::int64_t> column;     // D x D
+  std::vector<std::int64_t> contended;  // D x D
+  bool uniform;
+  // Ready times live in slots that are handed out like registers, from an op's first producer to its own start: the
+  // slots in use at a time stay in the nearest cache.
+  std::size_t slots = 0;
+};
+
+}  // namespace emplace
