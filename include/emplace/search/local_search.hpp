@@ -1,0 +1,37 @@
+// Hill climbing: moves one unit at a time to the device where the step becomes shorter.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "emplace/problem/grouping.hpp"
+#include "emplace/problem/outcome.hpp"
+#include "emplace/problem/placement.hpp"
+#include "emplace/problem/problem.hpp"
+
+namespace emplace {
+
+struct LocalSearchOptions {
+  std::uint64_t seed = 0;
+  // Budgets; whichever ends first. Guesses and checks count alike; the start is always evaluated.
+  std::optional<std::uint64_t> evaluations;
+  std::optional<double> seconds;
+};
+
+struct LocalSearchResult {
+  Placement placement;
+  Outcome outcome;             // exact, by the schedule
+  std::uint64_t guesses = 0;   // moves tried on the incremental engine
+  std::uint64_t checks = 0;    // full simulations
+  std::uint64_t accepted = 0;  // moves made
+  bool settled = false;        // no unit's best move, as guessed, passed the check; false: a budget ended it
+};
+
+// Sweeps over the units in random order; each is tried on every device that can run it, the best guess is checked
+// exactly if it is better (Outcome's better()) than the current placement, and made if the check agrees. Ends after a
+// sweep without a move or with the budget. The outcome is never worse than the start's. The same for the same seed
+// unless `seconds` ends it. The placement keeps the start's order.
+LocalSearchResult local_search(const Problem& problem, const Grouping& units, Schedule schedule, const Placement& start,
+                               const LocalSearchOptions& options = {});
+
+}  // namespace emplace

@@ -1,0 +1,141 @@
+// Hill climbing on the incremental engine: every accepted move is exact, whatever the schedule and the channels.
+#include "emplace/search/local_search.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "emplace/base/error.hpp"
+#include "emplace/problem/builder.hpp"
+#include "emplace/search/neighbourhood.hpp"
+#include "emplace/simulate/engine.hpp"
+#include "support/random_problem.hpp"
+
+namespace emplace {
+namespace {
+
+using test::RandomPlacement;
+using test::RandomProblem;
+
+Outcome simulate(const Problem& problem, const Placement& placement, Schedule schedule) {
+  return make_reference_engine(problem, schedule)->evaluate(placement);
+}
+
+// Memory around what the start needs, so that some moves overflow and some starts do.
+void limit_memory(Problem& problem, const Placement& start, Schedule schedule) {
+  Usage usage;
+  make_reference_engine(problem, schedule)->evaluate(start, {.usage = &usage, .timeline = nullptr});
+  for (std::size_t d = 0; d < usage.device_peak.size(); ++d) {
+    const auto slack = *rc::gen::weightedElement<Bytes>({{2, 0}, {2, 3}, {1, -2}, {3, no_memory_limit}});
+    problem.devices[d].memory = slack == no_memory_limit ? slack : std::max<Bytes>(0, usage.device_peak[d] + slack);
+  }
+}
+
+TEST(LocalSearch, ReportsWhatTheReferenceSaysAndIsNeverWorseThanItsStart) {
+  EXPECT_TRUE(rc::check("any schedule, channels and memory", [](const RandomProblem& genes, RandomPlacement placement) {
+    Problem problem = problem_of(genes);
+    placement.groups_together = true;
+    const Placement start = placement_of(problem, placement);
+    const auto schedule = *rc::gen::element(Schedule::fifo, Schedule::priority, Schedule::in_order);
+    limit_memory(problem, start, schedule);
+    const Grouping units = make_grouping(problem, *rc::gen::element(GroupingKind::colocation, GroupingKind::op));
+    LocalSearchOptions options;
+    options.seed = *rc::gen::arbitrary<std::uint64_t>();
+    options.evaluations = 300;
+    const LocalSearchResult result = local_search(problem, units, schedule, start, options);
+    RC_ASSERT(result.outcome == simulate(problem, result.placement, schedule));
+    RC_ASSERT(!better(simulate(problem, start, schedule), result.outcome));
+    RC_ASSERT(result.placement.order == start.order);
+    RC_ASSERT(result.guesses + result.checks <= 300);
+    const LocalSearchResult again = local_search(problem, units, schedule, start, options);
+    RC_ASSERT(again.placement == result.placement);
+    RC_ASSERT(again.guesses == result.guesses);
+    RC_ASSERT(again.checks == result.checks);
+  }));
+}
+
+TEST(Neighbourhood, GuessesExactlyInOrderWithoutLimits) {
+  EXPECT_TRUE(rc::check("in-order", [](const RandomProblem& genes, const RandomPlacement& placement) {
+    const Problem problem = problem_of(genes);
+    const Placement start = placement_of(problem, placement);
+    const Grouping units = make_grouping(problem, GroupingKind::op);
+    Neighbourhood neighbourhood(problem, units, Schedule::in_order);
+    neighbourhood.start(start);
+    for (std::uint32_t unit = 0; unit < units.count(); ++unit)
+      for (std::size_t d = 0; d < problem.device_count(); ++d) {
+        const auto device = static_cast<std::uint8_t>(d);
+        if (!neighbourhood.can_move(unit, device)) continue;
+        const Outcome guess = neighbourhood.guess(unit, device);
+        RC_ASSERT(guess == neighbourhood.check(unit, device));
+        if (better(guess, neighbourhood.outcome())) neighbourhood.accept();
+      }
+    RC_ASSERT(neighbourhood.outcome() == simulate(problem, neighbourhood.placement(), Schedule::in_order));
+  }));
+}
+
+// n independent ops of 1 s and two devices without a channel between them.
+Problem independent_ops(std::size_t n, Bytes memory) {
+  ProblemBuilder builder("independent");
+  builder.add_device({"a", "", memory});
+  builder.add_device({"b", "", memory});
+  for (std::size_t op = 0; op < n; ++op) builder.add_op({"op" + std::to_string(op), "", {1, 1}, 10, 0, ""});
+  return builder.build();
+}
+
+TEST(LocalSearch, HalvesAStepOfIndependentOps) {
+  const Problem problem = independent_ops(8, no_memory_limit);
+  const Grouping units = make_grouping(problem, GroupingKind::op);
+  const LocalSearchResult result =
+      local_search(problem, units, Schedule::fifo, {std::vector<std::uint8_t>(8, 0), {}}, {});
+  EXPECT_EQ(result.outcome.makespan, 4 * static_cast<Ticks>(ticks_per_second));
+  EXPECT_EQ(result.accepted, 4U);
+  EXPECT_TRUE(result.settled);
+}
+
+TEST(LocalSearch, NeverAcceptsAnOverflow) {
+  // Device b holds 10 of each op's 10 resident bytes: two ops may leave a, the third would overflow b.
+  Problem problem = independent_ops(8, 80);
+  problem.devices[1].memory = 20;
+  const Grouping units = make_grouping(problem, GroupingKind::op);
+  const LocalSearchResult result =
+      local_search(problem, units, Schedule::fifo, {std::vector<std::uint8_t>(8, 0), {}}, {});
+  EXPECT_TRUE(result.outcome.feasible());
+  EXPECT_EQ(result.outcome.makespan, 6 * static_cast<Ticks>(ticks_per_second));
+  EXPECT_EQ(std::count(result.placement.device.begin(), result.placement.device.end(), 1), 2);
+}
+
+TEST(LocalSearch, LeavesAnInfeasibleStart) {
+  // All on a overflow it by 40 bytes; both devices together hold everything.
+  const Problem problem = independent_ops(8, 40);
+  const Grouping units = make_grouping(problem, GroupingKind::op);
+  const LocalSearchResult result =
+      local_search(problem, units, Schedule::fifo, {std::vector<std::uint8_t>(8, 0), {}}, {});
+  EXPECT_TRUE(result.outcome.feasible());
+}
+
+TEST(LocalSearch, EndsWithTheBudget) {
+  const Problem problem = independent_ops(50, no_memory_limit);
+  const Grouping units = make_grouping(problem, GroupingKind::op);
+  const Placement start{std::vector<std::uint8_t>(50, 0), {}};
+  const LocalSearchResult one = local_search(problem, units, Schedule::fifo, start, {0, 1, std::nullopt});
+  EXPECT_EQ(one.placement.device, start.device);
+  EXPECT_EQ(one.guesses + one.checks, 1U);
+  EXPECT_FALSE(one.settled);
+  const LocalSearchResult no_time = local_search(problem, units, Schedule::fifo, start, {0, std::nullopt, 0.0});
+  EXPECT_EQ(no_time.placement.device, start.device);
+  EXPECT_FALSE(no_time.settled);
+}
+
+TEST(Neighbourhood, AcceptsOnlyWhatWasChecked) {
+  const Problem problem = independent_ops(2, no_memory_limit);
+  const Grouping units = make_grouping(problem, GroupingKind::op);
+  Neighbourhood neighbourhood(problem, units, Schedule::fifo);
+  neighbourhood.start({{0, 0}, {}});
+  neighbourhood.guess(0, 1);
+  EXPECT_THROW(neighbourhood.accept(), BugError);
+}
+
+}  // namespace
+}  // namespace emplace
