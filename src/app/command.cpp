@@ -7,7 +7,7 @@
 #include "emplace/base/files.hpp"
 #include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/formats/problem_json.hpp"
+#include "emplace/formats/workload.hpp"
 
 namespace emplace::app {
 
@@ -70,7 +70,7 @@ Problem load_problem_and_warn(const std::string& source, const GraphArguments& g
 
 ScheduledPlacement read_placement_and_warn(const std::string& file, const Problem& problem,
                                            const ScheduleArgument& schedule) {
-  PlacementFile read = read_placement_json(read_file(file), file, problem);
+  PlacementFile read = read_placement_text(read_file(file), file, problem);
   if (!read.problem_name.empty() && read.problem_name != problem.name)
     log_warning("{} was made for the problem {}, this one is {}", file, quote(read.problem_name), quote(problem.name));
   const Schedule chosen = schedule.get().value_or(read.schedule.value_or(Schedule::fifo));

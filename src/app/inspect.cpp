@@ -9,7 +9,7 @@
 #include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/cost/lower.hpp"
-#include "emplace/formats/problem_json.hpp"
+#include "emplace/formats/workload.hpp"
 #include "emplace/graph/op_table.hpp"
 #include "emplace/machine/machine.hpp"
 #include "emplace/run/checkpoint.hpp"
@@ -91,8 +91,7 @@ void inspect_graph(const Arguments& arguments) {
   }
 }
 
-void inspect_problem(const Arguments& arguments, const std::string& text) {
-  const Problem problem = read_problem_json(text, arguments.file);
+void inspect_problem(const Arguments& arguments, const Problem& problem) {
   if (arguments.json) {
     print_json({{"kind", "problem"},
                 {"name", problem.name},
@@ -189,6 +188,10 @@ ExitCode run_inspect(const Arguments& arguments) {
     inspect_graph(arguments);
     return ExitCode::done;
   }
+  if (const auto address = parse_problem_address(file); address && address->file != file) {
+    inspect_problem(arguments, read_problem_file(*address));
+    return ExitCode::done;
+  }
   if (std::filesystem::is_directory(file)) {
     if (!file_exists(file + "/config.toml"))
       throw InputError(file, "is a folder without a config.toml, so not a run folder");
@@ -214,7 +217,9 @@ ExitCode run_inspect(const Arguments& arguments) {
     if (tag.starts_with("placement/"))
       inspect_placement(arguments, json);
     else
-      inspect_problem(arguments, text);  // says what is wrong where it is none
+      inspect_problem(arguments, read_problem_text(text, file));  // says what is wrong where it is none
+  } else if (extension == ".txt") {
+    inspect_problem(arguments, read_problem_file({file, {}}));
   } else {
     inspect_graph(arguments);
   }

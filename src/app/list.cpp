@@ -6,6 +6,7 @@
 #include "command.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/reader.hpp"
+#include "emplace/formats/workload.hpp"
 #include "emplace/learn/learner.hpp"
 #include "emplace/machine/machine.hpp"
 #include "emplace/policy/policy.hpp"
@@ -23,6 +24,12 @@ std::vector<EntryInfo> infos(std::span<const Entry> entries) {
   return {entries.begin(), entries.end()};
 }
 
+std::vector<EntryInfo> readers_of_all_kinds() {
+  std::vector<EntryInfo> list = infos(readers());
+  list.insert(list.end(), workloads().begin(), workloads().end());
+  return list;
+}
+
 struct Kind {
   const char* name;
   std::vector<EntryInfo> (*entries)();
@@ -31,7 +38,7 @@ struct Kind {
 constexpr Kind kinds[] = {
     {"policies", [] { return infos(policies()); }},     {"learners", [] { return infos(learners()); }},
     {"placers", [] { return infos(placers()); }},       {"models", [] { return infos(zoo()); }},
-    {"machines", [] { return infos(machines()); }},     {"readers", [] { return infos(readers()); }},
+    {"machines", [] { return infos(machines()); }},     {"readers", readers_of_all_kinds},
     {"simulators", [] { return infos(simulators()); }},
 };
 

@@ -10,6 +10,7 @@
 #include "emplace/run/recipe.hpp"
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
+#include "objective.hpp"
 #include "result_json.hpp"
 
 namespace emplace::app {
@@ -21,6 +22,7 @@ struct Arguments {
   std::vector<std::string> options;
   GraphArguments graph;
   ScheduleArgument schedule;
+  ObjectiveArgument objective;
   std::uint64_t seed = 0;
   std::optional<std::uint64_t> evaluations;
   std::optional<double> seconds;
@@ -37,11 +39,14 @@ ExitCode run_place(const Arguments& arguments) {
   apply_overrides(options, arguments.options);
   const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
   const Schedule schedule = arguments.schedule.get().value_or(Schedule::fifo);
-  const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, schedule);
+  const Objective objective = arguments.objective.get();
+  std::vector<std::unique_ptr<Engine>> engines;
+  engines.push_back(arguments.objective.make_engine(problem, schedule));
+  const auto evaluator = make_local_evaluator_on(std::move(engines));
   PlacerRequest request;
   request.problem = &problem;
   request.schedule = schedule;
+  request.objective = objective;
   request.seed = arguments.seed;
   request.seconds = arguments.seconds;
   request.evaluations = arguments.evaluations;
@@ -51,18 +56,18 @@ ExitCode run_place(const Arguments& arguments) {
   const PlacerResult result = place_with(arguments.method, request, options);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
 
-  const LowerBound bound = lower_bound(problem);
+  const LowerBound bound = lower_bound(problem, objective);
   const bool proved = result.proved_optimal || (result.outcome.feasible() && result.outcome.makespan == bound.ticks);
   if (!arguments.output.empty())
     write_output(arguments.output, write_placement_json(problem, result.placement, schedule));
   if (arguments.json) {
     print_json(to_json(PlacementReport{arguments.method, &problem, &result.placement, result.outcome, schedule,
-                                       result.evaluations, seconds, bound.ticks, proved}));
+                                       objective, result.evaluations, seconds, bound.ticks, proved}));
   } else {
-    fmt::print("{} on {}: {}\n", arguments.method, problem.name,
+    fmt::print("{} on {}: {}{}\n", arguments.method, problem.name, objective == Objective::pipeline ? "load " : "",
                result.outcome.timed() ? human_seconds(to_seconds(result.outcome.makespan)) : "no time");
     if (!result.outcome.feasible())
-      fmt::print("not feasible: {}\n", reason_text(problem, result.outcome, result.placement.device, {}));
+      fmt::print("not feasible: {}\n", reason_of(objective, problem, result.outcome, result.placement.device, {}));
     fmt::print("no placement is faster than {} ({}){}\n", human_seconds(to_seconds(bound.ticks)), bound.method,
                proved ? "; this one is optimal" : "");
     TextTable table({"device", "ops", "work"});
@@ -87,8 +92,9 @@ ExitCode run_place(const Arguments& arguments) {
 Action add_place(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("method", arguments->method, "A placer; see `emplace list placers`")->required();
-  cli.add_option("problem", arguments->problem,
-                 "Problem JSON, or GRAPH@MACHINE with GRAPH a model file or zoo:NAME?key=value")
+  cli.add_option(
+         "problem", arguments->problem,
+         "Problem JSON, published workload (FILE#instance), or GRAPH@MACHINE with GRAPH a model file or zoo:NAME")
       ->required();
   cli.add_option("options", arguments->options, "key=value options of the method");
   cli.add_option("-o,--output", arguments->output, "Write the placement JSON here");
@@ -96,6 +102,7 @@ Action add_place(CLI::App& cli) {
   cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated");
   cli.add_option("--seconds", arguments->seconds, "Budget: seconds");
   arguments->schedule.add(cli);
+  arguments->objective.add(cli);
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   return [arguments](World*) { return run_place(*arguments); };

@@ -8,9 +8,10 @@ namespace emplace::app {
 
 namespace {
 
-void put_makespan(Json& json, const Outcome& outcome) {
-  json["makespan_ps"] = outcome.timed() ? Json(outcome.makespan) : Json(nullptr);
-  json["makespan_s"] = outcome.timed() ? Json(to_seconds(outcome.makespan)) : Json(nullptr);
+void put_value(Json& json, const Outcome& outcome, Objective objective) {
+  const bool pipeline = objective == Objective::pipeline;
+  if (!pipeline) json["makespan_ps"] = outcome.timed() ? Json(outcome.makespan) : Json(nullptr);
+  json[pipeline ? "load_s" : "makespan_s"] = outcome.timed() ? Json(to_seconds(outcome.makespan)) : Json(nullptr);
   json["feasible"] = outcome.feasible();
 }
 
@@ -20,7 +21,7 @@ Json to_json(const PlacementReport& report) {
   const Problem& problem = *report.problem;
   Json json;
   json["method"] = report.method;
-  put_makespan(json, report.outcome);
+  put_value(json, report.outcome, report.objective);
   json["evaluations"] = report.evaluations;
   json["seconds"] = report.seconds;
   json["lower_bound_s"] = to_seconds(report.lower_bound);
@@ -42,10 +43,10 @@ Json to_json(const PlacementReport& report) {
   return json;
 }
 
-Json to_json(const Problem& problem, const Outcome& outcome, const Usage& usage) {
+Json to_json(const Problem& problem, const Outcome& outcome, const Usage& usage, Objective objective) {
   const bool timed = outcome.timed();
   Json json;
-  put_makespan(json, outcome);
+  put_value(json, outcome, objective);
   json["reason"] = nullptr;
   json["devices"] = Json::array();
   for (std::size_t d = 0; d < problem.device_count(); ++d) {

@@ -20,6 +20,7 @@ struct PlacementReport {
   const Placement* placement = nullptr;
   Outcome outcome;
   Schedule schedule = Schedule::fifo;
+  Objective objective = Objective::step;
   std::uint64_t evaluations = 0;
   double seconds = 0;
   Ticks lower_bound = 0;
@@ -28,7 +29,7 @@ struct PlacementReport {
 Json to_json(const PlacementReport& report);
 
 // `simulate`; "reason" is null and the caller's to fill in.
-Json to_json(const Problem& problem, const Outcome& outcome, const Usage& usage);
+Json to_json(const Problem& problem, const Outcome& outcome, const Usage& usage, Objective objective = Objective::step);
 
 // One value and a newline on standard output.
 void print_json(const Json& value);

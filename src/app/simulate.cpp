@@ -1,6 +1,7 @@
 // emplace simulate PROBLEM PLACEMENT
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "command.hpp"
@@ -8,6 +9,8 @@
 #include "emplace/base/text.hpp"
 #include "emplace/report/perfetto.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "emplace/simulate/published.hpp"
+#include "objective.hpp"
 #include "result_json.hpp"
 
 namespace emplace::app {
@@ -15,21 +18,22 @@ namespace emplace::app {
 namespace {
 
 struct Arguments {
-  std::string problem, placement, trace;
+  std::string problem, placement, trace, simulator;
   GraphArguments graph;
   ScheduleArgument schedule;
+  ObjectiveArgument objective;
   bool json = false;
 };
 
-void print_tables(const Problem& problem, const Placement& placement, const Outcome& outcome, const Usage& usage,
-                  Schedule schedule) {
-  fmt::print(
-      "{}: {} ({} schedule), {}\n", problem.name,
-      outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : "no time", name_of(schedule),
-      outcome.feasible() ? "feasible" : "not feasible: " + reason_text(problem, outcome, placement.device, usage));
+void print_tables(const Problem& problem, const Outcome& outcome, const Usage& usage, const std::string& rules,
+                  const std::string& reason) {
+  fmt::print("{}: {} ({}), {}\n", problem.name,
+             outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : "no time", rules,
+             outcome.feasible() ? "feasible" : "not feasible: " + reason);
   if (!outcome.timed()) return;
   const auto share = [&](Ticks busy) {
-    return fmt::format("{:.1f} %", 100.0 * static_cast<double>(busy) / static_cast<double>(outcome.makespan));
+    return fmt::format("{:.1f} %",
+                       100.0 * static_cast<double>(busy) / static_cast<double>(std::max<Ticks>(1, outcome.makespan)));
   };
   TextTable devices({"device", "busy", "share", "peak memory", "memory"});
   for (std::size_t d = 0; d < problem.device_count(); ++d)
@@ -57,21 +61,47 @@ void write_trace_and_say(const Arguments& arguments, const Problem& problem, con
                 trace.arrows_left, trace.levels_left);
 }
 
+// A schedule that only the placement's file names is no request: a simulator that does not have it uses its own.
+std::unique_ptr<Engine> make_engine(const Arguments& arguments, const Problem& problem, Schedule schedule) {
+  if (arguments.objective.get() == Objective::pipeline && !arguments.trace.empty())
+    throw InputError("--trace", "shows one step, and the objective pipeline has none");
+  if (arguments.simulator.empty()) return arguments.objective.make_engine(problem, schedule);
+  if (arguments.objective.get() == Objective::pipeline)
+    throw InputError("--simulator", "simulates one step, and the objective pipeline has none");
+  const ChosenSimulator chosen = choose_simulator(arguments.simulator);
+  if (!arguments.trace.empty())
+    throw InputError("--trace", "shows channels and memory by the rules of this program, not by those of {}",
+                     quote(arguments.simulator));
+  if (arguments.schedule.get() || chosen.entry->takes(schedule)) return chosen.make(problem, schedule);
+  if (schedule != Schedule::fifo)
+    log_warning("the simulator {} has no schedule {} and ignores that of {}", chosen.entry->name, name_of(schedule),
+                arguments.placement);
+  return chosen.make(problem);
+}
+
 ExitCode run_simulate(const Arguments& arguments) {
   const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
   const auto [placement, schedule] = read_placement_and_warn(arguments.placement, problem, arguments.schedule);
-  const auto engine = make_exact_engine(problem, schedule);
+  const auto engine = make_engine(arguments, problem, schedule);
   Usage usage;
   Timeline timeline;
   const Outcome outcome =
       engine->evaluate(placement, {.usage = &usage, .timeline = arguments.trace.empty() ? nullptr : &timeline});
   if (!arguments.trace.empty()) write_trace_and_say(arguments, problem, placement, timeline);
+  const Objective objective = arguments.objective.get();
+  const std::string reason = reason_of(objective, problem, outcome, placement.device, usage);
   if (arguments.json) {
-    Json json = to_json(problem, outcome, usage);
-    if (!outcome.feasible()) json["reason"] = reason_text(problem, outcome, placement.device, usage);
+    Json json = to_json(problem, outcome, usage, objective);
+    if (!outcome.feasible()) json["reason"] = reason;
     print_json(json);
+  } else if (objective == Objective::pipeline) {
+    print_tables(problem, outcome, usage, "load of the busiest device", reason);
+    fmt::print("{}", load_table(problem, placement, arguments.objective.pipeline()));
   } else {
-    print_tables(problem, placement, outcome, usage, schedule);
+    print_tables(problem, outcome, usage,
+                 arguments.simulator.empty() ? fmt::format("{} schedule", name_of(schedule))
+                                             : fmt::format("simulator {}", arguments.simulator),
+                 reason);
   }
   return ExitCode::done;
 }
@@ -80,12 +110,17 @@ ExitCode run_simulate(const Arguments& arguments) {
 
 Action add_simulate(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("problem", arguments->problem,
-                 "Problem JSON, or GRAPH@MACHINE with GRAPH a model file or zoo:NAME?key=value")
+  cli.add_option(
+         "problem", arguments->problem,
+         "Problem JSON, published workload (FILE#instance), or GRAPH@MACHINE with GRAPH a model file or zoo:NAME")
       ->required();
-  cli.add_option("placement", arguments->placement, "Placement JSON")->required();
+  cli.add_option("placement", arguments->placement, "Placement JSON, or an expert split of dnn-partitioning")
+      ->required();
   cli.add_option("--trace", arguments->trace, "Write the step as trace events here, for ui.perfetto.dev");
+  cli.add_option("--simulator", arguments->simulator,
+                 "A published simulator, as NAME or NAME?key=value; see `emplace list simulators`");
   arguments->schedule.add(cli);
+  arguments->objective.add(cli);
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   return [arguments](World*) { return run_simulate(*arguments); };
