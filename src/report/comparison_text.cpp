@@ -68,7 +68,8 @@ std::string block(const Problem& problem, const Comparison& comparison, const st
   });
   line("feasible", [](std::size_t, Row row) { return row.outcome.feasible() ? "yes" : "NO"; });
   line("schedule", [](std::size_t, Row row) { return std::string(name_of(row.schedule)); });
-  timed("moved between devices", [](Row row) { return human_bytes(row.moved_bytes); });
+  if (!problem.given_transfer_times)
+    timed("moved between devices", [](Row row) { return human_bytes(row.moved_bytes); });
   timed("transfers", [](Row row) { return fmt::format("{}", row.transfers); });
   line("ops placed differently",
        [](std::size_t i, Row row) { return i == 0 ? "-" : fmt::format("{}", row.different); });

@@ -62,7 +62,8 @@ class Text {
     return e_.timeline.transfers[step.transfer];
   }
   [[nodiscard]] std::string what(const PathStep& step) const {
-    return step.is_op() ? op(step.op) : cell_name(tensor_name(p_, transfer(step).tensor)) + " on its way";
+    if (step.is_op()) return op(step.op);
+    return cell_name(tensor_name(p_, transfer(step).tensor)) + " on its way to " + device(transfer(step).to);
   }
 
   void headline() {
@@ -161,8 +162,9 @@ class Text {
     for (std::size_t c = 0; c < p_.channels.size(); ++c)
       table.add({cell_name(p_.channels[c].name), human_bytes(e_.usage.channel_bytes[c]),
                  seconds(e_.usage.channel_busy[c]), share(e_.usage.channel_busy[c])});
-    say("\nChannels (moved between devices: {}, transfers: {})\n{}", human_bytes(e_.moved_bytes),
-        e_.timeline.transfers.size(), table.str());
+    const std::string moved = p_.given_transfer_times ? "sizes are not given, only times"
+                                                      : "moved between devices: " + human_bytes(e_.moved_bytes);
+    say("\nChannels ({}, transfers: {})\n{}", moved, e_.timeline.transfers.size(), table.str());
   }
 
   void ops() {

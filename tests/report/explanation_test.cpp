@@ -73,7 +73,7 @@ Mostly computing: a chain of ops, each of which needs the result of the one befo
 
 stretch of the path  begins  lasts   share  steps  longest of them
 on gpu:0                0 s    9 s  81.8 %      3  left
-gpu:0 to cpu:0          9 s    1 s   9.1 %      1  right on its way
+gpu:0 to cpu:0          9 s    1 s   9.1 %      1  right on its way to cpu:0
 on cpu:0               10 s    1 s   9.1 %      1  join
 
 Longest waits on it
