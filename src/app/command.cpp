@@ -20,7 +20,7 @@ std::span<const Command> commands() {
       {"compare", "placements of one problem side by side", add_compare},
       {"cost", "turn a model and a machine into a problem", add_cost},
       {"inspect", "say what a file holds", add_inspect},
-      {"list", "policies, learners, placers, models, machines, readers", add_list},
+      {"list", "policies, learners, placers, models, machines, readers, simulators", add_list},
   };
   return list;
 }
