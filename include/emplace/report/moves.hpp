@@ -27,9 +27,9 @@ struct MoveSearch {
 struct MoveLimits {
   std::size_t wanted = 5;
   std::uint64_t evaluations = 20'000;
-  // Ops and edges simulated, at some 10 to 20 ns each: bounds the time on large problems, at the same moves on any
+  // Ops and edges simulated, at some 10 to 30 ns each: bounds the time on large problems, at the same moves on any
   // machine. At least 64 moves are evaluated however large the problem is.
-  std::uint64_t work = 50'000'000;
+  std::uint64_t work = 100'000'000;
 };
 
 // Each move is simulated on the exact engine, under the same schedule (and order, if any). Units on the critical path
