@@ -12,6 +12,7 @@
 #include "emplace/run/training.hpp"
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
+#include "objective.hpp"
 #include "result_json.hpp"
 
 namespace emplace::app {
@@ -24,7 +25,7 @@ struct Arguments {
   std::string resume;
   std::optional<std::uint64_t> seed, evaluations;
   std::optional<double> seconds;
-  std::string schedule;
+  std::string schedule, objective;
   bool json = false;
 };
 
@@ -54,6 +55,7 @@ ConfigTable read_config(const Arguments& arguments, const RunFolder* resumed) {
   if (arguments.evaluations) overrides.push_back(fmt::format("evaluations={}", *arguments.evaluations));
   if (arguments.seconds) overrides.push_back(fmt::format("seconds={}", *arguments.seconds));
   if (!arguments.schedule.empty()) overrides.push_back("schedule=" + arguments.schedule);
+  if (!arguments.objective.empty()) overrides.push_back("objective=" + arguments.objective);
   if (resumed != nullptr)
     for (const std::string& text : overrides) {
       const std::string key = text.substr(0, text.find('='));
@@ -75,21 +77,25 @@ void print_result(const Training& training, const RunFolder& folder, Evaluator& 
   for (std::size_t p = 0; p < reports.size(); ++p) {
     const Problem& problem = *reports[p].problem;
     fmt::print("\n{}: {} ops, {} devices\n\n", problem.name, problem.op_count(), problem.device_count());
-    TextTable table({"placement", "step time", "feasible", "evaluations"});
+    const bool pipeline = training.objective() == Objective::pipeline;
+    TextTable table({"placement", pipeline ? "load" : "step time", "feasible", "evaluations"});
     const auto add = [&](const std::string& name, const Placement& placement, const Outcome& outcome,
                          std::uint64_t evaluations) {
       table.add({name, outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : "-",
-                 outcome.feasible() ? "yes" : "no: " + reason_text(problem, outcome, placement.device, {}),
+                 outcome.feasible() ? "yes"
+                                    : "no: " + reason_of(training.objective(), problem, outcome, placement.device, {}),
                  fmt::format("{}", evaluations)});
     };
     const auto problems = training.problem_list();
+    const Scoring scoring{training.schedule(), training.objective()};
     // Several problems: the workers' evaluator numbers them, placers expect number 0.
     std::unique_ptr<Evaluator> local;
-    if (problems.size() > 1) local = make_local_evaluator(std::span(&problems[p], 1), training.schedule());
+    if (problems.size() > 1) local = make_local_evaluator(std::span(&problems[p], 1), scoring);
     for (const std::string& method : recipe.options.compare) {
       PlacerRequest request;
       request.problem = &problem;
       request.schedule = training.schedule();
+      request.objective = training.objective();
       request.seed = static_cast<std::uint64_t>(recipe.options.seed);
       request.evaluations = std::max<std::uint64_t>(1, reports[p].evaluations);
       request.evaluator = local ? local.get() : &evaluator;
@@ -115,8 +121,9 @@ ExitCode run_training(const Arguments& arguments, World* world) {
     log_info("the run that was in {} is now in {}", folder.path(), folder.moved_aside());
 
   const auto problems = training.problem_list();
-  const auto evaluator = world != nullptr ? make_mpi_evaluator(*world, problems, training.schedule())
-                                          : make_local_evaluator(problems, training.schedule());
+  const Scoring scoring{training.schedule(), training.objective()};
+  const auto evaluator =
+      world != nullptr ? make_mpi_evaluator(*world, problems, scoring) : make_local_evaluator(problems, scoring);
   const bool resume = !arguments.resume.empty();
   const Training::End end = training.run(folder, *evaluator, resume, !arguments.json || log::on_terminal());
 
@@ -135,9 +142,10 @@ ExitCode run_training(const Arguments& arguments, World* world) {
                            .placement = &best.placement,
                            .outcome = best.outcome,
                            .schedule = training.schedule(),
+                           .objective = training.objective(),
                            .evaluations = training.evaluations(),
                            .seconds = training.seconds(),
-                           .lower_bound = lower_bound(*problems[p]).ticks};
+                           .lower_bound = lower_bound(*problems[p], training.objective()).ticks};
     report.proved_optimal = best.outcome.feasible() && best.outcome.makespan == report.lower_bound;
     all_feasible = all_feasible && best.outcome.feasible();
     reports.push_back(report);
@@ -166,6 +174,7 @@ Action add_train(CLI::App& cli) {
   cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated");
   cli.add_option("--seconds", arguments->seconds, "Budget: seconds of training");
   cli.add_option("--schedule", arguments->schedule, "fifo, priority or in-order");
+  cli.add_option("--objective", arguments->objective, "step or pipeline");
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   cli.footer(recipe_keys());
   return [arguments](World* world) {

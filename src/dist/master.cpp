@@ -19,10 +19,10 @@ constexpr std::size_t max_piece_bytes = std::size_t{4} << 20;
 
 class MpiEvaluator final : public Evaluator {
  public:
-  MpiEvaluator(World& world, std::span<const Problem* const> problems, Schedule schedule)
+  MpiEvaluator(World& world, std::span<const Problem* const> problems, Scoring scoring)
       : world_(world), comm_(world.communicator()), workers_(static_cast<std::size_t>(world.size()) - 1) {
     EMPLACE_CHECK(world.is_master() && world.has_workers(), "workers serve one evaluator, made on rank 0");
-    std::string archive = archive_problems(problems, schedule);
+    std::string archive = archive_problems(problems, scoring);
     for (const Problem* problem : problems) op_counts_.push_back(problem->op_count());
     for (int rank = 1; rank < world.size(); ++rank) comm_.send(std::span<const std::byte>(), rank, Tag::problems);
     std::uint64_t bytes = archive.size();
@@ -128,10 +128,10 @@ class MpiEvaluator final : public Evaluator {
 
 }  // namespace
 
-std::unique_ptr<Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems, Schedule schedule,
+std::unique_ptr<Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems, Scoring scoring,
                                               const EvaluatorFactory& factory) {
-  if (world.size() == 1) return factory(problems, schedule);
-  return std::make_unique<MpiEvaluator>(world, problems, schedule);
+  if (world.size() == 1) return factory(problems, scoring);
+  return std::make_unique<MpiEvaluator>(world, problems, scoring);
 }
 
 }  // namespace emplace

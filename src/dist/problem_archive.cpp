@@ -50,13 +50,14 @@ namespace emplace {
 static_assert(sizeof(Problem) ==
               sizeof(std::string) + 17 * sizeof(std::vector<int>) + 4 * sizeof(Lists) + alignof(std::vector<int>));
 
-std::string archive_problems(std::span<const Problem* const> problems, Schedule schedule) {
+std::string archive_problems(std::span<const Problem* const> problems, Scoring scoring) {
   std::ostringstream stream(std::ios::binary);
   {
     boost::archive::binary_oarchive archive(stream);
     const auto count = static_cast<std::uint64_t>(problems.size());
-    const auto schedule_number = static_cast<std::uint8_t>(schedule);
-    archive << count << schedule_number;
+    const auto schedule = static_cast<std::uint8_t>(scoring.schedule);
+    const auto objective = static_cast<std::uint8_t>(scoring.objective);
+    archive << count << schedule << objective;
     for (const Problem* problem : problems) archive << *problem;
   }
   return std::move(stream).str();
@@ -66,10 +67,11 @@ SharedProblems restore_problems(const std::string& bytes) {
   std::istringstream stream(bytes, std::ios::binary);
   boost::archive::binary_iarchive archive(stream);
   std::uint64_t count = 0;
-  std::uint8_t schedule_number = 0;
-  archive >> count >> schedule_number;
+  std::uint8_t schedule = 0;
+  std::uint8_t objective = 0;
+  archive >> count >> schedule >> objective;
   SharedProblems shared;
-  shared.schedule = static_cast<Schedule>(schedule_number);
+  shared.scoring = {static_cast<Schedule>(schedule), static_cast<Objective>(objective)};
   shared.problems.resize(count);
   for (Problem& problem : shared.problems) archive >> problem;
   return shared;

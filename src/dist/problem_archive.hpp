@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
+#include "emplace/simulate/evaluator.hpp"
 
 namespace emplace {
 
 struct SharedProblems {
   std::vector<Problem> problems;
-  Schedule schedule = Schedule::fifo;
+  Scoring scoring;
 };
 
-std::string archive_problems(std::span<const Problem* const> problems, Schedule schedule);
+std::string archive_problems(std::span<const Problem* const> problems, Scoring scoring);
 // `bytes` must come from archive_problems of the same program: the archive is not checked.
 SharedProblems restore_problems(const std::string& bytes);
 

@@ -24,7 +24,7 @@ class Bench {
     comm.broadcast(std::as_writable_bytes(std::span(archive)), master);
     shared_ = restore_problems(archive);
     for (const Problem& problem : shared_.problems) pointers_.push_back(&problem);
-    evaluator_ = factory(pointers_, shared_.schedule);
+    evaluator_ = factory(pointers_, shared_.scoring);
   }
 
   PieceOutcomes evaluate(const Piece& piece) {

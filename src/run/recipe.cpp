@@ -53,7 +53,10 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
   visit("grouping", o.grouping, {.choices = grouping_names(), .help = "What is placed as one unit."});
   visit("groups", o.groups, {.min = 1, .help = "Merge units until at most this many remain."});
   visit("schedule", o.schedule, {.choices = schedule_choices(), .help = "In which order a device runs ready ops."});
-  visit("objective", o.objective, {.choices = {"step"}, .help = "What is minimised: the time of one step."});
+  visit(
+      "objective", o.objective,
+      {.choices = {"step", "pipeline"},
+       .help = "What is minimised: the time of one step, or the load of the busiest device for a stream of samples."});
   visit("seed", o.seed, {.min = 0, .help = "Seed of every random stream."});
   visit("updates", o.updates, {.min = 1, .help = "Budget: updates of the policy."});
   visit("evaluations", o.evaluations, {.min = 1, .help = "Budget: placements simulated."});

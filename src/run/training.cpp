@@ -46,7 +46,9 @@ void Training::request_stop() { stop_flag = 1; }
 bool Training::stop_requested() { return stop_flag != 0; }
 
 Training::Training(Recipe recipe)
-    : recipe_(std::move(recipe)), schedule_(schedule_of(recipe_.options.schedule, recipe_.place)) {
+    : recipe_(std::move(recipe)),
+      schedule_(schedule_of(recipe_.options.schedule, recipe_.place)),
+      objective_(objective_of(recipe_.options.objective, recipe_.place)) {
   const RecipeOptions& o = recipe_.options;
   for (const std::string& source : recipe_.sources()) {
     LoadedProblem loaded =

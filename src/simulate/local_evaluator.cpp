@@ -31,17 +31,12 @@ std::unique_ptr<Evaluator> make_local_evaluator_on(std::vector<std::unique_ptr<E
   return std::make_unique<LocalEvaluator>(std::move(engines));
 }
 
-std::unique_ptr<Evaluator> make_local_evaluator_for(Objective objective, std::span<const Problem* const> problems,
-                                                    Schedule schedule) {
+std::unique_ptr<Evaluator> make_local_evaluator(std::span<const Problem* const> problems, Scoring scoring) {
   std::vector<std::unique_ptr<Engine>> engines;
   for (const Problem* problem : problems)
-    engines.push_back(objective == Objective::pipeline ? make_pipeline_engine(*problem)
-                                                       : make_exact_engine(*problem, schedule));
+    engines.push_back(scoring.objective == Objective::pipeline ? make_pipeline_engine(*problem)
+                                                               : make_exact_engine(*problem, scoring.schedule));
   return make_local_evaluator_on(std::move(engines));
-}
-
-std::unique_ptr<Evaluator> make_local_evaluator(std::span<const Problem* const> problems, Schedule schedule) {
-  return make_local_evaluator_for(Objective::step, problems, schedule);
 }
 
 }  // namespace emplace

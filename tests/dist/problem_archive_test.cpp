@@ -92,8 +92,9 @@ TEST(ProblemArchive, BringsBackEveryFieldOfEveryProblem) {
   builder.add_op(op);
   const Problem small = builder.build();
   const Problem* const problems[] = {&full, &small, &full};
-  const SharedProblems back = restore_problems(archive_problems(problems, Schedule::in_order));
-  EXPECT_EQ(back.schedule, Schedule::in_order);
+  const SharedProblems back = restore_problems(archive_problems(problems, {Schedule::in_order, Objective::pipeline}));
+  EXPECT_EQ(back.scoring.schedule, Schedule::in_order);
+  EXPECT_EQ(back.scoring.objective, Objective::pipeline);
   ASSERT_EQ(back.problems.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) expect_equal(back.problems[i], *problems[i]);
 }

@@ -64,6 +64,18 @@ TEST_F(Workloads, PlaceMinimisesTheLoad) {
   EXPECT_EQ(json::parse(again.out)["load_s"], result["load_s"]);
 }
 
+TEST_F(Workloads, TrainMinimisesTheLoadOnWorkersToo) {
+  for (const int ranks : {1, 3}) {
+    const auto done = emplace_run(
+        ranks, {"train", "configs/recipes/quickstart.toml", "problem=" + net_, "objective=pipeline", "grouping=op",
+                "groups=3", "evaluations=600", "run=" + (folder_ / ("run" + std::to_string(ranks))), "--json"});
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    const json result = json::parse(done.out);
+    EXPECT_DOUBLE_EQ(result["load_s"].get<double>(), 0.010) << ranks;  // the free optimum, {4, 4} and {6}
+    EXPECT_FALSE(result.contains("makespan_s"));
+  }
+}
+
 TEST_F(Workloads, AnInstanceAndItsProcessorsAreChosenInTheName) {
   const auto done = emplace_run({"place", "greedy", graphs_ + "#one?processors=2", "--json"});
   ASSERT_EQ(done.exit_code, 0) << done.err;

@@ -32,6 +32,6 @@ Problem random_problem(std::uint32_t seed, std::size_t op_count, std::size_t dev
 Placement random_placement(const Problem& problem, Stream& stream, bool ordered);
 
 // Answers with numbers that depend on every byte of the placement, spread over the whole range of each field.
-std::unique_ptr<Evaluator> make_echo_evaluator(std::span<const Problem* const> problems, Schedule schedule);
+std::unique_ptr<Evaluator> make_echo_evaluator(std::span<const Problem* const> problems, Scoring scoring);
 
 }  // namespace emplace::test

@@ -98,7 +98,7 @@ class EchoEvaluator final : public Evaluator {
 
 }  // namespace
 
-std::unique_ptr<Evaluator> make_echo_evaluator(std::span<const Problem* const>, Schedule) {
+std::unique_ptr<Evaluator> make_echo_evaluator(std::span<const Problem* const>, Scoring) {
   return std::make_unique<EchoEvaluator>();
 }
 

@@ -59,7 +59,7 @@ TEST(PipelineObjective, PlacersKeepThePlacementOfTheLeastLoad) {
   chain.accelerators = 4;
   const Problem problem = chain.problem();
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator_for(Objective::pipeline, list, Schedule::fifo);
+  const auto evaluator = make_local_evaluator(list, {Schedule::fifo, Objective::pipeline});
   PlacerRequest request;
   request.problem = &problem;
   request.objective = Objective::pipeline;

@@ -148,7 +148,7 @@ TEST(PipelineLoad, IsWhatTheEvaluatorOfTheObjectiveScores) {
   const Problem* const list[] = {&problem};
   const Placement placements[] = {{{2, 1}, {}}, {{0, 2}, {}}};
   const EvaluationJob jobs[] = {{0, &placements[0]}, {0, &placements[1]}};
-  const auto outcomes = make_local_evaluator_for(Objective::pipeline, list, Schedule::fifo)->evaluate(jobs);
+  const auto outcomes = make_local_evaluator(list, {Schedule::fifo, Objective::pipeline})->evaluate(jobs);
   EXPECT_EQ(outcomes[0].makespan, 11 * ms);
   EXPECT_EQ(outcomes[1].makespan, 12 * ms);
 }

@@ -15,7 +15,7 @@ class Communicator;  // MPI itself, private to src/dist
 
 // What a worker (or the only rank) evaluates with: the simulator, a user's command, a test's fake.
 using EvaluatorFactory =
-    std::function<std::unique_ptr<Evaluator>(std::span<const Problem* const> problems, Schedule schedule)>;
+    std::function<std::unique_ptr<Evaluator>(std::span<const Problem* const> problems, Scoring scoring)>;
 
 // MPI from construction to destruction. Works without mpirun too (one rank). Errors of MPI are EnvironmentErrors.
 class World {
@@ -53,7 +53,7 @@ bool started_by_mpi();
 // Master: broadcasts the problems once; each evaluate() hands pieces to idle workers and places the outcomes by index.
 // The master itself does not evaluate, so that it answers at once. With one rank it evaluates in process, on an
 // evaluator from the factory. The problems must outlive it. Its destructor releases the workers with exit code 0.
-std::unique_ptr<Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems, Schedule schedule,
+std::unique_ptr<Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems, Scoring scoring,
                                               const EvaluatorFactory& factory = make_local_evaluator);
 
 // Workers: receives problems and serves evaluations; returns when the master releases it, with the exit code that the

@@ -36,6 +36,7 @@ class Training {
   [[nodiscard]] const std::deque<Problem>& problems() const { return problems_; }
   [[nodiscard]] std::vector<const Problem*> problem_list() const;
   [[nodiscard]] Schedule schedule() const { return schedule_; }
+  [[nodiscard]] Objective objective() const { return objective_; }
   // After run(): best placement of each problem, evaluations made and seconds spent, earlier sessions of the run
   // included.
   [[nodiscard]] const std::vector<Best>& best() const { return best_; }
@@ -56,6 +57,7 @@ class Training {
 
   Recipe recipe_;
   Schedule schedule_;
+  Objective objective_;
   std::deque<Problem> problems_;  // a deque: policies and evaluators keep pointers
   std::vector<PolicyProblem> policy_problems_;
   std::unique_ptr<Policy> policy_;

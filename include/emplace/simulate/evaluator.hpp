@@ -24,13 +24,20 @@ class Evaluator {
   virtual std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) = 0;
 };
 
-// Evaluates on the exact engine in this process. The problems must outlive the evaluator.
-std::unique_ptr<Evaluator> make_local_evaluator(std::span<const Problem* const> problems, Schedule schedule);
+// What placements are judged by; the objective `pipeline` knows no schedule.
+struct Scoring {
+  Schedule schedule = Schedule::fifo;
+  Objective objective = Objective::step;
+
+  Scoring() = default;
+  Scoring(Schedule by, Objective what = Objective::step) : schedule(by), objective(what) {}
+};
+
+// Evaluates in this process: on the exact engine, or by the load model for `pipeline`. The problems must outlive the
+// evaluator.
+std::unique_ptr<Evaluator> make_local_evaluator(std::span<const Problem* const> problems, Scoring scoring);
 
 // Evaluates on these engines in this process, one a problem: other objectives, published simulators.
 std::unique_ptr<Evaluator> make_local_evaluator_on(std::vector<std::unique_ptr<Engine>> engines);
-// Scores by the objective: the exact engine for `step`, the load model for `pipeline` (which knows no schedule).
-std::unique_ptr<Evaluator> make_local_evaluator_for(Objective objective, std::span<const Problem* const> problems,
-                                                    Schedule schedule);
 
 }  // namespace emplace
