@@ -1,6 +1,7 @@
 // The exact engine: judges the placement (R6), simulates it on the core of its schedule, and works out what else is
 // wanted.
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 #include "core.hpp"
@@ -35,7 +36,6 @@ class ExactEngine final : public Engine {
       limits_.push_back(device.memory);
       limited_ |= device.memory != no_memory_limit;
     }
-    nothing_.resize(problem.device_count(), -1);
   }
 
   Outcome evaluate(const Placement& placement, const Want& want) override {
@@ -97,8 +97,8 @@ class ExactEngine final : public Engine {
 
   // Exact peaks where they are wanted or where the bound does not settle feasibility.
   void judge_memory(Outcome& outcome, Usage* usage) {
-    memory_.bound(run_);
-    const std::vector<Bytes>& peak = memory_.exact(run_, usage ? nothing_ : limits_);
+    if (!usage && std::ranges::equal(memory_.bound(run_), limits_, std::less_equal())) return;
+    const std::vector<Bytes>& peak = memory_.exact(run_);
     for (std::size_t device = 0; device < peak.size(); ++device) {
       if (peak[device] <= limits_[device]) continue;
       outcome.overflow += peak[device] - limits_[device];
@@ -129,12 +129,11 @@ class ExactEngine final : public Engine {
     usage.channel_busy.assign(p.channels.size(), 0);
     usage.channel_bytes.assign(p.channels.size(), 0);
     for (const OpState& state : run_.ops) usage.device_busy[state.device] += state.time;
-    visit_transfers([&](const OpState& from, std::uint32_t to, std::uint32_t tensor, Ticks, Ticks duration) {
-      for (const std::uint32_t channel : p.route(DeviceId{from.device}, DeviceId{to})) {
-        usage.channel_busy[channel] += duration;
-        usage.channel_bytes[channel] += p.tensor_bytes[tensor];
+    for (std::size_t pair = 0; pair < p.routes.rows(); ++pair)
+      for (const std::uint32_t channel : p.routes[pair]) {
+        usage.channel_busy[channel] += memory_.traffic()[pair].busy;
+        usage.channel_bytes[channel] += memory_.traffic()[pair].bytes;
       }
-    });
   }
 
   void fill(Timeline& timeline) const {
@@ -165,8 +164,7 @@ class ExactEngine final : public Engine {
   const Schedule schedule_;
   const std::unique_ptr<Core> core_;
   std::vector<std::uint32_t> device_of_group_;
-  std::vector<Bytes> limits_;   // D
-  std::vector<Bytes> nothing_;  // D: no bound is good enough
+  std::vector<Bytes> limits_;  // D
   bool limited_ = false;
 };
 
