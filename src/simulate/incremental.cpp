@@ -22,7 +22,11 @@ class OrderedEngine final : public IncrementalEngine {
         exact_(make_exact_engine(problem, Schedule::in_order)),
         judge_(layout_),
         run_(layout_),
-        seen_(problem.op_count(), 0) {}
+        seen_(problem.op_count(), 0) {
+    moved_.reserve(problem.op_count());
+    home_.reserve(problem.op_count());
+    changed_.reserve(problem.op_count() + problem.edge_count());
+  }
 
   Outcome set_base(const Placement& placement) override {
     outcome_ = exact_->evaluate(placement);

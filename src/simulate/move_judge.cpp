@@ -21,6 +21,9 @@ MoveJudge::MoveJudge(const Layout& layout) : layout_(layout) {
   bound_.resize(p.device_count());
   trial_bound_.resize(p.device_count());
   copied_.resize(p.device_count());
+  // Of all ops at once, each tensor by its producer and by each consumer. Untouched pages cost nothing.
+  tensors_.reserve(p.tensor_count() + p.edge_count());
+  groups_.reserve(p.op_count());
 }
 
 void MoveJudge::set_base(const std::vector<std::uint8_t>& device) {

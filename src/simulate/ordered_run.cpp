@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -16,6 +17,11 @@ constexpr std::size_t lines_a_position = 4;
 // In mean op times; what has no slack at all, and everything, are classes too.
 constexpr std::array<double, 3> slack_classes = {0.5, 2, 8};
 constexpr std::size_t classes = slack_classes.size() + 2;
+
+// Four at a time, in the compiler's own vectors.
+constexpr std::size_t lanes = 4;
+using Lanes [[gnu::vector_size(lanes * sizeof(Ticks))]] = Ticks;
+void load_lanes(Lanes& to, const Ticks* from) { std::memcpy(&to, from, sizeof to); }
 }  // namespace
 
 OrderedRun::OrderedRun(const Layout& layout)
@@ -45,13 +51,14 @@ OrderedRun::OrderedRun(const Layout& layout)
   const std::size_t edges = layout.edges.size();
   position_.resize(ops_);
   steps_.resize(ops_ + 1);
-  slots_.resize(edges);
+  slots_.resize(edges + lanes);
   more_inputs_.reserve(edges);
   device_.resize(ops_);
   start_.resize(ops_);
   end_.resize(ops_);
-  arrival_.assign(edges + 1, 0);
-  trial_.assign(edges + 1, 0);
+  arrival_.assign(edges + lanes, 0);
+  trial_.assign(edges + lanes, 0);
+  slack_.resize(edges + lanes);
   first_crossing_.resize(boundaries_);
   checkpoints_.assign(boundaries_ * (3 * devices_ + lines_count_), 0);
   thresholds_.resize(classes);
@@ -60,6 +67,7 @@ OrderedRun::OrderedRun(const Layout& layout)
   lines_.resize(lines_count_);
   sent_.resize(devices_);
   arrival_on_.resize(devices_);
+  walked_.reserve(boundaries_);
 }
 
 OrderedRun::Checkpoint OrderedRun::checkpoint(std::uint32_t boundary) {
@@ -71,7 +79,7 @@ void OrderedRun::lay_out(const Placement& placement) {
   if (order_ != placement.order) {
     order_ = placement.order;
     for (std::uint32_t k = 0; k < ops_; ++k) position_[order_[k]] = k;
-    const auto none = static_cast<std::uint32_t>(slots_.size());
+    const auto none = static_cast<std::uint32_t>(layout_.edges.size());
     for (Step& step : steps_) step = {0, 0, 0, {none, none}};
     std::uint32_t slot = 0;
     std::fill(first_crossing_.begin(), first_crossing_.end(), ops_);
@@ -251,7 +259,7 @@ void OrderedRun::summarise() {
     const std::uint32_t end = std::min((boundary + 1) * spacing_, ops_);
     for (std::uint32_t s = steps_[boundary * spacing_].out; s != steps_[end].out; ++s) {
       const std::uint32_t consumer = slots_[s].consumer;
-      const Ticks slack = start_[consumer] - arrival_[s];
+      const Ticks slack = slack_[s] = start_[consumer] - arrival_[s];
       for (std::size_t i = 0; i < classes; ++i) reach[i] = std::max(reach[i], slack < thresholds_[i] ? consumer : 0);
     }
   }
@@ -260,7 +268,7 @@ void OrderedRun::summarise() {
 Ticks OrderedRun::retrace(const std::vector<std::uint32_t>& changed) {
   if (changed.empty()) return makespan_;
   walked_.clear();
-  retry_at_ = 0;
+  retry_at_ = looked_until_ = 0;
   Ticks makespan = 0;
   std::size_t next = 0;
   std::uint32_t boundary = changed[0] / spacing_;
@@ -315,8 +323,11 @@ bool OrderedRun::shifted_for_good(std::uint32_t boundary, Ticks shift) {
     decided &= along | idle | (line_contended_[line] == 0);
   }
   if (!decided) return false;
-  retry_at_ = std::max(deciding_slots_before(boundary, shift), deciding_slots(boundary, ops_, shift));
+  // With the same shift, slots that were looked at before decide only what is before retry_at_.
+  const std::uint32_t from = shift == failed_shift_ ? looked_until_ : 0;
+  retry_at_ = std::max(deciding_slots_before(shift), deciding_slots(boundary, ops_, shift, from));
   failed_shift_ = shift;
+  looked_until_ = boundary * spacing_;
   return retry_at_ <= boundary * spacing_;
 }
 
@@ -329,34 +340,46 @@ bool OrderedRun::as_in_base(std::uint32_t boundary, std::uint32_t until) {
   for (std::size_t line = 0; line < lines_count_; ++line) {
     const Ticks free = base.free[line_source_[line]];
     const bool idle = base.lines[line] <= free && lines_[line] <= free;
-    same &= (lines_[line] == base.lines[line]) | idle | (line_contended_[line] == 0);
+    const bool equal = lines_[line] == base.lines[line];
+    same &= equal | idle | (line_contended_[line] == 0);
   }
-  return same && deciding_slots(boundary, until, 0) == 0;
+  return same && deciding_slots(boundary, until, 0, 0) == 0;
 }
 
-// One past the last op from the boundary to `until` that a walked slot keeps from starting as in the base, `shift`
-// later; 0 if there is none.
-std::uint32_t OrderedRun::deciding_slots(std::uint32_t boundary, std::uint32_t until, Ticks shift) const {
-  const std::uint32_t begin = boundary * spacing_;
-  const std::uint32_t crossing = first_crossing_[boundary];
-  std::uint32_t last = 0;
-  for (const Stretch& stretch : walked_) {
-    if (stretch.end <= crossing) continue;
-    const std::uint32_t end = steps_[stretch.end].out;
-    for (std::uint32_t s = steps_[std::max(stretch.begin, crossing)].out; s != end; ++s) {
-      const std::uint32_t consumer = slots_[s].consumer;
-      const Ticks start = start_[consumer];
-      const bool along = trial_[s] - arrival_[s] == shift;
-      const bool early = (arrival_[s] < start) & (trial_[s] - shift <= start);
-      const bool decides = (consumer >= begin) & (consumer < until) & !along & !early;
-      last = std::max(last, decides ? consumer + 1 : 0);
+// One past the last op from the boundary to `until` that a slot, walked since position `from`, keeps from starting as
+// in the base, `shift` later; 0 if there is none.
+std::uint32_t OrderedRun::deciding_slots(std::uint32_t boundary, std::uint32_t until, Ticks shift,
+                                         std::uint32_t from) const {
+  from = std::max(from, first_crossing_[boundary]);
+  const Ticks begin = boundary * spacing_;
+  const auto last_of = [&](std::uint32_t first, std::uint32_t end) {
+    Lanes last{};
+    for (std::size_t s = first; s < end; s += lanes) {
+      const Slot* const slot = &slots_[s];
+      const Lanes consumer = {slot[0].consumer, slot[1].consumer, slot[2].consumer, slot[3].consumer};
+      Lanes slack, trial, arrival;
+      load_lanes(slack, &slack_[s]);
+      load_lanes(trial, &trial_[s]);
+      load_lanes(arrival, &arrival_[s]);
+      const Lanes later = trial - arrival - shift;
+      // Comparisons give all bits, or none.
+      const Lanes slot_id = Lanes{0, 1, 2, 3} + static_cast<Ticks>(s);
+      const Lanes decides =
+          (slot_id < end) & (later != 0) & ((slack <= 0) | (later > slack)) & (consumer >= begin) & (consumer < until);
+      const Lanes bound = (consumer + 1) & decides;
+      last = last > bound ? last : bound;
     }
-  }
+    return static_cast<std::uint32_t>(std::max(std::max(last[0], last[1]), std::max(last[2], last[3])));
+  };
+  std::uint32_t last = 0;
+  for (const Stretch& stretch : walked_)
+    if (stretch.end > from)
+      last = std::max(last, last_of(steps_[std::max(stretch.begin, from)].out, steps_[stretch.end].out));
   return last;
 }
 
 // The same, perhaps too large, for slots sent before the stretch that is being walked.
-std::uint32_t OrderedRun::deciding_slots_before(std::uint32_t, Ticks shift) const {
+std::uint32_t OrderedRun::deciding_slots_before(Ticks shift) const {
   if (shift == 0) return 0;
   // Later: what the base waits for is missing. Earlier: what has less slack than that comes too late.
   std::size_t i = 0;

@@ -69,8 +69,8 @@ class OrderedRun {
 
   bool shifted_for_good(std::uint32_t boundary, Ticks shift);
   bool as_in_base(std::uint32_t boundary, std::uint32_t until);
-  std::uint32_t deciding_slots(std::uint32_t boundary, std::uint32_t until, Ticks shift) const;
-  std::uint32_t deciding_slots_before(std::uint32_t boundary, Ticks shift) const;
+  std::uint32_t deciding_slots(std::uint32_t boundary, std::uint32_t until, Ticks shift, std::uint32_t from) const;
+  std::uint32_t deciding_slots_before(Ticks shift) const;
 
   const Layout& layout_;
   const std::size_t devices_;
@@ -92,8 +92,9 @@ class OrderedRun {
   std::vector<std::uint32_t> first_crossing_;  // by boundary: before the first op that sends across it
   std::vector<std::uint8_t> device_;           // N, as put
 
-  // Of the base, by position or slot. One slot more, always 0, stands for no input.
+  // Of the base, by position or slot. The slot behind the last, always 0, stands for no input.
   std::vector<Ticks> start_, end_, arrival_;
+  std::vector<Ticks> slack_;  // how long a slot's tensor lies there before its consumer starts
   Ticks makespan_ = 0;
   std::vector<Ticks> checkpoints_;
   // boundaries x thresholds: the last op that waits for a slot sent before the boundary with less slack than that.
@@ -106,7 +107,8 @@ class OrderedRun {
   std::vector<Ticks> arrival_on_;    // D
   std::vector<Stretch> walked_;
   Ticks failed_shift_ = 0;
-  std::uint32_t retry_at_ = 0;  // with that shift, no position before this one agrees
+  std::uint32_t retry_at_ = 0;      // with that shift, no position before this one agrees
+  std::uint32_t looked_until_ = 0;  // with that shift, slots of positions before this one
 };
 
 }  // namespace emplace

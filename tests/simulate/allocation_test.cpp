@@ -1,13 +1,16 @@
 // An engine allocates nothing after its first evaluation: operator new of this program counts.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <span>
 
 #include "emplace/base/random.hpp"
 #include "emplace/problem/builder.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "emplace/simulate/incremental.hpp"
 
 namespace {
 std::size_t allocations = 0;
@@ -91,6 +94,25 @@ TEST(ExactEngine, AllocatesNothingAfterItsFirstEvaluation) {
       EXPECT_EQ(allocations, before) << name_of(schedule) << (bus ? " on a bus" : " on pairs");
     }
   }
+}
+
+TEST(IncrementalEngine, AllocatesNothingAfterItsFirstBase) {
+  const Problem problem = some_problem(false);
+  const Placement base{std::vector<std::uint8_t>(problem.op_count(), 0), problem.topological};
+  const auto engine = make_incremental_engine(problem);
+  engine->set_base(base);
+  const std::size_t before = allocations;
+  Stream random({.seed = 9});
+  for (int i = 0; i < 500; ++i) {
+    // Neighbours in the order, more and more of them: memory is limited, so some trials cannot be settled cheaply.
+    const std::uint32_t first = random.below(300);
+    const std::uint32_t count = 1 + random.below(std::min(300 - first, 1 + static_cast<std::uint32_t>(i) / 2));
+    const std::span<const std::uint32_t> ops{&base.order[first], count};
+    engine->try_move(ops, static_cast<std::uint8_t>(random.below(4)));
+    if (i % 5 == 0) engine->commit();
+    if (i % 50 == 0) engine->set_base(base);
+  }
+  EXPECT_EQ(allocations, before);
 }
 
 }  // namespace

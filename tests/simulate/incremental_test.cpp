@@ -130,7 +130,8 @@ Problem long_problem(Stream& random, std::size_t devices, bool shared_way_out, s
       if (to.empty() || to.back() != OpId{op}) to.push_back(OpId{op});
     }
   }
-  for (std::uint32_t op = 0; op < ops; ++op) toy.tensor(OpId{op}, random.below(6), consumers[op]);
+  const std::uint32_t bytes = random.below(3) == 0 ? 30 : 6;
+  for (std::uint32_t op = 0; op < ops; ++op) toy.tensor(OpId{op}, random.below(bytes), consumers[op]);
   return toy.build();
 }
 
@@ -189,6 +190,33 @@ TEST(IncrementalEngine, KeepsWhatWasSentLongBeforeTheMovedOp) {
     EXPECT_EQ(engine->move(std::vector{order[20]}, 1).makespan, after);
     EXPECT_EQ(engine->try_move(std::vector{order[20]}, 0).outcome.makespan, before);
   }
+}
+
+TEST(IncrementalEngine, KeepsWhatWaitsForDifferentReasonsOneAfterTheOther) {
+  // Device 1 runs u1 0-1 and u2 1-2. Device 0 runs v 0-5, 36 ops of 1 tick, late1 41-42, 20 ops, late2 62-63, 20 ops:
+  // 83. u1's tensor is there at 1 + 37 = 38 for late1, 3 ticks early; u2's at 2 + 58 = 60 for late2, 2 ticks early.
+  // Without v all could be 5 ticks earlier, but late1 starts at 38 (-3), and late2 at 60 (-2): 60 + 1 + 20 = 81.
+  Toy toy(3);
+  toy.route(1, 0, {toy.channel(0, 1, false)});
+  const OpId u1 = toy.op({1, 1, 1}), u2 = toy.op({1, 1, 1}), v = toy.op({5, 5, 5});
+  Placement base{{1, 1, 0}, {u1.value, u2.value, v.value}};
+  const auto add = [&] {
+    const OpId op = toy.op({1, 1, 1});
+    base.device.push_back(0);
+    base.order.push_back(op.value);
+    return op;
+  };
+  for (int i = 0; i < 36; ++i) add();
+  const OpId late1 = add();
+  for (int i = 0; i < 20; ++i) add();
+  const OpId late2 = add();
+  for (int i = 0; i < 20; ++i) add();
+  toy.tensor(u1, 37, {late1});
+  toy.tensor(u2, 58, {late2});
+  const Problem problem = toy.build();
+  const auto engine = make_incremental_engine(problem);
+  EXPECT_EQ(engine->set_base(base).makespan, 83);
+  EXPECT_EQ(engine->try_move(std::vector{v.value}, 2).outcome.makespan, 81);
 }
 
 TEST(IncrementalEngine, SaysWhenOnlyAFullSimulationKnowsTheMemory) {

@@ -25,8 +25,8 @@ struct Trial {
   bool memory_settled = true;
 };
 
-// Holds one base placement with its run; one engine a thread. try_move allocates nothing after a first use with as many
-// ops. The Problem must outlive the engine.
+// Holds one base placement with its run; one engine a thread. Allocates nothing any more after the first base. The
+// Problem must outlive the engine.
 class IncrementalEngine {
  public:
   virtual ~IncrementalEngine() = default;
