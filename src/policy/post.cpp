@@ -29,7 +29,7 @@ void describe(PostOptions& o, OptionVisitor& visit) {
                  "units and D devices."});
   visit(
       "coarse_units", o.coarse_units,
-      {.min = 1,
+      {.min = 0,
        .help =
            "Begin with this many blocks of neighbouring units and double them level by level; 0: all units at once."});
   visit("refits_per_level", o.refits_per_level, {.min = 1, .help = "Refits before the blocks are split again."});
