@@ -33,8 +33,9 @@ std::string reason_text(const Problem& problem, const Outcome& outcome, const st
     case Infeasible::memory: {
       const Device& device = problem.devices[outcome.device];
       if (usage.device_peak.empty()) return fmt::format("device {} has too little memory", quote(device.name));
-      return fmt::format("device {} needs {} and has {}", quote(device.name),
-                         human_bytes(usage.device_peak[outcome.device]), human_bytes(device.memory));
+      const Bytes peak = usage.device_peak[outcome.device];
+      return fmt::format("device {} needs {}, {} more than it has", quote(device.name), human_bytes(peak),
+                         human_bytes(peak - device.memory));
     }
   }
   return {};

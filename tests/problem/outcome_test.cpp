@@ -53,7 +53,7 @@ TEST(ReasonText, NamesWhatIsConcerned) {
   EXPECT_EQ(reason_text(p, memory, devices, {}), "device 'gpu:0' has too little memory");
   Usage usage;
   usage.device_peak = {0, 2048};
-  EXPECT_EQ(reason_text(p, memory, devices, usage), "device 'gpu:0' needs 2.00 KiB and has 1.00 KiB");
+  EXPECT_EQ(reason_text(p, memory, devices, usage), "device 'gpu:0' needs 2.00 KiB, 1.00 KiB more than it has");
 }
 
 }  // namespace

@@ -58,8 +58,8 @@ gpu:0: ops                          0              1         2
 gpu:0: busy                     0.0 %          9.1 %         -
 gpu:0: peak memory                0 B       4.00 KiB         -
 
-one/best.json is not feasible: device 'cpu:0' needs 4.00 KiB and has 4.00 KiB
-two/best.json is not feasible: device 'cpu:0' needs 4.00 KiB and has 4.00 KiB
+one/best.json is not feasible: device 'cpu:0' needs 4.00 KiB, 1 B more than it has
+two/best.json is not feasible: device 'cpu:0' needs 4.00 KiB, 1 B more than it has
 bad.json is not feasible: op 'b' cannot run on device 'gpu:0'
 )text");
 }

@@ -68,7 +68,7 @@ TEST(PipelineLoad, ResidentBytesBeyondTheMemoryAreInfeasibleAndStillHaveALoad) {
   EXPECT_EQ(outcome.device, 2);
   EXPECT_EQ(outcome.overflow, 20);
   EXPECT_EQ(outcome.makespan, 20 * ms);
-  EXPECT_EQ(pipeline_reason_text(problem, outcome, {2, 2}, usage), "device 'gpu:0' needs 120 B and has 100 B");
+  EXPECT_EQ(pipeline_reason_text(problem, outcome, {2, 2}, usage), "device 'gpu:0' needs 120 B, 20 B more than it has");
 }
 
 TEST(PipelineLoad, ADeviceWithoutAWayFromAHostCannotReceive) {
