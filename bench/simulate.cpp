@@ -13,6 +13,7 @@
 
 #include "emplace/base/random.hpp"
 #include "emplace/problem/builder.hpp"
+#include "emplace/simulate/batch.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "emplace/simulate/incremental.hpp"
 
@@ -87,22 +88,36 @@ std::unique_ptr<Engine> make_engine(const std::string& name, const Problem& prob
 
 enum class What { makespan, memory, feasible };
 
+std::string name_of(const std::string& engine, What what, std::uint32_t ops, std::uint32_t devices,
+                    const std::string& extra) {
+  const char* what_name = what == What::makespan ? "makespan"
+                          : what == What::memory ? "makespan+memory"
+                                                 : "makespan+feasible";
+  return "simulate/" + engine + "/" + what_name + "/ops:" + std::to_string(ops) +
+         "/devices:" + std::to_string(devices) + (extra.empty() ? "" : "/" + extra);
+}
+
+// Capacities 1.5 times the largest peak of the rotating placements.
+void limit_memory(Problem& problem, const Case& it, Schedule schedule) {
+  const auto engine = make_exact_engine(it.problem, schedule);
+  std::vector<Bytes> peak(problem.device_count(), 0);
+  for (const Placement& placement : it.placements) {
+    Usage usage;
+    engine->evaluate(placement, {.usage = &usage, .timeline = nullptr});
+    for (std::size_t d = 0; d < peak.size(); ++d) peak[d] = std::max(peak[d], usage.device_peak[d]);
+  }
+  for (std::size_t d = 0; d < peak.size(); ++d) problem.devices[d].memory = peak[d] + peak[d] / 2;
+}
+
 void run(benchmark::State& state, const std::string& engine_name, What what, std::uint32_t ops, std::uint32_t devices,
          bool contiguous, std::uint32_t window) {
   const auto it = make_case(ops, devices, contiguous, window);
   Problem problem = it->problem;
-  if (what == What::feasible) {  // capacities 1.5 times the largest peak of the rotating placements
-    const auto engine = make_exact_engine(it->problem, engine_name == "exact-priority"   ? Schedule::priority
-                                                       : engine_name == "exact-in-order" ? Schedule::in_order
-                                                                                         : Schedule::fifo);
-    std::vector<Bytes> peak(devices, 0);
-    for (const Placement& placement : it->placements) {
-      Usage usage;
-      engine->evaluate(placement, {.usage = &usage, .timeline = nullptr});
-      for (std::uint32_t d = 0; d < devices; ++d) peak[d] = std::max(peak[d], usage.device_peak[d]);
-    }
-    for (std::uint32_t d = 0; d < devices; ++d) problem.devices[d].memory = peak[d] + peak[d] / 2;
-  }
+  if (what == What::feasible)
+    limit_memory(problem, *it,
+                 engine_name == "exact-priority"   ? Schedule::priority
+                 : engine_name == "exact-in-order" ? Schedule::in_order
+                                                   : Schedule::fifo);
   const auto engine = make_engine(engine_name, problem);
   Usage usage;
   const Want want{.usage = what == What::memory ? &usage : nullptr, .timeline = nullptr};
@@ -119,11 +134,7 @@ void run(benchmark::State& state, const std::string& engine_name, What what, std
 
 void add(const std::string& engine, What what, std::uint32_t ops, std::uint32_t devices, const std::string& extra = "",
          std::uint32_t window = 256) {
-  const char* what_name = what == What::makespan ? "makespan"
-                          : what == What::memory ? "makespan+memory"
-                                                 : "makespan+feasible";
-  const std::string name = "simulate/" + engine + "/" + what_name + "/ops:" + std::to_string(ops) +
-                           "/devices:" + std::to_string(devices) + (extra.empty() ? "" : "/" + extra);
+  const std::string name = name_of(engine, what, ops, devices, extra);
   benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
     run(state, engine, what, ops, devices, extra == "placements:contiguous", window);
   })->Unit(benchmark::kMicrosecond);
@@ -186,7 +197,50 @@ void add_incremental(std::uint32_t ops, std::uint32_t devices, bool fifo_order) 
   })->Unit(benchmark::kMicrosecond);
 }
 
+// One iteration: 16 placements.
+void run_batch(benchmark::State& state, What what, std::uint32_t ops, std::uint32_t devices, bool contiguous,
+               BatchKernel kernel) {
+  const auto it = make_case(ops, devices, contiguous, 256);
+  Problem problem = it->problem;
+  if (what == What::feasible) limit_memory(problem, *it, Schedule::in_order);
+  const auto engine = make_batch_engine(problem, problem.topological, kernel);
+  std::vector<const std::uint8_t*> placements;
+  for (const Placement& placement : it->placements) placements.push_back(placement.device.data());
+  std::vector<Outcome> outcomes(batch_lanes);
+  std::vector<Bytes> peaks(what == What::memory ? batch_lanes * devices : 0);
+  std::size_t next = 0;
+  const std::clock_t begin = std::clock();
+  for (auto _ : state) {
+    engine->evaluate({&placements[next], batch_lanes}, outcomes, peaks);
+    benchmark::DoNotOptimize(outcomes.data());
+    next = (next + batch_lanes) % rotation;
+  }
+  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  const auto units = static_cast<double>(problem.op_count() + problem.edge_count()) * batch_lanes;
+  state.counters["ns_per_unit"] = seconds * 1e9 / (units * static_cast<double>(state.iterations()));
+}
+
+void add_batch(What what, std::uint32_t ops, std::uint32_t devices, const std::string& extra = "",
+               BatchKernel kernel = batch_kernels().back()) {
+  benchmark::RegisterBenchmark(
+      name_of("batch-in-order", what, ops, devices, extra).c_str(),
+      [=](benchmark::State& state) { run_batch(state, what, ops, devices, extra == "placements:contiguous", kernel); })
+      ->Unit(benchmark::kMicrosecond);
+}
+
+void add_batches() {
+  for (const What what : {What::makespan, What::memory, What::feasible}) {
+    for (const std::uint32_t ops : {1000U, 10000U, 100000U}) add_batch(what, ops, 4);
+    for (const std::uint32_t devices : {2U, 8U, 16U}) add_batch(what, 10000, devices);
+    for (const BatchKernel kernel : batch_kernels())
+      if (kernel != batch_kernels().back())
+        add_batch(what, 10000, 4, "kernel:" + std::string(emplace::name_of(kernel)), kernel);
+    add_batch(what, 10000, 4, "placements:contiguous");
+  }
+}
+
 void add_all() {
+  add_batches();
   for (const std::uint32_t ops : {1000U, 10000U, 100000U})
     for (const bool fifo_order : {false, true}) add_incremental(ops, 4, fifo_order);
   for (const std::uint32_t devices : {2U, 8U, 16U}) add_incremental(10000, devices, false);

@@ -84,10 +84,11 @@ class Batch final : public BatchEngine {
         scalar_(problem, network_, order),
         exact_(make_exact_engine(problem, Schedule::in_order)),
         kernel_(network_.private_pairs && problem.device_count() <= batch::most_devices ? kernel : BatchKernel::scalar),
-        device_(problem.op_count() * batch::lanes + 64),
-        where_(problem.op_count() * sizeof(std::uint64_t)),
+        device_(problem.op_count() * batch::lanes + 16),
+        where_(problem.op_count() * 8 + 8),
         ready_(program_.slots * batch::lanes * sizeof(double)),
-        free_((1 + problem.device_count()) * problem.device_count() * batch::lanes * sizeof(double)),
+        device_free_(std::max<std::size_t>(problem.device_count(), 8) * batch::lanes * sizeof(double)),
+        pair_free_(problem.device_count() * problem.device_count() * batch::lanes * sizeof(double)),
         makespan_(batch::lanes * sizeof(double)) {
     one_.order.assign(order.begin(), order.end());
     one_.device.resize(problem.op_count());
@@ -95,9 +96,10 @@ class Batch final : public BatchEngine {
     view_.ops = problem.op_count();
     view_.placement = lane_.data();
     view_.device = device_.as<std::uint8_t>();
-    view_.where = where_.as<std::uint64_t>();
+    view_.where = where_.as<std::uint8_t>();
     view_.ready = ready_.as<double>();
-    view_.free = free_.as<double>();
+    view_.device_free = device_free_.as<double>();
+    view_.pair_free = pair_free_.as<double>();
     view_.makespan = makespan_.as<double>();
     for (const Device& device : problem.devices) limited_ |= device.memory != no_memory_limit;
   }
@@ -155,7 +157,7 @@ class Batch final : public BatchEngine {
   const std::unique_ptr<Engine> exact_;
   const BatchKernel kernel_;
   bool limited_ = false;
-  Scratch device_, where_, ready_, free_, makespan_;
+  Scratch device_, where_, ready_, device_free_, pair_free_, makespan_;
   std::array<const std::uint8_t*, batch_lanes> lane_{};
   batch::View view_;
   Placement one_;  // for the exact engine

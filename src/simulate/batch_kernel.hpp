@@ -33,44 +33,57 @@ template <unsigned N>
   return chosen;
 }
 
-[[gnu::always_inline]] inline void put(double* slots, std::uint32_t slot, Vector time) {
-  double* const at = slots + std::size_t{slot >> 1} * lanes;
-  store(at, slot & 1 ? time : larger(load(at), time));
+// A consumer in the code takes the arrival of the tensor.
+constexpr unsigned consumer_size = 3;
+[[gnu::always_inline]] inline void put(double* ready, const std::uint32_t* consumer, Vector arrival) {
+  store(ready + consumer[2], larger(load(ready + consumer[1]), arrival));
 }
 
 // Few devices: free times of devices and of pairs of devices live in registers.
 template <unsigned D, bool Uniform>
-void walk_one_hot(const View& view, unsigned first) {
-  const std::uint32_t* code = view.code;
-  const double* op_time = view.op_time;
-  const double* transfer = view.transfer;
+void walk_one_hot(const View& view, unsigned first, const Stretch& begin, const Stretch& end_of_stretch) {
+  const std::uint32_t* code = view.code + begin.code;
+  const std::uint32_t* const end_of_code = view.code + end_of_stretch.code;
+  const double* op_time = view.op_time + begin.op * D;
+  const std::size_t columns = Uniform ? 1 : view.columns;
+  const double* transfer = view.transfer + begin.tensor * columns;
   double* const ready = view.ready + first;
+  const std::uint8_t* const where = view.where + first / 8;
+  // Of the op's word, or of a part of it.
+  const auto word_of = [where](std::uint32_t op) {
+    std::uint64_t word;
+    __builtin_memcpy(&word, where + std::size_t{op} * 8, sizeof word);
+    return word;
+  };
+  const auto mask_on = [where, first](std::uint32_t op, unsigned d) {
+    return mask_at(where + std::size_t{op} * 8 + std::size_t{2} * d, first);
+  };
+
   Vector free[D], pair[D][D];
   each<D>([&](auto i) {
-    free[i.value] = all(0);
-    each<D>([&](auto j) { pair[i.value][j.value] = all(0); });
+    free[i.value] = load(view.device_free + i.value * lanes + first);
+    each<D>([&](auto j) { pair[i.value][j.value] = load(view.pair_free + (i.value * D + j.value) * lanes + first); });
   });
-  for (const std::uint32_t* const end_of_code = code + view.code_size; code != end_of_code;) {
-    const std::uint64_t* const where = view.where + *code++;
-    const std::uint32_t slot = *code++;
-    std::uint32_t tensors = *code++;
+  while (code != end_of_code) {
+    const std::uint64_t here_word = word_of(code[0]);
     Mask here[D];
     Vector times[D];
     each<D>([&](auto d) {
-      here[d.value] = lanes_on(where, d.value, first);
+      here[d.value] = mask_on(code[0], d.value);
       times[d.value] = all(op_time[d.value]);
     });
     op_time += D;
-    Vector start = choose_one<D>(here, free);
-    if (slot != no_slot) start = larger(start, load(ready + std::size_t{slot} * lanes));
+    const Vector start = larger(choose_one<D>(here, free), load(ready + code[1]));
     const Vector end = add(start, choose_one<D>(here, times));
     each<D>([&](auto d) { free[d.value] = choose(here[d.value], end, free[d.value]); });
 
-    for (; tensors != 0; --tensors) {
-      std::uint32_t consumers = *code++;
-      std::uint64_t destinations = 0;
-      for (std::uint32_t c = 0; c < consumers; ++c) destinations |= view.where[code[2 * c]];
-      destinations &= ~*where;
+    std::uint32_t tensors = code[2];
+    for (code += 3; tensors != 0; --tensors) {
+      std::uint32_t consumer_pairs = *code++;
+      std::uint64_t destinations = word_of(code[0]) | word_of(code[consumer_size]);
+      for (std::uint32_t c = 1; c < consumer_pairs; ++c)
+        destinations |= word_of(code[2 * c * consumer_size]) | word_of(code[(2 * c + 1) * consumer_size]);
+      destinations &= ~here_word;
       Vector arrival[D];
       each<D>([&](auto j) {
         // The free time of the pair (here, j), then the end of the transfer. It means nothing where j is here.
@@ -86,7 +99,7 @@ void walk_one_hot(const View& view, unsigned first) {
             }
           }
         });
-        line = choose(lanes_on(destinations, j.value, first), add(larger(line, end), lasts), line);
+        line = choose(mask_of(destinations >> (16 * j.value), first), add(larger(line, end), lasts), line);
         each<D>([&](auto i) {
           if constexpr (i.value != j.value)
             if (Uniform || view.contended[i.value * D + j.value])
@@ -94,88 +107,119 @@ void walk_one_hot(const View& view, unsigned first) {
         });
         arrival[j.value] = choose(here[j.value], end, line);
       });
-      transfer += view.columns;
-      for (; consumers != 0; --consumers, code += 2) {
-        const std::uint64_t* const to = view.where + code[0];
-        Mask there[D];
-        each<D>([&](auto d) { there[d.value] = lanes_on(to, d.value, first); });
-        put(ready, code[1], choose_one<D>(there, arrival));
-      }
+      transfer += columns;
+      do {
+        for (unsigned c = 0; c < 2; ++c, code += consumer_size) {
+          Mask there[D];
+          each<D>([&](auto d) { there[d.value] = mask_on(code[0], d.value); });
+          put(ready, code, choose_one<D>(there, arrival));
+        }
+      } while (--consumer_pairs != 0);
     }
   }
-  Vector last = free[0];
-  each<D>([&](auto d) { last = larger(last, free[d.value]); });
-  store(view.makespan + first, last);
+  each<D>([&](auto i) {
+    store(view.device_free + i.value * lanes + first, free[i.value]);
+    each<D>([&](auto j) { store(view.pair_free + (i.value * D + j.value) * lanes + first, pair[i.value][j.value]); });
+  });
 }
 
-// More devices: free times live in memory, [device][lane] and [pair][lane].
-template <bool Uniform>
-void walk_gathered(const View& view, unsigned first) {
-  const std::uint32_t* code = view.code;
-  const double* op_time = view.op_time;
-  const double* transfer = view.transfer;
+// More devices: free times of pairs live in memory, [lane][pair]; those of devices in registers (Few: up to 8 devices)
+// or in memory, [lane][device].
+template <bool Few, bool Uniform>
+void walk_gathered(const View& view, unsigned first, const Stretch& begin, const Stretch& end_of_stretch) {
+  const std::uint32_t* code = view.code + begin.code;
+  const std::uint32_t* const end_of_code = view.code + end_of_stretch.code;
   const unsigned devices = view.devices;
+  const double* op_time = view.op_time + begin.op * devices;
+  const std::size_t columns = Uniform ? 1 : view.columns;
+  const double* transfer = view.transfer + begin.tensor * columns;
   double* const ready = view.ready + first;
-  double* const device_free = view.free;
-  double* const pair_free = device_free + devices * width;
-  for (unsigned i = 0; i < (1 + devices) * devices; ++i) store(device_free + i * width, all(0));
-  const Index lane = lane_numbers();
-  Vector last = all(0);
-  for (const std::uint32_t* const end_of_code = code + view.code_size; code != end_of_code;) {
-    const Index here = devices_of(view.device + std::size_t{*code++} * lanes + first);
-    const std::uint32_t slot = *code++;
-    std::uint32_t tensors = *code++;
-    const Index free_at = plus(times(here, width), lane);
-    Vector start = gather(device_free, free_at);
-    if (slot != no_slot) start = larger(start, load(ready + std::size_t{slot} * lanes));
-    const Vector end = add(start, gather(op_time, here));
-    op_time += devices;
-    scatter(device_free, free_at, end);
-    last = larger(last, end);
-    const Index row = times(here, devices);
+  double* const device_free = view.device_free + first * devices;
+  double* const pair_free = view.pair_free + first * devices * devices;
+  const std::uint8_t* const device = view.device + first;
+  const auto device_of = [device](std::uint32_t op) { return devices_of(device + std::size_t{op} * lanes); };
+  const Index lane_devices = times(lane_numbers(), devices);
+  const Index lane_pairs = times(lane_devices, devices);
 
-    for (; tensors != 0; --tensors, transfer += view.columns) {
+  constexpr unsigned few = Few ? 8 : 0;
+  Vector free[8];
+  each<few>([&](auto d) { free[d.value] = load(view.device_free + d.value * lanes + first); });
+  while (code != end_of_code) {
+    const Index here = device_of(code[0]);
+    const Vector inputs = load(ready + code[1]);
+    Vector end;
+    if constexpr (Few) {
+      Mask masks[8];
+      each<8>([&](auto d) { masks[d.value] = equal(here, every(d.value)); });
+      end = add(larger(choose_one<8>(masks, free), inputs), look_up(op_time, here));
+      each<8>([&](auto d) { free[d.value] = choose(masks[d.value], end, free[d.value]); });
+    } else {
+      const Places at(plus(lane_devices, here));
+      end = add(larger(gather(device_free, at), inputs), gather(op_time, Places(here)));
+      scatter(device_free, at, end);
+    }
+    op_time += devices;
+    const Index row = plus(lane_pairs, times(here, devices));
+
+    std::uint32_t tensors = code[2];
+    for (code += 3; tensors != 0; --tensors, transfer += columns) {
       // A copy that is already sent arrives when its pair of devices is free again.
       Index sent_to = no_set();
-      for (std::uint32_t consumers = *code++; consumers != 0; --consumers, code += 2) {
-        const Index there = devices_of(view.device + std::size_t{code[0]} * lanes + first);
-        const Index pair = plus(row, there);
-        const Index pair_at = plus(times(pair, width), lane);
-        const Vector line = gather(pair_free, pair_at);
-        Mask sent = contains(sent_to, there);
+      for (std::uint32_t consumers = *code++; consumers != 0; --consumers, code += consumer_size) {
+        const Index there = device_of(code[0]);
+        const Places at(plus(row, there));
+        const Vector line = gather(pair_free, at);
+        const Mask sent = contains(sent_to, there);
         sent_to = with(sent_to, there);
         Vector arrival;
         if constexpr (Uniform) {
           arrival = choose(sent, line, add(larger(line, end), all(transfer[0])));
-          scatter(pair_free, pair_at, arrival);
+          scatter(pair_free, at, arrival);
         } else {
+          const Places pair(plus(times(here, devices), there));
           const Mask contended = as_mask(gather(view.contended, pair));
-          const Vector lasts = gather(transfer, gather(view.column, pair));
+          const Vector lasts = gather(transfer, Places(gather(view.column, pair)));
           arrival = choose(both(sent, contended), line, add(larger(line, end), lasts));
-          scatter(pair_free, pair_at, choose(contended, arrival, all(0)));
+          scatter(pair_free, at, choose(contended, arrival, all(0)));
         }
-        put(ready, code[1], choose(equal(here, there), end, arrival));
+        put(ready, code, choose(equal(here, there), end, arrival));
       }
     }
   }
-  store(view.makespan + first, last);
+  each<few>([&](auto d) { store(view.device_free + d.value * lanes + first, free[d.value]); });
 }
 
-template <unsigned D, bool Uniform>
-void walk_all_one_hot(const View& view) {
-  for (unsigned first = 0; first < lanes; first += width) walk_one_hot<D, Uniform>(view, first);
+using Walk = void (*)(const View&, unsigned first, const Stretch& begin, const Stretch& end);
+
+Walk walk_for(const View& view) {
+  const bool uniform = view.uniform;
+  switch (view.devices) {
+    case 1: return walk_one_hot<1, true>;
+    case 2: return uniform ? walk_one_hot<2, true> : walk_one_hot<2, false>;
+    case 3: return uniform ? walk_one_hot<3, true> : walk_one_hot<3, false>;
+    case 4: return uniform ? walk_one_hot<4, true> : walk_one_hot<4, false>;
+    default: break;
+  }
+  if (view.devices <= 8) return uniform ? walk_gathered<true, true> : walk_gathered<true, false>;
+  return uniform ? walk_gathered<false, true> : walk_gathered<false, false>;
 }
 
 void run(const View& view) {
   pack(view);
-  switch (view.devices) {
-    case 1: return walk_all_one_hot<1, true>(view);
-    case 2: return view.uniform ? walk_all_one_hot<2, true>(view) : walk_all_one_hot<2, false>(view);
-    case 3: return view.uniform ? walk_all_one_hot<3, true>(view) : walk_all_one_hot<3, false>(view);
-    case 4: return view.uniform ? walk_all_one_hot<4, true>(view) : walk_all_one_hot<4, false>(view);
-    default:
-      for (unsigned first = 0; first < lanes; first += width)
-        view.uniform ? walk_gathered<true>(view, first) : walk_gathered<false>(view, first);
+  const unsigned devices = view.devices < 8 ? 8 : view.devices;
+  __builtin_memset(view.device_free, 0, devices * lanes * sizeof(double));
+  __builtin_memset(view.pair_free, 0, std::size_t{view.devices} * view.devices * lanes * sizeof(double));
+  const Walk walk = walk_for(view);
+  for (std::size_t s = 0; s < view.stretch_count; ++s)
+    for (unsigned first = 0; first < lanes; first += width) walk(view, first, view.stretches[s], view.stretches[s + 1]);
+  // Each device's last end: [device][lane], or [lane][device].
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    double last = 0;
+    for (unsigned d = 0; d < view.devices; ++d) {
+      const double end = view.device_free[view.devices <= 8 ? d * lanes + lane : lane * view.devices + d];
+      last = end > last ? end : last;
+    }
+    view.makespan[lane] = last;
   }
 }
 

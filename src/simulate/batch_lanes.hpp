@@ -24,16 +24,13 @@ inline Vector all(double x) { return _mm512_set1_pd(x); }
 inline Vector add(Vector a, Vector b) { return _mm512_add_pd(a, b); }
 inline Vector larger(Vector a, Vector b) { return _mm512_max_pd(a, b); }
 inline Vector choose(Mask m, Vector yes, Vector no) { return _mm512_mask_blend_pd(m, no, yes); }
-// The lanes first .. first + width of device d in a word of View::where.
-inline Mask lanes_on(const std::uint64_t* word, unsigned d, unsigned first) {
-  return reinterpret_cast<const std::uint8_t*>(word)[2 * d + first / 8];
-}
-inline Mask lanes_on(std::uint64_t word, unsigned d, unsigned first) {
-  return static_cast<Mask>(word >> (16 * d + first));
-}
+// Bits of the first lane and up, from memory or not.
+inline Mask mask_of(std::uint64_t bits, unsigned) { return static_cast<Mask>(bits); }
+inline Mask mask_at(const std::uint8_t* bits, unsigned) { return _load_mask8(const_cast<Mask*>(bits)); }
 inline Index devices_of(const std::uint8_t* p) {
   return _mm512_cvtepu8_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
 }
+inline Index every(std::int64_t x) { return _mm512_set1_epi64(x); }
 inline Index lane_numbers() { return _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0); }
 inline Index plus(Index a, Index b) { return _mm512_add_epi64(a, b); }
 inline Index times(Index a, unsigned b) { return _mm512_mullo_epi64(a, _mm512_set1_epi64(b)); }
@@ -47,55 +44,104 @@ inline Index with(Index set, Index position) {
 inline Mask contains(Index set, Index position) {
   return _mm512_test_epi64_mask(set, _mm512_sllv_epi64(_mm512_set1_epi64(1), position));
 }
-inline Index gather(const std::int64_t* p, Index i) { return _mm512_i64gather_epi64(i, p, 8); }
 inline Mask as_mask(Index i) { return _mm512_movepi64_mask(i); }
-inline Vector gather(const double* p, Index i) { return _mm512_i64gather_pd(i, p, 8); }
-inline void scatter(double* p, Index i, Vector v) { _mm512_i64scatter_pd(p, i, v, 8); }
+inline void store(std::int64_t* p, Index i) { _mm512_store_si512(p, i); }
+inline Index load(const std::int64_t* p) { return _mm512_load_si512(p); }
+// row[i] of a row of 8.
+inline Vector look_up(const double* row, Index i) { return _mm512_permutexvar_pd(i, _mm512_loadu_pd(row)); }
 
 #else
 
+#if defined(__AVX2__)
 inline constexpr unsigned width = 4;
-using Vector = double __attribute__((vector_size(32)));
-using Index = std::int64_t __attribute__((vector_size(32)));
+#else
+inline constexpr unsigned width = 2;
+#endif
+using Vector = double __attribute__((vector_size(8 * width)));
+using Index = std::int64_t __attribute__((vector_size(8 * width)));
 using Mask = Index;  // all bits of a lane, or none
 
 inline Vector load(const double* p) { return *reinterpret_cast<const Vector*>(p); }
 inline void store(double* p, Vector v) { *reinterpret_cast<Vector*>(p) = v; }
-inline Vector all(double x) { return Vector{x, x, x, x}; }
+inline Index load(const std::int64_t* p) { return *reinterpret_cast<const Index*>(p); }
+inline void store(std::int64_t* p, Index i) { *reinterpret_cast<Index*>(p) = i; }
+inline Vector all(double x) { return x - Vector{}; }
+inline Index every(std::int64_t x) { return x - Index{}; }
 inline Vector add(Vector a, Vector b) { return a + b; }
 #if defined(__AVX2__)
 inline Vector larger(Vector a, Vector b) { return _mm256_max_pd(a, b); }
 inline Vector choose(Mask m, Vector yes, Vector no) { return _mm256_blendv_pd(no, yes, reinterpret_cast<Vector>(m)); }
 #else
-inline Vector larger(Vector a, Vector b) { return a > b ? a : b; }
 inline Vector choose(Mask m, Vector yes, Vector no) {
   return reinterpret_cast<Vector>((reinterpret_cast<Index>(yes) & m) | (reinterpret_cast<Index>(no) & ~m));
 }
+#if defined(__SSE2__)
+inline Vector larger(Vector a, Vector b) { return _mm_max_pd(a, b); }
+#else
+inline Vector larger(Vector a, Vector b) { return choose(a > b, a, b); }
 #endif
-inline Mask lanes_on(std::uint64_t word, unsigned d, unsigned first) {
-  using Bits = std::uint64_t __attribute__((vector_size(32)));
-  const std::uint64_t bit = std::uint64_t{1} << (16 * d + first);
-  const Bits bits = {bit, bit << 1, bit << 2, bit << 3};
-  return (Bits{word, word, word, word} & bits) == bits;
+#endif
+struct MaskTable {
+  constexpr MaskTable() {
+    for (unsigned bits = 0; bits < 1 << width; ++bits)
+      for (unsigned lane = 0; lane < width; ++lane) of[bits][lane] = -static_cast<std::int64_t>(bits >> lane & 1);
+  }
+  alignas(8 * width) std::int64_t of[1 << width][width] = {};
+};
+inline constexpr MaskTable mask_table;
+inline Mask mask_of(std::uint64_t bits, unsigned first) {
+  return load(mask_table.of[bits >> first % 8 & ((1 << width) - 1)]);
 }
-inline Mask lanes_on(const std::uint64_t* word, unsigned d, unsigned first) { return lanes_on(*word, d, first); }
-inline Index devices_of(const std::uint8_t* p) { return Index{p[0], p[1], p[2], p[3]}; }
-inline Index lane_numbers() { return Index{0, 1, 2, 3}; }
+inline Mask mask_at(const std::uint8_t* bits, unsigned first) { return mask_of(*bits, first); }
+// f(0), f(1), ... in the lanes.
+template <class F>
+inline Index in_lanes(F&& f) {
+  Index result{};
+  for (unsigned lane = 0; lane < width; ++lane) result[lane] = f(lane);
+  return result;
+}
+inline Index devices_of(const std::uint8_t* p) {
+  return in_lanes([p](unsigned lane) { return p[lane]; });
+}
+inline Index lane_numbers() {
+  return in_lanes([](unsigned lane) { return lane; });
+}
 inline Index plus(Index a, Index b) { return a + b; }
 inline Index times(Index a, unsigned b) { return a * static_cast<std::int64_t>(b); }
 inline Mask equal(Index a, Index b) { return a == b; }
 inline Mask both(Mask a, Mask b) { return a & b; }
 inline Index no_set() { return Index{}; }
-inline Index with(Index set, Index position) { return set | (Index{1, 1, 1, 1} << position); }
-inline Mask contains(Index set, Index position) { return (set & (Index{1, 1, 1, 1} << position)) != 0; }
-inline Index gather(const std::int64_t* p, Index i) { return Index{p[i[0]], p[i[1]], p[i[2]], p[i[3]]}; }
+inline Index with(Index set, Index position) { return set | every(1) << position; }
+inline Mask contains(Index set, Index position) { return (set >> position & 1) == 1; }
 inline Mask as_mask(Index i) { return i; }
-inline Vector gather(const double* p, Index i) { return Vector{p[i[0]], p[i[1]], p[i[2]], p[i[3]]}; }
-inline void scatter(double* p, Index i, Vector v) {
-  for (unsigned lane = 0; lane < width; ++lane) p[i[lane]] = v[lane];
+inline Vector look_up(const double* row, Index i) {
+  Vector result{};
+  for (unsigned lane = 0; lane < width; ++lane) result[lane] = row[i[lane]];
+  return result;
 }
 
 #endif
+
+// Where each lane reads or writes. Single loads and stores are faster than the instructions for gathering.
+struct Places {
+  explicit Places(Index index) { store(at, index); }
+  alignas(8 * width) std::int64_t at[width];
+};
+inline Vector gather(const double* p, const Places& places) {
+  alignas(8 * width) double values[width];
+  for (unsigned lane = 0; lane < width; ++lane) values[lane] = p[places.at[lane]];
+  return load(values);
+}
+inline Index gather(const std::int64_t* p, const Places& places) {
+  alignas(8 * width) std::int64_t values[width];
+  for (unsigned lane = 0; lane < width; ++lane) values[lane] = p[places.at[lane]];
+  return load(values);
+}
+inline void scatter(double* p, const Places& places, Vector v) {
+  alignas(8 * width) double values[width];
+  store(values, v);
+  for (unsigned lane = 0; lane < width; ++lane) p[places.at[lane]] = values[lane];
+}
 
 }  // namespace
 }  // namespace emplace::batch

@@ -15,7 +15,7 @@ inline void pack_one_by_one(const View& view, std::size_t begin) {
       view.device[op * lanes + lane] = device;
       if (device < most_one_hot) where |= std::uint64_t{1} << (16 * device + lane);
     }
-    view.where[op] = where;
+    __builtin_memcpy(view.where + op * 8, &where, sizeof where);
   }
 }
 
@@ -43,7 +43,7 @@ inline void pack(const View& view) {
       std::uint64_t where = 0;
       for (unsigned d = 0; d < most_one_hot; ++d)
         where |= std::uint64_t(_mm_movemask_epi8(_mm_cmpeq_epi8(a[i], _mm_set1_epi8(char(d))))) << (16 * d);
-      view.where[op + i] = where;
+      __builtin_memcpy(view.where + (op + i) * 8, &where, sizeof where);
     }
   }
   pack_one_by_one(view, op);

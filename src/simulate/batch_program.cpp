@@ -7,45 +7,32 @@ namespace emplace {
 
 namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
-}
+// Their code and costs stay in the second-nearest cache while the lanes take turns.
+constexpr std::size_t ops_a_stretch = 512;
+constexpr std::uint32_t none = 0xffffffff;
+
+// Hands out slots like registers.
+class Slots {
+ public:
+  explicit Slots(std::size_t& count) : count_(count) {}
+  std::uint32_t take() {
+    if (free_.empty()) free_.push_back(static_cast<std::uint32_t>(count_++));
+    const std::uint32_t slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+  void give_back(std::uint32_t slot) { free_.push_back(slot); }
+
+ private:
+  std::size_t& count_;
+  std::vector<std::uint32_t> free_;
+};
+}  // namespace
 
 BatchProgram::BatchProgram(const Problem& p, const Network& network, std::span<const std::uint32_t> order)
-    : devices(p.device_count()), columns(p.route_classes.size() + 1) {
-  std::vector<std::uint32_t> slot_of(p.op_count(), batch::no_slot);
-  std::vector<std::uint32_t> free_slots;
-  for (const std::uint32_t op : order) {
-    for (std::size_t d = 0; d < devices; ++d) {
-      const Ticks time = p.op_time[op * devices + d];
-      op_time.push_back(time == cannot_run ? never : static_cast<double>(time));
-    }
-    code.push_back(op);
-    code.push_back(slot_of[op]);
-    if (slot_of[op] != batch::no_slot) free_slots.push_back(slot_of[op]);
-    const std::size_t tensors_at = code.size();
-    code.push_back(0);
-    for (const std::uint32_t tensor : p.outputs[op]) {
-      const auto consumers = p.consumers[tensor];
-      if (consumers.empty()) continue;
-      ++code[tensors_at];
-      for (std::size_t cls = 0; cls + 1 < columns; ++cls)
-        transfer.push_back(static_cast<double>(p.transfer_time[tensor * (columns - 1) + cls]));
-      transfer.push_back(never);
-      code.push_back(static_cast<std::uint32_t>(consumers.size()));
-      for (const std::uint32_t consumer : consumers) {
-        const bool nothing_there = slot_of[consumer] == batch::no_slot;
-        if (nothing_there) {
-          if (free_slots.empty()) free_slots.push_back(static_cast<std::uint32_t>(slots++));
-          slot_of[consumer] = free_slots.back();
-          free_slots.pop_back();
-        }
-        code.push_back(consumer);
-        code.push_back(slot_of[consumer] * 2 + nothing_there);
-      }
-    }
-  }
-  op_time.resize(op_time.size() + batch::lanes);  // kernels may load whole vectors
-
-  uniform = network.complete && p.route_classes.size() <= 1;
+    : devices(p.device_count()), columns(p.route_classes.size()) {
+  if (!network.complete || columns == 0) ++columns;
+  uniform = columns == 1;
   for (std::size_t pair = 0; pair < devices * devices; ++pair) {
     const std::int32_t cls = p.route_class[pair];
     column.push_back(cls < 0 ? static_cast<std::int64_t>(columns) - 1 : cls);
@@ -53,14 +40,53 @@ BatchProgram::BatchProgram(const Problem& p, const Network& network, std::span<c
     contended.push_back(contends ? -1 : 0);
     uniform &= contends || pair / devices == pair % devices;
   }
+
+  std::vector<std::uint32_t> slot_of(p.op_count(), none);
+  Slots free_slots(slots);
+  std::size_t tensors = 0;
+  const bool in_pairs = devices <= batch::most_one_hot;
+  const auto add_consumer = [&](std::uint32_t op, std::uint32_t from, std::uint32_t to) {
+    code.insert(code.end(), {op, from * batch::lanes, to * batch::lanes});
+  };
+  for (std::size_t position = 0; position < order.size(); ++position) {
+    if (position % ops_a_stretch == 0) stretches.push_back({code.size(), position, tensors});
+    const std::uint32_t op = order[position];
+    for (std::size_t d = 0; d < devices; ++d) {
+      const Ticks time = p.op_time[op * devices + d];
+      op_time.push_back(time == cannot_run ? never : static_cast<double>(time));
+    }
+    const bool has_slot = slot_of[op] != none;
+    if (has_slot) free_slots.give_back(slot_of[op]);
+    code.insert(code.end(), {op, (has_slot ? slot_of[op] : batch::zero_slot) * batch::lanes, 0});
+    const std::size_t tensors_at = code.size() - 1;
+    for (const std::uint32_t tensor : p.outputs[op]) {
+      const auto consumers = p.consumers[tensor];
+      if (consumers.empty()) continue;
+      ++tensors;
+      ++code[tensors_at];
+      for (std::size_t cls = 0; cls < columns; ++cls)
+        transfer.push_back(cls < p.route_classes.size()
+                               ? static_cast<double>(p.transfer_time[tensor * p.route_classes.size() + cls])
+                               : never);
+      code.push_back(static_cast<std::uint32_t>(in_pairs ? (consumers.size() + 1) / 2 : consumers.size()));
+      for (const std::uint32_t consumer : consumers) {
+        const bool first = slot_of[consumer] == none;
+        if (first) slot_of[consumer] = free_slots.take();
+        add_consumer(consumer, first ? batch::zero_slot : slot_of[consumer], slot_of[consumer]);
+      }
+      if (in_pairs && consumers.size() % 2 != 0) add_consumer(op, batch::zero_slot, batch::waste_slot);
+    }
+  }
+  stretches.push_back({code.size(), order.size(), tensors});
+  op_time.resize(op_time.size() + batch::lanes);  // kernels may load whole vectors
 }
 
 batch::View BatchProgram::view() const {
   batch::View view{};
-  view.ops = op_time.size() / devices;
   view.devices = static_cast<unsigned>(devices);
   view.code = code.data();
-  view.code_size = code.size();
+  view.stretches = stretches.data();
+  view.stretch_count = stretches.size() - 1;
   view.op_time = op_time.data();
   view.transfer = transfer.data();
   view.columns = columns;

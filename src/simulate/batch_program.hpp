@@ -20,15 +20,16 @@ struct BatchProgram {
 
   std::size_t devices;
   std::vector<std::uint32_t> code;
+  std::vector<batch::Stretch> stretches;
   std::vector<double> op_time;          // N x D
   std::vector<double> transfer;         // tensors with consumers x columns
-  std::size_t columns;                  // route classes, and one for missing routes
+  std::size_t columns;                  // of route classes, and one for missing routes where there are any
   std::vector<std::int64_t> column;     // D x D
   std::vector<std::int64_t> contended;  // D x D
   bool uniform;
   // Ready times live in slots that are handed out like registers, from an op's first producer to its own start: the
   // slots in use at a time stay in the nearest cache.
-  std::size_t slots = 0;
+  std::size_t slots = 2;
 };
 
 }  // namespace emplace
