@@ -31,6 +31,11 @@ class OrderedRun {
 
   [[nodiscard]] std::uint32_t position(std::uint32_t op) const { return position_[op]; }
 
+  // Slots are told apart by their slack, in so many classes.
+  static constexpr std::size_t classes = 5;
+  // Slots are looked at four at a time. Their arrays are that much longer; the first slot too many stands for no input.
+  static constexpr std::size_t lanes = 4;
+
  private:
   struct Step {  // of an op, by position; one more at the end
     Ticks time;
@@ -92,7 +97,7 @@ class OrderedRun {
   std::vector<std::uint32_t> first_crossing_;  // by boundary: before the first op that sends across it
   std::vector<std::uint8_t> device_;           // N, as put
 
-  // Of the base, by position or slot. The slot behind the last, always 0, stands for no input.
+  // Of the base, by position or slot. What lies behind the last slot stays 0.
   std::vector<Ticks> start_, end_, arrival_;
   std::vector<Ticks> slack_;  // how long a slot's tensor lies there before its consumer starts
   Ticks makespan_ = 0;

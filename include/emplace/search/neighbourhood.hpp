@@ -18,8 +18,8 @@ namespace emplace {
 
 // Guesses come from the incremental engine, in the order in which the placement's own run starts its ops. In-order,
 // that is the placement's order, and a guess is exact but for memory. Under fifo and priority a move may change who
-// overtakes whom: most guesses are exact, none is certain. Where incremental_supports() is false every guess is a full
-// exact simulation.
+// overtakes whom: nearly all guesses are exact where devices mostly wait for data, few where many ops are ready at
+// once. Where incremental_supports() is false every guess is a full exact simulation.
 //
 // The problem and the grouping must outlive it.
 class Neighbourhood {
