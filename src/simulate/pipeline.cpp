@@ -6,71 +6,26 @@
 #include <algorithm>
 #include <bitset>
 
-#include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
+#include "host_model.hpp"
 
 namespace emplace {
 
 namespace {
 
-constexpr const char* host_kind = "cpu";
-
-// A way between a device and a host: routes of one class last equally long, so one a class is enough.
-struct Way {
-  std::size_t route_class;
-  DeviceId partner;
-};
-
-struct DeviceWays {
-  bool pays = false;
-  std::vector<Way> out, in;
-};
-
-std::vector<DeviceWays> find_ways(const Problem& p) {
-  const std::size_t devices = p.device_count();
-  const bool has_host =
-      std::any_of(p.devices.begin(), p.devices.end(), [](const Device& d) { return d.kind == host_kind; });
-  std::vector<DeviceWays> ways(devices);
-  const auto add = [&](std::vector<Way>& list, std::size_t from, std::size_t to, std::size_t partner) {
-    const std::int32_t cls = p.route_class[from * devices + to];
-    if (cls < 0) return;
-    const auto same = [&](const Way& way) { return way.route_class == static_cast<std::size_t>(cls); };
-    if (std::none_of(list.begin(), list.end(), same))
-      list.push_back({static_cast<std::size_t>(cls), DeviceId{partner}});
-  };
-  for (std::size_t d = 0; d < devices; ++d) {
-    ways[d].pays = p.devices[d].kind != host_kind;
-    for (std::size_t partner = 0; partner < devices; ++partner) {
-      if (partner == d || (has_host && p.devices[partner].kind != host_kind)) continue;
-      add(ways[d].out, d, partner, partner);
-      add(ways[d].in, partner, d, partner);
-    }
-  }
-  return ways;
-}
-
 class PipelineEngine final : public Engine {
  public:
   PipelineEngine(const Problem& problem, const PipelineOptions& options)
-      : p_(problem),
-        options_(options),
-        ways_(find_ways(problem)),
-        loads_(problem.device_count()),
-        resident_(problem.device_count()),
-        device_of_group_(problem.group_names.size()) {}
+      : p_(problem), options_(options), model_(problem), loads_(problem.device_count()) {}
 
   Outcome evaluate(const Placement& placement, const Want& want) override {
     if (want.usage) *want.usage = {};
     if (want.timeline) *want.timeline = {};
     const std::vector<std::uint8_t>& device = placement.device;
+    if (const Outcome outcome = model_.unsupported_op(device); !outcome.feasible()) return outcome;
     std::fill(loads_.begin(), loads_.end(), DeviceLoad{});
-    std::fill(resident_.begin(), resident_.end(), 0);
-    for (std::uint32_t op = 0; op < p_.op_count(); ++op) {
-      const Ticks time = p_.time(OpId{op}, DeviceId{device[op]});
-      if (time == cannot_run) return {.why = Infeasible::unsupported_op, .device = device[op], .subject = op};
-      phase(OpId{op}, device[op]).compute += time;
-      resident_[device[op]] += p_.resident[op];
-    }
+    for (std::size_t op = 0; op < device.size(); ++op)
+      phase(OpId{op}, device[op]).compute += p_.time(OpId{op}, DeviceId{device[op]});
     Usage usage;
     if (want.usage) {
       usage.channel_busy.assign(p_.channels.size(), 0);
@@ -79,12 +34,12 @@ class PipelineEngine final : public Engine {
     for (std::uint32_t tensor = 0; tensor < p_.tensor_count(); ++tensor)
       if (const Outcome missing = pay(TensorId{tensor}, device, want.usage ? &usage : nullptr); !missing.feasible())
         return missing;
-    Outcome outcome = split_group(device);
+    Outcome outcome = model_.split_group(device);
     outcome.makespan = value();
-    judge_memory(outcome);
+    model_.judge_memory(device, outcome);
     if (want.usage) {
       for (const DeviceLoad& load : loads_) usage.device_busy.push_back(load.forward.compute + load.backward.compute);
-      usage.device_peak = resident_;
+      usage.device_peak = model_.resident();
       *want.usage = std::move(usage);
     }
     return outcome;
@@ -106,34 +61,21 @@ class PipelineEngine final : public Engine {
       if (device[consumer] != from) ends.set(device[consumer]);
     if (ends.none()) return {};
     ends.set(from);
-    for (std::size_t d = 0; d < ways_.size(); ++d) {
-      if (!ends[d] || !ways_[d].pays) continue;
+    for (std::size_t d = 0; d < loads_.size(); ++d) {
+      if (!ends[d] || !model_.pays(d)) continue;
       const bool out = d == from;
-      const Way* way = quickest(out ? ways_[d].out : ways_[d].in, tensor);
-      if (way == nullptr)
+      const auto passage = out ? model_.out(tensor, d) : model_.in(tensor, d);
+      if (!passage)
         return {.why = Infeasible::missing_route, .device = static_cast<std::uint8_t>(d), .subject = tensor.value};
-      const Ticks time = time_of(*way, tensor);
-      phase(producer, d).transfer += time;
+      phase(producer, d).transfer += passage->time;
       if (usage == nullptr) continue;
-      for (const std::uint32_t channel :
-           out ? p_.route(DeviceId{d}, way->partner) : p_.route(way->partner, DeviceId{d})) {
-        usage->channel_busy[channel] += time;
+      const auto route = out ? p_.route(DeviceId{d}, passage->host) : p_.route(passage->host, DeviceId{d});
+      for (const std::uint32_t channel : route) {
+        usage->channel_busy[channel] += passage->time;
         usage->channel_bytes[channel] += p_.tensor_bytes[tensor.index()];
       }
     }
     return {};
-  }
-
-  [[nodiscard]] Ticks time_of(const Way& way, TensorId tensor) const {
-    return p_.transfer_time[tensor.index() * p_.route_classes.size() + way.route_class];
-  }
-
-  // Ties: the smallest host. Null: there is no way.
-  [[nodiscard]] const Way* quickest(const std::vector<Way>& ways, TensorId tensor) const {
-    const Way* best = nullptr;
-    for (const Way& way : ways)
-      if (best == nullptr || time_of(way, tensor) < time_of(*best, tensor)) best = &way;
-    return best;
   }
 
   [[nodiscard]] Ticks value() const {
@@ -146,36 +88,10 @@ class PipelineEngine final : public Engine {
     return options_.separate_phases ? forward + backward : both;
   }
 
-  Outcome split_group(const std::vector<std::uint8_t>& device) {
-    constexpr std::uint16_t nowhere = max_devices;
-    std::fill(device_of_group_.begin(), device_of_group_.end(), nowhere);
-    std::size_t split = device_of_group_.size();
-    for (std::size_t op = 0; op < device.size(); ++op) {
-      if (p_.group[op].is_none()) continue;
-      std::uint16_t& known = device_of_group_[p_.group[op].index()];
-      if (known == nowhere) known = device[op];
-      if (known != device[op]) split = std::min(split, p_.group[op].index());
-    }
-    if (split == device_of_group_.size()) return {};
-    return {.why = Infeasible::split_group, .subject = static_cast<std::uint32_t>(split)};
-  }
-
-  void judge_memory(Outcome& outcome) const {
-    for (std::size_t d = 0; d < resident_.size(); ++d) {
-      if (resident_[d] <= p_.devices[d].memory) continue;
-      outcome.overflow += resident_[d] - p_.devices[d].memory;
-      if (!outcome.feasible()) continue;
-      outcome.why = Infeasible::memory;
-      outcome.device = static_cast<std::uint8_t>(d);
-    }
-  }
-
   const Problem& p_;
   const PipelineOptions options_;
-  const std::vector<DeviceWays> ways_;
+  HostModel model_;
   std::vector<DeviceLoad> loads_;  // D
-  std::vector<Bytes> resident_;    // D
-  std::vector<std::uint16_t> device_of_group_;
 };
 
 }  // namespace

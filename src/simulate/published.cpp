@@ -11,8 +11,15 @@ namespace emplace {
 
 std::span<const SimulatorEntry> simulators() {
   static const SimulatorEntry entries[] = {
-      plain_simulator(), placeto_simulator(), grappler_simulator(), baechi_simulator(),
-      giph_simulator(),  doppler_simulator(), quickp_simulator(),
+      plain_simulator(),
+      placeto_simulator(),
+      grappler_simulator(),
+      baechi_simulator(),
+      giph_simulator(),
+      doppler_simulator(),
+      quickp_simulator(),
+      tarnawski_latency_simulator(),
+      tarnawski_throughput_simulator(),
   };
   return entries;
 }

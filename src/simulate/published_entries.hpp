@@ -12,6 +12,8 @@ SimulatorEntry baechi_simulator();
 SimulatorEntry giph_simulator();
 SimulatorEntry doppler_simulator();
 SimulatorEntry quickp_simulator();
+SimulatorEntry tarnawski_latency_simulator();
+SimulatorEntry tarnawski_throughput_simulator();
 
 ReadyOrder ready_order_of(Schedule schedule);
 

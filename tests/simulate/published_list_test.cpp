@@ -35,8 +35,8 @@ Sheet small() {
 }
 
 TEST(Simulators, AreListedByName) {
-  EXPECT_THAT(entry_names(simulators()),
-              ElementsAre("plain", "placeto", "grappler", "baechi", "giph", "doppler", "quickp"));
+  EXPECT_THAT(entry_names(simulators()), ElementsAre("plain", "placeto", "grappler", "baechi", "giph", "doppler",
+                                                     "quickp", "tarnawski-latency", "tarnawski-throughput"));
   for (const SimulatorEntry& entry : simulators()) {
     EXPECT_THAT(entry.summary, testing::EndsWith(".")) << entry.name;
     EXPECT_EQ(entry.reference.empty(), entry.name == "plain") << entry.name;
@@ -86,7 +86,8 @@ TEST(Simulators, WhatCannotRunOrHasNoWayHasNoTime) {
     EXPECT_FALSE(unsupported.timed());
     EXPECT_TRUE(usage.device_busy.empty());
     // Those with rates of their own need no route.
-    const bool needs_route = entry.name == "plain" || entry.name == "giph" || entry.name == "quickp";
+    const bool needs_route =
+        entry.name == "plain" || entry.name == "giph" || entry.name == "quickp" || entry.name.starts_with("tarnawski");
     const Outcome missing = engine->evaluate({{1, 0}, {}});
     EXPECT_EQ(missing.why, needs_route ? Infeasible::missing_route : Infeasible::no) << entry.name;
   }

@@ -16,13 +16,14 @@ enum class Infeasible : std::uint8_t {
   missing_route,   // `subject`: smallest tensor id, `device`: smallest destination device
   split_group,     // `subject`: smallest group id
   memory,          // `device`: smallest device whose peak exceeds its memory
+  circular_wait,   // `device`: smallest device of those that wait for each other (tarnawski-latency only)
 };
 
 // Small and flat: workers send arrays of it.
 struct Outcome {
   static constexpr Ticks unknown = -1;
 
-  Ticks makespan = unknown;  // unknown after unsupported_op and missing_route
+  Ticks makespan = unknown;  // unknown after unsupported_op, missing_route and circular_wait
   Bytes overflow = 0;        // sum over devices of peak - memory where above it
   Infeasible why = Infeasible::no;
   std::uint8_t device = 0;
