@@ -34,19 +34,16 @@ class PrivateFifo {
     std::size_t first = 0;
     std::size_t last = 0;
     Key soonest = none;  // no pending key is smaller
-    Ticks seen = 0;
     const auto start_op = [&](std::uint32_t op) {
       OpState& state = ops[op];
       Ticks& free = device_free[state.device];
       state.start = std::max(state.start, free);
       const Ticks end = state.end();
       free = end;
-      seen |= end;
       sender.send<Record>(state, end, [&](std::uint32_t consumer, OpState& its, Ticks time) {
         const Ticks latest = std::max(its.start, time);
         its.start = latest;
         its.missing -= 1;
-        seen |= time;
         const Key key = packing.key(latest, consumer);
         const bool ready = its.missing == 0;
         pending[last] = key;
@@ -64,18 +61,18 @@ class PrivateFifo {
       }
       if (heap.empty()) break;
       const std::uint32_t op = packing.id(heap.top());
-      if (first != last) {
-        heap.replace_top(pending[first++]);
-      } else {
-        heap.replace_top(none);
-        soonest = none;
-        first = last = 0;
-      }
+      // Masks: whether a key is pending is as good as random.
+      heap.replace_top(pending[first] | (Key{first != last} - 1));
+      first += first != last;
+      soonest |= Key{first != last} - 1;
+      __builtin_prefetch(&ops[packing.id(heap.top())]);
+      __builtin_prefetch(sender.edges + ops[packing.id(heap.top())].edge_begin);
       start_op(op);
     }
     run.makespan = *std::max_element(device_free_.begin(), device_free_.end());
     queue.heap = std::move(heap);
-    return packing.fits(seen);
+    // No arrival and no end is later.
+    return packing.fits(run.makespan);
   }
 
  private:

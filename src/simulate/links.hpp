@@ -20,21 +20,23 @@ class PrivateLinks {
   static constexpr bool may_defer = false;
 
   explicit PrivateLinks(const Layout& layout) : layout_(layout), pairs_(layout.network.column.size()) {
-    const std::size_t devices = layout.network.devices;
     for (std::size_t pair = 0; pair < pairs_.size(); ++pair)
-      pairs_[pair] = {0, layout.network.contended[pair].empty() ? Ticks{0} : Ticks{-1}, layout.network.column[pair]};
-    sent_.resize(devices);
+      pairs_[pair] = {0, layout.network.contended[pair].empty() ? Ticks{0} : Ticks{-1}, layout.network.column[pair],
+                      TensorId::none_value};
   }
 
   void reset() {
-    for (Pair& pair : pairs_) pair.free = 0;
-    std::fill(sent_.begin(), sent_.end(), TensorId::none_value);
+    for (Pair& pair : pairs_) {
+      pair.free = 0;
+      pair.sent = TensorId::none_value;
+    }
   }
 
-  struct Pair {
+  struct alignas(32) Pair {
     Ticks free;
     Ticks contended;  // all bits, or none
     std::uint32_t column;
+    std::uint32_t sent;  // the last tensor
   };
   // Pointers that the compiler can keep in registers through a run.
   struct Sender {
@@ -44,7 +46,6 @@ class PrivateLinks {
     const Ticks* transfer_time;
     std::size_t columns, devices;
     Pair* pairs;
-    std::uint32_t* sent;
 
     // Calls arrive(consumer, its state, time) for every consumer of the op with state `s`, which ends at `now`.
     template <bool Record, class Arrive>
@@ -55,8 +56,8 @@ class PrivateLinks {
         OpState& consumer = ops[edge.consumer];
         const std::uint32_t to = consumer.device;
         Pair& pair = row[to];
-        const Ticks again = -Ticks{sent[to] == edge.tensor};  // all bits, or none
-        sent[to] = edge.tensor;
+        const Ticks again = -Ticks{pair.sent == edge.tensor};  // all bits, or none
+        pair.sent = edge.tensor;
         const Ticks duration = transfer_time[edge.tensor * columns + pair.column];
         // Contended: behind the transfers before it, or with its own if that is already sent. Else: on its own.
         const Ticks arrival = std::max(pair.free & pair.contended, now) + (duration & ~(again & pair.contended));
@@ -68,13 +69,12 @@ class PrivateLinks {
   };
   Sender sender(Run& run) {
     return {run.ops.data(),  run.send_start.data(),   layout_.edges.data(), layout_.transfer_time.data(),
-            layout_.columns, layout_.network.devices, pairs_.data(),        sent_.data()};
+            layout_.columns, layout_.network.devices, pairs_.data()};
   }
 
  private:
   const Layout& layout_;
-  std::vector<Pair> pairs_;          // D x D
-  std::vector<std::uint32_t> sent_;  // D: the last tensor sent there
+  std::vector<Pair> pairs_;  // D x D
 };
 
 // Any routes. Deferred sends are left out by send() and made by send_deferred(), which must be called in the order
