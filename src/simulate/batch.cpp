@@ -11,6 +11,7 @@
 #include "batch_program.hpp"
 #include "batch_scalar.hpp"
 #include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
 #include "emplace/simulate/engine.hpp"
 
 namespace emplace {
@@ -83,7 +84,8 @@ class Batch final : public BatchEngine {
         program_(problem, network_, order),
         scalar_(problem, network_, order),
         exact_(make_exact_engine(problem, Schedule::in_order)),
-        kernel_(network_.private_pairs && problem.device_count() <= batch::most_devices ? kernel : BatchKernel::scalar),
+        kernel_(kernel),
+        in_lanes_(network_.private_pairs && problem.device_count() <= batch::most_devices),
         device_(problem.op_count() * batch::lanes + 16),
         where_(problem.op_count() * 8 + 8),
         ready_(program_.slots * batch::lanes * sizeof(double)),
@@ -102,6 +104,11 @@ class Batch final : public BatchEngine {
     view_.pair_free = pair_free_.as<double>();
     view_.makespan = makespan_.as<double>();
     for (const Device& device : problem.devices) limited_ |= device.memory != no_memory_limit;
+    for (std::uint32_t group = 0; group < problem.group_names.size(); ++group) {
+      for (std::uint32_t op = 0; op < problem.op_count(); ++op)
+        if (problem.group[op] == GroupId{group}) group_ops_.items.push_back(op);
+      group_ops_.begin.push_back(static_cast<std::uint32_t>(group_ops_.items.size()));
+    }
   }
 
   void evaluate(std::span<const std::uint8_t* const> devices, std::span<Outcome> outcomes,
@@ -112,12 +119,12 @@ class Batch final : public BatchEngine {
     for (std::size_t begin = 0; begin < devices.size(); begin += batch_lanes) {
       const std::size_t count = std::min(batch_lanes, devices.size() - begin);
       for (std::size_t lane = 0; lane < batch_lanes; ++lane) lane_[lane] = devices[begin + std::min(lane, count - 1)];
-      const bool all_exact = limited_ || !peaks.empty() || !problem_.group_names.empty();
-      if (!all_exact) run_kernel();
+      const bool need_exact = limited_ || !peaks.empty() || (!in_lanes_ && kernel_ != BatchKernel::scalar);
+      if (!need_exact && kernel_ != BatchKernel::scalar) run_kernel();
       for (std::size_t lane = 0; lane < count; ++lane) {
         Outcome& outcome = outcomes[begin + lane];
-        if (!all_exact) outcome = outcome_of(lane);
-        if (all_exact || !outcome.timed())
+        if (!need_exact) outcome = outcome_of(lane);
+        if (need_exact || !outcome.timed())
           outcome = ask_exact(lane, peaks.empty() ? peaks : peaks.subspan((begin + lane) * row, row));
       }
     }
@@ -133,12 +140,23 @@ class Batch final : public BatchEngine {
     }
   }
 
+  // Without memory. Not timed, without saying why, if an op cannot run or a route is missing.
   Outcome outcome_of(std::size_t lane) {
     Outcome outcome;
     if (kernel_ == BatchKernel::scalar)
       outcome.makespan = scalar_.makespan(lane_[lane]);
     else if (!std::isinf(view_.makespan[lane]))
       outcome.makespan = static_cast<Ticks>(view_.makespan[lane]);
+    for (std::uint32_t group = 0; group < group_ops_.rows() && outcome.feasible(); ++group) {
+      const auto ops = group_ops_[group];
+      const std::uint8_t* const device = lane_[lane];
+      unsigned differences = 0;
+      for (const std::uint32_t op : ops) differences |= unsigned{device[op]} ^ device[ops[0]];
+      if (differences != 0) {
+        outcome.why = Infeasible::split_group;
+        outcome.subject = group;
+      }
+    }
     return outcome;
   }
 
@@ -156,7 +174,9 @@ class Batch final : public BatchEngine {
   BatchScalar scalar_;
   const std::unique_ptr<Engine> exact_;
   const BatchKernel kernel_;
+  const bool in_lanes_;  // the vector kernels can
   bool limited_ = false;
+  Lists group_ops_;
   Scratch device_, where_, ready_, device_free_, pair_free_, makespan_;
   std::array<const std::uint8_t*, batch_lanes> lane_{};
   batch::View view_;
@@ -172,13 +192,18 @@ bool batch_supports(const Problem& problem) {
 
 std::unique_ptr<BatchEngine> make_batch_engine(const Problem& problem, std::span<const std::uint32_t> order,
                                                BatchKernel kernel) {
-  if (Network(problem).any_deferred)
-    throw InputError({},
-                     "the batch engine needs channels that carry what one device sends; a channel with contention "
-                     "of this problem carries what several devices send");
-  if (!(all_times(problem) < exact_in_a_double))
-    throw InputError({}, "the batch engine needs times that add up to less than 2^53 ps; these add up to {:.4g} ps",
-                     all_times(problem));
+  const Network network(problem);
+  for (std::size_t pair = 0; pair < network.deferred.size(); ++pair)
+    if (network.deferred[pair])
+      throw InputError({},
+                       "the batch engine needs channels with contention to carry what one device sends; channel {} "
+                       "carries what several devices send, or waits for one that does",
+                       quote(problem.channels[network.contended[pair][0]].name));
+  if (const double sum = all_times(problem); !(sum < exact_in_a_double))
+    throw InputError({}, "the batch engine needs times that add up to less than 2^53 ps; these add up to {:.4g}", sum);
+  Placement all_on_the_first{std::vector<std::uint8_t>(problem.op_count(), 0), {order.begin(), order.end()}};
+  if (order.empty()) throw InputError({}, "the batch engine needs an order");
+  check_placement(problem, all_on_the_first);
   return std::make_unique<Batch>(problem, order, kernel);
 }
 

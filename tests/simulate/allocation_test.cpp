@@ -9,6 +9,7 @@
 
 #include "emplace/base/random.hpp"
 #include "emplace/problem/builder.hpp"
+#include "emplace/simulate/batch.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "emplace/simulate/incremental.hpp"
 
@@ -113,6 +114,29 @@ TEST(IncrementalEngine, AllocatesNothingAfterItsFirstBase) {
     if (i % 50 == 0) engine->set_base(base);
   }
   EXPECT_EQ(allocations, before);
+}
+
+TEST(BatchEngine, AllocatesNothingAfterItsFirstEvaluation) {
+  const Problem problem = some_problem(false);
+  std::vector<std::vector<std::uint8_t>> placements(40, std::vector<std::uint8_t>(problem.op_count(), 0));
+  Stream random({.seed = 9});
+  std::vector<const std::uint8_t*> devices;
+  for (std::vector<std::uint8_t>& placement : placements) {
+    // The first keeps to one device.
+    if (&placement != &placements[0])
+      for (std::uint8_t& device : placement) device = static_cast<std::uint8_t>(random.below(4));
+    devices.push_back(placement.data());
+  }
+  std::vector<Outcome> outcomes(devices.size());
+  std::vector<Bytes> peaks(devices.size() * problem.device_count());
+  for (const BatchKernel kernel : batch_kernels()) {
+    const auto engine = make_batch_engine(problem, problem.topological, kernel);
+    engine->evaluate({devices.data(), 1}, {outcomes.data(), 1}, {peaks.data(), 4});
+    const std::size_t before = allocations;
+    engine->evaluate(devices, outcomes);
+    engine->evaluate(devices, outcomes, peaks);
+    EXPECT_EQ(allocations, before) << name_of(kernel);
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/random.hpp"
 #include "emplace/simulate/batch.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "simulate/toy.hpp"
@@ -77,6 +78,117 @@ TEST(BatchEngine, EqualsTheReferenceInEveryLane) {
     const auto genes = *rc::gen::nonEmpty(rc::gen::arbitrary<std::vector<RandomPlacement>>());
     assert_equal(problem, placements_of(problem, genes));
   }));
+}
+
+// Without groups, limits and tiny sizes: nothing but the kernels decides.
+TEST(BatchEngine, EqualsTheExactEngineOnLargerProblems) {
+  for (const std::uint32_t devices : {1U, 2U, 3U, 4U, 5U, 8U, 9U, 20U, 65U})
+    for (const bool same_channels : {true, false}) {
+      Stream random({.seed = 5, .purpose = Purpose::test, .update = devices, .index = same_channels});
+      Toy toy(devices);
+      for (std::size_t i = 0; i < devices; ++i)
+        for (std::size_t j = 0; j < devices; ++j)
+          if (i != j)
+            toy.route(i, j,
+                      {same_channels ? toy.channel(3, 2)
+                                     : toy.channel(1 + random.below(9), 1 + random.below(3), random.below(4) != 0)});
+      constexpr std::uint32_t ops = 1100;  // more than two stretches
+      std::vector<std::vector<OpId>> consumers(ops);
+      for (std::uint32_t op = 0; op < ops; ++op) {
+        std::vector<Ticks> ticks(devices);
+        for (Ticks& t : ticks) t = 1 + random.below(30);
+        toy.op(ticks);
+        for (std::uint32_t input = 0; input < 2 && op > 0; ++input) {
+          std::vector<OpId>& to = consumers[op - 1 - random.below(std::min(op, 60U))];
+          if (to.empty() || to.back() != OpId{op}) to.push_back(OpId{op});
+        }
+      }
+      consumers[3].clear();  // one for many
+      for (std::uint32_t op = 4; op < 400; op += 3) consumers[3].push_back(OpId{op});
+      for (std::uint32_t op = 0; op < ops; ++op) toy.tensor(OpId{op}, 1 + random.below(20), consumers[op]);
+      const Problem problem = toy.build();
+      std::vector<Placement> placements(35);
+      for (Placement& placement : placements) {
+        placement.order = problem.topological;
+        for (std::uint32_t op = 0; op < ops; ++op)
+          placement.device.push_back(static_cast<std::uint8_t>(random.below(devices)));
+      }
+      const auto exact = make_exact_engine(problem, Schedule::in_order);
+      for (const BatchKernel kernel : batch_kernels()) {
+        std::vector<Outcome> outcomes(placements.size());
+        make_batch_engine(problem, problem.topological, kernel)->evaluate(pointers(placements), outcomes);
+        for (std::size_t i = 0; i < placements.size(); ++i)
+          ASSERT_EQ(outcomes[i].makespan, exact->evaluate(placements[i]).makespan)
+              << devices << " devices, " << name_of(kernel) << ", placement " << i;
+      }
+    }
+}
+
+TEST(BatchEngine, IsExactAtTimesThatFloatsCouldNotHold) {
+  // One tick beside 2^52: 2^52 + 1 is a double, but no float.
+  Toy toy(2);
+  toy.route(0, 1, {toy.channel(1, 1)});
+  toy.route(1, 0, {toy.channel(1, 1)});
+  const Ticks large = Ticks{1} << 51;
+  const OpId a = toy.op({large, large}), b = toy.op({large, large}), c = toy.op({1, 1});
+  toy.tensor(a, 0, {b});
+  toy.tensor(b, 0, {c});
+  const Problem problem = toy.build();
+  const std::vector<std::uint8_t> here{0, 0, 0}, apart{0, 0, 1};
+  const std::vector<const std::uint8_t*> devices{here.data(), apart.data()};
+  for (const BatchKernel kernel : batch_kernels()) {
+    std::vector<Outcome> outcomes(2);
+    make_batch_engine(problem, problem.topological, kernel)->evaluate(devices, outcomes);
+    EXPECT_EQ(outcomes[0].makespan, 2 * large + 1);
+    EXPECT_EQ(outcomes[1].makespan, 2 * large + 2);  // the transfer takes a tick
+  }
+}
+
+TEST(BatchEngine, RefusesChannelsThatSeveralDevicesFeed) {
+  Toy toy(2);
+  const ChannelId bus = toy.channel(1, 1);
+  toy.route(0, 1, {bus});
+  toy.route(1, 0, {bus});
+  toy.op({1, 1});
+  const Problem problem = toy.build();
+  EXPECT_FALSE(batch_supports(problem));
+  try {
+    make_batch_engine(problem, problem.topological);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("channel 'c0' carries what several devices send"));
+  }
+}
+
+TEST(BatchEngine, TakesABusWithoutContention) {
+  Toy toy(2);
+  const ChannelId bus = toy.channel(1, 1, false);
+  toy.route(0, 1, {bus});
+  toy.route(1, 0, {bus});
+  toy.op({1, 1});
+  EXPECT_TRUE(batch_supports(toy.build()));
+}
+
+TEST(BatchEngine, RefusesTimesBeyondTheExactRangeOfItsLanes) {
+  Toy toy(1);
+  toy.op({Ticks{1} << 53});
+  const Problem problem = toy.build();
+  EXPECT_FALSE(batch_supports(problem));
+  try {
+    make_batch_engine(problem, problem.topological);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("less than 2^53 ps; these add up to 9.007e+15"));
+  }
+}
+
+TEST(BatchEngine, RefusesAnOrderThatIsNone) {
+  Toy toy(1);
+  const OpId a = toy.op({1}), b = toy.op({1});
+  toy.tensor(a, 0, {b});
+  const Problem problem = toy.build();
+  EXPECT_THROW(make_batch_engine(problem, std::vector<std::uint32_t>{0}), InputError);
+  EXPECT_THROW(make_batch_engine(problem, std::vector<std::uint32_t>{1, 0}), InputError);
 }
 
 }  // namespace
