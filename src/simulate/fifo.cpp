@@ -46,6 +46,7 @@ class PrivateFifo {
         its.missing -= 1;
         const Key key = packing.key(latest, consumer);
         const bool ready = its.missing == 0;
+        __builtin_prefetch(sender.edges + its.edge_begin);
         pending[last] = key;
         last += ready;
         soonest = std::min(soonest, key | (Key{ready} - 1));
@@ -53,6 +54,7 @@ class PrivateFifo {
     };
 
     for (const std::uint32_t op : layout_.roots) start_op(op);
+    const auto last_edge = static_cast<std::uint32_t>(layout_.edges.size() - 1);  // without edges the heap stays empty
     while (true) {
       if (soonest < heap.top()) {  // rare, thus well predicted
         while (first != last) heap.push(pending[first++]);
@@ -65,8 +67,11 @@ class PrivateFifo {
       heap.replace_top(pending[first] | (Key{first != last} - 1));
       first += first != last;
       soonest |= Key{first != last} - 1;
-      __builtin_prefetch(&ops[packing.id(heap.top())]);
-      __builtin_prefetch(sender.edges + ops[packing.id(heap.top())].edge_begin);
+      // What the next op will touch, so that it is there in time; any op and any edge will do where there is none.
+      const OpState& next = ops[std::min<std::size_t>(packing.id(heap.top()), run.ops.size() - 1)];
+      const Edge ahead = sender.edges[std::min(next.edge_begin, last_edge)];
+      __builtin_prefetch(&ops[ahead.consumer]);
+      __builtin_prefetch(sender.transfer_time + ahead.tensor * sender.columns);
       start_op(op);
     }
     run.makespan = *std::max_element(device_free_.begin(), device_free_.end());
