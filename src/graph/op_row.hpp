@@ -40,7 +40,7 @@ class OpView {
   mutable bool incomplete_ = false;
 };
 
-struct Traffic {
+struct MemoryTraffic {
   Bytes read = 0, written = 0;
 };
 
@@ -49,7 +49,7 @@ struct Traffic {
 
 // FLOPs, two a multiply-add; `factor` is the row's number (FLOPs per element where the rule counts elements).
 using FlopsRule = double (*)(const OpView& op, double factor);
-using TrafficRule = Traffic (*)(const OpView& op);
+using TrafficRule = MemoryTraffic (*)(const OpView& op);
 // Emits the backward ops of a forward op. nullptr: the generic `<Type>Grad` with twice the forward FLOPs.
 using GradientRule = void (*)(Backward& backward, OpId forward);
 

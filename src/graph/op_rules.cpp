@@ -170,8 +170,8 @@ double twice_forward(const OpView& op, double factor) {
   return factor * cost.flops;
 }
 
-Traffic all_operands(const OpView& op) {
-  Traffic traffic;
+MemoryTraffic all_operands(const OpView& op) {
+  MemoryTraffic traffic;
   const auto& inputs = op.op().inputs;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     // An operand that stands at two positions (x * x) is read once; only short lists are searched.
@@ -185,16 +185,16 @@ Traffic all_operands(const OpView& op) {
   return traffic;
 }
 
-Traffic no_traffic(const OpView&) { return {}; }
+MemoryTraffic no_traffic(const OpView&) { return {}; }
 
-Traffic filled(const OpView& op) { return {0, op.output_bytes(0)}; }
+MemoryTraffic filled(const OpView& op) { return {0, op.output_bytes(0)}; }
 
-Traffic gathered(const OpView& op) {
+MemoryTraffic gathered(const OpView& op) {
   const Bytes rows = op.output_bytes(0);
   return {add_bytes(rows, op.input_bytes(1)), rows};
 }
 
-Traffic sliced(const OpView& op) {
+MemoryTraffic sliced(const OpView& op) {
   Bytes bytes = 0;
   for (std::size_t i = 0; i < op.op().outputs.size(); ++i) bytes = add_bytes(bytes, op.output_bytes(i));
   return {bytes, bytes};
@@ -202,9 +202,9 @@ Traffic sliced(const OpView& op) {
 
 namespace {
 // Reads gradient, parameter and states, writes parameter and states; all have the gradient's size.
-Traffic update(const OpView& op, int states) {
+MemoryTraffic update(const OpView& op, int states) {
   const Bytes gradient = op.input_bytes(1);
-  Traffic traffic{add_bytes(gradient, op.input_bytes(2)), 0};
+  MemoryTraffic traffic{add_bytes(gradient, op.input_bytes(2)), 0};
   for (int i = 0; i <= states; ++i) {
     traffic.read = add_bytes(traffic.read, gradient);
     traffic.written = add_bytes(traffic.written, gradient);
@@ -213,8 +213,8 @@ Traffic update(const OpView& op, int states) {
 }
 }  // namespace
 
-Traffic update_stateless(const OpView& op) { return update(op, 0); }
-Traffic update_one_state(const OpView& op) { return update(op, 1); }
-Traffic update_two_states(const OpView& op) { return update(op, 2); }
+MemoryTraffic update_stateless(const OpView& op) { return update(op, 0); }
+MemoryTraffic update_one_state(const OpView& op) { return update(op, 1); }
+MemoryTraffic update_two_states(const OpView& op) { return update(op, 2); }
 
 }  // namespace emplace

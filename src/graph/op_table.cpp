@@ -83,7 +83,7 @@ OpCost cost_of(const Graph& graph, OpId id) {
   const OpView op(graph, graph.ops[id.index()]);
   const OpRow* row = find_row(op.op().type);
   OpCost cost;
-  Traffic traffic;
+  MemoryTraffic traffic;
   if (row != nullptr) {
     cost.cls = row->cls == OpClass::convolution && has_one_channel_a_group(op) ? OpClass::depthwise : row->cls;
     cost.flops = row->flops(op, row->factor);

@@ -10,18 +10,18 @@ namespace {
 
 constexpr std::size_t shown_costs = 10;
 
-std::vector<Stretch> stretches_of(const std::vector<PathStep>& path, const Placement& placement,
-                                  const Timeline& timeline) {
+std::vector<PathStretch> stretches_of(const std::vector<PathStep>& path, const Placement& placement,
+                                      const Timeline& timeline) {
   // Ops: (their device, the same); transfers: (from, to).
   const auto place = [&](const PathStep& step) {
     if (step.is_op())
       return std::pair(DeviceId{placement.device[step.op.index()]}, DeviceId{placement.device[step.op.index()]});
     return std::pair(timeline.transfers[step.transfer].from, timeline.transfers[step.transfer].to);
   };
-  std::vector<Stretch> stretches;
+  std::vector<PathStretch> stretches;
   for (std::size_t i = 0; i < path.size(); ++i) {
     if (i == 0 || place(path[i]) != place(path[i - 1])) stretches.push_back({i, 0, i, path[i].start, 0});
-    Stretch& stretch = stretches.back();
+    PathStretch& stretch = stretches.back();
     ++stretch.count;
     stretch.end = path[i].end;
     if (path[i].duration() > path[stretch.longest].duration()) stretch.longest = i;

@@ -94,7 +94,7 @@ class Text {
     std::vector<std::string> longest{"longest of them"};
     Ticks left = e_.outcome.makespan;
     for (const std::size_t i : shown) {
-      const Stretch& stretch = e_.stretches[i];
+      const PathStretch& stretch = e_.stretches[i];
       const PathStep& first = e_.path[stretch.first];
       const std::string where = first.is_op() ? "on " + device(device_of(first.op))
                                               : device(transfer(first).from) + " to " + device(transfer(first).to);

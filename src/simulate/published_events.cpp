@@ -149,7 +149,7 @@ class Queue final : public EventQueue {
   }
 
   void handle(const Event& event, Ticks now) {
-    const Traffic& traffic = s_->traffic;
+    const MessagePlan& traffic = s_->traffic;
     switch (event.kind) {
       case Kind::op_end: end_op(event.index, now); return;
       case Kind::device_free:
@@ -174,7 +174,7 @@ class Queue final : public EventQueue {
   }
 
   void end_op(std::uint32_t op, Ticks now) {
-    const Traffic& traffic = s_->traffic;
+    const MessagePlan& traffic = s_->traffic;
     ++ended_;
     for (const std::uint32_t consumer : p_.released[op]) release(consumer, now);
     for (const std::uint32_t tensor : p_.problem.outputs[op]) {

@@ -46,7 +46,7 @@ void plain(const SwitchedProblem& p, const Devices& device, const Simulated& s, 
     changes.push_back({where, true, begin, bytes});
     changes.push_back({where, false, end, -bytes});
   };
-  const Traffic& traffic = s.traffic;
+  const MessagePlan& traffic = s.traffic;
   for (std::size_t op = 0; op < device.size(); ++op)
     hold(device[op], s.op_start[op], s.op_end[op], p.problem.scratch[op]);
   for (std::size_t tensor = 0; tensor < p.problem.tensor_count(); ++tensor) {

@@ -16,7 +16,7 @@ bool apart(std::uint8_t device, std::uint8_t next) {
 }
 
 // Several destinations share what one message to each would hold, and it lasts as long as the longest of them.
-void add_way(const SwitchedProblem& p, std::size_t column, std::size_t pair, Traffic& traffic) {
+void add_way(const SwitchedProblem& p, std::size_t column, std::size_t pair, MessagePlan& traffic) {
   Message& message = traffic.messages.back();
   const std::size_t row = message.tensor * p.columns + column;
   message.travel = std::max(message.travel, p.travel[row]);
@@ -28,7 +28,8 @@ void add_way(const SwitchedProblem& p, std::size_t column, std::size_t pair, Tra
 }
 
 template <FanOut fan_out>
-std::optional<MissingRoute> plan(const SwitchedProblem& p, const std::vector<std::uint8_t>& device, Traffic& traffic) {
+std::optional<MissingRoute> plan(const SwitchedProblem& p, const std::vector<std::uint8_t>& device,
+                                 MessagePlan& traffic) {
   traffic.messages.clear();
   traffic.consumers.clear();
   traffic.lanes.clear();

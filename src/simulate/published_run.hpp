@@ -13,7 +13,7 @@
 
 namespace emplace::published {
 
-// One transfer. Its consumers and lanes are ranges of Traffic::consumers and Traffic::lanes.
+// One transfer. Its consumers and lanes are ranges of MessagePlan::consumers and MessagePlan::lanes.
 struct Message {
   std::uint32_t tensor, from;
   std::uint32_t consumer_begin, consumer_end;  // by (device, id); the first one's device is the first destination
@@ -25,7 +25,7 @@ struct Message {
 };
 
 // Ids of messages are in the order (tensor, destination, consumer), in which R3 breaks ties.
-struct Traffic {
+struct MessagePlan {
   std::vector<Message> messages;
   std::vector<std::uint32_t> consumers, lanes;
   std::vector<std::uint32_t> message_begin;  // T + 1: where each tensor's messages begin
@@ -40,11 +40,11 @@ struct MissingRoute {
 
 // Fills `traffic`, or says which transfer has no way (smallest tensor, then device).
 using PlanMessages = std::optional<MissingRoute> (*)(const SwitchedProblem&, const std::vector<std::uint8_t>& device,
-                                                     Traffic& traffic);
+                                                     MessagePlan& traffic);
 PlanMessages planner(FanOut fan_out);
 
 struct Simulated {
-  Traffic traffic;
+  MessagePlan traffic;
   std::vector<Ticks> op_start, op_end;  // N
   Ticks last_event = 0;
 };
@@ -64,7 +64,7 @@ FindPeaks peak_finder(MemoryModel model);
 
 // Calls visit(device, begin, end) for each destination of a message: its consumers there.
 template <class Visit>
-void visit_destinations(const Traffic& traffic, const Message& message, const std::vector<std::uint8_t>& device,
+void visit_destinations(const MessagePlan& traffic, const Message& message, const std::vector<std::uint8_t>& device,
                         Visit&& visit) {
   const std::uint32_t* const end = traffic.consumers.data() + message.consumer_end;
   for (const std::uint32_t* run = traffic.consumers.data() + message.consumer_begin; run != end;) {

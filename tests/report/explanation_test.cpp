@@ -207,7 +207,7 @@ TEST(Explanation, AddsUpOnRandomProblems) {
     RC_ASSERT(parsed["feasible"].get<bool>() == e.reason.empty());
     if (!e.outcome.timed()) return;
     Ticks along = 0;
-    for (const Stretch& stretch : e.stretches) {
+    for (const PathStretch& stretch : e.stretches) {
       RC_ASSERT(stretch.start == along);
       RC_ASSERT(stretch.first <= stretch.longest && stretch.longest < stretch.first + stretch.count);
       along = stretch.end;

@@ -15,7 +15,7 @@
 namespace emplace {
 
 // Steps of the critical path that follow each other on one device, or over one pair of devices.
-struct Stretch {
+struct PathStretch {
   std::size_t first = 0, count = 0;  // positions in the path
   std::size_t longest = 0;           // position of the longest step
   Ticks start = 0, end = 0;
@@ -42,7 +42,7 @@ struct Explanation {
   Timeline timeline;
   std::vector<PathStep> path;
   PathShares shares;
-  std::vector<Stretch> stretches;          // of the path, in order of time
+  std::vector<PathStretch> stretches;      // of the path, in order of time
   std::vector<std::size_t> ops_on;         // D
   Bytes moved_bytes = 0;                   // summed over transfers, however many channels each used
   std::vector<OpId> costly_ops;            // the ten that last longest
