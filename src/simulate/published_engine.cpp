@@ -110,7 +110,7 @@ class SwitchedEngine final : public Engine {
 
   const published::SwitchedProblem p_;
   const published::PlanMessages plan_;
-  const std::unique_ptr<published::EventQueue> queue_;
+  const std::unique_ptr<published::SwitchedQueue> queue_;
   const published::FindPeaks find_peaks_;
   const bool needs_order_, reports_events_, limited_;
   published::Simulated s_;

@@ -98,7 +98,7 @@ struct Event {
 };
 
 template <class Order>
-class Queue final : public EventQueue {
+class Queue final : public SwitchedQueue {
  public:
   explicit Queue(const SwitchedProblem& problem) : p_(problem), order_(problem), lines_(problem.lane_count) {}
 
@@ -257,7 +257,7 @@ class Queue final : public EventQueue {
 
 }  // namespace
 
-std::unique_ptr<EventQueue> make_event_queue(const SwitchedProblem& problem, ReadyOrder order) {
+std::unique_ptr<SwitchedQueue> make_event_queue(const SwitchedProblem& problem, ReadyOrder order) {
   switch (order) {
     case ReadyOrder::fifo: return std::make_unique<Queue<KeyOrder<FirstReady>>>(problem);
     case ReadyOrder::priority: return std::make_unique<Queue<KeyOrder<GivenPriority>>>(problem);

@@ -50,12 +50,12 @@ struct Simulated {
 };
 
 // The event queue under one ready order. Fills in the times of `simulated`, whose traffic is planned.
-class EventQueue {
+class SwitchedQueue {
  public:
-  virtual ~EventQueue() = default;
+  virtual ~SwitchedQueue() = default;
   virtual void run(const Placement& placement, Simulated& simulated) = 0;
 };
-std::unique_ptr<EventQueue> make_event_queue(const SwitchedProblem& problem, ReadyOrder order);
+std::unique_ptr<SwitchedQueue> make_event_queue(const SwitchedProblem& problem, ReadyOrder order);
 
 // Peak bytes of each device.
 using FindPeaks = void (*)(const SwitchedProblem&, const std::vector<std::uint8_t>& device, const Simulated& simulated,
