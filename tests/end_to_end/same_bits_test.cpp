@@ -99,10 +99,10 @@ TEST_F(SameBits, ARunKilledHalfWayAndResumedEndsAsAnUndisturbedOne) {
 
 TEST_F(SameBits, AnInterruptedRunCheckpointsEndsWith75AndResumes) {
   const std::string undisturbed = folder_ / "undisturbed";
-  ASSERT_EQ(emplace_run(train(undisturbed)).exit_code, 0);
+  ASSERT_EQ(emplace_run(train(undisturbed, {"evaluations=4000"})).exit_code, 0);
   const std::string run = folder_ / "interrupted";
-  Process process(under_mpirun(2, command(train(run))));
-  for (int i = 0; i < 3000 && !file_exists(run + "/metrics.csv"); ++i)
+  Process process(under_mpirun(2, command(train(run, {"evaluations=4000"}))));
+  for (int i = 0; i < 60000 && !file_exists(run + "/metrics.csv"); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   process.signal(SIGUSR1);
   const auto stopped = process.wait(std::chrono::seconds(60));
