@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 
+#include "batch_bound_program.hpp"
 #include "batch_program.hpp"
 #include "batch_scalar.hpp"
 #include "emplace/base/error.hpp"
@@ -56,6 +57,13 @@ double all_times(const Problem& p) {
     sum += largest(p.transfer_time, t, classes) * static_cast<double>(devices);
   return sum;
 }
+// Above every sum of memory.
+double all_bytes(const Problem& p) {
+  double sum = 0;
+  for (std::size_t op = 0; op < p.op_count(); ++op) sum += static_cast<double>(p.resident[op] + p.scratch[op]);
+  for (const Bytes bytes : p.tensor_bytes) sum += static_cast<double>(bytes) * static_cast<double>(p.device_count());
+  return sum;
+}
 constexpr double exact_in_a_double = 0x1p53;
 
 // Aligned for the widest vectors.
@@ -76,6 +84,49 @@ class Scratch {
   std::unique_ptr<std::byte[], Free> memory_;
 };
 
+// What the kernels need to bound peaks of memory.
+class Bound {
+ public:
+  Bound(const Problem& problem, std::span<const std::uint32_t> order, std::vector<batch::Stretch>& stretches)
+      : program_(problem, order, stretches),
+        sent_(program_.tensors * words_bytes(problem) + 8),
+        lanes_((program_.tensors + 2 * program_.inputs) * sizeof(std::uint16_t)),
+        late_((most_of_a_stretch(stretches) + 1) * sizeof(batch::BoundView::Late)),
+        times_(2 * most_of_a_stretch(stretches) * batch::lanes * sizeof(double)),
+        levels_((2 * stretches.size() + 8) * problem.device_count() * batch::lanes * sizeof(double)) {
+    view_ = program_.view();
+    view_.sent = sent_.as<std::uint8_t>();
+    view_.all_away = lanes_.as<std::uint16_t>();
+    view_.last = view_.all_away + program_.tensors;
+    view_.last_sent = view_.last + program_.inputs;
+    view_.late = late_.as<batch::BoundView::Late>();
+    view_.end = times_.as<double>();
+    view_.until = view_.end + most_of_a_stretch(stretches) * batch::lanes;
+    const std::size_t row = problem.device_count() * batch::lanes;
+    view_.highest = levels_.as<double>();
+    view_.clock = view_.highest + stretches.size() * row;
+    view_.state = view_.clock + stretches.size() * row;
+    peak_ = view_.state + 6 * row;
+  }
+  [[nodiscard]] const batch::BoundView& view() const { return view_; }
+  [[nodiscard]] double* peak() const { return peak_; }  // D x lanes
+
+ private:
+  static std::size_t words_bytes(const Problem& problem) { return (problem.device_count() + 3) / 4 * 8; }
+  // Ops or tensors.
+  static std::size_t most_of_a_stretch(const std::vector<batch::Stretch>& stretches) {
+    std::size_t most = 0;
+    for (std::size_t s = 0; s + 1 < stretches.size(); ++s)
+      most = std::max({most, stretches[s + 1].op - stretches[s].op, stretches[s + 1].tensor - stretches[s].tensor});
+    return most;
+  }
+
+  const BatchBoundProgram program_;
+  Scratch sent_, lanes_, late_, times_, levels_;
+  batch::BoundView view_;
+  double* peak_;
+};
+
 class Batch final : public BatchEngine {
  public:
   Batch(const Problem& problem, std::span<const std::uint32_t> order, BatchKernel kernel)
@@ -87,7 +138,7 @@ class Batch final : public BatchEngine {
         kernel_(kernel),
         in_lanes_(network_.private_pairs && problem.device_count() <= batch::most_devices),
         device_(problem.op_count() * batch::lanes + 16),
-        where_(problem.op_count() * 8 + 8),
+        where_(problem.op_count() * ((problem.device_count() + 3) / 4) * 8 + 8),
         ready_(program_.slots * batch::lanes * sizeof(double)),
         device_free_(std::max<std::size_t>(problem.device_count(), 8) * batch::lanes * sizeof(double)),
         pair_free_(problem.device_count() * problem.device_count() * batch::lanes * sizeof(double)),
@@ -104,6 +155,13 @@ class Batch final : public BatchEngine {
     view_.pair_free = pair_free_.as<double>();
     view_.makespan = makespan_.as<double>();
     for (const Device& device : problem.devices) limited_ |= device.memory != no_memory_limit;
+    if (limited_ && in_lanes_ && problem.device_count() <= batch::most_bounded &&
+        all_bytes(problem) < exact_in_a_double)
+      bound_ = std::make_unique<Bound>(problem, order, program_.stretches);
+    if (bound_) {
+      view_.bound = &bound_->view();
+      view_.peak_bound = bound_->peak();
+    }
     for (std::uint32_t group = 0; group < problem.group_names.size(); ++group) {
       for (std::uint32_t op = 0; op < problem.op_count(); ++op)
         if (problem.group[op] == GroupId{group}) group_ops_.items.push_back(op);
@@ -119,12 +177,13 @@ class Batch final : public BatchEngine {
     for (std::size_t begin = 0; begin < devices.size(); begin += batch_lanes) {
       const std::size_t count = std::min(batch_lanes, devices.size() - begin);
       for (std::size_t lane = 0; lane < batch_lanes; ++lane) lane_[lane] = devices[begin + std::min(lane, count - 1)];
-      const bool need_exact = limited_ || !peaks.empty() || (!in_lanes_ && kernel_ != BatchKernel::scalar);
-      if (!need_exact && kernel_ != BatchKernel::scalar) run_kernel();
+      const bool scalar = kernel_ == BatchKernel::scalar;
+      const bool need_exact = !peaks.empty() || (limited_ && (scalar || !bound_)) || (!scalar && !in_lanes_);
+      if (!need_exact && !scalar) run_kernel();
       for (std::size_t lane = 0; lane < count; ++lane) {
         Outcome& outcome = outcomes[begin + lane];
         if (!need_exact) outcome = outcome_of(lane);
-        if (need_exact || !outcome.timed())
+        if (need_exact || !outcome.timed() || (limited_ && may_overflow(lane)))
           outcome = ask_exact(lane, peaks.empty() ? peaks : peaks.subspan((begin + lane) * row, row));
       }
     }
@@ -160,6 +219,12 @@ class Batch final : public BatchEngine {
     return outcome;
   }
 
+  [[nodiscard]] bool may_overflow(std::size_t lane) const {
+    for (std::size_t d = 0; d < problem_.device_count(); ++d)
+      if (view_.peak_bound[d * batch_lanes + lane] > static_cast<double>(problem_.devices[d].memory)) return true;
+    return false;
+  }
+
   Outcome ask_exact(std::size_t lane, std::span<Bytes> peaks) {
     std::copy_n(lane_[lane], one_.device.size(), one_.device.begin());
     const Outcome outcome = exact_->evaluate(one_, {.usage = peaks.empty() ? nullptr : &usage_, .timeline = nullptr});
@@ -170,7 +235,7 @@ class Batch final : public BatchEngine {
 
   const Problem& problem_;
   const Network network_;
-  const BatchProgram program_;
+  BatchProgram program_;
   BatchScalar scalar_;
   const std::unique_ptr<Engine> exact_;
   const BatchKernel kernel_;
@@ -179,6 +244,7 @@ class Batch final : public BatchEngine {
   Lists group_ops_;
   Scratch device_, where_, ready_, device_free_, pair_free_, makespan_;
   std::array<const std::uint8_t*, batch_lanes> lane_{};
+  std::unique_ptr<Bound> bound_;  // none where memory is not limited or not bounded
   batch::View view_;
   Placement one_;  // for the exact engine
   Usage usage_;

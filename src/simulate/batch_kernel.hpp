@@ -3,25 +3,14 @@
 // each instruction set.
 #pragma once
 
+#include "batch_bound.hpp"
 #include "batch_lanes.hpp"
 #include "batch_pack.hpp"
 #include "batch_view.hpp"
+#include "batch_walk.hpp"
 
 namespace emplace::batch {
 namespace {
-
-template <unsigned N>
-struct Number {
-  static constexpr unsigned value = N;
-};
-// Calls f(Number<0>) .. f(Number<N-1>): positions that are known when compiling keep arrays in registers.
-template <unsigned N, class F>
-[[gnu::always_inline]] inline void each(F&& f) {
-  if constexpr (N > 0) {
-    each<N - 1>(f);
-    f(Number<N - 1>{});
-  }
-}
 
 // The element of `values` whose mask holds, where exactly one does.
 template <unsigned N>
@@ -40,7 +29,7 @@ constexpr unsigned consumer_size = 3;
 }
 
 // Few devices: free times of devices and of pairs of devices live in registers.
-template <unsigned D, bool Uniform>
+template <unsigned D, bool Uniform, bool Record>
 void walk_one_hot(const View& view, unsigned first, const Stretch& begin, const Stretch& end_of_stretch) {
   const std::uint32_t* code = view.code + begin.code;
   const std::uint32_t* const end_of_code = view.code + end_of_stretch.code;
@@ -50,14 +39,13 @@ void walk_one_hot(const View& view, unsigned first, const Stretch& begin, const 
   double* const ready = view.ready + first;
   const std::uint8_t* const where = view.where + first / 8;
   // Of the op's word, or of a part of it.
-  const auto word_of = [where](std::uint32_t op) {
-    std::uint64_t word;
-    __builtin_memcpy(&word, where + std::size_t{op} * 8, sizeof word);
-    return word;
-  };
+  const auto word_of = [where](std::uint32_t op) { return load_word(where + std::size_t{op} * 8); };
   const auto mask_on = [where, first](std::uint32_t op, unsigned d) {
     return mask_at(where + std::size_t{op} * 8 + std::size_t{2} * d, first);
   };
+
+  double* record_end = Record ? view.bound->end + first : nullptr;
+  double* record_until = Record ? view.bound->until + first : nullptr;
 
   Vector free[D], pair[D][D];
   each<D>([&](auto i) {
@@ -75,6 +63,10 @@ void walk_one_hot(const View& view, unsigned first, const Stretch& begin, const 
     op_time += D;
     const Vector start = larger(choose_one<D>(here, free), load(ready + code[1]));
     const Vector end = add(start, choose_one<D>(here, times));
+    if constexpr (Record) {
+      store(record_end, end);
+      record_end += lanes;
+    }
     each<D>([&](auto d) { free[d.value] = choose(here[d.value], end, free[d.value]); });
 
     std::uint32_t tensors = code[2];
@@ -108,6 +100,12 @@ void walk_one_hot(const View& view, unsigned first, const Stretch& begin, const 
         arrival[j.value] = choose(here[j.value], end, line);
       });
       transfer += columns;
+      if constexpr (Record) {
+        Vector until = arrival[0];
+        each<D>([&](auto d) { until = larger(until, arrival[d.value]); });
+        store(record_until, until);
+        record_until += lanes;
+      }
       do {
         for (unsigned c = 0; c < 2; ++c, code += consumer_size) {
           Mask there[D];
@@ -125,7 +123,7 @@ void walk_one_hot(const View& view, unsigned first, const Stretch& begin, const 
 
 // More devices: free times of pairs live in memory, [lane][pair]; those of devices in registers (Few: up to 8 devices)
 // or in memory, [lane][device].
-template <bool Few, bool Uniform>
+template <bool Few, bool Uniform, bool Record>
 void walk_gathered(const View& view, unsigned first, const Stretch& begin, const Stretch& end_of_stretch) {
   const std::uint32_t* code = view.code + begin.code;
   const std::uint32_t* const end_of_code = view.code + end_of_stretch.code;
@@ -138,6 +136,8 @@ void walk_gathered(const View& view, unsigned first, const Stretch& begin, const
   double* const pair_free = view.pair_free + first * devices * devices;
   const std::uint8_t* const device = view.device + first;
   const auto device_of = [device](std::uint32_t op) { return devices_of(device + std::size_t{op} * lanes); };
+  double* record_end = Record ? view.bound->end + first : nullptr;
+  double* record_until = Record ? view.bound->until + first : nullptr;
   const Index lane_devices = times(lane_numbers(), devices);
   const Index lane_pairs = times(lane_devices, devices);
 
@@ -158,6 +158,10 @@ void walk_gathered(const View& view, unsigned first, const Stretch& begin, const
       end = add(larger(gather(device_free, at), inputs), gather(op_time, Places(here)));
       scatter(device_free, at, end);
     }
+    if constexpr (Record) {
+      store(record_end, end);
+      record_end += lanes;
+    }
     op_time += devices;
     const Index row = plus(lane_pairs, times(here, devices));
 
@@ -165,6 +169,7 @@ void walk_gathered(const View& view, unsigned first, const Stretch& begin, const
     for (code += 3; tensors != 0; --tensors, transfer += columns) {
       // A copy that is already sent arrives when its pair of devices is free again.
       Index sent_to = no_set();
+      Vector until = end;
       for (std::uint32_t consumers = *code++; consumers != 0; --consumers, code += consumer_size) {
         const Index there = device_of(code[0]);
         const Places at(plus(row, there));
@@ -182,7 +187,13 @@ void walk_gathered(const View& view, unsigned first, const Stretch& begin, const
           arrival = choose(both(sent, contended), line, add(larger(line, end), lasts));
           scatter(pair_free, at, choose(contended, arrival, all(0)));
         }
-        put(ready, code, choose(equal(here, there), end, arrival));
+        arrival = choose(equal(here, there), end, arrival);
+        if constexpr (Record) until = larger(until, arrival);
+        put(ready, code, arrival);
+      }
+      if constexpr (Record) {
+        store(record_until, until);
+        record_until += lanes;
       }
     }
   }
@@ -191,17 +202,15 @@ void walk_gathered(const View& view, unsigned first, const Stretch& begin, const
 
 using Walk = void (*)(const View&, unsigned first, const Stretch& begin, const Stretch& end);
 
-Walk walk_for(const View& view) {
-  const bool uniform = view.uniform;
-  switch (view.devices) {
-    case 1: return walk_one_hot<1, true>;
-    case 2: return uniform ? walk_one_hot<2, true> : walk_one_hot<2, false>;
-    case 3: return uniform ? walk_one_hot<3, true> : walk_one_hot<3, false>;
-    case 4: return uniform ? walk_one_hot<4, true> : walk_one_hot<4, false>;
-    default: break;
+template <bool Uniform, bool Record>
+Walk walk_for(unsigned devices) {
+  switch (devices) {
+    case 1: return walk_one_hot<1, true, Record>;
+    case 2: return walk_one_hot<2, Uniform, Record>;
+    case 3: return walk_one_hot<3, Uniform, Record>;
+    case 4: return walk_one_hot<4, Uniform, Record>;
+    default: return devices <= 8 ? walk_gathered<true, Uniform, Record> : walk_gathered<false, Uniform, false>;
   }
-  if (view.devices <= 8) return uniform ? walk_gathered<true, true> : walk_gathered<true, false>;
-  return uniform ? walk_gathered<false, true> : walk_gathered<false, false>;
 }
 
 void run(const View& view) {
@@ -209,9 +218,16 @@ void run(const View& view) {
   const unsigned devices = view.devices < 8 ? 8 : view.devices;
   __builtin_memset(view.device_free, 0, devices * lanes * sizeof(double));
   __builtin_memset(view.pair_free, 0, std::size_t{view.devices} * view.devices * lanes * sizeof(double));
-  const Walk walk = walk_for(view);
+  const Walk walk = view.bound ? (view.uniform ? walk_for<true, true> : walk_for<false, true>)(view.devices)
+                               : (view.uniform ? walk_for<true, false> : walk_for<false, false>)(view.devices);
+  const Bounding bounding = view.bound ? bounding_for(view.devices) : Bounding{};
+  if (view.bound) bounding.begin(view);
   for (std::size_t s = 0; s < view.stretch_count; ++s)
-    for (unsigned first = 0; first < lanes; first += width) walk(view, first, view.stretches[s], view.stretches[s + 1]);
+    for (unsigned first = 0; first < lanes; first += width) {
+      walk(view, first, view.stretches[s], view.stretches[s + 1]);
+      if (view.bound) bounding.stretch(view, first, s);
+    }
+  if (view.bound) bounding.end(view);
   // Each device's last end: [device][lane], or [lane][device].
   for (unsigned lane = 0; lane < lanes; ++lane) {
     double last = 0;

@@ -3,19 +3,26 @@
 
 #include "batch_lanes.hpp"
 #include "batch_view.hpp"
+#include "batch_walk.hpp"
 
 namespace emplace::batch {
 namespace {
 
+// Words for an op; none where nothing reads them.
+inline unsigned packed_words(const View& view) {
+  return view.devices <= most_one_hot || view.bound ? words_of(view.devices) : 0;
+}
+
 inline void pack_one_by_one(const View& view, std::size_t begin) {
+  const unsigned words = packed_words(view);
   for (std::size_t op = begin; op < view.ops; ++op) {
-    std::uint64_t where = 0;
+    std::uint64_t where[max_words] = {};
     for (unsigned lane = 0; lane < lanes; ++lane) {
       const std::uint8_t device = view.placement[lane][op];
       view.device[op * lanes + lane] = device;
-      if (device < most_one_hot) where |= std::uint64_t{1} << (16 * device + lane);
+      if (words > 0) where[device / 4] |= std::uint64_t{1} << (16 * (device % 4) + lane);
     }
-    __builtin_memcpy(view.where + op * 8, &where, sizeof where);
+    for (unsigned w = 0; w < words; ++w) store_word(view.where + (op * words + w) * 8, where[w]);
   }
 }
 
@@ -23,6 +30,7 @@ inline void pack_one_by_one(const View& view, std::size_t begin) {
 
 // 16 ops at a time: the 16 x 16 bytes are transposed by interleaving rows four times.
 inline void pack(const View& view) {
+  const unsigned words = packed_words(view);
   std::size_t op = 0;
   for (; op + 16 <= view.ops; op += 16) {
     __m128i a[16], b[16];
@@ -39,11 +47,12 @@ inline void pack(const View& view) {
     interleave(b, a);
     for (unsigned i = 0; i < 16; ++i) {
       _mm_store_si128(reinterpret_cast<__m128i*>(view.device + (op + i) * lanes), a[i]);
-      if (view.devices > most_one_hot) continue;
-      std::uint64_t where = 0;
-      for (unsigned d = 0; d < most_one_hot; ++d)
-        where |= std::uint64_t(_mm_movemask_epi8(_mm_cmpeq_epi8(a[i], _mm_set1_epi8(char(d))))) << (16 * d);
-      __builtin_memcpy(view.where + (op + i) * 8, &where, sizeof where);
+      for (unsigned w = 0; w < words; ++w) {
+        std::uint64_t where = 0;
+        for (unsigned d = 0; d < 4; ++d)
+          where |= std::uint64_t(_mm_movemask_epi8(_mm_cmpeq_epi8(a[i], _mm_set1_epi8(char(4 * w + d))))) << (16 * d);
+        store_word(view.where + ((op + i) * words + w) * 8, where);
+      }
     }
   }
   pack_one_by_one(view, op);

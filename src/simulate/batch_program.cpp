@@ -8,7 +8,7 @@ namespace emplace {
 namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 // Their code and costs stay in the second-nearest cache while the lanes take turns.
-constexpr std::size_t ops_a_stretch = 512;
+constexpr std::size_t ops_a_stretch = 128;
 constexpr std::uint32_t none = 0xffffffff;
 
 // Hands out slots like registers.
@@ -49,7 +49,7 @@ BatchProgram::BatchProgram(const Problem& p, const Network& network, std::span<c
     code.insert(code.end(), {op, from * batch::lanes, to * batch::lanes});
   };
   for (std::size_t position = 0; position < order.size(); ++position) {
-    if (position % ops_a_stretch == 0) stretches.push_back({code.size(), position, tensors});
+    if (position % ops_a_stretch == 0) stretches.push_back({code.size(), position, tensors, 0, 0, 0});
     const std::uint32_t op = order[position];
     for (std::size_t d = 0; d < devices; ++d) {
       const Ticks time = p.op_time[op * devices + d];
@@ -77,7 +77,7 @@ BatchProgram::BatchProgram(const Problem& p, const Network& network, std::span<c
       if (in_pairs && consumers.size() % 2 != 0) add_consumer(op, batch::zero_slot, batch::waste_slot);
     }
   }
-  stretches.push_back({code.size(), order.size(), tensors});
+  stretches.push_back({code.size(), order.size(), tensors, 0, 0, 0});
   op_time.resize(op_time.size() + batch::lanes);  // kernels may load whole vectors
 }
 

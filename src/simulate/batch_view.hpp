@@ -18,8 +18,46 @@ inline constexpr std::uint32_t waste_slot = 1;
 
 // A stretch of the order, walked by all lanes before the next, so that what they share is read from far away once.
 struct Stretch {
-  std::size_t code, op, tensor;  // where it begins
+  std::size_t code, op, tensor;                // where it begins
+  std::size_t op_code, bytes, numbered_input;  // of BoundView
 };
+
+// What bounds the peaks of memory (batch_bound.hpp); D up to most_bounded devices, words of 16 bits a device as in
+// View::where.
+inline constexpr unsigned most_bounded = 8;
+
+struct BoundView {
+  // Tensor after tensor in the walk's order, if it has consumers: the producer, the number of consumers; for each
+  // consumer, from the last in the walk to the first: its op, and the number of this input or no_input. Inputs are
+  // numbered in the walk's order, but for those whose tensor has no other consumer.
+  const std::uint32_t* tensor_code;
+  std::size_t tensor_code_size;
+  // Op after op in the walk's order: op id, pairs of numbered inputs (at least one, filled up with
+  // inputs of no bytes), tensors that have consumers.
+  const std::uint32_t* op_code;
+  // In the same order: bytes held from an op's start; bytes let go at its end; of each of its numbered inputs; of each
+  // of its tensors.
+  const double* bytes;
+  const double* resident;  // ops, by id; null: all are 0
+
+  // Scratch.
+  std::uint8_t* sent;        // tensors x words of 8: where it is sent
+  std::uint16_t* all_away;   // tensors: lanes that make it where no consumer is
+  std::uint16_t* last;       // inputs: lanes that let the buffer go when this consumer ends
+  std::uint16_t* last_sent;  // inputs: lanes that need it no more then, but have sent it
+  double* end;               // ops of a stretch x lanes
+  double* until;  // tensors of a stretch x lanes: when all is sent that its producer's device has sent so far
+  double* state;  // 6 x devices x lanes
+  struct Late {
+    const double* end;         // of the producer
+    const std::uint8_t* sent;  // of the tensor
+    double bytes;
+  };
+  Late* late;       // tensors of a stretch, and one: those that matter to stretches before
+  double* highest;  // stretches x devices x lanes: highest level in a stretch
+  double* clock;    // stretches x devices x lanes: end of each device's last op before a stretch
+};
+inline constexpr std::uint32_t no_input = 0xffffffff;
 
 struct View {
   std::size_t ops;
@@ -40,11 +78,13 @@ struct View {
 
   const std::uint8_t* const* placement;  // lanes pointers to the device of each op
   std::uint8_t* device;                  // ops x lanes, and 16 more
-  std::uint8_t* where;                   // ops x 8, and 8 more: words of bits 16 d + lane
+  std::uint8_t* where;                   // ops x words of 8, and 8 more: bits 16 d + lane
   double* ready;                         // slots x lanes
   double* device_free;                   // devices x lanes
   double* pair_free;                     // devices x devices x lanes
   double* makespan;                      // lanes; infinite if an op cannot run or a route is missing
+  const BoundView* bound;                // null: memory is not wanted
+  double* peak_bound;                    // devices x lanes
 };
 
 // Evaluates the 16 placements.

@@ -80,6 +80,79 @@ TEST(BatchEngine, EqualsTheReferenceInEveryLane) {
   }));
 }
 
+TEST(BatchEngine, JudgesMemoryLikeTheReferenceAroundThePeak) {
+  EXPECT_TRUE(rc::check("memory limits within a few bytes of the peak", [](const RandomProblem& random) {
+    Problem problem = problem_of(mostly_supported(random));
+    if (!batch_supports(problem)) RC_DISCARD();
+    const auto placements =
+        placements_of(problem, *rc::gen::nonEmpty(rc::gen::arbitrary<std::vector<RandomPlacement>>()));
+    Usage usage;
+    make_reference_engine(problem, Schedule::in_order)->evaluate(placements[0], {.usage = &usage, .timeline = nullptr});
+    for (std::size_t d = 0; d < problem.device_count(); ++d) {
+      const Bytes peak = usage.device_peak.empty() ? 0 : usage.device_peak[d];
+      const auto slack = *rc::gen::weightedElement<Bytes>({{3, 0}, {2, 1}, {2, -1}, {1, -3}, {1, no_memory_limit}});
+      problem.devices[d].memory = slack == no_memory_limit ? slack : std::max<Bytes>(0, peak + slack);
+    }
+    assert_equal(problem, placements);
+  }));
+}
+
+// What every kernel says of a placement when device `device` has `memory`.
+std::vector<bool> fits(Problem problem, const Placement& placement, std::size_t device, Bytes memory) {
+  problem.devices[device].memory = memory;
+  std::vector<bool> feasible;
+  for (const BatchKernel kernel : batch_kernels()) {
+    std::vector<Outcome> outcomes(1);
+    make_batch_engine(problem, placement.order, kernel)->evaluate(pointers({placement}), outcomes);
+    feasible.push_back(outcomes[0].feasible());
+  }
+  return feasible;
+}
+
+TEST(BatchEngine, CountsCopiesThatArriveBesideOpsFarBeforeThemInTheOrder) {
+  // Device 1 runs `first` in [0, 10^6) with 1000 bytes of scratch, then 500 ops. Behind these in the order come ten ops
+  // of device 0, each sending 7 bytes to the very last op on device 1: they arrive while `first` runs. 1070 bytes.
+  Toy toy(2);
+  toy.route(0, 1, {toy.channel(1, 1)});
+  toy.route(1, 0, {toy.channel(1, 1)});
+  Placement placement;
+  toy.op({1'000'000, 1'000'000}, 0, 1000);
+  placement.device.push_back(1);
+  for (int i = 0; i < 500; ++i) toy.op({1, 1}), placement.device.push_back(1);
+  std::vector<OpId> senders;
+  for (int i = 0; i < 10; ++i) senders.push_back(toy.op({1, 1})), placement.device.push_back(0);
+  const OpId last = toy.op({1, 1});
+  placement.device.push_back(1);
+  for (const OpId sender : senders) toy.tensor(sender, 7, {last});
+  const Problem problem = toy.build();
+  for (std::uint32_t op = 0; op < problem.op_count(); ++op) placement.order.push_back(op);
+  EXPECT_THAT(fits(problem, placement, 1, 1070), testing::Each(true));
+  EXPECT_THAT(fits(problem, placement, 1, 1069), testing::Each(false));
+}
+
+TEST(BatchEngine, HoldsAnOriginalUntilItIsSentHoweverManyOpsRunMeanwhile) {
+  // Device 0 makes 100 bytes in [0, 1), which take 10^6 ticks to device 1. Meanwhile it runs 300 ops with 50 bytes of
+  // scratch: 150 bytes. Two ops that both need the reply of device 1 come after.
+  for (const bool also_here : {false, true}) {
+    Toy toy(2);
+    toy.route(0, 1, {toy.channel(1, 10'000)});
+    toy.route(1, 0, {toy.channel(1, 1)});
+    const OpId maker = toy.op({1, 1});
+    const OpId reader = toy.op({1, 1});
+    Placement placement{{0, 0}, {}};
+    for (int i = 0; i < 300; ++i) toy.op({1, 1}, 0, 50), placement.device.push_back(0);
+    const OpId far = toy.op({1, 1});
+    const OpId after = toy.op({1, 1}, 0, 60);
+    placement.device.insert(placement.device.end(), {1, 0});
+    toy.tensor(maker, 100, also_here ? std::vector<OpId>{reader, far} : std::vector<OpId>{far});
+    toy.tensor(far, 1, {after});
+    const Problem problem = toy.build();
+    for (std::uint32_t op = 0; op < problem.op_count(); ++op) placement.order.push_back(op);
+    EXPECT_THAT(fits(problem, placement, 0, 150), testing::Each(true));
+    EXPECT_THAT(fits(problem, placement, 0, 149), testing::Each(false));
+  }
+}
+
 // Without groups, limits and tiny sizes: nothing but the kernels decides.
 TEST(BatchEngine, EqualsTheExactEngineOnLargerProblems) {
   for (const std::uint32_t devices : {1U, 2U, 3U, 4U, 5U, 8U, 9U, 20U, 65U})
@@ -113,13 +186,20 @@ TEST(BatchEngine, EqualsTheExactEngineOnLargerProblems) {
         for (std::uint32_t op = 0; op < ops; ++op)
           placement.device.push_back(static_cast<std::uint8_t>(random.below(devices)));
       }
-      const auto exact = make_exact_engine(problem, Schedule::in_order);
-      for (const BatchKernel kernel : batch_kernels()) {
-        std::vector<Outcome> outcomes(placements.size());
-        make_batch_engine(problem, problem.topological, kernel)->evaluate(pointers(placements), outcomes);
-        for (std::size_t i = 0; i < placements.size(); ++i)
-          ASSERT_EQ(outcomes[i].makespan, exact->evaluate(placements[i]).makespan)
-              << devices << " devices, " << name_of(kernel) << ", placement " << i;
+      // Without limits; then with some that about half of the placements keep.
+      Problem limited = problem;
+      Usage usage;
+      make_exact_engine(problem, Schedule::in_order)->evaluate(placements[0], {.usage = &usage, .timeline = nullptr});
+      for (std::size_t d = 0; d < devices; ++d) limited.devices[d].memory = usage.device_peak[d] * 9 / 8;
+      for (const Problem* p : {&problem, static_cast<const Problem*>(&limited)}) {
+        const auto exact = make_exact_engine(*p, Schedule::in_order);
+        for (const BatchKernel kernel : batch_kernels()) {
+          std::vector<Outcome> outcomes(placements.size());
+          make_batch_engine(*p, p->topological, kernel)->evaluate(pointers(placements), outcomes);
+          for (std::size_t i = 0; i < placements.size(); ++i)
+            ASSERT_EQ(outcomes[i], exact->evaluate(placements[i]))
+                << devices << " devices, " << name_of(kernel) << ", placement " << i;
+        }
       }
     }
 }

@@ -1,0 +1,34 @@
+// What the walks of the batch kernels share.
+#pragma once
+
+#include "batch_lanes.hpp"
+#include "batch_view.hpp"
+
+namespace emplace::batch {
+namespace {
+
+template <unsigned N>
+struct Number {
+  static constexpr unsigned value = N;
+};
+// Calls f(Number<0>) .. f(Number<N-1>): positions that are known when compiling keep arrays in registers.
+template <unsigned N, class F>
+[[gnu::always_inline]] inline void each(F&& f) {
+  if constexpr (N > 0) {
+    each<N - 1>(f);
+    f(Number<N - 1>{});
+  }
+}
+
+// Words of bits 16 d + lane, four devices a word.
+constexpr unsigned words_of(unsigned devices) { return (devices + 3) / 4; }
+inline constexpr unsigned max_words = words_of(most_bounded);
+inline std::uint64_t load_word(const std::uint8_t* p) {
+  std::uint64_t word;
+  __builtin_memcpy(&word, p, sizeof word);
+  return word;
+}
+inline void store_word(std::uint8_t* p, std::uint64_t word) { __builtin_memcpy(p, &word, sizeof word); }
+
+}  // namespace
+}  // namespace emplace::batch
