@@ -131,8 +131,8 @@ TEST(BatchEngine, CountsCopiesThatArriveBesideOpsFarBeforeThemInTheOrder) {
 }
 
 TEST(BatchEngine, HoldsAnOriginalUntilItIsSentHoweverManyOpsRunMeanwhile) {
-  // Device 0 makes 100 bytes in [0, 1), which take 10^6 ticks to device 1. Meanwhile it runs 300 ops with 50 bytes of
-  // scratch: 150 bytes. Two ops that both need the reply of device 1 come after.
+  // Device 0 makes 100 bytes in [0, 1), which take 10^6 ticks to device 1. Meanwhile it runs 300 ops, the last 200 with
+  // 50 bytes of scratch: 150 bytes. An op with 60 comes after the reply of device 1.
   for (const bool also_here : {false, true}) {
     Toy toy(2);
     toy.route(0, 1, {toy.channel(1, 10'000)});
@@ -140,7 +140,7 @@ TEST(BatchEngine, HoldsAnOriginalUntilItIsSentHoweverManyOpsRunMeanwhile) {
     const OpId maker = toy.op({1, 1});
     const OpId reader = toy.op({1, 1});
     Placement placement{{0, 0}, {}};
-    for (int i = 0; i < 300; ++i) toy.op({1, 1}, 0, 50), placement.device.push_back(0);
+    for (int i = 0; i < 300; ++i) toy.op({1, 1}, 0, i < 100 ? 0 : 50), placement.device.push_back(0);
     const OpId far = toy.op({1, 1});
     const OpId after = toy.op({1, 1}, 0, 60);
     placement.device.insert(placement.device.end(), {1, 0});

@@ -28,14 +28,19 @@ std::vector<BatchKernel> batch_kernels();      // what this processor runs, the 
 // is requested), or where times can add up to 2^53 ps or more (the lanes are doubles, which are exact below).
 bool batch_supports(const Problem& problem);
 
+// In lock step up to 64 devices if every channel with contention serves one ordered pair of devices; other supported
+// problems go through the exact engine, one placement after the other.
+//
 // Holds scratch memory for one Problem and one order: one engine a thread, no allocation after the first evaluation.
 // The Problem must outlive the engine.
 class BatchEngine {
  public:
   virtual ~BatchEngine() = default;
   // devices[i] points to the N devices of placement i, each below D; any number of placements. outcomes[i] is what the
-  // exact engine says of it with the engine's order. `peaks`, unless empty, has a row of D for each placement and gets
-  // the peak memory of each device, 0 where the outcome is not timed.
+  // exact engine says of it with the engine's order, to the tick and the byte. Where memory is limited, the lanes bound
+  // its peaks from above (up to 8 devices); a placement whose bound exceeds a limit goes through the exact engine.
+  // `peaks`, unless empty, has a row of D for each placement and gets the exact peak of each device, 0 where the
+  // outcome is not timed: every placement then goes through the exact engine.
   virtual void evaluate(std::span<const std::uint8_t* const> devices, std::span<Outcome> outcomes,
                         std::span<Bytes> peaks = {}) = 0;
 };
