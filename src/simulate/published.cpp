@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/query.hpp"
 #include "emplace/base/text.hpp"
 #include "published_entries.hpp"
 
@@ -49,19 +50,8 @@ std::unique_ptr<Engine> ChosenSimulator::make(const Problem& problem, std::optio
 }
 
 ChosenSimulator choose_simulator(std::string_view specification, const std::string& place) {
-  const std::size_t question = specification.find('?');
-  ChosenSimulator chosen{&find_entry(simulators(), specification.substr(0, question), "simulator", place),
-                         ConfigTable(place)};
-  if (question == std::string_view::npos) return chosen;
-  for (const std::string& part : split(specification.substr(question + 1), '&')) {
-    const std::size_t equals = part.find('=');
-    if (equals == std::string::npos || equals == 0)
-      throw InputError(place, "expected key=value after '?', got {}", quote(part));
-    const std::string key = part.substr(0, equals);
-    if (chosen.options.contains(key)) throw InputError(place, "{} is given twice", quote(key));
-    chosen.options.set(key, ConfigTable::parse_value(std::string_view(part).substr(equals + 1), place));
-  }
-  return chosen;
+  NamedQuery query = parse_query(specification, place);
+  return {&find_entry(simulators(), query.name, "simulator", place), std::move(query.options)};
 }
 
 }  // namespace emplace

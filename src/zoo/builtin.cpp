@@ -3,6 +3,7 @@
 
 #include "emplace/base/config.hpp"
 #include "emplace/base/error.hpp"
+#include "emplace/base/query.hpp"
 #include "emplace/base/text.hpp"
 #include "models.hpp"
 
@@ -18,20 +19,8 @@ std::span<const ZooEntry> zoo() {
 
 Graph build_zoo_model(std::string_view specification, const std::string& place) {
   const std::string at = place.empty() ? fmt::format("zoo:{}", specification) : place;
-  const std::size_t question = specification.find('?');
-  const ZooEntry& entry = find_entry(zoo(), specification.substr(0, question), "model", at);
-  ConfigTable options(at);
-  if (question != std::string_view::npos) {
-    for (const std::string& part : split(specification.substr(question + 1), '&')) {
-      const std::size_t equals = part.find('=');
-      if (equals == std::string::npos || equals == 0)
-        throw InputError(at, "expected key=value after '?', got {}", quote(part));
-      const std::string key = part.substr(0, equals);
-      if (options.contains(key)) throw InputError(at, "{} is given twice", quote(key));
-      options.set(key, ConfigTable::parse_value(part.substr(equals + 1), at));
-    }
-  }
-  return entry.build(options);
+  const NamedQuery query = parse_query(specification, at);
+  return find_entry(zoo(), query.name, "model", at).build(query.options);
 }
 
 }  // namespace emplace
