@@ -11,8 +11,8 @@ namespace emplace {
 
 std::span<const ZooEntry> zoo() {
   static const std::vector<ZooEntry> entries{
-      inception_v3_entry(),
-      nmt_entry(),
+      inception_v3_entry(), resnet_50_entry(),  resnet_101_entry(), resnet_152_entry(), nmt_entry(),
+      bert_base_entry(),    bert_large_entry(), gpt_2_entry(),      vit_b_16_entry(),
   };
   return entries;
 }

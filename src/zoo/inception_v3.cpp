@@ -46,8 +46,7 @@ class InceptionV3 {
 
  private:
   Operand unit(const Operand& x, const std::string& name, std::int64_t channels, const Window& window) {
-    const Operand y = batch_norm(model_, name + "/bn", conv(model_, name + "/conv", x, channels, window));
-    return model_.elementwise(name + "/relu", "Relu", {y});
+    return conv_bn_relu(model_, name, x, channels, window);
   }
   Operand unit(const Operand& x, const std::string& name, std::int64_t channels) {
     return unit(x, name, channels, Window{});
@@ -132,17 +131,9 @@ class InceptionV3 {
 
   void classifier(const Operand& image) {
     model_.set_layer("classifier");
-    const std::int64_t channels = model_.dim(image, 1);
-    const Operand mean = model_.op("pool", "GlobalAveragePool", {image}, {options_.batch, channels, 1, 1});
-    Operand x = model_.op("flatten", "Flatten", {mean}, {options_.batch, channels});
-    if (options_.step.training)
-      x = model_
-              .op_several("dropout", "Dropout", {x}, {model_.shape(x), model_.shape(x)},
-                          {{"training_mode", std::int64_t{1}}})
-              .front();
-    const Operand weight = model_.parameter("logits/weight", {channels, options_.classes});
-    const Operand bias = model_.parameter("logits/bias", {options_.classes});
-    softmax_or_loss(model_, "softmax", linear(model_, "logits", x, weight, bias), "labels", options_.step.training);
+    const auto cell = model_.cell("classifier");
+    const Operand x = dropout(model_, "dropout", global_average(model_, "pool", image), options_.step.training);
+    softmax_or_loss(model_, "softmax", dense(model_, "logits", x, options_.classes), "labels", options_.step.training);
   }
 
   InceptionOptions options_;

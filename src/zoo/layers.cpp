@@ -1,6 +1,8 @@
 // Layers that several models share.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "emplace/base/error.hpp"
 #include "model_builder.hpp"
 
@@ -8,26 +10,73 @@ namespace emplace {
 
 namespace {
 
-Attributes attributes_of(const Window& window) {
-  return {
-      {"kernel_shape", std::vector<std::int64_t>{window.height, window.width}},
-      {"strides", std::vector<std::int64_t>{window.stride, window.stride}},
-      {"pads", std::vector<std::int64_t>{window.pad_height, window.pad_width, window.pad_height, window.pad_width}}};
+std::int64_t stride_of(const Window& window, bool width) {
+  return width && window.stride_width != 0 ? window.stride_width : window.stride;
+}
+
+// How far the window reaches along an axis, and the padding before and after it.
+struct Span {
+  std::int64_t reach, before, after;
+};
+
+Span span(const Window& window, std::int64_t size, bool width) {
+  const std::int64_t kernel = width ? window.width : window.height, stride = stride_of(window, width);
+  const std::int64_t reach = (kernel - 1) * window.dilation + 1;
+  if (window.padding == Padding::causal) return {reach, reach - 1, 0};
+  if (window.padding == Padding::same) {
+    const std::int64_t outputs = (size + stride - 1) / stride;
+    const std::int64_t missing = std::max<std::int64_t>((outputs - 1) * stride + reach - size, 0);
+    return {reach, missing / 2, missing - missing / 2};
+  }
+  const std::int64_t pad = width ? window.pad_width : window.pad_height;
+  return {reach, pad, pad};
+}
+
+Attributes attributes_of(const Window& window, const Shape& image) {
+  const Span y = span(window, image.dims[2], false), x = span(window, image.dims[3], true);
+  Attributes attributes{{"kernel_shape", std::vector<std::int64_t>{window.height, window.width}},
+                        {"strides", std::vector<std::int64_t>{stride_of(window, false), stride_of(window, true)}},
+                        {"pads", std::vector<std::int64_t>{y.before, x.before, y.after, x.after}}};
+  if (window.dilation != 1) attributes["dilations"] = std::vector<std::int64_t>{window.dilation, window.dilation};
+  return attributes;
 }
 
 Shape slide(const Shape& image, std::int64_t channels, const Window& window) {
-  const std::int64_t height = (image.dims[2] + 2 * window.pad_height - window.height) / window.stride + 1;
-  const std::int64_t width = (image.dims[3] + 2 * window.pad_width - window.width) / window.stride + 1;
+  const auto along = [&](std::int64_t size, bool width) {
+    const Span s = span(window, size, width);
+    return (size + s.before + s.after - s.reach) / stride_of(window, width) + 1;
+  };
+  const std::int64_t height = along(image.dims[2], false), width = along(image.dims[3], true);
   EMPLACE_CHECK(height > 0 && width > 0, "window {}x{} on an image of {}", window.height, window.width, image.str());
   return {image.dims[0], channels, height, width};
 }
 
 }  // namespace
 
+Window same(std::int64_t size, std::int64_t stride) {
+  return {.height = size, .width = size, .stride = stride, .padding = Padding::same};
+}
+
 Operand conv(ModelBuilder& model, const std::string& name, const Operand& x, std::int64_t channels,
              const Window& window) {
   const Operand weight = model.parameter(name + "/weight", {channels, model.dim(x, 1), window.height, window.width});
-  return model.op(name, "Conv", {x, weight}, slide(model.shape(x), channels, window), attributes_of(window));
+  const Shape& image = model.shape(x);
+  return model.op(name, "Conv", {x, weight}, slide(image, channels, window), attributes_of(window, image));
+}
+
+Operand depthwise_conv(ModelBuilder& model, const std::string& name, const Operand& x, const Window& window) {
+  const std::int64_t channels = model.dim(x, 1);
+  const Operand weight = model.parameter(name + "/weight", {channels, 1, window.height, window.width});
+  Attributes attributes = attributes_of(window, model.shape(x));
+  attributes["group"] = channels;
+  return model.op(name, "Conv", {x, weight}, slide(model.shape(x), channels, window), std::move(attributes));
+}
+
+Operand conv_bn_relu(ModelBuilder& model, const std::string& name, const Operand& x, std::int64_t channels,
+                     const Window& window) {
+  const auto cell = model.cell(name);
+  const Operand y = batch_norm(model, name + "/bn", conv(model, name + "/conv", x, channels, window));
+  return model.elementwise(name + "/relu", "Relu", {y});
 }
 
 Operand batch_norm(ModelBuilder& model, const std::string& name, const Operand& x) {
@@ -41,7 +90,8 @@ Operand batch_norm(ModelBuilder& model, const std::string& name, const Operand& 
 
 Operand pool(ModelBuilder& model, const std::string& name, const std::string& type, const Operand& x,
              const Window& window) {
-  return model.op(name, type, {x}, slide(model.shape(x), model.dim(x, 1), window), attributes_of(window));
+  const Shape& image = model.shape(x);
+  return model.op(name, type, {x}, slide(image, image.dims[1], window), attributes_of(window, image));
 }
 
 Operand linear(ModelBuilder& model, const std::string& name, const Operand& x, const Operand& weight,
@@ -50,6 +100,23 @@ Operand linear(ModelBuilder& model, const std::string& name, const Operand& x, c
   shape.dims.back() = model.dim(weight, 1);
   const Operand product = model.op(name + "/matmul", "MatMul", {x, weight}, shape);
   return bias.kind == Operand::Kind::none ? product : model.op(name + "/add", "Add", {product, bias}, shape);
+}
+
+Operand dense(ModelBuilder& model, const std::string& name, const Operand& x, std::int64_t outputs, bool bias) {
+  const Operand weight = model.parameter(name + "/weight", {model.shape(x).dims.back(), outputs});
+  return linear(model, name, x, weight, bias ? model.parameter(name + "/bias", {outputs}) : Operand::none());
+}
+
+Operand dropout(ModelBuilder& model, const std::string& name, const Operand& x, bool training) {
+  if (!training) return x;
+  return model.op_several(name, "Dropout", {x}, {model.shape(x), model.shape(x)}, {{"training_mode", std::int64_t{1}}})
+      .front();
+}
+
+Operand global_average(ModelBuilder& model, const std::string& name, const Operand& image) {
+  const std::int64_t batch = model.dim(image, 0), channels = model.dim(image, 1);
+  const Operand mean = model.op(name, "GlobalAveragePool", {image}, {batch, channels, 1, 1});
+  return model.op(name + "/flatten", "Flatten", {mean}, {batch, channels});
 }
 
 Operand softmax_or_loss(ModelBuilder& model, const std::string& name, const Operand& logits, const std::string& labels,
@@ -68,6 +135,7 @@ LstmWeights lstm_weights(ModelBuilder& model, const std::string& name, std::int6
 
 LstmState lstm_cell(ModelBuilder& model, const std::string& name, const LstmWeights& weights, const Operand& x,
                     const LstmState& state) {
+  const auto cell_of_step = model.cell(name);
   const Operand joined = model.concat(name + "/concat", {x, state.hidden}, 1);
   const Operand gates = linear(model, name, joined, weights.weight, weights.bias);
   const Shape gate = model.shape(state.cell);

@@ -7,6 +7,17 @@
 
 namespace emplace {
 
+ModelBuilder::OpenCell::OpenCell(ModelBuilder& model, std::string name)
+    : model_(model), outermost_(model.open_cell_ == Cells::none) {
+  if (!outermost_) return;
+  model.open_cell_ = static_cast<std::uint32_t>(model.cells_.names.size());
+  model.cells_.names.push_back(std::move(name));
+}
+
+ModelBuilder::OpenCell::~OpenCell() {
+  if (outermost_) model_.open_cell_ = Cells::none;
+}
+
 Operand ModelBuilder::input(const std::string& name, Shape shape, DType dtype) {
   return Operand::of(graph_.add_input(name, dtype, std::move(shape)));
 }
@@ -25,6 +36,7 @@ std::vector<Operand> ModelBuilder::op_several(const std::string& name, const std
   op.inputs = std::move(inputs);
   op.layer = layer_;
   const OpId id = graph_.add_op(std::move(op));
+  cells_.of_op.push_back(open_cell_);
   std::vector<Operand> outputs;
   for (std::size_t i = 0; i < shapes.size(); ++i)
     outputs.push_back(

@@ -2,6 +2,7 @@
 // several models share. Shapes are worked out here, once.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,12 +15,34 @@ namespace emplace {
 
 using Attributes = std::map<std::string, Attribute>;
 
+// Which ops are one layer at detail = "layer": per op of the forward graph the cell it belongs to, or `none`.
+struct Cells {
+  static constexpr std::uint32_t none = 0xffffffff;
+  std::vector<std::string> names;
+  std::vector<std::uint32_t> of_op;
+};
+
 class ModelBuilder {
  public:
   explicit ModelBuilder(std::string name) { graph_.name = std::move(name); }
 
   // Every op from now on belongs to this layer of the human-expert placement.
   void set_layer(std::string layer) { layer_ = std::move(layer); }
+
+  // Ops made while it lives are one cell (a convolution with its normalisation and activation, a step of an LSTM). Of
+  // nested ones the outermost counts. A path must not leave a cell and come back to it.
+  class OpenCell {
+   public:
+    OpenCell(ModelBuilder& model, std::string name);
+    ~OpenCell();
+    OpenCell(const OpenCell&) = delete;
+    OpenCell& operator=(const OpenCell&) = delete;
+
+   private:
+    ModelBuilder& model_;
+    bool outermost_;
+  };
+  [[nodiscard]] OpenCell cell(std::string name) { return {*this, std::move(name)}; }
 
   Operand input(const std::string& name, Shape shape, DType dtype = DType::f32);
   Operand parameter(const std::string& name, Shape shape, bool trainable = true);
@@ -37,20 +60,35 @@ class ModelBuilder {
     return shape(operand).dims[position];
   }
   Graph take() { return std::move(graph_); }
+  [[nodiscard]] const Cells& cells() const { return cells_; }
 
  private:
   Graph graph_;
   std::string layer_;
+  Cells cells_;
+  std::uint32_t open_cell_ = Cells::none;
 };
 
+// `given`: the pads below, on both sides. `same`: TensorFlow's SAME, the output has ceil(size / stride) points.
+// `causal`: padded before the first column only, so that an output sees no later column (van den Oord et al. 2016).
+enum class Padding : std::uint8_t { given, same, causal };
 struct Window {
   std::int64_t height = 1, width = 1, stride = 1, pad_height = 0, pad_width = 0;
+  Padding padding = Padding::given;
+  std::int64_t dilation = 1;
+  std::int64_t stride_width = 0;  // 0: as `stride`
 };
+Window same(std::int64_t size, std::int64_t stride = 1);
 
 // Images are batch x channels x height x width.
 Operand conv(ModelBuilder& model, const std::string& name, const Operand& x, std::int64_t channels,
              const Window& window);
+// One filter a channel.
+Operand depthwise_conv(ModelBuilder& model, const std::string& name, const Operand& x, const Window& window);
 Operand batch_norm(ModelBuilder& model, const std::string& name, const Operand& x);
+// name/conv, name/bn, name/relu: one cell.
+Operand conv_bn_relu(ModelBuilder& model, const std::string& name, const Operand& x, std::int64_t channels,
+                     const Window& window);
 // type: MaxPool or AveragePool.
 Operand pool(ModelBuilder& model, const std::string& name, const std::string& type, const Operand& x,
              const Window& window);
@@ -58,6 +96,12 @@ Operand pool(ModelBuilder& model, const std::string& name, const std::string& ty
 // none.
 Operand linear(ModelBuilder& model, const std::string& name, const Operand& x, const Operand& weight,
                const Operand& bias);
+// The same with its own parameters, name/weight and name/bias.
+Operand dense(ModelBuilder& model, const std::string& name, const Operand& x, std::int64_t outputs, bool bias = true);
+// Only in training; the mask is a second output.
+Operand dropout(ModelBuilder& model, const std::string& name, const Operand& x, bool training);
+// batch x channels x height x width -> batch x channels.
+Operand global_average(ModelBuilder& model, const std::string& name, const Operand& image);
 // The last op of a classifier: Softmax for inference, the loss against `labels` for training.
 Operand softmax_or_loss(ModelBuilder& model, const std::string& name, const Operand& logits, const std::string& labels,
                         bool training);
@@ -77,10 +121,11 @@ LstmState lstm_cell(ModelBuilder& model, const std::string& name, const LstmWeig
 // Options that every model has.
 struct StepOptions {
   bool training = false;
+  std::string detail = "op";
   std::string optimizer = "sgd";
 };
 void describe(StepOptions& options, OptionVisitor& visit);
-// The forward graph as it is, or with its training step.
+// The forward graph as it is, or with its training step, at the detail asked for (detail.hpp).
 Graph finish(ModelBuilder& model, const StepOptions& options);
 
 }  // namespace emplace
