@@ -144,6 +144,8 @@ constexpr OpRow rows[] = {
     {"Squeeze", nothing, no_flops, 0, no_traffic, reshape_gradient},
     {"Unsqueeze", nothing, no_flops, 0, no_traffic, reshape_gradient},
     {"Identity", nothing, no_flops, 0, no_traffic, pass_gradient},
+    // The value without its gradient, by PyTorch's name: a memory that is not trained through.
+    {"Detach", nothing, no_flops, 0, no_traffic, no_gradient},
     {"Shape", nothing, no_flops, 0, no_traffic, no_gradient},
     {"Size", nothing, no_flops, 0, no_traffic, no_gradient},
     {"Constant", nothing, no_flops, 0, no_traffic, no_gradient},

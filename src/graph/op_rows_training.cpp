@@ -83,6 +83,10 @@ constexpr OpRow rows[] = {
     {"ReverseSequenceGrad", movement, no_flops, 0, all_operands, no_gradient},
     {"ResizeGrad", movement, per_input, 8, all_operands, no_gradient},
     {"UpsampleGrad", movement, per_input, 8, all_operands, no_gradient},
+    // (dvalues, dindices, X) -> zeros with dvalues at the places chosen.
+    {"TopKGrad", movement, no_flops, 0, all_operands, no_gradient},
+    // (dY, data, indices, updates) -> the rows of dY that the updates went to.
+    {"ScatterNDGrad", movement, no_flops, 0, sliced, no_gradient},
     // (dY, indices) -> rows added into zeros of the table's size.
     {"GatherGrad", OpClass::embedding, per_input, 1, all_operands, no_gradient},
 

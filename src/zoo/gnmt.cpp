@@ -1,0 +1,139 @@
+// GNMT (Wu et al. 2016, "Google's Neural Machine Translation System", sections 3 and 3.1): a bidirectional first
+// encoder layer, residual connections from the third layer on, attention from the bottom layer of the decoder whose
+// context goes to all of its layers. 8 layers, width 1024, vocabulary of 32,000 word pieces, batch 128 in the paper;
+// GDP places 2, 4 and 8 layers and gives neither batch nor length. Attention as in TensorFlow NMT's `gnmt_v2`: the
+// context of a step is formed with the bottom layer's new output.
+#include <fmt/core.h>
+
+#include "models.hpp"
+#include "recurrent.hpp"
+
+namespace emplace {
+
+namespace {
+
+struct GnmtOptions {
+  std::int64_t batch = 128;
+  std::int64_t layers = 8;
+  std::int64_t hidden = 1024;
+  std::int64_t sequence = 30;
+  std::int64_t vocabulary = 32000;
+  StepOptions step;
+};
+
+void describe(GnmtOptions& o, OptionVisitor& visit) {
+  visit("batch", o.batch, {.min = 1, .max = 65536, .unit = "sentences", .help = "Pairs of sentences in a step."});
+  visit("layers", o.layers, {.min = 1, .max = 32, .help = "LSTM layers of the encoder, and of the decoder."});
+  visit("hidden", o.hidden,
+        {.min = 1, .max = 65536, .unit = "units", .help = "Width of LSTMs, embeddings, attention."});
+  visit("sequence", o.sequence, {.min = 1, .max = 5000, .unit = "tokens", .help = "Length of both sentences."});
+  visit("vocabulary", o.vocabulary, {.min = 2, .max = 10000000, .unit = "tokens", .help = "Size of each vocabulary."});
+  describe(o.step, visit);
+}
+
+constexpr std::int64_t first_residual_layer = 2;
+
+class Gnmt {
+ public:
+  explicit Gnmt(const GnmtOptions& options) : o_(options), model_("gnmt") {}
+
+  Graph build() {
+    zero_ = model_.input("zero_state", {o_.batch, o_.hidden});
+    encode(embed("source"));
+    model_.set_layer("attention");
+    memory_ = attention_memory(model_, encoded_, o_.hidden);
+    decode(embed("target"));
+    return finish(model_, o_.step);
+  }
+
+ private:
+  Steps embed(const std::string& side) {
+    const std::string name = "embedding/" + side;
+    model_.set_layer(name);
+    return embed_steps(model_, name, side, {o_.batch, o_.sequence, o_.hidden, o_.vocabulary});
+  }
+
+  Operand residual(const std::string& name, std::int64_t layer, const Operand& x, const Operand& y) {
+    return layer < first_residual_layer ? y : model_.elementwise(name, "Add", {x, y});
+  }
+
+  void encode(const Steps& words) {
+    model_.set_layer("encoder/0");
+    LstmState state;
+    encoded_ = unroll_both_ways(model_, "encoder/0", words, o_.hidden, zero_, state);
+    states_.push_back(state);
+    for (std::int64_t layer = 1; layer < o_.layers; ++layer) {
+      const std::string name = fmt::format("encoder/{}", layer);
+      model_.set_layer(name);
+      state = {zero_, zero_};
+      Steps outputs = unroll(model_, name, encoded_, o_.hidden, false, state);
+      for (std::size_t t = 0; t < outputs.size(); ++t)
+        outputs[t] = residual(fmt::format("{}/residual/step{}", name, t), layer, encoded_[t], outputs[t]);
+      encoded_ = std::move(outputs);
+      states_.push_back(state);
+    }
+  }
+
+  // One time step: the bottom layer, the attention, the layers above with the context beside their input.
+  Operand decode_step(const std::vector<LstmWeights>& cells, const Operand& word, Operand& context, std::size_t t) {
+    Operand x;
+    for (std::size_t layer = 0; layer < cells.size(); ++layer) {
+      const std::string name = fmt::format("decoder/{}", layer);
+      model_.set_layer(name);
+      const Operand below = layer == 0 ? word : x;
+      const Operand fed = model_.concat(fmt::format("{}/feed/step{}", name, t), {below, context}, 1);
+      states_[layer] = lstm_cell(model_, fmt::format("{}/step{}", name, t), cells[layer], fed, states_[layer]);
+      x = residual(fmt::format("{}/residual/step{}", name, t), static_cast<std::int64_t>(layer), below,
+                   states_[layer].hidden);
+      if (layer != 0) continue;
+      model_.set_layer("attention");
+      const std::string attention = fmt::format("attention/step{}", t);
+      const auto cell = model_.cell(attention);
+      context = attention_context(model_, attention, memory_, x);
+    }
+    return x;
+  }
+
+  void decode(const Steps& words) {
+    // A single encoder layer leaves both directions side by side.
+    const std::int64_t width = model_.dim(memory_.values, 2);
+    std::vector<LstmWeights> cells;
+    for (std::int64_t layer = 0; layer < o_.layers; ++layer)
+      cells.push_back(lstm_weights(model_, fmt::format("decoder/{}", layer), o_.hidden + width, o_.hidden));
+    const Operand weight = model_.parameter("softmax/weight", {o_.hidden, o_.vocabulary});
+    const Operand bias = model_.parameter("softmax/bias", {o_.vocabulary});
+    Operand context = model_.input("zero_context", {o_.batch, width});
+    std::vector<Operand> losses;
+    for (std::size_t t = 0; t < words.size(); ++t) {
+      const Operand x = decode_step(cells, words[t], context, t);
+      model_.set_layer("softmax");
+      const std::string name = fmt::format("softmax/step{}", t);
+      const auto cell = model_.cell(name);
+      const Operand logits = linear(model_, name, x, weight, bias);
+      losses.push_back(
+          softmax_or_loss(model_, name + "/softmax", logits, fmt::format("labels/step{}", t), o_.step.training));
+    }
+    if (o_.step.training) model_.op("softmax/loss", "Sum", losses, Shape::scalar());
+  }
+
+  GnmtOptions o_;
+  ModelBuilder model_;
+  Operand zero_;
+  AttentionMemory memory_;
+  Steps encoded_;
+  std::vector<LstmState> states_;  // the encoder's last states, then the decoder's running ones
+};
+
+}  // namespace
+
+ZooEntry gnmt_entry() {
+  ZooEntry entry;
+  entry.name = "gnmt";
+  entry.summary = "Google's translation system: deep LSTMs with residuals and attention, unrolled over time.";
+  entry.reference = "Wu et al. 2016; as in Zhou et al. 2019, 2020";
+  entry.options = list_options<GnmtOptions>;
+  entry.build = [](const ConfigTable& table) { return Gnmt(read_options<GnmtOptions>(table)).build(); };
+  return entry;
+}
+
+}  // namespace emplace

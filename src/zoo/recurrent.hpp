@@ -1,0 +1,36 @@
+// What the sequence models share: embeddings cut into time steps, unrolled LSTMs, additive attention.
+#pragma once
+
+#include "model_builder.hpp"
+
+namespace emplace {
+
+using Steps = std::vector<Operand>;  // one batch x width tensor a time step
+
+// One lookup for all tokens of the batch, as TensorFlow NMT does; then one piece a time step. `tokens` names the input.
+struct Embedding {
+  std::int64_t batch, sequence, width, vocabulary;
+};
+Steps embed_steps(ModelBuilder& model, const std::string& name, const std::string& tokens, const Embedding& shape);
+
+// Runs an LSTM over the steps and leaves its last state in `state`; its weights are its own.
+Steps unroll(ModelBuilder& model, const std::string& name, const Steps& inputs, std::int64_t hidden, bool backwards,
+             LstmState& state);
+
+// A first encoder layer that reads in both directions, side by side; `state` becomes the backward direction's last one,
+// which TensorFlow NMT's GNMT encoder hands on.
+Steps unroll_both_ways(ModelBuilder& model, const std::string& name, const Steps& inputs, std::int64_t hidden,
+                       const Operand& zero, LstmState& state);
+
+// score(s) = v . tanh(key(s) + query W), Bahdanau et al. 2015, appendix A.1.2.
+struct AttentionMemory {
+  Operand values;  // batch x time x width
+  Operand keys;    // batch x time x hidden
+  Operand query_weight, score_weight;
+};
+AttentionMemory attention_memory(ModelBuilder& model, const Steps& encoded, std::int64_t hidden);
+// The values, weighted for one query: batch x width.
+Operand attention_context(ModelBuilder& model, const std::string& name, const AttentionMemory& memory,
+                          const Operand& query);
+
+}  // namespace emplace
