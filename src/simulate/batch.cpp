@@ -57,13 +57,6 @@ double all_times(const Problem& p) {
     sum += largest(p.transfer_time, t, classes) * static_cast<double>(devices);
   return sum;
 }
-// Above every sum of memory.
-double all_bytes(const Problem& p) {
-  double sum = 0;
-  for (std::size_t op = 0; op < p.op_count(); ++op) sum += static_cast<double>(p.resident[op] + p.scratch[op]);
-  for (const Bytes bytes : p.tensor_bytes) sum += static_cast<double>(bytes) * static_cast<double>(p.device_count());
-  return sum;
-}
 constexpr double exact_in_a_double = 0x1p53;
 
 // Aligned for the widest vectors.
@@ -92,24 +85,31 @@ class Bound {
         sent_(program_.tensors * words_bytes(problem) + 8),
         lanes_((program_.tensors + 2 * program_.inputs) * sizeof(std::uint16_t)),
         late_((most_of_a_stretch(stretches) + 1) * sizeof(batch::BoundView::Late)),
-        times_(2 * most_of_a_stretch(stretches) * batch::lanes * sizeof(double)),
-        levels_((2 * stretches.size() + 8) * problem.device_count() * batch::lanes * sizeof(double)) {
+        times_(2 * most_of_a_stretch(stretches) * batch::lanes * sizeof(float)),
+        levels_((2 * stretches.size() + 7) * problem.device_count() * batch::lanes * sizeof(std::int32_t)) {
     view_ = program_.view();
     view_.sent = sent_.as<std::uint8_t>();
     view_.all_away = lanes_.as<std::uint16_t>();
     view_.last = view_.all_away + program_.tensors;
     view_.last_sent = view_.last + program_.inputs;
     view_.late = late_.as<batch::BoundView::Late>();
-    view_.end = times_.as<double>();
+    view_.end = times_.as<float>();
     view_.until = view_.end + most_of_a_stretch(stretches) * batch::lanes;
     const std::size_t row = problem.device_count() * batch::lanes;
-    view_.highest = levels_.as<double>();
-    view_.clock = view_.highest + stretches.size() * row;
+    view_.highest = levels_.as<std::int32_t>();
+    view_.peak = view_.highest + stretches.size() * row;
+    view_.clock = levels_.as<float>() + (stretches.size() + 1) * row;
     view_.state = view_.clock + stretches.size() * row;
-    peak_ = view_.state + 6 * row;
+    for (const Device& device : problem.devices)
+      most_.push_back(device.memory == no_memory_limit ? device.memory : device.memory / program_.unit);
   }
   [[nodiscard]] const batch::BoundView& view() const { return view_; }
-  [[nodiscard]] double* peak() const { return peak_; }  // D x lanes
+  // Whether some device's bound is above its memory.
+  [[nodiscard]] bool exceeds_memory(std::size_t lane) const {
+    for (std::size_t d = 0; d < most_.size(); ++d)
+      if (view_.peak[d * batch_lanes + lane] > most_[d]) return true;
+    return false;
+  }
 
  private:
   static std::size_t words_bytes(const Problem& problem) { return (problem.device_count() + 3) / 4 * 8; }
@@ -124,7 +124,7 @@ class Bound {
   const BatchBoundProgram program_;
   Scratch sent_, lanes_, late_, times_, levels_;
   batch::BoundView view_;
-  double* peak_;
+  std::vector<Bytes> most_;  // memory of each device, in whole units
 };
 
 class Batch final : public BatchEngine {
@@ -156,11 +156,9 @@ class Batch final : public BatchEngine {
     view_.makespan = makespan_.as<double>();
     for (const Device& device : problem.devices) limited_ |= device.memory != no_memory_limit;
     if (limited_ && in_lanes_ && problem.device_count() <= batch::most_bounded &&
-        all_bytes(problem) < exact_in_a_double)
+        BatchBoundProgram::supports(problem)) {
       bound_ = std::make_unique<Bound>(problem, order, program_.stretches);
-    if (bound_) {
       view_.bound = &bound_->view();
-      view_.peak_bound = bound_->peak();
     }
     for (std::uint32_t group = 0; group < problem.group_names.size(); ++group) {
       for (std::uint32_t op = 0; op < problem.op_count(); ++op)
@@ -183,7 +181,7 @@ class Batch final : public BatchEngine {
       for (std::size_t lane = 0; lane < count; ++lane) {
         Outcome& outcome = outcomes[begin + lane];
         if (!need_exact) outcome = outcome_of(lane);
-        if (need_exact || !outcome.timed() || (limited_ && may_overflow(lane)))
+        if (need_exact || !outcome.timed() || (bound_ && bound_->exceeds_memory(lane)))
           outcome = ask_exact(lane, peaks.empty() ? peaks : peaks.subspan((begin + lane) * row, row));
       }
     }
@@ -217,12 +215,6 @@ class Batch final : public BatchEngine {
       }
     }
     return outcome;
-  }
-
-  [[nodiscard]] bool may_overflow(std::size_t lane) const {
-    for (std::size_t d = 0; d < problem_.device_count(); ++d)
-      if (view_.peak_bound[d * batch_lanes + lane] > static_cast<double>(problem_.devices[d].memory)) return true;
-    return false;
   }
 
   Outcome ask_exact(std::size_t lane, std::span<Bytes> peaks) {

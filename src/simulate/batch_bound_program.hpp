@@ -11,6 +11,8 @@
 namespace emplace {
 
 struct BatchBoundProgram {
+  // False for more numbers than counts have room for.
+  static bool supports(const Problem& problem);
   // Fills in what the stretches say of BoundView.
   BatchBoundProgram(const Problem& problem, std::span<const std::uint32_t> order,
                     std::vector<batch::Stretch>& stretches);
@@ -19,10 +21,11 @@ struct BatchBoundProgram {
   [[nodiscard]] batch::BoundView view() const;
 
   std::vector<std::uint32_t> tensor_code, op_code;
-  std::vector<double> bytes;
-  std::vector<double> resident;  // N, or empty: all are 0
-  std::size_t tensors = 0;       // that have consumers
-  std::size_t inputs = 0;        // that are numbered
+  Bytes unit;  // of the counts
+  std::vector<std::int32_t> sizes;
+  std::vector<std::int32_t> resident;  // N, or empty: all are 0
+  std::size_t tensors = 0;             // that have consumers
+  std::size_t inputs = 0;              // that are numbered
 };
 
 }  // namespace emplace

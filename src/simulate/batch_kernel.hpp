@@ -44,8 +44,8 @@ void walk_one_hot(const View& view, unsigned first, const Stretch& begin, const 
     return mask_at(where + std::size_t{op} * 8 + std::size_t{2} * d, first);
   };
 
-  double* record_end = Record ? view.bound->end + first : nullptr;
-  double* record_until = Record ? view.bound->until + first : nullptr;
+  float* record_end = Record ? view.bound->end + first : nullptr;
+  float* record_until = Record ? view.bound->until + first : nullptr;
 
   Vector free[D], pair[D][D];
   each<D>([&](auto i) {
@@ -136,8 +136,8 @@ void walk_gathered(const View& view, unsigned first, const Stretch& begin, const
   double* const pair_free = view.pair_free + first * devices * devices;
   const std::uint8_t* const device = view.device + first;
   const auto device_of = [device](std::uint32_t op) { return devices_of(device + std::size_t{op} * lanes); };
-  double* record_end = Record ? view.bound->end + first : nullptr;
-  double* record_until = Record ? view.bound->until + first : nullptr;
+  float* record_end = Record ? view.bound->end + first : nullptr;
+  float* record_until = Record ? view.bound->until + first : nullptr;
   const Index lane_devices = times(lane_numbers(), devices);
   const Index lane_pairs = times(lane_devices, devices);
 
@@ -222,11 +222,10 @@ void run(const View& view) {
                                : (view.uniform ? walk_for<true, false> : walk_for<false, false>)(view.devices);
   const Bounding bounding = view.bound ? bounding_for(view.devices) : Bounding{};
   if (view.bound) bounding.begin(view);
-  for (std::size_t s = 0; s < view.stretch_count; ++s)
-    for (unsigned first = 0; first < lanes; first += width) {
-      walk(view, first, view.stretches[s], view.stretches[s + 1]);
-      if (view.bound) bounding.stretch(view, first, s);
-    }
+  for (std::size_t s = 0; s < view.stretch_count; ++s) {
+    for (unsigned first = 0; first < lanes; first += width) walk(view, first, view.stretches[s], view.stretches[s + 1]);
+    for (unsigned first = 0; view.bound && first < lanes; first += wide) bounding.stretch(view, first, s);
+  }
   if (view.bound) bounding.end(view);
   // Each device's last end: [device][lane], or [lane][device].
   for (unsigned lane = 0; lane < lanes; ++lane) {

@@ -22,7 +22,6 @@ inline Vector load(const double* p) { return _mm512_load_pd(p); }
 inline void store(double* p, Vector v) { _mm512_store_pd(p, v); }
 inline Vector all(double x) { return _mm512_set1_pd(x); }
 inline Vector add(Vector a, Vector b) { return _mm512_add_pd(a, b); }
-inline Vector minus(Vector a, Vector b) { return _mm512_sub_pd(a, b); }
 inline Vector larger(Vector a, Vector b) { return _mm512_max_pd(a, b); }
 inline Vector choose(Mask m, Vector yes, Vector no) { return _mm512_mask_blend_pd(m, no, yes); }
 // Bits of the first lane and up, from memory or not.
@@ -37,12 +36,6 @@ inline Index plus(Index a, Index b) { return _mm512_add_epi64(a, b); }
 inline Index times(Index a, unsigned b) { return _mm512_mullo_epi64(a, _mm512_set1_epi64(b)); }
 inline Mask equal(Index a, Index b) { return _mm512_cmpeq_epi64_mask(a, b); }
 inline Mask both(Mask a, Mask b) { return a & b; }
-inline Mask either(Mask a, Mask b) { return a | b; }
-inline Mask no_lanes() { return 0; }
-inline Mask every_lane() { return 0xff; }
-inline bool any(Mask m) { return m != 0; }
-inline Mask less(Vector a, Vector b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
-inline Mask at_most(Vector a, Vector b) { return _mm512_cmp_pd_mask(a, b, _CMP_LE_OQ); }
 // Sets of positions below 64.
 inline Index no_set() { return _mm512_setzero_si512(); }
 inline Index with(Index set, Index position) {
@@ -75,7 +68,6 @@ inline void store(std::int64_t* p, Index i) { *reinterpret_cast<Index*>(p) = i; 
 inline Vector all(double x) { return x - Vector{}; }
 inline Index every(std::int64_t x) { return x - Index{}; }
 inline Vector add(Vector a, Vector b) { return a + b; }
-inline Vector minus(Vector a, Vector b) { return a - b; }
 #if defined(__AVX2__)
 inline Vector larger(Vector a, Vector b) { return _mm256_max_pd(a, b); }
 inline Vector choose(Mask m, Vector yes, Vector no) { return _mm256_blendv_pd(no, yes, reinterpret_cast<Vector>(m)); }
@@ -118,16 +110,6 @@ inline Index plus(Index a, Index b) { return a + b; }
 inline Index times(Index a, unsigned b) { return a * static_cast<std::int64_t>(b); }
 inline Mask equal(Index a, Index b) { return a == b; }
 inline Mask both(Mask a, Mask b) { return a & b; }
-inline Mask either(Mask a, Mask b) { return a | b; }
-inline Mask no_lanes() { return Mask{}; }
-inline Mask every_lane() { return every(-1); }
-inline bool any(Mask m) {
-  std::int64_t some = 0;
-  for (unsigned lane = 0; lane < width; ++lane) some |= m[lane];
-  return some != 0;
-}
-inline Mask less(Vector a, Vector b) { return a < b; }
-inline Mask at_most(Vector a, Vector b) { return a <= b; }
 inline Index no_set() { return Index{}; }
 inline Index with(Index set, Index position) { return set | every(1) << position; }
 inline Mask contains(Index set, Index position) { return (set >> position & 1) == 1; }

@@ -15,11 +15,12 @@ inline unsigned packed_words(const View& view) {
 
 inline void pack_one_by_one(const View& view, std::size_t begin) {
   const unsigned words = packed_words(view);
+  const bool devices = view.devices > most_one_hot;
   for (std::size_t op = begin; op < view.ops; ++op) {
     std::uint64_t where[max_words] = {};
     for (unsigned lane = 0; lane < lanes; ++lane) {
       const std::uint8_t device = view.placement[lane][op];
-      view.device[op * lanes + lane] = device;
+      if (devices) view.device[op * lanes + lane] = device;
       if (words > 0) where[device / 4] |= std::uint64_t{1} << (16 * (device % 4) + lane);
     }
     for (unsigned w = 0; w < words; ++w) store_word(view.where + (op * words + w) * 8, where[w]);
@@ -31,6 +32,7 @@ inline void pack_one_by_one(const View& view, std::size_t begin) {
 // 16 ops at a time: the 16 x 16 bytes are transposed by interleaving rows four times.
 inline void pack(const View& view) {
   const unsigned words = packed_words(view);
+  const bool devices = view.devices > most_one_hot;
   std::size_t op = 0;
   for (; op + 16 <= view.ops; op += 16) {
     __m128i a[16], b[16];
@@ -46,7 +48,7 @@ inline void pack(const View& view) {
     interleave(a, b);
     interleave(b, a);
     for (unsigned i = 0; i < 16; ++i) {
-      _mm_store_si128(reinterpret_cast<__m128i*>(view.device + (op + i) * lanes), a[i]);
+      if (devices) _mm_store_si128(reinterpret_cast<__m128i*>(view.device + (op + i) * lanes), a[i]);
       for (unsigned w = 0; w < words; ++w) {
         std::uint64_t where = 0;
         for (unsigned d = 0; d < 4; ++d)

@@ -19,7 +19,7 @@ inline constexpr std::uint32_t waste_slot = 1;
 // A stretch of the order, walked by all lanes before the next, so that what they share is read from far away once.
 struct Stretch {
   std::size_t code, op, tensor;                // where it begins
-  std::size_t op_code, bytes, numbered_input;  // of BoundView
+  std::size_t op_code, sizes, numbered_input;  // of BoundView
 };
 
 // What bounds the peaks of memory (batch_bound.hpp); D up to most_bounded devices, words of 16 bits a device as in
@@ -27,35 +27,37 @@ struct Stretch {
 inline constexpr unsigned most_bounded = 8;
 
 struct BoundView {
-  // Tensor after tensor in the walk's order, if it has consumers: the producer, the number of consumers; for each
-  // consumer, from the last in the walk to the first: its op, and the number of this input or no_input. Inputs are
-  // numbered in the walk's order, but for those whose tensor has no other consumer.
+  // Tensor after tensor that has consumers, those with as many of them together: its number in the walk's order, the
+  // producer, the number of consumers; for each consumer, from the last in the walk to the first: its op, and the
+  // number of this input or no_input. Inputs are numbered in the walk's order, but for those whose tensor has no other
+  // consumer.
   const std::uint32_t* tensor_code;
   std::size_t tensor_code_size;
   // Op after op in the walk's order: op id, pairs of numbered inputs (at least one, filled up with
   // inputs of no bytes), tensors that have consumers.
   const std::uint32_t* op_code;
-  // In the same order: bytes held from an op's start; bytes let go at its end; of each of its numbered inputs; of each
-  // of its tensors.
-  const double* bytes;
-  const double* resident;  // ops, by id; null: all are 0
+  // Sizes are counts of a unit, rounded up. In the same order: what is held from an op's start; what is let go at its
+  // end; each of its numbered inputs; each of its tensors.
+  const std::int32_t* sizes;
+  const std::int32_t* resident;  // ops, by id; null: all are 0
 
   // Scratch.
   std::uint8_t* sent;        // tensors x words of 8: where it is sent
   std::uint16_t* all_away;   // tensors: lanes that make it where no consumer is
   std::uint16_t* last;       // inputs: lanes that let the buffer go when this consumer ends
   std::uint16_t* last_sent;  // inputs: lanes that need it no more then, but have sent it
-  double* end;               // ops of a stretch x lanes
-  double* until;  // tensors of a stretch x lanes: when all is sent that its producer's device has sent so far
-  double* state;  // 6 x devices x lanes
+  float* end;                // ops of a stretch x lanes
+  float* until;  // tensors of a stretch x lanes: when all is sent that its producer's device has sent so far
+  void* state;   // 5 x devices + 1 x lanes of 4 bytes
   struct Late {
-    const double* end;         // of the producer
+    const float* end;          // of the producer
     const std::uint8_t* sent;  // of the tensor
-    double bytes;
+    std::int32_t size;
   };
-  Late* late;       // tensors of a stretch, and one: those that matter to stretches before
-  double* highest;  // stretches x devices x lanes: highest level in a stretch
-  double* clock;    // stretches x devices x lanes: end of each device's last op before a stretch
+  Late* late;             // tensors of a stretch, and one: those that may matter to stretches before
+  std::int32_t* highest;  // stretches x devices x lanes: highest level in a stretch
+  float* clock;           // stretches x devices x lanes: end of each device's last op before a stretch
+  std::int32_t* peak;     // devices x lanes: the bounds
 };
 inline constexpr std::uint32_t no_input = 0xffffffff;
 
@@ -84,7 +86,6 @@ struct View {
   double* pair_free;                     // devices x devices x lanes
   double* makespan;                      // lanes; infinite if an op cannot run or a route is missing
   const BoundView* bound;                // null: memory is not wanted
-  double* peak_bound;                    // devices x lanes
 };
 
 // Evaluates the 16 placements.
