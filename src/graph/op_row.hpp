@@ -60,11 +60,15 @@ struct OpRow {
   double factor;
   TrafficRule traffic;
   GradientRule gradient;
+  // False: state or control flow; its outputs are never known before the step, even where its operands are constant.
+  bool foldable = true;
 };
 
 // The rows, one function a vocabulary: another framework's type names are another file and one line in op_table.cpp.
 std::span<const OpRow> onnx_rows();
 std::span<const OpRow> training_rows();
+std::span<const OpRow> tensorflow_rows();
+std::span<const OpRow> openvino_rows();
 
 // nullptr: the type is not in the table.
 const OpRow* find_row(std::string_view type);

@@ -17,7 +17,7 @@ using RowMap = std::unordered_map<std::string_view, const OpRow*>;
 const RowMap& row_map() {
   static const RowMap map = [] {
     RowMap rows;
-    for (const auto vocabulary : {onnx_rows(), training_rows()})
+    for (const auto vocabulary : {onnx_rows(), training_rows(), tensorflow_rows(), openvino_rows()})
       for (const OpRow& row : vocabulary) {
         const bool is_new = rows.emplace(row.type, &row).second;
         EMPLACE_CHECK(is_new, "op type {} has two rows", row.type);
@@ -121,7 +121,8 @@ Bytes resident_bytes(const Graph& graph, OpId id) {
 GraphStatistics statistics(const Graph& graph) {
   GraphStatistics sums;
   sums.ops = graph.ops.size();
-  sums.edges = graph.edge_count();
+  sums.cut_edges = graph.cut_edges.size();
+  sums.edges = graph.edge_count() + sums.cut_edges;
   for (const GraphTensor& tensor : graph.tensors) {
     if (!tensor.producer.is_none()) {
       ++sums.tensors;

@@ -89,7 +89,7 @@ void Pruner::decide(OpId id) {
   const GraphOp& op = old_.ops[id.index()];
   if (op.phase != Phase::forward || op.outputs.empty()) return;
   const OpRow* row = find_row(op.type);
-  if (row == nullptr || op.type.starts_with("Random") || op.type == "Variable") return;
+  if (row == nullptr || !row->foldable || op.type.starts_with("Random") || op.type == "Variable") return;
   bool constant = true, trainable = false;
   for (const Operand& input : op.inputs) {
     constant = constant && is_constant(input);

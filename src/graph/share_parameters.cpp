@@ -47,6 +47,11 @@ PassResult share_parameters(const Graph& old) {
     const std::vector<OpId> users = working_users(old, parameter);
     const bool has_update = users.size() < parameter.users.size();
     working[i] = Operand::of(ParameterId{i});
+    // A file's own Variable: its output already stands for the parameter.
+    if (users.size() == 1 && !has_update && old.ops[users[0].index()].type == "Variable") {
+      working[i] = Operand::none();
+      continue;
+    }
     if (users.size() == 1) {
       if (!has_update) continue;
       // Its update goes where its only user is; the resident bytes stay with that user alone.

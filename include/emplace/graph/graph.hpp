@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -114,6 +115,9 @@ struct Graph {
   std::vector<GraphOp> ops;
   std::vector<GraphTensor> tensors;
   std::vector<GraphParameter> parameters;
+  // Edges that close the loops of a file and that its reader left out (TensorFlow: NextIteration -> Merge), each once,
+  // as (producer, consumer). Nothing follows them: a loop is costed as one iteration. Passes drop them.
+  std::vector<std::pair<OpId, OpId>> cut_edges;
 
   // Building: each returns the new id and keeps both directions in step.
   TensorId add_input(std::string name, DType dtype, Shape shape);

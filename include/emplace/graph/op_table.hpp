@@ -55,7 +55,8 @@ struct OpCost {
 // Sums over a graph: what `inspect` prints. "as the file has it".
 struct GraphStatistics {
   // `tensors` and `static_tensors` count the outputs of ops, not the inputs of the graph.
-  std::size_t ops = 0, edges = 0, tensors = 0, static_tensors = 0;
+  // `edges` counts the `cut_edges` too: the file has them.
+  std::size_t ops = 0, edges = 0, cut_edges = 0, tensors = 0, static_tensors = 0;
   std::int64_t parameters = 0;  // elements of all parameters
   double flops = 0;
   Bytes bytes = 0;                                  // read and written by all ops

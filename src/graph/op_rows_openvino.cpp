@@ -1,0 +1,47 @@
+// Op types under their OpenVINO names, where ONNX has no op with the same operands.
+#include "gradients.hpp"
+#include "op_rules.hpp"
+
+namespace emplace {
+
+namespace {
+
+constexpr OpClass elementwise = OpClass::elementwise, normalisation = OpClass::normalisation, nothing = OpClass::free;
+
+// Weights are groups x output channels a group x input channels a group x kernel; the attribute "group", which the
+// reader sets, tells depthwise ones apart.
+double group_conv_flops(const OpView& op, double) {
+  return 2 * op.output_elements(0) * op.product_from(op.input_shape(1), 2);
+}
+double group_conv_scatter_flops(const OpView& op, double) {
+  return 2 * op.input_elements(0) * op.product_from(op.input_shape(1), 2);
+}
+
+constexpr bool fixed = false;  // not foldable
+
+constexpr OpRow rows[] = {
+    // type, class, FLOPs, factor, traffic, gradient, foldable
+    {"GroupConvolution", OpClass::convolution, group_conv_flops, 2, all_operands, generic_gradient},
+    {"GroupConvolutionBackpropData", OpClass::convolution, group_conv_scatter_flops, 2, all_operands, generic_gradient},
+    {"Swish", elementwise, per_output, 5, all_operands, from_input_gradient},
+    {"SwishGrad", elementwise, per_output, 7, all_operands, no_gradient},
+    {"Mish", elementwise, per_output, 6, all_operands, generic_gradient},
+    // x times a scale and plus a shift a channel.
+    {"ScaleShift", elementwise, per_output, 2, all_operands, generic_gradient},
+    {"FakeQuantize", elementwise, per_output, 6, all_operands, generic_gradient},
+    // Mean, variance and the division by its root.
+    {"MVN", normalisation, per_output, 6, all_operands, from_input_gradient},
+    {"MVNGrad", normalisation, per_output, 8, all_operands, no_gradient},
+    {"NormalizeL2", normalisation, per_output, 4, all_operands, generic_gradient},
+
+    {"Parameter", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
+    {"Input", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
+    {"Result", nothing, no_flops, 0, no_traffic, pass_gradient, fixed},
+    {"ReadValue", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
+};
+
+}  // namespace
+
+std::span<const OpRow> openvino_rows() { return rows; }
+
+}  // namespace emplace
