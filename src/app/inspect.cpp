@@ -65,6 +65,7 @@ void inspect_graph(const Arguments& arguments) {
   if (arguments.json) {
     Json json = {{"kind", "graph"}, {"name", graph.name}};
     json.update(statistics_json(file));
+    if (file.cut_edges > 0) json["cut_edges"] = file.cut_edges;
     json["lowered"] = statistics_json(lowered);
     print_json(json);
     return;
@@ -75,6 +76,7 @@ void inspect_graph(const Arguments& arguments) {
   using S = const GraphStatistics&;
   row("ops", [](S s) { return fmt::format("{}", s.ops); });
   row("edges", [](S s) { return fmt::format("{}", s.edges); });
+  if (file.cut_edges > 0) row("of these cut to open loops", [](S s) { return fmt::format("{}", s.cut_edges); });
   row("tensors", [](S s) { return fmt::format("{}", s.tensors); });
   row("of these of fixed size", [](S s) { return fmt::format("{}", s.static_tensors); });
   row("parameters", [](S s) { return human_count(static_cast<double>(s.parameters)); });
@@ -214,7 +216,9 @@ ExitCode run_inspect(const Arguments& arguments) {
     const Json json = Json::parse(text, nullptr, false);
     const bool tagged = json.is_object() && json.contains("emplace") && json["emplace"].is_string();
     const std::string tag = tagged ? json["emplace"].get<std::string>() : "";
-    if (tag.starts_with("placement/"))
+    if (json.is_object() && json.contains("modelTopology"))
+      inspect_graph(arguments);
+    else if (tag.starts_with("placement/"))
       inspect_placement(arguments, json);
     else
       inspect_problem(arguments, read_problem_text(text, file));  // says what is wrong where it is none

@@ -10,7 +10,9 @@
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/reader.hpp"
+#include "graphdef.hpp"
 #include "onnx.hpp"
+#include "openvino.hpp"
 
 namespace emplace {
 
@@ -34,7 +36,8 @@ std::string head_of(const std::string& path) {
 }  // namespace
 
 std::span<const ReaderEntry> readers() {
-  static const std::vector<ReaderEntry> entries = {onnx_reader()};
+  static const std::vector<ReaderEntry> entries = {onnx_reader(), openvino_reader(), tfjs_reader(), cost_graph_reader(),
+                                                   graphdef_reader()};
   return entries;
 }
 

@@ -1,0 +1,38 @@
+// TensorFlow's GraphDef (graph.proto), binary and text: one op a node; constants and variables have parameters.
+#include "graphdef.hpp"
+
+#include "emplace/base/error.hpp"
+#include "proto_cursor.hpp"
+#include "proto_sniff.hpp"
+#include "tensorflow_graph.hpp"
+
+namespace emplace {
+
+namespace {
+
+Graph read_graphdef(const std::string& path, const ReadOptions& options) {
+  static constexpr ProtoField fields[] = {{1, "node", ProtoKind::message}};
+  const std::unique_ptr<ProtoCursor> in = open_proto(path);
+  GraphFromTensorflow graph(path, options);
+  while (in->next(fields) != 0) in->message([&] { graph.add(read_node_def(*in)); });
+  Graph result = graph.finish();
+  result.name = path.substr(path.find_last_of('/') + 1);
+  return result;
+}
+
+}  // namespace
+
+ReaderEntry graphdef_reader() {
+  ReaderEntry entry;
+  entry.name = "tensorflow";
+  entry.summary = "TensorFlow GraphDef, binary (.pb) or text (.pbtxt); weights may be missing.";
+  entry.reference = "TensorFlow graph.proto";
+  entry.recognises = [](const std::string& path, std::string_view head) {
+    return path.ends_with(".pb") || path.ends_with(".pbtxt") || path.ends_with(".graphdef") ||
+           sniff_proto(head) == TensorflowFile::graph;
+  };
+  entry.read = read_graphdef;
+  return entry;
+}
+
+}  // namespace emplace

@@ -1,0 +1,32 @@
+// A regular file read from start to end in pieces.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace emplace {
+
+class InputFile {
+ public:
+  // InputError if it is missing, unreadable or not a regular file; never waits for a pipe.
+  explicit InputFile(const std::string& path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] std::int64_t size() const { return size_; }
+  // Up to 64 KiB, empty at the end.
+  std::string_view read();
+  // Passes over bytes that are not read yet.
+  void skip(std::uint64_t bytes);
+
+ private:
+  const std::string& path_;
+  int descriptor_ = -1;
+  std::int64_t size_ = 0;
+  std::string buffer_;
+};
+
+}  // namespace emplace
