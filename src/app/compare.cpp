@@ -3,6 +3,7 @@
 
 #include "command.hpp"
 #include "emplace/report/comparison.hpp"
+#include "objective.hpp"
 
 namespace emplace::app {
 
@@ -13,6 +14,7 @@ struct Arguments {
   std::vector<std::string> placements;
   GraphArguments graph;
   ScheduleArgument schedule;
+  ObjectiveArgument objective;
   bool json = false;
 };
 
@@ -23,7 +25,9 @@ ExitCode run_compare(const Arguments& arguments) {
     ScheduledPlacement read = read_placement_and_warn(file, problem, arguments.schedule);
     placements.push_back({file, std::move(read.placement), read.schedule});
   }
-  const Comparison comparison = compare(problem, placements);
+  std::optional<PipelineOptions> pipeline;
+  if (arguments.objective.get() == Objective::pipeline) pipeline = arguments.objective.pipeline();
+  const Comparison comparison = compare(problem, placements, pipeline);
   write_output("", arguments.json ? comparison_json(problem, comparison) : comparison_text(problem, comparison));
   return ExitCode::done;
 }
@@ -37,6 +41,7 @@ Action add_compare(CLI::App& cli) {
       ->required();
   cli.add_option("placements", arguments->placements, "Placement JSON files, two or more")->required()->expected(2, -1);
   arguments->schedule.add(cli);
+  arguments->objective.add(cli);
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   return [arguments](World*) { return run_compare(*arguments); };

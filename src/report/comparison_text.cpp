@@ -61,24 +61,31 @@ std::string block(const Problem& problem, const Comparison& comparison, const st
   const auto timed = [&](const std::string& what, const std::function<std::string(Row)>& cell) {
     line(what, [&](std::size_t, Row row) { return row.outcome.timed() ? cell(row) : "-"; });
   };
-  timed("step time", [](Row row) { return human_seconds(to_seconds(row.outcome.makespan)); });
+  const bool pipeline = comparison.objective == Objective::pipeline;
+  timed(pipeline ? "load of the busiest" : "step time",
+        [](Row row) { return human_seconds(to_seconds(row.outcome.makespan)); });
   line("over the best", [&](std::size_t i, Row) {
     const double ratio = ratio_to_best(comparison, i);
     return ratio == 0 ? "-" : i == comparison.best ? "best" : fmt::format("{:.3f} x", ratio);
   });
   line("feasible", [](std::size_t, Row row) { return row.outcome.feasible() ? "yes" : "NO"; });
-  line("schedule", [](std::size_t, Row row) { return std::string(name_of(row.schedule)); });
-  if (!problem.given_transfer_times)
-    timed("moved between devices", [](Row row) { return human_bytes(row.moved_bytes); });
-  timed("transfers", [](Row row) { return fmt::format("{}", row.transfers); });
+  if (!pipeline) {
+    line("schedule", [](std::size_t, Row row) { return std::string(name_of(row.schedule)); });
+    if (!problem.given_transfer_times)
+      timed("moved between devices", [](Row row) { return human_bytes(row.moved_bytes); });
+    timed("transfers", [](Row row) { return fmt::format("{}", row.transfers); });
+  }
   line("ops placed differently",
        [](std::size_t i, Row row) { return i == 0 ? "-" : fmt::format("{}", row.different); });
   for (std::size_t d = 0; d < problem.device_count(); ++d) {
     const std::string name = cell_name(problem.devices[d].name, 24);
     line(name + ": ops", [&](std::size_t, Row row) { return fmt::format("{}", row.ops_on[d]); });
-    timed(name + ": busy", [&](Row row) {
-      return percent(static_cast<double>(row.usage.device_busy[d]) / static_cast<double>(row.outcome.makespan));
-    });
+    if (pipeline)
+      timed(name + ": load", [&](Row row) { return human_seconds(to_seconds(row.load[d])); });
+    else
+      timed(name + ": busy", [&](Row row) {
+        return percent(static_cast<double>(row.usage.device_busy[d]) / static_cast<double>(row.outcome.makespan));
+      });
     timed(name + ": peak memory", [&](Row row) { return human_bytes(row.usage.device_peak[d]); });
   }
   return table.str();

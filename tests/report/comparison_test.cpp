@@ -64,6 +64,34 @@ bad.json is not feasible: op 'b' cannot run on device 'gpu:0'
 )text");
 }
 
+TEST(Comparison, OfLoadsReadsWell) {
+  // cpu:0 is the host and pays nothing: 10 + 10 ms, or b's 10 ms. gpu:0 runs a in 1 ms and sends its tensor
+  // in 10.341333 us; memory is the sum of resident bytes, none here.
+  const Problem problem = chain();
+  EXPECT_EQ(comparison_text(problem, compare(problem, three, PipelineOptions{})),
+            R"text(chain: 3 placements; differences count from the first
+
+                        one/best.json  two/best.json  bad.json
+load of the busiest             20 ms          10 ms         -
+over the best                 2.000 x           best         -
+feasible                          yes            yes        NO
+ops placed differently              -              1         2
+cpu:0: ops                          2              1         0
+cpu:0: load                     20 ms          10 ms         -
+cpu:0: peak memory                0 B            0 B         -
+gpu:0: ops                          0              1         2
+gpu:0: load                       0 s        1.01 ms         -
+gpu:0: peak memory                0 B            0 B         -
+
+bad.json is not feasible: op 'b' cannot run on device 'gpu:0'
+)text");
+  const json parsed = json::parse(comparison_json(problem, compare(problem, three, PipelineOptions{})));
+  EXPECT_EQ(parsed["placements"][1]["load_s"], 0.01);
+  EXPECT_EQ(parsed["placements"][1]["devices"][1]["load_s"], 0.001010341333);
+  EXPECT_FALSE(parsed["placements"][1].contains("makespan_ps"));
+  EXPECT_TRUE(parsed["placements"][2]["load_s"].is_null());
+}
+
 TEST(Comparison, KeysForProgramsHoldTheSameFigures) {
   const Problem problem = chain();
   const json parsed = json::parse(comparison_json(problem, compare(problem, three)));
