@@ -14,15 +14,20 @@ struct Arguments {
   GraphArguments graph;
   ScheduleArgument schedule;
   std::optional<std::uint64_t> evaluations;
+  std::string objective = "step";
   bool json = false;
 };
 
 ExitCode run_explain(const Arguments& arguments) {
+  if (objective_of(arguments.objective, "--objective") == Objective::pipeline)
+    throw InputError("--objective",
+                     "explain shows the parts of one step, and the objective pipeline has none; simulate and compare "
+                     "--objective pipeline show the load of each device");
   const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
   const auto [placement, schedule] = read_placement_and_warn(arguments.placement, problem, arguments.schedule);
   MoveLimits limits;
   if (arguments.evaluations) {
-    limits.evaluations = *arguments.evaluations;
+    limits.simulations = *arguments.evaluations;
     limits.work = std::numeric_limits<std::uint64_t>::max();
   }
   const Explanation explanation = explain(problem, placement, schedule, limits);
@@ -40,8 +45,9 @@ Action add_explain(CLI::App& cli) {
       ->required();
   cli.add_option("placement", arguments->placement, "Placement JSON")->required();
   cli.add_option("--evaluations", arguments->evaluations,
-                 "Single moves tried, the critical path's first (default: 20000, fewer on large problems)");
+                 "Single moves simulated, those that look best first (default: 2000, fewer on large problems)");
   arguments->schedule.add(cli);
+  cli.add_option("--objective", arguments->objective, "step; simulate and compare know pipeline too");
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   return [arguments](World*) { return run_explain(*arguments); };

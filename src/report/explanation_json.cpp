@@ -155,7 +155,10 @@ class Writer {
                       {"makespan_s", move.outcome.timed() ? Json(to_seconds(move.outcome.makespan)) : Json(nullptr)},
                       {"feasible", move.outcome.feasible()}});
     }
-    return {{"evaluated", e_.moves.evaluated}, {"possible", e_.moves.possible}, {"best", std::move(rows)}};
+    return {{"possible", e_.moves.possible},
+            {"guessed", e_.moves.guessed},
+            {"simulated", e_.moves.simulated},
+            {"best", std::move(rows)}};
   }
 
   const Problem& p_;

@@ -236,10 +236,18 @@ class Text {
     }
   }
 
+  [[nodiscard]] static std::string tries(const MoveSearch& search) {
+    if (search.simulated == search.possible)
+      return search.possible == 1 ? "the only one was tried" : fmt::format("all {} were tried", search.possible);
+    if (search.guessed == 0)
+      return fmt::format("{} of {} were tried, the likeliest first", search.simulated, search.possible);
+    return fmt::format("{} of {} were judged, the {} that looked best tried", search.guessed, search.possible,
+                       search.simulated);
+  }
+
   void moves() {
     const MoveSearch& search = e_.moves;
-    const std::string tried = fmt::format("{} of {} tried{}", search.evaluated, search.possible,
-                                          search.evaluated < search.possible ? ", the critical path's first" : "");
+    const std::string tried = tries(search);
     if (search.best.empty()) {
       say("\nNo single move helps ({}).\n", tried);
       return;

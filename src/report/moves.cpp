@@ -5,79 +5,201 @@
 #include <tuple>
 
 #include "emplace/problem/grouping.hpp"
+#include "emplace/search/neighbourhood.hpp"
+#include "emplace/simulate/memory_timeline.hpp"
 
 namespace emplace {
 
 namespace {
 
-constexpr std::uint64_t fewest_evaluations = 64;
+constexpr std::uint64_t fewest_simulations = 64;
 
+// What speaks for moving a unit, the first that differs decides.
 struct Weight {
-  bool at_fault = false;  // why the placement has no times
-  Ticks on_path = 0, running = 0;
+  Bytes overflowing = 0;  // what it holds at the peak of a device whose memory is too small
+  bool at_fault = false;  // why the placement is infeasible otherwise
+  Ticks on_path = 0;
+  bool reads_from_path = false;  // what a transfer on the path brings
+  Ticks running = 0;
+  [[nodiscard]] auto rank() const { return std::tuple(at_fault, overflowing, on_path, reads_from_path, running); }
 };
 
-std::vector<Weight> weigh(const Problem& problem, const Grouping& units, const Outcome& now, const Timeline& timeline,
-                          std::span<const PathStep> path) {
-  std::vector<Weight> weights(units.count());
-  const auto weight = [&](OpId op) -> Weight& { return weights[units.unit_of_op[op.index()]]; };
-  for (const PathStep& step : path) {
-    const OpId op = step.is_op() ? step.op : problem.producer[timeline.transfers[step.transfer].tensor.index()];
-    weight(op).on_path += step.duration();
+struct Candidate {
+  std::uint32_t unit;
+  std::uint8_t to;
+};
+
+struct Guess {
+  std::uint32_t candidate;  // position in the list
+  Outcome outcome;
+};
+
+class MoveFinder {
+ public:
+  MoveFinder(const Problem& problem, const Placement& placement, Schedule schedule, const Outcome& now,
+             const Timeline& timeline, std::span<const PathStep> path, const MoveLimits& limits)
+      : p_(problem),
+        placement_(placement),
+        schedule_(schedule),
+        now_(now),
+        timeline_(timeline),
+        path_(path),
+        limits_(limits),
+        units_(make_grouping(problem, GroupingKind::colocation)) {}
+
+  MoveSearch run() {
+    list_candidates();
+    const std::uint64_t size = p_.op_count() + p_.edge_count();
+    const std::uint64_t budget = std::min(limits_.simulations, std::max(limits_.work / size, fewest_simulations));
+    if (search_.possible > budget && budget > 0 && now_.feasible() && incremental_supports(p_)) guess();
+    candidates_.resize(std::min<std::size_t>(candidates_.size(), budget));
+    simulate();
+    return std::move(search_);
   }
-  for (std::size_t op = 0; op < timeline.op_end.size(); ++op)
-    weight(OpId{op}).running += timeline.op_end[op] - timeline.op_start[op];
-  if (now.why == Infeasible::unsupported_op) weight(OpId{now.subject}).at_fault = true;
-  if (now.why == Infeasible::missing_route) {
-    weight(problem.producer[now.subject]).at_fault = true;
-    for (const std::uint32_t consumer : problem.consumers[now.subject]) weight(OpId{consumer}).at_fault = true;
+
+ private:
+  Weight& weight(OpId op) { return weights_[units_.unit_of_op[op.index()]]; }
+
+  void weigh() {
+    weights_.resize(units_.count());
+    for (const PathStep& step : path_) {
+      if (step.is_op()) {
+        weight(step.op).on_path += step.duration();
+        continue;
+      }
+      const Timeline::Transfer& transfer = timeline_.transfers[step.transfer];
+      weight(p_.producer[transfer.tensor.index()]).on_path += step.duration();
+      for (const std::uint32_t consumer : p_.consumers[transfer.tensor.index()])
+        if (placement_.device[consumer] == transfer.to.index()) weight(OpId{consumer}).reads_from_path = true;
+    }
+    for (std::size_t op = 0; op < timeline_.op_end.size(); ++op)
+      weight(OpId{op}).running += timeline_.op_end[op] - timeline_.op_start[op];
+    weigh_faults();
+    if (now_.overflow > 0) weigh_memory();
   }
-  return weights;
-}
+
+  void weigh_faults() {
+    if (now_.why == Infeasible::unsupported_op) weight(OpId{now_.subject}).at_fault = true;
+    if (now_.why == Infeasible::missing_route) {
+      weight(p_.producer[now_.subject]).at_fault = true;
+      for (const std::uint32_t consumer : p_.consumers[now_.subject]) weight(OpId{consumer}).at_fault = true;
+    }
+    if (now_.why != Infeasible::split_group) return;
+    for (std::size_t op = 0; op < p_.op_count(); ++op)
+      if (p_.group[op] == GroupId{now_.subject}) weight(OpId{op}).at_fault = true;
+  }
+
+  // A copy goes where its readers go.
+  void weigh_memory() {
+    const std::vector<Holding> held = holdings(p_, placement_, timeline_);
+    const std::vector<DeviceMemory> memory = memory_timeline(p_, held);
+    for (std::size_t d = 0; d < memory.size(); ++d) {
+      if (memory[d].peak <= p_.devices[d].memory) continue;
+      for (const Holding& holding : alive_at(held, DeviceId{d}, memory[d].peak_time)) {
+        if (holding.kind == Holding::Kind::copy) {
+          for (const std::uint32_t consumer : p_.consumers[holding.id])
+            if (placement_.device[consumer] == d) weight(OpId{consumer}).overflowing += holding.bytes;
+        } else {
+          const bool of_op = holding.kind != Holding::Kind::output;
+          weight(of_op ? OpId{holding.id} : p_.producer[holding.id]).overflowing += holding.bytes;
+        }
+      }
+    }
+  }
+
+  // The likeliest units first; each with its devices in the problem's order.
+  void list_candidates() {
+    weigh();
+    const std::uint64_t most = std::max(limits_.guesses, limits_.simulations);
+    std::vector<std::uint32_t> order(units_.count());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, std::greater<>(), [&](std::uint32_t unit) { return weights_[unit].rank(); });
+    for (const std::uint32_t unit : order)
+      for (std::size_t d = 0; d < p_.device_count(); ++d) {
+        const auto is_there = [&](std::uint32_t op) { return placement_.device[op] == d; };
+        if (!units_.allows(unit, d) || std::ranges::all_of(units_.members[unit], is_there)) continue;
+        ++search_.possible;
+        if (candidates_.size() < most) candidates_.push_back({unit, static_cast<std::uint8_t>(d)});
+      }
+  }
+
+  // Puts the moves that promise most in between the likeliest ones. In the order of this run, the chain of the critical
+  // path stays as long as it is unless one of its ops or transfers goes: no other move can be guessed to help.
+  void guess() {
+    Neighbourhood neighbourhood(p_, units_, schedule_);
+    neighbourhood.start(placement_);
+    std::vector<Guess> guesses;
+    for (std::uint32_t i = 0; i < candidates_.size() && search_.guessed < limits_.guesses; ++i) {
+      const Weight& w = weights_[candidates_[i].unit];
+      if (w.on_path == 0 && !w.reads_from_path) break;
+      const Outcome outcome = neighbourhood.guess(candidates_[i].unit, candidates_[i].to);
+      ++search_.guessed;
+      if (better(outcome, now_)) guesses.push_back({i, outcome});
+    }
+    std::ranges::stable_sort(guesses, better, &Guess::outcome);
+    interleave(guesses);
+  }
+
+  // Guesses alone mislead under fifo where many ops are ready at once (neighbourhood.hpp); the length of an op does
+  // not.
+  void interleave(const std::vector<Guess>& guesses) {
+    std::vector<Candidate> mixed;
+    std::vector<char> taken(candidates_.size(), 0);
+    const auto take = [&](std::uint32_t i) {
+      if (!taken[i]) mixed.push_back(candidates_[i]);
+      taken[i] = 1;
+    };
+    for (std::uint32_t i = 0; i < candidates_.size(); ++i) {
+      if (i < guesses.size()) take(guesses[i].candidate);
+      take(i);
+    }
+    candidates_ = std::move(mixed);
+  }
+
+  void simulate() {
+    const auto engine = make_exact_engine(p_, schedule_);
+    Placement moved = placement_;
+    for (const Candidate& candidate : candidates_) {
+      const auto members = units_.members[candidate.unit];
+      for (const std::uint32_t op : members) moved.device[op] = candidate.to;
+      const Outcome outcome = engine->evaluate(moved);
+      for (const std::uint32_t op : members) moved.device[op] = placement_.device[op];
+      ++search_.simulated;
+      if (better(outcome, now_)) keep({{members.begin(), members.end()}, DeviceId{candidate.to}, outcome});
+    }
+  }
+
+  // One move a unit; the first of equals stays before the others.
+  void keep(Move move) {
+    auto& best = search_.best;
+    const auto same = std::ranges::find(best, move.ops, &Move::ops);
+    if (same != best.end()) {
+      if (!better(move.outcome, same->outcome)) return;
+      best.erase(same);
+    }
+    best.insert(std::ranges::find_if(best, [&](const Move& other) { return better(move.outcome, other.outcome); }),
+                std::move(move));
+    if (best.size() > limits_.wanted) best.pop_back();
+  }
+
+  const Problem& p_;
+  const Placement& placement_;
+  const Schedule schedule_;
+  const Outcome now_;
+  const Timeline& timeline_;
+  const std::span<const PathStep> path_;
+  const MoveLimits limits_;
+  const Grouping units_;
+  std::vector<Weight> weights_;  // of units
+  std::vector<Candidate> candidates_;
+  MoveSearch search_;
+};
 
 }  // namespace
 
 MoveSearch find_moves(const Problem& problem, const Placement& placement, Schedule schedule, const Outcome& now,
                       const Timeline& timeline, std::span<const PathStep> path, const MoveLimits& limits) {
-  const Grouping units = make_grouping(problem, GroupingKind::colocation);
-  const std::vector<Weight> weights = weigh(problem, units, now, timeline, path);
-  std::vector<std::uint32_t> order(units.count());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, std::greater<>(), [&](std::uint32_t unit) {
-    const Weight& w = weights[unit];
-    return std::tuple(w.at_fault, w.on_path, w.running);
-  });
-
-  const std::uint64_t size = problem.op_count() + problem.edge_count();
-  const std::uint64_t budget = std::min(limits.evaluations, std::max(limits.work / size, fewest_evaluations));
-  const auto engine = make_exact_engine(problem, schedule);
-  MoveSearch search;
-  Placement moved = placement;
-  for (const std::uint32_t unit : order) {
-    const auto members = units.members[unit];
-    Move best{{members.begin(), members.end()}, {}, now};
-    for (std::size_t d = 0; d < problem.device_count(); ++d) {
-      const auto is_there = [&](std::uint32_t op) { return placement.device[op] == d; };
-      if (!units.allows(unit, d) || std::ranges::all_of(members, is_there)) continue;
-      ++search.possible;
-      if (search.evaluated == budget) continue;
-      ++search.evaluated;
-      for (const std::uint32_t op : members) moved.device[op] = static_cast<std::uint8_t>(d);
-      const Outcome outcome = engine->evaluate(moved);
-      if (better(outcome, best.outcome)) {
-        best.outcome = outcome;
-        best.to = DeviceId{d};
-      }
-    }
-    for (const std::uint32_t op : members) moved.device[op] = placement.device[op];
-    if (best.to.is_none()) continue;
-    // The first of equals stays before the others.
-    const auto at =
-        std::ranges::find_if(search.best, [&](const Move& other) { return better(best.outcome, other.outcome); });
-    search.best.insert(at, std::move(best));
-    if (search.best.size() > limits.wanted) search.best.pop_back();
-  }
-  return search;
+  return MoveFinder(problem, placement, schedule, now, timeline, path, limits).run();
 }
 
 }  // namespace emplace

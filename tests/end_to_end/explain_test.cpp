@@ -49,10 +49,10 @@ TEST_F(Explain, FindsTheMoveThatHelps) {
   const auto done = emplace_run({"explain", problem_, slow_});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.out, AllOf(HasSubstr("two-device chain: 20 ms a step (fifo schedule), feasible"),
-                              HasSubstr("Single moves that help most (1 of 1 tried)"),
+                              HasSubstr("Single moves that help most (the only one was tried)"),
                               HasSubstr("a     cpu:0  gpu:0   11.01 ms  44.95 %")));
   const json none = json::parse(emplace_run({"explain", problem_, slow_, "--evaluations", "0", "--json"}).out);
-  EXPECT_EQ(none["moves"], (json{{"evaluated", 0}, {"possible", 1}, {"best", json::array()}}));
+  EXPECT_EQ(none["moves"], (json{{"possible", 1}, {"guessed", 0}, {"simulated", 0}, {"best", json::array()}}));
 }
 
 TEST_F(Explain, OfAnInfeasiblePlacementEndsWithZeroAndSaysWhy) {
@@ -80,6 +80,31 @@ TEST_F(Explain, ComparePutsPlacementsSideBySide) {
   const auto alone = emplace_run({"compare", problem_, good_});
   EXPECT_EQ(alone.exit_code, 2);
   EXPECT_THAT(alone.err, HasSubstr("At least 2"));
+}
+
+TEST_F(Explain, ComparesLoadsOfAPipelineAsSimulateCountsThem) {
+  const auto done = emplace_run({"compare", problem_, slow_, good_, "--objective", "pipeline", "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const json compared = json::parse(done.out);
+  for (const std::size_t i : {0, 1}) {
+    const json alone = json::parse(
+        emplace_run({"simulate", problem_, i == 0 ? slow_ : good_, "--objective", "pipeline", "--json"}).out);
+    EXPECT_EQ(compared["placements"][i]["load_s"], alone["load_s"]);
+  }
+  EXPECT_EQ(compared["best"], good_);
+  EXPECT_THAT(emplace_run({"compare", problem_, slow_, good_, "--objective", "pipeline"}).out,
+              AllOf(HasSubstr("load of the busiest"), HasSubstr("gpu:0: load"), testing::Not(HasSubstr("step time"))));
+}
+
+TEST_F(Explain, IsOfAStepAndSendsLoadsElsewhere) {
+  const auto done = emplace_run({"explain", problem_, good_, "--objective", "pipeline"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_EQ(done.out, "");
+  EXPECT_THAT(done.err, AllOf(HasSubstr("--objective"), HasSubstr("one step"), HasSubstr("simulate and compare")));
+  const auto typo = emplace_run({"explain", problem_, good_, "--objective", "stepp"});
+  EXPECT_EQ(typo.exit_code, 2);
+  EXPECT_THAT(typo.err, HasSubstr("did you mean 'step'"));
+  EXPECT_EQ(emplace_run({"explain", problem_, good_, "--objective", "step"}).exit_code, 0);
 }
 
 TEST_F(Explain, SimulateWritesATraceBesideItsResult) {

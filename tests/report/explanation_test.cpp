@@ -108,7 +108,7 @@ gpu:0   11.00 GiB  12.00 GiB  5 s  8.00 GiB  3.00 GiB       0 B      0 B  ▇▇
   cpu:0 then held 1.00 GiB copy of left; 1.00 GiB copy of right
   the largest of 4 things that gpu:0 then held: 8.00 GiB resident of load; 1.00 GiB made by load; 1.00 GiB made by left
 
-Single moves that help most (3 of 3 tried)
+Single moves that help most (all 3 were tried)
 move    from     to  step then     gain
 right  gpu:0  cpu:0        8 s  27.27 %
 left   gpu:0  cpu:0        8 s  27.27 %
@@ -176,7 +176,7 @@ TEST(Explanation, KeysForProgramsHoldTheSameFigures) {
             (json{{"name", "d2h"}, {"busy_s", 2.0}, {"busy_share", 2.0 / 11}, {"bytes", 2 * gib}}));
   EXPECT_EQ(parsed["ops"][0]["op"], "left");
   EXPECT_EQ(parsed["tensors"][0]["tensor"], "left");
-  EXPECT_EQ(parsed["moves"]["evaluated"], 3);
+  EXPECT_EQ(parsed["moves"]["simulated"], 3);
   EXPECT_EQ(parsed["moves"]["best"][0]["makespan_ps"], 8 * second);
 }
 

@@ -45,7 +45,7 @@ TEST(Moves, OfSingleOpsRankTheOneThatBalancesBestFirst) {
   EXPECT_EQ(found.best[0].outcome.makespan, 5);
   EXPECT_EQ(found.best[1].outcome.makespan, 6);
   EXPECT_EQ(found.best[2].outcome.makespan, 7);
-  EXPECT_EQ(found.evaluated, 3U);
+  EXPECT_EQ(found.simulated, 3U);
   EXPECT_EQ(found.possible, 3U);
 }
 
@@ -76,12 +76,65 @@ TEST(Moves, RepairAnOpThatCannotRunFirstWhereTheSearchIsShort) {
     builder.add_op(op("op" + std::to_string(i), {i < 69 ? 1e-12 : std::nan(""), 1e-12}));
     placement.device.push_back(0);
   }
-  const MoveSearch found = search(builder.build(), placement, {.evaluations = 1});
+  const MoveSearch found = search(builder.build(), placement, {.simulations = 1});
   ASSERT_EQ(found.best.size(), 1U);
   EXPECT_EQ(found.best[0].ops, (std::vector<std::uint32_t>{69}));
   EXPECT_TRUE(found.best[0].outcome.feasible());
-  EXPECT_EQ(found.evaluated, 1U);
+  EXPECT_EQ(found.simulated, 1U);
   EXPECT_EQ(found.possible, 70U);
+}
+
+TEST(Moves, ThatAreGuessedToHelpMostAreSimulatedFirst) {
+  // On d0 an op of 10 that takes 100 on d1, and four of 5 ticks: 30. The long op is first by its length and does not
+  // help; of the others each leaves max(25, 5) = 25.
+  ProblemBuilder builder("guess");
+  for (const char* name : {"d0", "d1"}) builder.add_device({name, "", no_memory_limit});
+  builder.add_op(op("long", {10e-12, 100e-12}));
+  for (const char* name : {"a", "b", "c", "d"}) builder.add_op(op(name, {5e-12, 5e-12}));
+  const MoveSearch found = search(builder.build(), {{0, 0, 0, 0, 0}, {}}, {.simulations = 1});
+  EXPECT_EQ(found.possible, 5U);
+  EXPECT_EQ(found.guessed, 5U);
+  EXPECT_EQ(found.simulated, 1U);
+  ASSERT_EQ(found.best.size(), 1U);
+  EXPECT_EQ(found.best[0].ops, (std::vector<std::uint32_t>{1}));
+  EXPECT_EQ(found.best[0].outcome.makespan, 25);
+}
+
+TEST(Moves, ThatFreeMemoryComeFirstWhereItIsTooSmall) {
+  // d0 holds 100 bytes of which 90 are of one short op; one simulation is enough to find it.
+  ProblemBuilder builder("full");
+  builder.add_device({"d0", "", 95});
+  builder.add_device({"d1", "", no_memory_limit});
+  for (int i = 0; i < 10; ++i) {
+    OpSpec spec = op("op" + std::to_string(i), {i == 7 ? 1e-12 : 5e-12, 5e-12});
+    spec.resident = i == 7 ? 91 : 1;
+    builder.add_op(spec);
+  }
+  const MoveSearch found = search(builder.build(), {std::vector<std::uint8_t>(10, 0), {}}, {.simulations = 1});
+  ASSERT_EQ(found.best.size(), 1U);
+  EXPECT_EQ(found.best[0].ops, (std::vector<std::uint32_t>{7}));
+  EXPECT_TRUE(found.best[0].outcome.feasible());
+}
+
+TEST(Moves, AreNeverWorseThanSaidWhereOnlySomeAreSimulated) {
+  EXPECT_TRUE(rc::check("few simulations", [](const RandomProblem& random, const RandomPlacement& genes) {
+    const Problem problem = problem_of(random);
+    const Placement placement = placement_of(problem, genes);
+    const auto schedule = *rc::gen::element(Schedule::fifo, Schedule::priority, Schedule::in_order);
+    const auto reference = make_reference_engine(problem, schedule);
+    Timeline timeline;
+    const Outcome now = reference->evaluate(placement, {nullptr, &timeline});
+    const MoveSearch found = find_moves(problem, placement, schedule, now, timeline,
+                                        critical_path(problem, placement, schedule, timeline), {.simulations = 3});
+    RC_ASSERT(found.simulated == std::min<std::uint64_t>(3, found.possible));
+    RC_ASSERT(found.guessed <= found.possible);
+    for (const Move& move : found.best) {
+      RC_ASSERT(better(move.outcome, now));
+      Placement moved = placement;
+      for (const std::uint32_t member : move.ops) moved.device[member] = static_cast<std::uint8_t>(move.to.index());
+      RC_ASSERT(reference->evaluate(moved) == move.outcome);
+    }
+  }));
 }
 
 TEST(Moves, AreAllThatTheReferenceEngineFindsOnRandomProblems) {
@@ -113,7 +166,7 @@ TEST(Moves, AreAllThatTheReferenceEngineFindsOnRandomProblems) {
     }
     std::ranges::stable_sort(helpful, better);
     RC_ASSERT(found.possible == possible);
-    RC_ASSERT(found.evaluated == possible);
+    RC_ASSERT(found.simulated == possible);
     RC_ASSERT(found.best.size() == std::min<std::size_t>(5, helpful.size()));
     for (std::size_t i = 0; i < found.best.size(); ++i) {
       RC_ASSERT(!better(found.best[i].outcome, helpful[i]) && !better(helpful[i], found.best[i].outcome));

@@ -19,25 +19,30 @@ struct Move {
 };
 
 struct MoveSearch {
-  std::vector<Move> best;       // better than the placement, of different units, the best first
-  std::uint64_t evaluated = 0;  // moves simulated
-  std::uint64_t possible = 0;   // moves there are: every unit to every other device that can run it
+  std::vector<Move> best;      // better than the placement, of different units, the best first
+  std::uint64_t possible = 0;  // moves there are: every unit to every other device that can run it
+  std::uint64_t guessed = 0;   // by the incremental engine, to choose which to simulate; 0 where all could be
+  std::uint64_t simulated = 0;
 };
 
 struct MoveLimits {
   std::size_t wanted = 5;
-  std::uint64_t evaluations = 20'000;
+  std::uint64_t simulations = 2000;
   // Ops and edges simulated, at some 10 to 30 ns each: bounds the time on large problems, at the same moves on any
-  // machine. At least 64 moves are evaluated however large the problem is.
+  // machine. At least 64 moves are simulated however large the problem is.
   std::uint64_t work = 100'000'000;
+  // Some 2 to 60 us each.
+  std::uint64_t guesses = 200'000;
 };
 
-// Each move is simulated on the exact engine, under the same schedule (and order, if any). Units on the critical path
-// come first, the ones with most time on it before the others (transfers count for the op that made the tensor), then
-// the other units by how long they run: where the limits end the search, it has seen the likeliest.
+// Each move that is reported was simulated on the exact engine, under the same schedule (and order, if any). The
+// likeliest units come first: those that make the placement infeasible, then the ones with most time on the critical
+// path (transfers count for the op that made the tensor), then the others by how long they run. Where the limits leave
+// moves out, the incremental engine first guesses those of units on the path (search/neighbourhood.hpp says how near a
+// guess is), and every second simulation goes to the next best guess; not where the placement is infeasible or a
+// channel is fed by several devices.
 //
-// `timeline` and `path` are those of `placement`; both are empty where it has no times, and then an op that cannot run
-// or send where it is comes first. `now` is its outcome.
+// `timeline` and `path` are those of `placement`; both are empty where it has no times. `now` is its outcome.
 MoveSearch find_moves(const Problem& problem, const Placement& placement, Schedule schedule, const Outcome& now,
                       const Timeline& timeline, std::span<const PathStep> path, const MoveLimits& limits = {});
 
