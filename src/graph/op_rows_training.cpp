@@ -100,6 +100,33 @@ constexpr OpRow rows[] = {
     {"SparseApplyGradientDescent", update, per_gradient, 2, update_stateless, no_gradient},
     {"SparseApplyMomentum", update, per_gradient, 4, update_one_state, no_gradient},
     {"SparseApplyAdam", update, per_gradient, 12, update_two_states, no_gradient},
+
+    // Several ops merged into one (zoo, detail = "layer"): their costs are attributes.
+    {"MatmulLayer", OpClass::matmul, stated_flops, 0, stated_traffic, generic_gradient},
+    {"ConvolutionLayer", OpClass::convolution, stated_flops, 0, stated_traffic, generic_gradient},
+    {"DepthwiseLayer", OpClass::depthwise, stated_flops, 0, stated_traffic, generic_gradient},
+    {"RecurrentLayer", OpClass::recurrent, stated_flops, 0, stated_traffic, generic_gradient},
+    {"ElementwiseLayer", OpClass::elementwise, stated_flops, 0, stated_traffic, generic_gradient},
+    {"NormalisationLayer", OpClass::normalisation, stated_flops, 0, stated_traffic, generic_gradient},
+    {"ReductionLayer", OpClass::reduction, stated_flops, 0, stated_traffic, generic_gradient},
+    {"PoolingLayer", OpClass::pooling, stated_flops, 0, stated_traffic, generic_gradient},
+    {"MovementLayer", OpClass::movement, stated_flops, 0, stated_traffic, generic_gradient},
+    {"EmbeddingLayer", OpClass::embedding, stated_flops, 0, stated_traffic, generic_gradient},
+    {"UpdateLayer", OpClass::update, stated_flops, 0, stated_traffic, no_gradient},
+    {"FreeLayer", OpClass::free, stated_flops, 0, stated_traffic, generic_gradient},
+    {"OtherLayer", OpClass::other, stated_flops, 0, stated_traffic, generic_gradient},
+    {"MatmulLayerGrad", OpClass::matmul, twice_forward, 2, all_operands, no_gradient},
+    {"ConvolutionLayerGrad", OpClass::convolution, twice_forward, 2, all_operands, no_gradient},
+    {"DepthwiseLayerGrad", OpClass::depthwise, twice_forward, 2, all_operands, no_gradient},
+    {"RecurrentLayerGrad", OpClass::recurrent, twice_forward, 2, all_operands, no_gradient},
+    {"ElementwiseLayerGrad", OpClass::elementwise, twice_forward, 2, all_operands, no_gradient},
+    {"NormalisationLayerGrad", OpClass::normalisation, twice_forward, 2, all_operands, no_gradient},
+    {"ReductionLayerGrad", OpClass::reduction, twice_forward, 2, all_operands, no_gradient},
+    {"PoolingLayerGrad", OpClass::pooling, twice_forward, 2, all_operands, no_gradient},
+    {"MovementLayerGrad", OpClass::movement, twice_forward, 2, all_operands, no_gradient},
+    {"EmbeddingLayerGrad", OpClass::embedding, twice_forward, 2, all_operands, no_gradient},
+    {"FreeLayerGrad", OpClass::free, twice_forward, 2, all_operands, no_gradient},
+    {"OtherLayerGrad", OpClass::other, twice_forward, 2, all_operands, no_gradient},
 };
 
 }  // namespace

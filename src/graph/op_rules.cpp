@@ -170,6 +170,13 @@ double twice_forward(const OpView& op, double factor) {
   return factor * cost.flops;
 }
 
+double stated_flops(const OpView& op, double) {
+  const auto found = op.op().attributes.find("flops");
+  const double* flops = found == op.op().attributes.end() ? nullptr : std::get_if<double>(&found->second);
+  if (flops == nullptr) op.set_incomplete();
+  return flops == nullptr ? 0 : *flops;
+}
+
 MemoryTraffic all_operands(const OpView& op) {
   MemoryTraffic traffic;
   const auto& inputs = op.op().inputs;
@@ -192,6 +199,11 @@ MemoryTraffic filled(const OpView& op) { return {0, op.output_bytes(0)}; }
 MemoryTraffic gathered(const OpView& op) {
   const Bytes rows = op.output_bytes(0);
   return {add_bytes(rows, op.input_bytes(1)), rows};
+}
+
+MemoryTraffic stated_traffic(const OpView& op) {
+  const auto bytes = [&](const char* attribute) { return std::clamp<Bytes>(op.whole(attribute, 0), 0, total_limit); };
+  return {bytes("bytes_read"), bytes("bytes_written")};
 }
 
 MemoryTraffic sliced(const OpView& op) {

@@ -22,13 +22,15 @@ double pool_flops(const OpView& op, double factor);              // factor per e
 double pool_flops_of_gradient(const OpView& op, double factor);  // the same per element of the first input
 double batch_norm_flops(const OpView& op, double factor);        // factor with fixed statistics, 8 with the batch's own
 double twice_forward(const OpView& op, double factor);           // factor x the FLOPs of `forward_of`
+double stated_flops(const OpView& op, double factor);            // the attribute "flops"
 
 // MemoryTraffic.
-MemoryTraffic all_operands(const OpView& op);  // each operand read once, each output written once
-MemoryTraffic no_traffic(const OpView& op);    // views: only the description changes
-MemoryTraffic gathered(const OpView& op);      // reads the rows that it writes, and the indices
-MemoryTraffic sliced(const OpView& op);        // reads what it writes
-MemoryTraffic filled(const OpView& op);        // writes only
+MemoryTraffic all_operands(const OpView& op);    // each operand read once, each output written once
+MemoryTraffic no_traffic(const OpView& op);      // views: only the description changes
+MemoryTraffic gathered(const OpView& op);        // reads the rows that it writes, and the indices
+MemoryTraffic sliced(const OpView& op);          // reads what it writes
+MemoryTraffic filled(const OpView& op);          // writes only
+MemoryTraffic stated_traffic(const OpView& op);  // the attributes "bytes_read" and "bytes_written"
 // An optimiser's step with 0, 1, 2 copies of state: inputs are (parameter, gradient, indices if sparse).
 MemoryTraffic update_stateless(const OpView& op);
 MemoryTraffic update_one_state(const OpView& op);

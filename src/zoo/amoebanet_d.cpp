@@ -38,6 +38,7 @@ ZooEntry amoebanet_d_entry() {
   entry.summary = "AmoebaNet-D for ImageNet: evolved cells of factorised convolutions and pooling.";
   entry.reference = "Real et al. 2018; as in Zhou et al. 2019, 2020";
   entry.options = list_options<AmoebanetOptions>;
+  entry.expert = expert_in_parts;
   entry.build = [](const ConfigTable& table) {
     return build_cell_network(amoebanet_d, read_options<AmoebanetOptions>(table));
   };

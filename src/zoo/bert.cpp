@@ -118,6 +118,7 @@ ZooEntry entry(const std::string& name, const StackOptions& stack) {
       fmt::format("BERT: a transformer encoder of {} layers, width {}, with its pooler.", stack.layers, stack.hidden);
   entry.reference = "Devlin et al. 2019";
   entry.options = list_options<BertOptions>;
+  entry.expert = expert_in_parts;
   entry.build = [name, stack](const ConfigTable& table) {
     BertOptions options = read_options<BertOptions>(table);
     if (options.stack.layers == 0) options.stack.layers = stack.layers;

@@ -132,6 +132,7 @@ ZooEntry gnmt_entry() {
   entry.summary = "Google's translation system: deep LSTMs with residuals and attention, unrolled over time.";
   entry.reference = "Wu et al. 2016; as in Zhou et al. 2019, 2020";
   entry.options = list_options<GnmtOptions>;
+  entry.expert = expert_by_number;
   entry.build = [](const ConfigTable& table) { return Gnmt(read_options<GnmtOptions>(table)).build(); };
   return entry;
 }

@@ -89,6 +89,7 @@ ZooEntry gpt_2_entry() {
   entry.summary = "GPT-2: a transformer language model in its four released sizes.";
   entry.reference = "Radford et al. 2019";
   entry.options = list_options<Gpt2Options>;
+  entry.expert = expert_in_parts;
   entry.build = [](const ConfigTable& table) { return build(read_options<Gpt2Options>(table)); };
   return entry;
 }

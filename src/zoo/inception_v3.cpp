@@ -46,7 +46,8 @@ class InceptionV3 {
 
  private:
   Operand unit(const Operand& x, const std::string& name, std::int64_t channels, const Window& window) {
-    return conv_bn_relu(model_, name, x, channels, window);
+    // TensorFlow slim normalised by separate ops in the releases that the placement papers ran.
+    return conv_bn_relu(model_, name, x, channels, window, false);
   }
   Operand unit(const Operand& x, const std::string& name, std::int64_t channels) {
     return unit(x, name, channels, Window{});
@@ -148,6 +149,7 @@ ZooEntry inception_v3_entry() {
   entry.summary = "Inception-V3 for ImageNet: 94 convolutions with batch normalisation.";
   entry.reference = "Szegedy et al. 2016";
   entry.options = list_options<InceptionOptions>;
+  entry.expert = expert_in_parts;
   entry.build = [](const ConfigTable& table) { return InceptionV3(read_options<InceptionOptions>(table)).build(); };
   return entry;
 }

@@ -73,19 +73,21 @@ Operand depthwise_conv(ModelBuilder& model, const std::string& name, const Opera
 }
 
 Operand conv_bn_relu(ModelBuilder& model, const std::string& name, const Operand& x, std::int64_t channels,
-                     const Window& window) {
+                     const Window& window, bool fused) {
   const auto cell = model.cell(name);
-  const Operand y = batch_norm(model, name + "/bn", conv(model, name + "/conv", x, channels, window));
+  const Operand y = batch_norm(model, name + "/bn", conv(model, name + "/conv", x, channels, window), fused);
   return model.elementwise(name + "/relu", "Relu", {y});
 }
 
-Operand batch_norm(ModelBuilder& model, const std::string& name, const Operand& x) {
+Operand batch_norm(ModelBuilder& model, const std::string& name, const Operand& x, bool fused) {
   const std::int64_t channels = model.dim(x, 1);
   const Operand scale = model.parameter(name + "/scale", {channels});
   const Operand bias = model.parameter(name + "/bias", {channels});
   const Operand mean = model.parameter(name + "/mean", {channels}, false);
   const Operand variance = model.parameter(name + "/variance", {channels}, false);
-  return model.elementwise(name, "BatchNormalization", {x, scale, bias, mean, variance});
+  Shape shape = model.shape(x);
+  return model.op(name, "BatchNormalization", {x, scale, bias, mean, variance}, std::move(shape),
+                  fused ? Attributes{{"fused", std::int64_t{1}}} : Attributes{});
 }
 
 Operand pool(ModelBuilder& model, const std::string& name, const std::string& type, const Operand& x,

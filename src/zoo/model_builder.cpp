@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "detail.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/graph/passes.hpp"
 
@@ -70,14 +71,20 @@ const Shape& ModelBuilder::shape(const Operand& operand) const {
 void describe(StepOptions& options, OptionVisitor& visit) {
   visit("training", options.training, {.help = "Adds the backward pass and the updates of a training step."});
   visit(
+      "detail", options.detail,
+      {.choices = {"layer", "op", "framework"},
+       .help = "One op a layer, one a kernel, or all ops of a TensorFlow 1.x graph with its constants and variables."});
+  visit(
       "optimizer", options.optimizer,
       {.choices = {"sgd", "momentum", "adam"}, .help = "Optimiser of the training step; decides the state in memory."});
 }
 
 Graph finish(ModelBuilder& model, const StepOptions& options) {
   Graph graph = model.take();
-  if (!options.training) return graph;
-  return expand_training(graph, {.optimizer = options.optimizer}).graph;
+  if (options.training) graph = expand_training(graph, {.optimizer = options.optimizer}).graph;
+  if (options.detail == "layer") return merge_cells(graph, model.cells()).graph;
+  if (options.detail == "framework") return add_framework_ops(graph).graph;
+  return graph;
 }
 
 }  // namespace emplace

@@ -85,10 +85,11 @@ Operand conv(ModelBuilder& model, const std::string& name, const Operand& x, std
              const Window& window);
 // One filter a channel.
 Operand depthwise_conv(ModelBuilder& model, const std::string& name, const Operand& x, const Window& window);
-Operand batch_norm(ModelBuilder& model, const std::string& name, const Operand& x);
+// `fused`: one kernel in TensorFlow 1.x too; matters at detail = "framework".
+Operand batch_norm(ModelBuilder& model, const std::string& name, const Operand& x, bool fused = true);
 // name/conv, name/bn, name/relu: one cell.
 Operand conv_bn_relu(ModelBuilder& model, const std::string& name, const Operand& x, std::int64_t channels,
-                     const Window& window);
+                     const Window& window, bool fused = true);
 // type: MaxPool or AveragePool.
 Operand pool(ModelBuilder& model, const std::string& name, const std::string& type, const Operand& x,
              const Window& window);

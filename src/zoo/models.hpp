@@ -5,6 +5,16 @@
 
 namespace emplace {
 
+// Expert placements (ZooEntry::expert), in expert.cpp.
+using LayerNames = std::span<const std::string>;
+// Parts of equal depth, one a device: convolutional networks (Mirhoseini et al. 2017) and stacks of layers.
+std::vector<std::size_t> expert_in_parts(LayerNames layers, std::size_t devices);
+// Layer k of "encoder/k" and of "decoder/k" on device k, round robin; embeddings with the first layer, attention and
+// softmax with the last (Wu et al. 2016; Mirhoseini et al. 2017).
+std::vector<std::size_t> expert_by_number(LayerNames layers, std::size_t devices);
+// Experts in turn over all devices (Lepikhin et al. 2021), the rest in parts of equal depth.
+std::vector<std::size_t> expert_with_experts(LayerNames layers, std::size_t devices);
+
 ZooEntry inception_v3_entry();
 ZooEntry resnet_50_entry();
 ZooEntry resnet_101_entry();

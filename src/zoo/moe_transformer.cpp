@@ -154,6 +154,7 @@ ZooEntry moe_transformer_entry() {
   entry.summary = "Transformer language model with a mixture of experts in every second layer.";
   entry.reference = "Shazeer et al. 2017; Lepikhin et al. 2021";
   entry.options = list_options<MoeOptions>;
+  entry.expert = expert_with_experts;
   entry.build = [](const ConfigTable& table) { return MoeTransformer(read_options<MoeOptions>(table)).build(); };
   return entry;
 }

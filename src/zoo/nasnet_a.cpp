@@ -32,6 +32,7 @@ ZooEntry nasnet_a_entry() {
   entry.summary = "NASNet-A (6 @ 4032) for ImageNet: searched cells of separable convolutions.";
   entry.reference = "Zoph et al. 2018; as in Addanki et al. 2019";
   entry.options = list_options<NasnetOptions>;
+  entry.expert = expert_in_parts;
   entry.build = [](const ConfigTable& table) {
     return build_cell_network(nasnet_a, read_options<NasnetOptions>(table));
   };

@@ -125,6 +125,7 @@ ZooEntry nmt_entry() {
   entry.summary = "Neural machine translation: LSTM encoder and decoder with attention, unrolled over time.";
   entry.reference = "Bahdanau et al. 2015; Wu et al. 2016; as in Mirhoseini et al. 2017, 2018";
   entry.options = list_options<NmtOptions>;
+  entry.expert = expert_by_number;
   entry.build = [](const ConfigTable& table) { return Nmt(read_options<NmtOptions>(table)).build(); };
   return entry;
 }

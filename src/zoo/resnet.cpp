@@ -74,6 +74,7 @@ ZooEntry entry(const std::string& name, const Blocks& blocks) {
   entry.summary = fmt::format("Residual network of {} layers for ImageNet.", name.substr(name.find('-') + 1));
   entry.reference = "He et al. 2016";
   entry.options = list_options<ResnetOptions>;
+  entry.expert = expert_in_parts;
   entry.build = [name, blocks](const ConfigTable& table) {
     return build(name, blocks, read_options<ResnetOptions>(table));
   };

@@ -58,6 +58,7 @@ ZooEntry rnnlm_entry() {
   entry.summary = "Recurrent language model: stacked LSTMs, unrolled over time.";
   entry.reference = "Zaremba et al. 2014; as in Mirhoseini et al. 2017, Zhou et al. 2019";
   entry.options = list_options<RnnlmOptions>;
+  entry.expert = expert_by_number;
   entry.build = [](const ConfigTable& table) { return build(read_options<RnnlmOptions>(table)); };
   return entry;
 }

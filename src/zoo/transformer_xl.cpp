@@ -194,6 +194,7 @@ ZooEntry transformer_xl_entry() {
   entry.summary = "Transformer-XL: a language model over segments with memory and relative attention.";
   entry.reference = "Dai et al. 2019; as in Zhou et al. 2019, 2020";
   entry.options = list_options<TransformerXlOptions>;
+  entry.expert = expert_in_parts;
   entry.build = [](const ConfigTable& table) {
     return TransformerXl(read_options<TransformerXlOptions>(table)).build();
   };

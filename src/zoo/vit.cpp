@@ -82,6 +82,7 @@ ZooEntry vit_b_16_entry() {
   entry.summary = "Vision transformer for ImageNet with patches of 16 x 16.";
   entry.reference = "Dosovitskiy et al. 2021";
   entry.options = list_options<VitOptions>;
+  entry.expert = expert_in_parts;
   entry.build = [](const ConfigTable& table) { return build(read_options<VitOptions>(table)); };
   return entry;
 }

@@ -96,6 +96,7 @@ ZooEntry wavenet_entry() {
   entry.summary = "WaveNet: stacks of dilated causal convolutions with gates and skip connections.";
   entry.reference = "van den Oord et al. 2016; as in Zhou et al. 2019, 2020";
   entry.options = list_options<WavenetOptions>;
+  entry.expert = expert_in_parts;
   entry.build = [](const ConfigTable& table) { return Wavenet(read_options<WavenetOptions>(table)).build(); };
   return entry;
 }

@@ -29,4 +29,8 @@ inline Shape shape_called(const Graph& graph, const std::string& name) {
   return {};
 }
 
+inline std::int64_t model_channels(const Graph& graph, const std::string& image) {
+  return shape_called(graph, image).dims.at(1);
+}
+
 }  // namespace emplace

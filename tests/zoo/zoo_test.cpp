@@ -6,8 +6,12 @@
 
 #include <algorithm>
 
+#include <map>
+
 #include "emplace/base/error.hpp"
+#include "emplace/cost/lower.hpp"
 #include "emplace/graph/op_table.hpp"
+#include "emplace/simulate/engine.hpp"
 
 namespace emplace {
 namespace {
@@ -61,6 +65,84 @@ TEST_P(EveryModel, TrainsEachTrainableParameterOnceAtAboutThreeTimesTheForwardFl
   EXPECT_NEAR(backward / forward, 2.0, 0.1);
 }
 
+// Sizes that keep every kind of op and make the graph small.
+std::string small(const std::string& model) {
+  static const std::map<std::string, std::string> more{
+      {"rnnlm", "&sequence=3&hidden=16&vocabulary=50"},
+      {"nmt", "&sequence=3&hidden=16&vocabulary=50"},
+      {"gnmt", "&sequence=3&hidden=16&vocabulary=50&layers=3"},
+      {"transformer-xl", "&sequence=6&memory=4&segments=2&hidden=64&layers=2&vocabulary=50"},
+      {"amoebanet-d", "&layers=3&filters=16&image=75"},
+      {"nasnet-a", "&layers=3&filters=16&image=75"},
+      {"wavenet", "&sequence=50&layers=3&hidden=8"},
+      {"bert-base", "&layers=2&hidden=64&sequence=16"},
+      {"bert-large", "&layers=2&hidden=64&sequence=16"},
+      {"gpt-2", "&layers=2&hidden=64&sequence=16"},
+      {"vit-b-16", "&layers=2&hidden=64"},
+      {"moe-transformer", "&layers=2&hidden=64&sequence=8&vocabulary=50&experts=4"}};
+  const auto at = more.find(model);
+  return model + "?batch=2" + (at == more.end() ? "" : at->second);
+}
+
+constexpr const char* details[] = {"layer", "op", "framework"};
+
+TEST_P(EveryModel, BuildsInferenceAndTrainingAtEachDetailWithoutGuesses) {
+  for (const char* detail : details)
+    for (const char* training : {"false", "true"}) {
+      const std::string name = small(GetParam()) + "&detail=" + detail + "&training=" + training;
+      const Graph graph = build_zoo_model(name);
+      graph.validate();
+      const GraphStatistics sums = statistics(graph);
+      EXPECT_THAT(sums.uncosted_ops, testing::IsEmpty()) << name;
+      EXPECT_THAT(sums.unknown_tensors, testing::IsEmpty()) << name;
+      for (const GraphOp& op : graph.ops) EXPECT_NE(op.layer, "") << name << " " << op.name;
+    }
+}
+
+TEST_P(EveryModel, RunsOnTwoK40sAtEachDetailUnderItsExpertPlacement) {
+  const Machine machine = load_machine("k40x2");
+  const ZooEntry& entry = find_entry(zoo(), GetParam(), "model");
+  for (const char* detail : details) {
+    const std::string name = small(GetParam()) + "&training=true&detail=" + detail;
+    const Lowered lowered = lower(build_zoo_model(name), machine, {}, name);
+    const std::vector<std::string> layers = layers_of(lowered.graph);
+    const std::vector<std::size_t> expert = entry.expert(layers, 2);
+    std::map<std::string, std::uint8_t> device_of;
+    std::vector<std::uint8_t> gpus;
+    for (std::size_t d = 0; d < lowered.problem.device_count(); ++d)
+      if (lowered.problem.devices[d].kind == "gpu") gpus.push_back(static_cast<std::uint8_t>(d));
+    for (std::size_t i = 0; i < layers.size(); ++i) device_of[layers[i]] = gpus.at(expert[i]);
+    Placement placement;
+    for (const GraphOp& op : lowered.graph.ops) placement.device.push_back(device_of.at(op.layer));
+    const Outcome outcome = make_exact_engine(lowered.problem, Schedule::fifo)->evaluate(placement);
+    EXPECT_NE(outcome.makespan, Outcome::unknown) << name;
+    EXPECT_GT(outcome.makespan, 0) << name;
+  }
+}
+
+TEST_P(EveryModel, KeepsParametersAndCostsAtLayerDetail) {
+  for (const char* training : {"false", "true"}) {
+    const std::string name = small(GetParam()) + "&training=" + training;
+    const GraphStatistics op = statistics(build_zoo_model(name));
+    const GraphStatistics layer = statistics(build_zoo_model(name + "&detail=layer"));
+    EXPECT_LT(layer.ops, op.ops) << name;
+    EXPECT_EQ(layer.parameters, op.parameters) << name;
+    EXPECT_NEAR(layer.flops, op.flops, 1e-9 * op.flops) << name;
+    EXPECT_EQ(layer.bytes, op.bytes) << name;
+  }
+}
+
+TEST_P(EveryModel, KeepsParametersAndAlmostAllCostsAtFrameworkDetail) {
+  const std::string name = small(GetParam()) + "&training=true";
+  const Graph op = build_zoo_model(name), framework = build_zoo_model(name + "&detail=framework");
+  EXPECT_EQ(statistics(framework).parameters, statistics(op).parameters);
+  // A new op computes on four numbers; the kernels are those of detail = "op".
+  const double added = static_cast<double>(framework.ops.size() - op.ops.size());
+  EXPECT_GE(statistics(framework).flops, statistics(op).flops);
+  EXPECT_LE(statistics(framework).flops, statistics(op).flops + 64 * added);
+  EXPECT_GT(framework.ops.size(), 3 * op.ops.size());
+}
+
 TEST_P(EveryModel, DescribesItselfAndItsOptions) {
   for (const ZooEntry& entry : zoo()) {
     if (entry.name != GetParam()) continue;
@@ -68,6 +150,12 @@ TEST_P(EveryModel, DescribesItselfAndItsOptions) {
     EXPECT_NE(entry.reference, "");
     for (const OptionInfo& option : entry.options()) EXPECT_NE(option.help, "") << option.name;
   }
+}
+
+TEST(Zoo, ListsTheModelsOfTheDesign) {
+  EXPECT_THAT(names(), testing::ElementsAre("inception-v3", "resnet-50", "resnet-101", "resnet-152", "rnnlm", "nmt",
+                                            "gnmt", "transformer-xl", "amoebanet-d", "nasnet-a", "wavenet", "bert-base",
+                                            "bert-large", "gpt-2", "vit-b-16", "moe-transformer"));
 }
 
 TEST(Zoo, ReadsOptionsFromTheSpecification) {
@@ -89,6 +177,8 @@ TEST(Zoo, RefusesOptionsThatAreMalformedRepeatedOrOutOfRange) {
   EXPECT_THAT(message_of("nmt?layers=2&layers=3"), HasSubstr("'layers' is given twice"));
   EXPECT_THAT(message_of("nmt?layers=0"), HasSubstr("layers"));
   EXPECT_THAT(message_of("nmt?layers=two"), HasSubstr("layers"));
+  EXPECT_THAT(message_of("nmt?detail=kernel"), HasSubstr("detail"));
+  EXPECT_THAT(message_of("gpt-2?size=tiny"), HasSubstr("size"));
   EXPECT_THAT(message_of("nmt?training=true&optimizer=adagrad"), HasSubstr("optimizer"));
   EXPECT_THAT(message_of("inception-v3?image=10"), HasSubstr("image"));
   EXPECT_THAT(message_of("inception-v3?batch=99999999999999999999"), HasSubstr("batch"));
