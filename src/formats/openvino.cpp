@@ -13,6 +13,7 @@
 #include "emplace/base/text.hpp"
 #include "fix_inputs.hpp"
 #include "openvino_ops.hpp"
+#include "propagate_shapes.hpp"
 #include "utf8.hpp"
 
 namespace emplace {
@@ -48,6 +49,7 @@ class GraphFromIr {
     if (bodies_ > 0)
       log_warning("{}: {} layers have bodies (If, Loop, TensorIterator); each is costed as one op", file_, bodies_);
     graph_.relink(file_);
+    if (!options_.shapes.empty() || options_.batch) propagate_shapes(graph_, stated_, file_);
     graph_.validate(file_);
     return std::move(graph_);
   }
@@ -102,6 +104,7 @@ class GraphFromIr {
       if (tensor.dtype == DType::unknown) tensor.dtype = layer.precision;
       if (tensor.dtype == DType::unknown)
         tensor.dtype = dtype_of_openvino(data.attribute("element_type").value(), layer.place);
+      stated_.push_back(tensor.shape);
       if (is_input) fix_input(op.name, port, tensor.shape);
       op.outputs.emplace_back(graph_.tensors.size());
       graph_.tensors.push_back(std::move(tensor));
@@ -292,6 +295,7 @@ class GraphFromIr {
   const ReadOptions& options_;
   Graph graph_;
   std::vector<Layer> layers_;
+  std::vector<Shape> stated_;  // per tensor, before inputs are fixed
   std::unordered_map<std::string_view, std::size_t> ids_;
   std::unordered_set<std::string> parameter_names_, used_shapes_;
   std::vector<std::string> input_names_;

@@ -6,6 +6,7 @@
 #include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
 #include "fix_inputs.hpp"
+#include "propagate_shapes.hpp"
 #include "tensorflow_ops.hpp"
 
 namespace emplace {
@@ -98,7 +99,7 @@ void GraphFromTensorflow::add(TfNode node) {
   source.op = node.op;
   source.inputs = std::move(node.inputs);
   if (const TfValue* stated = node.find("_output_shapes")) {
-    source.states_outputs = true;
+    source.states_outputs = any_states_outputs_ = true;
     source.shapes = stated->shapes;
   }
   std::size_t types = std::max<std::size_t>(source.shapes.size(), 2);
@@ -126,6 +127,7 @@ void GraphFromTensorflow::add(TfNode node) {
     // A GraphDef of version 23 or less writes an unknown shape as a scalar's; the true one may be stated.
     if (shape != nullptr) state_shape(shape->shape);
     if (source.shapes.empty()) source.shapes.emplace_back();
+    open_inputs_.emplace(i, source.shapes[0]);
     fix_input(node.name, source.shapes[0]);
     input_names_.push_back(node.name);
   }
@@ -206,6 +208,7 @@ void GraphFromTensorflow::add_tensors() {
   outputs_.erase(std::unique(outputs_.begin(), outputs_.end()), outputs_.end());
   graph_.tensors.reserve(outputs_.size());
   for (const Output& output : outputs_) {
+    const auto open = open_inputs_.find(output.op);
     Source& source = sources_[output.op];
     GraphOp& op = graph_.ops[output.op];
     const std::size_t k = output.position;
@@ -215,6 +218,7 @@ void GraphFromTensorflow::add_tensors() {
                               k < source.shapes.size() ? std::move(source.shapes[k]) : Shape(),
                               OpId{output.op},
                               {}});
+    stated_.push_back(open != open_inputs_.end() && k == 0 ? open->second : graph_.tensors.back().shape);
   }
 }
 
@@ -256,6 +260,7 @@ Graph GraphFromTensorflow::finish() {
   if (!missing_weights_.empty())
     log_warning("{}: {} weights are not in the file, among them {}; their sizes are unknown", file_,
                 missing_weights_.size(), quote(graph_.parameters[graph_.parameters.size() - 1].name));
+  if (!options_.shapes.empty() || options_.batch || !any_states_outputs_) propagate_shapes(graph_, stated_, file_);
   graph_.validate(file_);
   return std::move(graph_);
 }

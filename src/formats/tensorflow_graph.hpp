@@ -56,6 +56,9 @@ class GraphFromTensorflow {
   std::unordered_map<std::string, std::uint32_t> ops_;
   std::unordered_map<std::string, ParameterId> missing_weights_;
   std::vector<std::string> input_names_;
+  std::unordered_map<std::size_t, Shape> open_inputs_;  // placeholders before --shape and --batch
+  std::vector<Shape> stated_;                           // per tensor, as the file has it
+  bool any_states_outputs_ = false;
   std::vector<std::vector<Output>> wanted_;  // per op and data input; no_op: none or a missing weight
   std::vector<Output> outputs_;
   std::size_t memory_ = 0;

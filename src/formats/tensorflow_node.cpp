@@ -15,6 +15,8 @@ using enum ProtoKind;
 
 constexpr std::size_t longest_list = 4096;
 constexpr std::size_t longest_text = 1024;
+constexpr std::size_t most_shapes = 65536;
+constexpr std::size_t most_inputs = std::size_t{1} << 20;
 constexpr std::int64_t reference = 100;  // DT_FLOAT_REF = 101: a variable's output
 
 constexpr ProtoEnumerator type_names[] = {
@@ -76,7 +78,9 @@ void read_list(ProtoCursor& in, TfValue& value) {
         if (value.types.size() <= longest_list) value.types.push_back(element);
         break;
       }
-      default: in.message([&] { value.shapes.push_back(read_tensor_shape(in)); });
+      default:
+        if (value.shapes.size() == most_shapes) in.fail("a list has more than 65536 shapes");
+        in.message([&] { value.shapes.push_back(read_tensor_shape(in)); });
     }
 }
 
@@ -154,7 +158,10 @@ TfNode read_node_def(ProtoCursor& in) {
   while (const std::uint32_t field = in.next(fields)) switch (field) {
       case 1: node.name = in.name(); break;
       case 2: node.op = in.name(); break;
-      case 3: node.inputs.push_back(in.name()); break;
+      case 3:
+        if (node.inputs.size() == most_inputs) in.fail("a node has more than 2^20 inputs");
+        node.inputs.push_back(in.name());
+        break;
       case 4: node.device = in.name(); break;
       default: {
         std::pair<std::string, TfValue> entry;

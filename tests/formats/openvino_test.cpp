@@ -1,0 +1,189 @@
+// OpenVINO IR, good and bad.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "emplace/graph/op_table.hpp"
+#include "emplace/graph/passes.hpp"
+#include "model_text.hpp"
+
+namespace emplace {
+namespace {
+
+using testing::HasSubstr;
+
+std::string port(int id, const std::vector<std::int64_t>& dims) {
+  std::string text = "<port id=\"" + std::to_string(id) + "\" precision=\"FP32\">";
+  for (const std::int64_t dim : dims) text += "<dim>" + std::to_string(dim) + "</dim>";
+  return text + "</port>";
+}
+std::string edge(int from, int from_port, int to, int to_port) {
+  return "<edge from-layer=\"" + std::to_string(from) + "\" from-port=\"" + std::to_string(from_port) +
+         "\" to-layer=\"" + std::to_string(to) + "\" to-port=\"" + std::to_string(to_port) + "\"/>";
+}
+std::string net(const std::string& layers, const std::string& edges, const std::string& version = "11") {
+  return "<?xml version=\"1.0\"?>\n<net name=\"m\" version=\"" + version + "\"><layers>" + layers + "</layers><edges>" +
+         edges + "</edges></net>";
+}
+std::string input(std::int64_t batch) {
+  return "<layer id=\"0\" name=\"x\" type=\"Parameter\"><data shape=\"?,3,8,8\" element_type=\"f32\"/><output>" +
+         port(0, {batch, 3, 8, 8}) + "</output></layer>";
+}
+std::string weight(const std::string& size = "432", const std::string& type = "f32") {
+  return "<layer id=\"1\" name=\"w\" type=\"Const\"><data element_type=\"" + type +
+         "\" shape=\"4, 3, 3, 3\" offset=\"0\" size=\"" + size + "\"/><output>" + port(0, {4, 3, 3, 3}) +
+         "</output></layer>";
+}
+std::string conv(std::int64_t batch) {
+  return "<layer id=\"2\" name=\"c\" type=\"Convolution\"><data strides=\"1, 1\" dilations=\"1, 1\" "
+         "pads_begin=\"0, 0\" pads_end=\"0, 0\" auto_pad=\"explicit\"/><input><port id=\"0\"/><port id=\"1\"/></input>"
+         "<output>" +
+         port(2, {batch, 4, 6, 6}) + "</output></layer>";
+}
+const std::string edges = edge(0, 0, 2, 0) + edge(1, 0, 2, 1);
+std::string conv_net(std::int64_t batch) { return net(input(batch) + weight() + conv(batch), edges); }
+
+TEST(OpenVinoReader, ReadsLayersPortsAndConstants) {
+  const Graph graph = read_model_text(conv_net(1), "m.xml");
+  EXPECT_EQ(graph.name, "m");
+  ASSERT_EQ(graph.ops.size(), 3u);
+  EXPECT_EQ(graph.ops[2].type, "Conv");
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(graph.ops[2].attributes.at("strides")),
+            (std::vector<std::int64_t>{1, 1}));
+  EXPECT_EQ(tensor_named(graph, "c:0").shape.str(), "1x4x6x6");
+  ASSERT_EQ(graph.parameters.size(), 1u);
+  EXPECT_EQ(graph.parameters[0].bytes(), 432);  // 4 x 3 x 3 x 3 floats
+  EXPECT_EQ(graph.edge_count(), 2u);
+  // 4 x 6 x 6 outputs, each of 3 x 3 x 3 multiply-adds.
+  EXPECT_EQ(statistics(graph).flops, 2 * 144 * 27);
+}
+
+TEST(OpenVinoReader, PruningMakesTheConstantATrainableWeightOfItsConsumer) {
+  const Graph graph = prune(read_model_text(conv_net(1), "m.xml")).graph;
+  ASSERT_EQ(graph.ops.size(), 2u);  // the input and the convolution
+  EXPECT_TRUE(graph.ops[1].inputs[1].is_parameter());
+  EXPECT_TRUE(graph.parameters[graph.ops[1].inputs[1].index].trainable);
+}
+
+TEST(OpenVinoReader, FixesAnOpenBatchAndWhatFollowsFromIt) {
+  const Graph open = read_model_text(conv_net(-1), "m.xml");
+  EXPECT_EQ(tensor_named(open, "c:0").shape.str(), "?x4x6x6");
+  const Graph fixed = read_model_text(conv_net(-1), "m.xml", {.shapes = {}, .batch = 5});
+  EXPECT_EQ(tensor_named(fixed, "c:0").shape.str(), "5x4x6x6");
+  const Graph named = read_model_text(conv_net(-1), "m.xml", {.shapes = {{"x", {7, 3, 8, 8}}}, .batch = {}});
+  EXPECT_EQ(tensor_named(named, "c:0").shape.str(), "7x4x6x6");
+}
+
+TEST(OpenVinoReader, RefusesSizesThatDoNotFitTheInput) {
+  const auto with = [](const std::string& name, std::vector<std::int64_t> sizes) {
+    return refusal_of(conv_net(-1), "m.xml", {.shapes = {{name, std::move(sizes)}}, .batch = {}});
+  };
+  EXPECT_THAT(with("y", {1}), HasSubstr("the model has no input 'y'"));
+  EXPECT_THAT(with("x", {1, 3}), HasSubstr("input 'x' has 4 dimensions, the shape given for it has 2"));
+  EXPECT_THAT(with("x", {1, 4, 8, 8}), HasSubstr("dimension 1 of input 'x' is 3 in the file"));
+}
+
+// Version 6: 4 x 4/2 x 3 x 3 halves are 144 bytes, 4 biases 8 bytes.
+TEST(OpenVinoReader, ReadsTheBlobsOfVersionSix) {
+  const auto layers = [](const std::string& size) {
+    return "<layer id=\"0\" name=\"x\" precision=\"FP16\" type=\"Input\"><output>" + port(0, {1, 4, 8, 8}) +
+           "</output></layer><layer id=\"1\" name=\"c\" precision=\"FP16\" type=\"Convolution\"><data "
+           "dilations=\"1,1\" group=\"2\" kernel=\"3,3\" output=\"4\" pads_begin=\"1,1\" pads_end=\"1,1\" "
+           "strides=\"1,1\"/><input><port id=\"0\"/></input><output>" +
+           port(3, {1, 4, 8, 8}) + "</output><blobs><weights offset=\"0\" size=\"" + size +
+           "\"/><biases offset=\"144\" size=\"8\"/></blobs></layer>";
+  };
+  const Graph graph = read_model_text(net(layers("144"), edge(0, 0, 1, 0), "6"), "m.xml");
+  ASSERT_EQ(graph.parameters.size(), 2u);
+  EXPECT_EQ(graph.parameters[0].shape.str(), "4x2x3x3");
+  EXPECT_EQ(graph.parameters[1].shape.str(), "4");
+  // 4 x 8 x 8 outputs of 2 x 3 x 3 multiply-adds and one addition.
+  EXPECT_EQ(statistics(graph).flops, 256 * (2 * 18 + 1));
+  EXPECT_THAT(refusal_of(net(layers("146"), edge(0, 0, 1, 0), "6"), "m.xml"),
+              HasSubstr("layer 'c': its 'weights' have 146 bytes, which do not fill the shape 4x2x3x3 of f16"));
+}
+
+TEST(OpenVinoReader, ALayerWithABodyHoldsTheWeightsInside) {
+  const std::string loop =
+      "<layer id=\"1\" name=\"t\" type=\"TensorIterator\"><input><port id=\"0\"/></input><output>" + port(1, {1}) +
+      "</output><body><layers>" + weight() + "</layers></body></layer>";
+  testing::internal::CaptureStderr();
+  const Graph graph = read_model_text(net(input(1) + loop, edge(0, 0, 1, 0)), "m.xml");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("1 layers have bodies (If, Loop, TensorIterator); each is costed as one op"));
+  EXPECT_EQ(resident_bytes(graph, OpId{1}), 432);
+  EXPECT_EQ(statistics(graph).uncosted_ops.at("TensorIterator"), 1u);
+}
+
+TEST(OpenVinoReader, RefusesFilesThatAreNoNets) {
+  EXPECT_THAT(refusal_of("", "m.xml"), HasSubstr("is not valid XML"));
+  EXPECT_THAT(refusal_of("<html></html>", "m.xml"), HasSubstr("its root is 'html', not <net>"));
+  EXPECT_THAT(refusal_of(net("", ""), "m.xml"), HasSubstr("the net has no layers"));
+  EXPECT_THAT(refusal_of(net(input(1), "", "99"), "m.xml"), HasSubstr("version '99'; versions 5 to 11"));
+  const std::string whole = conv_net(1);
+  for (std::size_t length = 0; length + 6 < whole.size(); length += 7)
+    EXPECT_NE(refusal_of(whole.substr(0, length), "m.xml"), "read without an error") << length;
+}
+
+TEST(OpenVinoReader, RefusesBrokenLayersByName) {
+  const auto refusal = [](const std::string& layers, const std::string& some_edges) {
+    return refusal_of(net(layers, some_edges), "m.xml");
+  };
+  EXPECT_THAT(refusal(input(1) + weight("431"), ""),
+              HasSubstr("layer 'w': claims 431 bytes of data for the shape 4x3x3x3 of 'f32'"));
+  EXPECT_THAT(refusal(input(1) + weight("9223372036854775807"), ""), HasSubstr("layer 'w': claims"));
+  EXPECT_THAT(refusal(input(1) + weight("432", "f33"), ""), HasSubstr("unknown element type 'f33'"));
+  EXPECT_THAT(refusal(input(1) + input(1), ""), HasSubstr("has the id '0', which layer 'x' has already"));
+  EXPECT_THAT(refusal(input(-2), ""), HasSubstr("a dimension is a whole number, or -1 where it is open; found '-2'"));
+  EXPECT_THAT(refusal(input(1) + conv(1), edge(0, 0, 7, 0)), HasSubstr("to-layer='7', and no layer has this id"));
+  EXPECT_THAT(refusal(input(1) + conv(1), edge(0, 5, 2, 0)), HasSubstr("the layer has no such output port"));
+  EXPECT_THAT(refusal(input(1) + conv(1), edge(0, 0, 2, 0) + edge(0, 0, 2, 0)),
+              HasSubstr("layer 'c': two edges end at its input port '0'"));
+  EXPECT_THAT(refusal(conv(1), edge(2, 2, 2, 0)), HasSubstr("the graph has a cycle: 'c' -> 'c'"));
+  EXPECT_THAT(refusal(input(std::int64_t{1} << 60), ""), HasSubstr("is larger than 2^62 bytes"));
+  std::string twin = weight();
+  twin.replace(twin.find("name=\"w\""), 8, "name=\"x\"");
+  EXPECT_THAT(refusal(input(1) + twin, ""), HasSubstr("two ops are called 'x'"));
+}
+
+// Each entity would be ten of the one before: pugixml does not expand them, and the text is no number.
+TEST(OpenVinoReader, AnEntityBombStaysSmall) {
+  std::string bomb = "<!DOCTYPE net [<!ENTITY a0 \"1\">";
+  for (int i = 1; i < 12; ++i) {
+    bomb += "<!ENTITY a" + std::to_string(i) + " \"";
+    for (int k = 0; k < 10; ++k) bomb += "&a" + std::to_string(i - 1) + ";";
+    bomb += "\">";
+  }
+  std::string text = conv_net(1);
+  const std::size_t dim = text.find("<dim>3</dim>");
+  text.replace(dim, 12, "<dim>&a11;</dim>");
+  text.insert(text.find("<net"), bomb + "]>");
+  EXPECT_THAT(refusal_of(text, "m.xml"), HasSubstr("found '&a11;'"));
+}
+
+TEST(OpenVinoReader, DeepNestingAndManyElementsEndInOneError) {
+  std::string deep = "<net name=\"m\" version=\"11\"><layers>";
+  for (int i = 0; i < 1'000'000; ++i) deep += "<layer>";
+  EXPECT_NE(refusal_of(deep, "m.xml"), "read without an error");
+  for (int i = 0; i < 1'000'000; ++i) deep += "</layer>";
+  EXPECT_THAT(refusal_of(deep + "</layers></net>", "m.xml"), HasSubstr("a layer needs a name and a type"));
+  std::string bodies = weight();
+  for (int i = 0; i < 30; ++i)
+    bodies = "<layer id=\"1\" name=\"t\" type=\"If\"><then_body><layers>" + bodies + "</layers></then_body></layer>";
+  EXPECT_THAT(refusal_of(net(bodies, ""), "m.xml"), HasSubstr("its bodies are nested deeper than 16"));
+}
+
+TEST(OpenVinoReader, CostsARealTransformerOnceItsInputsAreFixed) {
+  const std::string model = "../shared/models/openvino-ir/roberta_base_cola.xml";
+  if (!std::filesystem::exists(model)) GTEST_SKIP() << "needs " << model;
+  const ReadOptions options{.shapes = {{"input_ids", {1, 128}}, {"attention_mask", {1, 128}}}, .batch = {}};
+  const GraphStatistics counts = statistics(read_graph(model, options));
+  // 12 layers x (4 x 768^2 + 2 x 768 x 3072 weights, 2 x 128 x 768 of attention) x 128 tokens: 11.2 G multiply-adds.
+  const double products = 12.0 * 128 * (4 * 768 * 768 + 2 * 768 * 3072 + 2 * 128 * 768);
+  EXPECT_NEAR(counts.flops / (2 * products), 1, 0.02);
+  EXPECT_GE(counts.static_tensors, 785u);  // of 795
+}
+
+}  // namespace
+}  // namespace emplace

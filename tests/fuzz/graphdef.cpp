@@ -1,0 +1,7 @@
+// GraphDef and CostGraphDef, binary and text.
+#include "read_model.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  emplace::read_model({"tensorflow", "tensorflow-costs"}, data, size);
+  return 0;
+}

@@ -1,0 +1,41 @@
+// Bytes as a file that a reader of models takes.
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <initializer_list>
+#include <string>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/log.hpp"
+#include "emplace/formats/reader.hpp"
+#include "emplace/graph/op_table.hpp"
+#include "emplace/graph/passes.hpp"
+
+namespace emplace {
+
+// Any bytes are a graph that costs and passes survive, or an InputError.
+inline void read_model(std::initializer_list<const char*> names, const std::uint8_t* data, std::size_t size) {
+  static const int file = [] {
+    log::configure(log::Level::off, false);
+    return ::memfd_create("fuzz", 0);
+  }();
+  if (::ftruncate(file, 0) != 0 || ::pwrite(file, data, size, 0) != static_cast<ssize_t>(size)) std::abort();
+  ReadOptions options;
+  if (size % 2 == 0) options.batch = 4;
+  if (size % 5 == 0) options.shapes["x"] = {2, 3};
+  for (const char* name : names) try {
+      const Graph graph = find_entry(readers(), name, "reader").read("/proc/self/fd/" + std::to_string(file), options);
+      graph.validate("accepted");
+      static_cast<void>(statistics(graph));
+      const Graph pruned = prune(graph).graph;
+      pruned.validate("pruned");
+      share_parameters(pruned).graph.validate("shared");
+    } catch (const InputError&) {
+    }
+}
+
+}  // namespace emplace
