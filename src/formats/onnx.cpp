@@ -8,6 +8,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
+#include "onnx_external.hpp"
 #include "onnx_inputs.hpp"
 #include "onnx_load.hpp"
 #include "onnx_shapes.hpp"
@@ -33,6 +34,9 @@ class GraphFromOnnx {
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) connect(i);
     for (const auto& output : source_.output()) static_cast<void>(operand(output.name(), "graph output"));
     graph_.relink(file_);
+    if (!control_flow_.empty())
+      log_warning("{}: {} nodes have sub-graphs (If, Loop, Scan), among them {}; each is costed as one op", file_,
+                  control_flow_.size(), quote(graph_.ops[control_flow_.front()].name));
     return std::move(graph_);
   }
 
@@ -51,6 +55,7 @@ class GraphFromOnnx {
   }
 
   ParameterId add_parameter(const std::string& name, const onnx::TensorProto& tensor) {
+    check_external_data(tensor, file_);
     const TypeAndShape type = type_and_shape(tensor, fmt::format("{}: initializer {}", file_, quote(name)));
     // Shapes, axes and other whole numbers are not trained, nor are scalar constants.
     const bool trained = !type.shape.dims.empty() && (type.dtype == DType::f16 || type.dtype == DType::bf16 ||
@@ -117,6 +122,7 @@ class GraphFromOnnx {
       if (const Operand value = operand(name, user);
           std::find(op.inputs.begin(), op.inputs.end(), value) == op.inputs.end())
         op.inputs.push_back(value);
+    if (has_subgraph(node(i))) control_flow_.push_back(i);
     for (const onnx::TensorProto* weight : weights_inside(node(i)))
       op.inputs.push_back(Operand::of(add_parameter(op.name + "/" + weight->name(), *weight)));
     // Running mean and variance are measured, not trained.
@@ -149,6 +155,7 @@ class GraphFromOnnx {
   Graph graph_;
   std::unordered_map<std::string, Operand> values_;  // what a name in the main graph stands for
   std::unordered_set<std::string> op_names_, parameter_names_;
+  std::vector<std::size_t> control_flow_;  // nodes with sub-graphs
 };
 
 Graph read_onnx(const std::string& path, const ReadOptions& options) {

@@ -49,6 +49,7 @@ enum class Part : std::uint8_t {
   container_type,
   shape,
   dimension,
+  string_entry,
 };
 
 struct Field {
@@ -70,8 +71,10 @@ std::span<const Field> fields_of(Part message) {
       {1, name},   {2, number},  {3, number}, {4, bytes},          {5, tensor},        {6, graph},
       {7, number}, {8, number},  {9, bytes},  {10, tensor},        {11, graph},        {14, type},
       {15, type},  {20, number}, {21, name},  {22, sparse_tensor}, {23, sparse_tensor}};
-  static constexpr Field tensor_fields[] = {{1, number}, {2, number}, {4, data},  {5, data},  {6, data},   {7, data},
-                                            {8, name},   {9, data},   {10, data}, {11, data}, {14, number}};
+  static constexpr Field tensor_fields[] = {{1, number}, {2, number}, {4, data},          {5, data},
+                                            {6, data},   {7, data},   {8, name},          {9, data},
+                                            {10, data},  {11, data},  {13, string_entry}, {14, number}};
+  static constexpr Field string_entry_fields[] = {{1, name}, {2, name}};
   static constexpr Field sparse_tensor_fields[] = {{1, tensor}, {2, tensor}, {3, number}};
   static constexpr Field value_info_fields[] = {{1, name}, {2, type}};
   static constexpr Field type_fields[] = {
@@ -96,6 +99,7 @@ std::span<const Field> fields_of(Part message) {
     case container_type: return container_type_fields;
     case shape: return shape_fields;
     case dimension: return dimension_fields;
+    case string_entry: return string_entry_fields;
     default: return {};
   }
 }

@@ -77,6 +77,12 @@ std::vector<std::string> names_from_outside(const onnx::NodeProto& node) {
   return std::move(names.found);
 }
 
+bool has_subgraph(const onnx::NodeProto& node) {
+  bool found = false;
+  each_subgraph(node, [&](const onnx::GraphProto&) { found = true; });
+  return found;
+}
+
 std::vector<const onnx::TensorProto*> weights_inside(const onnx::NodeProto& node) {
   std::vector<const onnx::TensorProto*> weights;
   collect_weights(node, weights);

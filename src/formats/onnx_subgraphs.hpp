@@ -13,6 +13,8 @@ std::vector<std::string> names_from_outside(const onnx::GraphProto& graph);
 // The same for all sub-graphs of a node. Empty for an ordinary node.
 std::vector<std::string> names_from_outside(const onnx::NodeProto& node);
 
+bool has_subgraph(const onnx::NodeProto& node);
+
 // Every initializer and Constant in the sub-graphs of a node, at any depth.
 std::vector<const onnx::TensorProto*> weights_inside(const onnx::NodeProto& node);
 

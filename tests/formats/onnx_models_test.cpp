@@ -73,5 +73,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Model{"onnx-with-weights/silero_vad_v5.onnx", 5, 4, 2, 6, no_count},
                     Model{"onnx-with-weights/openwakeword_embedding.onnx", 65, 64, 0, 65, 42}));
 
+TEST(OnnxModels, ANetworkInsideAnIfIsOneOpAndAWarningSaysSo) {
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs " << folder;
+  testing::internal::CaptureStderr();
+  const Graph graph = read_graph(folder + "onnx-with-weights/silero_vad_v5.onnx");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("1 nodes have sub-graphs (If, Loop, Scan), among them"));
+  EXPECT_EQ(statistics(graph).uncosted_ops.at("If"), 1u);
+}
+
 }  // namespace
 }  // namespace emplace

@@ -1,0 +1,37 @@
+#include "onnx_external.hpp"
+
+#include <filesystem>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+
+namespace emplace {
+
+void check_external_data(const onnx::TensorProto& tensor, const std::string& model_file) {
+  if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return;
+  const std::string place = fmt::format("{}: initializer {}", model_file, quote(tensor.name()));
+  std::string location;
+  std::int64_t offset = 0, length = 0;
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") location = entry.value();
+    std::int64_t* const number = entry.key() == "offset" ? &offset : entry.key() == "length" ? &length : nullptr;
+    if (number != nullptr && (!parse_number(entry.value(), *number) || *number < 0))
+      throw InputError(place, "the {} of its external data should be a whole number, found {}", entry.key(),
+                       quote(entry.value()));
+  }
+  if (location.empty()) return;
+  const std::filesystem::path relative(location);
+  bool leaves = relative.is_absolute();
+  for (const auto& part : relative) leaves = leaves || part == "..";
+  if (leaves)
+    throw InputError(place, "its external data should be in the model's folder, found the location {}",
+                     quote(location));
+  std::error_code error;
+  const auto size = std::filesystem::file_size(std::filesystem::path(model_file).parent_path() / relative, error);
+  if (error) throw InputError(place, "its external data {} cannot be found: {}", quote(location), error.message());
+  if (offset > total_limit - length || size < static_cast<std::uintmax_t>(offset + length))
+    throw InputError(place, "its external data should be {} bytes from byte {} of {}, which has {}", length, offset,
+                     quote(location), size);
+}
+
+}  // namespace emplace

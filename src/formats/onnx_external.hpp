@@ -1,0 +1,14 @@
+// Weights that an ONNX model keeps in files beside it.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <string>
+
+namespace emplace {
+
+// InputError if the tensor's data should be in another file (external_data, "location") and that file is missing, too
+// short for its offset and length, or outside the model's folder. Nothing of it is read. Graphs without any data pass.
+void check_external_data(const onnx::TensorProto& tensor, const std::string& model_file);
+
+}  // namespace emplace
