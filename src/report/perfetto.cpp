@@ -16,6 +16,7 @@
 #include "emplace/simulate/memory_timeline.hpp"
 #include "names.hpp"
 #include "trace_events.hpp"
+#include "viewer_times.hpp"
 
 namespace emplace {
 
@@ -66,6 +67,7 @@ class TraceWriter {
       : p_(problem),
         placement_(placement),
         t_(timeline),
+        shown_(viewer_times(problem, placement, timeline)),
         limits_(limits),
         events_(write),
         lanes_(problem.channels.size()),
@@ -87,7 +89,7 @@ class TraceWriter {
 
  private:
   struct Slice {
-    Ticks start, end;
+    Ticks start, end;  // exact
     std::uint32_t op;  // or `none`, and then:
     std::uint32_t transfer, channel, lane;
   };
@@ -104,11 +106,14 @@ class TraceWriter {
     for (std::uint32_t op = 0; op < p_.op_count(); ++op)
       slices_.push_back({t_.op_start[op], t_.op_end[op], op, none, none, 0});
     first_lane_of_.resize(t_.transfers.size());
-    for (std::uint32_t i = 0; i < t_.transfers.size(); ++i) {
+    std::vector<std::uint32_t> by_start(t_.transfers.size());
+    std::iota(by_start.begin(), by_start.end(), 0U);
+    std::ranges::stable_sort(by_start, {}, [&](std::uint32_t i) { return shown_.transfers[i].start; });
+    for (const std::uint32_t i : by_start) {
       const Timeline::Transfer& transfer = t_.transfers[i];
       const auto route = p_.route(transfer.from, transfer.to);
       for (const std::uint32_t channel : route) {
-        const std::uint32_t taken = lanes_[channel].take(transfer.start, transfer.end);
+        const std::uint32_t taken = lanes_[channel].take(shown_.transfers[i].start, shown_.transfers[i].end);
         if (channel == route.front()) first_lane_of_[i] = taken;
         slices_.push_back({transfer.start, transfer.end, none, i, channel, taken});
       }
@@ -137,22 +142,28 @@ class TraceWriter {
     }
   }
 
+  [[nodiscard]] static std::string exact(const Slice& slice) {
+    return fmt::format(R"("start_ps":{},"duration_ps":{})", slice.start, slice.end - slice.start);
+  }
+
   void write_slices() {
     for (const Slice& slice : slices_) {
       if (slice.op != none) {
         op_shown_[slice.op] = 1;
-        events_.slice(compute(placement_.device[slice.op]), p_.op_names[slice.op], "op", slice.start, slice.end,
-                      fmt::format(R"("type":{})", json_name(p_.op_types[slice.op])));
+        const auto [start, end] = shown_.ops[slice.op];
+        events_.slice(compute(placement_.device[slice.op]), p_.op_names[slice.op], "op", start, end,
+                      fmt::format(R"("type":{},{})", json_name(p_.op_types[slice.op]), exact(slice)));
         continue;
       }
       const Timeline::Transfer& transfer = t_.transfers[slice.transfer];
       if (slice.channel == p_.route(transfer.from, transfer.to).front()) transfer_shown_[slice.transfer] = 1;
-      events_.slice(lane(slice.channel, slice.lane), tensor_name(p_, transfer.tensor), "transfer", slice.start,
-                    slice.end,
-                    fmt::format(R"("from":{},"to":{},"bytes":{},"waited_ps":{})",
-                                json_name(p_.devices[transfer.from.index()].name),
-                                json_name(p_.devices[transfer.to.index()].name),
-                                p_.tensor_bytes[transfer.tensor.index()], transfer.start - transfer.requested));
+      const auto [start, end] = shown_.transfers[slice.transfer];
+      events_.slice(
+          lane(slice.channel, slice.lane), tensor_name(p_, transfer.tensor), "transfer", start, end,
+          fmt::format(R"("from":{},"to":{},"bytes":{},"waited_ps":{},{})",
+                      json_name(p_.devices[transfer.from.index()].name),
+                      json_name(p_.devices[transfer.to.index()].name), p_.tensor_bytes[transfer.tensor.index()],
+                      transfer.start - transfer.requested, exact(slice)));
     }
   }
 
@@ -196,9 +207,9 @@ class TraceWriter {
       const std::uint32_t from = p_.producer[transfer.tensor.index()].value;
       const std::uint32_t to = reader(transfer);
       const std::uint32_t channel = p_.route(transfer.from, transfer.to).front();
-      events_.arrow(Arrow::start, i + 1, compute(placement_.device[from]), t_.op_start[from]);
-      events_.arrow(Arrow::step, i + 1, lane(channel, first_lane_of_[i]), transfer.start);
-      events_.arrow(Arrow::finish, i + 1, compute(placement_.device[to]), t_.op_start[to]);
+      events_.arrow(Arrow::start, i + 1, compute(placement_.device[from]), shown_.ops[from].start);
+      events_.arrow(Arrow::step, i + 1, lane(channel, first_lane_of_[i]), shown_.transfers[i].start);
+      events_.arrow(Arrow::finish, i + 1, compute(placement_.device[to]), shown_.ops[to].start);
     }
     summary_.arrows = arrows.size();
     summary_.arrows_left = t_.transfers.size() - arrows.size();
@@ -207,6 +218,7 @@ class TraceWriter {
   const Problem& p_;
   const Placement& placement_;
   const Timeline& t_;
+  const ViewerTimes shown_;
   const TraceLimits limits_;
   TraceEvents events_;
   TraceSummary summary_;

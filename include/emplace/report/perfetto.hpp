@@ -31,7 +31,8 @@ struct TraceSummary {
 // contention has as many tracks as it has transfers at once. An arrow leads from the op that made a tensor over the
 // transfer (on the first channel of its route) to the first op that read it on the other device.
 //
-// Times are microseconds with six decimals, so exactly the simulation's picoseconds. The text is handed to `write`
+// Times are microseconds. Slices and arrows are on a grid of nanoseconds, the most that viewers keep, and last at least
+// one (src/report/viewer_times.hpp); their exact picoseconds are among their arguments. The text is handed to `write`
 // piece by piece and never held as a whole. Names longer than 200 characters are shortened.
 TraceSummary write_trace(const Problem& problem, const Placement& placement, const Timeline& timeline,
                          const std::function<void(std::string_view)>& write, const TraceLimits& limits = {});
