@@ -20,6 +20,15 @@ class PrivateFifo {
 
   template <bool Record, class Key>
   bool run(Run& run, const std::vector<std::uint32_t>& /*order*/, EventQueue<Key>& queue, Packing<Key> packing) {
+    // What fits the nearer caches is there without asking.
+    constexpr std::size_t near = 1 << 20;
+    const bool far = layout_.edges.size() * sizeof(Edge) + run.ops.size() * sizeof(OpState) > near;
+    return far ? run_from<Record, true>(run, queue, packing) : run_from<Record, false>(run, queue, packing);
+  }
+
+ private:
+  template <bool Record, bool Far, class Key>
+  bool run_from(Run& run, EventQueue<Key>& queue, Packing<Key> packing) {
     constexpr Key none = KeyHeap<Key>::none;
     links_.reset();
     std::fill(device_free_.begin(), device_free_.end(), 0);
@@ -46,7 +55,7 @@ class PrivateFifo {
         its.missing -= 1;
         const Key key = packing.key(latest, consumer);
         const bool ready = its.missing == 0;
-        __builtin_prefetch(sender.edges + its.edge_begin);
+        if constexpr (Far) __builtin_prefetch(sender.edges + its.edge_begin);
         pending[last] = key;
         last += ready;
         soonest = std::min(soonest, key | (Key{ready} - 1));
@@ -54,7 +63,8 @@ class PrivateFifo {
     };
 
     for (const std::uint32_t op : layout_.roots) start_op(op);
-    const auto last_edge = static_cast<std::uint32_t>(layout_.edges.size() - 1);  // without edges the heap stays empty
+    [[maybe_unused]] const auto last_edge =
+        static_cast<std::uint32_t>(layout_.edges.size() - 1);  // without edges the heap stays empty
     while (true) {
       if (soonest < heap.top()) {  // rare, thus well predicted
         while (first != last) heap.push(pending[first++]);
@@ -67,11 +77,13 @@ class PrivateFifo {
       heap.replace_top(pending[first] | (Key{first != last} - 1));
       first += first != last;
       soonest |= Key{first != last} - 1;
-      // What the next op will touch, so that it is there in time; any op and any edge will do where there is none.
-      const OpState& next = ops[std::min<std::size_t>(packing.id(heap.top()), run.ops.size() - 1)];
-      const Edge ahead = sender.edges[std::min(next.edge_begin, last_edge)];
-      __builtin_prefetch(&ops[ahead.consumer]);
-      __builtin_prefetch(sender.transfer_time + ahead.tensor * sender.columns);
+      if constexpr (Far) {
+        // What the next op will touch, so that it is there in time; any op and any edge will do where there is none.
+        const OpState& next = ops[std::min<std::size_t>(packing.id(heap.top()), run.ops.size() - 1)];
+        const Edge ahead = sender.edges[std::min(next.edge_begin, last_edge)];
+        __builtin_prefetch(&ops[ahead.consumer]);
+        __builtin_prefetch(sender.transfer_time + ahead.tensor * sender.columns);
+      }
       start_op(op);
     }
     run.makespan = *std::max_element(device_free_.begin(), device_free_.end());
@@ -80,7 +92,6 @@ class PrivateFifo {
     return packing.fits(run.makespan);
   }
 
- private:
   const Layout& layout_;
   PrivateLinks links_;
   std::vector<Ticks> device_free_;  // D

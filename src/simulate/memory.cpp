@@ -101,13 +101,6 @@ void Memory::sum(const Run& run) {
   Sink<Keep> sink(*this);
   const OpState* const ops = run.ops.data();
 
-  for (std::size_t op = 0; op < p.op_count(); ++op) {
-    const OpState& state = ops[op];
-    resident_[state.device] += p.resident[op];
-    sink.change(state.device, state.start, at_start_[op], mask(true));
-    sink.free(state.device, state.end(), at_end_[op]);
-  }
-
   const auto edges = static_cast<std::uint32_t>(layout_.edges.size());
   const Edge* const edge = layout_.edges.data();
   const std::uint32_t* const column = layout_.network.column.data();
@@ -119,34 +112,47 @@ void Memory::sum(const Run& run) {
   std::fill(last_use_.begin(), last_use_.end(), 0);
   std::uint32_t previous = TensorId::none_value;
   Ticks original_free = 0;
-  for (std::uint32_t e = 0; e < edges; ++e) {
-    const std::uint32_t tensor = edge[e].tensor;
-    const OpState& from = ops[producer[tensor].index()];
-    const OpState& to = ops[edge[e].consumer];
-    const std::int64_t away = mask(from.device != to.device);
-    const std::int64_t sent = mask(send_start[e] != not_sent);
-    const std::int64_t first = mask(tensor != previous);
-    const std::int64_t last = mask(e + 1 == edges || edge[e + 1].tensor != tensor);
-    previous = tensor;
-    const std::size_t pair = from.device * devices + to.device;
-    const Ticks duration = transfer_time[tensor * layout_.columns + column[pair]];
-    const Bytes bytes = tensor_bytes[tensor];
-    const Ticks end = to.end();
+  std::uint32_t e = 0;
+  // Ops and then their edges, few at a time, so that both find them in a near cache.
+  constexpr std::size_t together = 512;
+  for (std::size_t begin = 0; begin < p.op_count(); begin += together) {
+    const std::size_t end_of_ops = std::min(begin + together, p.op_count());
+    const std::uint32_t end_of_edges = layout_.edge_begin[end_of_ops];
+    for (std::size_t op = begin; op < end_of_ops; ++op) {
+      const OpState& state = ops[op];
+      resident_[state.device] += p.resident[op];
+      sink.change(state.device, state.start, at_start_[op], mask(true));
+      sink.free(state.device, state.end(), at_end_[op]);
+    }
+    for (; e < end_of_edges; ++e) {
+      const std::uint32_t tensor = edge[e].tensor;
+      const OpState& from = ops[producer[tensor].index()];
+      const OpState& to = ops[edge[e].consumer];
+      const std::int64_t away = mask(from.device != to.device);
+      const std::int64_t sent = mask(send_start[e] != not_sent);
+      const std::int64_t first = mask(tensor != previous);
+      const std::int64_t last = mask(e + 1 == edges || edge[e + 1].tensor != tensor);
+      previous = tensor;
+      const std::size_t pair = from.device * devices + to.device;
+      const Ticks duration = transfer_time[tensor * layout_.columns + column[pair]];
+      const Bytes bytes = tensor_bytes[tensor];
+      const Ticks end = to.end();
 
-    // The original goes with its last send or its last consumer on its own device.
-    original_free =
-        std::max((original_free & ~first) | (from.end() & first), ((send_start[e] + duration) & sent) | (end & ~away));
-    sink.free(from.device, original_free, bytes & last);
-    // The copy comes when its send starts and goes with its last consumer. A later consumer takes the free back that an
-    // earlier one had made, and makes its own.
-    const Ticks freed = last_use[to.device];
-    const Ticks use = std::max(freed & ~sent, end);
-    last_use[to.device] = use;
-    sink.change(to.device, (freed & ~sent) | (send_start[e] & sent), bytes & away, sent);
-    sink.free(to.device, use, bytes & away);
-    if constexpr (Keep) {
-      traffic_[pair].busy += duration & sent;
-      traffic_[pair].bytes += bytes & sent;
+      // The original goes with its last send or its last consumer on its own device.
+      original_free = std::max((original_free & ~first) | (from.end() & first),
+                               ((send_start[e] + duration) & sent) | (end & ~away));
+      sink.free(from.device, original_free, bytes & last);
+      // The copy comes when its send starts and goes with its last consumer. A later consumer takes the free back that
+      // an earlier one had made, and makes its own.
+      const Ticks freed = last_use[to.device];
+      const Ticks use = std::max(freed & ~sent, end);
+      last_use[to.device] = use;
+      sink.change(to.device, (freed & ~sent) | (send_start[e] & sent), bytes & away, sent);
+      sink.free(to.device, use, bytes & away);
+      if constexpr (Keep) {
+        traffic_[pair].busy += duration & sent;
+        traffic_[pair].bytes += bytes & sent;
+      }
     }
   }
   changes_ = sink.changes();
