@@ -28,16 +28,6 @@ std::string co_location(const TfNode& node) {
   return {};
 }
 
-// Every member of a group names the same node, which itself belongs to it.
-void join_named_nodes_to_groups(Graph& graph, const std::unordered_map<std::string, std::uint32_t>& ops) {
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    const std::string group = graph.ops[i].colocate;
-    if (group.empty()) continue;
-    if (const auto named = ops.find(group); named != ops.end() && graph.ops[named->second].colocate.empty())
-      graph.ops[named->second].colocate = group;
-  }
-}
-
 struct InputName {
   std::string_view node;
   std::uint32_t position = 0;
@@ -72,8 +62,8 @@ void GraphFromTensorflow::add(TfNode node) {
   const std::size_t i = graph_.ops.size();
   if (node.name.empty()) throw InputError(file_, "node {} has no name", i);
   if (node.op.empty()) throw InputError(file_, "node {} has no op", quote(node.name));
-  const auto [at, is_new] = ops_.emplace(node.name, static_cast<std::uint32_t>(i));
-  if (!is_new) throw InputError(file_, "nodes {} and {} are both named {}", at->second, i, quote(node.name));
+  if (const auto first = names_.add(node.name, static_cast<std::uint32_t>(i), name_at()))
+    throw InputError(file_, "nodes {} and {} are both named {}", *first, i, quote(node.name));
   use_memory(sizeof(GraphOp) + sizeof(Source) + 3 * node.name.size() + node.op.size() + 256);
 
   const std::string here = fmt::format("{}: node {}", file_, quote(node.name));
@@ -162,8 +152,7 @@ void GraphFromTensorflow::resolve(std::size_t op) {
   std::size_t position = 0;
   for (const std::string& text : source.inputs) {
     const InputName input = parse_input(text);
-    const auto found = ops_.find(std::string(input.node));
-    const std::uint32_t producer = found == ops_.end() ? no_op : found->second;
+    const std::uint32_t producer = names_.find(input.node, name_at()).value_or(no_op);
     if (producer == no_op) {
       // The constant 'y' of 'sub' is called 'sub/y'.
       const bool own = input.node.starts_with(graph_.ops[op].name + "/");
@@ -243,6 +232,15 @@ void GraphFromTensorflow::connect(std::size_t i) {
   op.inputs = std::move(ordered);
 }
 
+// Every member of a group names the same node, which itself belongs to it.
+void GraphFromTensorflow::join_named_nodes_to_groups() {
+  for (const GraphOp& op : graph_.ops) {
+    if (op.colocate.empty()) continue;
+    const auto named = names_.find(op.colocate, name_at());
+    if (named && graph_.ops[*named].colocate.empty()) graph_.ops[*named].colocate = op.colocate;
+  }
+}
+
 Graph GraphFromTensorflow::finish() {
   if (graph_.ops.empty()) throw InputError(file_, "the graph has no nodes");
   check_options();
@@ -250,7 +248,7 @@ Graph GraphFromTensorflow::finish() {
   for (std::size_t i = 0; i < graph_.ops.size(); ++i) resolve(i);
   add_tensors();
   for (std::size_t i = 0; i < graph_.ops.size(); ++i) connect(i);
-  join_named_nodes_to_groups(graph_, ops_);
+  join_named_nodes_to_groups();
   graph_.relink(file_);
   std::sort(graph_.cut_edges.begin(), graph_.cut_edges.end());
   graph_.cut_edges.erase(std::unique(graph_.cut_edges.begin(), graph_.cut_edges.end()), graph_.cut_edges.end());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emplace/formats/reader.hpp"
+#include "name_table.hpp"
 #include "tensorflow_node.hpp"
 
 namespace emplace {
@@ -45,6 +46,10 @@ class GraphFromTensorflow {
   void fix_input(const std::string& name, Shape& shape);
   void check_options() const;
   void resolve(std::size_t op);
+  [[nodiscard]] auto name_at() const {
+    return [this](std::uint32_t op) { return std::string_view(graph_.ops[op].name); };
+  }
+  void join_named_nodes_to_groups();
   void add_tensors();
   void connect(std::size_t op);
   Operand add_missing_weight(std::size_t op, const std::string& name);
@@ -53,7 +58,7 @@ class GraphFromTensorflow {
   const ReadOptions& options_;
   Graph graph_;
   std::vector<Source> sources_;
-  std::unordered_map<std::string, std::uint32_t> ops_;
+  NameTable names_;  // of the ops
   std::unordered_map<std::string, ParameterId> missing_weights_;
   std::vector<std::string> input_names_;
   std::unordered_map<std::size_t, Shape> open_inputs_;  // placeholders before --shape and --batch

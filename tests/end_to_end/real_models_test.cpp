@@ -1,0 +1,83 @@
+// `emplace inspect --json` on every file of ../shared/models: the counts of its README.md.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "program.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace::test {
+namespace {
+
+const std::string folder = "../shared/models/";
+
+struct Model {
+  const char* file;
+  std::size_t nodes, edges, static_tensors, tensors, cut_edges = 0;
+};
+constexpr std::size_t no_count = static_cast<std::size_t>(-1);
+
+const Model models[] = {
+    {"onnx-light/light_bvlc_alexnet.onnx", 40, 39, 40, 42},
+    {"onnx-light/light_inception_v1.onnx", 237, 263, 237, 238},
+    {"onnx-light/light_resnet50.onnx", 415, 430, 415, 415},
+    {"onnx-light/light_shufflenet.onnx", 446, 461, 446, 446},
+    {"onnx-light/light_squeezenet.onnx", 105, 112, 105, 106},
+    {"onnx-light/light_vgg19.onnx", 82, 81, 82, 84},
+    {"onnx-light/light_zfnet512.onnx", 38, 37, 38, 38},
+    {"onnx-graph-only/resnet50_tv.onnx", 169, 184, 169, 169},
+    {"onnx-graph-only/inception_v3_tv.onnx", 316, 350, 316, 316},
+    {"onnx-graph-only/googlenet_tv.onnx", 179, 205, 179, 179},
+    {"onnx-graph-only/mobilenet_v3_large_tv.onnx", 206, 244, 206, 206},
+    {"onnx-graph-only/efficientnet_b0_tv.onnx", 298, 371, 298, 298},
+    {"onnx-graph-only/vit_b_16_tv.onnx", 1024, 1231, 986, 1024},
+    {"onnx-graph-only/bert_base_arch.onnx", 822, 942, 822, 822},
+    {"onnx-graph-only/ppocrv4_det_1x3x640x640.onnx", 672, 719, 672, 672},
+    {"onnx-graph-only/ddddocr_det_yolox.onnx", 279, 382, 279, 279},
+    {"onnx-with-weights/retinaface_mnet025_512.onnx", 172, 181, 123, 172},
+    {"onnx-with-weights/ch_ppocr_mobile_v2.0_cls_infer.onnx", 471, 505, 256, 471},
+    {"onnx-with-weights/silero_vad_v5.onnx", 5, 4, 2, 6},
+    {"onnx-with-weights/openwakeword_embedding.onnx", 65, 64, 0, 65},
+    {"openvino-ir/roberta_base_cola.xml", 796, 859, 354, 795},
+    {"openvino-ir/flan_t5_large_decoder.xml", 2619, 3025, 999, 2522},
+    {"openvino-ir/face-detection-adas-0001.xml", 605, 631, 604, 604},
+    {"openvino-ir/mobilenetv2.xml", 267, 276, 266, 266},
+    {"openvino-ir/person-detection-retail-0013.xml", 274, 312, 274, 274},
+    {"tf-graphdef/opennmt_seq2seq_train.pbtxt", 3378, 5105, 2369, 3501, 52},
+    {"tf-graphdef/faster_rcnn_resnet50_opencv.pbtxt", 224, 245, no_count, no_count},
+    {"tfjs/handtrack_ssd320fpnlite.json", 1185, 1422, no_count, no_count, 6},
+};
+
+TEST(RealModels, InspectGivesTheCountsOfTheTables) {
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs " << folder;
+  for (const Model& model : models) {
+    const Finished inspect = emplace_run({"inspect", "--json", folder + model.file});
+    ASSERT_EQ(inspect.exit_code, 0) << inspect.err;
+    const nlohmann::json counts = nlohmann::json::parse(inspect.out);
+    EXPECT_EQ(counts["kind"], "graph");
+    EXPECT_EQ(counts["ops"], model.nodes) << model.file;
+    EXPECT_EQ(counts["edges"], model.edges) << model.file;
+    EXPECT_EQ(counts.value("cut_edges", std::size_t{0}), model.cut_edges) << model.file;
+    if (model.tensors == no_count) continue;
+    EXPECT_EQ(counts["tensors"], model.tensors) << model.file;
+    EXPECT_EQ(counts["static_tensors"], model.static_tensors) << model.file;
+  }
+}
+
+TEST(RealModels, EveryFormatBecomesAProblem) {
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs " << folder;
+  for (const char* file : {"onnx-graph-only/resnet50_tv.onnx", "openvino-ir/mobilenetv2.xml",
+                           "openvino-ir/person-detection-retail-0013.xml", "tf-graphdef/opennmt_seq2seq_train.pbtxt",
+                           "tf-graphdef/faster_rcnn_resnet50_opencv.pbtxt", "tfjs/handtrack_ssd320fpnlite.json"}) {
+    const TemporaryFolder folder_for_problem;
+    const std::string problem = folder_for_problem / "problem.json";
+    const Finished cost = emplace_run({"cost", folder + file, "k40x2", "-o", problem});
+    ASSERT_EQ(cost.exit_code, 0) << cost.err;
+    const Finished place = emplace_run({"place", "single", problem, "--json"});
+    ASSERT_EQ(place.exit_code, 0) << place.err;
+    EXPECT_GT(nlohmann::json::parse(place.out)["makespan_s"], 0) << file;
+  }
+}
+
+}  // namespace
+}  // namespace emplace::test
