@@ -12,8 +12,9 @@ namespace emplace {
 std::vector<std::string> layers_of(const Graph& graph) {
   std::vector<std::string> layers;
   std::unordered_set<std::string_view> seen;
-  for (const GraphOp& op : graph.ops)
-    if (seen.insert(op.layer).second) layers.push_back(op.layer);
+  for (const bool variables : {false, true})
+    for (const GraphOp& op : graph.ops)
+      if (op.inputs.empty() == variables && seen.insert(op.layer).second) layers.push_back(op.layer);
   return layers;
 }
 

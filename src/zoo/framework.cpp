@@ -27,7 +27,7 @@ class Expander {
         tensor_now_[i] = Operand::of(graph.add_input(tensor.name, tensor.dtype, tensor.shape));
     const std::vector<OpId> order = old_.topological_order();
     plan_gradients(order);
-    add_variables();
+    read_.resize(old_.parameters.size());
     op_now_.resize(old_.ops.size());
     gate_.resize(old_.ops.size());
     for (const OpId id : order) copy(id);
@@ -107,17 +107,16 @@ class Expander {
     }
   }
 
-  void add_variables() {
-    read_.resize(old_.parameters.size());
-    for (std::size_t i = 0; i < old_.parameters.size(); ++i) {
-      const GraphParameter& parameter = old_.parameters[i];
-      if (parameter.users.empty()) continue;
-      // Reads, initial values and restores are bound to their variable (TensorFlow's "loc:@"), in the group that
-      // share_parameters gives to a variable with several users.
-      const std::string group = fmt::format("variable/{}", parameter.name);
-      const Beside beside{parameter.name, old_.ops[parameter.users[0].index()].layer, Phase::forward, {}, group};
-      read_[i] = add_variable(beside, initial_value_ops(parameter.shape.dims.size()));
-    }
+  // The read of a parameter's variable, which is made for its first user. Reads, initial values and restores are bound
+  // to their variable (TensorFlow's "loc:@"), in the group that share_parameters gives to a variable with several
+  // users.
+  OpId read_of(std::uint32_t index) {
+    OpId& read = read_[index];
+    if (!read.is_none()) return read;
+    const GraphParameter& parameter = old_.parameters[index];
+    const std::string& layer = old_.ops[parameter.users[0].index()].layer;
+    const Beside beside{parameter.name, layer, Phase::forward, {}, fmt::format("variable/{}", parameter.name)};
+    return read = add_variable(beside, initial_value_ops(parameter.shape.dims.size()));
   }
 
   // VariableV2, what assigns to it, and its read; returns the read.
@@ -139,7 +138,7 @@ class Expander {
     std::vector<OpId> after;
     for (const OpId before : op.after) after.push_back(op_now_[before.index()]);
     for (Operand& input : op.inputs) {
-      if (input.is_parameter()) after.push_back(read_[input.index]);
+      if (input.is_parameter()) after.push_back(read_of(input.index));
       if (!input.is_tensor()) continue;
       const OpId producer = old_.tensors[input.index].producer;
       if (!producer.is_none() && !gate_[producer.index()].is_none()) after.push_back(gate_[producer.index()]);

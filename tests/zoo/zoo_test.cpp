@@ -120,6 +120,25 @@ TEST_P(EveryModel, RunsOnTwoK40sAtEachDetailUnderItsExpertPlacement) {
   }
 }
 
+TEST_P(EveryModel, NamesTheSameLayersInTheSameOrderWhateverThePasses) {
+  const std::vector<std::string> expected = layers_of(build_zoo_model(small(GetParam()) + "&training=true"));
+  for (const char* detail : details) {
+    const Graph graph = build_zoo_model(small(GetParam()) + "&training=true&detail=" + detail);
+    EXPECT_EQ(layers_of(graph), expected) << detail;
+    EXPECT_EQ(layers_of(apply_passes(graph, {}, "the test").graph), expected) << detail;
+  }
+}
+
+TEST_P(EveryModel, ExpandsItsInferenceGraphOfLayersToATrainingStepToo) {
+  const Graph layers = build_zoo_model(small(GetParam()) + "&detail=layer");
+  const GraphStatistics sums = statistics(apply_passes(layers, {.training = true}, "the test").graph);
+  EXPECT_THAT(sums.uncosted_ops, testing::IsEmpty());
+  // A layer's backward op has twice the FLOPs of its forward op.
+  const double forward = statistics(layers).flops;
+  EXPECT_GT(sums.flops, 2.5 * forward);
+  EXPECT_LT(sums.flops, 4 * forward);
+}
+
 TEST_P(EveryModel, KeepsParametersAndCostsAtLayerDetail) {
   for (const char* training : {"false", "true"}) {
     const std::string name = small(GetParam()) + "&training=" + training;

@@ -21,7 +21,8 @@ struct ZooEntry : EntryInfo {
   std::function<std::vector<std::size_t>(std::span<const std::string> layers, std::size_t devices)> expert;
 };
 
-// The layers of a graph's ops (GraphOp::layer), each once, in the order in which the ops name them.
+// The layers of a graph's ops (GraphOp::layer), each once, in the order in which ops with operands name them: passes
+// put variables and constants first.
 std::vector<std::string> layers_of(const Graph& graph);
 
 std::span<const ZooEntry> zoo();

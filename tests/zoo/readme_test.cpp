@@ -1,0 +1,104 @@
+// The tables of src/zoo/README.md say what the models are.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "figures.hpp"
+
+namespace emplace {
+namespace {
+
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  for (std::size_t at = 1; at < line.size();) {
+    const std::size_t end = std::min(line.find('|', at), line.size());
+    std::string cell = line.substr(at, end - at);
+    cell.erase(0, cell.find_first_not_of(' '));
+    cell.erase(cell.find_last_not_of(' ') + 1);
+    cells.push_back(std::move(cell));
+    at = end + 1;
+  }
+  return cells;
+}
+
+// The rows of the table whose head begins with `head`.
+std::vector<std::vector<std::string>> table(const std::string& head) {
+  std::ifstream file("src/zoo/README.md");
+  std::vector<std::vector<std::string>> rows;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("| " + head)) {
+      inside = true;
+    } else if (!line.starts_with("|")) {
+      inside = false;
+    } else if (inside && !line.starts_with("|---")) {
+      rows.push_back(cells_of(line));
+    }
+  }
+  return rows;
+}
+
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+  return digits;
+}
+
+std::string size_of(const GraphStatistics& sums) {
+  return grouped(static_cast<std::int64_t>(sums.ops)) + " / " + grouped(static_cast<std::int64_t>(sums.edges));
+}
+
+std::string in_si(double value) {
+  const char* unit = value >= 1e12 ? "T" : value >= 1e9 ? "G" : "M";
+  return fmt::format("{:.4g} {}", value / (value >= 1e12 ? 1e12 : value >= 1e9 ? 1e9 : 1e6), unit);
+}
+
+// "`nmt?layers=4`" -> "nmt?layers=4&training=true&detail=op"
+std::string training_step(const std::string& cell, const std::string& detail) {
+  const std::string model = cell.substr(1, cell.size() - 2);
+  return model + (model.find('?') == std::string::npos ? "?" : "&") + "training=true&detail=" + detail;
+}
+
+TEST(ZooReadme, ListsEveryModelInTheTableOfTrainingSteps) {
+  std::string all;
+  for (const auto& row : table("training step")) all += row.at(0) + " ";
+  for (const ZooEntry& entry : zoo()) EXPECT_NE(all.find("`" + entry.name), std::string::npos) << entry.name;
+}
+
+TEST(ZooReadme, GivesTheSizesOfTrainingStepsAtEachDetail) {
+  const auto rows = table("training step");
+  ASSERT_GE(rows.size(), zoo().size());
+  for (const auto& row : rows) {
+    ASSERT_EQ(row.size(), 8U) << row.at(0);
+    const GraphStatistics layer = statistics(build_zoo_model(training_step(row[0], "layer")));
+    const GraphStatistics op = statistics(build_zoo_model(training_step(row[0], "op")));
+    const GraphStatistics framework = statistics(build_zoo_model(training_step(row[0], "framework")));
+    EXPECT_EQ(row[1], size_of(layer)) << row[0];
+    EXPECT_EQ(row[2], size_of(op)) << row[0];
+    EXPECT_EQ(row[3], size_of(framework)) << row[0];
+    EXPECT_EQ(row[4], grouped(op.parameters)) << row[0];
+    EXPECT_EQ(row[5], in_si(op.flops)) << row[0];
+    EXPECT_EQ(row[6], in_si(static_cast<double>(op.bytes)) + "B") << row[0];
+    EXPECT_LE(framework.flops, 1.001 * op.flops) << row[0];
+    EXPECT_LE(static_cast<double>(framework.bytes), 1.01 * static_cast<double>(op.bytes)) << row[0];
+  }
+}
+
+TEST(ZooReadme, GivesTheParametersAndMultiplyAddsOfForwardGraphs) {
+  const auto rows = table("inference");
+  ASSERT_GE(rows.size(), zoo().size());
+  for (const auto& row : rows) {
+    ASSERT_EQ(row.size(), 5U) << row.at(0);
+    const GraphStatistics sums = statistics(build_zoo_model(row[0].substr(1, row[0].size() - 2)));
+    EXPECT_EQ(row[1], size_of(sums)) << row[0];
+    EXPECT_EQ(row[2], grouped(sums.parameters)) << row[0];
+    std::string multiply_adds = row[3];
+    multiply_adds.erase(std::remove(multiply_adds.begin(), multiply_adds.end(), ','), multiply_adds.end());
+    EXPECT_EQ(multiply_adds, fmt::format("{:.2f}", sums.flops / 2e9)) << row[0];
+  }
+}
+
+}  // namespace
+}  // namespace emplace
