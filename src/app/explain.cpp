@@ -45,7 +45,8 @@ Action add_explain(CLI::App& cli) {
       ->required();
   cli.add_option("placement", arguments->placement, "Placement JSON")->required();
   cli.add_option("--evaluations", arguments->evaluations,
-                 "Single moves simulated, those that look best first (default: 2000, fewer on large problems)");
+                 "Single moves simulated, those that look best first (default: 2000, fewer on large problems)")
+      ->check(CLI::NonNegativeNumber);
   arguments->schedule.add(cli);
   cli.add_option("--objective", arguments->objective, "step; simulate and compare know pipeline too");
   arguments->graph.add(cli);

@@ -74,8 +74,8 @@ class Text {
 
   void critical_path() {
     say("\nCritical path\n"
-        "The chain of {} steps that the step time is made of: each begins exactly when the one before it ends.\n\n",
-        e_.path.size());
+        "The chain of {} that the step time is made of: each begins exactly when the one before it ends.\n\n",
+        e_.path.size() == 1 ? "one step" : fmt::format("{} steps", e_.path.size()));
     TextTable parts({"its time goes into", "", ""});
     const PathShares& part = e_.shares;
     parts.add({"computing: ops whose result the next step needs", seconds(part.computing), share(part.computing)});
@@ -213,7 +213,7 @@ class Text {
   }
 
   void memory() {
-    TextTable table({"device", "peak", "of", "at", "resident", "outputs", "copies", "scratch", "over time"});
+    TextTable table({"device", "peak", "memory", "peak at", "resident", "outputs", "copies", "scratch", "over time"});
     for (std::size_t d = 0; d < p_.device_count(); ++d) {
       const PeakMemory& peak = e_.at_peak[d];
       table.add({device(DeviceId{d}), human_bytes(e_.memory[d].peak),
@@ -226,28 +226,27 @@ class Text {
     for (std::size_t d = 0; d < p_.device_count(); ++d) {
       const std::vector<Holding>& alive = e_.at_peak[d].alive;
       if (alive.empty()) continue;
-      std::vector<std::string> largest;
-      for (std::size_t i = 0; i < std::min(alive.size(), shown_alive); ++i) largest.push_back(held(alive[i]));
-      if (alive.size() > largest.size())
-        say("  the largest of {} things that {} then held: {}\n", alive.size(), device(DeviceId{d}),
-            join(largest, "; "));
-      else
-        say("  {} then held {}\n", device(DeviceId{d}), join(largest, "; "));
+      const std::size_t shown = std::min(alive.size(), shown_alive);
+      say("at its peak {} holds{}\n", device(DeviceId{d}),
+          shown < alive.size() ? fmt::format(" {} things, of which the largest are", alive.size()) : "");
+      for (std::size_t i = 0; i < shown; ++i) say("  {}\n", held(alive[i]));
     }
   }
 
   [[nodiscard]] static std::string tries(const MoveSearch& search) {
     if (search.simulated == search.possible)
       return search.possible == 1 ? "the only one was tried" : fmt::format("all {} were tried", search.possible);
-    if (search.guessed == 0)
-      return fmt::format("{} of {} were tried, the likeliest first", search.simulated, search.possible);
-    return fmt::format("{} of {} were judged, the {} that looked best tried", search.guessed, search.possible,
-                       search.simulated);
+    return fmt::format("{} of the {} possible were tried, the likeliest{}", search.simulated, search.possible,
+                       search.guessed == 0 ? "" : fmt::format(" and the best of {} quick guesses", search.guessed));
   }
 
   void moves() {
     const MoveSearch& search = e_.moves;
     const std::string tried = tries(search);
+    if (search.possible == 0) {
+      say("\nThere is no move to try: every op is where it must be.\n");
+      return;
+    }
     if (search.best.empty()) {
       say("\nNo single move helps ({}).\n", tried);
       return;

@@ -76,6 +76,42 @@ TEST_F(BadInput, ADuplicateOpName) {
       {"p.json", "'a'", "twice"});
 }
 
+TEST_F(BadInput, AGroupThatNoDeviceCanRun) {
+  const std::string problem = file("p.json", R"({"emplace": "problem/1", "tensors": [],
+      "devices": [{"name": "c", "memory_bytes": null}, {"name": "g", "memory_bytes": null}],
+      "ops": [{"name": "a", "seconds": [1, null], "colocate": "cell"}, {"name": "b", "seconds": [null, 1], "colocate": "cell"}]})");
+  const std::string placement = file("placement.json", R"({"emplace": "placement/1", "ops": {"a": "c", "b": "g"}})");
+  expect_refused({"place", "single", problem}, {"p.json", "co-location group 'cell'"});
+  expect_refused({"simulate", problem, placement}, {"p.json", "co-location group 'cell'"});
+  expect_refused({"explain", problem, placement}, {"p.json", "co-location group 'cell'"});
+}
+
+TEST_F(BadInput, CostsThatAreNegativeAndTotalsThatAreTooLarge) {
+  const auto refused = [&](const std::string& seconds, const std::string& rest, const std::vector<std::string>& parts) {
+    expect_refused({"place", "single",
+                    file("p.json", R"({"emplace": "problem/1", "tensors": [],
+        "devices": [{"name": "d", "memory_bytes": null}], "ops": [{"name": "a", "seconds": [)" +
+                                       seconds + "]" + rest + R"(}, {"name": "b", "seconds": [3e6]}]})")},
+                   parts);
+  };
+  refused("-1", "", {"p.json: ops[0]", "'a'", "'d'", "-1"});
+  refused("1e400", "", {"p.json", "1e400"});
+  refused("3e6", "", {"p.json", "all times together", "2^62"});
+  refused("1", R"(, "resident_bytes": 4611686018427387904, "scratch_bytes": 1)", {"all bytes together", "2^62"});
+}
+
+TEST_F(BadInput, SchedulesAndOrdersThatAreMissingOrWrong) {
+  const std::string problem = file("p.json", example_problem);
+  const std::string plain = file("plain.json", R"({"emplace": "placement/1", "ops": {"a": "gpu:0", "b": "cpu:0"}})");
+  for (const char* command : {"simulate", "explain"}) {
+    expect_refused({command, problem, plain, "--schedule", "in-order"}, {"plain.json", "in-order", "needs an order"});
+    expect_refused({command, problem, plain, "--schedule", "inorder"}, {"--schedule", "'inorder'", "'in-order'"});
+    expect_refused({command, problem, plain, "--objective", "pipelin"}, {"--objective", "'pipelin'", "'pipeline'"});
+  }
+  expect_refused({"compare", problem, plain, plain, "--schedule", "priority"}, {"plain.json", "needs an order"});
+  expect_refused({"explain", problem, plain, "--evaluations", "-3"}, {"--evaluations", "-3"});
+}
+
 TEST_F(BadInput, ZeroDevices) {
   expect_refused(
       {"place", "single",

@@ -102,17 +102,33 @@ left            1.00 GiB  gpu:0    cpu:0     1 s      0 s
 right           1.00 GiB  gpu:0    cpu:0     1 s      0 s
 
 Peak memory
-device       peak         of   at  resident   outputs    copies  scratch                       over time
-cpu:0    2.00 GiB  64.00 GiB  9 s       0 B       0 B  2.00 GiB      0 B  .............▄▄▄▄▄▄▄▄▄▄▄██████
-gpu:0   11.00 GiB  12.00 GiB  5 s  8.00 GiB  3.00 GiB       0 B      0 B  ▇▇███████████████████████▇▇▇▆▆
-  cpu:0 then held 1.00 GiB copy of left; 1.00 GiB copy of right
-  the largest of 4 things that gpu:0 then held: 8.00 GiB resident of load; 1.00 GiB made by load; 1.00 GiB made by left
+device       peak     memory  peak at  resident   outputs    copies  scratch                       over time
+cpu:0    2.00 GiB  64.00 GiB      9 s       0 B       0 B  2.00 GiB      0 B  .............▄▄▄▄▄▄▄▄▄▄▄██████
+gpu:0   11.00 GiB  12.00 GiB      5 s  8.00 GiB  3.00 GiB       0 B      0 B  ▇▇███████████████████████▇▇▇▆▆
+at its peak cpu:0 holds
+  1.00 GiB copy of left
+  1.00 GiB copy of right
+at its peak gpu:0 holds 4 things, of which the largest are
+  8.00 GiB resident of load
+  1.00 GiB made by load
+  1.00 GiB made by left
 
 Single moves that help most (all 3 were tried)
 move    from     to  step then     gain
 right  gpu:0  cpu:0        8 s  27.27 %
 left   gpu:0  cpu:0        8 s  27.27 %
 )text");
+}
+
+TEST(Explanation, OfASingleOpWithNowhereToGoSaysSo) {
+  ProblemBuilder builder("alone");
+  builder.add_device({"d", "", no_memory_limit});
+  builder.add_op(op("a", {1}));
+  const Problem problem = builder.build();
+  const Placement placement{{0}, {}};
+  const std::string text = explanation_text(problem, placement, explain(problem, placement, Schedule::fifo));
+  EXPECT_THAT(text, HasSubstr("The chain of one step that"));
+  EXPECT_THAT(text, HasSubstr("There is no move to try: every op is where it must be."));
 }
 
 TEST(Explanation, SaysWhyAnOpWaited) {
