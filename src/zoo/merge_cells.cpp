@@ -16,6 +16,9 @@ namespace {
 
 constexpr std::uint32_t nobody = 0xffffffff;
 
+// Sums stop at 2^62; the problem's builder refuses such totals.
+void add_to(std::int64_t& sum, std::int64_t more) { sum = more > total_limit - sum ? total_limit : sum + more; }
+
 class Merger {
  public:
   Merger(const Graph& graph, const Cells& cells) : old_(graph), cells_(cells) {}
@@ -67,7 +70,7 @@ class Merger {
       signature.first.erase(std::unique(signature.first.begin(), signature.first.end()), signature.first.end());
       const auto at = known.try_emplace(std::move(signature), static_cast<std::uint32_t>(parameters_.size())).first;
       if (at->second == parameters_.size()) parameters_.push_back({parameter.name, 0, &parameter});
-      parameters_[at->second].elements += parameter.shape.elements().value_or(0);
+      add_to(parameters_[at->second].elements, parameter.shape.elements().value_or(0));
       parameter_now_.push_back(at->second);
     }
     for (const Merged& merged : parameters_)
@@ -151,15 +154,16 @@ class Merger {
     for (const OpId member : members_[group]) {
       const OpCost cost = cost_of(old_, member);
       flops += cost.flops;
-      read += cost.bytes_read;
-      written += cost.bytes_written;
+      add_to(read, cost.bytes_read);
+      add_to(written, cost.bytes_written);
       flops_of[static_cast<std::size_t>(cost.cls)] += cost.flops;
-      bytes_of[static_cast<std::size_t>(cost.cls)] += static_cast<double>(cost.bytes_read + cost.bytes_written);
-      op.state_bytes += old_.ops[member.index()].state_bytes;
+      bytes_of[static_cast<std::size_t>(cost.cls)] +=
+          static_cast<double>(cost.bytes_read) + static_cast<double>(cost.bytes_written);
+      add_to(op.state_bytes, old_.ops[member.index()].state_bytes);
     }
     const auto& share = flops > 0 ? flops_of : bytes_of;
     const auto largest = static_cast<OpClass>(std::max_element(share.begin(), share.end()) - share.begin());
-    op.type = layer_type(read + written > 0 ? largest : OpClass::free);
+    op.type = layer_type(read > 0 || written > 0 ? largest : OpClass::free);
     op.attributes = {{"flops", flops},
                      {"bytes_read", std::int64_t{read}},
                      {"bytes_written", std::int64_t{written}},

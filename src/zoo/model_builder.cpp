@@ -8,6 +8,11 @@
 
 namespace emplace {
 
+namespace {
+// A training step at detail = "framework" has about eight times as many: several gigabytes.
+constexpr std::size_t most_ops = 500000;
+}  // namespace
+
 ModelBuilder::OpenCell::OpenCell(ModelBuilder& model, std::string name)
     : model_(model), outermost_(model.open_cell_ == Cells::none) {
   if (!outermost_) return;
@@ -30,6 +35,9 @@ Operand ModelBuilder::parameter(const std::string& name, Shape shape, bool train
 std::vector<Operand> ModelBuilder::op_several(const std::string& name, const std::string& type,
                                               std::vector<Operand> inputs, const std::vector<Shape>& shapes,
                                               Attributes attributes) {
+  if (graph_.ops.size() == most_ops)
+    throw InputError("zoo:" + graph_.name, "the model has more than {} ops; ask for fewer layers or a shorter sequence",
+                     most_ops);
   GraphOp op;
   op.name = name;
   op.type = type;

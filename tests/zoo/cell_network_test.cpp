@@ -30,6 +30,25 @@ TEST(AmoebanetD, ConcatenatesTheStatesThatNoneOfItsCellUses) {
   EXPECT_EQ(model_channels(graph, "cell_17/concat"), 4 * 1024);
 }
 
+TEST(CellNetworks, AddStatesOfEqualSizeWhateverTheImage) {
+  for (const char* model : {"nasnet-a", "amoebanet-d"})
+    for (const char* image : {"75", "96", "97", "224", "331"})
+      for (const char* layers : {"3", "7"}) {
+        const Graph graph =
+            build_zoo_model(std::string(model) + "?batch=1&filters=18&image=" + image + "&layers=" + layers);
+        for (const GraphOp& op : graph.ops) {
+          if (op.type != "Add" && op.type != "Concat") continue;
+          const Shape first = graph.tensors[op.inputs[0].index].shape;
+          for (const Operand& input : op.inputs) {
+            if (!input.is_tensor()) continue;
+            Shape shape = graph.tensors[input.index].shape;
+            if (op.type == "Concat") shape.dims[1] = first.dims[1];  // channels side by side
+            EXPECT_EQ(shape, first) << model << " " << image << " " << op.name;
+          }
+        }
+      }
+}
+
 TEST(MoeTransformer, HasTheWeightsOfItsArchitecture) {
   // H = 64, V = 100, S = 16, E = 4, 2 layers: words V H, positions S H; both layers attention 4 H^2 + 4 H and two
   // normalisations 4 H; a feed-forward part 8 H^2 + 5 H in the first layer, E of them and the gate E H in the second;

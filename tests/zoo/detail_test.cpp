@@ -62,6 +62,20 @@ TEST(MergeCells, MakesOneForwardOneBackwardOpACellAndOneUpdateForItsWeights) {
   EXPECT_EQ(state, 2 * 4 * (12 + 20));  // Adam keeps two copies
 }
 
+TEST(MergeCells, CountsTheOutermostOfNestedCells) {
+  ModelBuilder model("nested");
+  model.set_layer("all");
+  Operand x = model.input("x", {2});
+  {
+    const auto outer = model.cell("outer");
+    const auto inner = model.cell("inner");
+    x = model.elementwise("a", "Relu", {x});
+  }
+  model.elementwise("b", "Relu", {x});
+  EXPECT_THAT(model.cells().names, testing::ElementsAre("outer"));
+  EXPECT_THAT(model.cells().of_op, testing::ElementsAre(0, Cells::none));
+}
+
 TEST(MergeCells, RefusesACellThatAPathLeavesAndEntersAgain) {
   ModelBuilder model("bad");
   model.set_layer("all");

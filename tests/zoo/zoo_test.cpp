@@ -196,6 +196,7 @@ TEST(Zoo, RefusesOptionsThatAreMalformedRepeatedOrOutOfRange) {
   EXPECT_THAT(message_of("nmt?layers=2&layers=3"), HasSubstr("'layers' is given twice"));
   EXPECT_THAT(message_of("nmt?layers=0"), HasSubstr("layers"));
   EXPECT_THAT(message_of("nmt?layers=two"), HasSubstr("layers"));
+  EXPECT_THAT(message_of("rnnlm?layers=64&sequence=5000"), HasSubstr("zoo:rnnlm: the model has more than 500000 ops"));
   EXPECT_THAT(message_of("nmt?detail=kernel"), HasSubstr("detail"));
   EXPECT_THAT(message_of("gpt-2?size=tiny"), HasSubstr("size"));
   EXPECT_THAT(message_of("nmt?training=true&optimizer=adagrad"), HasSubstr("optimizer"));
