@@ -49,7 +49,7 @@ class GraphFromCosts {
           in_.message([&] { inputs.push_back(read_input()); });
           break;
         case 5:
-          use_memory(256 + op.name.size());
+          use_memory(256);
           in_.message([&] { graph_.tensors.push_back(read_output(id)); });
           op.outputs.emplace_back(graph_.tensors.size() - 1);
           break;
@@ -65,7 +65,7 @@ class GraphFromCosts {
     // Names may stand on either side of the outputs in the file.
     for (std::size_t k = 0; k < op.outputs.size(); ++k)
       graph_.tensors[op.outputs[k].index()].name = fmt::format("{}:{}", op.name, k);
-    use_memory(op.name.size() * 2);
+    use_memory(op.name.size() * (op.outputs.size() + 2));
     const auto [at, is_new] = numbers_.emplace(number, id);
     if (!is_new)
       throw InputError(file_, "nodes {} and {} both have the id {}", quote(graph_.ops[at->second.index()].name),

@@ -4,140 +4,15 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
-#include "input_file.hpp"
 #include "proto_cursor.hpp"
+#include "proto_lexer.hpp"
 #include "utf8.hpp"
 
 namespace emplace {
 
 namespace {
 
-constexpr std::size_t longest_kept = std::size_t{64} << 10;  // of one token
 constexpr std::size_t deepest = 64;
-
-struct Token {
-  enum class Kind : std::uint8_t { end, word, text, symbol } kind = Kind::end;  // word: a name or a number
-  std::string value;
-  bool shortened = false;  // a text longer than longest_kept; its value is dropped
-  [[nodiscard]] bool is(char c) const { return kind == Kind::symbol && value[0] == c; }
-};
-
-class Lexer {
- public:
-  explicit Lexer(const std::string& path) : path_(path), file_(path_) {}
-
-  // Replaces `token` by the next one.
-  void read(Token& token) {
-    token.value.clear();
-    token.shortened = false;
-    skip_blanks();
-    const int c = peek();
-    if (c < 0) {
-      token.kind = Token::Kind::end;
-    } else if (c == '"' || c == '\'') {
-      token.kind = Token::Kind::text;
-      // Texts side by side are one text.
-      for (int quote = c; quote == '"' || quote == '\''; skip_blanks(), quote = peek()) read_text(token);
-    } else if (is_word(c)) {
-      token.kind = Token::Kind::word;
-      for (int d = c; is_word(d); take(), d = peek()) {
-        if (token.value.size() == 4096) fail("a word is longer than 4096 characters");
-        token.value += static_cast<char>(d);
-      }
-    } else {
-      token.kind = Token::Kind::symbol;
-      token.value = static_cast<char>(c);
-      take();
-    }
-  }
-
-  [[noreturn]] void fail(const std::string& why) const {
-    throw InputError(path_, "is truncated or damaged: line {}: {}", line_, why);
-  }
-
- private:
-  static bool is_word(int c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-           c == '-' || c == '+';
-  }
-
-  void skip_blanks() {
-    for (int c = peek(); c >= 0; c = peek()) {
-      if (c == '#')
-        while (peek() >= 0 && peek() != '\n') take();
-      else if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f')
-        take();
-      else
-        return;
-    }
-  }
-
-  void read_text(Token& token) {
-    const int quote = peek();
-    take();
-    for (int c = peek(); c != quote; c = peek()) {
-      if (c < 0 || c == '\n') fail("a text does not end");
-      take();
-      if (c == '\\') c = escaped();
-      if (token.value.size() == longest_kept) {
-        token.value.clear();
-        token.shortened = true;
-      }
-      if (!token.shortened) token.value += static_cast<char>(c);
-    }
-    take();
-  }
-
-  int escaped() {
-    const int c = peek();
-    if (c < 0) fail("a text does not end");
-    take();
-    if (c >= '0' && c <= '7') return digits(c - '0', 8, 2);
-    switch (c) {
-      case 'x':
-      case 'X': return digits(0, 16, 2);
-      case 'a': return '\a';
-      case 'b': return '\b';
-      case 'f': return '\f';
-      case 'n': return '\n';
-      case 'r': return '\r';
-      case 't': return '\t';
-      case 'v': return '\v';
-      default: return c;  // quotes, backslash; \u is left as it is: names are ASCII
-    }
-  }
-  int digits(int value, int base, int most) {
-    for (int i = 0; i < most; ++i) {
-      const int c = peek();
-      const int digit = c >= '0' && c <= '9'   ? c - '0'
-                        : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                        : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                               : 99;
-      if (digit >= base) break;
-      value = value * base + digit;
-      take();
-    }
-    return value & 0xFF;
-  }
-
-  int peek() {
-    if (left_.empty() && !ended_) {
-      left_ = file_.read();
-      ended_ = left_.empty();
-    }
-    return left_.empty() ? -1 : static_cast<unsigned char>(left_.front());
-  }
-  void take() {
-    if (left_.front() == '\n') ++line_;
-    left_.remove_prefix(1);
-  }
-
-  const std::string& path_;
-  InputFile file_;
-  std::string_view left_;
-  bool ended_ = false;
-  std::size_t line_ = 1;
-};
 
 class TextCursor final : public ProtoCursor {
  public:
@@ -156,8 +31,8 @@ class TextCursor final : public ProtoCursor {
     }
     while (true) {
       if (token_.is(',') || token_.is(';')) advance();
-      if (token_.kind == Token::Kind::end || token_.is('}') || token_.is('>')) {
-        const bool at_end = token_.kind == Token::Kind::end;
+      if (token_.kind == ProtoToken::Kind::end || token_.is('}') || token_.is('>')) {
+        const bool at_end = token_.kind == ProtoToken::Kind::end;
         if (at_end != (open_.size() == 1) || (!at_end && token_.value[0] != level.close))
           fail(fmt::format("expected a field{}, found {}", open_.size() == 1 ? "" : " or the end of a message",
                            found()));
@@ -183,7 +58,7 @@ class TextCursor final : public ProtoCursor {
   }
 
   std::optional<std::string> text(std::size_t longest) override {
-    if (token_.kind != Token::Kind::text) fail(fmt::format("expected a text, found {}", found()));
+    if (token_.kind != ProtoToken::Kind::text) fail(fmt::format("expected a text, found {}", found()));
     std::optional<std::string> result;
     if (!token_.shortened && token_.value.size() <= longest) result = std::move(token_.value);
     advance();
@@ -191,11 +66,12 @@ class TextCursor final : public ProtoCursor {
   }
 
   std::int64_t whole() override {
-    if (token_.kind == Token::Kind::word && (token_.value == "true" || token_.value == "True")) token_.value = "1";
-    if (token_.kind == Token::Kind::word && (token_.value == "false" || token_.value == "False")) token_.value = "0";
+    if (token_.kind == ProtoToken::Kind::word && (token_.value == "true" || token_.value == "True")) token_.value = "1";
+    if (token_.kind == ProtoToken::Kind::word && (token_.value == "false" || token_.value == "False"))
+      token_.value = "0";
     std::int64_t value = 0;
     std::uint64_t large = 0;
-    if (token_.kind != Token::Kind::word) fail(fmt::format("expected a whole number, found {}", found()));
+    if (token_.kind != ProtoToken::Kind::word) fail(fmt::format("expected a whole number, found {}", found()));
     if (!parse_number(token_.value, value)) {
       const char* end = token_.value.data() + token_.value.size();
       const auto [at, error] = std::from_chars(token_.value.data(), end, large);
@@ -208,17 +84,17 @@ class TextCursor final : public ProtoCursor {
 
   double real() override {
     double value = 0;
-    if (token_.kind == Token::Kind::word && token_.value.ends_with('f') && token_.value != "inf" &&
+    if (token_.kind == ProtoToken::Kind::word && token_.value.ends_with('f') && token_.value != "inf" &&
         token_.value != "-inf")
       token_.value.pop_back();
-    if (token_.kind != Token::Kind::word || !parse_number(token_.value, value))
+    if (token_.kind != ProtoToken::Kind::word || !parse_number(token_.value, value))
       fail(fmt::format("expected a number, found {}", found()));
     advance();
     return value;
   }
 
   std::int64_t enumeration(std::span<const ProtoEnumerator> names) override {
-    if (token_.kind != Token::Kind::word) fail(fmt::format("expected a name, found {}", found()));
+    if (token_.kind != ProtoToken::Kind::word) fail(fmt::format("expected a name, found {}", found()));
     std::int64_t value = -1;
     if (!parse_number(token_.value, value))
       for (const ProtoEnumerator& enumerator : names)
@@ -247,20 +123,20 @@ class TextCursor final : public ProtoCursor {
 
   void advance() { lexer_.read(token_); }
   [[nodiscard]] std::string found() const {
-    return token_.kind == Token::Kind::end ? "the end of the file" : quote(token_.value);
+    return token_.kind == ProtoToken::Kind::end ? "the end of the file" : quote(token_.value);
   }
 
   // nullptr: not known. Extensions and Any names stand in brackets and are never known.
   const ProtoField* read_field_name(std::span<const ProtoField> known) {
     if (token_.is('[')) {
       while (!token_.is(']')) {
-        if (token_.kind == Token::Kind::end) fail("the name in brackets does not end");
+        if (token_.kind == ProtoToken::Kind::end) fail("the name in brackets does not end");
         advance();
       }
       advance();
       return nullptr;
     }
-    if (token_.kind != Token::Kind::word) fail(fmt::format("expected the name of a field, found {}", found()));
+    if (token_.kind != ProtoToken::Kind::word) fail(fmt::format("expected the name of a field, found {}", found()));
     const auto field =
         std::find_if(known.begin(), known.end(), [&](const ProtoField& f) { return f.name == token_.value; });
     advance();
@@ -278,7 +154,7 @@ class TextCursor final : public ProtoCursor {
   void skip_value() {
     std::string closers;
     do {
-      if (token_.kind == Token::Kind::end) fail("the file ends inside a message");
+      if (token_.kind == ProtoToken::Kind::end) fail("the file ends inside a message");
       if (token_.is('{') || token_.is('<') || token_.is('[')) {
         if (closers.size() == deepest) fail(fmt::format("messages are nested deeper than {} levels", deepest));
         closers += token_.is('{') ? '}' : token_.is('<') ? '>' : ']';
@@ -292,15 +168,15 @@ class TextCursor final : public ProtoCursor {
   }
 
   const std::string path_;
-  Lexer lexer_;
-  Token token_;
+  ProtoLexer lexer_;
+  ProtoToken token_;
   std::vector<Level> open_;
 };
 
 }  // namespace
 
 std::string ProtoCursor::name() {
-  std::optional<std::string> result = text(longest_kept);
+  std::optional<std::string> result = text(ProtoToken::longest_kept);
   if (!result) fail("a name is longer than 64 KiB");
   if (!is_utf8(*result)) fail("a name is not valid UTF-8");
   return std::move(*result);

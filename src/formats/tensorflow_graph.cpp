@@ -20,12 +20,12 @@ bool is_floating(DType type) {
 }
 
 // "loc:@name" of _class: the node must be where `name` is.
-std::string co_location(const TfNode& node) {
-  const TfValue* group = node.find("_class");
-  if (group == nullptr) return {};
-  for (const std::string& text : group->texts)
-    if (text.starts_with("loc:@")) return text.substr(5);
-  return {};
+std::vector<std::string> co_location(const TfNode& node) {
+  std::vector<std::string> names;
+  if (const TfValue* groups = node.find("_class"))
+    for (const std::string& text : groups->texts)
+      if (text.starts_with("loc:@")) names.push_back(text.substr(5));
+  return names;
 }
 
 struct InputName {
@@ -70,7 +70,8 @@ void GraphFromTensorflow::add(TfNode node) {
   for (const auto& [name, value] : node.attributes) {
     if (value.kind == TfValue::Kind::type || value.kind == TfValue::Kind::tensor)
       static_cast<void>(dtype_of_tensorflow(value.type, here));
-    use_memory(160 + 8 * value.wholes.size() + (name == "_output_shapes" ? value.shapes.size() * 200 : 0));
+    use_memory(160 + 8 * value.wholes.size() +
+               (name == "_output_shapes" ? value.shapes.size() * (240 + node.name.size()) : 0));
     if (name == "_output_shapes")
       for (const Shape& shape : value.shapes) use_memory(16 * shape.dims.size());
   }
@@ -80,7 +81,6 @@ void GraphFromTensorflow::add(TfNode node) {
   op.name = node.name;
   op.type = graph_op_name(node.op).type;
   op.attributes = attributes_of(node);
-  op.colocate = co_location(node);
   if (!node.device.empty()) op.attributes["device"] = node.device;
   // An update marks a training step; the table knows the plain names only.
   if (op.type.find("Apply") != std::string::npos) op.phase = Phase::update;
@@ -88,6 +88,7 @@ void GraphFromTensorflow::add(TfNode node) {
   Source source;
   source.op = node.op;
   source.inputs = std::move(node.inputs);
+  source.colocated_with = co_location(node);
   if (const TfValue* stated = node.find("_output_shapes")) {
     source.states_outputs = any_states_outputs_ = true;
     source.shapes = stated->shapes;
@@ -232,13 +233,29 @@ void GraphFromTensorflow::connect(std::size_t i) {
   op.inputs = std::move(ordered);
 }
 
-// Every member of a group names the same node, which itself belongs to it.
-void GraphFromTensorflow::join_named_nodes_to_groups() {
-  for (const GraphOp& op : graph_.ops) {
-    if (op.colocate.empty()) continue;
-    const auto named = names_.find(op.colocate, name_at());
-    if (named && graph_.ops[*named].colocate.empty()) graph_.ops[*named].colocate = op.colocate;
-  }
+// All that must be where one op is, directly or through others, is one group, named after its first op.
+void GraphFromTensorflow::join_groups() {
+  constexpr std::uint32_t alone = no_op;
+  std::vector<std::uint32_t> parent(graph_.ops.size(), alone);
+  const auto root = [&](std::uint32_t op) {
+    while (parent[op] != op) op = parent[op] = parent[parent[op]];
+    return op;
+  };
+  const auto join = [&](std::uint32_t a, std::uint32_t b) {
+    for (const std::uint32_t op : {a, b})
+      if (parent[op] == alone) parent[op] = op;
+    const std::uint32_t root_a = root(a), root_b = root(b);
+    parent[std::max(root_a, root_b)] = std::min(root_a, root_b);
+  };
+  std::unordered_map<std::string, std::uint32_t>
+      absent;  // named, but no op of the graph: its first member stands for it
+  for (std::uint32_t i = 0; i < graph_.ops.size(); ++i)
+    for (std::string& name : sources_[i].colocated_with) {
+      const auto named = names_.find(name, name_at());
+      join(i, named ? *named : absent.emplace(std::move(name), i).first->second);
+    }
+  for (std::uint32_t i = 0; i < graph_.ops.size(); ++i)
+    if (parent[i] != alone) graph_.ops[i].colocate = graph_.ops[root(i)].name;
 }
 
 Graph GraphFromTensorflow::finish() {
@@ -248,7 +265,7 @@ Graph GraphFromTensorflow::finish() {
   for (std::size_t i = 0; i < graph_.ops.size(); ++i) resolve(i);
   add_tensors();
   for (std::size_t i = 0; i < graph_.ops.size(); ++i) connect(i);
-  join_named_nodes_to_groups();
+  join_groups();
   graph_.relink(file_);
   std::sort(graph_.cut_edges.begin(), graph_.cut_edges.end());
   graph_.cut_edges.erase(std::unique(graph_.cut_edges.begin(), graph_.cut_edges.end()), graph_.cut_edges.end());

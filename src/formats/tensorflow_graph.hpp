@@ -30,7 +30,8 @@ class GraphFromTensorflow {
   struct Source {
     std::string op;  // as TensorFlow calls it
     std::vector<std::string> inputs;
-    bool states_outputs = false;  // `shapes` lists all outputs (_output_shapes)
+    std::vector<std::string> colocated_with;  // "loc:@name" of _class
+    bool states_outputs = false;              // `shapes` lists all outputs (_output_shapes)
     std::vector<Shape> shapes;
     std::vector<DType> dtypes;  // the last one also stands for the outputs behind it
   };
@@ -49,7 +50,7 @@ class GraphFromTensorflow {
   [[nodiscard]] auto name_at() const {
     return [this](std::uint32_t op) { return std::string_view(graph_.ops[op].name); };
   }
-  void join_named_nodes_to_groups();
+  void join_groups();
   void add_tensors();
   void connect(std::size_t op);
   Operand add_missing_weight(std::size_t op, const std::string& name);

@@ -101,6 +101,15 @@ TEST(TensorflowReader, ReadsOutputsControlInputsGroupsAndDevices) {
   EXPECT_EQ(graph.edge_count(), 5u);  // x-s, axis-s, s-a, x-a, s-b
 }
 
+TEST(TensorflowReader, GroupsThatShareAnOpAreOneGroup) {
+  const auto at = [](const std::string& names) { return attribute("_class", "list { " + names + " }"); };
+  const Graph graph = read(node("a", "NoOp", {}, at("s: \"loc:@b\"")) + node("b", "NoOp", {}, at("s: \"loc:@c\"")) +
+                           node("c", "NoOp") + node("d", "NoOp", {}, at("s: \"loc:@gone\" s: \"loc:@c\"")) +
+                           node("e", "NoOp", {}, at("s: \"loc:@gone\"")) + node("f", "NoOp"));
+  for (const char* name : {"a", "b", "c", "d", "e"}) EXPECT_EQ(op_named(graph, name).colocate, "a") << name;
+  EXPECT_EQ(op_named(graph, "f").colocate, "");
+}
+
 TEST(TensorflowReader, CutsTheBackEdgesOfLoopsAndSaysSo) {
   testing::internal::CaptureStderr();
   const Graph graph = read(placeholder("x", {4}) + node("e", "Enter", {"x"}) + node("m", "Merge", {"e", "n"}) +

@@ -174,6 +174,15 @@ TEST(OpenVinoReader, DeepNestingAndManyElementsEndInOneError) {
   EXPECT_THAT(refusal_of(net(bodies, ""), "m.xml"), HasSubstr("its bodies are nested deeper than 16"));
 }
 
+// 200 000 ports whose tensors would repeat a layer's name of 60 kB.
+TEST(OpenVinoReader, PortsOfALayerWithALongNameAreRefusedBeforeTheyFillTheMemory) {
+  std::string ports;
+  for (int i = 0; i < 200'000; ++i) ports += "<port id=\"" + std::to_string(i) + "\"/>";
+  const std::string layer =
+      "<layer id=\"0\" name=\"" + std::string(60'000, 'x') + "\" type=\"Split\"><output>" + ports + "</output></layer>";
+  EXPECT_THAT(refusal_of(net(layer, ""), "m.xml"), HasSubstr("is too large"));
+}
+
 TEST(OpenVinoReader, CostsARealTransformerOnceItsInputsAreFixed) {
   const std::string model = "../shared/models/openvino-ir/roberta_base_cola.xml";
   if (!std::filesystem::exists(model)) GTEST_SKIP() << "needs " << model;
