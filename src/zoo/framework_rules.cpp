@@ -1,8 +1,8 @@
 // From the Python sources of TensorFlow 1.3 (ops/math_grad.py, array_grad.py, nn_grad.py, nn_impl.py,
-// gradients_impl.py, training/saver.py, contrib/layers), which the placement papers ran, and counted in a real training
-// graph (OpenNMT's): the gradient of a product there is two shapes, BroadcastGradientArgs, two products, two sums, two
-// reshapes, a NoOp and two identities. Shapes are constants, since all sizes here are fixed. A kernel that is one op
-// here and several there (unfused batch normalisation, dropout, softmax gradient) keeps its cost; the others are added.
+// gradients_impl.py, training/saver.py, contrib/layers), which the placement papers ran;
+// tests/zoo/framework_rules_test.cpp compares with the gradients of a real training graph. Shapes are constants, since
+// all sizes here are fixed. A kernel that is one op here and several there (unfused batch normalisation, dropout,
+// softmax gradient) keeps its cost; the others are added.
 #include "framework_rules.hpp"
 
 #include <map>
@@ -29,6 +29,8 @@ const std::string spread =
 // _MeanGrad divides by the number of elements.
 const std::string divide = " Constant Constant Constant ReduceProd Constant ReduceProd Constant Max FloorDiv Cast Div";
 const std::string spread_mean = spread + " Tile" + divide;
+// A mean of everything takes a shorter way.
+const std::string spread_mean_of_all = "Constant Reshape Constant Tile" + divide;
 
 // nn.moments, two exponential moving averages, nn.batch_normalization with its last Add as the op itself.
 const std::string moments = "Constant ReduceMean StopGradient SquaredDifference Constant ReduceMean Squeeze Squeeze";
@@ -47,7 +49,7 @@ const std::map<std::string_view, FrameworkOps> rules{
     {"Add", {"", broadcast}},
     {"Sub", {"", broadcast}},
     {"Mul", {"", broadcast}},
-    {"Div", {"", broadcast}},
+    {"Div", {"", broadcast + " Div Div"}},
     {"Split", {"Constant", "Constant"}},
     {"Softmax", {"", "Mul Constant ReduceSum Constant Reshape Sub"}},
     {"Reshape", {"Constant", "Constant"}},
@@ -78,7 +80,7 @@ const std::map<std::string_view, FrameworkOps> rules{
     {"LayerNormalization", {moments + " " + normalise, unfused_gradient}},
     // The mean over the batch; the gradient of the kernel is a product with its second output.
     {"SoftmaxCrossEntropyLoss",
-     {"Constant Constant ReduceMean", spread_mean + " Fill Constant PreventGradient Constant Unsqueeze"}},
+     {"Constant Constant ReduceMean", spread_mean_of_all + " Fill PreventGradient Constant Unsqueeze"}},
 };
 
 bool is_set(const GraphOp& op, const char* attribute) {

@@ -1,0 +1,115 @@
+// The rules of detail = "framework" against the gradients of a real TensorFlow training graph.
+#include "../../src/zoo/framework_rules.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "emplace/zoo/zoo.hpp"
+
+namespace emplace {
+namespace {
+
+constexpr const char* file_name = "../shared/models/tf-graphdef/opennmt_seq2seq_train.pbtxt";
+
+using Types = std::multiset<std::string>;
+
+// Types of nodes by name; enough of the text format for this file, which has one field a line.
+std::map<std::string, std::string> nodes_of_file() {
+  std::map<std::string, std::string> nodes;
+  std::ifstream file(file_name);
+  std::string name;
+  const auto quoted = [](const std::string& line) {
+    const std::size_t first = line.find('"');
+    return line.substr(first + 1, line.rfind('"') - first - 1);
+  };
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("  name: ")) name = quoted(line);
+    if (line.starts_with("  op: ")) nodes[name] = quoted(line);
+  }
+  return nodes;
+}
+
+// Our name of a type; "" for constants, shapes (constants where sizes are fixed) and the machinery of loops.
+std::string our_name(const std::string& type) {
+  static const std::map<std::string, std::string> names{
+      {"Sum", "ReduceSum"},      {"FloorMod", "Mod"},   {"ConcatV2", "Concat"}, {"ExpandDims", "Unsqueeze"},
+      {"RealDiv", "Div"},        {"Const", ""},         {"Shape", ""},          {"Size", ""},
+      {"StackV2", ""},           {"StackPushV2", ""},   {"StackPopV2", ""},     {"Enter", ""},
+      {"StridedSlice", "Slice"}, {"ControlTrigger", ""}};
+  const auto at = names.find(type);
+  return at == names.end() ? type : at->second;
+}
+
+// The sets of ops that the gradients of this type of op have in the file.
+std::set<Types> gradients_in_file(const std::string& type) {
+  static const std::map<std::string, std::string> nodes = nodes_of_file();
+  std::map<std::string, Types> gradients;
+  const std::string root = "optim/gradients/", mark = "_grad/";
+  for (const auto& [name, op] : nodes) {
+    const std::size_t end = name.find(mark);
+    if (!name.starts_with(root) || end == std::string::npos) continue;
+    const auto forward = nodes.find(name.substr(root.size(), end - root.size()));
+    if (forward == nodes.end() || forward->second != type) continue;
+    Types& types = gradients[forward->first];
+    if (const std::string ours = our_name(op); !ours.empty()) types.insert(ours);
+  }
+  std::set<Types> distinct;
+  for (const auto& [name, types] : gradients) distinct.insert(types);
+  return distinct;
+}
+
+// The backward ops of detail = "op" and those of the rule.
+Types gradient_by_rule(const std::string& type, Types emitted, bool bias) {
+  Graph graph;
+  GraphOp op;
+  op.type = type;
+  op.name = "op";
+  op.inputs = {Operand::of(graph.add_input("x", DType::f32, {2, 3})),
+               bias ? Operand::of(graph.add_parameter("bias", DType::f32, {3}))
+                    : Operand::of(graph.add_input("y", DType::f32, {2, 3}))};
+  std::istringstream words(framework_ops(graph, op).backward);
+  for (std::string word; words >> word;)
+    if (word != "Constant") emitted.insert(word);
+  return emitted;
+}
+
+TEST(FrameworkRules, AreTheGradientsOfARealTrainingGraph) {
+  if (!std::ifstream(file_name)) GTEST_SKIP() << "no " << file_name;
+  struct Case {
+    const char* tensorflow;
+    const char* type;
+    Types emitted;  // by the gradient rule of the op table
+    bool bias = false;
+  };
+  const Case cases[] = {{"Mul", "Mul", {"Mul", "Mul"}},
+                        {"Add", "Add", {}},
+                        {"RealDiv", "Div", {"Div", "Mul", "Neg"}},
+                        {"MatMul", "MatMul", {"MatMul", "MatMul"}},
+                        {"BiasAdd", "Add", {"BiasAddGrad"}, true},
+                        {"ConcatV2", "Concat", {"Slice"}},  // our one Split stands for a Slice
+                        {"Split", "Split", {"Concat"}},
+                        {"Transpose", "Transpose", {"Transpose"}},
+                        {"Reshape", "Reshape", {"Reshape"}},
+                        {"ExpandDims", "Unsqueeze", {"Reshape"}},
+                        {"Squeeze", "Squeeze", {"Reshape"}},
+                        {"Pad", "Pad", {"Slice"}},
+                        {"Sigmoid", "Sigmoid", {"SigmoidGrad"}},
+                        {"Tanh", "Tanh", {"TanhGrad"}},
+                        {"GatherV2", "Gather", {}}};
+  for (const Case& c : cases)
+    EXPECT_THAT(gradients_in_file(c.tensorflow), testing::Contains(gradient_by_rule(c.type, c.emitted, c.bias)))
+        << c.tensorflow;
+}
+
+TEST(FrameworkRules, GiveMatricesRandomNumbersAndVectorsAConstant) {
+  EXPECT_THAT(std::string(initial_value_ops(2)), testing::HasSubstr("RandomUniform"));
+  EXPECT_EQ(initial_value_ops(1), "Constant Assign");
+}
+
+}  // namespace
+}  // namespace emplace
