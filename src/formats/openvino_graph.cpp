@@ -33,6 +33,17 @@ Graph GraphFromIr::build() {
   return std::move(graph_);
 }
 
+std::string GraphFromIr::place(std::size_t layer) const {
+  return fmt::format("{}: layer {}", file_, quote(graph_.ops[layer].name));
+}
+
+void GraphFromIr::sort_ports(Ports& ports, const char* what, const std::string& where) {
+  std::sort(ports.begin(), ports.end());
+  const auto twin =
+      std::adjacent_find(ports.begin(), ports.end(), [](const auto& a, const auto& b) { return a.first == b.first; });
+  if (twin != ports.end()) throw InputError(where, "has two {} ports {}", what, quote(twin->first));
+}
+
 void GraphFromIr::use_memory(std::size_t bytes) {
   constexpr std::size_t largest_memory = std::size_t{4} << 30;
   memory_ += bytes;
@@ -41,16 +52,16 @@ void GraphFromIr::use_memory(std::size_t bytes) {
                      human_bytes(static_cast<Bytes>(largest_memory)));
 }
 
-std::string GraphFromIr::text_of(const pugi::xml_node& node, const char* attribute, const std::string& place) const {
+std::string GraphFromIr::text_of(const pugi::xml_node& node, const char* attribute, const std::string& where) const {
   const std::string_view text = node.attribute(attribute).value();
-  if (text.size() > (std::size_t{64} << 10)) throw InputError(place, "its {} is longer than 64 KiB", attribute);
-  if (!is_utf8(text)) throw InputError(place, "its {} is not valid UTF-8", attribute);
+  if (text.size() > (std::size_t{64} << 10)) throw InputError(where, "its {} is longer than 64 KiB", attribute);
+  if (!is_utf8(text)) throw InputError(where, "its {} is not valid UTF-8", attribute);
   return std::string(text);
 }
 
 void GraphFromIr::add_layer(const pugi::xml_node& node) {
   const std::size_t i = graph_.ops.size();
-  const std::string where = fmt::format("{}: layer {}", file_, i);
+  std::string where = fmt::format("{}: layer {}", file_, i);
   if (std::string_view(node.name()) != "layer")
     throw InputError(where, "expected <layer>, found {}", quote(node.name()));
   const pugi::xml_node data = node.child("data");
@@ -62,50 +73,48 @@ void GraphFromIr::add_layer(const pugi::xml_node& node) {
   op.attributes = attributes_of(data);
   use_memory(sizeof(GraphOp) + sizeof(Layer) + 4 * op.name.size() + 256 + 192 * op.attributes.size());
   Layer layer;
-  layer.place = fmt::format("{}: layer {}", file_, quote(op.name));
-  layer.precision = dtype_of_openvino(node.attribute("precision").value(), layer.place);
-  if (const auto [at, is_new] = ids_.emplace(node.attribute("id").value(), i); !is_new)
-    throw InputError(layer.place, "has the id {}, which layer {} has already", quote(node.attribute("id").value()),
-                     quote(graph_.ops[at->second].name));
+  where = fmt::format("{}: layer {}", file_, quote(op.name));
+  layer.precision = dtype_of_openvino(node.attribute("precision").value(), where);
+  layer.id = node.attribute("id").value();
+  if (const auto twin = ids_.add(layer.id, static_cast<std::uint32_t>(i), id_at()))
+    throw InputError(where, "has the id {}, which layer {} has already", quote(layer.id),
+                     quote(graph_.ops[*twin].name));
   for (const pugi::xml_node& port : node.child("input").children("port")) {
-    const std::string_view id = port.attribute("id").value();
-    if (!layer.inputs.emplace(id, op.inputs.size()).second)
-      throw InputError(layer.place, "has two input ports {}", quote(id));
+    layer.inputs.emplace_back(port.attribute("id").value(), op.inputs.size());
     op.inputs.push_back(Operand::none());
     use_memory(96);
   }
   const bool is_input = type == "Parameter" || type == "Input";
   for (const pugi::xml_node& port : node.child("output").children("port")) {
-    const std::string_view id = port.attribute("id").value();
-    if (!layer.outputs.emplace(id, op.outputs.size()).second)
-      throw InputError(layer.place, "has two output ports {}", quote(id));
+    layer.outputs.emplace_back(port.attribute("id").value(), op.outputs.size());
     GraphTensor tensor;
     tensor.name = fmt::format("{}:{}", op.name, op.outputs.size());
-    tensor.shape = shape_of(port, layer.place);
-    tensor.dtype = dtype_of_openvino(port.attribute("precision").value(), layer.place);
+    tensor.shape = shape_of(port, where);
+    tensor.dtype = dtype_of_openvino(port.attribute("precision").value(), where);
     if (tensor.dtype == DType::unknown) tensor.dtype = layer.precision;
-    if (tensor.dtype == DType::unknown)
-      tensor.dtype = dtype_of_openvino(data.attribute("element_type").value(), layer.place);
+    if (tensor.dtype == DType::unknown) tensor.dtype = dtype_of_openvino(data.attribute("element_type").value(), where);
     use_memory(320 + op.name.size() + 32 * tensor.shape.dims.size());
     stated_.push_back(tensor.shape);
     if (is_input) fix_input(op.name, port, tensor.shape);
     op.outputs.emplace_back(graph_.tensors.size());
     graph_.tensors.push_back(std::move(tensor));
   }
+  sort_ports(layer.inputs, "input", where);
+  sort_ports(layer.outputs, "output", where);
   for (const char* body : {"body", "then_body", "else_body"}) bodies_ += node.child(body) ? 1 : 0;
   layers_.push_back(std::move(layer));
   graph_.ops.push_back(std::move(op));
   if (type == "Const" && data.attribute("size")) add_constant(i, data);
 }
 
-Shape GraphFromIr::shape_of(const pugi::xml_node& port, const std::string& place) const {
+Shape GraphFromIr::shape_of(const pugi::xml_node& port, const std::string& where) const {
   Shape shape = Shape::scalar();
   for (const pugi::xml_node& dim : port.children("dim")) {
     std::int64_t size = 0;
     if (!parse_number(std::string_view(dim.child_value()), size) || size < -1)
-      throw InputError(place, "a dimension is a whole number, or -1 where it is open; found {}",
+      throw InputError(where, "a dimension is a whole number, or -1 where it is open; found {}",
                        quote(dim.child_value()));
-    if (shape.dims.size() == 254) throw InputError(place, "a shape has more than 254 dimensions");
+    if (shape.dims.size() == 254) throw InputError(where, "a shape has more than 254 dimensions");
     shape.dims.push_back(size);
   }
   return shape;
@@ -114,15 +123,15 @@ Shape GraphFromIr::shape_of(const pugi::xml_node& port, const std::string& place
 std::pair<std::size_t, std::size_t> GraphFromIr::end_of(const pugi::xml_node& edge, const char* layer_key,
                                                         const char* port_key, bool is_input) const {
   const std::string_view layer_id = edge.attribute(layer_key).value(), port_id = edge.attribute(port_key).value();
-  const auto layer = ids_.find(layer_id);
-  if (layer == ids_.end())
-    throw InputError(file_, "an edge has {}={}, and no layer has this id", layer_key, quote(layer_id));
-  const auto& ports = is_input ? layers_[layer->second].inputs : layers_[layer->second].outputs;
-  const auto port = ports.find(port_id);
-  if (port == ports.end())
-    throw InputError(layers_[layer->second].place, "an edge has {}={}, and the layer has no such {} port", port_key,
-                     quote(port_id), is_input ? "input" : "output");
-  return {layer->second, port->second};
+  const auto layer = ids_.find(layer_id, id_at());
+  if (!layer) throw InputError(file_, "an edge has {}={}, and no layer has this id", layer_key, quote(layer_id));
+  const auto& ports = is_input ? layers_[*layer].inputs : layers_[*layer].outputs;
+  const auto port = std::lower_bound(ports.begin(), ports.end(), port_id,
+                                     [](const auto& a, std::string_view id) { return a.first < id; });
+  if (port == ports.end() || port->first != port_id)
+    throw InputError(place(*layer), "an edge has {}={}, and the layer has no such {} port", port_key, quote(port_id),
+                     is_input ? "input" : "output");
+  return {*layer, port->second};
 }
 
 void GraphFromIr::add_edge(const pugi::xml_node& edge) {
@@ -130,7 +139,7 @@ void GraphFromIr::add_edge(const pugi::xml_node& edge) {
   const auto [to, input] = end_of(edge, "to-layer", "to-port", true);
   Operand& operand = graph_.ops[to].inputs[input];
   if (operand.kind != Operand::Kind::none)
-    throw InputError(layers_[to].place, "two edges end at its input port {}", quote(edge.attribute("to-port").value()));
+    throw InputError(place(to), "two edges end at its input port {}", quote(edge.attribute("to-port").value()));
   operand = Operand::of(graph_.ops[from].outputs[output]);
 }
 

@@ -5,12 +5,12 @@
 #include <pugixml.hpp>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "emplace/formats/reader.hpp"
+#include "name_table.hpp"
 
 namespace emplace {
 
@@ -25,16 +25,22 @@ class GraphFromIr {
   Graph build();
 
  private:
+  using Ports = std::vector<std::pair<std::string_view, std::size_t>>;  // id and position, sorted
   struct Layer {
-    std::string place;                                                  // "file: layer 'conv1'"
-    std::unordered_map<std::string_view, std::size_t> inputs, outputs;  // port id -> position
-    DType precision = DType::unknown;                                   // IR 6: of the whole layer
+    std::string_view id;
+    Ports inputs, outputs;
+    DType precision = DType::unknown;  // IR 6: of the whole layer
   };
 
+  [[nodiscard]] std::string place(std::size_t layer) const;  // "file: layer 'conv1'"
+  [[nodiscard]] auto id_at() const {
+    return [this](std::uint32_t layer) { return layers_[layer].id; };
+  }
+  static void sort_ports(Ports& ports, const char* what, const std::string& where);
   void use_memory(std::size_t bytes);
-  [[nodiscard]] std::string text_of(const pugi::xml_node& node, const char* attribute, const std::string& place) const;
+  [[nodiscard]] std::string text_of(const pugi::xml_node& node, const char* attribute, const std::string& where) const;
   void add_layer(const pugi::xml_node& node);
-  [[nodiscard]] Shape shape_of(const pugi::xml_node& port, const std::string& place) const;
+  [[nodiscard]] Shape shape_of(const pugi::xml_node& port, const std::string& where) const;
   [[nodiscard]] std::pair<std::size_t, std::size_t> end_of(const pugi::xml_node& edge, const char* layer_key,
                                                            const char* port_key, bool is_input) const;
   void add_edge(const pugi::xml_node& edge);
@@ -43,8 +49,8 @@ class GraphFromIr {
   void check_options() const;
 
   // openvino_weights.cpp
-  [[nodiscard]] Shape shape_of(std::string_view text, const std::string& place) const;
-  [[nodiscard]] std::int64_t bytes_of_data(const pugi::xml_node& node, const std::string& place) const;
+  [[nodiscard]] Shape shape_of(std::string_view text, const std::string& where) const;
+  [[nodiscard]] std::int64_t bytes_of_data(const pugi::xml_node& node, const std::string& where) const;
   Operand add_parameter(const std::string& name, DType dtype, Shape shape, bool trainable);
   void add_constant(std::size_t layer, const pugi::xml_node& data);
   void add_blobs(std::size_t layer, const pugi::xml_node& node);
@@ -57,7 +63,7 @@ class GraphFromIr {
   Graph graph_;
   std::vector<Layer> layers_;
   std::vector<Shape> stated_;  // per tensor, before inputs are fixed
-  std::unordered_map<std::string_view, std::size_t> ids_;
+  NameTable ids_;              // of the layers
   std::unordered_set<std::string> parameter_names_, used_shapes_;
   std::vector<std::string> input_names_;
   std::size_t bodies_ = 0;
