@@ -1,7 +1,7 @@
 // AmoebaNet-D (Real et al. 2018, "Regularized Evolution for Image Classifier Architecture Search", appendix D), with
 // the wiring, the 18 cells of 256 filters, the stem and the 299 x 299 images of the reference implementation for TPUs.
-// A published size: (18 cells, 208 filters) has 82 M parameters (Huang et al. 2019, "GPipe", table 1). No auxiliary
-// head and no drop path.
+// Published sizes: 18 cells have 82 M parameters with 208 filters and 318 M with 416 (Huang et al. 2019, "GPipe",
+// table 1). No auxiliary head and no drop path.
 #include "cell_network.hpp"
 #include "models.hpp"
 

@@ -18,9 +18,14 @@ TEST(NasnetA, EndsWith4032ChannelsOf11By11) {
 }
 
 TEST(AmoebanetD, HasTheParametersThatGpipeReports) {
-  // Huang et al. 2019, table 1: (18 layers, 208 filters) 82 M.
-  const Graph graph = build_zoo_model("amoebanet-d?batch=1&filters=208");
-  EXPECT_NEAR(static_cast<double>(statistics(graph).parameters), 82e6, 0.02 * 82e6);
+  // Huang et al. 2019, section 3 and table 1: 82 M with 208 filters, 318 M with 416, both of 18 cells; 1.8 G with 72
+  // cells of 512.
+  const auto parameters = [](const std::string& options) {
+    return static_cast<double>(statistics(build_zoo_model("amoebanet-d?batch=1&" + options)).parameters);
+  };
+  EXPECT_NEAR(parameters("filters=208"), 82e6, 0.02 * 82e6);
+  EXPECT_NEAR(parameters("filters=416"), 318e6, 0.02 * 318e6);
+  EXPECT_NEAR(parameters("layers=72&filters=512"), 1.8e9, 0.05e9);
 }
 
 TEST(AmoebanetD, ConcatenatesTheStatesThatNoneOfItsCellUses) {
