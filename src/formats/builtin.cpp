@@ -36,8 +36,8 @@ std::string head_of(const std::string& path) {
 }  // namespace
 
 std::span<const ReaderEntry> readers() {
-  static const std::vector<ReaderEntry> entries = {onnx_reader(), openvino_reader(), tfjs_reader(), cost_graph_reader(),
-                                                   graphdef_reader()};
+  static const std::vector<ReaderEntry> entries = {openvino_reader(), tfjs_reader(), cost_graph_reader(),
+                                                   graphdef_reader(), onnx_reader()};
   return entries;
 }
 

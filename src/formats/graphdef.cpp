@@ -10,8 +10,12 @@ namespace emplace {
 
 namespace {
 
+bool is_saved_model(std::string_view path) { return path.ends_with("saved_model.pb"); }
+
 Graph read_graphdef(const std::string& path, const ReadOptions& options) {
   static constexpr ProtoField fields[] = {{1, "node", ProtoKind::message}};
+  if (is_saved_model(path))
+    throw InputError(path, "is a SavedModel, which holds functions and not one graph; freeze it to a GraphDef first");
   const std::unique_ptr<ProtoCursor> in = open_proto(path);
   GraphFromTensorflow graph(path, options);
   while (in->next(fields) != 0) in->message([&] { graph.add(read_node_def(*in)); });
@@ -28,7 +32,9 @@ ReaderEntry graphdef_reader() {
   entry.summary = "TensorFlow GraphDef, binary (.pb) or text (.pbtxt); weights may be missing.";
   entry.reference = "TensorFlow graph.proto";
   entry.recognises = [](const std::string& path, std::string_view head) {
-    return path.ends_with(".pb") || path.ends_with(".pbtxt") || path.ends_with(".graphdef") ||
+    if (is_saved_model(path)) return true;
+    const bool onnx = head.starts_with('\x08');  // its ir_version; a GraphDef starts with a node
+    return (path.ends_with(".pb") && !onnx) || path.ends_with(".pbtxt") || path.ends_with(".graphdef") ||
            sniff_proto(head) == TensorflowFile::graph;
   };
   entry.read = read_graphdef;

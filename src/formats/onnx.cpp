@@ -191,7 +191,7 @@ bool recognises_onnx(const std::string& path, std::string_view head) {
 ReaderEntry onnx_reader() {
   ReaderEntry entry;
   entry.name = "onnx";
-  entry.summary = "ONNX models (.onnx); weights may be missing or in files beside it.";
+  entry.summary = "ONNX models (.onnx); weights may be left out, but files beside it that hold them must be there.";
   entry.reference = "ONNX IR specification, onnx.proto";
   entry.recognises = recognises_onnx;
   entry.read = read_onnx;

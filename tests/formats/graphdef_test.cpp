@@ -238,6 +238,13 @@ TEST(TensorflowReader, RefusesBrokenGraphsByNode) {
   EXPECT_THAT(refusal(node("\\377", "NoOp")), HasSubstr("line 1: a name is not valid UTF-8"));
 }
 
+TEST(TensorflowReader, SaysWhatASavedModelIs) {
+  EXPECT_THAT(refusal_of("\x08\x01\x12\x03"
+                         "abc",
+                         "saved_model.pb"),
+              HasSubstr("is a SavedModel"));
+}
+
 TEST(TensorflowReader, RefusesBrokenTextByLine) {
   EXPECT_THAT(refusal("node {\n name \"a\" }"), HasSubstr("line 2: expected ':' or '{' after a field's name"));
   EXPECT_THAT(refusal("node {\n name: \"a\n\" }"), HasSubstr("line 2: a text does not end"));
