@@ -98,8 +98,9 @@ Action add_place(CLI::App& cli) {
       ->required();
   cli.add_option("options", arguments->options, "key=value options of the method");
   cli.add_option("-o,--output", arguments->output, "Write the placement JSON here");
-  cli.add_option("--seed", arguments->seed, "Seed of every random stream");
-  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated");
+  cli.add_option("--seed", arguments->seed, "Seed of every random stream")->check(CLI::NonNegativeNumber);
+  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")
+      ->check(CLI::NonNegativeNumber);
   cli.add_option("--seconds", arguments->seconds, "Budget: seconds");
   arguments->schedule.add(cli);
   arguments->objective.add(cli);

@@ -170,8 +170,9 @@ Action add_train(CLI::App& cli) {
   cli.add_option("recipe", arguments->recipe, "Recipe TOML file; with --resume the first key=value");
   cli.add_option("overrides", arguments->overrides, "key=value pairs over the recipe");
   cli.add_option("--resume", arguments->resume, "Continue the run in this folder");
-  cli.add_option("--seed", arguments->seed, "Seed of every random stream");
-  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated");
+  cli.add_option("--seed", arguments->seed, "Seed of every random stream")->check(CLI::NonNegativeNumber);
+  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")
+      ->check(CLI::NonNegativeNumber);
   cli.add_option("--seconds", arguments->seconds, "Budget: seconds of training");
   cli.add_option("--schedule", arguments->schedule, "fifo, priority or in-order");
   cli.add_option("--objective", arguments->objective, "step or pipeline");

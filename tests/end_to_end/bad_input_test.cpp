@@ -208,6 +208,8 @@ TEST_F(BadInput, IsSaidOnceAndEndsEveryRank) {
 TEST_F(BadInput, BudgetsOfZeroAndNegativeSeconds) {
   const std::string problem = file("p.json", example_problem);
   expect_refused({"place", "random", problem, "--evaluations", "0"}, {"--evaluations"});
+  expect_refused({"place", "random", problem, "--evaluations", "-1"}, {"--evaluations", "-1"});
+  expect_refused({"place", "random", problem, "--seed", "-1"}, {"--seed", "-1"});
   expect_refused({"place", "random", problem, "--seconds", "-1"}, {"--seconds"});
   expect_refused({"train", recipe("problem = \"" + problem + "\""), "--seconds", "0"}, {"seconds"});
 }
