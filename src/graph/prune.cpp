@@ -156,10 +156,13 @@ void Pruner::find_dead(OpId id) {
     if (had_consumers && !needed) fate = Fate::dead;
   }
   if (fate != Fate::keep) return;
+  // OpenVINO's and TensorFlow's marks of a model's outputs: what they read stays, they go.
+  const bool mark = op.outputs.empty() && is_one_of(op.type, {"Result", "_Retval"});
+  if (mark) fate = Fate::dead;
   for (const Operand& input : op.inputs)
     if (const Operand source = resolve(input); source.is_tensor()) {
       tensor_[source.index].needed = true;
-      ++tensor_[source.index].readers;
+      if (!mark) ++tensor_[source.index].readers;
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "emplace/formats/reader.hpp"
 #include "emplace/graph/op_table.hpp"
+#include "emplace/graph/passes.hpp"
 
 namespace emplace {
 namespace {
@@ -77,6 +78,15 @@ TEST(FrameworkModels, ConstantsOfOpenVinoStartTheEdgesThatTheTableLeavesOut) {
     EXPECT_EQ(nodes, row.nodes) << row.file;
     EXPECT_EQ(edges, row.edges) << row.file;
   }
+}
+
+// Backward takes the products of forward twice: for the data and for the weights.
+TEST(FrameworkModels, AnOpenVinoModelTrainsAtThriceItsForwardCost) {
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs " << folder;
+  const Graph forward = prune(read_graph(folder + "openvino-ir/mobilenetv2.xml")).graph;
+  const GraphStatistics step = statistics(expand_training(forward, {}).graph);
+  EXPECT_TRUE(step.uncosted_ops.empty());
+  EXPECT_NEAR(step.flops / statistics(forward).flops, 3, 0.25);
 }
 
 }  // namespace

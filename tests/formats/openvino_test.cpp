@@ -66,6 +66,15 @@ TEST(OpenVinoReader, PruningMakesTheConstantATrainableWeightOfItsConsumer) {
   EXPECT_TRUE(graph.parameters[graph.ops[1].inputs[1].index].trainable);
 }
 
+TEST(OpenVinoReader, PruningDropsTheMarkOfAnOutputAndKeepsTheOutput) {
+  const std::string mark = "<layer id=\"3\" name=\"r\" type=\"Result\"><input><port id=\"0\"/></input></layer>";
+  const std::string text = net(input(1) + weight() + conv(1) + mark, edges + edge(2, 2, 3, 0));
+  const Graph graph = prune(read_model_text(text, "m.xml")).graph;
+  ASSERT_EQ(graph.ops.size(), 2u);
+  EXPECT_TRUE(tensor_named(graph, "c:0").consumers.empty());
+  EXPECT_TRUE(statistics(expand_training(graph, {}).graph).uncosted_ops.empty());
+}
+
 TEST(OpenVinoReader, FixesAnOpenBatchAndWhatFollowsFromIt) {
   const Graph open = read_model_text(conv_net(-1), "m.xml");
   EXPECT_EQ(tensor_named(open, "c:0").shape.str(), "?x4x6x6");
