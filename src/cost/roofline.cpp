@@ -24,11 +24,11 @@ bool is_floating(DType type) {
   }
 }
 
-// "default" where the table has no figure of its own; 0 where it has neither.
-double figure(const std::map<std::string, double>& figures, const std::string& key) {
+// "default" where the table has no figure of its own; `neither` where it has none.
+double figure(const std::map<std::string, double>& figures, const std::string& key, double neither) {
   auto at = figures.find(key);
   if (at == figures.end()) at = figures.find("default");
-  return at == figures.end() ? 0 : at->second;
+  return at == figures.end() ? neither : at->second;
 }
 
 }  // namespace
@@ -51,29 +51,35 @@ DType compute_dtype(const Graph& graph, OpId op) {
 
 Roofline::Roofline(const MachineDevice& device)
     : name_(device.name),
-      bytes_per_s_(device.memory_bytes_per_s),
+      overlap_(device.overlap),
       overhead_s_(device.launch_overhead_s),
       unsupported_(device.unsupported.begin(), device.unsupported.end()) {
   for (std::size_t t = 0; t < dtype_count; ++t)
-    peak_flops_[t] = figure(device.peak_flops, emplace::name_of(static_cast<DType>(t)));
-  for (const OpClass cls : op_classes())
-    efficiency_[static_cast<std::size_t>(cls)] = figure(device.efficiency, emplace::name_of(cls));
+    peak_flops_[t] = figure(device.peak_flops, emplace::name_of(static_cast<DType>(t)), 0);
+  for (const OpClass cls : op_classes()) {
+    const char* name = emplace::name_of(cls);
+    classes_[static_cast<std::size_t>(cls)] = {figure(device.efficiency, name, 1), figure(device.half_flops, name, 0),
+                                               device.memory_bytes_per_s * figure(device.memory_efficiency, name, 1),
+                                               figure(device.half_bytes, name, 0)};
+  }
 }
 
 double Roofline::seconds(const OpCost& cost, DType dtype, const GraphOp& op, const std::string& place) const {
   if (unsupported_.contains(op.type)) return std::numeric_limits<double>::quiet_NaN();
   if (cost.cls == OpClass::free) return 0;
+  const ClassFigures& figures = classes_[static_cast<std::size_t>(cost.cls)];
   double compute = 0;
   if (cost.flops > 0) {
     const double peak = peak_flops_[static_cast<std::size_t>(dtype)];
     if (!(peak > 0))
       throw InputError(place, "op {} computes in {}, for which device {} gives no peak_flops; add one, or a default",
                        quote(op.name), emplace::name_of(dtype), quote(name_));
-    compute = cost.flops / (peak * efficiency_[static_cast<std::size_t>(cost.cls)]);
+    compute = (cost.flops + figures.half_flops) / (peak * figures.efficiency);
   }
-  const double traffic =
-      (static_cast<double>(cost.bytes_read) + static_cast<double>(cost.bytes_written)) / bytes_per_s_;
-  return std::max(compute, traffic) + overhead_s_;
+  const double bytes = static_cast<double>(cost.bytes_read) + static_cast<double>(cost.bytes_written);
+  const double traffic = bytes > 0 ? (bytes + figures.half_bytes) / figures.bytes_per_s : 0;
+  const double exposed = (1 - overlap_) * std::min(compute, traffic);
+  return std::max(compute, traffic) + exposed + overhead_s_;
 }
 
 }  // namespace emplace

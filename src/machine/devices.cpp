@@ -57,18 +57,29 @@ void read_memory(MachineDevice& device, const ConfigTable& table) {
   if (device.memory_limited) device.memory_bytes = parse_memory(text, table.place_of("memory"));
 }
 
-// A table of numbers whose keys are "default" or one of `names`.
+// A table of numbers whose keys are "default" or one of `names`; `read` checks one: positive or not_negative.
 std::map<std::string, double> read_figures(const ConfigTable& table, std::string_view key,
-                                           std::span<const std::string> names) {
+                                           std::span<const std::string> names,
+                                           double (*read)(const ConfigTable&, std::string_view) = positive) {
   const ConfigTable& figures = table.table(key);
   std::map<std::string, double> out;
   for (const std::string& name : names)
-    if (figures.contains(name)) out[name] = positive(figures, name);
-  if (figures.contains("default")) out["default"] = positive(figures, "default");
+    if (figures.contains(name)) out[name] = read(figures, name);
+  if (figures.contains("default")) out["default"] = read(figures, "default");
   std::vector<std::string> known(names.begin(), names.end());
   known.emplace_back("default");
   figures.refuse_unread(known);
   return out;
+}
+
+std::map<std::string, double> read_shares(const ConfigTable& table, std::string_view key, const char* whole) {
+  std::map<std::string, double> shares = read_figures(table, key, machine_op_classes());
+  for (const auto& [cls, share] : shares)
+    if (share > 1)
+      throw InputError(table.table(key).place_of(cls),
+                       "the {} of {} must be above 0 and at most 1 (a share of {}), got {}", key, quote(cls), whole,
+                       share);
+  return shares;
 }
 
 MachineDevice read_device(const ConfigTable& table) {
@@ -85,12 +96,13 @@ MachineDevice read_device(const ConfigTable& table) {
                      quote(device.name));
   device.memory_bytes_per_s = positive(table, "memory_bytes_per_s");
   if (table.contains("launch_overhead_s")) device.launch_overhead_s = not_negative(table, "launch_overhead_s");
-  device.efficiency = read_figures(table, "efficiency", machine_op_classes());
-  for (const auto& [cls, share] : device.efficiency)
-    if (share > 1)
-      throw InputError(table.table("efficiency").place_of(cls),
-                       "the efficiency of {} must be above 0 and at most 1 (a share of the peak), got {}", quote(cls),
-                       share);
+  device.efficiency = read_shares(table, "efficiency", "the peak");
+  device.memory_efficiency = read_shares(table, "memory_efficiency", "memory_bytes_per_s");
+  device.half_flops = read_figures(table, "half_flops", machine_op_classes(), not_negative);
+  device.half_bytes = read_figures(table, "half_bytes", machine_op_classes(), not_negative);
+  if (table.contains("overlap")) device.overlap = not_negative(table, "overlap");
+  if (device.overlap > 1)
+    throw InputError(table.place_of("overlap"), "'overlap' must be from 0 (none) to 1 (all), got {}", device.overlap);
   if (!device.efficiency.contains("default"))
     throw InputError(table.place(),
                      "device {} needs efficiency = {{ default = ... }}, the share of the peak that op "

@@ -42,6 +42,25 @@ TEST(Lower, TimesOpsByTheHigherSideOfTheRoofline) {
   EXPECT_EQ(p.time(OpId{1}, DeviceId{1}), 24 * us);
 }
 
+TEST(Lower, SmallOpsReachASmallerShareOfThePeakAndOfTheBandwidth) {
+  Machine machine = two_speeds();
+  machine.devices[0].half_flops = {{"matmul", 12e6}};
+  machine.devices[0].memory_efficiency = {{"elementwise", 0.5}};
+  machine.devices[0].half_bytes = {{"elementwise", 60000}};
+  const Problem p = lower(dense_relu(), machine, as_is, "dense").problem;
+  // MatMul: 12e6 FLOPs at a half size of as many reach half of 5e11: 48 us, and 10 us launch.
+  EXPECT_EQ(p.time(OpId{0}, DeviceId{0}), 58 * us);
+  // Relu: (240000 + 60000) / (1e11 * 0.5) = 6 us, and 10 us launch.
+  EXPECT_EQ(p.time(OpId{1}, DeviceId{0}), 16 * us);
+}
+
+TEST(Lower, WhatDoesNotOverlapAddsUp) {
+  Machine machine = two_speeds();
+  machine.devices[0].overlap = 0.25;
+  // MatMul: 24 us of arithmetic and 4.4 us of traffic, a quarter of which hides: 24 + 3.3 + 10 us.
+  EXPECT_EQ(lower(dense_relu(), machine, as_is, "dense").problem.time(OpId{0}, DeviceId{0}), 37'300'000);
+}
+
 TEST(Lower, KeepsNamesTypesParametersAndTensorsAndDropsTheGraphsInputs) {
   const Lowered lowered = lower(dense_relu(), two_speeds(), as_is, "dense");
   const Problem& p = lowered.problem;

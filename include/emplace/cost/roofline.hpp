@@ -20,10 +20,15 @@ class Roofline {
  public:
   explicit Roofline(const MachineDevice& device);
 
-  // max(flops / (peak[dtype] x efficiency[class]), bytes / bandwidth) + launch overhead, in seconds. 0 for ops of class
-  // `free`: they do no work and are not launched. NaN: the device cannot run the type. A dtype without a peak of its
-  // own takes the device's `default`; InputError naming op, device and dtype if there is none. `place` begins the
-  // message.
+  // With the device's figures for the op's class and dtype,
+  //   compute = (flops + half_flops) / (peak x efficiency)                         0 for an op without FLOPs
+  //   traffic = (bytes + half_bytes) / (memory bandwidth x memory_efficiency)      0 for an op without bytes
+  //   seconds = max(compute, traffic) + (1 - overlap) x min(compute, traffic) + launch overhead
+  // so that an op of few FLOPs reaches the share efficiency x flops / (flops + half_flops) of the peak. With overlap 1
+  // (the default) this is the roofline of Williams, Waterman and Patterson 2009.
+  // 0 for ops of class `free`: they do no work and are not launched. NaN: the device cannot run the type. A dtype
+  // without a peak of its own takes the device's `default`; InputError naming op, device and dtype if there is none.
+  // `place` begins the message.
   [[nodiscard]] double seconds(const OpCost& cost, DType dtype, const GraphOp& op, const std::string& place) const;
 
  private:
@@ -32,8 +37,11 @@ class Roofline {
 
   std::string name_;
   std::array<double, dtype_count> peak_flops_{};  // 0: none
-  std::array<double, class_count> efficiency_{};
-  double bytes_per_s_;
+  struct ClassFigures {
+    double efficiency, half_flops, bytes_per_s, half_bytes;
+  };
+  std::array<ClassFigures, class_count> classes_{};
+  double overlap_;
   double overhead_s_;
   std::unordered_set<std::string> unsupported_;
 };

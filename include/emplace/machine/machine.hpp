@@ -20,8 +20,14 @@ struct MachineDevice {
   std::map<std::string, double> peak_flops;  // FLOP/s by dtype name ("f32", "f16"); "default" for dtypes not named
   double memory_bytes_per_s = 0;             // sustained
   double launch_overhead_s = 0;              // added to every op that does work
-  std::map<std::string, double> efficiency;  // by op class name; share of the peak in (0, 1]; always has "default"
-  std::vector<std::string> unsupported;      // op types that it cannot run
+  // By op class name, with "default" for classes not named. Shares in (0, 1].
+  std::map<std::string, double> efficiency;         // of the peak, in the limit of large ops; always has "default"
+  std::map<std::string, double> memory_efficiency;  // of memory_bytes_per_s; 1 where neither is given
+  // Work at which an op reaches half of that share; 0 where neither is given.
+  std::map<std::string, double> half_flops;
+  std::map<std::string, double> half_bytes;
+  double overlap = 1;                    // share of arithmetic and memory traffic that hide each other, in [0, 1]
+  std::vector<std::string> unsupported;  // op types that it cannot run
 };
 
 struct MachineChannel {
@@ -50,7 +56,7 @@ Machine parse_machine(std::string_view toml, const std::string& file);
 // A preset's name ("k40x2", "laptop") or the path of a TOML file. `place` says where the name was found.
 Machine load_machine(const std::string& name_or_path, const std::string& place = {});
 
-// Presets, for `emplace list machines`; a family such as k40xN is one entry.
+// Presets, for `emplace list machines`; a family such as k40xN or cluster-HxG is one entry.
 struct MachineEntry : EntryInfo {
   std::string example;  // a name that loads: "k40x2"
 };
