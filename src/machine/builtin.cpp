@@ -16,6 +16,26 @@ std::span<const MachineEntry> machines() {
     };
     add("k40xN", "One 18-core Haswell host with N Tesla K40 (12 GB each) on PCIe 3.0; N from 1 to 64.",
         "Mirhoseini et al. 2018 (Hierarchical Planner), testbed", "k40x2");
+    add("k80xN", "One 18-core Haswell host with N GPUs of Tesla K80 boards (11.4 GB each) on PCIe 3.0; N from 1 to 64.",
+        "Mirhoseini et al. 2017 (ColocRL) and Addanki et al. 2019 (Placeto), testbeds", "k80x4");
+    add("p100xN", "One 22-core Broadwell host with N Tesla P100 (16 GB each) on PCIe 3.0; N from 1 to 64.",
+        "Zhou et al. 2019 (GDP), testbed", "p100x4");
+    add("v100-nvlink-xN",
+        "One 40-core host with N Tesla V100 (16 GB each) on NVLink 2, two links a pair; N from 1 to 64.",
+        "vendors' data sheets", "v100-nvlink-x4");
+    add("a100-nvlink-xN", "One 128-core host with N A100 (80 GB each) behind NVSwitch; N from 1 to 64.",
+        "vendors' data sheets", "a100-nvlink-x8");
+    add("h100-xN", "One 112-core host with N H100 (80 GB each) behind NVSwitch; N from 1 to 64.",
+        "vendors' data sheets", "h100-x8");
+    add("i9-flex170", "A Core i9-12900K with 64 GB, its UHD Graphics 770 and a Flex 170 GPU (16 GB).",
+        "HSDAG (NeurIPS 2024), testbed", "i9-flex170");
+    add("edge-npu", "A system on chip with big and little CPU cores, a GPU and an NPU, one memory (Rockchip RK3588).",
+        "vendors' data sheets", "edge-npu");
+    add("two-hosts", "Two hosts of 4 Tesla V100 on NVLink each, joined by 25 Gbit/s Ethernet.", "vendors' data sheets",
+        "two-hosts");
+    add("cluster-HxG",
+        "H hosts of G A100 each, joined by 200 Gbit/s InfiniBand; H and G from 1 to 64, 255 devices at most.",
+        "vendors' data sheets", "cluster-2x4");
     add("laptop", "An 8-core laptop CPU with 32 GB and one GPU with 8 GB on PCIe 4.0 x8.", "vendors' data sheets",
         "laptop");
     return list;

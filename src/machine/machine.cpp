@@ -8,7 +8,8 @@
 
 namespace emplace {
 
-Machine machine_from(const ConfigTable& table) {
+Machine machine_from(const ConfigTable& described) {
+  const ConfigTable table = with_hosts(described);
   MachineDraft draft;
   draft.machine.name = checked_name(table, "name", "machine");
   for (const ConfigTable& device : table.tables("device")) draft.add_devices(device);

@@ -2,7 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
+#include <map>
+#include <optional>
 
 #include "emplace/base/error.hpp"
 #include "emplace/machine/machine.hpp"
@@ -11,53 +12,87 @@ namespace emplace {
 
 namespace {
 
-bool is_family(std::string_view preset) { return preset.ends_with("xN"); }
+constexpr std::string_view placeholders = "NHG";
 
-// The preset that `name` belongs to: itself, or the family whose prefix is followed by digits; nullptr: none.
-const PresetText* preset_of(std::string_view name) {
-  for (const PresetText& preset : preset_texts()) {
-    const std::string_view known = preset.name;
-    if (!is_family(known)) {
-      if (name == known) return &preset;
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_placeholder(char c) { return placeholders.find(c) != std::string_view::npos; }
+
+// The texts that stand in `name` for the capital letters of the family `known`; nothing where it is no such name. A
+// letter may stand for itself, so that "k40xN" can be told what N may be.
+std::optional<std::map<char, std::string>> numbers_in(std::string_view known, std::string_view name) {
+  std::map<char, std::string> numbers;
+  std::size_t at = 0;
+  for (const char c : known) {
+    if (!is_placeholder(c)) {
+      if (at == name.size() || name[at] != c) return std::nullopt;
+      ++at;
       continue;
     }
-    const std::string_view prefix = known.substr(0, known.size() - 1);
-    if (!name.starts_with(prefix)) continue;
-    const std::string_view number = name.substr(prefix.size());
-    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-    if (number == "N" || (!number.empty() && std::all_of(number.begin(), number.end(), digit))) return &preset;
+    const std::size_t begin = at;
+    if (at < name.size() && name[at] == c)
+      ++at;
+    else
+      while (at < name.size() && is_digit(name[at])) ++at;
+    if (at == begin) return std::nullopt;
+    numbers[c] = name.substr(begin, at - begin);
   }
-  return nullptr;
+  if (at != name.size()) return std::nullopt;
+  return numbers;
+}
+
+struct Found {
+  const PresetText* preset = nullptr;   // nullptr: none
+  std::map<char, std::string> numbers;  // of a family
+};
+
+Found preset_of(std::string_view name) {
+  for (const PresetText& preset : preset_texts())
+    if (auto numbers = numbers_in(preset.name, name)) return {&preset, std::move(*numbers)};
+  return {};
+}
+
+// Puts the numbers where the family's text has their letters: `count = "N"`.
+void fill_in(ConfigTable& table, const std::map<char, std::int64_t>& numbers) {
+  for (const std::string& key : table.keys()) {
+    ConfigValue value = *table.find(key);
+    if (auto* inner = std::get_if<std::vector<ConfigTable>>(&value.data)) {
+      for (ConfigTable& entry : *inner) fill_in(entry, numbers);
+    } else if (const auto* text = std::get_if<std::string>(&value.data); text != nullptr && text->size() == 1) {
+      const auto number = numbers.find(text->front());
+      if (number == numbers.end()) continue;
+      value.data = number->second;
+    } else {
+      continue;
+    }
+    table.set(key, std::move(value));
+  }
 }
 
 }  // namespace
 
-bool is_preset(std::string_view name) { return preset_of(name) != nullptr; }
+bool is_preset(std::string_view name) { return preset_of(name).preset != nullptr; }
 
 ConfigTable preset_table(const std::string& name, const std::string& place) {
-  const PresetText* preset = preset_of(name);
-  if (preset == nullptr) {
+  const Found found = preset_of(name);
+  if (found.preset == nullptr) {
     std::vector<std::string> names;
     for (const MachineEntry& entry : machines()) names.push_back(entry.example);
     const std::string near = did_you_mean(name, names);
     throw InputError(place, "unknown machine {}: neither a preset nor a TOML file{}", quote(name),
                      near.empty() ? fmt::format("; presets: {}", join(entry_names(machines()), ", ")) : near);
   }
-  ConfigTable table = ConfigTable::parse_toml(preset->toml, fmt::format("preset {}", name));
-  if (!is_family(preset->name)) return table;
+  ConfigTable table = ConfigTable::parse_toml(found.preset->toml, fmt::format("preset {}", name));
+  if (found.numbers.empty()) return table;
 
-  const std::string digits = name.substr(std::string_view(preset->name).size() - 1);
-  std::int64_t n = 0;
-  if (!parse_number(digits, n) || n < 1 || n > largest_family_member || digits.front() == '0')
-    throw InputError(place, "the N of machine {} must be a whole number from 1 to {}, got {}", quote(preset->name),
-                     largest_family_member, quote(digits));
+  std::map<char, std::int64_t> numbers;
+  for (const auto& [letter, digits] : found.numbers) {
+    std::int64_t& n = numbers[letter];
+    if (!parse_number(digits, n) || n < 1 || n > largest_family_member || digits.front() == '0')
+      throw InputError(place, "the {} of machine {} must be a whole number from 1 to {}, got {}", letter,
+                       quote(found.preset->name), largest_family_member, quote(digits));
+  }
+  fill_in(table, numbers);
   table.set("name", {name, table.place_of("name")});
-  ConfigValue devices = *table.find("device");
-  for (ConfigTable& device : std::get<std::vector<ConfigTable>>(devices.data))
-    if (const ConfigValue* count = device.find("count"))
-      if (const auto* text = std::get_if<std::string>(&count->data); text != nullptr && *text == "N")
-        device.set("count", {n, count->place});
-  table.set("device", std::move(devices));
   return table;
 }
 

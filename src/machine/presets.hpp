@@ -11,7 +11,8 @@
 namespace emplace {
 
 struct PresetText {
-  const char* name;  // file name without extension: "laptop"; a family ends in "xN": "k40xN"
+  const char*
+      name;  // file name without extension: "laptop"; a family has N, H or G for numbers: "k40xN", "cluster-HxG"
   const char* toml;
 };
 std::span<const PresetText> preset_texts();
@@ -19,11 +20,15 @@ std::span<const PresetText> preset_texts();
 inline constexpr std::int64_t largest_family_member = 64;
 
 bool is_preset(std::string_view name);
-// The preset's table; of a family, with N put in. InputError for unknown names and an N out of bounds.
+// The preset's table; of a family, with the numbers put in. InputError for unknown names and numbers out of bounds.
 ConfigTable preset_table(const std::string& name, const std::string& place);
 
 // `over` on top of `base`: keys replace keys, and [[device]], [[channel]], [[route]], [[topology]] entries of one name
 // are merged key by key; new names come after the old ones.
 ConfigTable extended(ConfigTable base, const ConfigTable& over);
+
+// [hosts]: the file describes one host, of which there are `count` on a network. The table that says so at length, and
+// the same table where there is no [hosts].
+ConfigTable with_hosts(ConfigTable table);
 
 }  // namespace emplace

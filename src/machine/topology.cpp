@@ -66,6 +66,23 @@ void add_nvlink(MachineDraft& draft, const ConfigTable& table, const std::string
     }
 }
 
+// A crossbar such as NVSwitch: each device has one port out and one port in, which all its peers share. A transfer
+// holds the sender's port out and the receiver's port in; the latency counts once, on the port out.
+void add_switch(MachineDraft& draft, const ConfigTable& table, const std::string& prefix) {
+  const std::vector<std::size_t> devices = draft.device_list(table, "devices");
+  const Link link = read_link(table);
+  if (devices.size() == 1) return;
+  std::vector<std::size_t> out, in;
+  for (const std::size_t device : devices) {
+    const auto name = [&](const char* port) { return fmt::format("{}:{}:{}", prefix, draft.name_of(device), port); };
+    out.push_back(draft.add_channel({name("out"), link.latency_s, link.bytes_per_s}, table.place()));
+    in.push_back(draft.add_channel({name("in"), 0, link.bytes_per_s}, table.place()));
+  }
+  for (std::size_t a = 0; a < devices.size(); ++a)
+    for (std::size_t b = 0; b < devices.size(); ++b)
+      if (a != b) draft.add_route(devices[a], devices[b], {out[a], in[b]}, table.place());
+}
+
 // Hosts with one NIC each (hosts = [{ devices = [...] }, ...]): a transfer holds the sender's egress and the receiver's
 // ingress. The latency counts once, on the egress.
 void add_ethernet(MachineDraft& draft, const ConfigTable& table, const std::string& prefix) {
@@ -108,6 +125,7 @@ std::span<const TopologyKind> topology_kinds() {
   static const std::vector<TopologyKind> kinds = {
       {"pcie-switch", add_pcie_switch},
       {"nvlink", add_nvlink},
+      {"switch", add_switch},
       {"ethernet", add_ethernet},
   };
   return kinds;

@@ -98,16 +98,31 @@ TEST(PublishedFigures, InceptionOnOneK40FitsAndIsOfThePublishedOrderOfMagnitude)
   EXPECT_GT(lowered.statistics.flops / 4.29e12, 0.15);
 }
 
-TEST(PublishedFigures, EveryZooModelLowersOnEveryPresetWithoutGuesses) {
+void expect_no_guess(const std::string& model, const std::string& machine) {
+  const Lowered lowered = lower(build_zoo_model(model, "the test"), load_machine(machine), {}, model);
+  EXPECT_TRUE(cost_warnings(lowered).empty())
+      << model << " on " << machine << ": " << testing::PrintToString(cost_warnings(lowered));
+  EXPECT_GT(lowered.problem.op_count(), 100u);
+}
+
+TEST(PublishedFigures, EveryZooModelLowersWithoutGuesses) {
   for (const ZooEntry& model : zoo())
-    for (const MachineEntry& machine : machines())
-      for (const char* training : {"false", "true"}) {
-        const Graph graph = build_zoo_model(model.name + "?batch=2&training=" + training, "the test");
-        const Lowered lowered = lower(graph, load_machine(machine.example), {}, model.name);
-        EXPECT_TRUE(cost_warnings(lowered).empty())
-            << model.name << ": " << testing::PrintToString(cost_warnings(lowered));
-        EXPECT_GT(lowered.problem.op_count(), 100u);
-      }
+    for (const char* training : {"false", "true"})
+      expect_no_guess(model.name + "?batch=2&training=" + training, "k40x2");
+}
+
+TEST(PublishedFigures, EveryPresetCostsConvolutionsAndRecurrencesWithoutGuesses) {
+  for (const MachineEntry& machine : machines())
+    for (const char* model : {"inception-v3?batch=2&training=true", "rnnlm?batch=2&training=true"})
+      expect_no_guess(model, machine.example);
+}
+
+// HSDAG's table: CPU-only 12.8, 16.0, 6.38 ms and GPU-only 12.0, 7.81, 2.77 ms. Only the order is a claim of ours.
+TEST(PublishedFigures, OnTheTestbedOfHsdagTheGpuIsFasterThanTheCpuForAllThreeModels) {
+  for (const char* model : {"inception-v3?batch=1", "resnet-50?batch=1", "bert-base?batch=1"}) {
+    const Problem p = lower(build_zoo_model(model, "the test"), load_machine("i9-flex170"), {}, model).problem;
+    EXPECT_LT(seconds_on(p, gpu), seconds_on(p, cpu)) << model;
+  }
 }
 
 }  // namespace
