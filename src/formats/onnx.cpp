@@ -169,7 +169,7 @@ Graph read_onnx(const std::string& path, const ReadOptions& options) {
   const OnnxShapes shapes = infer_onnx_shapes(model, order, path);
   for (GraphTensor& tensor : graph.tensors) {
     const auto found = shapes.types.find(tensor.name);
-    TypeAndShape type = type_and_shape(found == shapes.types.end() ? nullptr : &found->second,
+    TypeAndShape type = type_and_shape(found == shapes.types.end() ? nullptr : found->second,
                                        fmt::format("{}: tensor {}", path, quote(tensor.name)));
     tensor.dtype = type.dtype;
     tensor.shape = std::move(type.shape);

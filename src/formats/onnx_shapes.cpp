@@ -13,12 +13,14 @@ OnnxShapes infer_onnx_shapes(onnx::ModelProto& model, std::span<const std::uint3
   // Real models take about 10 us a node.
   const Containment limits{.cpu_seconds = 5 + order.size() / 5'000};
   const Contained done = run_contained(limits, [&](std::atomic<std::uint64_t>& step) {
-    OnnxInference inference(model, file);
+    // Never deleted: this process ends with its answer.
+    OnnxInference& inference = *new OnnxInference(model, file);
     for (const std::uint32_t node : order) {
       step = node;
       inference.infer(*graph.mutable_node(static_cast<int>(node)), inference.main);
     }
-    onnx::GraphProto answer;
+    google::protobuf::Arena memory;
+    onnx::GraphProto& answer = *google::protobuf::Arena::CreateMessage<onnx::GraphProto>(&memory);
     answer.set_doc_string(inference.failures());
     for (const auto& [name, type] : inference.main.types) {
       auto& info = *answer.add_value_info();
@@ -30,11 +32,13 @@ OnnxShapes infer_onnx_shapes(onnx::ModelProto& model, std::span<const std::uint3
   if (!done.killed.empty())
     throw InputError(file, "node {}: shape inference broke down on it ({}); do its inputs and attributes fit its type?",
                      describe(graph.node(static_cast<int>(done.step))), done.killed);
-  onnx::GraphProto answer;
-  EMPLACE_CHECK(answer.ParseFromString(done.result));
   OnnxShapes shapes;
+  shapes.memory = std::make_unique<google::protobuf::Arena>();
+  auto& answer = *google::protobuf::Arena::CreateMessage<onnx::GraphProto>(shapes.memory.get());
+  EMPLACE_CHECK(answer.ParseFromString(done.result));
   shapes.failures = answer.doc_string();
-  for (auto& info : *answer.mutable_value_info()) shapes.types[info.name()] = std::move(*info.mutable_type());
+  shapes.types.reserve(static_cast<std::size_t>(answer.value_info_size()));
+  for (const auto& info : answer.value_info()) shapes.types.emplace(info.name(), &info.type());
   return shapes;
 }
 

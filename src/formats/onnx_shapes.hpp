@@ -1,18 +1,23 @@
 // Shapes and element types of all tensors of an ONNX model.
 #pragma once
 
+#include <google/protobuf/arena.h>
 #include <onnx/onnx_pb.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 namespace emplace {
 
 struct OnnxShapes {
-  std::unordered_map<std::string, onnx::TypeProto> types;  // of the main graph's tensors of which something is known
-  std::string failures;                                    // of nodes, in words; "" if there are none
+  std::unique_ptr<google::protobuf::Arena> memory;  // of names and types: freeing millions one by one takes seconds
+  // Of the main graph's tensors of which something is known.
+  std::unordered_map<std::string_view, const onnx::TypeProto*> types;
+  std::string failures;  // of nodes, in words; "" if there are none
 };
 
 // Stored types and what inference adds (onnx_inference.hpp). `order`: positions of the main graph's nodes, producers
