@@ -223,7 +223,7 @@ class Stripper {
 
 }  // namespace
 
-onnx::ModelProto load_onnx_without_weights(const std::string& path) {
+onnx::ModelProto& load_onnx_without_weights(const std::string& path, google::protobuf::Arena& memory) {
   struct Descriptor {
     int value;
     ~Descriptor() {
@@ -245,7 +245,7 @@ onnx::ModelProto load_onnx_without_weights(const std::string& path) {
   Stripper stripper(in, path);
   std::string stripped;
   stripper.copy_message(Part::model, 0, stripped);
-  onnx::ModelProto model;
+  auto& model = *google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&memory);
   if (!model.ParseFromString(stripped)) stripper.fail("protobuf cannot parse it");
   if (!model.has_graph()) throw InputError(path, "is not an ONNX model: it holds no graph");
   return model;
