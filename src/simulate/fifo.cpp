@@ -27,8 +27,9 @@ class PrivateFifo {
   }
 
  private:
+  // A function of its own, so that the compiler has all registers for it.
   template <bool Record, bool Far, class Key>
-  bool run_from(Run& run, EventQueue<Key>& queue, Packing<Key> packing) {
+  [[gnu::noinline]] bool run_from(Run& run, EventQueue<Key>& queue, Packing<Key> packing) {
     constexpr Key none = KeyHeap<Key>::none;
     links_.reset();
     std::fill(device_free_.begin(), device_free_.end(), 0);
@@ -82,7 +83,7 @@ class PrivateFifo {
         const OpState& next = ops[std::min<std::size_t>(packing.id(heap.top()), run.ops.size() - 1)];
         const Edge ahead = sender.edges[std::min(next.edge_begin, last_edge)];
         __builtin_prefetch(&ops[ahead.consumer]);
-        __builtin_prefetch(sender.transfer_time + ahead.tensor * sender.columns);
+        __builtin_prefetch(sender.transfer_time + ahead.row);
       }
       start_op(op);
     }

@@ -1,10 +1,16 @@
 #include "layout.hpp"
 
 #include <algorithm>
+#include <limits>
+
+#include "emplace/base/error.hpp"
 
 namespace emplace {
 
 Layout::Layout(const Problem& p) : problem(p), network(p), columns(p.route_classes.size() + 1) {
+  if (p.tensor_count() > std::numeric_limits<std::uint32_t>::max() / columns)
+    throw InputError({}, "{} tensors with {} different transfer times each are more than the engines can hold",
+                     p.tensor_count(), columns - 1);
   edge_begin.reserve(p.op_count() + 1);
   edge_begin.push_back(0);
   edges.reserve(p.edge_count());
@@ -13,7 +19,8 @@ Layout::Layout(const Problem& p) : problem(p), network(p), columns(p.route_class
     for (const std::uint32_t tensor : p.outputs[op]) {
       const auto first = static_cast<std::ptrdiff_t>(edges.size());
       tensor_edge[tensor] = static_cast<std::uint32_t>(first);
-      for (const std::uint32_t consumer : p.consumers[tensor]) edges.push_back({consumer, tensor});
+      for (const std::uint32_t consumer : p.consumers[tensor])
+        edges.push_back({consumer, tensor, static_cast<std::uint32_t>(tensor * columns)});
       std::sort(edges.begin() + first, edges.end(),
                 [](const Edge& a, const Edge& b) { return a.consumer < b.consumer; });
     }

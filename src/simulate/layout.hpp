@@ -13,6 +13,7 @@ namespace emplace {
 struct Edge {
   std::uint32_t consumer;
   std::uint32_t tensor;
+  std::uint32_t row;  // of the tensor's transfer times
 };
 
 struct Layout {

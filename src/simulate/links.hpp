@@ -44,7 +44,7 @@ class PrivateLinks {
     Ticks* send_start;
     const Edge* edges;
     const Ticks* transfer_time;
-    std::size_t columns, devices;
+    std::size_t devices;
     Pair* pairs;
 
     // Calls arrive(consumer, its state, time) for every consumer of the op with state `s`, which ends at `now`.
@@ -58,7 +58,7 @@ class PrivateLinks {
         Pair& pair = row[to];
         const Ticks again = -Ticks{pair.sent == edge.tensor};  // all bits, or none
         pair.sent = edge.tensor;
-        const Ticks duration = transfer_time[edge.tensor * columns + pair.column];
+        const Ticks duration = transfer_time[edge.row + pair.column];
         // Contended: behind the transfers before it, or with its own if that is already sent. Else: on its own.
         const Ticks arrival = std::max(pair.free & pair.contended, now) + (duration & ~(again & pair.contended));
         pair.free = arrival;
@@ -68,8 +68,8 @@ class PrivateLinks {
     }
   };
   Sender sender(Run& run) {
-    return {run.ops.data(),  run.send_start.data(),   layout_.edges.data(), layout_.transfer_time.data(),
-            layout_.columns, layout_.network.devices, pairs_.data()};
+    return {run.ops.data(),          run.send_start.data(), layout_.edges.data(), layout_.transfer_time.data(),
+            layout_.network.devices, pairs_.data()};
   }
 
  private:

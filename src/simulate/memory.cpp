@@ -134,7 +134,7 @@ void Memory::sum(const Run& run) {
       const std::int64_t last = mask(e + 1 == edges || edge[e + 1].tensor != tensor);
       previous = tensor;
       const std::size_t pair = from.device * devices + to.device;
-      const Ticks duration = transfer_time[tensor * layout_.columns + column[pair]];
+      const Ticks duration = transfer_time[edge[e].row + column[pair]];
       const Bytes bytes = tensor_bytes[tensor];
       const Ticks end = to.end();
 
