@@ -1,5 +1,7 @@
 #include "fix_inputs.hpp"
 
+#include <algorithm>
+
 #include "emplace/base/error.hpp"
 #include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
