@@ -29,11 +29,8 @@ PassResult apply_passes(const Graph& input, const RooflineOptions& options, cons
   const auto current = [&]() -> const Graph& { return first ? input : result.graph; };
   // Each pass starts from the graph before; its ops stand for those of the first graph.
   const auto keep = [&](PassResult pass) {
-    EMPLACE_CHECK(pass.origin.size() == pass.graph.ops.size(), "a pass lost its map back");
-    if (!first)
-      for (OpId& origin : pass.origin)
-        if (!origin.is_none()) origin = result.origin[origin.index()];
-    result = std::move(pass);
+    EMPLACE_CHECK(pass.became.size() == current().ops.size(), "a pass lost its map back");
+    result = first ? std::move(pass) : followed_by(result, std::move(pass));
     first = false;
   };
   if (options.prune) keep(prune(current()));
@@ -117,7 +114,10 @@ Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions&
   Lowered lowered;
   PassResult passed = apply_passes(graph, options, name);
   lowered.graph = std::move(passed.graph);
-  lowered.origin = std::move(passed.origin);
+  lowered.became = std::move(passed.became);
+  lowered.origin.resize(lowered.graph.ops.size());
+  for (std::size_t i = lowered.became.size(); i-- > 0;)
+    if (const OpId now = lowered.became[i]; !now.is_none()) lowered.origin[now.index()] = OpId{i};
   if (lowered.graph.ops.empty())
     throw InputError(name, "nothing is left to place: the graph has {} ops and pruning folded all of them",
                      graph.ops.size());

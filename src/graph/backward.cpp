@@ -246,7 +246,7 @@ void Backward::add_update(ParameterId id) {
 PassResult expand_training(const Graph& forward, const TrainingOptions& options) {
   PassResult result{forward, {}};
   for (std::size_t i = 0; i < forward.ops.size(); ++i) {
-    result.origin.emplace_back(i);
+    result.became.emplace_back(i);
     GraphOp& op = result.graph.ops[i];
     if (op.phase != Phase::forward)
       throw InputError(forward.name, "op {} is already part of a training step", quote(op.name));
@@ -255,7 +255,6 @@ PassResult expand_training(const Graph& forward, const TrainingOptions& options)
   }
   Backward backward(result.graph, options);
   backward.run();
-  result.origin.resize(result.graph.ops.size());
   return result;
 }
 

@@ -101,7 +101,7 @@ constexpr OpRow rows[] = {
     {"SparseApplyMomentum", update, per_gradient, 4, update_one_state, no_gradient},
     {"SparseApplyAdam", update, per_gradient, 12, update_two_states, no_gradient},
 
-    // Several ops merged into one (zoo, detail = "layer"): their costs are attributes.
+    // Several ops merged into one (merge.cpp): their costs are attributes.
     {"MatmulLayer", OpClass::matmul, stated_flops, 0, stated_traffic, generic_gradient},
     {"ConvolutionLayer", OpClass::convolution, stated_flops, 0, stated_traffic, generic_gradient},
     {"DepthwiseLayer", OpClass::depthwise, stated_flops, 0, stated_traffic, generic_gradient},

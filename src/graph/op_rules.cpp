@@ -173,7 +173,7 @@ double twice_forward(const OpView& op, double factor) {
 double stated_flops(const OpView& op, double) {
   const auto found = op.op().attributes.find("flops");
   const double* flops = found == op.op().attributes.end() ? nullptr : std::get_if<double>(&found->second);
-  if (flops == nullptr) op.set_incomplete();
+  if (flops == nullptr || op.whole("incomplete", 0) != 0) op.set_incomplete();
   return flops == nullptr ? 0 : *flops;
 }
 

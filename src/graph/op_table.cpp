@@ -102,6 +102,7 @@ OpCost cost_of(const Graph& graph, OpId id) {
   cost.bytes_read = traffic.read;
   cost.bytes_written = traffic.written;
   cost.known_shapes = !op.incomplete();
+  for (const auto& [type, count] : op.op().merged_types) cost.known_type = cost.known_type && is_known_type(type);
   return cost;
 }
 
@@ -138,7 +139,10 @@ GraphStatistics statistics(const Graph& graph) {
     const OpCost cost = cost_of(graph, OpId{i});
     sums.flops += cost.flops;
     sums.bytes = add_bytes(sums.bytes, add_bytes(cost.bytes_read, cost.bytes_written));
-    if (!cost.known_type) ++sums.uncosted_ops[graph.ops[i].type];
+    if (cost.known_type) continue;
+    if (graph.ops[i].merged_types.empty()) ++sums.uncosted_ops[graph.ops[i].type];
+    for (const auto& [type, count] : graph.ops[i].merged_types)
+      if (!is_known_type(type)) sums.uncosted_ops[type] += count;
   }
   return sums;
 }

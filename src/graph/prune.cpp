@@ -183,6 +183,7 @@ PassResult Pruner::rebuild(const std::vector<OpId>& order) {
   graph.name = old_.name;
   std::vector<Operand> parameter_now(old_.parameters.size());
   std::vector<OpId> op_now(old_.ops.size());
+  result.became.resize(old_.ops.size());
   for (std::size_t i = 0; i < old_.tensors.size(); ++i)
     if (const GraphTensor& tensor = old_.tensors[i]; tensor.producer.is_none())
       tensor_[i].now = Operand::of(graph.add_input(tensor.name, tensor.dtype, tensor.shape));
@@ -213,8 +214,7 @@ PassResult Pruner::rebuild(const std::vector<OpId>& order) {
     for (const OpId before : op.after)
       if (!op_now[before.index()].is_none()) copy.after.push_back(op_now[before.index()]);
     if (!op.forward_of.is_none()) copy.forward_of = op_now[op.forward_of.index()];
-    op_now[id.index()] = graph.add_op(std::move(copy));
-    result.origin.push_back(id);
+    result.became[id.index()] = op_now[id.index()] = graph.add_op(std::move(copy));
     for (const TensorId output : op.outputs) {
       const GraphTensor& tensor = old_.tensors[output.index()];
       tensor_[output.index()].now =

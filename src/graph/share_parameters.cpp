@@ -73,7 +73,6 @@ PassResult share_parameters(const Graph& old) {
     if (has_update) group[i] = variable.colocate = fmt::format("variable/{}", parameter.name);
     const std::string name = variable.name;
     const OpId id = graph.add_op(std::move(variable));
-    result.origin.emplace_back();
     working[i] = updated[i] = Operand::of(graph.add_output(id, name, parameter.dtype, parameter.shape));
   }
 
@@ -100,12 +99,12 @@ PassResult share_parameters(const Graph& old) {
     for (OpId& before : op.after) before = op_now[before.index()];
     if (!op.forward_of.is_none()) op.forward_of = op_now[op.forward_of.index()];
     const OpId id = op_now[old_id.index()] = graph.add_op(std::move(op));
-    result.origin.push_back(old_id);
     for (const TensorId output : outputs) {
       const GraphTensor& tensor = old.tensors[output.index()];
       tensor_now[output.index()] = Operand::of(graph.add_output(id, tensor.name, tensor.dtype, tensor.shape));
     }
   }
+  result.became = std::move(op_now);
   return result;
 }
 

@@ -32,6 +32,7 @@ class Expander {
     gate_.resize(old_.ops.size());
     for (const OpId id : order) copy(id);
     finish();
+    result_.became = std::move(op_now_);
     return std::move(result_);
   }
 
@@ -55,7 +56,6 @@ class Expander {
     op.phase = beside.phase;
     op.forward_of = beside.forward_of;
     op.colocate = beside.colocate;
-    result_.origin.emplace_back();
     return result_.graph.add_op(std::move(op));
   }
   // The one output of a new op, made when it is first wanted.
@@ -155,7 +155,6 @@ class Expander {
     op.after = std::move(after);
     const Phase phase = op.phase;
     const OpId now = op_now_[id.index()] = result_.graph.add_op(std::move(op));
-    result_.origin.push_back(id);
     for (const TensorId output : outputs) {
       const GraphTensor& tensor = old_.tensors[output.index()];
       tensor_now_[output.index()] = Operand::of(result_.graph.add_output(now, tensor.name, tensor.dtype, tensor.shape));

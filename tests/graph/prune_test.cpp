@@ -26,7 +26,7 @@ TEST(Prune, MakesWeightsThatAConstantOfShapeProducesParametersOfTheirConsumers) 
   const PassResult result = prune(graph);
   result.graph.validate();
   ASSERT_EQ(result.graph.ops.size(), 1U);
-  EXPECT_EQ(result.origin, std::vector<OpId>{OpId{1}});
+  EXPECT_EQ(result.became, (std::vector<OpId>{OpId{}, OpId{0}}));
   ASSERT_EQ(result.graph.parameters.size(), 1U);
   EXPECT_EQ(result.graph.parameters[0].name, "w");
   EXPECT_EQ(result.graph.parameters[0].shape, Shape({16, 3, 3, 3}));

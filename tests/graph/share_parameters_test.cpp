@@ -44,8 +44,8 @@ TEST(ShareParameters, MakesAVariableOfAParameterWithSeveralUsers) {
   EXPECT_EQ(value.consumers.size(), 2U);
   // The bytes are those of the output: no op holds them as resident as well.
   for (std::size_t i = 0; i < result.graph.ops.size(); ++i) EXPECT_EQ(resident_bytes(result.graph, OpId{i}), 0);
-  EXPECT_TRUE(result.origin[0].is_none());
-  EXPECT_EQ(result.origin[1], OpId{0});
+  EXPECT_TRUE(result.origins()[0].empty());
+  EXPECT_EQ(result.became[0], OpId{1});
   EXPECT_EQ(statistics(result.graph).parameters, 16);
 }
 
@@ -96,10 +96,11 @@ TEST(ShareParameters, MovesForwardOpsAlongWithTheirNewIds) {
   add(net.graph, "again", "MatMul", {y, w}, {2, 4});
   const Graph before = expand_training(net.graph, {}).graph;
   const PassResult result = share_parameters(before);
-  for (std::size_t i = 0; i < result.graph.ops.size(); ++i) {
-    const GraphOp& op = result.graph.ops[i];
-    if (result.origin[i].is_none() || op.forward_of.is_none()) continue;
-    const OpId was = before.ops[result.origin[i].index()].forward_of;
+  for (std::size_t i = 0; i < before.ops.size(); ++i) {
+    const GraphOp& op = result.graph.ops[result.became[i].index()];
+    const OpId was = before.ops[i].forward_of;
+    ASSERT_EQ(op.forward_of.is_none(), was.is_none());
+    if (was.is_none()) continue;
     EXPECT_EQ(result.graph.ops[op.forward_of.index()].name, before.ops[was.index()].name);
   }
 }

@@ -166,9 +166,8 @@ TEST(ExpandTraining, CarriesLayerAndForwardOpOverToEveryNewOp) {
   add(graph, op, {2, 4});
   const PassResult result = expand_training(graph, {});
   ASSERT_GT(result.graph.ops.size(), 1U);
-  EXPECT_EQ(result.origin[0], OpId{0});
+  EXPECT_EQ(result.became, std::vector<OpId>{OpId{0}});
   for (std::size_t i = 1; i < result.graph.ops.size(); ++i) {
-    EXPECT_TRUE(result.origin[i].is_none());
     EXPECT_EQ(result.graph.ops[i].layer, "encoder/1");
     EXPECT_EQ(result.graph.ops[i].forward_of, OpId{0});
     EXPECT_NE(result.graph.ops[i].phase, Phase::forward);

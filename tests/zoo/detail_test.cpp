@@ -30,7 +30,7 @@ struct TwoCells {
 TEST(MergeCells, SumsTheCostsOfACellAndKeepsTheTensorsBetweenCells) {
   TwoCells two;
   const Cells cells = two.model.cells();
-  const MergeResult merged = merge_cells(two.model.take(), cells);
+  const PassResult merged = merge_cells(two.model.take(), cells);
   ASSERT_EQ(merged.graph.ops.size(), 2U);
   EXPECT_EQ(merged.graph.ops[0].type, "MatmulLayer");
   // MatMul 2 x 2 x 3 x 4 = 48, Relu 8. Bytes: x 24 + w 48 + out 32; in 32 + out 32.
@@ -43,7 +43,7 @@ TEST(MergeCells, SumsTheCostsOfACellAndKeepsTheTensorsBetweenCells) {
   ASSERT_EQ(merged.graph.tensors.size(), 3U);
   EXPECT_EQ(merged.graph.tensors[1].name, "relu");
   EXPECT_EQ(merged.graph.tensors[2].name, "tanh");
-  EXPECT_THAT(merged.merged_into, testing::ElementsAre(OpId{0}, OpId{0}, OpId{1}, OpId{1}));
+  EXPECT_THAT(merged.became, testing::ElementsAre(OpId{0}, OpId{0}, OpId{1}, OpId{1}));
 }
 
 TEST(MergeCells, MakesOneForwardOneBackwardOpACellAndOneUpdateForItsWeights) {
@@ -133,11 +133,11 @@ TEST(FrameworkOps, MapsBackToTheOpsThatWereThere) {
   const Graph op = expand_training(two.model.take(), {}).graph;
   const PassResult result = add_framework_ops(op);
   std::size_t kept = 0;
-  ASSERT_EQ(result.origin.size(), result.graph.ops.size());
-  for (std::size_t i = 0; i < result.origin.size(); ++i) {
-    if (result.origin[i].is_none()) continue;
+  const std::vector<std::vector<OpId>> origins = result.origins();
+  for (std::size_t i = 0; i < origins.size(); ++i) {
+    if (origins[i].empty()) continue;
     ++kept;
-    EXPECT_EQ(result.graph.ops[i].name, op.ops[result.origin[i].index()].name);
+    EXPECT_EQ(result.graph.ops[i].name, op.ops[origins[i].front().index()].name);
   }
   EXPECT_EQ(kept, op.ops.size());
 }

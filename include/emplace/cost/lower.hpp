@@ -29,7 +29,8 @@ PassResult apply_passes(const Graph& graph, const RooflineOptions& options, cons
 struct Lowered {
   Problem problem;
   Graph graph;                                     // after the passes: op i is the problem's op i
-  std::vector<OpId> origin;                        // per op: the op of the input graph; none: made by a pass
+  std::vector<OpId> origin;                        // per op: the (first) op of the input graph; none: made by a pass
+  std::vector<OpId> became;                        // per op of the input graph: the op that it is part of, or none
   GraphStatistics statistics;                      // of `graph`; uncosted_ops and unknown_tensors are what was guessed
   std::vector<std::string> unmatched_unsupported;  // "gpu:0: 'LTSM'": refused types that nothing else knows
 };

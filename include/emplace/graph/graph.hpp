@@ -88,6 +88,8 @@ struct GraphOp {
   OpId forward_of;  // for backward and update ops: the forward op they belong to; none elsewhere
   // Bytes that stay on the op's device for the whole step besides its parameters: optimiser state, recurrent state.
   Bytes state_bytes = 0;
+  // For an op that merge_ops made: the types of the ops that it stands for, with their counts, sorted by type.
+  std::vector<std::pair<std::string, std::uint32_t>> merged_types;
 };
 
 struct GraphTensor {

@@ -36,8 +36,8 @@ struct OpCost {
   double flops = 0;      // two a multiply-add
   Bytes bytes_read = 0;  // operands, parameters included
   Bytes bytes_written = 0;
-  bool known_type = true;    // false: the type is not in the table; traffic is still from the tensors, and the
-                             // FLOPs of a `<Type>Grad` are twice those of its forward op
+  bool known_type = true;    // false: the type, or one of `merged_types`, is not in the table; traffic is still from
+                             // the tensors, and the FLOPs of a `<Type>Grad` are twice those of its forward op
   bool known_shapes = true;  // false: some operand or output has no fixed size and counts 0
 };
 

@@ -1,6 +1,7 @@
 // Passes: Graph in, Graph out, with a map back to the ops of the input graph.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,15 @@ namespace emplace {
 
 struct PassResult {
   Graph graph;
-  std::vector<OpId> origin;  // per op of `graph`: the op of the input graph that it stands for (none: it is new)
+  // Per op of the input graph: the op of `graph` that it is, or is part of. None: it vanished. What nothing became is
+  // new.
+  std::vector<OpId> became;
+
+  // The other way: per op of `graph` the ops of the input graph that it stands for, ascending; empty where it is new.
+  [[nodiscard]] std::vector<std::vector<OpId>> origins() const;
 };
+// Two passes as one: `second` ran on the graph of `first`.
+PassResult followed_by(const PassResult& first, PassResult second);
 
 // All passes return a graph whose ops are in topological order, and carry layer, phase and co-location over.
 
@@ -39,5 +47,53 @@ PassResult expand_training(const Graph& forward, const TrainingOptions& options)
 // as in TensorFlow, so that any of them may sit elsewhere at the price of a transfer. A Variable's bytes are those of
 // its output, which lives until its last user has ended; the op names no parameter, so that they are not counted twice.
 PassResult share_parameters(const Graph& graph);
+
+// The passes from here on take any graph. They should run before share_parameters (the groups of colocate after it), so
+// that a weight that only one merged op uses stays with it.
+
+// Fuses what inference runtimes and XLA run as one kernel; graph/merge.hpp says what becomes of costs: FLOPs stay, the
+// tensors between are neither written nor read, and several launches become one. An element-wise op, or a batch
+// normalisation with fixed statistics, joins the op that makes one of its operands if that op has no other successor,
+// the shapes of both results are equal and known, both belong to one phase, and their co-location groups agree. It may
+// join other such ops, and one matrix product or convolution: of several the last, whose other operands are there by
+// then (ONNX Runtime's Conv + Add + Relu). The fused op has the class of that product or convolution, and its name.
+PassResult fuse(const Graph& graph);
+
+// Contraction before learning (HSDAG, Duan et al. 2024, section 2.1 of its sheet); edges are distinct pairs of ops,
+// with control dependencies. `chain` (the paper): every edge (i, j) where j is the only successor of i, and i the only
+// predecessor of j. `single_parent` (the released code): every op with one predecessor joins it.
+enum class ChainRule : std::uint8_t { chain, single_parent };
+PassResult contract_chains(const Graph& graph, ChainRule rule);
+
+// Merges ops until `groups` remain (fewer only where the graph has fewer). Rounds of heavy-edge contraction, heaviest
+// edge in bytes first (Karypis and Kumar 1998), restricted to edges that cannot close a circle: (u, v) where v is the
+// only successor of u, or u the only predecessor of v; a cluster of one round has edges of one of the two kinds alone.
+// Where these run out (Herrmann et al. 2019, section 4, on why heavy-edge matching needs such restrictions in directed
+// acyclic graphs), neighbours in a depth-first topological order merge, which is safe for any pair. A group's share of
+// FLOPs + share of bytes + share of ops is bounded by twice the mean; the bound doubles when nothing else is left.
+// O((N + E) log N). `groups` is at least 1.
+PassResult coarsen(const Graph& graph, std::size_t groups);
+
+struct LayerOptions {
+  // 0: the layers that the model names (GraphOp::layer); ops without one stay as they are. Above 0: at most this many
+  // layers, windows of equal width over the longest path (in ops) that leads to an op.
+  std::size_t layers = 0;
+};
+// One op a layer and phase: forward "encoder/1", "grad/encoder/1", "update/encoder/1". A layer that a path leaves and
+// enters again becomes several ("encoder/1#2"). InputError if layers are to be named by the model and it names none.
+PassResult split_into_layers(const Graph& graph, const LayerOptions& options);
+
+struct ColocateOptions {
+  bool variables = true;  // a Variable with its reads (Identity) and its updates, as TensorFlow's "loc:@" binds them
+  bool gradients = true;  // a backward op with its forward op (TensorFlow: colocate_gradients_with_ops)
+  // ColocRL (Mirhoseini et al. 2017, section 2.1 of its sheet), on top of the groups so far, control dependencies
+  // included. `op`: every op whose results go to exactly one distinct op joins it. `group`: the same for groups,
+  // repeated until no group has exactly one successor. No join is refused for closing a circle of groups: a co-location
+  // group may depend on another both ways.
+  enum class Recursion : std::uint8_t { none, op, group } recursion = Recursion::none;
+};
+// Sets GraphOp::colocate, merges nothing. Groups that are there stay together; a group takes the first name among its
+// members, else "coloc/<first op>". An op that nothing binds keeps none.
+PassResult colocate(const Graph& graph, const ColocateOptions& options);
 
 }  // namespace emplace

@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <map>
+
+#include "emplace/graph/merge.hpp"
+#include "neighbours.hpp"
+
+namespace emplace {
+
+namespace {
+
+// Tarjan's strongly connected components (1972) without recursion: per row the number of its component.
+std::vector<std::uint32_t> components(const IdLists& successors) {
+  constexpr std::uint32_t unseen = Partition::alone;
+  const auto count = static_cast<std::uint32_t>(successors.rows());
+  std::vector<std::uint32_t> component(count, unseen), index(count, unseen), low(count), path, open;
+  std::vector<std::uint32_t> next(successors.begin.begin(), successors.begin.end() - 1);
+  std::uint32_t seen = 0, found = 0;
+  for (std::uint32_t root = 0; root < count; ++root) {
+    if (index[root] != unseen) continue;
+    path.push_back(root);
+    while (!path.empty()) {
+      const std::uint32_t node = path.back();
+      if (index[node] == unseen) {
+        index[node] = low[node] = seen++;
+        open.push_back(node);
+      }
+      bool descends = false;
+      while (!descends && next[node] < successors.begin[node + 1]) {
+        const std::uint32_t to = successors.items[next[node]];
+        if (index[to] == unseen) {
+          path.push_back(to);
+          descends = true;
+        } else {
+          if (component[to] == unseen) low[node] = std::min(low[node], low[to]);
+          ++next[node];
+        }
+      }
+      if (descends) continue;
+      path.pop_back();
+      if (low[node] != index[node]) continue;
+      for (std::uint32_t member = unseen; member != node;) {
+        member = open.back();
+        open.pop_back();
+        component[member] = found;
+      }
+      ++found;
+    }
+  }
+  return component;
+}
+
+}  // namespace
+
+void split_cycles(const Graph& graph, Partition& partition) {
+  const IdLists predecessors = predecessors_of(graph);
+  std::vector<std::uint32_t> group_of = partition.part_of;
+  auto groups = static_cast<std::uint32_t>(partition.parts.size());
+  for (std::uint32_t& group : group_of)
+    if (group == Partition::alone) group = groups++;
+  const std::vector<std::uint32_t> component = components(contracted(predecessors, group_of, groups));
+
+  // Edges between components follow the components' order. Inside one, (stage, rank) never falls along an edge and only
+  // the ops of one part share it, so parts of one stage cannot depend on each other in a circle.
+  const std::vector<OpId> order = graph.topological_order();
+  std::vector<std::uint32_t> rank(groups, Partition::alone), stage(graph.ops.size(), 0);
+  std::uint32_t ranks = 0;
+  for (const OpId op : order)
+    if (std::uint32_t& of_group = rank[group_of[op.index()]]; of_group == Partition::alone) of_group = ranks++;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> later_parts;  // by part and stage
+  for (const OpId op : order) {
+    const std::uint32_t group = group_of[op.index()];
+    for (const std::uint32_t before : predecessors[op.index()]) {
+      const std::uint32_t other = group_of[before];
+      if (component[other] == component[group])
+        stage[op.index()] = std::max(stage[op.index()], stage[before] + (rank[other] > rank[group] ? 1 : 0));
+    }
+    std::uint32_t& part = partition.part_of[op.index()];
+    if (part == Partition::alone || stage[op.index()] == 0) continue;
+    const auto fresh = static_cast<std::uint32_t>(partition.parts.size());
+    const auto at = later_parts.try_emplace({part, stage[op.index()]}, fresh).first;
+    if (at->second == fresh) partition.parts.push_back(Part(partition.parts[part]));
+    part = at->second;
+  }
+}
+
+}  // namespace emplace

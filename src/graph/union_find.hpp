@@ -1,0 +1,45 @@
+// Sets that grow by joining, each named by its smallest element.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace emplace {
+
+class UnionFind {
+ public:
+  explicit UnionFind(std::size_t count) : parent_(count), size_(count, 1), first_(count) {
+    std::iota(parent_.begin(), parent_.end(), 0u);
+    std::iota(first_.begin(), first_.end(), 0u);
+  }
+
+  [[nodiscard]] std::uint32_t find(std::uint32_t element) const {
+    while (parent_[element] != element) {
+      parent_[element] = parent_[parent_[element]];
+      element = parent_[element];
+    }
+    return element;
+  }
+  // The root of both together.
+  std::uint32_t join(std::uint32_t a, std::uint32_t b) {
+    a = find(a);
+    b = find(b);
+    if (a == b) return a;
+    if (size_[a] < size_[b]) std::swap(a, b);
+    parent_[b] = a;
+    size_[a] += size_[b];
+    first_[a] = first_[a] < first_[b] ? first_[a] : first_[b];
+    return a;
+  }
+  // The smallest element of the set, and how many it has.
+  [[nodiscard]] std::uint32_t first(std::uint32_t element) const { return first_[find(element)]; }
+  [[nodiscard]] std::uint32_t size(std::uint32_t element) const { return size_[find(element)]; }
+
+ private:
+  mutable std::vector<std::uint32_t> parent_;
+  std::vector<std::uint32_t> size_, first_;
+};
+
+}  // namespace emplace
