@@ -14,39 +14,6 @@
 
 namespace emplace {
 
-void describe(RooflineOptions& options, OptionVisitor& visit) {
-  visit("prune", options.prune, {.help = "Fold constants, identities and shape arithmetic away before costing."});
-  visit("training", options.training, {.help = "Expand a forward graph to a training step."});
-  visit("optimizer", options.optimizer,
-        {.choices = {"sgd", "momentum", "adam"}, .help = "Optimiser whose state stays in memory when training is on."});
-}
-
-namespace {}  // namespace
-
-PassResult apply_passes(const Graph& input, const RooflineOptions& options, const std::string& place) {
-  PassResult result;
-  bool first = true;
-  const auto current = [&]() -> const Graph& { return first ? input : result.graph; };
-  // Each pass starts from the graph before; its ops stand for those of the first graph.
-  const auto keep = [&](PassResult pass) {
-    EMPLACE_CHECK(pass.became.size() == current().ops.size(), "a pass lost its map back");
-    result = first ? std::move(pass) : followed_by(result, std::move(pass));
-    first = false;
-  };
-  if (options.prune) keep(prune(current()));
-  if (options.training) {
-    for (const GraphOp& op : current().ops)
-      if (op.phase != Phase::forward)
-        throw InputError(place,
-                         "the graph is a training step already (op {} belongs to its backward pass or update), so it "
-                         "cannot be expanded to one",
-                         quote(op.name));
-    keep(expand_training(current(), {.optimizer = options.optimizer}));
-  }
-  keep(share_parameters(current()));
-  return result;
-}
-
 namespace {
 
 void add_machine(ProblemBuilder& builder, const Machine& machine) {
@@ -98,7 +65,10 @@ void add_tensors(ProblemBuilder& builder, const Graph& graph, const std::string&
 
 std::vector<std::string> unmatched_unsupported(const Graph& graph, const Machine& machine) {
   std::unordered_set<std::string_view> in_graph;
-  for (const GraphOp& op : graph.ops) in_graph.insert(op.type);
+  for (const GraphOp& op : graph.ops) {
+    in_graph.insert(op.type);
+    for (const auto& [type, count] : op.merged_types) in_graph.insert(type);
+  }
   std::vector<std::string> out;
   for (const MachineDevice& device : machine.devices)
     for (const std::string& type : device.unsupported)

@@ -65,7 +65,9 @@ Roofline::Roofline(const MachineDevice& device)
 }
 
 double Roofline::seconds(const OpCost& cost, DType dtype, const GraphOp& op, const std::string& place) const {
-  if (unsupported_.contains(op.type)) return std::numeric_limits<double>::quiet_NaN();
+  bool refused = unsupported_.contains(op.type);
+  for (const auto& [type, count] : op.merged_types) refused = refused || unsupported_.contains(type);
+  if (refused) return std::numeric_limits<double>::quiet_NaN();
   if (cost.cls == OpClass::free) return 0;
   const ClassFigures& figures = classes_[static_cast<std::size_t>(cost.cls)];
   double compute = 0;

@@ -19,11 +19,17 @@ struct RooflineOptions {
   bool prune = true;      // fold constants, identities and shape arithmetic away first
   bool training = false;  // expand any forward graph to a training step
   std::string optimizer = "sgd";
+  bool fuse = false;              // graph/passes.hpp says what these do
+  std::string contract = "none";  // none | chain | single-parent | layers
+  std::int64_t layers = 0;        // with contract = layers; 0: those that the model names
+  std::int64_t coarsen = 0;       // groups; 0: none
+  std::string colocate = "none";  // none | tensorflow | colocrl | colocrl-group
 };
 void describe(RooflineOptions& options, OptionVisitor& visit);
 
-// Prune, expand to a training step if asked, make shared parameters ops of their own (graph/passes.hpp), with one map
-// back to the ops of `graph`. `place` begins messages. InputError if a training step is to be expanded again.
+// Prune, expand to a training step, fuse, contract and coarsen as asked, make shared parameters ops of their own, bind
+// co-location groups (graph/passes.hpp), with one map back to the ops of `graph`. `place` begins messages. InputError
+// if a training step is to be expanded again, or the model names no layers where they are asked for.
 PassResult apply_passes(const Graph& graph, const RooflineOptions& options, const std::string& place);
 
 struct Lowered {

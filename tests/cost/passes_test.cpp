@@ -1,0 +1,60 @@
+// What the passes that merge ops do to a Problem.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "emplace/base/error.hpp"
+#include "emplace/cost/lower.hpp"
+#include "small_graphs.hpp"
+
+namespace emplace {
+namespace {
+
+constexpr Ticks us = 1'000'000;
+
+RooflineOptions options_of(const std::string& key, ConfigValue value) {
+  ConfigTable table("test");
+  table.set(key, std::move(value));
+  return read_options<RooflineOptions>(table);
+}
+
+TEST(LowerWithPasses, AFusedOpIsLaunchedOnceAndKeepsItsIntermediateResult) {
+  const Lowered fused = lower(dense_relu(), two_speeds(), options_of("fuse", {true, "test"}), "dense");
+  ASSERT_EQ(fused.problem.op_count(), 1U);
+  // MatMul and Relu of lower_test.cpp: 12e6 + 30000 FLOPs at 5e11 a second and one launch of 10 us.
+  EXPECT_EQ(fused.problem.time(OpId{0}, DeviceId{0}), 24'060'000 + 10 * us);
+  EXPECT_THAT(fused.became, testing::ElementsAre(OpId{0}, OpId{0}));
+  EXPECT_THAT(fused.origin, testing::ElementsAre(OpId{0}));
+}
+
+TEST(LowerWithPasses, ADeviceRefusesAMergedOpWithATypeInsideThatItRefuses) {
+  Machine machine = two_speeds();
+  machine.devices[0].unsupported = {"Relu"};
+  const Lowered fused = lower(dense_relu(), machine, options_of("fuse", {true, "test"}), "dense");
+  EXPECT_FALSE(fused.problem.can_run(OpId{0}, DeviceId{0}));
+  EXPECT_TRUE(fused.problem.can_run(OpId{0}, DeviceId{1}));
+  EXPECT_THAT(fused.unmatched_unsupported, testing::IsEmpty());
+}
+
+TEST(LowerWithPasses, CoarseningAndContractionLeaveFewerOps) {
+  EXPECT_EQ(lower(dense_relu(), two_speeds(), options_of("coarsen", {std::int64_t{1}, "test"}), "d").problem.op_count(),
+            1U);
+  EXPECT_EQ(
+      lower(dense_relu(), two_speeds(), options_of("contract", {std::string("chain"), "test"}), "d").problem.op_count(),
+      1U);
+}
+
+TEST(LowerWithPasses, CoLocationBecomesGroupsOfTheProblem) {
+  const Lowered bound =
+      lower(dense_relu(), two_speeds(), options_of("colocate", {std::string("colocrl"), "test"}), "d");
+  EXPECT_THAT(bound.problem.group_names, testing::SizeIs(1));
+}
+
+TEST(LowerWithPasses, AsksForTheNumberOfLayersOfAModelWithoutNames) {
+  const RooflineOptions options = options_of("contract", {std::string("layers"), "test"});
+  EXPECT_THROW((void)lower(dense_relu(), two_speeds(), options, "d"), InputError);
+  EXPECT_THROW((void)options_of("contract", {std::string("chains"), "test"}), InputError);
+  EXPECT_THROW((void)options_of("coarsen", {std::int64_t{-1}, "test"}), InputError);
+}
+
+}  // namespace
+}  // namespace emplace
