@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core.hpp"
+#include "line_links.hpp"
 #include "links.hpp"
 #include "packed_core.hpp"
 
@@ -12,9 +13,11 @@ namespace emplace {
 
 namespace {
 
-class PrivateFifo {
+// Where nothing is deferred.
+template <class Links>
+class PlainFifo {
  public:
-  explicit PrivateFifo(const Layout& layout) : layout_(layout), links_(layout), device_free_(layout.network.devices) {}
+  explicit PlainFifo(const Layout& layout) : layout_(layout), links_(layout), device_free_(layout.network.devices) {}
 
   static std::size_t ids(const Layout& layout) { return layout.problem.op_count(); }
 
@@ -34,7 +37,7 @@ class PrivateFifo {
     links_.reset();
     std::fill(device_free_.begin(), device_free_.end(), 0);
     // Local, so that the compiler keeps them in registers.
-    const PrivateLinks::Sender sender = links_.sender(run);
+    const typename Links::Sender sender = links_.sender(run);
     KeyHeap<Key> heap = std::move(queue.heap);
     OpState* const ops = run.ops.data();
     Ticks* const device_free = device_free_.data();
@@ -50,7 +53,7 @@ class PrivateFifo {
       state.start = std::max(state.start, free);
       const Ticks end = state.end();
       free = end;
-      sender.send<Record>(state, end, [&](std::uint32_t consumer, OpState& its, Ticks time) {
+      sender.template send<Record>(state, end, [&](std::uint32_t consumer, OpState& its, Ticks time) {
         const Ticks latest = std::max(its.start, time);
         its.start = latest;
         its.missing -= 1;
@@ -94,7 +97,7 @@ class PrivateFifo {
   }
 
   const Layout& layout_;
-  PrivateLinks links_;
+  Links links_;
   std::vector<Ticks> device_free_;  // D
 };
 
@@ -151,7 +154,8 @@ class GeneralFifo {
 }  // namespace
 
 std::unique_ptr<Core> make_fifo_core(const Layout& layout) {
-  if (layout.network.private_pairs) return std::make_unique<PackedCore<PrivateFifo>>(layout);
+  if (layout.network.private_pairs) return std::make_unique<PackedCore<PlainFifo<PrivateLinks>>>(layout);
+  if (layout.network.one_line) return std::make_unique<PackedCore<PlainFifo<LineLinks>>>(layout);
   return std::make_unique<PackedCore<GeneralFifo>>(layout);
 }
 

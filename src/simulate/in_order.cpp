@@ -7,12 +7,14 @@
 
 #include "core.hpp"
 #include "key_heap.hpp"
+#include "line_links.hpp"
 #include "links.hpp"
 
 namespace emplace {
 
 namespace {
 
+template <class Links>
 class PlainInOrder final : public Core {
  public:
   explicit PlainInOrder(const Layout& layout) : links_(layout), device_free_(layout.network.devices) {}
@@ -26,21 +28,21 @@ class PlainInOrder final : public Core {
   void walk(Run& run, const std::vector<std::uint32_t>& order) {
     links_.reset();
     std::fill(device_free_.begin(), device_free_.end(), 0);
-    const PrivateLinks::Sender sender = links_.sender(run);
+    const typename Links::Sender sender = links_.sender(run);
     for (const std::uint32_t op : order) {
       OpState& state = run.ops[op];
       Ticks& free = device_free_[state.device];
       state.start = std::max(state.start, free);
       const Ticks end = state.end();
       free = end;
-      sender.send<Record>(state, end, [](std::uint32_t, OpState& consumer, Ticks time) {
+      sender.template send<Record>(state, end, [](std::uint32_t, OpState& consumer, Ticks time) {
         consumer.start = std::max(consumer.start, time);
       });
     }
     run.makespan = *std::max_element(device_free_.begin(), device_free_.end());
   }
 
-  PrivateLinks links_;
+  Links links_;
   std::vector<Ticks> device_free_;  // D
 };
 
@@ -116,7 +118,8 @@ class GeneralInOrder final : public Core {
 }  // namespace
 
 std::unique_ptr<Core> make_in_order_core(const Layout& layout) {
-  if (layout.network.private_pairs) return std::make_unique<PlainInOrder>(layout);
+  if (layout.network.private_pairs) return std::make_unique<PlainInOrder<PrivateLinks>>(layout);
+  if (layout.network.one_line) return std::make_unique<PlainInOrder<LineLinks>>(layout);
   return std::make_unique<GeneralInOrder>(layout);
 }
 

@@ -18,12 +18,17 @@ struct Network {
 
   std::size_t devices;
   bool complete;       // every ordered pair of devices has a route
-  bool private_pairs;  // no channel with contention serves two routes: a free time a pair says it all
+  bool private_pairs;  // no route waits for what another one sends: a free time a pair says it all
+  bool one_line;  // nothing is deferred, and each route waits for one channel at most: a free time a line says it all
   bool any_deferred;
   // D x D each.
   std::vector<std::uint8_t> deferred;
   std::vector<std::uint32_t> column;  // 0 on the diagonal and without a route, else 1 + route class
   Lists contended;                    // the channels of the route that can make a transfer wait
+  std::vector<std::int32_t> line;     // with one_line: the channel that the route waits for, or -1
+
+ private:
+  void find_lines(std::size_t channels);
 };
 
 }  // namespace emplace

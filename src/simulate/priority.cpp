@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core.hpp"
+#include "line_links.hpp"
 #include "links.hpp"
 #include "packed_core.hpp"
 
@@ -141,6 +142,7 @@ class Priority {
 
 std::unique_ptr<Core> make_priority_core(const Layout& layout) {
   if (layout.network.private_pairs) return std::make_unique<PackedCore<Priority<PrivateLinks>>>(layout);
+  if (layout.network.one_line) return std::make_unique<PackedCore<Priority<LineLinks>>>(layout);
   return std::make_unique<PackedCore<Priority<GeneralLinks>>>(layout);
 }
 
