@@ -19,6 +19,7 @@ std::span<const Command> commands() {
       {"explain", "what a placement's time and memory go into, and what would help", add_explain},
       {"compare", "placements of one problem side by side", add_compare},
       {"cost", "turn a model and a machine into a problem", add_cost},
+      {"convert", "write a model for Graphviz, for Netron with its placement, or as a problem", add_convert},
       {"inspect", "say what a file holds", add_inspect},
       {"list", "policies, learners, placers, models, machines, readers, simulators", add_list},
   };

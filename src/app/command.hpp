@@ -32,6 +32,7 @@ Action add_train(CLI::App& cli);
 Action add_place(CLI::App& cli);
 Action add_simulate(CLI::App& cli);
 Action add_cost(CLI::App& cli);
+Action add_convert(CLI::App& cli);
 Action add_explain(CLI::App& cli);
 Action add_compare(CLI::App& cli);
 Action add_inspect(CLI::App& cli);
