@@ -62,6 +62,13 @@ struct MachineEntry : EntryInfo {
 };
 std::span<const MachineEntry> machines();
 
+// The text of a machine file for the machine `name_or_path` with `device`'s figures (memory bandwidth, launch overhead,
+// overlap, efficiencies and half sizes) in place of those of the [[device]] that it stands for: "gpu" and "gpu:0" both
+// mean the [[device]] called gpu with all its devices. A preset is extended, a file repeated. `name` is the new
+// machine's. InputError as load_machine, and for an unknown device.
+std::string refitted_machine_toml(const std::string& name_or_path, const MachineDevice& device,
+                                  const std::string& name);
+
 // What the tables `efficiency` and `peak_flops` may name besides "default": the op classes and the number types of the
 // graph folder, which this folder may not include (a test in tests/cost holds the two lists together).
 std::span<const std::string> machine_op_classes();

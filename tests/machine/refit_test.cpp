@@ -1,0 +1,83 @@
+// Machine files that calibration writes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/machine/machine.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace {
+namespace {
+
+MachineDevice other_figures(MachineDevice device) {
+  device.memory_bytes_per_s = 1.234e10;
+  device.launch_overhead_s = 3.21e-6;
+  device.overlap = 0.5;
+  device.efficiency["matmul"] = 0.4321;
+  device.memory_efficiency["pooling"] = 0.25;
+  device.half_flops["convolution"] = 1.5e6;
+  device.half_bytes["default"] = 4096;
+  return device;
+}
+
+void expect_figures(const MachineDevice& device, const MachineDevice& wanted) {
+  EXPECT_EQ(device.memory_bytes_per_s, wanted.memory_bytes_per_s);
+  EXPECT_EQ(device.launch_overhead_s, wanted.launch_overhead_s);
+  EXPECT_EQ(device.overlap, wanted.overlap);
+  EXPECT_EQ(device.efficiency, wanted.efficiency);
+  EXPECT_EQ(device.memory_efficiency, wanted.memory_efficiency);
+  EXPECT_EQ(device.half_flops, wanted.half_flops);
+  EXPECT_EQ(device.half_bytes, wanted.half_bytes);
+  EXPECT_EQ(device.peak_flops, wanted.peak_flops);
+  EXPECT_EQ(device.memory_bytes, wanted.memory_bytes);
+}
+
+TEST(Refit, APresetIsExtendedAndAllDevicesOfTheEntryChange) {
+  for (const char* preset : {"k40x2", "two-hosts"}) {
+    const Machine before = load_machine(preset);
+    const MachineDevice wanted = other_figures(before.devices[2]);  // a GPU
+    const std::string text = refitted_machine_toml(preset, wanted, "mine");
+    EXPECT_THAT(text, testing::HasSubstr(std::string("extends = \"") + preset + "\""));
+    const Machine after = parse_machine(text, "mine.toml");
+    EXPECT_EQ(after.name, "mine");
+    ASSERT_EQ(after.devices.size(), before.devices.size());
+    for (std::size_t d = 0; d < after.devices.size(); ++d)
+      expect_figures(after.devices[d], after.devices[d].kind == "gpu" ? wanted : before.devices[d]);
+    EXPECT_EQ(after.routes.size(), before.routes.size());
+  }
+}
+
+TEST(Refit, AFileIsRepeatedWithTheNewFigures) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "m.toml";
+  write_file(path,
+             "name = \"m\"\nextends = \"k40x1\"\n[[device]]\nname = \"npu\"\nkind = \"x\"\nmemory = \"1 GiB\"\n"
+             "memory_bytes_per_s = 1e9\npeak_flops = { f32 = 1e9 }\nefficiency = { default = 1 }\n"
+             "[[topology]]\nkind = \"ethernet\"\nlatency_s = 0\nbytes_per_s = 1e9\nhosts = [{ devices = [\"npu\"] }, { "
+             "devices = [\"cpu:0\"] }]\n");
+  const Machine before = load_machine(path);
+  const MachineDevice npu = other_figures(before.devices[2]);
+  const Machine once = parse_machine(refitted_machine_toml(path, npu, "once"), "once.toml");
+  expect_figures(once.devices[2], npu);
+  EXPECT_EQ(once.routes.size(), before.routes.size());
+  // A device of the preset below the file.
+  const MachineDevice gpu = other_figures(before.devices[1]);
+  const Machine twice = parse_machine(refitted_machine_toml(path, gpu, "twice"), "twice.toml");
+  expect_figures(twice.devices[1], gpu);
+  expect_figures(twice.devices[2], before.devices[2]);
+}
+
+TEST(Refit, AnUnknownDeviceNamesTheNearest) {
+  MachineDevice device = load_machine("laptop").devices[0];
+  device.name = "gpus";
+  try {
+    refitted_machine_toml("laptop", device, "m");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "laptop: the machine has no [[device]] 'gpus' (did you mean 'gpu'?)");
+  }
+}
+
+}  // namespace
+}  // namespace emplace
