@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -28,20 +29,52 @@ void add_machine(ProblemBuilder& builder, const Machine& machine) {
   }
 }
 
-void add_ops(ProblemBuilder& builder, const Graph& graph, const Machine& machine, const std::string& place) {
+// Seconds of each op on each device, ops x devices; NaN: it cannot run there. `measured`: the same, NaN where the
+// roofline is to say; empty: it says all.
+std::vector<double> op_seconds(const Graph& graph, const Machine& machine, const std::vector<double>& measured,
+                               const std::string& place) {
   std::vector<Roofline> rooflines;
   for (const MachineDevice& device : machine.devices) rooflines.emplace_back(device);
+  std::vector<double> seconds;
+  seconds.reserve(graph.ops.size() * rooflines.size());
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    const GraphOp& node = graph.ops[i];
     const OpCost cost = cost_of(graph, OpId{i});
     const DType dtype = compute_dtype(graph, OpId{i});
+    for (const Roofline& roofline : rooflines) {
+      const double known = measured.empty() ? std::nan("") : measured[seconds.size()];
+      seconds.push_back(std::isnan(known) ? roofline.seconds(cost, dtype, graph.ops[i], place) : known);
+    }
+  }
+  return seconds;
+}
+
+std::vector<DeviceCost> sums(const std::vector<double>& seconds, const std::vector<double>& measured,
+                             std::size_t devices) {
+  std::vector<DeviceCost> costs(devices);
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    DeviceCost& cost = costs[i % devices];
+    if (std::isnan(seconds[i])) continue;
+    ++cost.ops;
+    cost.seconds += seconds[i];
+    if (measured.empty() || std::isnan(measured[i])) continue;
+    ++cost.measured_ops;
+    cost.measured_s += seconds[i];
+  }
+  return costs;
+}
+
+void add_ops(ProblemBuilder& builder, const Graph& graph, const std::vector<double>& seconds,
+             const std::string& place) {
+  const std::size_t devices = graph.ops.empty() ? 0 : seconds.size() / graph.ops.size();
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const GraphOp& node = graph.ops[i];
     OpSpec op;
     op.name = node.name;
     op.type = node.type;
     op.colocate = node.colocate;
     op.resident = resident_bytes(graph, OpId{i});
-    op.seconds.reserve(rooflines.size());
-    for (const Roofline& roofline : rooflines) op.seconds.push_back(roofline.seconds(cost, dtype, node, place));
+    const auto begin = seconds.begin() + static_cast<std::ptrdiff_t>(i * devices);
+    op.seconds.assign(begin, begin + static_cast<std::ptrdiff_t>(devices));
     builder.add_op(std::move(op), place);
   }
 }
@@ -79,10 +112,12 @@ std::vector<std::string> unmatched_unsupported(const Graph& graph, const Machine
 
 }  // namespace
 
-Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions& options, const std::string& name) {
+Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions& options, const std::string& name,
+              std::span<const DeviceProfile> profiles) {
   graph.validate(name);
   Lowered lowered;
   PassResult passed = apply_passes(graph, options, name);
+  if (!profiles.empty()) lowered.measured = measured_times(passed, graph, machine, profiles);
   lowered.graph = std::move(passed.graph);
   lowered.became = std::move(passed.became);
   lowered.origin.resize(lowered.graph.ops.size());
@@ -94,12 +129,22 @@ Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions&
 
   ProblemBuilder builder(name);
   add_machine(builder, machine);
-  add_ops(builder, lowered.graph, machine, name);
+  const std::vector<double> seconds = op_seconds(lowered.graph, machine, lowered.measured.seconds, name);
+  add_ops(builder, lowered.graph, seconds, name);
   add_tensors(builder, lowered.graph, name);
   lowered.problem = builder.build(name);
+  lowered.costs = sums(seconds, lowered.measured.seconds, machine.devices.size());
   lowered.statistics = statistics(lowered.graph);
   lowered.unmatched_unsupported = unmatched_unsupported(lowered.graph, machine);
   return lowered;
+}
+
+std::vector<DeviceCost> device_costs(const Graph& graph, const Machine& machine, const RooflineOptions& options,
+                                     const std::string& name, std::span<const DeviceProfile> profiles) {
+  const PassResult passed = apply_passes(graph, options, name);
+  std::vector<double> measured;
+  if (!profiles.empty()) measured = measured_times(passed, graph, machine, profiles).seconds;
+  return sums(op_seconds(passed.graph, machine, measured, name), measured, machine.devices.size());
 }
 
 }  // namespace emplace

@@ -46,6 +46,7 @@ std::vector<std::string> cost_warnings(const Lowered& lowered) {
     warnings.push_back(fmt::format(
         "the machine lists unsupported op types that neither the cost table nor the graph knows, perhaps misspelt: {}",
         some_of(lowered.unmatched_unsupported)));
+  for (std::string& warning : profile_warnings(lowered.measured, lowered.graph)) warnings.push_back(std::move(warning));
   return warnings;
 }
 

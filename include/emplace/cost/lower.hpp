@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "emplace/base/options.hpp"
+#include "emplace/cost/measured.hpp"
 #include "emplace/graph/graph.hpp"
 #include "emplace/graph/op_table.hpp"
 #include "emplace/graph/passes.hpp"
@@ -32,6 +34,14 @@ void describe(RooflineOptions& options, OptionVisitor& visit);
 // if a training step is to be expanded again, or the model names no layers where they are asked for.
 PassResult apply_passes(const Graph& graph, const RooflineOptions& options, const std::string& place);
 
+// The ops that a device can run, each once.
+struct DeviceCost {
+  std::size_t ops = 0;
+  double seconds = 0;
+  std::size_t measured_ops = 0;  // of these, from a profile
+  double measured_s = 0;
+};
+
 struct Lowered {
   Problem problem;
   Graph graph;                                     // after the passes: op i is the problem's op i
@@ -39,6 +49,8 @@ struct Lowered {
   std::vector<OpId> became;                        // per op of the input graph: the op that it is part of, or none
   GraphStatistics statistics;                      // of `graph`; uncosted_ops and unknown_tensors are what was guessed
   std::vector<std::string> unmatched_unsupported;  // "gpu:0: 'LTSM'": refused types that nothing else knows
+  MeasuredTimes measured;                          // `seconds` is empty without profiles
+  std::vector<DeviceCost> costs;                   // per device; op after op, as the problem has them
 };
 
 // Passes, then a time for each op and device (cost/roofline.hpp), tensors with their bytes (0 where unknown, see
@@ -47,11 +59,19 @@ struct Lowered {
 // from the start of the step to its last reader, its update in training. Inputs of the graph are on every device from
 // the start and do not appear. `name` names the problem and begins messages. InputError if nothing is left to place, a
 // training step is to be expanded again, no device can run an op, or a device lacks the peak of a dtype that the graph
-// computes in.
-Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions& options, const std::string& name);
+// computes in. Times that `profiles` have replace the roofline's, also where the machine says that a device cannot run
+// the op.
+Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions& options, const std::string& name,
+              std::span<const DeviceProfile> profiles = {});
 
-// What was guessed (unknown op types with their share of the ops, tensors without a size) or looks like a slip (refused
-// op types that do not exist), as sentences for people; empty if there is nothing to say.
+// The costs that `lower` finds, without a Problem: to set the sum of a graph's ops beside that of its fused ones. A
+// whole model in a runtime that fuses takes the second.
+std::vector<DeviceCost> device_costs(const Graph& graph, const Machine& machine, const RooflineOptions& options,
+                                     const std::string& name, std::span<const DeviceProfile> profiles = {});
+
+// What was guessed (unknown op types with their share of the ops, tensors without a size), was not used (rows of a
+// profile) or looks like a slip (refused op types that do not exist), as sentences for people; empty if there is
+// nothing to say.
 std::vector<std::string> cost_warnings(const Lowered& lowered);
 
 }  // namespace emplace

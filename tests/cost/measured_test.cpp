@@ -1,0 +1,150 @@
+// Measured times in the place of the roofline's.
+#include "emplace/cost/measured.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "emplace/base/error.hpp"
+#include "emplace/cost/lower.hpp"
+#include "small_graphs.hpp"
+
+namespace emplace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr Ticks us = 1'000'000;
+const RooflineOptions as_is{.prune = false, .training = false, .optimizer = "sgd"};
+
+DeviceProfile profile(const std::string& text, const std::string& device = {}) {
+  return {parse_profile(text, "p.tsv"), device};
+}
+
+Lowered lowered_with(const std::vector<DeviceProfile>& profiles, const Graph& graph = dense_relu(),
+                     const Machine& machine = two_speeds(), const RooflineOptions& options = as_is) {
+  return lower(graph, machine, options, "g", profiles);
+}
+
+std::string error_with(const std::vector<DeviceProfile>& profiles, const Machine& machine = two_speeds()) {
+  try {
+    lowered_with(profiles, dense_relu(), machine);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Measured, TimesReplaceTheRooflineOnTheirDeviceAndTheRestIsCountedAsEstimated) {
+  const Lowered lowered = lowered_with({profile("node\top\tmin_us\ndense\tMatMul\t700\n", "fast")});
+  EXPECT_EQ(lowered.problem.time(OpId{0}, DeviceId{0}), 700 * us);
+  EXPECT_EQ(lowered.problem.time(OpId{0}, DeviceId{1}), 1200 * us);  // as the roofline has it
+  EXPECT_EQ(lowered.problem.time(OpId{1}, DeviceId{0}), 12'400'000);
+  ASSERT_EQ(lowered.costs.size(), 2u);
+  EXPECT_EQ(lowered.costs[0].ops, 2u);
+  EXPECT_EQ(lowered.costs[0].measured_ops, 1u);
+  EXPECT_DOUBLE_EQ(lowered.costs[0].measured_s, 700e-6);
+  EXPECT_DOUBLE_EQ(lowered.costs[0].seconds, 712.4e-6);
+  EXPECT_EQ(lowered.costs[1].measured_ops, 0u);
+  EXPECT_TRUE(cost_warnings(lowered).empty());
+}
+
+TEST(Measured, ColumnsNameDevicesAndAGroupMeansAllOfIt) {
+  Machine machine = two_speeds();
+  machine.devices[0].name = "gpu:0";
+  machine.devices[1].name = "gpu:1";
+  const Lowered both = lowered_with({profile("op,gpu (us)\nrelu,5\n")}, dense_relu(), machine);
+  EXPECT_EQ(both.problem.time(OpId{1}, DeviceId{0}), 5 * us);
+  EXPECT_EQ(both.problem.time(OpId{1}, DeviceId{1}), 5 * us);
+  // --profile-device picks one column; the other one is not looked at, although its device is unknown.
+  const Lowered one = lowered_with({profile("op,gpu:1 (us),tpu\nrelu,5,6\n", "gpu:1")}, dense_relu(), machine);
+  EXPECT_EQ(one.problem.time(OpId{1}, DeviceId{0}), 12'400'000);
+  EXPECT_EQ(one.problem.time(OpId{1}, DeviceId{1}), 5 * us);
+  EXPECT_EQ(one.measured.profiles[0].rows, 1u);
+}
+
+TEST(Measured, AMeasuredOpRunsWhereTheMachineSaysItCannot) {
+  Machine machine = two_speeds();
+  machine.devices[0].unsupported = {"Relu"};
+  const Lowered lowered = lowered_with({profile("op,fast (us)\nrelu,5\n")}, dense_relu(), machine);
+  EXPECT_EQ(lowered.problem.time(OpId{1}, DeviceId{0}), 5 * us);
+}
+
+TEST(Measured, RowsOfFoldedOpsOfOtherTypesAndOfNoOpAreToldApart) {
+  Graph g = dense_relu();
+  const auto w = g.add_parameter("v", DType::f32, {300});
+  const auto copy = g.add_op(op("copy", "Identity", {Operand::of(w)}));
+  const auto v = g.add_output(copy, "v:0", DType::f32, {300});
+  g.add_output(g.add_op(op("bias", "Add", {Operand::of(TensorId{2}), Operand::of(v)})), "biased", DType::f32,
+               {100, 300});
+  const Lowered lowered = lowered_with(
+      {profile("node\top\tmin_us\ncopy\tIdentity\t3\nbias\tFusedAdd\t9\nrelu\tRelu\t5\nrelo\tRelu\t5\n", "slow")}, g,
+      two_speeds(), {});
+  const ProfileUse& use = lowered.measured.profiles.at(0);
+  EXPECT_EQ(use.rows, 4u);
+  EXPECT_EQ(use.used, 1u);
+  EXPECT_EQ(use.folded, 1u);
+  EXPECT_DOUBLE_EQ(use.folded_s, 3e-6);
+  EXPECT_THAT(use.other_type, ElementsAre("bias"));
+  EXPECT_THAT(use.unmatched, ElementsAre("relo"));
+  EXPECT_THAT(cost_warnings(lowered),
+              ElementsAre("p.tsv: 1 of 4 times are of no op of the graph: 'relo' (did you mean 'relu'?)",
+                          HasSubstr("1 of 4 times are of ops that have another type in the graph, so perhaps of fused "
+                                    "kernels, and are not used: 'bias'")));
+}
+
+// graph/passes.hpp: relu joins dense; its own launch and the products' way through memory are saved.
+TEST(Measured, AFusedOpTakesTheTimeOfItsPartsLessWhatTheRooflineSaysThatFusionSaves) {
+  RooflineOptions fused = as_is;
+  fused.fuse = true;
+  const std::string both = "node\top\tmin_us\ndense\tMatMul\t70\nrelu\tRelu\t22.8\n";
+  const Lowered lowered = lowered_with({profile(both, "fast")}, dense_relu(), two_speeds(), fused);
+  ASSERT_EQ(lowered.problem.op_count(), 1u);
+  // Estimated: 34 and 12.4 us apart, 24.06 + 10 us together; measured apart 92.8 us = twice as much.
+  EXPECT_EQ(lowered.problem.time(OpId{0}, DeviceId{0}), 68'120'000);
+  EXPECT_EQ(lowered.measured.profiles[0].used, 2u);
+  EXPECT_EQ(lowered.costs[0].measured_ops, 1u);
+
+  const Lowered half =
+      lowered_with({profile("node\top\tmin_us\ndense\tMatMul\t70\n", "fast")}, dense_relu(), two_speeds(), fused);
+  EXPECT_EQ(half.problem.time(OpId{0}, DeviceId{0}), 34'060'000);
+  EXPECT_THAT(cost_warnings(half), ElementsAre(HasSubstr("merged with others that were not measured: 'dense'")));
+}
+
+TEST(Measured, TheSumsWithAndWithoutFusionAreThoseOfTheProblems) {
+  for (const bool fuse : {false, true}) {
+    RooflineOptions options = as_is;
+    options.fuse = fuse;
+    const std::vector<DeviceCost> costs = device_costs(dense_relu(), two_speeds(), options, "g");
+    // Apart 34 + 12.4 us on fast and 1200 + 24 us on slow; together 34.06 us and (12e6 + 30000) / 1e10 s.
+    EXPECT_NEAR(costs[0].seconds, fuse ? 34.06e-6 : 46.4e-6, 1e-15);
+    EXPECT_NEAR(costs[1].seconds, fuse ? 1203e-6 : 1224e-6, 1e-15);
+  }
+}
+
+TEST(BadMeasurements, ProfilesThatFitNothingOrNoDeviceAreRefused) {
+  EXPECT_EQ(error_with({profile("node\top\tmin_us\ndens\tMatMul\t7\n", "fast")}),
+            "p.tsv: none of its 1 times is of an op of the graph: 'dens' (did you mean 'dense'?)");
+  EXPECT_EQ(error_with({profile("node\top\tmin_us\ndense\tMatMul\t7\n")}),
+            "p.tsv: the profile does not say which device it measured; give one of 'fast', 'slow'");
+  EXPECT_EQ(error_with({profile("node\top\tmin_us\ndense\tMatMul\t7\n", "fest")}),
+            "profile device: machine 'two-speeds' has no device 'fest' (did you mean 'fast'?)");
+  EXPECT_EQ(error_with({profile("op,fast,slaw\ndense,1,1\n")}),
+            "p.tsv: machine 'two-speeds' has no device 'slaw' (did you mean 'slow'?)");
+  EXPECT_EQ(error_with({profile("op,fast,slow\ndense,1,1\n", "slaw")}),
+            "p.tsv: the profile has no column 'slaw' (did you mean 'slow'?)");
+  const DeviceProfile once = profile("op,fast\ndense,1\n");
+  EXPECT_EQ(error_with({once, once}), "p.tsv:2: op 'dense' is timed on device 'fast' a second time");
+}
+
+TEST(Measured, AMachineOfOneDeviceNeedsNoName) {
+  Machine machine = two_speeds();
+  machine.devices.resize(1);
+  machine.channels.clear();
+  machine.routes.clear();
+  const Lowered lowered = lowered_with({profile("node\top\tmin_us\ndense\tMatMul\t7\n")}, dense_relu(), machine);
+  EXPECT_EQ(lowered.problem.time(OpId{0}, DeviceId{0}), 7 * us);
+}
+
+}  // namespace
+}  // namespace emplace

@@ -1,0 +1,140 @@
+#include "emplace/cost/profile.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "emplace/base/error.hpp"
+
+namespace emplace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_profile(text, "p");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Profile, ATableByKernelCountsItsShortestTimesInMicroseconds) {
+  const Profile p =
+      parse_profile("node\top\truns\tmin_us\tmedian_us\nconv\tConv\t15\t120\t130\nrelu\tRelu\t15\t0\t1\n", "p");
+  EXPECT_THAT(p.devices, ElementsAre(""));
+  ASSERT_EQ(p.rows.size(), 2u);
+  EXPECT_EQ(p.rows[0].op, "conv");
+  EXPECT_EQ(p.rows[0].type, "Conv");
+  EXPECT_DOUBLE_EQ(p.rows[0].seconds, 120e-6);
+  EXPECT_EQ(p.rows[0].line, 2u);
+  EXPECT_EQ(p.rows[1].seconds, 0);
+}
+
+TEST(Profile, ATableOfOpsAndDevicesHasUnitsInItsHeaderAndGapsWhereNothingWasMeasured) {
+  const Profile p = parse_profile("op,cpu:0,gpu:0 (ms),\"odd, name (us)\"\r\na,0.5,2,\r\n\"b,1\",,3,4\r\n\r\n", "p");
+  EXPECT_THAT(p.devices, ElementsAre("cpu:0", "gpu:0", "odd, name"));
+  ASSERT_EQ(p.rows.size(), 4u);
+  EXPECT_DOUBLE_EQ(p.rows[0].seconds, 0.5);
+  EXPECT_EQ(p.rows[0].device, 0u);
+  EXPECT_DOUBLE_EQ(p.rows[1].seconds, 2e-3);
+  EXPECT_EQ(p.rows[2].op, "b,1");
+  EXPECT_EQ(p.rows[2].device, 1u);
+  EXPECT_DOUBLE_EQ(p.rows[3].seconds, 4e-6);
+  EXPECT_EQ(p.rows[3].line, 3u);
+}
+
+TEST(Profile, TabsMakeCommasPartOfNames) {
+  const Profile p = parse_profile("op\tgpu\na,b\t1e-3\n", "p");
+  ASSERT_EQ(p.rows.size(), 1u);
+  EXPECT_EQ(p.rows[0].op, "a,b");
+}
+
+// The events around kernels are of other categories, or fences; the first run of a session is slow.
+TEST(Profile, OnnxRuntimeEventsAreKernelsByTheirNameAndTheShortestRunCounts) {
+  const Profile p = parse_profile(R"([
+{"cat":"Session","pid":1,"tid":1,"dur":99,"ts":1,"ph":"X","name":"model_run","args":{}},
+{"cat":"Node","dur":5,"name":"conv_fence_before","args":{"op_name":"Conv"}},
+{"cat":"Node","dur":900,"name":"conv_kernel_time","args":{"op_name":"Conv","provider":"CPUExecutionProvider",
+  "output_type_shape":[{"float":[1,64,112,112]}],"thread_scheduling_stats":{"main_thread":{"dur":1,"op_name":"no"}}}},
+{"cat":"Node","dur":12.5,"name":"relu_kernel_time","args":{"op_name":"Relu","provider":"CPUExecutionProvider"}},
+{"cat":"Node","dur":700,"name":"conv_kernel_time","args":{"op_name":"Conv","provider":"CPUExecutionProvider"}},
+{"cat":"Node","dur":1,"name":"_kernel_time","args":{"op_name":"Conv","provider":"CUDAExecutionProvider"}}
+])",
+                                  "p");
+  ASSERT_EQ(p.rows.size(), 2u);
+  EXPECT_EQ(p.rows[0].op, "conv");
+  EXPECT_EQ(p.rows[0].type, "Conv");
+  EXPECT_DOUBLE_EQ(p.rows[0].seconds, 700e-6);
+  EXPECT_DOUBLE_EQ(p.rows[1].seconds, 12.5e-6);
+  EXPECT_THAT(p.warnings, ElementsAre("p: 1 kernel times have no op's name"));
+}
+
+TEST(Profile, KernelsOfSeveralProvidersAreSaid) {
+  const Profile p = parse_profile(R"([{"cat":"Node","dur":1,"name":"a_kernel_time","args":{"provider":"CPU"}},
+{"cat":"Node","dur":1,"name":"b_kernel_time","args":{"provider":"CUDA"}}])",
+                                  "p");
+  EXPECT_THAT(p.warnings,
+              ElementsAre(HasSubstr("several execution providers are taken for one device: 'CPU' (1), 'CUDA' (1)")));
+}
+
+TEST(BadProfile, TablesAreRefusedByLine) {
+  EXPECT_EQ(error_of(" \n"), "p: the profile is empty");
+  EXPECT_EQ(error_of("op\n"), "p:1: a profile has a header with the op's name and one column a device, found 'op'");
+  EXPECT_EQ(error_of("op,gpu\n"), "p: the profile has no measured op");
+  EXPECT_EQ(error_of("op,gpu\na,1,2\n"), "p:2: 3 cells where the header has 2");
+  EXPECT_EQ(error_of("op,gpu\na,1\nb,1\na,2\n"), "p:4: op 'a' stands here and on line 2");
+  EXPECT_EQ(error_of("op,gpu\n,1\n"), "p:2: the op's name is empty");
+  EXPECT_EQ(error_of("op,gpu,gpu (ms)\n"), "p:1: the device 'gpu' has two columns");
+  EXPECT_EQ(error_of("op,\na,1\n"), "p:1: a column of the header names no device");
+  EXPECT_EQ(error_of("op,gpu (min)\na,1\n"), "p:1: the unit of column 'gpu (min)' must be s, ms, us or ns, got 'min'");
+  EXPECT_EQ(error_of("op,gpu\n\"a,1\n"), "p:2: a double quote is opened and not closed on the line");
+  EXPECT_EQ(error_of("op,gpu\n\"a\"b,1\n"), "p:2: after a quoted field a comma is wanted, found 'b'");
+  for (const char* cell : {"-1", "fast", "nan", "inf", "1e300", "1 ms", "0x10"})
+    EXPECT_EQ(error_of("op,gpu\na," + std::string(cell) + "\n"),
+              "p:2: column 'gpu' must hold a time from 0 to 1e+07 s or nothing, got '" + std::string(cell) + "'");
+  std::string wide = "op";
+  for (int i = 0; i < 256; ++i) wide += ",d" + std::to_string(i);
+  EXPECT_EQ(error_of(wide + "\n"), "p:1: more than 255 devices in the header");
+}
+
+TEST(BadProfile, JsonIsRefusedByPlace) {
+  EXPECT_EQ(error_of("{\"traceEvents\": []}"), "p: a profile of ONNX Runtime is an array of events, found an object");
+  EXPECT_EQ(error_of("[]"), "p: the profile has no measured op");
+  EXPECT_EQ(error_of("[1]"), "p: event 0: an event is an object");
+  EXPECT_EQ(error_of("[[]]"), "p: event 0: an event is an object, found an array");
+  EXPECT_THAT(error_of("[{\"cat\":\"Node\",\n\"name\":"),
+              testing::AllOf(HasSubstr("p: not a JSON file: "), HasSubstr("line 2")));
+  const std::string kernel = R"([{"cat":"Node","name":"a_kernel_time")";
+  for (const char* dur : {"", ",\"dur\":-1", ",\"dur\":1e300", ",\"dur\":\"7\""})
+    EXPECT_EQ(error_of(kernel + dur + "}]"),
+              "p: event 0: kernel 'a_kernel_time' needs \"dur\", microseconds from 0 to 1e+13");
+  EXPECT_EQ(error_of("[{\"a\":" + std::string(100'000, '[')), "p: event 0: nested more than 64 deep");
+}
+
+TEST(BadProfile, DamagedFilesAreReadOrRefused) {
+  const std::string table = "node\top\tmin_us\na\tConv\t12\nb\tRelu\t3\n";
+  const std::string json =
+      R"([{"cat":"Node","dur":7,"name":"a_kernel_time","args":{"op_name":"Conv","provider":"CPU"}},{"cat":"x"}])";
+  EXPECT_TRUE(rc::check("bytes changed, cut out or doubled", [&] {
+    std::string text = *rc::gen::arbitrary<bool>() ? table : json;
+    for (int changes = *rc::gen::inRange(1, 4); changes > 0 && !text.empty(); --changes) {
+      const std::size_t at = *rc::gen::inRange<std::size_t>(0, text.size());
+      switch (*rc::gen::inRange(0, 3)) {
+        case 0: text[at] = *rc::gen::arbitrary<char>(); break;
+        case 1: text.erase(at, *rc::gen::inRange<std::size_t>(1, 9)); break;
+        default: text.insert(at, text.substr(at, 9)); break;
+      }
+    }
+    try {
+      for (const ProfileRow& row : parse_profile(text, "p").rows) RC_ASSERT(row.seconds >= 0 && !row.op.empty());
+    } catch (const InputError&) {
+    }
+  }));
+}
+
+}  // namespace
+}  // namespace emplace
