@@ -19,6 +19,7 @@ std::span<const Command> commands() {
       {"explain", "what a placement's time and memory go into, and what would help", add_explain},
       {"compare", "placements of one problem side by side", add_compare},
       {"cost", "turn a model and a machine into a problem", add_cost},
+      {"calibrate", "fit a device's figures to measured op times", add_calibrate},
       {"convert", "write a model for Graphviz, for Netron with its placement, or as a problem", add_convert},
       {"inspect", "say what a file holds", add_inspect},
       {"list", "policies, learners, placers, models, machines, readers, simulators", add_list},
@@ -29,8 +30,11 @@ std::span<const Command> commands() {
 void GraphArguments::add(CLI::App& cli) {
   cli.add_option("--batch", batch, "Size of the unknown first dimension of the model's inputs")
       ->check(CLI::PositiveNumber);
-  cli.add_option("--shape", shapes, "Size of a graph input, as input=1x3x224x224; may be repeated");
+  cli.add_option("--shape", shapes, "Size of a graph input, as input=1x3x224x224; may be repeated")
+      ->allow_extra_args(false);
   cli.add_flag("--training", training, "Expand the model to a training step: forward, backward, updates");
+  cli.add_flag("--fuse", fuse,
+               "Fuse element-wise ops into their producers, as runtimes do: one launch, no traffic between");
   cli.add_option("--optimizer", optimizer, "State kept for each parameter in training: sgd, momentum or adam");
 }
 
@@ -40,6 +44,7 @@ SourceOptions GraphArguments::options() const {
   options.read.shapes = parse_shapes(shapes, "--shape");
   ConfigTable roofline("command line");
   if (training) roofline.set("training", {true, "--training"});
+  if (fuse) roofline.set("fuse", {true, "--fuse"});
   if (!optimizer.empty()) roofline.set("optimizer", {optimizer, "--optimizer"});
   options.roofline = read_options<RooflineOptions>(roofline);
   return options;

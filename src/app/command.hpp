@@ -32,6 +32,7 @@ Action add_train(CLI::App& cli);
 Action add_place(CLI::App& cli);
 Action add_simulate(CLI::App& cli);
 Action add_cost(CLI::App& cli);
+Action add_calibrate(CLI::App& cli);
 Action add_convert(CLI::App& cli);
 Action add_explain(CLI::App& cli);
 Action add_compare(CLI::App& cli);
@@ -40,11 +41,12 @@ Action add_list(CLI::App& cli);
 
 // Arguments that several commands share. They are shared_ptr members of the command's captured state.
 
-// --batch, --shape, --training: how a GRAPH becomes a Problem.
+// --batch, --shape, --training, --fuse: how a GRAPH becomes a Problem.
 struct GraphArguments {
   std::optional<std::int64_t> batch;
   std::vector<std::string> shapes;
   bool training = false;
+  bool fuse = false;
   std::string optimizer;
 
   void add(CLI::App& cli);

@@ -9,7 +9,6 @@
 #include "emplace/cost/lower.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/machine/machine.hpp"
-#include "emplace/search/bound.hpp"
 #include "result_json.hpp"
 
 namespace emplace::app {
@@ -18,43 +17,112 @@ namespace {
 
 struct Arguments {
   std::string graph, machine, output;
+  std::vector<std::string> profiles, profile_devices;
   GraphArguments options;
   bool json = false;
 };
 
+std::vector<DeviceProfile> read_profiles(const Arguments& arguments) {
+  if (!arguments.profile_devices.empty() && arguments.profile_devices.size() != arguments.profiles.size())
+    throw InputError("--profile-device",
+                     "{} devices for {} profiles; give one for each --profile, in their order, or none",
+                     arguments.profile_devices.size(), arguments.profiles.size());
+  std::vector<DeviceProfile> profiles;
+  for (std::size_t i = 0; i < arguments.profiles.size(); ++i) {
+    profiles.push_back({read_profile(arguments.profiles[i]),
+                        arguments.profile_devices.empty() ? std::string{} : arguments.profile_devices[i]});
+    for (const std::string& warning : profiles.back().profile.warnings) log_warning("{}", warning);
+  }
+  return profiles;
+}
+
+// The sums with and without fusion; one of the two is the problem's.
+struct Totals {
+  std::vector<DeviceCost> op_by_op, fused;
+};
+
+double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+void print_summary(const Arguments& arguments, const Lowered& lowered, const Totals& totals,
+                   const std::vector<std::string>& warnings) {
+  const Problem& problem = lowered.problem;
+  Json json = {{"problem", problem.name}, {"ops", problem.op_count()}, {"tensors", problem.tensor_count()}};
+  json["devices"] = Json::array();
+  for (std::size_t d = 0; d < problem.device_count(); ++d) {
+    const DeviceCost& cost = lowered.costs[d];
+    Json device = {{"name", problem.devices[d].name}, {"ops", cost.ops}, {"seconds", cost.seconds}};
+    device["unfused_seconds"] = totals.op_by_op[d].seconds;
+    device["fused_seconds"] = totals.fused[d].seconds;
+    if (!arguments.profiles.empty()) {
+      device["measured_ops"] = cost.measured_ops;
+      device["measured_seconds"] = cost.measured_s;
+    }
+    json["devices"].push_back(std::move(device));
+  }
+  if (!arguments.profiles.empty()) {
+    json["profiles"] = Json::array();
+    for (const ProfileUse& use : lowered.measured.profiles)
+      json["profiles"].push_back({{"file", use.file},
+                                  {"rows", use.rows},
+                                  {"used", use.used},
+                                  {"folded", use.folded},
+                                  {"folded_seconds", use.folded_s},
+                                  {"unmatched", use.unmatched},
+                                  {"other_type", use.other_type},
+                                  {"partial", use.partial}});
+  }
+  json["warnings"] = warnings;
+  print_json(json);
+}
+
+void print_tables(const Arguments& arguments, const Lowered& lowered, const Totals& totals) {
+  const Problem& problem = lowered.problem;
+  fmt::print("{}: {} ops, {} tensors, written to {}\n\n", problem.name, problem.op_count(), problem.tensor_count(),
+             arguments.output);
+  const bool profiled = !arguments.profiles.empty();
+  std::vector<std::string> header = {"device", "can run", "op by op", "fused"};
+  if (profiled) header.insert(header.end(), {"measured", "share of the time"});
+  TextTable table(header);
+  for (std::size_t d = 0; d < problem.device_count(); ++d) {
+    const DeviceCost& cost = lowered.costs[d];
+    std::vector<std::string> row = {problem.devices[d].name, fmt::format("{} ops", cost.ops),
+                                    human_seconds(totals.op_by_op[d].seconds), human_seconds(totals.fused[d].seconds)};
+    if (profiled) {
+      row.push_back(fmt::format("{} ops", cost.measured_ops));
+      row.push_back(fmt::format("{:.1f} %", 100 * share(cost.measured_s, cost.seconds)));
+    }
+    table.add(std::move(row));
+  }
+  fmt::print("{}", table.str());
+  for (const ProfileUse& use : lowered.measured.profiles)
+    fmt::print(
+        "\n{}: {} times, {} used, {} of ops that are folded away ({}), {} unmatched, {} of other types, {} in part\n",
+        use.file, use.rows, use.used, use.folded, human_seconds(use.folded_s), use.unmatched.size(),
+        use.other_type.size(), use.partial.size());
+}
+
 ExitCode run_cost(const Arguments& arguments) {
   if (arguments.json && arguments.output.empty())
     throw InputError("--json", "needs -o FILE, since the problem itself would go to standard output");
-  const LoadedProblem loaded = load_problem(arguments.graph, arguments.machine, arguments.options.options());
-  for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
-  const Problem& problem = loaded.problem;
-  write_output(arguments.output, write_problem_json(problem));
+  if (arguments.profiles.empty() && !arguments.profile_devices.empty())
+    throw InputError("--profile-device", "says what a profile measured, but there is no --profile");
+  const SourceOptions options = arguments.options.options();
+  const Machine machine = load_machine(arguments.machine);
+  const std::vector<DeviceProfile> profiles = read_profiles(arguments);
+  const Graph graph = load_graph(arguments.graph, options.read);
+  const Lowered lowered = lower(graph, machine, options.roofline, arguments.graph + "@" + machine.name, profiles);
+  const std::vector<std::string> warnings = cost_warnings(lowered);
+  for (const std::string& warning : warnings) log_warning("{}", warning);
+  write_output(arguments.output, write_problem_json(lowered.problem));
   if (arguments.output.empty()) return ExitCode::done;
-
-  std::vector<Ticks> work(problem.device_count(), 0);
-  std::vector<std::size_t> runnable(problem.device_count(), 0);
-  for (std::size_t op = 0; op < problem.op_count(); ++op)
-    for (std::size_t d = 0; d < problem.device_count(); ++d)
-      if (problem.can_run(OpId{op}, DeviceId{d})) {
-        work[d] += problem.time(OpId{op}, DeviceId{d});
-        ++runnable[d];
-      }
-  if (arguments.json) {
-    Json json = {{"problem", problem.name}, {"ops", problem.op_count()}, {"tensors", problem.tensor_count()}};
-    json["devices"] = Json::array();
-    for (std::size_t d = 0; d < problem.device_count(); ++d)
-      json["devices"].push_back(
-          {{"name", problem.devices[d].name}, {"ops", runnable[d]}, {"seconds", to_seconds(work[d])}});
-    json["warnings"] = loaded.warnings;
-    print_json(json);
-    return ExitCode::done;
-  }
-  fmt::print("{}: {} ops, {} tensors, written to {}\n\n", problem.name, problem.op_count(), problem.tensor_count(),
-             arguments.output);
-  TextTable table({"device", "can run", "all of that"});
-  for (std::size_t d = 0; d < problem.device_count(); ++d)
-    table.add({problem.devices[d].name, fmt::format("{} ops", runnable[d]), human_seconds(to_seconds(work[d]))});
-  fmt::print("{}", table.str());
+  RooflineOptions other = options.roofline;
+  other.fuse = !other.fuse;
+  Totals totals{lowered.costs, device_costs(graph, machine, other, arguments.graph, profiles)};
+  if (options.roofline.fuse) std::swap(totals.op_by_op, totals.fused);
+  if (arguments.json)
+    print_summary(arguments, lowered, totals, warnings);
+  else
+    print_tables(arguments, lowered, totals);
   return ExitCode::done;
 }
 
@@ -65,8 +133,32 @@ Action add_cost(CLI::App& cli) {
   cli.add_option("graph", arguments->graph, "Model file or zoo:NAME?key=value")->required();
   cli.add_option("machine", arguments->machine, "Machine preset (`emplace list machines`) or TOML file")->required();
   cli.add_option("-o,--output", arguments->output, "Write the problem JSON here; standard output without it");
+  cli.add_option(
+         "--profile", arguments->profiles,
+         "Measured op times, which replace the estimates: ONNX Runtime's profiling JSON; a table by op with the "
+         "columns node, op, min_us (tabs); or a table op x device (tabs or commas) whose header names devices "
+         "and units, as in op,cpu:0,gpu:0 (ms). May be repeated")
+      ->allow_extra_args(false);
+  cli.add_option(
+         "--profile-device", arguments->profile_devices,
+         "The device that the profile measured, where it does not say; gpu means gpu:0, gpu:1, ... One for each "
+         "--profile, in their order")
+      ->allow_extra_args(false);
   arguments->options.add(cli);
   cli.add_flag("--json", arguments->json, "Print a summary as one JSON object (needs -o)");
+  cli.footer(
+      "An op lasts max(compute, traffic) + launch overhead, with compute = (FLOPs + half_flops) / (peak x efficiency) "
+      "and\n"
+      "traffic = (bytes + half_bytes) / memory bandwidth, by op class, dtype and device (configs/machines/README.md).\n"
+      "The sum of the ops is told twice: op by op, and with element-wise ops fused into their producers, as a runtime "
+      "that\n"
+      "fuses takes for the whole model; --fuse writes the problem of the fused ops.\n"
+      "`emplace calibrate` fits these figures to profiles. `emplace inspect GRAPH` shows what share of a cost is a "
+      "guess.\n\n"
+      "Examples:\n"
+      "  emplace cost model.onnx k40x2 -o problem.json\n"
+      "  emplace cost zoo:nmt?layers=4 cluster-2x4 --training -o problem.json\n"
+      "  emplace cost model.onnx laptop --profile times.tsv --profile-device cpu:0 -o problem.json");
   return [arguments](World*) { return run_cost(*arguments); };
 }
 

@@ -1,0 +1,191 @@
+// emplace calibrate MACHINE --device NAME GRAPH=PROFILE... -o FILE
+#include <fmt/core.h>
+
+#include <cmath>
+#include <memory>
+
+#include "command.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/log.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/cost/calibrate.hpp"
+#include "emplace/machine/machine.hpp"
+#include "result_json.hpp"
+
+namespace emplace::app {
+
+namespace {
+
+struct Arguments {
+  std::string machine, device, output;
+  std::vector<std::string> models;
+  GraphArguments options;
+  bool json = false;
+};
+
+// GRAPH=PROFILE; the last '=' parts them, since zoo:NAME?key=value has some of its own.
+std::pair<std::string, std::string> graph_and_profile(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw InputError("calibrate", "a model is given as GRAPH=PROFILE (model.onnx=times.tsv), got {}", quote(text));
+  const std::string profile = text.substr(equals + 1);
+  if (!file_exists(profile))
+    throw InputError("calibrate", "{} is read as GRAPH=PROFILE, and there is no profile {}", quote(text),
+                     quote(profile));
+  return {text.substr(0, equals), profile};
+}
+
+Json error_json(const PredictionError& error) {
+  return {{"name", error.model},
+          {"ops", error.ops},
+          {"measured_s", error.measured_s},
+          {"predicted_s", error.predicted_s},
+          {"median_error", error.median_error},
+          {"spearman", std::isnan(error.spearman) ? Json(nullptr) : Json(error.spearman)}};
+}
+
+Json errors_json(const std::vector<PredictionError>& errors) {
+  Json list = Json::array();
+  for (const PredictionError& error : errors) list.push_back(error_json(error));
+  return list;
+}
+
+double total_error(const PredictionError& error) {
+  return error.measured_s > 0 ? error.predicted_s / error.measured_s - 1 : 0;
+}
+
+// The mean of the models' absolute errors in the total.
+double mean_total_error(const std::vector<PredictionError>& errors) {
+  double sum = 0;
+  for (const PredictionError& error : errors) sum += std::abs(total_error(error));
+  return errors.empty() ? 0 : sum / static_cast<double>(errors.size());
+}
+
+void add_row(TextTable& table, const PredictionError& error) {
+  table.add({error.model, fmt::format("{}", error.ops), human_seconds(error.measured_s),
+             human_seconds(error.predicted_s), fmt::format("{:+.1f} %", 100 * total_error(error)),
+             fmt::format("{:.1f} %", 100 * error.median_error),
+             std::isnan(error.spearman) ? std::string("-") : fmt::format("{:.3f}", error.spearman)});
+}
+
+void print_tables(const Arguments& arguments, const Calibration& calibration) {
+  const auto header = [](const char* first) {
+    return TextTable({first, "ops", "measured", "predicted", "total off by", "median op", "rank correlation"});
+  };
+  fmt::print("device {} of {}, written to {}\n\n", quote(arguments.device), arguments.machine, arguments.output);
+  TextTable classes = header("op class");
+  for (const ClassFit& fit : calibration.classes) add_row(classes, fit.error);
+  fmt::print("{}\n", classes.str());
+  TextTable models = header("fitted to all models");
+  for (const PredictionError& error : calibration.models) add_row(models, error);
+  fmt::print("{}", models.str());
+  if (calibration.left_out.empty()) {
+    fmt::print("\nOne model: there is no other to predict it from, so the error on unseen models is not known.\n");
+    return;
+  }
+  TextTable left_out = header("left out, predicted from the others");
+  for (const PredictionError& error : calibration.left_out) add_row(left_out, error);
+  fmt::print("\n{}\nleave-one-model-out error of the total: {:.1f} %\n", left_out.str(),
+             100 * mean_total_error(calibration.left_out));
+}
+
+void print_summary(const Arguments& arguments, const Calibration& calibration) {
+  Json json = {{"machine", arguments.machine}, {"device", arguments.device}, {"output", arguments.output}};
+  json["classes"] = Json::array();
+  for (const ClassFit& fit : calibration.classes) json["classes"].push_back(error_json(fit.error));
+  json["models"] = errors_json(calibration.models);
+  json["left_out"] = errors_json(calibration.left_out);
+  json["left_out_error"] = calibration.left_out.empty() ? Json(nullptr) : Json(mean_total_error(calibration.left_out));
+  print_json(json);
+}
+
+// Names from the command line in a comment: one line each, whatever they hold.
+std::string comment(const std::string& text) {
+  std::string line = "# ";
+  for (const char c : text) line += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
+  return line + "\n";
+}
+
+std::string command_line(const Arguments& arguments) {
+  const GraphArguments& graph = arguments.options;
+  std::string text = fmt::format("emplace calibrate {} --device {}", arguments.machine, arguments.device);
+  if (graph.batch) text += fmt::format(" --batch {}", *graph.batch);
+  for (const std::string& shape : graph.shapes) text += " --shape " + shape;
+  if (graph.training) text += " --training";
+  if (graph.fuse) text += " --fuse";
+  if (!graph.optimizer.empty()) text += " --optimizer " + graph.optimizer;
+  return fmt::format("{} {} -o {}", text, join(arguments.models, " "), arguments.output);
+}
+
+std::string origin(const Arguments& arguments, const std::vector<TimedModel>& models, const Calibration& calibration) {
+  std::string text = comment(fmt::format("{} with the figures of its device {} fitted to measured op times by",
+                                         arguments.machine, arguments.device));
+  text += comment("    " + command_line(arguments));
+  for (std::size_t i = 0; i < models.size(); ++i)
+    text += comment(fmt::format("{}: {} ops of {}, {:+.1f} % off in the total{}", models[i].use.file,
+                                models[i].use.used, models[i].name, 100 * total_error(calibration.models[i]),
+                                calibration.left_out.empty()
+                                    ? std::string{}
+                                    : fmt::format(", {:+.1f} % when predicted from the other models",
+                                                  100 * total_error(calibration.left_out[i]))));
+  return text;
+}
+
+ExitCode run_calibrate(const Arguments& arguments) {
+  const Machine machine = load_machine(arguments.machine);
+  const MachineDevice& device = machine.devices[devices_meant(machine, arguments.device, "--device").front()];
+  const SourceOptions options = arguments.options.options();
+  std::vector<TimedModel> models;
+  for (const std::string& text : arguments.models) {
+    const auto [graph, profile] = graph_and_profile(text);
+    models.push_back(
+        timed_model(graph, load_graph(graph, options.read), options.roofline, read_profile(profile), arguments.device));
+    for (const std::string& warning : models.back().warnings) log_warning("{}", warning);
+  }
+  const Calibration calibration = calibrate(device, models);
+  for (const std::string& warning : calibration.warnings) log_warning("{}", warning);
+  const std::string name = machine.name + "-calibrated";
+  const std::string toml =
+      origin(arguments, models, calibration) + refitted_machine_toml(arguments.machine, calibration.device, name);
+  parse_machine(toml, arguments.output);  // what is written can be read
+  write_file(arguments.output, toml);
+  if (arguments.json)
+    print_summary(arguments, calibration);
+  else
+    print_tables(arguments, calibration);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Action add_calibrate(CLI::App& cli) {
+  const auto arguments = std::make_shared<Arguments>();
+  cli.add_option("machine", arguments->machine, "Machine preset (`emplace list machines`) or TOML file")->required();
+  cli.add_option(
+         "models", arguments->models,
+         "GRAPH=PROFILE: a model file or zoo:NAME?key=value, and op times measured on the device, in a form that "
+         "`emplace cost --profile` reads. Two or more give the error on unseen models")
+      ->required();
+  cli.add_option("--device", arguments->device, "The device that was measured; gpu means gpu:0, gpu:1, ...")
+      ->required();
+  cli.add_option("-o,--output", arguments->output, "Write the machine with the fitted figures here (TOML)")->required();
+  arguments->options.add(cli);
+  cli.add_flag("--json", arguments->json, "Print the residuals as one JSON object");
+  cli.footer(
+      "Fits, for each class of ops, seconds = a + FLOPs / (peak x efficiency) + bytes / bandwidth by robust least "
+      "squares on\n"
+      "relative residuals, and writes efficiency, memory_efficiency, half_flops, half_bytes and launch_overhead_s "
+      "with\n"
+      "overlap = 0 (configs/machines/README.md). The peak stays as it is. Classes without a measured op keep the "
+      "machine's\n"
+      "figures, or take those of all classes together. Profile without fusion (ONNX Runtime: optimisation level 0), so "
+      "that\n"
+      "kernels are the graph's ops.\n\n"
+      "Example:\n"
+      "  emplace calibrate laptop --device cpu:0 resnet50.onnx=resnet50.tsv inception.onnx=inception.json -o "
+      "mine.toml\n"
+      "  emplace cost model.onnx mine.toml -o problem.json");
+  return [arguments](World*) { return run_calibrate(*arguments); };
+}
+
+}  // namespace emplace::app

@@ -1,0 +1,122 @@
+// cost --profile and calibrate as their users meet them.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "emplace/base/files.hpp"
+#include "program.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace::test {
+namespace {
+
+using testing::HasSubstr;
+using Json = nlohmann::json;
+
+const std::string models = "../shared/models/onnx-graph-only/";
+const std::string profiles = "../shared/profiles/";
+
+class Calibrate : public testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& text) {
+    write_file(folder_ / name, text);
+    return folder_ / name;
+  }
+  void expect_refused(const std::vector<std::string>& arguments, const std::string& message) {
+    const auto done = emplace_run(arguments);
+    EXPECT_EQ(done.exit_code, 2) << done.err;
+    EXPECT_EQ(done.out, "");
+    EXPECT_THAT(done.err, HasSubstr(message));
+    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << "one sentence: " << done.err;
+  }
+  TemporaryFolder folder_;
+  const std::string resnet = "zoo:resnet-50?batch=1";
+};
+
+// The names of some ops of the model and the time that the laptop's CPU takes by estimate: a profile that agrees.
+TEST_F(Calibrate, AProfileReplacesEstimatesAndTheReportSaysHowMuch) {
+  const std::string problem = folder_ / "p.json";
+  ASSERT_EQ(emplace_run({"cost", resnet, "laptop", "-o", problem}).exit_code, 0);
+  const Json before = Json::parse(read_file(problem));
+  const std::string first = before["ops"][0]["name"], second = before["ops"][1]["name"];
+  const std::string table = file("t.csv", "op,cpu:0 (ms),gpu\n" + first + ",7,0.25\n" + second + ",,0.5\nghost,1,1\n");
+  const auto done = emplace_run({"cost", resnet, "laptop", "--profile", table, "-o", problem, "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("2 of 5 times are of no op of the graph: 'ghost'"));
+  const Json report = Json::parse(done.out);
+  EXPECT_EQ(report["devices"][0]["measured_ops"], 1);
+  EXPECT_EQ(report["devices"][0]["measured_seconds"], 0.007);
+  EXPECT_EQ(report["devices"][1]["measured_ops"], 2);
+  EXPECT_EQ(report["devices"][1]["measured_seconds"], 0.75);
+  EXPECT_EQ(report["profiles"][0]["used"], 3);
+  EXPECT_EQ(report["profiles"][0]["unmatched"], Json({"ghost", "ghost"}));
+  const Json after = Json::parse(read_file(problem));
+  EXPECT_EQ(after["ops"][0]["seconds"], Json({0.007, 0.25}));
+  EXPECT_EQ(after["ops"][2]["seconds"], before["ops"][2]["seconds"]);
+}
+
+TEST_F(Calibrate, WritesAMachineThatCostsReadsTheSameBytesEachTime) {
+  const std::string problem = folder_ / "p.json";
+  ASSERT_EQ(emplace_run({"cost", resnet, "k40x2", "-o", problem}).exit_code, 0);
+  // Every op at 3 us and twice the time that the estimate gives for the GPU.
+  std::string table = "node\top\tmin_us\n";
+  const Json costed = Json::parse(read_file(problem));
+  for (const Json& op : costed["ops"])
+    table += op["name"].get<std::string>() + "\t\t" + std::to_string(3 + 2e6 * op["seconds"][1].get<double>()) + "\n";
+  const std::string profile = file("times.tsv", table), machine = folder_ / "mine.toml";
+  const std::vector<std::string> command = {"calibrate", "k40x2", "--device", "gpu:1", resnet + "=" + profile,
+                                            "-o",        machine};
+  const auto done = emplace_run(command);
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("convolution"));
+  EXPECT_THAT(done.out, HasSubstr("the error on unseen models is not known"));
+  const std::string text = read_file(machine);
+  EXPECT_THAT(text, HasSubstr("#     emplace calibrate k40x2 --device gpu:1 " + resnet + "=" + profile));
+  ASSERT_EQ(emplace_run(command).exit_code, 0);
+  EXPECT_EQ(read_file(machine), text);
+
+  const auto cost =
+      emplace_run({"cost", resnet, machine, "--profile", profile, "--profile-device", "cpu", "-o", problem, "--json"});
+  ASSERT_EQ(cost.exit_code, 0) << cost.err;
+  const Json devices = Json::parse(cost.out)["devices"];
+  // gpu:0 is of the same [[device]]; the profile now stands for the CPU, so that both are side by side.
+  const double measured = devices[0]["seconds"], fitted = devices[1]["seconds"];
+  EXPECT_NEAR(fitted / measured, 1, 0.1);
+  EXPECT_EQ(devices[2]["seconds"], fitted);
+}
+
+TEST_F(Calibrate, PredictsTheModelsOfSharedFromEachOther) {
+  if (!file_exists(profiles + "README.md")) GTEST_SKIP() << "no profiles here";
+  const auto pair = [](const std::string& model) {
+    return models + model + ".onnx=" + profiles + model + "_opt0_t1.tsv";
+  };
+  const auto done = emplace_run({"calibrate", "laptop", "--device", "cpu:0", pair("resnet50_tv"),
+                                 pair("inception_v3_tv"), "-o", folder_ / "m.toml", "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const Json json = Json::parse(done.out);
+  EXPECT_LT(json["left_out_error"].get<double>(), 0.1);
+  for (const Json& model : json["left_out"]) EXPECT_GT(model["spearman"].get<double>(), 0.95) << model;
+  for (const Json& entry : json["classes"]) EXPECT_GT(entry["ops"].get<int>(), 0);
+}
+
+TEST_F(Calibrate, BadArgumentsAreRefused) {
+  const std::string out = folder_ / "m.toml", times = file("t.tsv", "node\top\tmin_us\nconv\tConv\t1\n");
+  expect_refused({"calibrate", "laptop", "--device", "cpu:0", resnet, "-o", out},
+                 "'zoo:resnet-50?batch=1' is read as GRAPH=PROFILE, and there is no profile '1'");
+  expect_refused({"calibrate", "laptop", "--device", "cpu:0", "model.onnx", "-o", out}, "GRAPH=PROFILE");
+  expect_refused({"calibrate", "laptop", "--device", "npu", resnet + "=" + times, "-o", out},
+                 "--device: machine 'laptop' has no device 'npu' (did you mean 'cpu'?)");
+  expect_refused({"calibrate", "laptop", "--device", "cpu", resnet + "=" + times, "-o", out}, "none of its 1 times");
+  expect_refused({"calibrate", "laptop", resnet + "=" + times, "-o", out}, "--device is required");
+  expect_refused({"cost", resnet, "laptop", "--profile", folder_ / "none.tsv", "-o", out}, "none.tsv");
+  expect_refused(
+      {"cost", resnet, "laptop", "--profile", times, "--profile-device", "cpu", "--profile-device", "gpu", "-o", out},
+      "2 devices for 1 profiles");
+  expect_refused({"cost", resnet, "laptop", "--profile-device", "cpu", "-o", out}, "there is no --profile");
+  expect_refused({"cost", resnet, "laptop", "--profile", file("cut.json", "[{\"cat\":\"Node\","), "-o", out},
+                 "cut.json");
+  EXPECT_FALSE(file_exists(out));
+}
+
+}  // namespace
+}  // namespace emplace::test
