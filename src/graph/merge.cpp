@@ -1,31 +1,16 @@
 #include "emplace/graph/merge.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
-#include <queue>
-#include <unordered_map>
-#include <unordered_set>
 
-#include "emplace/base/error.hpp"
-#include "neighbours.hpp"
+#include "merge_groups.hpp"
 #include "op_row.hpp"
-#include "op_rules.hpp"
-#include "union_find.hpp"
 
 namespace emplace {
 
 namespace {
-
-// What an op that stays would cost depends on its forward op, which is about to become something larger.
-bool is_costed_by_its_forward_op(const GraphOp& op) {
-  if (op.forward_of.is_none()) return false;
-  const OpRow* row = find_row(op.type);
-  return row == nullptr ? op.phase == Phase::backward : row->flops == &twice_forward;
-}
 
 template <class List, class Less>
 void sort_and_keep_once(List& list, Less less) {
@@ -33,16 +18,13 @@ void sort_and_keep_once(List& list, Less less) {
   list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
-// Groups are the parts, then one group for each op that stays.
 class Merger {
  public:
-  Merger(const Graph& graph, const Partition& partition) : old_(graph), partition_(partition) {}
+  Merger(const Graph& graph, const Partition& partition)
+      : old_(graph), partition_(partition), groups_(merge_groups(graph, partition)) {}
 
   PassResult run() {
-    form_groups();
     merge_parameters();
-    join_colocation_groups();
-    name_groups();
     result_.graph.name = old_.name;
     result_.became.resize(old_.ops.size());
     for (const Buffer& buffer : buffers_)
@@ -51,39 +33,23 @@ class Merger {
     for (std::size_t i = 0; i < old_.tensors.size(); ++i)
       if (const GraphTensor& tensor = old_.tensors[i]; tensor.producer.is_none())
         tensor_now_[i] = Operand::of(result_.graph.add_input(tensor.name, tensor.dtype, tensor.shape));
-    for (const std::uint32_t group : order())
-      if (!members_[group].empty()) add(group);
+    for (const std::uint32_t group : groups_.order)
+      if (!groups_.members[group].empty()) add(group);
     link_to_forward_ops();
     return std::move(result_);
   }
 
  private:
-  void form_groups() {
-    EMPLACE_CHECK(partition_.part_of.size() == old_.ops.size(), "{} parts for {} ops", partition_.part_of.size(),
-                  old_.ops.size());
-    group_of_ = partition_.part_of;
-    auto groups = static_cast<std::uint32_t>(partition_.parts.size());
-    stated_.assign(groups, 1);
-    for (std::size_t i = 0; i < old_.ops.size(); ++i) {
-      if (group_of_[i] != Partition::alone) continue;
-      group_of_[i] = groups++;
-      const GraphOp& op = old_.ops[i];
-      stated_.push_back(is_costed_by_its_forward_op(op) &&
-                        partition_.part_of[op.forward_of.index()] != Partition::alone);
-    }
-    members_ = members_of(group_of_, groups);
-    groups_ = groups;
-  }
-
   // The weights of one merged op are one buffer.
   void merge_parameters() {
     using Signature = std::pair<std::vector<std::uint32_t>, std::pair<bool, DType>>;
     std::map<Signature, std::uint32_t> known;
     for (const GraphParameter& parameter : old_.parameters) {
       Signature users{{}, {parameter.trainable, parameter.dtype}};
-      for (const OpId user : parameter.users) users.first.push_back(group_of_[user.index()]);
+      for (const OpId user : parameter.users) users.first.push_back(groups_.of_op[user.index()]);
       sort_and_keep_once(users.first, std::less<>());
-      const bool all_merged = std::all_of(users.first.begin(), users.first.end(), [&](auto g) { return stated_[g]; });
+      const bool all_merged =
+          std::all_of(users.first.begin(), users.first.end(), [&](auto g) { return groups_.stated[g]; });
       auto buffer = static_cast<std::uint32_t>(buffers_.size());
       if (all_merged && !users.first.empty() && parameter.bytes())
         buffer = known.try_emplace(std::move(users), buffer).first->second;
@@ -97,98 +63,17 @@ class Merger {
     }
   }
 
-  // Ops that are one now tie the groups of all together.
-  void join_colocation_groups() {
-    std::unordered_map<std::string_view, std::uint32_t> number;
-    std::vector<std::uint32_t> of_op(old_.ops.size(), Partition::alone);
-    for (std::size_t i = 0; i < old_.ops.size(); ++i) {
-      if (old_.ops[i].colocate.empty()) continue;
-      const auto fresh = static_cast<std::uint32_t>(colocation_names_.size());
-      of_op[i] = number.try_emplace(old_.ops[i].colocate, fresh).first->second;
-      if (of_op[i] == fresh) colocation_names_.push_back(old_.ops[i].colocate);
-    }
-    UnionFind joined(colocation_names_.size());
-    colocation_.assign(groups_, Partition::alone);
-    for (std::size_t i = 0; i < old_.ops.size(); ++i) {
-      if (of_op[i] == Partition::alone) continue;
-      std::uint32_t& group = colocation_[group_of_[i]];
-      group = group == Partition::alone ? of_op[i] : joined.join(group, of_op[i]);
-    }
-    for (std::uint32_t& group : colocation_)
-      if (group != Partition::alone) group = joined.first(group);
-  }
-
-  void name_groups() {
-    names_.resize(groups_);
-    std::unordered_set<std::string> taken;
-    const auto is_named = [&](std::uint32_t g) {
-      return g < partition_.parts.size() && !partition_.parts[g].name.empty();
-    };
-    for (std::uint32_t g = 0; g < groups_; ++g) {
-      if (members_[g].empty() || is_named(g)) continue;
-      names_[g] = old_.ops[heaviest(g)].name;
-      taken.insert(names_[g]);
-    }
-    std::unordered_map<std::string, std::size_t> copies;
-    for (std::uint32_t g = 0; g < groups_; ++g) {
-      if (members_[g].empty() || !is_named(g)) continue;
-      const std::string& wanted = partition_.parts[g].name;
-      std::size_t& copy = copies[wanted];
-      do names_[g] = ++copy == 1 ? wanted : fmt::format("{}#{}", wanted, copy);
-      while (!taken.insert(names_[g]).second);
-    }
-  }
-
-  [[nodiscard]] std::uint32_t heaviest(std::uint32_t group) const {
-    std::uint32_t best = members_[group].front();
-    if (members_[group].size() == 1) return best;
-    OpCost most = cost_of(old_, OpId{best});
-    for (const std::uint32_t member : members_[group].subspan(1)) {
-      const OpCost cost = cost_of(old_, OpId{member});
-      const auto size = [](const OpCost& c) {
-        return std::pair(c.flops, static_cast<double>(c.bytes_read) + static_cast<double>(c.bytes_written));
-      };
-      if (size(cost) <= size(most)) continue;
-      best = member;
-      most = cost;
-    }
-    return best;
-  }
-
-  // Groups in topological order, that of the smallest member first.
-  [[nodiscard]] std::vector<std::uint32_t> order() const {
-    const IdLists before = contracted(predecessors_of(old_), group_of_, groups_), after = reversed(before);
-    using Ready = std::pair<std::uint32_t, std::uint32_t>;  // smallest member, group
-    std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
-    const auto push = [&](std::uint32_t g) { ready.push({members_[g].empty() ? 0 : members_[g].front(), g}); };
-    std::vector<std::uint32_t> waits(groups_), sorted;
-    for (std::uint32_t g = 0; g < groups_; ++g) {
-      waits[g] = static_cast<std::uint32_t>(before[g].size());
-      if (waits[g] == 0) push(g);
-    }
-    while (!ready.empty()) {
-      const std::uint32_t group = ready.top().second;
-      ready.pop();
-      sorted.push_back(group);
-      for (const std::uint32_t next : after[group])
-        if (--waits[next] == 0) push(next);
-    }
-    for (std::uint32_t g = 0; g < groups_; ++g)
-      EMPLACE_CHECK(waits[g] == 0, "a path leaves part {} of {} and comes back", names_[g], old_.name);
-    return sorted;
-  }
-
   void add(std::uint32_t group) {
-    GraphOp op = stated_[group] ? merged(group) : copied(group);
-    op.name = std::move(names_[group]);
-    op.colocate = colocation_[group] == Partition::alone ? "" : colocation_names_[colocation_[group]];
+    GraphOp op = groups_.stated[group] ? merged(group) : copied(group);
+    op.name = std::move(groups_.names[group]);
+    op.colocate = std::move(groups_.colocate[group]);
     const OpId id = result_.graph.add_op(std::move(op));
-    for (const std::uint32_t member : members_[group]) result_.became[member] = id;
-    for (const std::uint32_t member : members_[group]) add_outputs(id, group, old_.ops[member]);
+    for (const std::uint32_t member : groups_.members[group]) result_.became[member] = id;
+    for (const std::uint32_t member : groups_.members[group]) add_outputs(id, group, old_.ops[member]);
   }
 
   [[nodiscard]] GraphOp copied(std::uint32_t group) const {
-    GraphOp op = old_.ops[members_[group].front()];
+    GraphOp op = old_.ops[groups_.members[group].front()];
     op.outputs.clear();
     for (Operand& input : op.inputs) {
       if (input.is_parameter()) input = Operand::of(ParameterId{buffer_of_[input.index]});
@@ -203,7 +88,7 @@ class Merger {
     GraphOp op;
     std::map<std::string_view, std::uint32_t> types;
     bool any_forward = false, all_update = true;
-    for (const std::uint32_t member : members_[group]) {
+    for (const std::uint32_t member : groups_.members[group]) {
       const GraphOp& was = old_.ops[member];
       any_forward = any_forward || was.phase == Phase::forward;
       all_update = all_update && was.phase == Phase::update;
@@ -228,7 +113,7 @@ class Merger {
     double flops = 0;
     Bytes read = 0, written = 0;
     bool incomplete = false;
-    for (const std::uint32_t member : members_[group]) {
+    for (const std::uint32_t member : groups_.members[group]) {
       const OpCost cost = cost_of(old_, OpId{member});
       const MemoryTraffic kept = partition_.fused ? without_vanished(cost, group, old_.ops[member])
                                                   : MemoryTraffic{cost.bytes_read, cost.bytes_written};
@@ -265,7 +150,7 @@ class Merger {
 
   // What comes from outside, each once; groups waited for go to `after`.
   void take_operands(std::uint32_t group, GraphOp& merged_op) const {
-    for (const std::uint32_t member : members_[group]) {
+    for (const std::uint32_t member : groups_.members[group]) {
       const GraphOp& op = old_.ops[member];
       // The output of a Variable stands for its parameter where others read it, as in share_parameters.
       const bool variable = op.type == "Variable" && !op.outputs.empty() && !vanishes(op.outputs.front(), group);
@@ -275,7 +160,7 @@ class Merger {
         if (input.is_tensor() && !is_inner(input.index, group)) merged_op.inputs.push_back(tensor_now_[input.index]);
       }
       for (const OpId before : op.after)
-        if (group_of_[before.index()] != group) merged_op.after.push_back(result_.became[before.index()]);
+        if (groups_.of_op[before.index()] != group) merged_op.after.push_back(result_.became[before.index()]);
     }
     // An update names its parameter first, then gradients.
     sort_and_keep_once(merged_op.inputs, [](const Operand& a, const Operand& b) {
@@ -290,14 +175,14 @@ class Merger {
 
   [[nodiscard]] bool is_inner(std::uint32_t tensor, std::uint32_t group) const {
     const OpId producer = old_.tensors[tensor].producer;
-    return !producer.is_none() && group_of_[producer.index()] == group;
+    return !producer.is_none() && groups_.of_op[producer.index()] == group;
   }
 
   // Is the tensor read, by members of the group that makes it alone?
   [[nodiscard]] bool vanishes(TensorId id, std::uint32_t group) const {
     const std::vector<OpId>& consumers = old_.tensors[id.index()].consumers;
-    return stated_[group] && !consumers.empty() && is_inner(id.value, group) &&
-           std::all_of(consumers.begin(), consumers.end(), [&](OpId op) { return group_of_[op.index()] == group; });
+    return groups_.stated[group] && !consumers.empty() && is_inner(id.value, group) &&
+           std::all_of(consumers.begin(), consumers.end(), [&](OpId op) { return groups_.of_op[op.index()] == group; });
   }
 
   // Of a merged op: tensors that others read, and the results of ops that nobody reads.
@@ -307,8 +192,8 @@ class Merger {
     for (const TensorId output : op.outputs) {
       const GraphTensor& tensor = old_.tensors[output.index()];
       const bool leaves = std::any_of(tensor.consumers.begin(), tensor.consumers.end(),
-                                      [&](OpId consumer) { return group_of_[consumer.index()] != group; });
-      if (leaves || result || !stated_[group])
+                                      [&](OpId consumer) { return groups_.of_op[consumer.index()] != group; });
+      if (leaves || result || !groups_.stated[group])
         tensor_now_[output.index()] =
             Operand::of(result_.graph.add_output(id, tensor.name, tensor.dtype, tensor.shape));
     }
@@ -316,10 +201,10 @@ class Merger {
 
   // Only now, since a file may list a backward op before its forward op.
   void link_to_forward_ops() {
-    for (std::uint32_t g = 0; g < groups_; ++g) {
-      if (members_[g].empty()) continue;
-      const GraphOp& first = old_.ops[members_[g].front()];
-      GraphOp& op = result_.graph.ops[result_.became[members_[g].front()].index()];
+    for (std::uint32_t g = 0; g < groups_.count; ++g) {
+      if (groups_.members[g].empty()) continue;
+      const GraphOp& first = old_.ops[groups_.members[g].front()];
+      GraphOp& op = result_.graph.ops[result_.became[groups_.members[g].front()].index()];
       const bool none = op.phase == Phase::forward || first.forward_of.is_none();
       op.forward_of = none ? OpId{} : result_.became[first.forward_of.index()];
     }
@@ -332,14 +217,8 @@ class Merger {
 
   const Graph& old_;
   const Partition& partition_;
+  MergeGroups groups_;
   PassResult result_;
-  std::uint32_t groups_ = 0;
-  std::vector<std::uint32_t> group_of_;  // per op
-  std::vector<char> stated_;             // per group: merged into a `<Class>Layer`
-  IdLists members_;
-  std::vector<std::string> names_;  // per group
-  std::vector<std::string> colocation_names_;
-  std::vector<std::uint32_t> colocation_;  // per group
   std::vector<Buffer> buffers_;
   std::vector<std::uint32_t> buffer_of_;  // per parameter
   std::vector<Operand> tensor_now_;
