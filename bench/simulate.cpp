@@ -27,17 +27,20 @@ constexpr std::size_t rotation = 64;
 
 // One output an op; each op but the first reads one or two earlier ops of the `window` before it, 1.5 edges an op. Op
 // times are log-uniform in 1-100 us, tensors in 10 kB - 1 MB; each ordered pair of devices has its channel (10 us, 10
-// GB/s).
-Problem random_problem(std::uint32_t ops, std::uint32_t devices, std::uint32_t window) {
+// GB/s), or with `egress` each device one to all others.
+Problem random_problem(std::uint32_t ops, std::uint32_t devices, std::uint32_t window, bool egress) {
   Stream random({.seed = 1, .purpose = Purpose::test, .index = ops});
   const auto log_uniform = [&](double low, double high) { return low * std::pow(high / low, random.uniform()); };
   ProblemBuilder builder("bench");
   for (std::uint32_t d = 0; d < devices; ++d) builder.add_device({"d" + std::to_string(d), "", no_memory_limit});
+  ChannelId channel;
   for (std::uint32_t i = 0; i < devices; ++i)
-    for (std::uint32_t j = 0; j < devices; ++j)
-      if (i != j)
-        builder.add_route(DeviceId{i}, DeviceId{j},
-                          {builder.add_channel({std::to_string(i) + "-" + std::to_string(j), 1e-5, 1e10, true})});
+    for (std::uint32_t j = 0; j < devices; ++j) {
+      if (i == j) continue;
+      if (!egress || channel.is_none() || j == (i == 0 ? 1 : 0))
+        channel = builder.add_channel({std::to_string(i) + "-" + std::to_string(j), 1e-5, 1e10, true});
+      builder.add_route(DeviceId{i}, DeviceId{j}, {channel});
+    }
   std::vector<std::vector<OpId>> consumers(ops);
   for (std::uint32_t op = 0; op < ops; ++op) {
     std::vector<double> seconds(devices);
@@ -65,14 +68,16 @@ struct Case {
 
 // Random: each op anywhere. Contiguous: the topological order cut into random stretches, as many as devices.
 // The order, for the schedules that need one, is the problem's topological order.
-std::shared_ptr<const Case> make_case(std::uint32_t ops, std::uint32_t devices, bool contiguous, std::uint32_t window) {
+std::shared_ptr<const Case> make_case(std::uint32_t ops, std::uint32_t devices, const std::string& variant) {
   // A benchmark is called several times to find the number of its iterations, and the next one often has the same case.
-  static std::tuple<std::uint32_t, std::uint32_t, bool, std::uint32_t> made;
+  static std::tuple<std::uint32_t, std::uint32_t, std::string> made;
   static std::shared_ptr<const Case> kept;
-  if (kept && made == std::tuple(ops, devices, contiguous, window)) return kept;
+  if (kept && made == std::tuple(ops, devices, variant)) return kept;
   kept.reset();
   auto it = std::make_shared<Case>();
-  it->problem = random_problem(ops, devices, window);
+  const bool contiguous = variant == "placements:contiguous";
+  // Inputs from anywhere before make a wide graph, with many ops ready at once.
+  it->problem = random_problem(ops, devices, variant == "graph:wide" ? ops : 256, variant == "network:egress");
   for (std::uint32_t k = 0; k < rotation; ++k) {
     Stream random({.seed = 2, .purpose = Purpose::test, .update = ops, .index = k});
     Placement placement{std::vector<std::uint8_t>(ops), it->problem.topological};
@@ -84,7 +89,7 @@ std::shared_ptr<const Case> make_case(std::uint32_t ops, std::uint32_t devices, 
                      : random.below(devices));
     it->placements.push_back(std::move(placement));
   }
-  made = {ops, devices, contiguous, window};
+  made = {ops, devices, variant};
   kept = it;
   return kept;
 }
@@ -120,8 +125,8 @@ void limit_memory(Problem& problem, const Case& it, Schedule schedule) {
 }
 
 void run(benchmark::State& state, const std::string& engine_name, What what, std::uint32_t ops, std::uint32_t devices,
-         bool contiguous, std::uint32_t window) {
-  const auto it = make_case(ops, devices, contiguous, window);
+         const std::string& variant) {
+  const auto it = make_case(ops, devices, variant);
   Problem problem = it->problem;
   if (what == What::feasible)
     limit_memory(problem, *it,
@@ -142,11 +147,11 @@ void run(benchmark::State& state, const std::string& engine_name, What what, std
   state.counters["ns_per_unit"] = seconds * 1e9 / (units * static_cast<double>(state.iterations()));
 }
 
-void add(const std::string& engine, What what, std::uint32_t ops, std::uint32_t devices, const std::string& extra = "",
-         std::uint32_t window = 256) {
+void add(const std::string& engine, What what, std::uint32_t ops, std::uint32_t devices,
+         const std::string& extra = "") {
   const std::string name = name_of(engine, what, ops, devices, extra);
   benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
-    run(state, engine, what, ops, devices, extra == "placements:contiguous", window);
+    run(state, engine, what, ops, devices, extra);
   })->Unit(benchmark::kMicrosecond);
 }
 
@@ -163,7 +168,7 @@ std::vector<std::uint32_t> fifo_order_of(const Problem& problem, const Placement
 // One iteration: one op, any one, tried on another device. The base changes every `moves_a_base` moves, off the clock.
 void run_incremental(benchmark::State& state, std::uint32_t ops, std::uint32_t devices, bool fifo_order) {
   constexpr std::size_t moves_a_base = 1000;
-  const auto it = make_case(ops, devices, false, 256);
+  const auto it = make_case(ops, devices, "");
   std::vector<Placement> placements = it->placements;
   if (fifo_order)
     for (Placement& placement : placements) placement.order = fifo_order_of(it->problem, placement);
@@ -209,9 +214,9 @@ void add_incremental(std::uint32_t ops, std::uint32_t devices, bool fifo_order) 
 }
 
 // One iteration: 16 placements.
-void run_batch(benchmark::State& state, What what, std::uint32_t ops, std::uint32_t devices, bool contiguous,
+void run_batch(benchmark::State& state, What what, std::uint32_t ops, std::uint32_t devices, const std::string& variant,
                BatchKernel kernel) {
-  const auto it = make_case(ops, devices, contiguous, 256);
+  const auto it = make_case(ops, devices, variant);
   Problem problem = it->problem;
   if (what == What::feasible) limit_memory(problem, *it, Schedule::in_order);
   const auto engine = make_batch_engine(problem, problem.topological, kernel);
@@ -233,9 +238,8 @@ void run_batch(benchmark::State& state, What what, std::uint32_t ops, std::uint3
 
 void add_batch(What what, std::uint32_t ops, std::uint32_t devices, const std::string& extra = "",
                BatchKernel kernel = batch_kernels().back()) {
-  benchmark::RegisterBenchmark(
-      name_of("batch-in-order", what, ops, devices, extra).c_str(),
-      [=](benchmark::State& state) { run_batch(state, what, ops, devices, extra == "placements:contiguous", kernel); })
+  benchmark::RegisterBenchmark(name_of("batch-in-order", what, ops, devices, extra).c_str(),
+                               [=](benchmark::State& state) { run_batch(state, what, ops, devices, extra, kernel); })
       ->Unit(benchmark::kMicrosecond);
 }
 
@@ -255,8 +259,12 @@ void add_all() {
       for (const BatchKernel kernel : batch_kernels())
         if (kernel != batch_kernels().back())
           add_batch(what, ops, 4, "kernel:" + std::string(emplace::name_of(kernel)), kernel);
-      // Inputs from anywhere before: a wide graph, many ops ready at once.
-      add("exact-fifo", what, ops, 4, "graph:wide", 1000000000);
+      add("exact-fifo", what, ops, 4, "graph:wide");
+      for (const std::uint32_t devices : {4U, 5U, 9U}) {
+        add("exact-fifo", what, ops, devices, "network:egress");
+        add("exact-in-order", what, ops, devices, "network:egress");
+        add_batch(what, ops, devices, "network:egress");
+      }
     }
   for (const std::uint32_t ops : sizes)
     for (const What what : whats)

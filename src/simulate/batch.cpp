@@ -136,12 +136,13 @@ class Batch final : public BatchEngine {
         scalar_(problem, network_, order),
         exact_(make_exact_engine(problem, Schedule::in_order)),
         kernel_(kernel),
-        in_lanes_(network_.private_pairs && problem.device_count() <= batch::most_devices),
+        in_lanes_(network_.one_line &&
+                  problem.device_count() <= (network_.private_pairs ? batch::most_devices : batch::most_on_lines)),
         device_(problem.op_count() * batch::lanes + 16),
         where_(problem.op_count() * ((problem.device_count() + 3) / 4) * 8 + 8),
         ready_(program_.slots * batch::lanes * sizeof(double)),
         device_free_(std::max<std::size_t>(problem.device_count(), 8) * batch::lanes * sizeof(double)),
-        pair_free_(problem.device_count() * problem.device_count() * batch::lanes * sizeof(double)),
+        pair_free_((problem.device_count() * problem.device_count() + 2) * batch::lanes * sizeof(double)),
         makespan_(batch::lanes * sizeof(double)) {
     one_.order.assign(order.begin(), order.end());
     one_.device.resize(problem.op_count());

@@ -5,6 +5,7 @@
 
 #include "batch_bound.hpp"
 #include "batch_lanes.hpp"
+#include "batch_lines.hpp"
 #include "batch_pack.hpp"
 #include "batch_view.hpp"
 #include "batch_walk.hpp"
@@ -20,12 +21,6 @@ template <unsigned N>
     if constexpr (d.value > 0) chosen = choose(masks[d.value], values[d.value], chosen);
   });
   return chosen;
-}
-
-// A consumer in the code takes the arrival of the tensor.
-constexpr unsigned consumer_size = 3;
-[[gnu::always_inline]] inline void put(double* ready, const std::uint32_t* consumer, Vector arrival) {
-  store(ready + consumer[2], larger(load(ready + consumer[1]), arrival));
 }
 
 // Few devices: free times of devices and of pairs of devices live in registers.
@@ -167,9 +162,9 @@ void walk_gathered(const View& view, unsigned first, const Stretch& begin, const
 
     std::uint32_t tensors = code[2];
     for (code += 3; tensors != 0; --tensors, transfer += columns) {
+      Vector until = end;
       // A copy that is already sent arrives when its pair of devices is free again.
       Index sent_to = no_set();
-      Vector until = end;
       for (std::uint32_t consumers = *code++; consumers != 0; --consumers, code += consumer_size) {
         const Index there = device_of(code[0]);
         const Places at(plus(row, there));
@@ -213,13 +208,18 @@ Walk walk_for(unsigned devices) {
   }
 }
 
+template <bool Record>
+Walk walk_for(const View& view) {
+  if (view.shared_lines) return lines_for<Record>(view.devices);
+  return (view.uniform ? walk_for<true, Record> : walk_for<false, Record>)(view.devices);
+}
+
 void run(const View& view) {
   pack(view);
   const unsigned devices = view.devices < 8 ? 8 : view.devices;
   __builtin_memset(view.device_free, 0, devices * lanes * sizeof(double));
-  __builtin_memset(view.pair_free, 0, std::size_t{view.devices} * view.devices * lanes * sizeof(double));
-  const Walk walk = view.bound ? (view.uniform ? walk_for<true, true> : walk_for<false, true>)(view.devices)
-                               : (view.uniform ? walk_for<true, false> : walk_for<false, false>)(view.devices);
+  __builtin_memset(view.pair_free, 0, (std::size_t{view.devices} * view.devices + 2) * lanes * sizeof(double));
+  const Walk walk = view.bound ? walk_for<true>(view) : walk_for<false>(view);
   const Bounding bounding = view.bound ? bounding_for(view.devices) : Bounding{};
   if (view.bound) bounding.begin(view);
   for (std::size_t s = 0; s < view.stretch_count; ++s) {
@@ -231,7 +231,8 @@ void run(const View& view) {
   for (unsigned lane = 0; lane < lanes; ++lane) {
     double last = 0;
     for (unsigned d = 0; d < view.devices; ++d) {
-      const double end = view.device_free[view.devices <= 8 ? d * lanes + lane : lane * view.devices + d];
+      const double end =
+          view.device_free[view.devices <= 8 || view.shared_lines ? d * lanes + lane : lane * view.devices + d];
       last = end > last ? end : last;
     }
     view.makespan[lane] = last;

@@ -36,6 +36,9 @@ inline Index plus(Index a, Index b) { return _mm512_add_epi64(a, b); }
 inline Index times(Index a, unsigned b) { return _mm512_mullo_epi64(a, _mm512_set1_epi64(b)); }
 inline Mask equal(Index a, Index b) { return _mm512_cmpeq_epi64_mask(a, b); }
 inline Mask both(Mask a, Mask b) { return a & b; }
+inline Mask either(Mask a, Mask b) { return a | b; }
+inline Mask without(Mask a, Mask b) { return static_cast<Mask>(a & ~b); }
+inline Mask no_lanes() { return 0; }
 // Sets of positions below 64.
 inline Index no_set() { return _mm512_setzero_si512(); }
 inline Index with(Index set, Index position) {
@@ -110,6 +113,9 @@ inline Index plus(Index a, Index b) { return a + b; }
 inline Index times(Index a, unsigned b) { return a * static_cast<std::int64_t>(b); }
 inline Mask equal(Index a, Index b) { return a == b; }
 inline Mask both(Mask a, Mask b) { return a & b; }
+inline Mask either(Mask a, Mask b) { return a | b; }
+inline Mask without(Mask a, Mask b) { return a & ~b; }
+inline Mask no_lanes() { return Mask{}; }
 inline Index no_set() { return Index{}; }
 inline Index with(Index set, Index position) { return set | every(1) << position; }
 inline Mask contains(Index set, Index position) { return (set >> position & 1) == 1; }

@@ -10,12 +10,12 @@ namespace {
 
 // Words for an op; none where nothing reads them.
 inline unsigned packed_words(const View& view) {
-  return view.devices <= most_one_hot || view.bound ? words_of(view.devices) : 0;
+  return view.one_hot() || view.shared_lines || view.bound ? words_of(view.devices) : 0;
 }
 
 inline void pack_one_by_one(const View& view, std::size_t begin) {
   const unsigned words = packed_words(view);
-  const bool devices = view.devices > most_one_hot;
+  const bool devices = !view.one_hot() && !view.shared_lines;
   for (std::size_t op = begin; op < view.ops; ++op) {
     std::uint64_t where[max_words] = {};
     for (unsigned lane = 0; lane < lanes; ++lane) {
@@ -32,7 +32,7 @@ inline void pack_one_by_one(const View& view, std::size_t begin) {
 // 16 ops at a time: the 16 x 16 bytes are transposed by interleaving rows four times.
 inline void pack(const View& view) {
   const unsigned words = packed_words(view);
-  const bool devices = view.devices > most_one_hot;
+  const bool devices = !view.one_hot() && !view.shared_lines;
   std::size_t op = 0;
   for (; op + 16 <= view.ops; op += 16) {
     __m128i a[16], b[16];

@@ -33,18 +33,25 @@ BatchProgram::BatchProgram(const Problem& p, const Network& network, std::span<c
     : devices(p.device_count()), columns(p.route_classes.size()) {
   if (!network.complete || columns == 0) ++columns;
   uniform = columns == 1;
+  shared_lines = !network.private_pairs;
+  std::vector<std::int32_t> lines(2, -1);  // the first two are no channel's
   for (std::size_t pair = 0; pair < devices * devices; ++pair) {
     const std::int32_t cls = p.route_class[pair];
     column.push_back(cls < 0 ? static_cast<std::int64_t>(columns) - 1 : cls);
     const bool contends = !network.contended[pair].empty();
     contended.push_back(contends ? -1 : 0);
     uniform &= contends || pair / devices == pair % devices;
+    const std::int32_t channel = network.line[pair];
+    if (channel >= 0 && std::ranges::find(lines, channel) == lines.end()) lines.push_back(channel);
+    const auto at = (std::ranges::find(lines, channel) - lines.begin()) * batch::lanes;
+    line.push_back(channel < 0 ? batch::zero_slot * batch::lanes : at);
+    line_after.push_back(channel < 0 ? batch::waste_slot * batch::lanes : at);
   }
 
   std::vector<std::uint32_t> slot_of(p.op_count(), none);
   Slots free_slots(slots);
   std::size_t tensors = 0;
-  const bool in_pairs = devices <= batch::most_one_hot;
+  const bool in_pairs = view().one_hot();
   const auto add_consumer = [&](std::uint32_t op, std::uint32_t from, std::uint32_t to) {
     code.insert(code.end(), {op, from * batch::lanes, to * batch::lanes});
   };
@@ -93,6 +100,9 @@ batch::View BatchProgram::view() const {
   view.column = column.data();
   view.contended = contended.data();
   view.uniform = uniform;
+  view.line = line.data();
+  view.line_after = line_after.data();
+  view.shared_lines = shared_lines;
   return view;
 }
 

@@ -21,12 +21,13 @@ struct BatchProgram {
   std::size_t devices;
   std::vector<std::uint32_t> code;
   std::vector<batch::Stretch> stretches;
-  std::vector<double> op_time;          // N x D
-  std::vector<double> transfer;         // tensors with consumers x columns
-  std::size_t columns;                  // of route classes, and one for missing routes where there are any
-  std::vector<std::int64_t> column;     // D x D
-  std::vector<std::int64_t> contended;  // D x D
-  bool uniform;
+  std::vector<double> op_time;                 // N x D
+  std::vector<double> transfer;                // tensors with consumers x columns
+  std::size_t columns;                         // of route classes, and one for missing routes where there are any
+  std::vector<std::int64_t> column;            // D x D
+  std::vector<std::int64_t> contended;         // D x D
+  std::vector<std::int64_t> line, line_after;  // D x D
+  bool uniform, shared_lines;
   // Ready times live in slots that are handed out like registers, from an op's first producer to its own start: the
   // slots in use at a time stay in the nearest cache.
   std::size_t slots = 2;

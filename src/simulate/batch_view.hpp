@@ -11,6 +11,7 @@ inline constexpr unsigned lanes = 16;
 // Up to this many devices, an op has a word of 16 bits a device: the lanes that have the op there.
 inline constexpr unsigned most_one_hot = 4;
 inline constexpr unsigned most_devices = 64;  // of all kernels
+inline constexpr unsigned most_on_lines = 6;  // where pairs share lines
 
 // Ready times are in slots. Nothing is ever written into the first; nothing is read from the second.
 inline constexpr std::uint32_t zero_slot = 0;
@@ -66,7 +67,7 @@ struct View {
   unsigned devices;
   // The walk, op after op in the order: op id, slot of its ready time, tensors that have consumers; for each of these
   // its consumers; for each consumer: op id, slot that holds the latest arrival so far, slot to put the new one into.
-  // Slots are counted in doubles. Up to most_one_hot devices consumers come (and are counted) in pairs, an odd one with
+  // Slots are counted in doubles. With one_hot() consumers come (and are counted) in pairs, an odd one with
   // the op itself.
   const std::uint32_t* code;
   const Stretch* stretches;  // one more than there are: the end
@@ -77,13 +78,20 @@ struct View {
   const std::int64_t* column;     // devices x devices: of the transfer row; the last where there is no route
   const std::int64_t* contended;  // devices x devices: all bits, or none
   bool uniform;                   // one column for all pairs, all contended
+  // devices x devices: where the free time of the pair's line is, and where the next one goes. Without contention that
+  // is a line that stays free, and one that nobody reads.
+  const std::int64_t *line, *line_after;
+  bool shared_lines;  // some pairs wait for the same
+
+  // Whether consumers come in pairs.
+  [[nodiscard]] bool one_hot() const { return devices <= most_one_hot && !shared_lines; }
 
   const std::uint8_t* const* placement;  // lanes pointers to the device of each op
   std::uint8_t* device;                  // ops x lanes, and 16 more
   std::uint8_t* where;                   // ops x words of 8, and 8 more: bits 16 d + lane
   double* ready;                         // slots x lanes
   double* device_free;                   // devices x lanes
-  double* pair_free;                     // devices x devices x lanes
+  double* pair_free;                     // devices x devices + 2 x lanes: of pairs, or of lines
   double* makespan;                      // lanes; infinite if an op cannot run or a route is missing
   const BoundView* bound;                // null: memory is not wanted
 };

@@ -156,15 +156,22 @@ TEST(BatchEngine, HoldsAnOriginalUntilItIsSentHoweverManyOpsRunMeanwhile) {
 // Without groups, limits and tiny sizes: nothing but the kernels decides.
 TEST(BatchEngine, EqualsTheExactEngineOnLargerProblems) {
   for (const std::uint32_t devices : {1U, 2U, 3U, 4U, 5U, 8U, 9U, 20U, 65U})
-    for (const bool same_channels : {true, false}) {
-      Stream random({.seed = 5, .purpose = Purpose::test, .update = devices, .index = same_channels});
+    // One kind of channel for all pairs; various ones; to the first device a channel of its own, to all others one that
+    // they share, behind another one for each pair.
+    for (const unsigned network : {0U, 1U, 2U}) {
+      Stream random({.seed = 5, .purpose = Purpose::test, .update = devices, .index = network});
       Toy toy(devices);
-      for (std::size_t i = 0; i < devices; ++i)
-        for (std::size_t j = 0; j < devices; ++j)
-          if (i != j)
-            toy.route(i, j,
-                      {same_channels ? toy.channel(3, 2)
-                                     : toy.channel(1 + random.below(9), 1 + random.below(3), random.below(4) != 0)});
+      for (std::size_t i = 0; i < devices; ++i) {
+        const auto to_others = network == 2 ? toy.channel(2, 1) : ChannelId{};
+        for (std::size_t j = 0; j < devices; ++j) {
+          if (i == j) continue;
+          if (network == 0) toy.route(i, j, {toy.channel(3, 2)});
+          if (network == 1)
+            toy.route(i, j, {toy.channel(1 + random.below(9), 1 + random.below(3), random.below(4) != 0)});
+          if (network == 2 && j == 0) toy.route(i, j, {toy.channel(1, 2)});
+          if (network == 2 && j != 0) toy.route(i, j, {toy.channel(1 + random.below(3), 1), to_others});
+        }
+      }
       constexpr std::uint32_t ops = 1100;  // more than two stretches
       std::vector<std::vector<OpId>> consumers(ops);
       for (std::uint32_t op = 0; op < ops; ++op) {

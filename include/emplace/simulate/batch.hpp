@@ -28,8 +28,8 @@ std::vector<BatchKernel> batch_kernels();      // what this processor runs, the 
 // is requested), or where times can add up to 2^53 ps or more (the lanes are doubles, which are exact below).
 bool batch_supports(const Problem& problem);
 
-// In lock step up to 64 devices if every channel with contention serves one ordered pair of devices; other supported
-// problems go through the exact engine, one placement after the other.
+// In lock step up to 64 devices if no route waits for two channels that other routes use apart from each other; other
+// supported problems go through the exact engine, one placement after the other.
 //
 // Holds scratch memory for one Problem and one order: one engine a thread, no allocation after the first evaluation.
 // The Problem must outlive the engine.
