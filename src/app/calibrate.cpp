@@ -112,7 +112,6 @@ std::string command_line(const Arguments& arguments) {
   if (graph.batch) text += fmt::format(" --batch {}", *graph.batch);
   for (const std::string& shape : graph.shapes) text += " --shape " + shape;
   if (graph.training) text += " --training";
-  if (graph.fuse) text += " --fuse";
   if (!graph.optimizer.empty()) text += " --optimizer " + graph.optimizer;
   return fmt::format("{} {} -o {}", text, join(arguments.models, " "), arguments.output);
 }

@@ -149,6 +149,8 @@ std::vector<const TimedOp*> ops_of(std::span<const TimedModel> models, const Tim
 
 TimedModel timed_model(const std::string& name, const Graph& graph, const RooflineOptions& options, Profile profile,
                        const std::string& device) {
+  if (options.fuse || options.contract != "none" || options.coarsen > 0)
+    throw InputError("calibrate", "figures are fitted to ops as the graph has them, so none may be fused or merged");
   graph.validate(name);
   const PassResult passed = apply_passes(graph, options, name);
   // A machine of the one device that is calibrated: whatever the profile measured, it measured there.

@@ -189,6 +189,9 @@ TEST(Calibrate, TakesTheOpsOfAGraphThatAProfileHas) {
   EXPECT_DOUBLE_EQ(model.ops[0].seconds, 3e-6);
   EXPECT_EQ(model.use.used, 2u);
   EXPECT_THROW(timed_model("g", dense_relu(), {}, parse_profile("op,cpu\ndense,1\n", "p"), "gpu"), InputError);
+  RooflineOptions fused;
+  fused.fuse = true;
+  EXPECT_THROW(timed_model("g", dense_relu(), fused, parse_profile("op,gpu\ndense,1\n", "p"), "gpu"), InputError);
 }
 
 }  // namespace

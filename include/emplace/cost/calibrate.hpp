@@ -31,7 +31,7 @@ struct TimedModel {
 };
 
 // Lays a profile over a graph, after the passes of `options`. `device`: the column to take of a table of several.
-// InputError as measured_times.
+// InputError as measured_times, and where the options fuse or merge ops: their times would be estimates in part.
 TimedModel timed_model(const std::string& name, const Graph& graph, const RooflineOptions& options, Profile profile,
                        const std::string& device);
 
