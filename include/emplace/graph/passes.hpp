@@ -21,7 +21,8 @@ struct PassResult {
 // Two passes as one: `second` ran on the graph of `first`.
 PassResult followed_by(const PassResult& first, PassResult second);
 
-// All passes return a graph whose ops are in topological order, and carry layer, phase and co-location over.
+// All passes carry layer, phase and co-location over, and leave ops in topological order (expand_training and colocate:
+// where the input's are).
 
 // Folds away what is not work. Known before the step are Constant, ConstantOfShape of a constant, the Shape of a tensor
 // of fixed size, and what is computed from such values: they become parameters of their consumers. Trainable weights
