@@ -22,7 +22,7 @@ template <unsigned N, class F>
 
 // Words of bits 16 d + lane, four devices a word.
 constexpr unsigned words_of(unsigned devices) { return (devices + 3) / 4; }
-inline constexpr unsigned max_words = words_of(most_on_lines);
+inline constexpr unsigned max_words = words_of(most_bounded > most_on_lines ? most_bounded : most_on_lines);
 inline std::uint64_t load_word(const std::uint8_t* p) {
   std::uint64_t word;
   __builtin_memcpy(&word, p, sizeof word);
