@@ -17,8 +17,7 @@ namespace {
 
 class FileHandle {
  public:
-  FileHandle(const std::string& path, int flags, mode_t mode = 0644)
-      : fd_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+  FileHandle(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC)) {}
   ~FileHandle() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -67,26 +66,6 @@ void replace_file(const std::string& from, const std::string& to) {
   if (::rename(from.c_str(), to.c_str()) != 0)
     throw EnvironmentError("{}: cannot be renamed to {}: {}", from, to, reason());
   flush_to_disk(parent_folder(to));
-}
-
-void write_file(const std::string& path, std::string_view content) {
-  const std::string temporary = path + ".writing";
-  {
-    const FileHandle file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file.ok()) throw EnvironmentError("{}: cannot be written: {}", path, reason());
-    while (!content.empty()) {
-      const ssize_t put = ::write(file.get(), content.data(), content.size());
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) {
-        const std::string why = reason();
-        ::unlink(temporary.c_str());
-        throw EnvironmentError("{}: cannot be written: {}", path, why);
-      }
-      content.remove_prefix(static_cast<std::size_t>(put));
-    }
-    if (::fsync(file.get()) != 0) throw EnvironmentError("{}: cannot be flushed to disk: {}", path, reason());
-  }
-  replace_file(temporary, path);
 }
 
 void make_folder(const std::string& path) {

@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <functional>
 #include <numeric>
 #include <queue>
@@ -238,19 +236,10 @@ TraceSummary write_trace(const Problem& problem, const Placement& placement, con
 
 TraceSummary write_trace_file(const Problem& problem, const Placement& placement, const Timeline& timeline,
                               const std::string& path, const TraceLimits& limits) {
-  const std::string temporary = path + ".writing";
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  const auto write = [&](std::string_view text) {
-    file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    if (file) return;
-    file.close();
-    std::remove(temporary.c_str());
-    throw EnvironmentError("{}: cannot be written", path);
-  };
-  const TraceSummary summary = write_trace(problem, placement, timeline, write, limits);
-  file.close();
-  flush_to_disk(temporary);
-  replace_file(temporary, path);
+  FileWriter file(path);
+  const TraceSummary summary = write_trace(
+      problem, placement, timeline, [&](std::string_view text) { file.write(text); }, limits);
+  file.finish();
   return summary;
 }
 

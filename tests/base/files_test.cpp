@@ -1,10 +1,13 @@
 #include "emplace/base/files.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
+#include <functional>
 
 #include "emplace/base/error.hpp"
 
@@ -51,6 +54,112 @@ TEST_F(Files, WritingIntoAMissingFolderNamesTheFile) {
   } catch (const EnvironmentError& error) {
     EXPECT_NE(std::string(error.what()).find("/no/such/f"), std::string::npos);
   }
+}
+
+std::string error_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const EnvironmentError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(Files, WritingWhereALinkPointsKeepsTheLink) {
+  namespace fs = std::filesystem;
+  make_folder(folder_ + "/deep");
+  write_file(folder_ + "/deep/target", "old");
+  fs::create_symlink("deep/target", folder_ + "/link");
+  fs::create_symlink("link", folder_ + "/link to link");
+  write_file(folder_ + "/link to link", "new");
+  EXPECT_TRUE(fs::is_symlink(folder_ + "/link"));
+  EXPECT_TRUE(fs::is_symlink(folder_ + "/link to link"));
+  EXPECT_EQ(read_file(folder_ + "/deep/target"), "new");
+
+  fs::create_symlink("deep/not yet", folder_ + "/dangling");
+  write_file(folder_ + "/dangling", "made");
+  EXPECT_TRUE(fs::is_symlink(folder_ + "/dangling"));
+  EXPECT_EQ(read_file(folder_ + "/deep/not yet"), "made");
+
+  fs::create_symlink("circle", folder_ + "/circle");
+  EXPECT_NE(error_of([&] { write_file(folder_ + "/circle", "x"); }), "");
+  EXPECT_TRUE(fs::is_symlink(folder_ + "/circle"));
+}
+
+TEST_F(Files, WritingReplacesTheWholeFileAtOnceAndKeepsItsPermissions) {
+  const std::string file = folder_ + "/f";
+  write_file(file, "old");
+  ASSERT_EQ(::chmod(file.c_str(), 0600), 0);
+  const int before = ::open(file.c_str(), O_RDONLY);
+  ASSERT_GE(before, 0);
+  write_file(file, "new");
+  char old[3];
+  EXPECT_EQ(::read(before, old, 3), 3);
+  EXPECT_EQ(std::string(old, 3), "old") << "who has the old file open keeps it";
+  ::close(before);
+  struct stat info {};
+  ASSERT_EQ(::stat(file.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600U);
+}
+
+TEST_F(Files, WritingIntoAPipeLeavesAPipe) {
+  const std::string pipe = folder_ + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  write_file(pipe, "through");
+  char text[16];
+  EXPECT_EQ(::read(reader, text, sizeof text), 7);
+  EXPECT_EQ(std::string(text, 7), "through");
+  ::close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_FALSE(file_exists(pipe + ".writing"));
+
+  std::filesystem::create_symlink("pipe", folder_ + "/link");
+  const int again = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  write_file(folder_ + "/link", "x");
+  EXPECT_EQ(::read(again, text, sizeof text), 1);
+  ::close(again);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST_F(Files, WritingToOurOwnOutputGoesThere) {
+  // As `--trace /dev/stdout > FILE`: what was printed before and after stays.
+  const std::string file = folder_ + "/output";
+  const int saved = ::dup(STDOUT_FILENO);
+  std::fflush(stdout);
+  const int output = ::open(file.c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_EQ(::dup2(output, STDOUT_FILENO), STDOUT_FILENO);
+  EXPECT_EQ(::write(STDOUT_FILENO, "a", 1), 1);
+  const std::string error = error_of([&] { write_file(file, "b"); });
+  EXPECT_EQ(::write(STDOUT_FILENO, "c", 1), 1);
+  ::dup2(saved, STDOUT_FILENO);
+  ::close(saved);
+  ::close(output);
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(read_file(file), "abc");
+}
+
+TEST_F(Files, NothingStaysWhereWritingFails) {
+  const std::string there = folder_ + "/there";
+  make_folder(there);
+  EXPECT_NE(error_of([&] { write_file(there, "x"); }).find("/there: cannot be written"), std::string::npos);
+  EXPECT_FALSE(file_exists(there + ".writing"));
+
+  // A folder that takes the place while the file is being written: the rename fails.
+  FileWriter late(folder_ + "/late");
+  late.write("x");
+  make_folder(folder_ + "/late");
+  EXPECT_NE(error_of([&] { late.finish(); }).find("/late: cannot be replaced"), std::string::npos);
+  EXPECT_FALSE(file_exists(folder_ + "/late.writing"));
+
+  write_file(folder_ + "/kept", "old");
+  {
+    FileWriter given_up(folder_ + "/kept");
+    given_up.write("half of the n");
+  }
+  EXPECT_EQ(read_file(folder_ + "/kept"), "old");
+  EXPECT_FALSE(file_exists(folder_ + "/kept.writing"));
 }
 
 }  // namespace

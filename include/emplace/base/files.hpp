@@ -10,7 +10,29 @@ namespace emplace {
 // The whole file; InputError if it is missing, unreadable, not a regular file, or larger than `limit` bytes.
 std::string read_file(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 31);
 
-// Writes to a temporary name beside `path`, flushes it to disk, renames it over `path`, and flushes the folder.
+// A file that appears only when it is complete: finish() flushes what was written to a temporary name beside it to
+// disk, renames that, and flushes the folder; without finish() nothing stays. Symbolic links are followed, so that a
+// link stays one. What is there and is no regular file (a pipe, a terminal, a device), and what is our own standard
+// output, is written to directly. EnvironmentError with the system's reason.
+class FileWriter {
+ public:
+  explicit FileWriter(const std::string& path);
+  ~FileWriter();
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
+  void write(std::string_view text);
+  void finish();
+
+ private:
+  [[noreturn]] void fail(const char* what);
+  void close_and_remove();
+
+  std::string path_;       // as asked for
+  std::string target_;     // behind links
+  std::string temporary_;  // empty where written to directly
+  int fd_ = -1;
+};
+
 void write_file(const std::string& path, std::string_view content);
 
 // fsync of a file or folder that somebody else wrote; then rename(from, to) and fsync of the folder.

@@ -1,0 +1,103 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+
+namespace emplace {
+
+namespace {
+
+constexpr int most_links = 40;  // as Linux
+
+// Where a chain of symbolic links ends, whether or not something is there.
+std::string behind_links(const std::string& path) {
+  std::filesystem::path at = path;
+  std::error_code error;
+  for (int i = 0; i < most_links && std::filesystem::is_symlink(at, error); ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(at, error);
+    if (error) break;
+    at = at.parent_path() / next;
+  }
+  return at.string();
+}
+
+// Our own standard output or error where that is the same file as `info`, as with /dev/stdout: a file opened or
+// replaced beside the one in use would lose what is printed. -1 elsewhere.
+int standard_stream(const struct stat& info) {
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat own {};
+    if (::fstat(stream, &own) == 0 && own.st_dev == info.st_dev && own.st_ino == info.st_ino) return stream;
+  }
+  return -1;
+}
+
+}  // namespace
+
+FileWriter::FileWriter(const std::string& path) : path_(path) {
+  struct stat info {};
+  const bool exists = ::stat(path.c_str(), &info) == 0;
+  if (!exists && errno == ELOOP) fail("written");
+  const int stream = exists ? standard_stream(info) : -1;
+  if (stream >= 0) {
+    fd_ = ::fcntl(stream, F_DUPFD_CLOEXEC, 0);
+  } else if (exists && !S_ISREG(info.st_mode)) {
+    fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    constexpr mode_t permissions = 0777;
+    target_ = behind_links(path);
+    temporary_ = target_ + ".writing";
+    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                 exists ? info.st_mode & permissions : mode_t{0644});
+    if (fd_ < 0) temporary_.clear();
+  }
+  if (fd_ < 0) fail("written");
+}
+
+FileWriter::~FileWriter() { close_and_remove(); }
+
+void FileWriter::close_and_remove() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
+void FileWriter::fail(const char* what) {
+  const int why = errno;
+  close_and_remove();
+  throw EnvironmentError("{}: cannot be {}: {}", path_, what, std::strerror(why));
+}
+
+void FileWriter::write(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(fd_, text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail("written");
+    text.remove_prefix(static_cast<std::size_t>(put));
+  }
+}
+
+void FileWriter::finish() {
+  if (!temporary_.empty() && ::fsync(fd_) != 0) fail("flushed to disk");
+  const int fd = fd_;
+  fd_ = -1;
+  if (::close(fd) != 0) fail("written");
+  if (temporary_.empty()) return;
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("replaced");
+  temporary_.clear();
+  flush_to_disk(parent_folder(target_));
+}
+
+void write_file(const std::string& path, std::string_view content) {
+  FileWriter file(path);
+  file.write(content);
+  file.finish();
+}
+
+}  // namespace emplace
