@@ -89,6 +89,7 @@ std::string human_seconds(double seconds) {
   if (!std::isfinite(seconds)) return "-";
   const double size = std::abs(seconds);
   if (size == 0) return "0 s";
+  if (size < 1e-9) return fmt::format("{:.3g} ps", seconds * 1e12);
   if (size < 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
   if (size < 1e-3) return fmt::format("{:.4g} us", seconds * 1e6);
   if (size < 1) return fmt::format("{:.4g} ms", seconds * 1e3);

@@ -25,6 +25,8 @@ TEST(Text, SaysSizesAndTimesAsPeopleDo) {
   EXPECT_EQ(human_bytes(Bytes{12} << 30), "12.00 GiB");
   EXPECT_EQ(human_seconds(0), "0 s");
   EXPECT_EQ(human_seconds(0.0123), "12.3 ms");
+  EXPECT_EQ(human_seconds(4e-12), "4 ps");
+  EXPECT_EQ(human_seconds(4e-9), "4 ns");
   EXPECT_EQ(human_seconds(245), "4 min 05 s");
   EXPECT_EQ(human_count(23834568), "23.83 M");
 }
