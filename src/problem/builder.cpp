@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <queue>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
+#include "topology.hpp"
 
 namespace emplace {
 
@@ -21,56 +21,6 @@ double longest_seconds() { return static_cast<double>(total_limit) / ticks_per_s
 void check_bytes(Bytes bytes, const char* what, const std::string& place) {
   if (bytes < 0) throw InputError(place, "{} must not be negative, got {}", what, bytes);
   if (bytes > total_limit) throw InputError(place, "{} must be at most 2^62 bytes, got {}", what, bytes);
-}
-
-// Kahn's algorithm, smallest ready id first. On a cycle the result is shorter than the number of ops.
-std::vector<std::uint32_t> topological_order(const Problem& p) {
-  std::vector<std::uint32_t> missing(p.op_count(), 0);
-  for (const std::uint32_t consumer : p.consumers.items) ++missing[consumer];
-  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
-  for (std::uint32_t op = 0; op < p.op_count(); ++op)
-    if (missing[op] == 0) ready.push(op);
-  std::vector<std::uint32_t> order;
-  order.reserve(p.op_count());
-  while (!ready.empty()) {
-    const std::uint32_t op = ready.top();
-    ready.pop();
-    order.push_back(op);
-    for (const std::uint32_t tensor : p.outputs[op])
-      for (const std::uint32_t consumer : p.consumers[tensor])
-        if (--missing[consumer] == 0) ready.push(consumer);
-  }
-  return order;
-}
-
-// A cycle among the ops that Kahn's algorithm left over, as "a -> b -> a" (shortened in the middle).
-std::string describe_cycle(const Problem& p, const std::vector<std::uint32_t>& sorted) {
-  std::vector<char> left(p.op_count(), 1);
-  for (const std::uint32_t op : sorted) left[op] = 0;
-  // Every op left over has a producer left over: walking producers must run into itself.
-  auto op = static_cast<std::uint32_t>(std::find(left.begin(), left.end(), 1) - left.begin());
-  std::vector<std::uint32_t> walk;
-  std::vector<std::uint32_t> position(p.op_count(), OpId::none_value);
-  while (position[op] == OpId::none_value) {
-    position[op] = static_cast<std::uint32_t>(walk.size());
-    walk.push_back(op);
-    for (const std::uint32_t tensor : p.inputs[op])
-      if (left[p.producer[tensor].index()]) {
-        op = p.producer[tensor].value;
-        break;
-      }
-  }
-  std::vector<std::uint32_t> cycle(walk.begin() + position[op], walk.end());
-  std::reverse(cycle.begin(), cycle.end());
-  std::string text;
-  for (std::size_t i = 0; i < cycle.size(); ++i) {
-    if (cycle.size() > 8 && i == 4) {
-      text += fmt::format("... ({} more) -> ", cycle.size() - 6);
-      i = cycle.size() - 2;
-    }
-    text += quote(p.op_names[cycle[i]]) + " -> ";
-  }
-  return text + quote(p.op_names[cycle.front()]);
 }
 
 }  // namespace
@@ -124,8 +74,8 @@ void ProblemBuilder::add_route(DeviceId from, DeviceId to, const std::vector<Cha
   const std::size_t count = problem_.devices.size();
   for (const DeviceId device : {from, to})
     if (device.index() >= count)
-      throw InputError(place, "the route names device {}, but there are {} devices (0 to {})", device.value, count,
-                       static_cast<std::int64_t>(count) - 1);
+      throw InputError(place, "the route names device {}, but there are {}", device.value,
+                       count == 0 ? "no devices" : fmt::format("{} devices (0 to {})", count, count - 1));
   if (from == to) throw InputError(place, "a route must join two different devices, got {} twice", from.value);
   if (channels.empty()) throw InputError(place, "the route from device {} to {} has no channels", from.value, to.value);
   routes_.resize(count * count);

@@ -5,59 +5,26 @@
 #include <rapidcheck.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/random.hpp"
-#include "problem/tiny.hpp"
+#include "problem/begun.hpp"
 
 namespace emplace {
 namespace {
 
+using testing::a;
 using ::testing::AllOf;
+using testing::b;
+using testing::begun;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::no;
+using testing::op;
 using ::testing::StartsWith;
 
 std::vector<std::uint32_t> row(const Lists& lists, std::size_t i) { return {lists[i].begin(), lists[i].end()}; }
-
-OpSpec op(std::string name, std::vector<double> seconds, std::string group = {}) {
-  return {.name = std::move(name),
-          .type = "",
-          .seconds = std::move(seconds),
-          .resident = 0,
-          .scratch = 0,
-          .colocate = std::move(group)};
-}
-
-// Two devices, a channel each way, two ops.
-ProblemBuilder begun() {
-  ProblemBuilder builder("p");
-  builder.add_device({"cpu:0", "cpu", no_memory_limit});
-  builder.add_device({"gpu:0", "gpu", 1000});
-  builder.add_channel({"up", 1e-5, 1.2e10, true});
-  builder.add_channel({"down", 1e-5, 1.2e10, true});
-  builder.add_route(DeviceId{std::size_t{0}}, DeviceId{1}, {ChannelId{std::size_t{0}}});
-  builder.add_op(op("a", {0.010, 0.001}));
-  builder.add_op(op("b", {0.010, no}));
-  return builder;
-}
-
-const OpId a{std::size_t{0}};
-const OpId b{std::size_t{1}};
-
-std::string refusal(const std::function<void(ProblemBuilder&)>& step) {
-  ProblemBuilder builder = begun();
-  try {
-    step(builder);
-    builder.build("file.json");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Builder, RoundsTheExampleOfTheDesign) {
   // 4096 bytes at 1.2e10 bytes/s are 341333.33 ps, with 1e-5 s latency 10341333 ps.
@@ -112,174 +79,6 @@ TEST(Builder, LeavesItselfEmpty) {
   ProblemBuilder builder = begun();
   builder.build();
   EXPECT_THROW(builder.build(), InputError);
-}
-
-TEST(Builder, RefusesEmptyProblems) {
-  ProblemBuilder builder("p");
-  EXPECT_THROW(builder.build("f"), InputError);
-  builder.add_device({"cpu:0", "cpu", no_memory_limit});
-  try {
-    builder.build("f");
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "f: the problem has no ops");
-  }
-  ProblemBuilder bare("p");
-  EXPECT_THROW(bare.add_op(op("a", {})), InputError);
-}
-
-TEST(Builder, RefusesBadDevices) {
-  ProblemBuilder builder("p");
-  builder.add_device({"cpu:0", "cpu", no_memory_limit});
-  EXPECT_THROW(builder.add_device({"", "cpu", no_memory_limit}), InputError);
-  EXPECT_THROW(builder.add_device({"gpu:0", "gpu", -1}), InputError);
-  EXPECT_THROW(builder.add_device({"cpu:0", "cpu", 1}), InputError);
-  ProblemBuilder many("p");
-  for (std::size_t d = 0; d < max_devices; ++d) many.add_device({"d" + std::to_string(d), "", no_memory_limit});
-  EXPECT_THROW(many.add_device({"one more", "", no_memory_limit}), InputError);
-}
-
-TEST(Builder, RefusesBadChannels) {
-  const auto with = [](double latency, double bandwidth) {
-    return refusal([=](ProblemBuilder& p) {
-      p.add_channel({"c", latency, bandwidth, true}, "file.json: channels[2]");
-    });
-  };
-  EXPECT_EQ(with(0, 1), "no error");
-  EXPECT_THAT(with(0, 0), StartsWith("file.json: channels[2]: the bandwidth of channel 'c' must be above zero"));
-  for (const double bad : {-1.0, std::nan(""), HUGE_VAL}) {
-    EXPECT_THAT(with(0, bad), HasSubstr("bandwidth"));
-    EXPECT_THAT(with(bad, 1), HasSubstr("latency"));
-  }
-  EXPECT_THAT(refusal([](ProblemBuilder& p) { p.add_channel({"up", 0, 1, true}); }), HasSubstr("'up' is used twice"));
-}
-
-TEST(Builder, RefusesBadRoutes) {
-  const auto with = [](std::size_t from, std::size_t to, std::vector<ChannelId> channels) {
-    return refusal([=](ProblemBuilder& p) { p.add_route(DeviceId{from}, DeviceId{to}, channels, "routes[1]"); });
-  };
-  const ChannelId up{std::size_t{0}};
-  EXPECT_EQ(with(1, 0, {up}), "no error");
-  EXPECT_THAT(with(0, 1, {up}), HasSubstr("two routes from device 0 to 1"));
-  EXPECT_THAT(with(0, 0, {up}), HasSubstr("two different devices"));
-  EXPECT_THAT(with(1, 0, {}), HasSubstr("has no channels"));
-  EXPECT_THAT(with(1, 7, {up}), HasSubstr("device 7, but there are 2 devices (0 to 1)"));
-  EXPECT_THAT(with(1, 0, {ChannelId{9}}), HasSubstr("channel 9, but there are 2 channels"));
-  EXPECT_THAT(with(1, 0, {up, up}), HasSubstr("'up' stands twice"));
-}
-
-TEST(Builder, RefusesBadOps) {
-  const auto with = [](OpSpec spec) { return refusal([&](ProblemBuilder& p) { p.add_op(spec, "ops[2]"); }); };
-  EXPECT_EQ(with(op("c", {0, 0})), "no error");
-  EXPECT_THAT(with(op("", {1, 1})), StartsWith("ops[2]: the op has an empty name"));
-  EXPECT_THAT(with(op("a", {1, 1})), HasSubstr("'a' is used twice (also by number 0)"));
-  EXPECT_THAT(with(op("c", {1})), HasSubstr("needs one time for each of the 2 devices, got 1"));
-  EXPECT_THAT(with(op("c", {no, no})), HasSubstr("no device can run op 'c'"));
-  for (const double bad : {-1.0, HUGE_VAL, 1e30})
-    EXPECT_THAT(with(op("c", {1, bad})), HasSubstr("'c' on device 'gpu:0'"));
-  OpSpec heavy = op("c", {1, 1});
-  heavy.resident = -1;
-  EXPECT_THAT(with(heavy), HasSubstr("resident bytes must not be negative"));
-  heavy.resident = 0;
-  heavy.scratch = total_limit + 1;
-  EXPECT_THAT(with(heavy), HasSubstr("scratch bytes must be at most 2^62"));
-  EXPECT_THAT(with(op("bad\nname", {no, no})), HasSubstr("'bad\\x0aname'")) << "names are made fit for one line";
-}
-
-TEST(Builder, RefusesBadTensors) {
-  const auto with = [](OpId from, Bytes bytes, std::vector<OpId> to) {
-    return refusal([&](ProblemBuilder& p) { p.add_tensor(from, bytes, to, "tensors[0]"); });
-  };
-  EXPECT_EQ(with(a, 0, {b}), "no error");
-  EXPECT_THAT(with(a, -1, {b}), HasSubstr("tensors[0]: the tensor's bytes must not be negative"));
-  EXPECT_THAT(with(OpId{5}, 1, {b}), HasSubstr("producer is op 5, but there are 2 ops"));
-  EXPECT_THAT(with(a, 1, {OpId{5}}), HasSubstr("consumer 5"));
-  EXPECT_THAT(with(a, 1, {b, b}), HasSubstr("'b' is listed twice"));
-  EXPECT_THAT(with(a, 1, {a}), HasSubstr("'a' consumes its own tensor"));
-}
-
-TEST(Builder, NamesTheOpsOfACycle) {
-  EXPECT_THAT(refusal([](ProblemBuilder& p) {
-                p.add_tensor(a, 1, {b});
-                p.add_tensor(b, 1, {a});
-              }),
-              ::testing::AnyOf("file.json: the ops form a cycle: 'a' -> 'b' -> 'a'",
-                               "file.json: the ops form a cycle: 'b' -> 'a' -> 'b'"));
-  // A long cycle is shortened.
-  EXPECT_THAT(refusal([](ProblemBuilder& p) {
-                std::vector<OpId> ring;
-                for (int i = 0; i < 1000; ++i) ring.push_back(p.add_op(op("r" + std::to_string(i), {1, 1})));
-                for (std::size_t i = 0; i < ring.size(); ++i) p.add_tensor(ring[i], 1, {ring[(i + 1) % ring.size()]});
-              }),
-              HasSubstr("more) -> "));
-}
-
-TEST(Builder, RefusesAGroupThatNoDeviceCanRun) {
-  EXPECT_THAT(refusal([](ProblemBuilder& p) {
-                p.add_op(op("c", {1, no}, "g"));
-                p.add_op(op("d", {no, 1}, "g"));
-              }),
-              HasSubstr("no device can run every op of co-location group 'g'"));
-}
-
-TEST(Builder, RefusesTotalsBeyondTheLimit) {
-  // 2^61 bytes at 1.2e10 bytes/s: 1.92e8 s; 2^62 ps are 4.6e6 s.
-  EXPECT_THAT(refusal([](ProblemBuilder& p) { p.add_tensor(a, total_limit / 2, {}, "tensors[0]"); }),
-              StartsWith("tensors[0]: the tensor of op 'a' needs 1.92e+08 s on a route, more than 2^62 ps"));
-  EXPECT_THAT(refusal([](ProblemBuilder& p) {
-                OpSpec heavy = op("c", {1, 1});
-                heavy.resident = total_limit;
-                p.add_op(heavy);
-                heavy.name = "d";
-                p.add_op(heavy);
-              }),
-              HasSubstr("all bytes together"));
-  EXPECT_THAT(refusal([](ProblemBuilder& p) {
-                p.add_op(op("c", {3e6, 1}));
-                p.add_op(op("d", {3e6, 1}));
-              }),
-              HasSubstr("all times together"));
-}
-
-// Three processors; a transfer takes the first time upwards and the second downwards.
-ProblemBuilder with_given_times() {
-  ProblemBuilder builder("p");
-  for (const char* name : {"p0", "p1", "p2"}) builder.add_device({name, "", no_memory_limit});
-  const ChannelId link = builder.add_channel({"link", 1, 1, false});
-  builder.give_transfer_times(2);
-  for (std::size_t from = 0; from < 3; ++from)
-    for (std::size_t to = 0; to < 3; ++to)
-      if (from != to) builder.add_route(DeviceId{from}, DeviceId{to}, {link}, {}, from < to ? 0 : 1);
-  builder.add_op(op("a", {1, 1, 1}));
-  builder.add_op(op("b", {1, 1, 1}));
-  return builder;
-}
-
-TEST(Builder, TakesTransferTimesThatTheFileGives) {
-  ProblemBuilder builder = with_given_times();
-  const std::vector<double> seconds = {3, 0};
-  builder.add_tensor(OpId{0}, 1 << 20, {OpId{1}}, {}, seconds);
-  const Problem p = builder.build();
-  EXPECT_TRUE(p.given_transfer_times);
-  ASSERT_EQ(p.route_classes.size(), 2U);
-  EXPECT_EQ(p.transfer(TensorId{0}, DeviceId{0}, DeviceId{2}), 3 * Ticks{1'000'000'000'000});
-  EXPECT_EQ(p.transfer(TensorId{0}, DeviceId{2}, DeviceId{1}), 1);  // 0 lasts one tick
-  EXPECT_EQ(p.route_class[0], -1);
-}
-
-TEST(Builder, RefusesGivenTimesThatAreNoTimes) {
-  const auto with_second_time = [](double time) {
-    return refusal([&](ProblemBuilder& builder) {
-      builder = with_given_times();
-      const std::vector<double> seconds = {1, time};
-      builder.add_tensor(OpId{0}, 0, {OpId{1}}, "f: edges[0]", seconds);
-    });
-  };
-  for (const double bad : {-1.0, std::nan(""), HUGE_VAL, 1e7})
-    EXPECT_THAT(with_second_time(bad),
-                AllOf(StartsWith("f: edges[0]: "), HasSubstr("a transfer's time must be from 0 to 4611686 s")));
-  // Three devices, each with a transfer of 4e6 s: above 4.6e6 s in all.
-  EXPECT_THAT(with_second_time(4e6), HasSubstr("all times together"));
 }
 
 TEST(Builder, MarksBackwardOpsWhereThereAreAny) {
