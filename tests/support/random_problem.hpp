@@ -260,7 +260,9 @@ struct Arbitrary<emplace::test::RandomProblem> {
          {4, gen::container<std::vector<std::uint8_t>>(3, gen::inRange<std::uint8_t>(0, 16))},
          {1, gen::just(std::vector<std::uint8_t>{})}});
     return gen::build<RandomProblem>(
-        gen::set(&RandomProblem::devices, gen::inRange<std::uint8_t>(1, 9)),
+        // One in ten is large.
+        gen::set(&RandomProblem::devices, gen::weightedOneOf<std::uint8_t>({{9, gen::inRange<std::uint8_t>(1, 9)},
+                                                                            {1, gen::inRange<std::uint8_t>(9, 17)}})),
         gen::set(&RandomProblem::joined, gen::element(Joined::pairs, Joined::bus, Joined::egress, Joined::nics,
                                                       Joined::shared_two_ways, Joined::anyhow)),
         gen::set(&RandomProblem::channels, gen::container<std::vector<RandomChannel>>(channel)),
