@@ -80,8 +80,9 @@ class TraceWriter {
     write_slices();
     write_memory();
     write_arrows();
-    events_.finish(fmt::format(R"("problem":{},"makespan_ps":{},"left_out":{})", json_name(p_.name),
-                               std::ranges::max(t_.op_end), summary_.left_out()));
+    events_.finish(fmt::format(R"("problem":{},"makespan_ps":{},"left_out":{},"left_out_below_1_ns":{})",
+                               json_name(p_.name), std::ranges::max(t_.op_end), summary_.left_out(),
+                               summary_.slices_too_short));
     return summary_;
   }
 
@@ -101,8 +102,12 @@ class TraceWriter {
   }
 
   void collect_slices() {
-    for (std::uint32_t op = 0; op < p_.op_count(); ++op)
-      slices_.push_back({t_.op_start[op], t_.op_end[op], op, none, none, 0});
+    for (std::uint32_t op = 0; op < p_.op_count(); ++op) {
+      if (shown_.ops[op].shown())
+        slices_.push_back({t_.op_start[op], t_.op_end[op], op, none, none, 0});
+      else
+        ++summary_.slices_too_short;
+    }
     first_lane_of_.resize(t_.transfers.size());
     std::vector<std::uint32_t> by_start(t_.transfers.size());
     std::iota(by_start.begin(), by_start.end(), 0U);
@@ -110,6 +115,10 @@ class TraceWriter {
     for (const std::uint32_t i : by_start) {
       const Timeline::Transfer& transfer = t_.transfers[i];
       const auto route = p_.route(transfer.from, transfer.to);
+      if (!shown_.transfers[i].shown()) {
+        summary_.slices_too_short += route.size();
+        continue;
+      }
       for (const std::uint32_t channel : route) {
         const std::uint32_t taken = lanes_[channel].take(shown_.transfers[i].start, shown_.transfers[i].end);
         if (channel == route.front()) first_lane_of_[i] = taken;
@@ -119,7 +128,7 @@ class TraceWriter {
     const std::size_t all = slices_.size();
     keep_longest(slices_, limits_.slices, [](const Slice& slice) { return slice.end - slice.start; });
     summary_.slices = slices_.size();
-    summary_.slices_left = all - slices_.size();
+    summary_.slices_left = summary_.slices_too_short + all - slices_.size();
   }
 
   void name_tracks() {

@@ -10,8 +10,14 @@ namespace {
 
 constexpr Ticks nanosecond = 1000;
 
+constexpr Ticks most_late = 2 * nanosecond;
+
+// By induction nothing begins, or ends, more than most_late plus a nanosecond after its own nanosecond: what lasts a
+// nanosecond or more ends no later than it began late, and what lasts less is left out where it would begin too late.
 ViewerTimes::Span on_grid(Ticks start, Ticks end, Ticks earliest) {
-  const Ticks begin = std::max(start / nanosecond * nanosecond, earliest);
+  const Ticks own = start / nanosecond * nanosecond;
+  const Ticks begin = std::max(own, earliest);
+  if (end - start < nanosecond && begin > own + most_late) return {earliest, earliest};
   return {begin, std::max(end / nanosecond * nanosecond, begin + nanosecond)};
 }
 

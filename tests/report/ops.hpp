@@ -18,4 +18,12 @@ inline OpSpec op(std::string name, std::vector<double> seconds, std::string type
   return spec;
 }
 
+// All times times k.
+inline Problem scaled(Problem problem, Ticks k) {
+  for (Ticks& time : problem.op_time)
+    if (time != cannot_run) time *= k;
+  for (Ticks& time : problem.transfer_time) time *= k;
+  return problem;
+}
+
 }  // namespace emplace::test

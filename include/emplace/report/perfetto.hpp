@@ -22,7 +22,8 @@ struct TraceLimits {
 
 struct TraceSummary {
   std::size_t slices = 0, arrows = 0, levels = 0;                 // written
-  std::size_t slices_left = 0, arrows_left = 0, levels_left = 0;  // left out by the limits
+  std::size_t slices_left = 0, arrows_left = 0, levels_left = 0;  // left out
+  std::size_t slices_too_short = 0;                               // of slices_left: below 1 ns, among many such
   [[nodiscard]] std::size_t left_out() const { return slices_left + arrows_left + levels_left; }
 };
 
@@ -32,7 +33,8 @@ struct TraceSummary {
 // transfer (on the first channel of its route) to the first op that read it on the other device.
 //
 // Times are microseconds. Slices and arrows are on a grid of nanoseconds, the most that viewers keep, and last at least
-// one (src/report/viewer_times.hpp); their exact picoseconds are among their arguments. The text is handed to `write`
+// one (src/report/viewer_times.hpp), within 3 ns of the truth; their exact picoseconds are among their arguments. Of
+// many slices below 1 ns in a row only as many stay as that allows. The text is handed to `write`
 // piece by piece and never held as a whole. Names longer than 200 characters are shortened.
 TraceSummary write_trace(const Problem& problem, const Placement& placement, const Timeline& timeline,
                          const std::function<void(std::string_view)>& write, const TraceLimits& limits = {});
