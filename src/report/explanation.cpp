@@ -72,7 +72,8 @@ PeakMemory peak_memory(const std::vector<Holding>& held, DeviceId device, Ticks 
 
 }  // namespace
 
-Explanation explain(const Problem& problem, const Placement& placement, Schedule schedule, const MoveLimits& limits) {
+Explanation explain(const Problem& problem, const Placement& placement, Schedule schedule, const MoveLimits& limits,
+                    const MoveProgress& progress) {
   Explanation e;
   e.schedule = schedule;
   e.outcome = make_exact_engine(problem, schedule)->evaluate(placement, {.usage = &e.usage, .timeline = &e.timeline});
@@ -92,7 +93,7 @@ Explanation explain(const Problem& problem, const Placement& placement, Schedule
     for (std::size_t d = 0; d < problem.device_count(); ++d)
       e.at_peak.push_back(peak_memory(held, DeviceId{d}, e.memory[d].peak_time));
   }
-  e.moves = find_moves(problem, placement, schedule, e.outcome, e.timeline, e.path, limits);
+  e.moves = find_moves(problem, placement, schedule, e.outcome, e.timeline, e.path, limits, progress);
   return e;
 }
 

@@ -37,7 +37,8 @@ struct Guess {
 class MoveFinder {
  public:
   MoveFinder(const Problem& problem, const Placement& placement, Schedule schedule, const Outcome& now,
-             const Timeline& timeline, std::span<const PathStep> path, const MoveLimits& limits)
+             const Timeline& timeline, std::span<const PathStep> path, const MoveLimits& limits,
+             const MoveProgress& progress)
       : p_(problem),
         placement_(placement),
         schedule_(schedule),
@@ -45,6 +46,7 @@ class MoveFinder {
         timeline_(timeline),
         path_(path),
         limits_(limits),
+        progress_(progress),
         units_(make_grouping(problem, GroupingKind::colocation)) {}
 
   MoveSearch run() {
@@ -129,7 +131,14 @@ class MoveFinder {
     Neighbourhood neighbourhood(p_, units_, schedule_);
     neighbourhood.start(placement_);
     std::vector<Guess> guesses;
-    for (std::uint32_t i = 0; i < candidates_.size() && search_.guessed < limits_.guesses; ++i) {
+    for (std::uint32_t i = 0; i < candidates_.size() && search_.guessed < limits_.guesses &&
+                              neighbourhood.guessed_ops() < limits_.guessed_ops;
+         ++i) {
+      constexpr std::uint32_t now_and_then = 64;
+      if (i % now_and_then == 0)
+        tell("guessing which moves help most",
+             std::max(share(search_.guessed, std::min<std::uint64_t>(limits_.guesses, candidates_.size())),
+                      share(neighbourhood.guessed_ops(), limits_.guessed_ops)));
       const Weight& w = weights_[candidates_[i].unit];
       if (w.on_path == 0 && !w.reads_from_path) break;
       const Outcome outcome = neighbourhood.guess(candidates_[i].unit, candidates_[i].to);
@@ -160,6 +169,7 @@ class MoveFinder {
     const auto engine = make_exact_engine(p_, schedule_);
     Placement moved = placement_;
     for (const Candidate& candidate : candidates_) {
+      tell("simulating the likeliest moves", share(search_.simulated, candidates_.size()));
       const auto members = units_.members[candidate.unit];
       for (const std::uint32_t op : members) moved.device[op] = candidate.to;
       const Outcome outcome = engine->evaluate(moved);
@@ -167,6 +177,13 @@ class MoveFinder {
       ++search_.simulated;
       if (better(outcome, now_)) keep({{members.begin(), members.end()}, DeviceId{candidate.to}, outcome});
     }
+  }
+
+  void tell(std::string_view doing, double share_done) const {
+    if (progress_) progress_(doing, share_done);
+  }
+  static double share(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
   }
 
   // One move a unit; the first of equals stays before the others.
@@ -189,6 +206,7 @@ class MoveFinder {
   const Timeline& timeline_;
   const std::span<const PathStep> path_;
   const MoveLimits limits_;
+  const MoveProgress& progress_;
   const Grouping units_;
   std::vector<Weight> weights_;  // of units
   std::vector<Candidate> candidates_;
@@ -198,8 +216,9 @@ class MoveFinder {
 }  // namespace
 
 MoveSearch find_moves(const Problem& problem, const Placement& placement, Schedule schedule, const Outcome& now,
-                      const Timeline& timeline, std::span<const PathStep> path, const MoveLimits& limits) {
-  return MoveFinder(problem, placement, schedule, now, timeline, path, limits).run();
+                      const Timeline& timeline, std::span<const PathStep> path, const MoveLimits& limits,
+                      const MoveProgress& progress) {
+  return MoveFinder(problem, placement, schedule, now, timeline, path, limits, progress).run();
 }
 
 }  // namespace emplace

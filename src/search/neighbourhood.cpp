@@ -27,7 +27,12 @@ bool Neighbourhood::can_move(std::uint32_t unit, std::uint8_t device) const {
 
 Outcome Neighbourhood::guess(std::uint32_t unit, std::uint8_t device) {
   ++guesses_;
-  if (incremental_) return incremental_->try_move(members(unit), device).outcome;
+  if (incremental_) {
+    const Trial trial = incremental_->try_move(members(unit), device);
+    guessed_ops_ += trial.walked;
+    return trial.outcome;
+  }
+  guessed_ops_ += problem_.op_count();
   put(unit, device);
   const Outcome outcome = exact_->evaluate(placement_);
   put_back(unit);

@@ -51,7 +51,7 @@ class OrderedEngine final : public IncrementalEngine {
     for (const std::uint32_t op : moved_) seen_[op] = 0;
     device_ = device;
     tried_ = true;
-    trial_ = {outcome_, true};
+    trial_ = {outcome_};
     if (moved_.empty()) return trial_;
     if (outcome_.timed()) {
       judge_.begin(base_.device, moved_);
@@ -60,10 +60,12 @@ class OrderedEngine final : public IncrementalEngine {
       if (trial_.outcome.why != Infeasible::unsupported_op && trial_.outcome.why != Infeasible::missing_route) {
         trial_.memory_settled = judge_.memory_settled();
         trial_.outcome.makespan = run_.retrace(changed());
+        trial_.walked = run_.walked();
       }
     } else {
       there();
       trial_.outcome = exact_->evaluate(base_);
+      trial_.walked = base_.device.size();
     }
     back();
     return trial_;
@@ -73,7 +75,7 @@ class OrderedEngine final : public IncrementalEngine {
     EMPLACE_CHECK(tried_, "there is no trial to settle");
     if (!trial_.memory_settled) {
       there();
-      trial_ = {exact_->evaluate(base_), true};
+      trial_ = {exact_->evaluate(base_), true, trial_.walked + base_.device.size()};
       back();
     }
     return trial_.outcome;

@@ -50,6 +50,12 @@ Ticks OrderedRun::retrace(const std::vector<std::uint32_t>& changed) {
   return makespan;
 }
 
+std::uint64_t OrderedRun::walked() const {
+  std::uint64_t ops = 0;
+  for (const Stretch& stretch : walked_) ops += stretch.end - stretch.begin;
+  return ops;
+}
+
 // Whether everything from the boundary on starts as in the base, `shift` later. By induction over the positions it is
 // enough that of everything before the boundary that an op after it waits for (its device, lines, slots), what decides
 // its start in the base has shifted along, and the rest is not later than the shifted start.

@@ -29,6 +29,9 @@ class OrderedRun {
   // send to other devices than in the base.
   Ticks retrace(const std::vector<std::uint32_t>& changed);
 
+  // Ops that the last retrace simulated.
+  [[nodiscard]] std::uint64_t walked() const;
+
   [[nodiscard]] std::uint32_t position(std::uint32_t op) const { return position_[op]; }
 
   // Slots are told apart by their slack, in so many classes.

@@ -100,6 +100,41 @@ TEST(Moves, ThatAreGuessedToHelpMostAreSimulatedFirst) {
   EXPECT_EQ(found.best[0].outcome.makespan, 25);
 }
 
+TEST(Moves, AreGuessedOnlyAsLongAsTheirWorkAllows) {
+  // 400 ops of 1 to 3 ticks in a row on d0; moving the first ones shifts all others, so that a guess walks most of
+  // them.
+  ProblemBuilder builder("long");
+  for (const char* name : {"d0", "d1"}) builder.add_device({name, "", no_memory_limit});
+  for (int i = 0; i < 400; ++i) {
+    const double seconds = (1 + i % 3) * 1e-12;
+    builder.add_op(op("op" + std::to_string(i), {seconds, seconds}));
+  }
+  const Problem problem = builder.build();
+  const Placement placement{std::vector<std::uint8_t>(400, 0), {}};
+  const MoveSearch all = search(problem, placement, {.simulations = 10});
+  EXPECT_EQ(all.guessed, 400U);
+  const MoveSearch few = search(problem, placement, {.simulations = 10, .guessed_ops = 400});
+  EXPECT_GT(few.guessed, 0U);
+  EXPECT_LT(few.guessed, 400U);
+  EXPECT_EQ(few.simulated, 10U);
+  EXPECT_EQ(few.best.size(), 5U) << "the likeliest are simulated whether guessed or not";
+}
+
+TEST(Moves, TellWhatIsDoneNeverGoingBackNorReachingTheEnd) {
+  const Problem problem = three_ops_two_devices("");
+  const Placement placement{{0, 0, 0}, {}};
+  Timeline timeline;
+  const Outcome now = make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline});
+  std::vector<std::pair<std::string, double>> told;
+  find_moves(problem, placement, Schedule::fifo, now, timeline,
+             critical_path(problem, placement, Schedule::fifo, timeline), {.simulations = 2},
+             [&](std::string_view doing, double share) { told.emplace_back(doing, share); });
+  using Told = std::vector<std::pair<std::string, double>>;
+  EXPECT_EQ(told, (Told{{"guessing which moves help most", 0},
+                        {"simulating the likeliest moves", 0},
+                        {"simulating the likeliest moves", 0.5}}));
+}
+
 TEST(Moves, ThatFreeMemoryComeFirstWhereItIsTooSmall) {
   // d0 holds 100 bytes of which 90 are of one short op; one simulation is enough to find it.
   ProblemBuilder builder("full");

@@ -55,7 +55,7 @@ struct Explanation {
 // Simulates the placement, which must have passed check_placement, and up to `limits` moves. InputError where the
 // schedule needs an order and the placement has none.
 Explanation explain(const Problem& problem, const Placement& placement, Schedule schedule,
-                    const MoveLimits& limits = {});
+                    const MoveLimits& limits = {}, const MoveProgress& progress = {});
 
 // For people, some 80 lines whatever the size of the problem and of its names, but for a few a device.
 std::string explanation_text(const Problem& problem, const Placement& placement, const Explanation& explanation);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "emplace/problem/placement.hpp"
@@ -31,9 +33,14 @@ struct MoveLimits {
   // Ops and edges simulated, at some 10 to 30 ns each: bounds the time on large problems, at the same moves on any
   // machine. At least 64 moves are simulated however large the problem is.
   std::uint64_t work = 100'000'000;
-  // Some 2 to 60 us each.
+  // Some 2 to 60 us each on problems of up to 10,000 ops. On larger ones a guess may simulate most of the ops again, at
+  // some 20 ns each, so that their number is bounded too.
   std::uint64_t guesses = 200'000;
+  std::uint64_t guessed_ops = 100'000'000;
 };
+
+// Told now and then what is being done and which share of that is done, below 1.
+using MoveProgress = std::function<void(std::string_view doing, double share)>;
 
 // Each move that is reported was simulated on the exact engine, under the same schedule (and order, if any). The
 // likeliest units come first: those that make the placement infeasible, then the ones with most time on the critical
@@ -44,6 +51,7 @@ struct MoveLimits {
 //
 // `timeline` and `path` are those of `placement`; both are empty where it has no times. `now` is its outcome.
 MoveSearch find_moves(const Problem& problem, const Placement& placement, Schedule schedule, const Outcome& now,
-                      const Timeline& timeline, std::span<const PathStep> path, const MoveLimits& limits = {});
+                      const Timeline& timeline, std::span<const PathStep> path, const MoveLimits& limits = {},
+                      const MoveProgress& progress = {});
 
 }  // namespace emplace

@@ -43,6 +43,8 @@ class Neighbourhood {
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }  // exact
   [[nodiscard]] const Grouping& units() const { return units_; }
   [[nodiscard]] std::uint64_t guesses() const { return guesses_; }
+  // Ops simulated for all guesses so far, which says what they cost: from a few to all of them for a guess.
+  [[nodiscard]] std::uint64_t guessed_ops() const { return guessed_ops_; }
   [[nodiscard]] std::uint64_t checks() const { return checks_; }  // those of start() included
 
  private:
@@ -68,7 +70,7 @@ class Neighbourhood {
   };
   Checked checked_;
   bool any_checked_ = false;
-  std::uint64_t guesses_ = 0, checks_ = 0;
+  std::uint64_t guesses_ = 0, guessed_ops_ = 0, checks_ = 0;
 };
 
 }  // namespace emplace

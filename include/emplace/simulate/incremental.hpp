@@ -23,6 +23,8 @@ struct Trial {
   // false, `outcome` knows of no overflow, and IncrementalEngine::settle() must be asked before the move counts as
   // feasible.
   bool memory_settled = true;
+  // How many ops were simulated again, about; what the trial cost.
+  std::uint64_t walked = 0;
 };
 
 // Holds one base placement with its run; one engine a thread. Allocates nothing any more after the first base. The
