@@ -50,6 +50,14 @@ SourceOptions GraphArguments::options() const {
   return options;
 }
 
+std::string GraphArguments::first_given() const {
+  if (batch) return "--batch";
+  if (!shapes.empty()) return "--shape";
+  if (training) return "--training";
+  if (fuse) return "--fuse";
+  return optimizer.empty() ? "" : "--optimizer";
+}
+
 void ScheduleArgument::add(CLI::App& cli) {
   cli.add_option("--schedule", name, "In which order a device runs ready ops: fifo (default), priority, in-order");
 }
@@ -58,6 +66,8 @@ std::optional<Schedule> ScheduleArgument::get() const {
   if (name.empty()) return std::nullopt;
   return schedule_of(name, "--schedule");
 }
+
+std::string not_empty(const std::string& text) { return text.empty() ? "a file's name must not be empty" : ""; }
 
 void write_output(const std::string& file, const std::string& text) {
   if (!file.empty()) {
@@ -69,6 +79,8 @@ void write_output(const std::string& file, const std::string& text) {
 }
 
 Problem load_problem_and_warn(const std::string& source, const GraphArguments& graph) {
+  if (const std::string option = graph.first_given(); !option.empty() && is_problem_file(source))
+    throw InputError(option, "is for models (GRAPH@MACHINE); {} is read as a problem", quote(source));
   LoadedProblem loaded = load_problem(source, graph.options());
   for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
   return std::move(loaded.problem);

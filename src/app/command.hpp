@@ -39,6 +39,11 @@ Action add_compare(CLI::App& cli);
 Action add_inspect(CLI::App& cli);
 Action add_list(CLI::App& cli);
 
+// What several commands say of the same argument.
+inline constexpr const char* problem_help =
+    "Problem JSON, published workload (FILE#instance), or GRAPH@MACHINE with GRAPH a model file or zoo:NAME?key=value";
+inline constexpr const char* placement_help = "Placement JSON, or an expert split of dnn-partitioning";
+
 // Arguments that several commands share. They are shared_ptr members of the command's captured state.
 
 // --batch, --shape, --training, --fuse: how a GRAPH becomes a Problem.
@@ -51,6 +56,8 @@ struct GraphArguments {
 
   void add(CLI::App& cli);
   [[nodiscard]] SourceOptions options() const;
+  // The first of them that was given, as "--batch"; "" if none was.
+  [[nodiscard]] std::string first_given() const;
 };
 
 // --schedule
@@ -61,10 +68,13 @@ struct ScheduleArgument {
   [[nodiscard]] std::optional<Schedule> get() const;
 };
 
+// For options that name a file: what is wrong with the text, "" if nothing.
+std::string not_empty(const std::string& text);
+
 // Writes `text` to `file`, or to standard output where `file` is empty.
 void write_output(const std::string& file, const std::string& text);
 
-// A problem with its warnings said on standard error.
+// A problem with its warnings said on standard error. InputError for options of a graph where there is none.
 Problem load_problem_and_warn(const std::string& source, const GraphArguments& graph);
 
 // A placement and the schedule to simulate it under: the argument's, else the file's, else fifo. Warns of another

@@ -36,10 +36,11 @@ ExitCode run_compare(const Arguments& arguments) {
 
 Action add_compare(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("problem", arguments->problem,
-                 "Problem JSON, or GRAPH@MACHINE with GRAPH a model file or zoo:NAME?key=value")
-      ->required();
-  cli.add_option("placements", arguments->placements, "Placement JSON files, two or more")->required()->expected(2, -1);
+  cli.add_option("problem", arguments->problem, problem_help)->required();
+  cli.add_option("placements", arguments->placements,
+                 "Placement JSON files or expert splits of dnn-partitioning, two or more")
+      ->required()
+      ->expected(2, -1);
   arguments->schedule.add(cli);
   arguments->objective.add(cli);
   arguments->graph.add(cli);

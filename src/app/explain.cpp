@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "command.hpp"
+#include "emplace/base/progress.hpp"
 #include "emplace/report/explanation.hpp"
 
 namespace emplace::app {
@@ -30,7 +31,11 @@ ExitCode run_explain(const Arguments& arguments) {
     limits.simulations = *arguments.evaluations;
     limits.work = std::numeric_limits<std::uint64_t>::max();
   }
-  const Explanation explanation = explain(problem, placement, schedule, limits);
+  Progress progress(true);
+  const Explanation explanation =
+      explain(problem, placement, schedule, limits,
+              [&](std::string_view doing, double share) { progress.update(share, std::string(doing)); });
+  progress.finish();
   write_output("", arguments.json ? explanation_json(problem, placement, explanation)
                                   : explanation_text(problem, placement, explanation));
   return ExitCode::done;
@@ -40,10 +45,8 @@ ExitCode run_explain(const Arguments& arguments) {
 
 Action add_explain(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("problem", arguments->problem,
-                 "Problem JSON, or GRAPH@MACHINE with GRAPH a model file or zoo:NAME?key=value")
-      ->required();
-  cli.add_option("placement", arguments->placement, "Placement JSON")->required();
+  cli.add_option("problem", arguments->problem, problem_help)->required();
+  cli.add_option("placement", arguments->placement, placement_help)->required();
   cli.add_option("--evaluations", arguments->evaluations,
                  "Single moves simulated, those that look best first (default: 2000, fewer on large problems)")
       ->check(CLI::NonNegativeNumber);

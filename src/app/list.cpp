@@ -66,7 +66,8 @@ void print_entries(const std::vector<EntryInfo>& entries) {
     std::size_t width = 0;
     for (const OptionInfo& option : options) width = std::max(width, option.name.size());
     for (const OptionInfo& option : options)
-      fmt::print("      {:<{}}  {} (default {}{}{})\n", option.name, width, option.help,
+      fmt::print("      {:<{}}  {}{} (default {}{}{})\n", option.name, width, option.help,
+                 option.choices.empty() ? "" : fmt::format(" One of {}.", join(option.choices, ", ")),
                  option.default_value.empty() ? "none" : option.default_value, option.unit.empty() ? "" : " ",
                  option.unit);
   }
@@ -91,9 +92,11 @@ Action add_list(CLI::App& cli) {
     Json list = Json::array();
     for (const EntryInfo& entry : entries) {
       Json options = Json::array();
-      for (const OptionInfo& option : entry.options())
+      for (const OptionInfo& option : entry.options()) {
         options.push_back(
             {{"name", option.name}, {"type", option.type}, {"default", option.default_value}, {"help", option.help}});
+        if (!option.choices.empty()) options.back()["choices"] = option.choices;
+      }
       list.push_back(
           {{"name", entry.name}, {"summary", entry.summary}, {"reference", entry.reference}, {"options", options}});
     }

@@ -92,12 +92,9 @@ ExitCode run_place(const Arguments& arguments) {
 Action add_place(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("method", arguments->method, "A placer; see `emplace list placers`")->required();
-  cli.add_option(
-         "problem", arguments->problem,
-         "Problem JSON, published workload (FILE#instance), or GRAPH@MACHINE with GRAPH a model file or zoo:NAME")
-      ->required();
+  cli.add_option("problem", arguments->problem, problem_help)->required();
   cli.add_option("options", arguments->options, "key=value options of the method");
-  cli.add_option("-o,--output", arguments->output, "Write the placement JSON here");
+  cli.add_option("-o,--output", arguments->output, "Write the placement JSON here")->check(not_empty);
   cli.add_option("--seed", arguments->seed, "Seed of every random stream")->check(CLI::NonNegativeNumber);
   cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")
       ->check(CLI::NonNegativeNumber);

@@ -110,13 +110,10 @@ ExitCode run_simulate(const Arguments& arguments) {
 
 Action add_simulate(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option(
-         "problem", arguments->problem,
-         "Problem JSON, published workload (FILE#instance), or GRAPH@MACHINE with GRAPH a model file or zoo:NAME")
-      ->required();
-  cli.add_option("placement", arguments->placement, "Placement JSON, or an expert split of dnn-partitioning")
-      ->required();
-  cli.add_option("--trace", arguments->trace, "Write the step as trace events here, for ui.perfetto.dev");
+  cli.add_option("problem", arguments->problem, problem_help)->required();
+  cli.add_option("placement", arguments->placement, placement_help)->required();
+  cli.add_option("--trace", arguments->trace, "Write the step as trace events here, for ui.perfetto.dev")
+      ->check(not_empty);
   cli.add_option("--simulator", arguments->simulator,
                  "A published simulator, as NAME or NAME?key=value; see `emplace list simulators`");
   arguments->schedule.add(cli);

@@ -63,6 +63,8 @@ Graph load_graph(const std::string& source, const ReadOptions& options) {
   return build_zoo_model(std::string_view(source).substr(zoo_prefix.size()), source);
 }
 
+bool is_problem_file(const std::string& source) { return file_address(source).has_value(); }
+
 LoadedProblem load_problem(const std::string& graph, const std::string& machine, const SourceOptions& options) {
   const Machine loaded_machine = load_machine(machine);
   const Graph loaded_graph = load_graph(graph, options.read);

@@ -69,6 +69,31 @@ TEST_F(BadInput, TensorsOfNegativeOrOverflowingSize) {
   expect_refused({"place", "single", problem("1e300")}, {"p.json"});
 }
 
+TEST_F(BadInput, OptionsOfModelsWhereTheProblemIsMadeAlready) {
+  const std::string problem = file("p.json", example_problem);
+  const std::string placement = file("q.json", R"({"emplace": "placement/1", "ops": {"a": "gpu:0", "b": "cpu:0"}})");
+  const std::vector<std::vector<std::string>> options = {
+      {"--batch", "3"}, {"--shape", "x=1"}, {"--training"}, {"--fuse"}, {"--optimizer", "adam"}};
+  for (const std::vector<std::string>& option : options) {
+    for (const char* command : {"simulate", "explain", "compare", "place"}) {
+      std::vector<std::string> arguments = {command, problem, placement};
+      if (command == std::string("compare")) arguments.push_back(placement);
+      if (command == std::string("place")) arguments = {command, "single", problem};
+      arguments.insert(arguments.end(), option.begin(), option.end());
+      expect_refused(arguments, {option.front(), "p.json", "GRAPH@MACHINE"});
+    }
+  }
+  const std::string workload = file("w.json", R"([{"name": "one", "weights": [1, 2], "preds": [[], [0]]}])");
+  expect_refused({"place", "single", workload + "#one?processors=2", "--batch", "3"}, {"--batch", "w.json"});
+}
+
+TEST_F(BadInput, EmptyNamesOfFilesToWrite) {
+  const std::string problem = file("p.json", example_problem);
+  const std::string placement = file("q.json", R"({"emplace": "placement/1", "ops": {"a": "gpu:0", "b": "cpu:0"}})");
+  expect_refused({"simulate", problem, placement, "--trace", ""}, {"--trace", "empty"});
+  expect_refused({"place", "single", problem, "-o", ""}, {"--output", "empty"});
+}
+
 TEST_F(BadInput, ADuplicateOpName) {
   expect_refused(
       {"place", "single", file("p.json", R"({"emplace": "problem/1", "devices": [{"name": "d", "memory_bytes": null}],

@@ -26,6 +26,9 @@ std::map<std::string, std::vector<std::int64_t>> parse_shapes(const std::vector<
 // A model file or "zoo:NAME?key=value".
 Graph load_graph(const std::string& source, const ReadOptions& options);
 
+// Whether load_problem reads the source as a file that holds a problem, and not as GRAPH@MACHINE.
+bool is_problem_file(const std::string& source);
+
 struct LoadedProblem {
   Problem problem;
   std::vector<std::string> warnings;  // what the cost model had to guess
