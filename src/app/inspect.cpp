@@ -128,7 +128,7 @@ void inspect_placement(const Arguments& arguments, const Json& json) {
     print_json({{"kind", "placement"},
                 {"problem", problem},
                 {"ops", ops.size()},
-                {"schedule", schedule},
+                {"schedule", schedule.empty() ? Json() : Json(schedule)},
                 {"ops_by_device", count}});
     return;
   }

@@ -1,6 +1,8 @@
 // explain, compare and simulate --trace as their users meet them.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "emplace/base/files.hpp"
 #include "program.hpp"
 #include "support/temporary_folder.hpp"
@@ -116,6 +118,45 @@ TEST_F(Explain, SimulateWritesATraceBesideItsResult) {
   std::size_t slices = 0;
   for (const json& event : events["traceEvents"]) slices += event["ph"] == "X" ? 1 : 0;
   EXPECT_EQ(slices, 3U) << "two ops and a transfer";
+}
+
+TEST_F(Explain, SimulateTracesThroughALinkAndToStandardOutput) {
+  const std::string target = folder_ / "target.json", link = folder_ / "link.json";
+  write_file(target, "old");
+  std::filesystem::create_symlink("target.json", link);
+  ASSERT_EQ(emplace_run({"simulate", problem_, good_, "--trace", link, "--json"}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(json::parse(read_file(target))["otherData"]["problem"], "two-device chain");
+
+  const auto both = emplace_run({"simulate", problem_, good_, "--trace", "/dev/stdout"});
+  ASSERT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_THAT(both.out, AllOf(HasSubstr("traceEvents"), HasSubstr("(fifo schedule), feasible")));
+}
+
+TEST_F(Explain, SimulateOfAFolderAsTraceFailsAndLeavesNothing) {
+  std::filesystem::create_directory(folder_ / "folder");
+  const auto done = emplace_run({"simulate", problem_, good_, "--trace", folder_ / "folder", "--json"});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.err, HasSubstr("folder: cannot be written"));
+  EXPECT_FALSE(file_exists(folder_ / "folder.writing"));
+}
+
+TEST_F(Explain, HelpNamesAllThatItTakes) {
+  for (const char* command : {"simulate", "explain", "compare"}) {
+    const auto done = emplace_run({command, "--help"});
+    EXPECT_THAT(done.out, AllOf(HasSubstr("workload"), HasSubstr("expert split"))) << command;
+  }
+  EXPECT_THAT(emplace_run({"list", "simulators"}).out, HasSubstr("One of none, uniform, normal."));
+  const json list = json::parse(emplace_run({"list", "simulators", "--json"}).out);
+  bool any_choices = false;
+  for (const json& entry : list)
+    for (const json& option : entry["options"]) any_choices |= option.contains("choices");
+  EXPECT_TRUE(any_choices);
+}
+
+TEST_F(Explain, InspectOfAPlacementWithoutAScheduleSaysNull) {
+  const json inspected = json::parse(emplace_run({"inspect", good_, "--json"}).out);
+  EXPECT_TRUE(inspected["schedule"].is_null());
 }
 
 TEST_F(Explain, SimulateOfWhatCannotRunWarnsThatThereIsNoTrace) {
