@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -121,6 +123,33 @@ TEST_F(Files, WritingIntoAPipeLeavesAPipe) {
   EXPECT_EQ(::read(again, text, sizeof text), 1);
   ::close(again);
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST_F(Files, WritingIntoAPipeThatNobodyReadsAnyMoreFails) {
+  const std::string pipe = folder_ + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  FileWriter file(pipe);
+  ::close(reader);
+  const auto before = ::signal(SIGPIPE, SIG_IGN);
+  EXPECT_NE(error_of([&] { file.write("x"); }).find("/pipe: cannot be written: Broken pipe"), std::string::npos);
+  ::signal(SIGPIPE, before);
+}
+
+TEST_F(Files, WritingBeyondWhatThereIsRoomForFailsAndKeepsTheOldFile) {
+  const std::string file = folder_ + "/f";
+  write_file(file, "old");
+  rlimit all{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &all), 0);
+  const auto before = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit few{4096, all.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &few), 0);
+  const std::string error = error_of([&] { write_file(file, std::string(5000, 'x')); });
+  ::setrlimit(RLIMIT_FSIZE, &all);
+  ::signal(SIGXFSZ, before);
+  EXPECT_NE(error.find("/f: cannot be written: File too large"), std::string::npos) << error;
+  EXPECT_EQ(read_file(file), "old");
+  EXPECT_FALSE(file_exists(file + ".writing"));
 }
 
 TEST_F(Files, WritingToOurOwnOutputGoesThere) {

@@ -128,9 +128,13 @@ TEST_F(Explain, SimulateTracesThroughALinkAndToStandardOutput) {
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_EQ(json::parse(read_file(target))["otherData"]["problem"], "two-device chain");
 
-  const auto both = emplace_run({"simulate", problem_, good_, "--trace", "/dev/stdout"});
+  // A link of our own, as /dev/stdout is one: nothing outside the folder is at stake.
+  const std::string output = folder_ / "output";
+  std::filesystem::create_symlink("/proc/self/fd/1", output);
+  const auto both = emplace_run({"simulate", problem_, good_, "--trace", output});
   ASSERT_EQ(both.exit_code, 0) << both.err;
   EXPECT_THAT(both.out, AllOf(HasSubstr("traceEvents"), HasSubstr("(fifo schedule), feasible")));
+  EXPECT_TRUE(std::filesystem::is_symlink(output));
 }
 
 TEST_F(Explain, SimulateOfAFolderAsTraceFailsAndLeavesNothing) {
