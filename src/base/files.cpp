@@ -68,6 +68,15 @@ void replace_file(const std::string& from, const std::string& to) {
   flush_to_disk(parent_folder(to));
 }
 
+bool add_name(const std::string& file, const std::string& name) {
+  const std::string linked = name + ".new";
+  ::unlink(linked.c_str());
+  if (::link(file.c_str(), linked.c_str()) != 0) return false;
+  replace_file(linked, name);
+  ::unlink(linked.c_str());  // still there if both names had meant one file before
+  return true;
+}
+
 void make_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);

@@ -32,7 +32,9 @@ void save_checkpoint(const std::string& folder, const Checkpoint& checkpoint) {
   const std::string written = newest + ".new";
   write_file(written, content);
   // A damaged newest must not push out a sound previous: after a fall-back that one is all there is.
-  if (file_exists(newest) && is_sound(newest)) replace_file(newest, previous_in(folder));
+  // At every moment there is a newest one, but for file systems without second names.
+  if (file_exists(newest) && is_sound(newest) && !add_name(newest, previous_in(folder)))
+    replace_file(newest, previous_in(folder));
   replace_file(written, newest);
 }
 

@@ -104,6 +104,15 @@ TEST_F(Files, WritingReplacesTheWholeFileAtOnceAndKeepsItsPermissions) {
   EXPECT_EQ(info.st_mode & 0777, 0600U);
 }
 
+TEST_F(Files, ASecondNameOutlivesTheFirst) {
+  write_file(folder_ + "/first", "a");
+  write_file(folder_ + "/second", "b");
+  for (int twice = 0; twice < 2; ++twice) ASSERT_TRUE(add_name(folder_ + "/first", folder_ + "/second"));
+  write_file(folder_ + "/first", "c");
+  EXPECT_EQ(read_file(folder_ + "/second"), "a");
+  EXPECT_FALSE(file_exists(folder_ + "/second.new"));
+}
+
 TEST_F(Files, WritingIntoAPipeLeavesAPipe) {
   const std::string pipe = folder_ + "/pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "checkpoint_samples.hpp"
 #include "emplace/base/files.hpp"
@@ -81,6 +83,20 @@ TEST(Checkpoint, KeepsTheOneBefore) {
   EXPECT_EQ(load_checkpoint(folder / "checkpoint.h5").attributes.at("update"), "3");
   EXPECT_EQ(load_checkpoint(folder / "checkpoint.previous.h5").attributes.at("update"), "2");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2);
+}
+
+TEST(Checkpoint, IsNeverMissingWhileTheNextOneIsSaved) {
+  const TemporaryFolder folder;
+  save_checkpoint(folder.path(), sample_checkpoint());
+  std::atomic<bool> done = false;
+  std::size_t missing = 0;
+  std::thread watcher([&] {
+    while (!done) missing += file_exists(folder / "checkpoint.h5") ? 0 : 1;
+  });
+  for (std::uint64_t update = 1; update <= 30; ++update) save_checkpoint(folder.path(), sample_checkpoint(update));
+  done = true;
+  watcher.join();
+  EXPECT_EQ(missing, 0);
 }
 
 TEST(Checkpoint, OpensInH5dump) {

@@ -38,6 +38,8 @@ void write_file(const std::string& path, std::string_view content);
 // fsync of a file or folder that somebody else wrote; then rename(from, to) and fsync of the folder.
 void flush_to_disk(const std::string& path);
 void replace_file(const std::string& from, const std::string& to);
+// Gives a file a second name, at once in place of what had that name; false where the file system cannot.
+bool add_name(const std::string& file, const std::string& name);
 
 void make_folder(const std::string& path);
 bool file_exists(const std::string& path);
