@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -281,18 +280,6 @@ void add_all() {
 
 int main(int argc, char** argv) {
   emplace::add_all();
-  const bool for_programs = std::any_of(argv, argv + argc, [](std::string_view argument) {
-    return argument == "--benchmark_format=json" || argument == "--benchmark_format=csv";
-  });
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::AddCustomContext("processor", emplace::processor());
-  benchmark::AddCustomContext("compiler", EMPLACE_COMPILER);
   benchmark::AddCustomContext("batch kernel", std::string(emplace::name_of(emplace::batch_kernels().back())));
-  emplace::TableReporter reporter("ns_per_unit");
-  if (for_programs)
-    benchmark::RunSpecifiedBenchmarks();
-  else
-    benchmark::RunSpecifiedBenchmarks(&reporter);
-  return 0;
+  return emplace::run_benchmarks(argc, argv, "ns_per_unit");
 }

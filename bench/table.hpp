@@ -12,6 +12,7 @@
 #include <map>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -83,5 +84,22 @@ class TableReporter : public benchmark::ConsoleReporter {
   std::vector<std::uint32_t> sizes_;
   std::map<std::string, std::map<std::uint32_t, double>> figures_;
 };
+
+// What main() does once the benchmarks are registered.
+inline int run_benchmarks(int argc, char** argv, const char* counter) {
+  const bool for_programs = std::any_of(argv, argv + argc, [](std::string_view argument) {
+    return argument == "--benchmark_format=json" || argument == "--benchmark_format=csv";
+  });
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::AddCustomContext("processor", processor());
+  benchmark::AddCustomContext("compiler", EMPLACE_COMPILER);
+  TableReporter reporter(counter);
+  if (for_programs)
+    benchmark::RunSpecifiedBenchmarks();
+  else
+    benchmark::RunSpecifiedBenchmarks(&reporter);
+  return 0;
+}
 
 }  // namespace emplace
