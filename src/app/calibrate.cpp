@@ -167,7 +167,9 @@ Action add_calibrate(CLI::App& cli) {
       ->required();
   cli.add_option("--device", arguments->device, "The device that was measured; gpu means gpu:0, gpu:1, ...")
       ->required();
-  cli.add_option("-o,--output", arguments->output, "Write the machine with the fitted figures here (TOML)")->required();
+  cli.add_option("-o,--output", arguments->output, "Write the machine with the fitted figures here (TOML)")
+      ->required()
+      ->check(not_empty);
   arguments->options.add(cli);
   cli.add_flag("--json", arguments->json, "Print the residuals as one JSON object");
   cli.footer(

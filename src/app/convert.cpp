@@ -1,6 +1,7 @@
 // emplace convert GRAPH -o FILE: .dot, .onnx, .json
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -162,9 +163,11 @@ Action add_convert(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("graph", arguments->graph, "Model file or zoo:NAME?key=value")->required();
   cli.add_option("-o,--output", arguments->output, "FILE.dot, FILE.onnx or FILE.json: the ending says what is written")
-      ->required();
+      ->required()
+      ->check(not_empty);
   cli.add_option("--placement", arguments->placement,
-                 "Placement JSON of this model: colours ops by device in .dot, annotates nodes in .onnx");
+                 "Placement JSON of this model: colours ops by device in .dot, annotates nodes in .onnx")
+      ->check(not_empty);
   cli.add_option("--machine", arguments->machine, "For .json: machine preset or TOML file");
   cli.add_option("--clusters", arguments->clusters,
                  "For .dot, what is drawn together: layer, colocation, none, or auto (the default): layers where the "

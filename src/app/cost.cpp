@@ -132,7 +132,8 @@ Action add_cost(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("graph", arguments->graph, "Model file or zoo:NAME?key=value")->required();
   cli.add_option("machine", arguments->machine, "Machine preset (`emplace list machines`) or TOML file")->required();
-  cli.add_option("-o,--output", arguments->output, "Write the problem JSON here; standard output without it");
+  cli.add_option("-o,--output", arguments->output, "Write the problem JSON here; standard output without it")
+      ->check(not_empty);
   cli.add_option(
          "--profile", arguments->profiles,
          "Measured op times, which replace the estimates: ONNX Runtime's profiling JSON; a table by op with the "

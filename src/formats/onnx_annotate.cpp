@@ -3,11 +3,9 @@
 #include <fmt/core.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 
 #include "emplace/base/error.hpp"
@@ -195,43 +193,38 @@ void check_folder(const std::string& model, const std::string& output) {
     throw InputError(output, "should be in the folder of {}, whose weights lie in files beside it", model);
 }
 
-// The file's bytes with the edits, and `tail` behind them.
-void copy(const std::string& from, const std::string& to, const std::vector<Edit>& edits, const std::string& tail) {
-  const auto fail = [](const std::string& path, const char* what) {
-    throw EnvironmentError("{}: cannot be {}", path, what);
-  };
-  std::ifstream in(from, std::ios::binary);
-  std::ofstream out(to, std::ios::binary | std::ios::trunc);
-  if (!out) fail(to, "written");
-  std::string buffer(std::size_t{1} << 20, '\0');
+// The model's bytes with the edits, and `tail` behind them.
+void copy(const std::string& model, FileWriter& out, const std::vector<Edit>& edits, const std::string& tail) {
+  InputFile in(model);
+  std::string_view held;
   const auto pass = [&](std::int64_t bytes) {
     while (bytes > 0) {
-      in.read(buffer.data(), std::min<std::int64_t>(bytes, static_cast<std::int64_t>(buffer.size())));
-      if (in.gcount() == 0) fail(from, "read to its end");
-      if (!out.write(buffer.data(), in.gcount())) fail(to, "written");
-      bytes -= in.gcount();
+      if (held.empty()) held = in.read();
+      if (held.empty()) throw InputError(model, "has become shorter while it was read");
+      const auto part = held.substr(0, static_cast<std::size_t>(bytes));
+      out.write(part);
+      held.remove_prefix(part.size());
+      bytes -= static_cast<std::int64_t>(part.size());
     }
   };
   std::int64_t at = 0;
   for (const Edit& edit : edits) {
     pass(edit.at - at);
-    in.ignore(edit.erase);
-    out << edit.insert;
+    const auto erased_here = std::min(held.size(), static_cast<std::size_t>(edit.erase));
+    held.remove_prefix(erased_here);
+    in.skip(static_cast<std::uint64_t>(edit.erase) - erased_here);
+    out.write(edit.insert);
     at = edit.at + edit.erase;
   }
-  pass(static_cast<std::int64_t>(std::filesystem::file_size(from)) - at);
-  out << tail;
-  if (!out.flush()) fail(to, "written");
+  pass(in.size() - at);
+  out.write(tail);
 }
 
 void check_is_onnx(const std::string& model) {
-  const std::string head = std::string(InputFile(model).read().substr(0, 4096));
-  for (const ReaderEntry& reader : readers())
-    if (reader.recognises(model, head)) {
-      if (reader.name == "onnx") return;
-      throw InputError(model, "is read as {}; only an ONNX model can be written as one", reader.name);
-    }
-  throw InputError(model, "is no ONNX model; only one can be written as one");
+  const ReaderEntry* reader = reader_of(model);
+  if (reader == nullptr) throw InputError(model, "is no ONNX model; only one can be written as one");
+  if (reader->name != "onnx")
+    throw InputError(model, "is read as {}; only an ONNX model can be written as one", reader->name);
 }
 
 }  // namespace
@@ -255,15 +248,9 @@ void write_annotated_onnx(const std::string& model, const std::string& output,
   if (size > std::numeric_limits<int>::max())
     throw InputError(output, "would have {} bytes; an ONNX file has less than 2 GiB", size);
 
-  const std::string temporary = output + ".writing";
-  try {
-    copy(model, temporary, edits, tail);
-    flush_to_disk(temporary);
-    replace_file(temporary, output);
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
+  FileWriter out(output);
+  copy(model, out, edits, tail);
+  out.finish();
 }
 
 }  // namespace emplace

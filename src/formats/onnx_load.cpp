@@ -2,20 +2,16 @@
 // wire format: https://protobuf.dev/programming-guides/encoding; field numbers: onnx.proto.
 #include "onnx_load.hpp"
 
-#include <fcntl.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <span>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
+#include "input_file.hpp"
 #include "utf8.hpp"
 
 namespace emplace {
@@ -224,24 +220,15 @@ class Stripper {
 }  // namespace
 
 onnx::ModelProto& load_onnx_without_weights(const std::string& path, google::protobuf::Arena& memory) {
-  struct Descriptor {
-    int value;
-    ~Descriptor() {
-      if (value >= 0) ::close(value);
-    }
-  } const file{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};  // never waits for a pipe
-  struct stat info {};
-  if (file.value < 0 || ::fstat(file.value, &info) != 0)
-    throw InputError(path, "cannot be read: {}", std::strerror(errno));
-  if (!S_ISREG(info.st_mode)) throw InputError(path, "is not a regular file");
-  if (info.st_size == 0) throw InputError(path, "is empty");
-  if (info.st_size > std::numeric_limits<int>::max())
+  const InputFile file(path);
+  if (file.size() == 0) throw InputError(path, "is empty");
+  if (file.size() > std::numeric_limits<int>::max())
     throw InputError(path, "has {} bytes; an ONNX file has less than 2 GiB and keeps larger weights in files beside it",
-                     info.st_size);
+                     file.size());
 
-  google::protobuf::io::FileInputStream stream(file.value, 64 << 10);
+  google::protobuf::io::FileInputStream stream(file.descriptor(), 64 << 10);
   CodedInputStream in(&stream);
-  in.PushLimit(static_cast<int>(info.st_size));
+  in.PushLimit(static_cast<int>(file.size()));
   Stripper stripper(in, path);
   std::string stripped;
   stripper.copy_message(Part::model, 0, stripped);

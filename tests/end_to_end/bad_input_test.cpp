@@ -92,6 +92,10 @@ TEST_F(BadInput, EmptyNamesOfFilesToWrite) {
   const std::string placement = file("q.json", R"({"emplace": "placement/1", "ops": {"a": "gpu:0", "b": "cpu:0"}})");
   expect_refused({"simulate", problem, placement, "--trace", ""}, {"--trace", "empty"});
   expect_refused({"place", "single", problem, "-o", ""}, {"--output", "empty"});
+  expect_refused({"cost", "zoo:inception-v3", "laptop", "-o", ""}, {"--output", "empty"});
+  expect_refused({"convert", "zoo:inception-v3", "-o", ""}, {"--output", "empty"});
+  expect_refused({"convert", "zoo:inception-v3", "-o", "g.dot", "--placement", ""}, {"--placement", "empty"});
+  expect_refused({"calibrate", "laptop", "--device", "cpu:0", "m=t", "-o", ""}, {"--output", "empty"});
 }
 
 TEST_F(BadInput, ADuplicateOpName) {

@@ -31,7 +31,10 @@ struct ReaderEntry : EntryInfo {
 
 std::span<const ReaderEntry> readers();
 
-// Reads with the first reader that recognises the file.
+// The first reader that recognises the file; nullptr if none does. InputError if it cannot be read.
+const ReaderEntry* reader_of(const std::string& path);
+
+// Reads with that one.
 Graph read_graph(const std::string& path, const ReadOptions& options = {});
 
 }  // namespace emplace
