@@ -21,6 +21,13 @@ if(EMPLACE_SANITIZE)
   target_link_options(emplace_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
+# What programs of ours allocate with: graphs and problems are millions of small pieces, and glibc's malloc takes a third
+# of the time to build them. Sanitizers bring their own.
+add_library(emplace_allocator INTERFACE)
+if(NOT EMPLACE_SANITIZE)
+  target_link_libraries(emplace_allocator INTERFACE -Wl,--no-as-needed PkgConfig::jemalloc -Wl,--as-needed)
+endif()
+
 # emplace_folder(NAME USES folder... LINKS library...): LINKS stay private to the folder's sources.
 function(emplace_folder name)
   cmake_parse_arguments(ARG "" "" "USES;LINKS;INCLUDES" ${ARGN})

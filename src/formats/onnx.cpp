@@ -2,11 +2,12 @@
 #include "onnx.hpp"
 
 #include <algorithm>
-#include <unordered_map>
+#include <optional>
 #include <unordered_set>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/log.hpp"
+#include "emplace/base/name_table.hpp"
 #include "emplace/base/text.hpp"
 #include "onnx_external.hpp"
 #include "onnx_inputs.hpp"
@@ -32,7 +33,7 @@ class GraphFromOnnx {
     name_ops();
     add_tensors();
     for (std::size_t i = 0; i < graph_.ops.size(); ++i) connect(i);
-    for (const auto& output : source_.output()) static_cast<void>(operand(output.name(), "graph output"));
+    for (const auto& output : source_.output()) static_cast<void>(operand(output.name(), "graph output", {}));
     graph_.relink(file_);
     if (!control_flow_.empty())
       log_warning("{}: {} nodes have sub-graphs (If, Loop, Scan), among them {}; each is costed as one op", file_,
@@ -56,47 +57,49 @@ class GraphFromOnnx {
 
   ParameterId add_parameter(const std::string& name, const onnx::TensorProto& tensor) {
     check_external_data(tensor, file_);
-    const TypeAndShape type = type_and_shape(tensor, fmt::format("{}: initializer {}", file_, quote(name)));
+    const TypeAndShape type = type_and_shape(tensor, file_, name);
     // Shapes, axes and other whole numbers are not trained, nor are scalar constants.
     const bool trained = !type.shape.dims.empty() && (type.dtype == DType::f16 || type.dtype == DType::bf16 ||
                                                       type.dtype == DType::f32 || type.dtype == DType::f64);
-    return graph_.add_parameter(unique(name, parameter_names_), type.dtype, type.shape, trained);
+    std::string unique = name;
+    for (std::size_t i = parameter_names_.size(); !parameter_names_.insert(unique).second; ++i)
+      unique = fmt::format("{}#{}", name, i);
+    return graph_.add_parameter(unique, type.dtype, type.shape, trained);
   }
 
   // Before IR version 4 every initializer is listed as an input too.
   void add_inputs() {
     for (const auto& input : source_.input()) {
-      if (const auto found = values_.find(input.name()); found != values_.end() && found->second.is_parameter())
-        continue;
+      if (const auto known = find(input.name()); known && known->is_parameter()) continue;
       define(input.name(), Operand::of(graph_.add_input(input.name(), DType::unknown, Shape())), "graph input");
     }
   }
 
   void name_ops() {
-    std::unordered_map<std::string_view, std::size_t> given;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(source_.node_size()); ++i) {
-      const std::string& name = node(i).name();
-      if (node(i).op_type().empty()) throw InputError(file_, "node {} {} has no op_type", i, quote(name));
-      if (name.empty()) continue;
+    std::vector<GraphOp>& ops = graph_.ops;
+    ops.resize(static_cast<std::size_t>(source_.node_size()));
+    NameTable taken;
+    taken.reserve(ops.size());
+    const auto name_at = [&](std::uint32_t i) -> std::string_view { return ops[i].name; };
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      ops[i].name = node(i).name();
+      if (node(i).op_type().empty()) throw InputError(file_, "node {} {} has no op_type", i, quote(ops[i].name));
+      if (ops[i].name.empty()) continue;
       // The IR specification wants node names unique in a graph; placements name ops.
-      const auto [at, is_new] = given.emplace(name, i);
-      if (!is_new) throw InputError(file_, "nodes {} and {} are both named {}", at->second, i, quote(name));
-      op_names_.insert(name);
+      if (const auto twin = taken.add(ops[i].name, static_cast<std::uint32_t>(i), name_at))
+        throw InputError(file_, "nodes {} and {} are both named {}", *twin, i, quote(ops[i].name));
     }
-    for (std::size_t i = 0; i < static_cast<std::size_t>(source_.node_size()); ++i) {
+    for (std::size_t i = 0; i < ops.size(); ++i) {
       const onnx::NodeProto& n = node(i);
-      GraphOp op;
-      op.type = n.domain().empty() || n.domain() == "ai.onnx" ? n.op_type() : n.domain() + "." + n.op_type();
-      op.name = n.name();
-      if (op.name.empty()) {
-        const auto output =
-            std::find_if(n.output().begin(), n.output().end(), [](const auto& o) { return !o.empty(); });
-        op.name = unique(
-            output == n.output().end() ? fmt::format("{}:{}", op.type, i) : fmt::format("{}:{}", op.type, *output),
-            op_names_);
-      }
-      op.attributes = attributes_of(n);
-      graph_.ops.push_back(std::move(op));
+      ops[i].type = n.domain().empty() || n.domain() == "ai.onnx" ? n.op_type() : n.domain() + "." + n.op_type();
+      ops[i].attributes = attributes_of(n);
+      if (!ops[i].name.empty()) continue;
+      const auto output = std::find_if(n.output().begin(), n.output().end(), [](const auto& o) { return !o.empty(); });
+      const std::string wanted = output == n.output().end() ? fmt::format("{}:{}", ops[i].type, i)
+                                                            : fmt::format("{}:{}", ops[i].type, *output);
+      ops[i].name = wanted;
+      for (std::size_t number = i; taken.add(ops[i].name, static_cast<std::uint32_t>(i), name_at); ++number)
+        ops[i].name = fmt::format("{}#{}", wanted, number);
     }
   }
 
@@ -105,8 +108,7 @@ class GraphFromOnnx {
     for (std::size_t i = 0; i < graph_.ops.size(); ++i)
       for (const std::string& name : node(i).output()) {
         if (name.empty()) continue;  // an optional output that nobody wants
-        define(name, Operand::of(TensorId{graph_.tensors.size()}),
-               fmt::format("output of node {}", quote(graph_.ops[i].name)));
+        define(name, Operand::of(TensorId{graph_.tensors.size()}), "output of node", graph_.ops[i].name);
         graph_.tensors.push_back({name, DType::unknown, Shape(), OpId{i}, {}});
         graph_.ops[i].outputs.push_back(TensorId{graph_.tensors.size() - 1});
       }
@@ -114,12 +116,11 @@ class GraphFromOnnx {
 
   void connect(std::size_t i) {
     GraphOp& op = graph_.ops[i];
-    const std::string user = fmt::format("node {}", quote(op.name));
     for (const std::string& name : node(i).input())
-      op.inputs.push_back(name.empty() ? Operand::none() : operand(name, user));
+      op.inputs.push_back(name.empty() ? Operand::none() : operand(name, "node", op.name));
     // A control-flow node also waits for what its sub-graphs read, and holds their weights.
     for (const std::string& name : names_from_outside(node(i)))
-      if (const Operand value = operand(name, user);
+      if (const Operand value = operand(name, "node", op.name);
           std::find(op.inputs.begin(), op.inputs.end(), value) == op.inputs.end())
         op.inputs.push_back(value);
     if (has_subgraph(node(i))) control_flow_.push_back(i);
@@ -131,30 +132,45 @@ class GraphFromOnnx {
         if (op.inputs[input].is_parameter()) graph_.parameters[op.inputs[input].index].trainable = false;
   }
 
-  void define(const std::string& name, Operand value, const std::string& what) {
-    if (name.empty()) throw InputError(file_, "a {} has no name", what);
-    if (!values_.emplace(name, value).second)
-      throw InputError(file_, "{} is defined twice, the second time as {}", quote(name), what);
+  [[nodiscard]] auto value_name_at() const {
+    return [this](std::uint32_t i) { return values_[i].name; };
   }
 
-  [[nodiscard]] Operand operand(const std::string& name, const std::string& user) const {
-    const auto found = values_.find(name);
-    if (found == values_.end())
-      throw InputError(file_, "{} wants {}, which is no input, initializer or output of a node", user, quote(name));
-    return found->second;
+  // `what` and `of` name the thing in messages: ("output of node", "conv1"), ("graph input", "").
+  static std::string in_words(const char* what, std::string_view of) {
+    return of.empty() ? what : fmt::format("{} {}", what, quote(of));
   }
 
-  static std::string unique(const std::string& wanted, std::unordered_set<std::string>& taken) {
-    std::string name = wanted;
-    for (std::size_t i = taken.size(); !taken.insert(name).second; ++i) name = fmt::format("{}#{}", wanted, i);
-    return name;
+  void define(const std::string& name, Operand value, const char* what, std::string_view of = {}) {
+    if (name.empty()) throw InputError(file_, "a {} has no name", in_words(what, of));
+    if (value_names_.add(name, static_cast<std::uint32_t>(values_.size()), value_name_at()))
+      throw InputError(file_, "{} is defined twice, the second time as {}", quote(name), in_words(what, of));
+    values_.push_back({name, value});
+  }
+
+  [[nodiscard]] std::optional<Operand> find(const std::string& name) const {
+    const auto at = value_names_.find(name, value_name_at());
+    return at ? std::optional(values_[*at].operand) : std::nullopt;
+  }
+
+  [[nodiscard]] Operand operand(const std::string& name, const char* what, std::string_view of) const {
+    const auto found = find(name);
+    if (!found)
+      throw InputError(file_, "{} wants {}, which is no input, initializer or output of a node", in_words(what, of),
+                       quote(name));
+    return *found;
   }
 
   const onnx::GraphProto& source_;
   const std::string& file_;
   Graph graph_;
-  std::unordered_map<std::string, Operand> values_;  // what a name in the main graph stands for
-  std::unordered_set<std::string> op_names_, parameter_names_;
+  struct Value {
+    std::string_view name;  // in the model
+    Operand operand;
+  };
+  std::vector<Value> values_;  // what a name in the main graph stands for
+  NameTable value_names_;
+  std::unordered_set<std::string> parameter_names_;
   std::vector<std::size_t> control_flow_;  // nodes with sub-graphs
 };
 
@@ -162,20 +178,10 @@ Graph read_onnx(const std::string& path, const ReadOptions& options) {
   google::protobuf::Arena memory;  // freeing a million nodes one by one takes seconds
   onnx::ModelProto& model = load_onnx_without_weights(path, memory);
   Graph graph = GraphFromOnnx(model.graph(), path).build();
-  std::vector<std::uint32_t> order;
-  order.reserve(graph.ops.size());
-  for (const OpId op : graph.topological_order(path)) order.push_back(op.value);
-
+  const std::vector<OpId> order = graph.topological_order(path);
   fix_input_shapes(*model.mutable_graph(), options, path);
-  const OnnxShapes shapes = infer_onnx_shapes(model, order, path);
-  for (GraphTensor& tensor : graph.tensors) {
-    const auto found = shapes.types.find(tensor.name);
-    TypeAndShape type = type_and_shape(found == shapes.types.end() ? nullptr : found->second,
-                                       fmt::format("{}: tensor {}", path, quote(tensor.name)));
-    tensor.dtype = type.dtype;
-    tensor.shape = std::move(type.shape);
-  }
-  if (!shapes.failures.empty()) log_warning("{}: shapes could not be inferred for {}", path, shapes.failures);
+  const std::string failures = infer_onnx_shapes(model, order, graph, path);
+  if (!failures.empty()) log_warning("{}: shapes could not be inferred for {}", path, failures);
   graph.validate(path);
   return graph;
 }

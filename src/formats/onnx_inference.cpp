@@ -21,7 +21,9 @@ std::string describe(const onnx::NodeProto& node) {
                      node.op_type());
 }
 
-OnnxInference::OnnxInference(const onnx::ModelProto& model, const std::string& file) : file_(file) {
+OnnxInference::OnnxInference(const onnx::ModelProto& model, const std::string& file, std::size_t tensors)
+    : file_(file) {
+  main.types.reserve(tensors);
   main.opsets = opsets_of(model.opset_import());
   for (const auto& function : model.functions()) functions_[function.domain() + ":" + function.name()] = &function;
   symbols_.addFromGraph(model.graph());

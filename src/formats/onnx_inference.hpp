@@ -16,8 +16,9 @@ namespace emplace {
 // their inputs or divide by zero on broken nodes: onnx_shapes.hpp runs it in a process of its own.
 class OnnxInference {
  public:
-  // Keeps references to the model, whose main graph is the scope `main`. Nodes may be touched, not changed.
-  OnnxInference(const onnx::ModelProto& model, const std::string& file);
+  // Keeps references to the model, whose main graph is the scope `main`, of about `tensors` tensors. Nodes may be
+  // touched, not changed.
+  OnnxInference(const onnx::ModelProto& model, const std::string& file, std::size_t tensors);
   OnnxInference(const OnnxInference&) = delete;
   OnnxInference& operator=(const OnnxInference&) = delete;
 

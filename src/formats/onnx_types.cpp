@@ -1,48 +1,62 @@
 #include "onnx_types.hpp"
 
+#include <fmt/core.h>
+
 #include <array>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
 #include "utf8.hpp"
 
 namespace emplace {
 
-DType dtype_of_onnx(std::int32_t element_type, const std::string& place) {
+namespace {
+
+std::string place_of(const std::string& file, const char* what, const std::string& name) {
+  return fmt::format("{}: {} {}", file, what, quote(name));
+}
+
+// 0 (undefined) is DType::unknown.
+DType dtype_of_onnx(std::int32_t element_type, const std::string& file, const char* what, const std::string& name) {
   // In the order of TensorProto.DataType.
   constexpr std::array types = {DType::unknown, DType::f32, DType::u8,   DType::i8,      DType::u16, DType::i16,
                                 DType::i32,     DType::i64, DType::text, DType::boolean, DType::f16, DType::f64,
                                 DType::u32,     DType::u64, DType::c64,  DType::c128,    DType::bf16};
   if (element_type < 0 || static_cast<std::size_t>(element_type) >= types.size())
-    throw InputError(place, "has the element type {}; known are 0 to {} (ONNX TensorProto.DataType)", element_type,
+    throw InputError(place_of(file, what, name),
+                     "has the element type {}; known are 0 to {} (ONNX TensorProto.DataType)", element_type,
                      types.size() - 1);
   return types[static_cast<std::size_t>(element_type)];
 }
 
-TypeAndShape type_and_shape(const onnx::TypeProto* type, const std::string& place) {
+}  // namespace
+
+TypeAndShape type_and_shape(const onnx::TypeProto& type, const std::string& file, const std::string& name) {
   TypeAndShape result;
-  if (type == nullptr || !(type->has_tensor_type() || type->has_sparse_tensor_type())) return result;
-  const bool sparse = type->has_sparse_tensor_type();
-  const auto& stored = sparse ? type->sparse_tensor_type().shape() : type->tensor_type().shape();
-  result.dtype =
-      dtype_of_onnx(sparse ? type->sparse_tensor_type().elem_type() : type->tensor_type().elem_type(), place);
-  result.shape.ranked = sparse ? type->sparse_tensor_type().has_shape() : type->tensor_type().has_shape();
+  if (!(type.has_tensor_type() || type.has_sparse_tensor_type())) return result;
+  const bool sparse = type.has_sparse_tensor_type();
+  const auto& stored = sparse ? type.sparse_tensor_type().shape() : type.tensor_type().shape();
+  const auto element = sparse ? type.sparse_tensor_type().elem_type() : type.tensor_type().elem_type();
+  result.dtype = dtype_of_onnx(element, file, "tensor", name);
+  result.shape.ranked = sparse ? type.sparse_tensor_type().has_shape() : type.tensor_type().has_shape();
   for (const auto& dimension : stored.dim())
     result.shape.dims.push_back(dimension.has_dim_value() ? dimension.dim_value() : Shape::unknown_dimension);
   return result;
 }
 
-TypeAndShape type_and_shape(const onnx::TensorProto& tensor, const std::string& place) {
+TypeAndShape type_and_shape(const onnx::TensorProto& weight, const std::string& file, const std::string& name) {
+  const auto place = [&] { return place_of(file, "initializer", name); };
   TypeAndShape result;
-  result.dtype = dtype_of_onnx(tensor.data_type(), place);
-  if (result.dtype == DType::unknown) throw InputError(place, "has no element type");
+  result.dtype = dtype_of_onnx(weight.data_type(), file, "initializer", name);
+  if (result.dtype == DType::unknown) throw InputError(place(), "has no element type");
   result.shape.ranked = true;
-  for (const std::int64_t size : tensor.dims()) {
-    if (size < 0) throw InputError(place, "has a dimension of negative size {}", size);
+  for (const std::int64_t size : weight.dims()) {
+    if (size < 0) throw InputError(place(), "has a dimension of negative size {}", size);
     result.shape.dims.push_back(size);
   }
   const auto elements = result.shape.elements();
   if (!elements || (bytes_of(result.dtype) > 0 && *elements > total_limit / bytes_of(result.dtype)))
-    throw InputError(place, "has more than 2^62 bytes ({})", result.shape.str());
+    throw InputError(place(), "has more than 2^62 bytes ({})", result.shape.str());
   return result;
 }
 

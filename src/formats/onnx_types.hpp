@@ -10,17 +10,15 @@
 
 namespace emplace {
 
-// 0 (undefined) is DType::unknown; InputError for types that have no DType. `place` names the file and the tensor.
-DType dtype_of_onnx(std::int32_t element_type, const std::string& place);
-
 struct TypeAndShape {
   DType dtype = DType::unknown;
   Shape shape;
 };
-// Of a tensor type; sequences, maps and nullptr are unknown in both.
-TypeAndShape type_and_shape(const onnx::TypeProto* type, const std::string& place);
-// Of a weight; InputError for negative sizes, for more than 2^62 bytes and where the element type is not given.
-TypeAndShape type_and_shape(const onnx::TensorProto& tensor, const std::string& place);
+// Of the type of the tensor called `name`; sequences and maps are unknown in both. InputError for element types that
+// have no DType.
+TypeAndShape type_and_shape(const onnx::TypeProto& type, const std::string& file, const std::string& name);
+// Of a weight; InputError for negative sizes too, for more than 2^62 bytes and where the element type is not given.
+TypeAndShape type_and_shape(const onnx::TensorProto& weight, const std::string& file, const std::string& name);
 
 // Whole numbers, lists of them, numbers and short texts; tensors, graphs and long lists are left out.
 std::map<std::string, Attribute> attributes_of(const onnx::NodeProto& node);

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "emplace/base/name_table.hpp"
 #include "emplace/formats/reader.hpp"
-#include "name_table.hpp"
 
 namespace emplace {
 

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "emplace/base/name_table.hpp"
 #include "emplace/formats/reader.hpp"
-#include "name_table.hpp"
 #include "tensorflow_node.hpp"
 
 namespace emplace {

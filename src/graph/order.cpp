@@ -5,9 +5,9 @@
 #include <functional>
 #include <queue>
 #include <string_view>
-#include <unordered_set>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/name_table.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/graph/graph.hpp"
 
@@ -66,11 +66,12 @@ std::string describe_cycle(const Graph& graph, const std::vector<OpId>& sorted) 
 
 template <class Items>
 void check_names(const Items& items, const char* what, const std::string& place) {
-  std::unordered_set<std::string_view> seen;
-  seen.reserve(items.size());
+  NameTable names;
+  names.reserve(items.size());
+  const auto name_at = [&](std::uint32_t i) -> std::string_view { return items[i].name; };
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].name.empty()) throw InputError(place, "{} {} has no name", what, i);
-    if (!seen.insert(items[i].name).second)
+    if (names.add(items[i].name, static_cast<std::uint32_t>(i), name_at))
       throw InputError(place, "two {}s are called {}; names must differ", what, quote(items[i].name));
   }
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
@@ -23,6 +24,15 @@ void check_bytes(Bytes bytes, const char* what, const std::string& place) {
   if (bytes > total_limit) throw InputError(place, "{} must be at most 2^62 bytes, got {}", what, bytes);
 }
 
+// Before the thing joins the list.
+void check_new_name(const std::string& name, const char* what, NameTable& names, const auto& list, const auto& name_of,
+                    const std::string& place) {
+  if (name.empty()) throw InputError(place, "the {} has an empty name", what);
+  const auto name_at = [&](std::uint32_t i) -> std::string_view { return std::invoke(name_of, list[i]); };
+  if (const auto twin = names.add(name, static_cast<std::uint32_t>(list.size()), name_at))
+    throw InputError(place, "the {} name {} is used twice (also by number {})", what, quote(name), *twin);
+}
+
 }  // namespace
 
 Ticks ticks_of_seconds(double seconds) { return std::max<Ticks>(1, std::llround(seconds * ticks_per_second)); }
@@ -33,26 +43,18 @@ Ticks ticks_of_transfer(Bytes bytes, double latency_s, double bytes_per_s) {
 
 ProblemBuilder::ProblemBuilder(std::string name) { problem_.name = std::move(name); }
 
-void ProblemBuilder::check_new_name(const std::string& name, const char* what,
-                                    std::unordered_map<std::string, std::uint32_t>& names, const std::string& place) {
-  if (name.empty()) throw InputError(place, "the {} has an empty name", what);
-  const auto [at, is_new] = names.emplace(name, static_cast<std::uint32_t>(names.size()));
-  if (!is_new)
-    throw InputError(place, "the {} name {} is used twice (also by number {})", what, quote(name), at->second);
-}
-
 DeviceId ProblemBuilder::add_device(Device device, const std::string& place) {
   EMPLACE_CHECK(routes_.empty() && problem_.op_names.empty(), "devices come before routes and ops");
   if (problem_.devices.size() == max_devices)
     throw InputError(place, "more than {} devices, the most that a placement can name", max_devices);
-  check_new_name(device.name, "device", device_names_, place);
+  check_new_name(device.name, "device", device_names_, problem_.devices, &Device::name, place);
   if (device.memory != no_memory_limit) check_bytes(device.memory, "the device's memory", place);
   problem_.devices.push_back(std::move(device));
   return DeviceId{problem_.devices.size() - 1};
 }
 
 ChannelId ProblemBuilder::add_channel(Channel channel, const std::string& place) {
-  check_new_name(channel.name, "channel", channel_names_, place);
+  check_new_name(channel.name, "channel", channel_names_, problem_.channels, &Channel::name, place);
   if (!(channel.latency_s >= 0) || !std::isfinite(channel.latency_s))
     throw InputError(place, "the latency of channel {} must be zero or more and finite, got {} s", quote(channel.name),
                      channel.latency_s);
@@ -98,7 +100,7 @@ void ProblemBuilder::add_route(DeviceId from, DeviceId to, const std::vector<Cha
 OpId ProblemBuilder::add_op(OpSpec op, const std::string& place) {
   const std::size_t count = problem_.devices.size();
   if (count == 0) throw InputError(place, "there are no devices to run ops on");
-  check_new_name(op.name, "op", op_names_, place);
+  check_new_name(op.name, "op", op_names_, problem_.op_names, std::identity(), place);
   if (op.seconds.size() != count)
     throw InputError(place, "op {} needs one time for each of the {} devices, got {}", quote(op.name), count,
                      op.seconds.size());
@@ -123,9 +125,11 @@ OpId ProblemBuilder::add_op(OpSpec op, const std::string& place) {
   problem_.scratch.push_back(op.scratch);
   GroupId group;
   if (!op.colocate.empty()) {
-    const auto [at, is_new] = group_ids_.emplace(op.colocate, static_cast<std::uint32_t>(group_ids_.size()));
-    if (is_new) problem_.group_names.push_back(op.colocate);
-    group = GroupId{at->second};
+    std::vector<std::string>& names = problem_.group_names;
+    const auto name_at = [&](std::uint32_t i) -> std::string_view { return names[i]; };
+    const auto known = group_names_.add(op.colocate, static_cast<std::uint32_t>(names.size()), name_at);
+    if (!known) names.push_back(op.colocate);
+    group = known ? GroupId{*known} : GroupId{names.size() - 1};
   }
   problem_.group.push_back(group);
   if (op.backward && problem_.backward.empty()) problem_.backward.resize(problem_.op_names.size(), 0);

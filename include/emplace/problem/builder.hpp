@@ -3,9 +3,9 @@
 
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "emplace/base/name_table.hpp"
 #include "emplace/problem/problem.hpp"
 
 namespace emplace {
@@ -44,8 +44,6 @@ class ProblemBuilder {
   Problem build(const std::string& place = {});
 
  private:
-  void check_new_name(const std::string& name, const char* what, std::unordered_map<std::string, std::uint32_t>& names,
-                      const std::string& place);
   void fill_routes();
   void fill_transfer_times();
 
@@ -61,7 +59,7 @@ class ProblemBuilder {
   std::size_t time_classes_ = 0;                    // 0: times follow from bytes, latencies and bandwidths
   std::vector<std::int32_t> time_class_;            // D x D like routes_, of given times
   std::vector<Ticks> given_times_;                  // T x time_classes_
-  std::unordered_map<std::string, std::uint32_t> device_names_, channel_names_, op_names_, group_ids_;
+  NameTable device_names_, channel_names_, op_names_, group_names_;
 };
 
 }  // namespace emplace

@@ -25,6 +25,11 @@ class NameTable {
     return std::nullopt;
   }
 
+  // Room for as many names; more may follow.
+  void reserve(std::size_t names) {
+    while (2 * names > slots_.size()) grow();
+  }
+
   template <class NameAt>
   [[nodiscard]] std::optional<std::uint32_t> find(std::string_view name, NameAt&& name_at) const {
     if (slots_.empty()) return std::nullopt;
