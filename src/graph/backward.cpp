@@ -8,6 +8,7 @@
 #include "emplace/base/text.hpp"
 #include "gradients.hpp"
 #include "op_row.hpp"
+#include "variables.hpp"
 
 namespace emplace {
 
@@ -70,6 +71,8 @@ Backward::Backward(Graph& graph, const TrainingOptions& options)
       mark_(free_mark(graph)),
       forward_ops_(graph.ops.size()),
       forward_tensors_(graph.tensors.size()),
+      behind_(graph.tensors.size()),
+      variable_(graph.parameters.size()),
       tensor_wanted_(graph.tensors.size(), 0),
       parameter_wanted_(graph.parameters.size(), 0),
       tensor_gradients_(graph.tensors.size()),
@@ -80,6 +83,7 @@ Backward::Backward(Graph& graph, const TrainingOptions& options)
 void Backward::run() {
   (void)optimizer_called(options_.optimizer);
   const std::vector<OpId> order = graph_.topological_order();
+  find_variables(order);
   find_wanted(order);
   seed_outputs(order);
   for (std::size_t i = order.size(); i-- > 0;) {
@@ -95,6 +99,24 @@ void Backward::run() {
     (row != nullptr && row->gradient != nullptr ? row->gradient : generic_gradient)(*this, forward);
   }
   for (std::size_t i = 0; i < parameter_wanted_.size(); ++i) add_update(ParameterId{i});
+}
+
+void Backward::find_variables(const std::vector<OpId>& order) {
+  for (const OpId id : order) {
+    const GraphOp& forward = graph_.ops[id.index()];
+    if (forward.inputs.empty() || forward.outputs.empty()) continue;
+    const Operand& value = forward.inputs[0];
+    if (is_variable(forward) && value.is_parameter())
+      variable_[value.index] = id;
+    else if (!reads_variable(forward) || !behind(value).is_parameter())
+      continue;
+    behind_[forward.outputs[0].index()] = behind(value);
+  }
+}
+
+Operand Backward::behind(const Operand& operand) const {
+  if (!operand.is_tensor() || operand.index >= behind_.size()) return operand;
+  return behind_[operand.index].is_parameter() ? behind_[operand.index] : operand;
 }
 
 void Backward::find_wanted(const std::vector<OpId>& order) {
@@ -123,6 +145,7 @@ void Backward::seed_outputs(const std::vector<OpId>& order) {
     });
     if (consumed || last.outputs.empty() || !tensor_wanted_[last.outputs[0].index()]) continue;
     const Operand output = Operand::of(last.outputs[0]);
+    if (behind(output).is_parameter()) continue;  // a read that nobody reads
     contribute(output, emit_like(id, "OutputGrad", {output}, output));
     seeded = true;
   }
@@ -130,19 +153,21 @@ void Backward::seed_outputs(const std::vector<OpId>& order) {
     throw InputError(graph_.name, "there is nothing to train: no output of the graph depends on a trainable parameter");
 }
 
-Shape Backward::shape_of(const Operand& operand) const {
+Shape Backward::shape_of(const Operand& of) const {
+  const Operand operand = behind(of);
   if (operand.is_tensor()) return graph_.tensors[operand.index].shape;
   return operand.is_parameter() ? graph_.parameters[operand.index].shape : Shape{};
 }
 
-DType Backward::dtype_of(const Operand& operand) const {
+DType Backward::dtype_of(const Operand& of) const {
+  const Operand operand = behind(of);
   if (operand.is_tensor()) return graph_.tensors[operand.index].dtype;
   return operand.is_parameter() ? graph_.parameters[operand.index].dtype : DType::unknown;
 }
 
 bool Backward::wants(const GraphOp& forward, std::size_t input) const {
   if (input >= forward.inputs.size()) return false;
-  const Operand& operand = forward.inputs[input];
+  const Operand operand = behind(forward.inputs[input]);
   if (operand.is_tensor()) return tensor_wanted_[operand.index] != 0;
   return operand.is_parameter() && parameter_wanted_[operand.index] != 0;
 }
@@ -203,7 +228,8 @@ Operand Backward::unbroadcast(OpId forward, const Operand& gradient, const Opera
   return emit_like(forward, "ReduceSum", {gradient}, like);
 }
 
-void Backward::contribute(const Operand& to, const Operand& gradient) {
+void Backward::contribute(const Operand& receiver, const Operand& gradient) {
+  const Operand to = behind(receiver);
   if (to.is_tensor() && tensor_wanted_[to.index]) tensor_gradients_[to.index].push_back(gradient);
   if (to.is_parameter() && parameter_wanted_[to.index]) parameter_gradients_[to.index].push_back(gradient);
 }
@@ -223,9 +249,10 @@ void Backward::add_update(ParameterId id) {
   auto& rows = parameter_rows_[id.index()];
   if (gradients.empty() && rows.empty()) return;
   const Operand parameter = Operand::of(id);
-  const OpId first_user = graph_.parameters[id.index()].users.front();
+  const OpId first_user = graph_.parameters[id.index()].users.front(), variable = variable_[id.index()];
   const bool sparse = gradients.empty() && rows.size() == 1;
-  std::vector<Operand> inputs{parameter};
+  std::vector<Operand> inputs{variable.is_none() ? parameter
+                                                 : Operand::of(graph_.ops[variable.index()].outputs.front())};
   if (sparse) {
     inputs.push_back(rows[0].rows);
     inputs.push_back(rows[0].indices);
@@ -238,6 +265,12 @@ void Backward::add_update(ParameterId id) {
   const OptimizerRow& optimizer = optimizer_called(options_.optimizer);
   const std::string name = fmt::format("{}update/{}", mark_, graph_.parameters[id.index()].name);
   const OpId update = add(first_user, name, sparse ? optimizer.sparse_type : optimizer.type, inputs, {}, Phase::update);
+  // As share_parameters does with the Variables that it makes.
+  if (!variable.is_none()) {
+    std::string& group = graph_.ops[variable.index()].colocate;
+    if (group.empty()) group = fmt::format("variable/{}", graph_.parameters[id.index()].name);
+    graph_.ops[update.index()].colocate = group;
+  }
   const Bytes bytes = graph_.parameters[id.index()].bytes().value_or(0);
   for (int i = 0; i < optimizer.states; ++i)
     graph_.ops[update.index()].state_bytes = add_bytes(graph_.ops[update.index()].state_bytes, bytes);

@@ -23,6 +23,8 @@ class Backward {
   [[nodiscard]] GraphOp op(OpId id) const { return graph_.ops[id.index()]; }
   [[nodiscard]] Shape shape_of(const Operand& operand) const;
   [[nodiscard]] DType dtype_of(const Operand& operand) const;
+  // The parameter whose value a tensor is (what a file's Variable holds, and reads of it); else the operand itself.
+  [[nodiscard]] Operand behind(const Operand& operand) const;
   // Does a trainable parameter lie behind it?
   [[nodiscard]] bool wants(const GraphOp& op, std::size_t input) const;
   // The gradient of an output; none if nothing that counts depends on it.
@@ -50,6 +52,7 @@ class Backward {
     Operand rows, indices;
   };
 
+  void find_variables(const std::vector<OpId>& order);
   void find_wanted(const std::vector<OpId>& order);
   void seed_outputs(const std::vector<OpId>& order);
   Operand add_up(OpId forward, const std::vector<Operand>& gradients, const Operand& like, const std::string& name);
@@ -62,6 +65,8 @@ class Backward {
   const TrainingOptions& options_;
   std::string mark_;  // makes the prefixes of new names differ from all names of the forward graph
   std::size_t forward_ops_, forward_tensors_;
+  std::vector<Operand> behind_;  // per forward tensor: the parameter whose value it is
+  std::vector<OpId> variable_;   // per parameter: the file's op that holds it
   std::vector<char> tensor_wanted_, parameter_wanted_;
   std::vector<std::vector<Operand>> tensor_gradients_, parameter_gradients_;  // contributions
   std::vector<std::vector<Rows>> parameter_rows_;

@@ -7,6 +7,7 @@
 #include "emplace/graph/passes.hpp"
 #include "neighbours.hpp"
 #include "union_find.hpp"
+#include "variables.hpp"
 
 namespace emplace {
 
@@ -18,12 +19,9 @@ void join_named_groups(const Graph& graph, UnionFind& sets) {
     if (!graph.ops[i].colocate.empty()) sets.join(first.try_emplace(graph.ops[i].colocate, i).first->second, i);
 }
 
-bool is_variable(const GraphOp& op) { return op.type == "Variable" || op.type == "VarHandleOp"; }
-
 bool is_bound_to_its_variable(const GraphOp& op) {
-  return op.phase == Phase::update || op.type == "Identity" || op.type == "ReadVariableOp" ||
-         op.type.starts_with("Assign") || op.type.starts_with("Apply") || op.type.starts_with("SparseApply") ||
-         op.type.starts_with("ResourceApply");
+  return op.phase == Phase::update || reads_variable(op) || op.type.starts_with("Assign") ||
+         op.type.starts_with("Apply") || op.type.starts_with("SparseApply") || op.type.starts_with("ResourceApply");
 }
 
 void join_variables(const Graph& graph, UnionFind& sets) {

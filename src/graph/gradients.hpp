@@ -14,6 +14,7 @@ void generic_gradient(Backward& backward, OpId forward);
 
 // gradients_math.cpp
 void pass_gradient(Backward& backward, OpId forward);         // dA = dB = dY: Add, Sum, Identity, Dropout without mask
+void route_gradient(Backward& backward, OpId forward);        // control flow: each dY to each input that wants one
 void sub_gradient(Backward& backward, OpId forward);          // dA = dY, dB = -dY
 void mul_gradient(Backward& backward, OpId forward);          // dA = dY B, dB = dY A
 void div_gradient(Backward& backward, OpId forward);          // dA = dY / B, dB = -dA Y

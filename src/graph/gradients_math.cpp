@@ -24,6 +24,15 @@ void pass_gradient(Backward& backward, OpId forward) {
     if (backward.wants(op, i)) backward.contribute(op.inputs[i], backward.unbroadcast(forward, dy, op.inputs[i]));
 }
 
+void route_gradient(Backward& backward, OpId forward) {
+  const GraphOp op = backward.op(forward);
+  for (std::size_t k = 0; k < op.outputs.size(); ++k) {
+    const Operand dy = backward.output_gradient(op, k);
+    for (std::size_t i = 0; dy.is_tensor() && i < op.inputs.size(); ++i)
+      if (backward.wants(op, i)) backward.contribute(op.inputs[i], dy);
+  }
+}
+
 void sub_gradient(Backward& backward, OpId forward) {
   const GraphOp op = backward.op(forward);
   const Operand dy = backward.output_gradient(op);

@@ -58,7 +58,7 @@ void split_gradient(Backward& backward, OpId forward) {
 void gather_gradient(Backward& backward, OpId forward) {
   const GraphOp op = backward.op(forward);
   if (!backward.wants(op, 0) || op.inputs.size() < 2) return;
-  const Operand dy = backward.output_gradient(op), data = op.inputs[0], indices = op.inputs[1];
+  const Operand dy = backward.output_gradient(op), data = backward.behind(op.inputs[0]), indices = op.inputs[1];
   const auto axis = op.attributes.find("axis");
   const auto* value = axis == op.attributes.end() ? nullptr : std::get_if<std::int64_t>(&axis->second);
   if (data.is_parameter() && (value == nullptr || *value == 0))

@@ -65,6 +65,9 @@ MemoryTraffic accumulated(const OpView& op) {
   return {add_bytes(op.input_bytes(1), op.input_bytes(1)), op.input_bytes(1)};
 }
 
+// (dvalue, ...): the gradient of what was read goes into an array of gradients.
+MemoryTraffic stored(const OpView& op) { return {op.input_bytes(0), op.input_bytes(0)}; }
+
 void filter_gradient(Backward& backward, OpId forward, const char* to_input, const char* to_filter) {
   const GraphOp op = backward.op(forward);
   if (op.inputs.size() < 2) return generic_gradient(backward, forward);
@@ -164,17 +167,18 @@ constexpr OpRow rows[] = {
     {"AssignAddVariableOp", elementwise, per_gradient, 1, accumulated, no_gradient, fixed},
     {"AssignSubVariableOp", elementwise, per_gradient, 1, accumulated, no_gradient, fixed},
 
-    // Control flow passes references on.
-    {"Switch", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
-    {"RefSwitch", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
-    {"Merge", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
-    {"RefMerge", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
-    {"Enter", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
-    {"RefEnter", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
-    {"Exit", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
-    {"RefExit", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
-    {"NextIteration", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
-    {"RefNextIteration", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
+    // Control flow passes references on, and gradients back. Readers cut the back edges of loops, so that NextIteration
+    // is an output that has a gradient: one iteration backwards for one forwards.
+    {"Switch", nothing, no_flops, 0, no_traffic, route_gradient, fixed},
+    {"RefSwitch", nothing, no_flops, 0, no_traffic, route_gradient, fixed},
+    {"Merge", nothing, no_flops, 0, no_traffic, route_gradient, fixed},
+    {"RefMerge", nothing, no_flops, 0, no_traffic, route_gradient, fixed},
+    {"Enter", nothing, no_flops, 0, no_traffic, route_gradient, fixed},
+    {"RefEnter", nothing, no_flops, 0, no_traffic, route_gradient, fixed},
+    {"Exit", nothing, no_flops, 0, no_traffic, route_gradient, fixed},
+    {"RefExit", nothing, no_flops, 0, no_traffic, route_gradient, fixed},
+    {"NextIteration", nothing, no_flops, 0, no_traffic, route_gradient, fixed},
+    {"RefNextIteration", nothing, no_flops, 0, no_traffic, route_gradient, fixed},
     {"LoopCond", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
     {"ControlTrigger", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
     {"NoOp", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
@@ -192,6 +196,11 @@ constexpr OpRow rows[] = {
     {"Rank", nothing, no_flops, 0, no_traffic, no_gradient},
     {"ShapeN", nothing, no_flops, 0, no_traffic, no_gradient},
 
+    // Summaries for TensorBoard are texts.
+    {"ScalarSummary", elementwise, per_output, 1, all_operands, no_gradient, fixed},
+    {"HistogramSummary", reduction, per_input, 1, all_operands, no_gradient, fixed},
+    {"MergeSummary", movement, no_flops, 0, all_operands, no_gradient, fixed},
+
     // Stacks and arrays of tensors of loops: pushing keeps a reference, writing and reading an element copy it.
     {"StackV2", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
     {"StackPushV2", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
@@ -199,15 +208,23 @@ constexpr OpRow rows[] = {
     {"TensorArrayV3", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
     {"TensorArrayGradV3", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
     {"TensorArraySizeV3", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
-    {"TensorArrayReadV3", movement, no_flops, 0, sliced, no_gradient, fixed},
-    {"TensorArrayGatherV3", movement, no_flops, 0, sliced, no_gradient, fixed},
-    {"TensorArrayWriteV3", movement, no_flops, 0, all_operands, no_gradient, fixed},
-    {"TensorArrayScatterV3", movement, no_flops, 0, all_operands, no_gradient, fixed},
+    {"TensorArrayReadV3", movement, no_flops, 0, sliced, generic_gradient, fixed},
+    {"TensorArrayReadV3Grad", movement, no_flops, 0, stored, no_gradient},
+    {"TensorArrayGatherV3", movement, no_flops, 0, sliced, generic_gradient, fixed},
+    {"TensorArrayGatherV3Grad", movement, no_flops, 0, stored, no_gradient},
+    {"TensorArrayWriteV3", movement, no_flops, 0, all_operands, generic_gradient, fixed},
+    {"TensorArrayWriteV3Grad", movement, no_flops, 0, sliced, no_gradient},
+    {"TensorArrayScatterV3", movement, no_flops, 0, all_operands, generic_gradient, fixed},
+    {"TensorArrayScatterV3Grad", movement, no_flops, 0, sliced, no_gradient},
     {"TensorListReserve", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
-    {"TensorListFromTensor", movement, no_flops, 0, all_operands, no_gradient, fixed},
-    {"TensorListGetItem", movement, no_flops, 0, sliced, no_gradient, fixed},
-    {"TensorListSetItem", movement, no_flops, 0, all_operands, no_gradient, fixed},
-    {"TensorListStack", movement, no_flops, 0, sliced, no_gradient, fixed},
+    {"TensorListFromTensor", movement, no_flops, 0, all_operands, generic_gradient, fixed},
+    {"TensorListFromTensorGrad", movement, no_flops, 0, sliced, no_gradient},
+    {"TensorListGetItem", movement, no_flops, 0, sliced, generic_gradient, fixed},
+    {"TensorListGetItemGrad", movement, no_flops, 0, stored, no_gradient},
+    {"TensorListSetItem", movement, no_flops, 0, all_operands, generic_gradient, fixed},
+    {"TensorListSetItemGrad", movement, no_flops, 0, sliced, no_gradient},
+    {"TensorListStack", movement, no_flops, 0, sliced, generic_gradient, fixed},
+    {"TensorListStackGrad", movement, no_flops, 0, stored, no_gradient},
 };
 
 }  // namespace

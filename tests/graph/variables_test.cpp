@@ -1,0 +1,192 @@
+// Training of graphs from files that hold their weights in variables, as TensorFlow's do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "emplace/formats/reader.hpp"
+#include "emplace/graph/op_table.hpp"
+#include "emplace/graph/passes.hpp"
+#include "small_graphs.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace {
+namespace {
+
+using test::add;
+using test::find_op;
+using test::node;
+using test::ops_of_type;
+
+// y = x w + b, where w is a Variable read by an Identity and b a resource.
+struct Linear {
+  Graph graph;
+  Operand x = Operand::of(graph.add_input("x", DType::f32, {2, 4}));
+  Operand w = add(graph, "w", "Variable", {Operand::of(graph.add_parameter("w", DType::f32, {4, 4}))}, {4, 4});
+  Operand read_w = add(graph, "w/read", "Identity", {w}, {4, 4});
+  Operand handle = add(graph, "b", "VarHandleOp", {Operand::of(graph.add_parameter("b", DType::f32, {4}))},
+                       Shape::scalar(), DType::unknown);
+  // A resource does not tell the reader the size of its value.
+  Operand read_b = add(graph, "b/read", "ReadVariableOp", {handle}, Shape());
+  Operand product = add(graph, "product", "MatMul", {x, read_w}, {2, 4});
+  Operand y = add(graph, "y", "BiasAdd", {product, read_b}, {2, 4});
+};
+
+std::size_t position(const Graph& graph, const std::string& name) {
+  return static_cast<std::size_t>(find_op(graph, name) - graph.ops.data());
+}
+
+TEST(Variables, GetAGradientAnUpdateAndTheOptimisersState) {
+  for (const bool pruned : {false, true}) {
+    SCOPED_TRACE(pruned);
+    Linear linear;
+    const Graph forward = pruned ? prune(linear.graph).graph : linear.graph;
+    const Graph step = expand_training(forward, {.optimizer = "adam"}).graph;
+    step.validate();
+    const GraphOp *w = find_op(step, "update/w"), *b = find_op(step, "update/b");
+    ASSERT_TRUE(w && b);
+    // The update reads the variable, as TensorFlow's does, and the gradient has the size of the value.
+    EXPECT_EQ(w->inputs[0], Operand::of(find_op(step, "w")->outputs[0]));
+    EXPECT_EQ(b->inputs[0], Operand::of(find_op(step, "b")->outputs[0]));
+    EXPECT_EQ(step.tensors[w->inputs[1].index].shape, Shape({4, 4}));
+    EXPECT_EQ(step.tensors[b->inputs[1].index].shape, Shape({4}));
+    EXPECT_EQ(w->state_bytes, 2 * 64);
+    EXPECT_EQ(b->state_bytes, 2 * 16);
+    EXPECT_NE(w->colocate, "");
+    EXPECT_EQ(w->colocate, find_op(step, "w")->colocate);
+    EXPECT_EQ(b->colocate, find_op(step, "b")->colocate);
+    EXPECT_NE(w->colocate, b->colocate);
+  }
+}
+
+TEST(Variables, AreHeldOnceHoweverOftenTheyAreReadAndUpdated) {
+  Linear linear;
+  const Operand again = add(linear.graph, "again", "MatMul", {linear.y, linear.w}, {2, 4});
+  add(linear.graph, "last", "BiasAdd", {again, linear.read_b}, {2, 4});
+  const Graph step = share_parameters(expand_training(linear.graph, {.optimizer = "momentum"}).graph).graph;
+  step.validate();
+  EXPECT_EQ(ops_of_type(step, "Variable").size(), 1U);
+  // One update each, of the sum of two gradients.
+  EXPECT_EQ(ops_of_type(step, "ApplyMomentum").size(), 2U);
+  EXPECT_EQ(ops_of_type(step, "Sum").size(), 2U);
+  // w is held by its tensor (64 bytes) until its update has ended, b by the op that holds the resource.
+  EXPECT_EQ(resident_bytes(step, OpId{position(step, "w")}), 0);
+  EXPECT_EQ(resident_bytes(step, OpId{position(step, "b")}), 16);
+  const std::vector<OpId>& users = step.tensors[find_op(step, "w")->outputs[0].index()].consumers;
+  EXPECT_THAT(users, testing::Contains(OpId{position(step, "update/w")}));
+  Bytes state = 0;
+  for (std::size_t i = 0; i < step.ops.size(); ++i)
+    if (step.ops[i].phase == Phase::update) state += resident_bytes(step, OpId{i});
+  EXPECT_EQ(state, 64 + 16);
+}
+
+TEST(Variables, KeepTheGradientOfALookupSparse) {
+  for (const char* type : {"Variable", "VarHandleOp"}) {
+    Graph graph;
+    const Operand value = Operand::of(graph.add_parameter("table", DType::f32, {1000, 4}));
+    const Operand table = add(graph, "table", type, {value}, {1000, 4});
+    const Operand ids = Operand::of(graph.add_input("ids", DType::i32, {6}));
+    add(graph, "lookup", "Gather", {table, ids}, {6, 4});
+    const Graph step = expand_training(graph, {}).graph;
+    const auto updates = ops_of_type(step, "SparseApplyGradientDescent");
+    ASSERT_EQ(updates.size(), 1U);
+    EXPECT_EQ(updates[0]->inputs[2], ids);
+  }
+}
+
+TEST(Variables, ThatNobodyReadsAreNoObjective) {
+  Linear linear;
+  const Operand other = add(linear.graph, "counter", "Variable",
+                            {Operand::of(linear.graph.add_parameter("counter", DType::f32, {3}))}, {3});
+  add(linear.graph, "counter/read", "Identity", {other}, {3});
+  const Graph step = expand_training(linear.graph, {}).graph;
+  EXPECT_EQ(find_op(step, "update/counter"), nullptr);
+  EXPECT_EQ(ops_of_type(step, "OutputGrad").size(), 1U);
+}
+
+TEST(Variables, GetTheirGradientThroughOneIterationOfALoop) {
+  // while ...: state = state w, as a reader leaves it: the edge NextIteration -> Merge is cut.
+  Graph graph;
+  const Operand state = Operand::of(graph.add_input("state", DType::f32, {2, 4}));
+  const Operand going = Operand::of(graph.add_input("going", DType::boolean, Shape::scalar()));
+  const Operand w = add(graph, "w", "Variable", {Operand::of(graph.add_parameter("w", DType::f32, {4, 4}))}, {4, 4});
+  const Operand constant = add(graph, "enter_w", "Enter", {w}, {4, 4});
+  const Operand entered = add(graph, "enter", "Enter", {state}, {2, 4});
+  const Operand merged = add(graph, "merge", "Merge", {entered}, {2, 4});
+  const OpId branch = graph.add_op(node("switch", "Switch", {merged, going}));
+  const Operand out = Operand::of(graph.add_output(branch, "switch", DType::f32, {2, 4}));
+  const Operand body = Operand::of(graph.add_output(branch, "switch:1", DType::f32, {2, 4}));
+  const Operand next = add(graph, "product", "MatMul", {body, constant}, {2, 4});
+  add(graph, "next", "NextIteration", {next}, {2, 4});
+  add(graph, "exit", "Exit", {out}, {2, 4});
+  const Graph step = expand_training(graph, {}).graph;
+  step.validate();
+  // One product for the gradient of w; the state before the loop is an input of the model.
+  EXPECT_EQ(ops_of_type(step, "MatMul").size() + ops_of_type(step, "Gemm").size(), 2U);
+  EXPECT_EQ(ops_of_type(step, "ApplyGradientDescent").size(), 1U);
+}
+
+// The file of a real training step, without its optimiser and its savers: the graph that it was made from.
+class RealTrainingStep : public testing::Test {
+ protected:
+  static constexpr const char* file_name = "../shared/models/tf-graphdef/opennmt_seq2seq_train.pbtxt";
+
+  void SetUp() override {
+    if (!std::filesystem::exists(file_name)) GTEST_SKIP() << file_name << " is absent";
+  }
+
+  static bool is_dropped(const std::string& name) {
+    return name.starts_with("optim/") || name.starts_with("save/") || name == "Merge/MergeSummary";
+  }
+  // The file has one field a line; nodes begin with "node {" and their name.
+  [[nodiscard]] Graph read_forward_part() const {
+    const std::string path = folder_ / "forward.pbtxt";
+    std::ifstream file(file_name);
+    std::ofstream kept(path);
+    bool keeps = true;
+    for (std::string line; std::getline(file, line);) {
+      if (line == "library {") break;
+      if (line == "node {") {
+        std::string name;
+        std::getline(file, name);
+        keeps = !is_dropped(name.substr(9, name.size() - 10));
+        if (keeps) kept << line << '\n' << name << '\n';
+        continue;
+      }
+      const bool waits = line.starts_with("  input: \"^") && is_dropped(line.substr(11, line.size() - 12));
+      if (keeps && !waits) kept << line << '\n';
+    }
+    kept.close();
+    return read_graph(path);
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+// The variables that the graph updates, by type of update; resources have the same update as other variables.
+std::map<std::string, std::set<std::string>> updated_variables(const Graph& graph) {
+  std::map<std::string, std::set<std::string>> variables;
+  for (const GraphOp& op : graph.ops)
+    if (op.phase == Phase::update)
+      variables[op.type].insert(graph.ops[graph.tensors[op.inputs[0].index].producer.index()].name);
+  return variables;
+}
+
+TEST_F(RealTrainingStep, HasTheUpdatesThatExpansionOfItsForwardPartGives) {
+  const auto published = updated_variables(read_graph(file_name));
+  ASSERT_EQ(published.at("ApplyGradientDescent").size(), 12U);
+  ASSERT_EQ(published.at("SparseApplyGradientDescent").size(), 2U);
+  const Graph forward = read_forward_part();
+  for (const bool pruned : {false, true}) {
+    const Graph step = expand_training(pruned ? prune(forward).graph : forward, {}).graph;
+    step.validate();
+    EXPECT_EQ(updated_variables(step), published) << pruned;
+    for (const auto& [type, count] : statistics(step).uncosted_ops) EXPECT_FALSE(type.ends_with("Grad")) << type;
+  }
+}
+
+}  // namespace
+}  // namespace emplace
