@@ -20,6 +20,13 @@ std::string tuple(std::size_t gradients) {
   return ops;
 }
 
+// tf.gradients passes zeros to an op for each of its outputs that the objective does not depend on.
+std::string zeros(std::size_t outputs) {
+  std::string ops;
+  for (std::size_t i = 0; i < outputs; ++i) ops += "ZerosLike ";
+  return ops;
+}
+
 // Two operands of an element-wise op, broadcast or not.
 const std::string broadcast = "Constant Constant BroadcastGradientArgs ReduceSum Reshape ReduceSum Reshape " + tuple(2);
 // The gradient of a sum spreads over the axes reduced: _SumGrad without its last op, the Tile.
@@ -80,7 +87,9 @@ const std::map<std::string_view, FrameworkOps> rules{
     {"LayerNormalization", {moments + " " + normalise, unfused_gradient}},
     // The mean over the batch; the gradient of the kernel is a product with its second output.
     {"SoftmaxCrossEntropyLoss",
-     {"Constant Constant ReduceMean", spread_mean_of_all + " Fill PreventGradient Constant Unsqueeze"}},
+     {"Constant Constant ReduceMean", spread_mean_of_all + " Fill " + zeros(1) + "PreventGradient Constant Unsqueeze"}},
+    // contrib.layers.l2_regularizer: the scale.
+    {"L2Loss", {"Constant", ""}},
 };
 
 bool is_set(const GraphOp& op, const char* attribute) {
@@ -103,8 +112,9 @@ std::string concat_gradient(std::size_t parts) {
 
 FrameworkOps batch_normalisation(const GraphOp& op) {
   const bool training = is_set(op, "training_mode");
-  // FusedBatchNorm has three gradients and, in training, the same moving averages.
-  if (is_set(op, "fused")) return {training ? "Constant Constant " + moving_averages : "", tuple(3)};
+  // FusedBatchNorm has the same moving averages in training. Of its five outputs one has a gradient; all five of
+  // FusedBatchNormGrad are bound together.
+  if (is_set(op, "fused")) return {training ? "Constant Constant " + moving_averages : "", zeros(4) + tuple(5)};
   return {training ? moments + " " + moving_averages + " " + normalise : normalise, unfused_gradient};
 }
 
@@ -119,9 +129,12 @@ FrameworkOps framework_ops(const Graph& graph, const GraphOp& op) {
   return rule == rules.end() ? FrameworkOps{} : rule->second;
 }
 
-// Matrices and filters start with random numbers (shape, bounds, RandomUniform, scaled), vectors with a constant.
+// Matrices start with uniform random numbers (shape, bounds, RandomUniform, scaled), filters with normal ones (slim's
+// variance_scaling_initializer: shape, mean, deviation, TruncatedNormal, scaled), vectors with a constant.
 std::string_view initial_value_ops(std::size_t rank) {
-  return rank >= 2 ? "Constant Constant Constant RandomUniform Sub Mul Add Assign" : "Constant Assign";
+  if (rank < 2) return "Constant Assign";
+  return rank == 2 ? "Constant Constant Constant RandomUniform Sub Mul Add Assign"
+                   : "Constant Constant Constant RandomNormal Mul Add Assign";
 }
 
 }  // namespace emplace

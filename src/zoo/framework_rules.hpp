@@ -16,8 +16,9 @@ struct FrameworkOps {
 };
 FrameworkOps framework_ops(const Graph& graph, const GraphOp& op);
 
-// Besides the read and the update, per variable: its initial value up to the assignment, and its restore.
+// Besides the read and the update, per variable: its initial value up to the assignment, and its restore (name, slice,
+// RestoreV2, which moves nothing in a step, and the assignment).
 std::string_view initial_value_ops(std::size_t rank);
-inline constexpr std::string_view restore_ops = "Constant Constant Constant Identity Assign";
+inline constexpr std::string_view restore_ops = "Constant Constant Identity Assign";
 
 }  // namespace emplace

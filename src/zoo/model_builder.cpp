@@ -85,9 +85,16 @@ void describe(StepOptions& options, OptionVisitor& visit) {
   visit(
       "optimizer", options.optimizer,
       {.choices = {"sgd", "momentum", "adam"}, .help = "Optimiser of the training step; decides the state in memory."});
+  visit("weight_decay", options.weight_decay,
+        {.help = "Adds the squared norms of all matrices and filters to the objective of the training step."});
 }
 
 Graph finish(ModelBuilder& model, const StepOptions& options) {
+  if (options.weight_decay) {
+    if (!options.training)
+      throw InputError("zoo:" + model.name(), "weight_decay belongs to a training step; it needs training=true");
+    model.add_weight_decay();
+  }
   Graph graph = model.take();
   if (options.training) graph = expand_training(graph, {.optimizer = options.optimizer}).graph;
   if (options.detail == "layer") return merge_cells(graph, model.cells()).graph;

@@ -59,8 +59,13 @@ class ModelBuilder {
   [[nodiscard]] std::int64_t dim(const Operand& operand, std::size_t position) const {
     return shape(operand).dims[position];
   }
+  // Adds the L2 losses of all matrices and filters to the objective, which is the first output of the last op. Each
+  // belongs to the cell of the first op that uses the weight.
+  void add_weight_decay();
+
   Graph take() { return std::move(graph_); }
   [[nodiscard]] const Cells& cells() const { return cells_; }
+  [[nodiscard]] const std::string& name() const { return graph_.name; }
 
  private:
   Graph graph_;
@@ -124,6 +129,7 @@ struct StepOptions {
   bool training = false;
   std::string detail = "op";
   std::string optimizer = "sgd";
+  bool weight_decay = false;
 };
 void describe(StepOptions& options, OptionVisitor& visit);
 // The forward graph as it is, or with its training step, at the detail asked for (detail.hpp).

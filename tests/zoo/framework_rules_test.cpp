@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -106,8 +107,35 @@ TEST(FrameworkRules, AreTheGradientsOfARealTrainingGraph) {
         << c.tensorflow;
 }
 
-TEST(FrameworkRules, GiveMatricesRandomNumbersAndVectorsAConstant) {
+// Types of the ops of a rule's gradient.
+Types gradient_of(const std::string& type, std::map<std::string, Attribute> attributes) {
+  GraphOp op;
+  op.type = type;
+  op.attributes = std::move(attributes);
+  std::istringstream words(framework_ops({}, op).backward);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+TEST(FrameworkRules, PassZerosForTheOutputsThatTheObjectiveDoesNotDependOn) {
+  // The loss of each word, which the objective reads, and its gradient by the logits, which only the backward pass
+  // reads.
+  EXPECT_EQ(gradient_of("SoftmaxCrossEntropyLoss", {}).count("ZerosLike"), 1U);
+  if (!std::ifstream(file_name)) GTEST_SKIP() << "no " << file_name;
+  EXPECT_EQ(nodes_of_file().at("optim/gradients/zeros_like"), "ZerosLike");
+}
+
+TEST(FrameworkRules, BindTheFiveGradientsOfAFusedBatchNormalisation) {
+  // _FusedBatchNormGrad of ops/nn_grad.py returns all outputs of FusedBatchNormGrad; FusedBatchNorm has five outputs,
+  // of which its statistics (four) have no gradient.
+  const std::map<std::string, Attribute> attributes{{"fused", std::int64_t{1}}, {"training_mode", std::int64_t{1}}};
+  EXPECT_EQ(gradient_of("BatchNormalization", attributes),
+            (Types{"ZerosLike", "ZerosLike", "ZerosLike", "ZerosLike", "NoOp", "Identity", "Identity", "Identity",
+                   "Identity", "Identity"}));
+}
+
+TEST(FrameworkRules, GiveMatricesAndFiltersRandomNumbersAndVectorsAConstant) {
   EXPECT_THAT(std::string(initial_value_ops(2)), testing::HasSubstr("RandomUniform"));
+  EXPECT_THAT(std::string(initial_value_ops(4)), testing::HasSubstr("RandomNormal"));
   EXPECT_EQ(initial_value_ops(1), "Constant Assign");
 }
 

@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
+#include <set>
 
+#include "../../src/zoo/models.hpp"
+#include "emplace/base/registry.hpp"
 #include "figures.hpp"
 
 namespace emplace {
@@ -79,6 +83,9 @@ TEST(ZooReadme, GivesTheSizesOfTrainingStepsAtEachDetail) {
     EXPECT_EQ(row[2], size_of(op)) << row[0];
     EXPECT_EQ(row[3], size_of(framework)) << row[0];
     EXPECT_EQ(row[4], grouped(op.parameters)) << row[0];
+    EXPECT_EQ(layer.parameters, op.parameters) << row[0];
+    EXPECT_NEAR(layer.flops, op.flops, 1e-9 * op.flops) << row[0];
+    EXPECT_EQ(layer.bytes, op.bytes) << row[0];
     EXPECT_EQ(row[5], in_si(op.flops)) << row[0];
     EXPECT_EQ(row[6], in_si(static_cast<double>(op.bytes)) + "B") << row[0];
     EXPECT_LE(framework.flops, 1.001 * op.flops) << row[0];
@@ -90,7 +97,7 @@ TEST(ZooReadme, GivesTheParametersAndMultiplyAddsOfForwardGraphs) {
   const auto rows = table("inference");
   ASSERT_GE(rows.size(), zoo().size());
   for (const auto& row : rows) {
-    ASSERT_EQ(row.size(), 5U) << row.at(0);
+    ASSERT_EQ(row.size(), 6U) << row.at(0);
     const GraphStatistics sums = statistics(build_zoo_model(row[0].substr(1, row[0].size() - 2)));
     EXPECT_EQ(row[1], size_of(sums)) << row[0];
     EXPECT_EQ(row[2], grouped(sums.parameters)) << row[0];
@@ -98,6 +105,21 @@ TEST(ZooReadme, GivesTheParametersAndMultiplyAddsOfForwardGraphs) {
     multiply_adds.erase(std::remove(multiply_adds.begin(), multiply_adds.end(), ','), multiply_adds.end());
     EXPECT_EQ(multiply_adds, fmt::format("{:.2f}", sums.flops / 2e9)) << row[0];
   }
+}
+
+TEST(ZooReadme, NamesTheExpertPlacementOfEveryModel) {
+  using Rule = std::vector<std::size_t> (*)(LayerNames, std::size_t);
+  const std::map<std::string, Rule> rules{
+      {"in parts", expert_in_parts}, {"by number", expert_by_number}, {"with experts", expert_with_experts}};
+  std::set<std::string> named;
+  for (const auto& row : table("inference")) {
+    const std::string model = row.at(0).substr(1, row[0].find_first_of("?`", 1) - 1);
+    named.insert(model);
+    const Rule* rule = find_entry(zoo(), model, "model").expert.target<Rule>();
+    ASSERT_NE(rule, nullptr) << model;
+    EXPECT_EQ(*rule, rules.at(row.at(4))) << model;
+  }
+  EXPECT_EQ(named.size(), zoo().size());
 }
 
 }  // namespace
