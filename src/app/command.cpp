@@ -35,10 +35,11 @@ void GraphArguments::add(CLI::App& cli) {
   cli.add_flag("--training", training, "Expand the model to a training step: forward, backward, updates");
   cli.add_flag("--fuse", fuse,
                "Fuse element-wise ops into their producers, as runtimes do: one launch, no traffic between");
-  cli.add_option("--optimizer", optimizer, "State kept for each parameter in training: sgd, momentum or adam");
+  cli.add_option("--optimizer", optimizer, "State kept for each parameter, with --training: sgd, momentum or adam");
 }
 
 SourceOptions GraphArguments::options() const {
+  if (!optimizer.empty() && !training) throw InputError("--optimizer", "is for --training");
   SourceOptions options;
   options.read.batch = batch;
   options.read.shapes = parse_shapes(shapes, "--shape");
@@ -50,12 +51,14 @@ SourceOptions GraphArguments::options() const {
   return options;
 }
 
-std::string GraphArguments::first_given() const {
-  if (batch) return "--batch";
-  if (!shapes.empty()) return "--shape";
-  if (training) return "--training";
-  if (fuse) return "--fuse";
-  return optimizer.empty() ? "" : "--optimizer";
+void GraphArguments::refuse(const std::string& file, const char* kind) const {
+  const char* given = batch                ? "--batch"
+                      : !shapes.empty()    ? "--shape"
+                      : training           ? "--training"
+                      : fuse               ? "--fuse"
+                      : !optimizer.empty() ? "--optimizer"
+                                           : nullptr;
+  if (given != nullptr) throw InputError(given, "is for models and GRAPH@MACHINE; {} is read as a {}", quote(file), kind);
 }
 
 void ScheduleArgument::add(CLI::App& cli) {
@@ -79,8 +82,7 @@ void write_output(const std::string& file, const std::string& text) {
 }
 
 Problem load_problem_and_warn(const std::string& source, const GraphArguments& graph) {
-  if (const std::string option = graph.first_given(); !option.empty() && is_problem_file(source))
-    throw InputError(option, "is for models (GRAPH@MACHINE); {} is read as a problem", quote(source));
+  if (is_problem_file(source)) graph.refuse(source, "problem");
   LoadedProblem loaded = load_problem(source, graph.options());
   for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
   return std::move(loaded.problem);

@@ -56,8 +56,8 @@ struct GraphArguments {
 
   void add(CLI::App& cli);
   [[nodiscard]] SourceOptions options() const;
-  // The first of them that was given, as "--batch"; "" if none was.
-  [[nodiscard]] std::string first_given() const;
+  // InputError if one was given: `file` is a `kind` ("problem"), and they are for models.
+  void refuse(const std::string& file, const char* kind) const;
 };
 
 // --schedule

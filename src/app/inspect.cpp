@@ -94,6 +94,7 @@ void inspect_graph(const Arguments& arguments) {
 }
 
 void inspect_problem(const Arguments& arguments, const Problem& problem) {
+  arguments.graph.refuse(arguments.file, "problem");
   if (arguments.json) {
     print_json({{"kind", "problem"},
                 {"name", problem.name},
@@ -117,6 +118,7 @@ void inspect_problem(const Arguments& arguments, const Problem& problem) {
 }
 
 void inspect_placement(const Arguments& arguments, const Json& json) {
+  arguments.graph.refuse(arguments.file, "placement");
   const Json ops = json.value("ops", Json::object());
   std::map<std::string, std::size_t> count;
   for (const auto& [op, device] : ops.items()) ++count[device.is_string() ? device.get<std::string>() : device.dump()];
@@ -139,6 +141,7 @@ void inspect_placement(const Arguments& arguments, const Json& json) {
 }
 
 void inspect_machine(const Arguments& arguments) {
+  arguments.graph.refuse(arguments.file, "machine");
   const Machine machine = load_machine(arguments.file);
   if (arguments.json) {
     print_json({{"kind", "machine"},
@@ -162,6 +165,7 @@ void inspect_machine(const Arguments& arguments) {
 
 void inspect_checkpoint(const Arguments& arguments, const Checkpoint& checkpoint, const char* kind,
                         const std::string& status) {
+  arguments.graph.refuse(arguments.file, kind);
   Json arrays = Json::object();
   TextTable table({"array", "shape"});
   for (const auto& [path, array] : checkpoint.arrays) {

@@ -56,9 +56,14 @@ bool is_command(std::string_view name) {
                      [&](const Command& command) { return command.name == name; });
 }
 
-std::string unknown_command(std::string_view name) {
+std::vector<std::string> command_names() {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.emplace_back(command.name);
+  return names;
+}
+
+std::string unknown_command(std::string_view name) {
+  const std::vector<std::string> names = command_names();
   const std::string near = did_you_mean(name, names);
   return fmt::format("unknown command {}{}", quote(name), near.empty() ? "; there are: " + join(names, ", ") : near);
 }
@@ -78,6 +83,9 @@ int run(int argc, char** argv, World* world) {
   }
 
   try {
+    if (argc == 1)
+      throw InputError(
+          fmt::format("a command is missing; there are: {} (see `emplace --help`)", join(command_names(), ", ")));
     if (argc > 1 && argv[1][0] != '-' && !is_command(argv[1])) throw InputError(unknown_command(argv[1]));
     cli.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -74,7 +74,11 @@ LoadedProblem load_problem(const std::string& graph, const std::string& machine,
 }
 
 LoadedProblem load_problem(const std::string& source, const SourceOptions& options) {
-  if (const auto address = file_address(source)) return {read_problem_file(*address), {}};
+  if (const auto address = file_address(source)) {
+    if (options.read.batch || !options.read.shapes.empty() || options.roofline != RooflineOptions())
+      throw InputError(source, "holds a problem; batch, shape and [roofline] are for models (GRAPH@MACHINE)");
+    return {read_problem_file(*address), {}};
+  }
   if (const auto parts = split_at_machine(source)) return load_problem(parts->first, parts->second, options);
   if (is_zoo(source))
     throw InputError(source, "a zoo model needs a machine: {}@MACHINE (see `emplace list machines`)", source);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 
 #include "emplace/base/files.hpp"
 #include "program.hpp"
@@ -83,8 +84,25 @@ TEST_F(BadInput, OptionsOfModelsWhereTheProblemIsMadeAlready) {
       expect_refused(arguments, {option.front(), "p.json", "GRAPH@MACHINE"});
     }
   }
+  for (const auto& [name, kind] :
+       std::map<std::string, std::string>{{problem, "a problem"}, {placement, "a placement"}, {"k40x2", "a machine"}})
+    expect_refused({"inspect", name, "--batch", "3"}, {"--batch", name, kind});
+  expect_refused({"train", "configs/recipes/post.toml", "problem=" + problem, "run=" + (folder_ / "run"), "batch=3"},
+                 {"p.json", "batch"});
+  expect_refused(
+      {"train", "configs/recipes/post.toml", "problem=" + problem, "run=" + (folder_ / "run"), "roofline.fuse=true"},
+      {"p.json", "[roofline]"});
   const std::string workload = file("w.json", R"([{"name": "one", "weights": [1, 2], "preds": [[], [0]]}])");
   expect_refused({"place", "single", workload + "#one?processors=2", "--batch", "3"}, {"--batch", "w.json"});
+}
+
+TEST_F(BadInput, OptionsWithoutTheOptionThatTheyNeed) {
+  expect_refused({"place", "single", "zoo:inception-v3@k40x2", "--optimizer", "adam"}, {"--optimizer", "--training"});
+}
+
+TEST_F(BadInput, NoCommandOrAnUnknownOne) {
+  expect_refused({}, {"a command is missing", "train", "inspect", "--help"});
+  expect_refused({"plase"}, {"'plase'", "did you mean 'place'"});
 }
 
 TEST_F(BadInput, EmptyNamesOfFilesToWrite) {

@@ -26,6 +26,8 @@ struct RooflineOptions {
   std::int64_t layers = 0;        // with contract = layers; 0: those that the model names
   std::int64_t coarsen = 0;       // groups; 0: none
   std::string colocate = "none";  // none | tensorflow | colocrl | colocrl-group
+
+  friend bool operator==(const RooflineOptions&, const RooflineOptions&) = default;
 };
 void describe(RooflineOptions& options, OptionVisitor& visit);
 
