@@ -40,7 +40,9 @@ struct TrainingOptions {
 // a trainable parameter that got a gradient ("ApplyGradientDescent", "ApplyMomentum", "ApplyAdam"; "SparseApply..."
 // where it is only read by one Gather), whose state_bytes hold the optimiser's state. A type without a rule gets one op
 // `<Type>Grad`, which is not in the op table and so is reported with the uncosted ops. Integer parameters are not
-// trained. InputError if nothing is trainable or an op is not a forward op.
+// trained. Where a file's Variable or VarHandleOp holds the parameter, the update reads and is co-located with that op.
+// Of a loop, whose back edges the reader cut, one iteration goes backwards: what it would hand to the next one counts
+// as an output. InputError if nothing is trainable or an op is not a forward op.
 PassResult expand_training(const Graph& forward, const TrainingOptions& options);
 
 // A parameter with one user stays with it; its update is co-located with that user and no longer names it. One with
