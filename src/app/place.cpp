@@ -47,6 +47,7 @@ ExitCode run_place(const Arguments& arguments) {
   request.problem = &problem;
   request.schedule = schedule;
   request.objective = objective;
+  request.pipeline = arguments.objective.pipeline();
   request.seed = arguments.seed;
   request.seconds = arguments.seconds;
   request.evaluations = arguments.evaluations;
@@ -56,7 +57,8 @@ ExitCode run_place(const Arguments& arguments) {
   const PlacerResult result = place_with(arguments.method, request, options);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
 
-  const LowerBound bound = lower_bound(problem, objective);
+  LowerBound bound = lower_bound(problem, objective);
+  if (result.lower_bound > bound.ticks) bound = {result.lower_bound, arguments.method};
   const bool proved = result.proved_optimal || (result.outcome.feasible() && result.outcome.makespan == bound.ticks);
   if (!arguments.output.empty())
     write_output(arguments.output, write_placement_json(problem, result.placement, schedule));
@@ -70,6 +72,7 @@ ExitCode run_place(const Arguments& arguments) {
       fmt::print("not feasible: {}\n", reason_of(objective, problem, result.outcome, result.placement.device, {}));
     fmt::print("no placement is faster than {} ({}){}\n", human_seconds(to_seconds(bound.ticks)), bound.method,
                proved ? "; this one is optimal" : "");
+    if (!result.note.empty()) fmt::print("{}\n", result.note);
     TextTable table({"device", "ops", "work"});
     for (std::size_t d = 0; d < problem.device_count(); ++d) {
       std::size_t ops = 0;

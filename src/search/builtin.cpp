@@ -8,10 +8,22 @@ namespace emplace {
 
 std::span<const PlacerEntry> placers() {
   static const PlacerEntry entries[] = {
-      single_placer(), device_placer(), round_robin_placer(), random_placer(), contiguous_placer(), greedy_placer(),
+      single_placer(),     device_placer(), round_robin_placer(), random_placer(),
+      contiguous_placer(), greedy_placer(), dp_placer(),          dpl_placer(),
   };
   return entries;
 }
+
+namespace {
+
+PlacerResult place_by(const PlacerEntry& entry, const PlacerRequest& request, const ConfigTable& options) {
+  if (entry.only_for && *entry.only_for != request.objective)
+    throw InputError(options.place(), "the placer {} needs --objective {}, found {}", quote(entry.name),
+                     name_of(*entry.only_for), name_of(request.objective));
+  return entry.place(request, options);
+}
+
+}  // namespace
 
 PlacerResult place_with(const std::string& method, const PlacerRequest& request, const ConfigTable& options) {
   if (request.evaluations && *request.evaluations == 0)
@@ -23,11 +35,11 @@ PlacerResult place_with(const std::string& method, const PlacerRequest& request,
   if (method.starts_with(family)) {
     ConfigTable with_name = options;
     with_name.set("name", {method.substr(family.size()), options.place()});
-    return find_entry(placers(), "device", "placer").place(request, with_name);
+    return place_by(find_entry(placers(), "device", "placer"), request, with_name);
   }
   std::vector<std::string> names = entry_names(placers());
   for (const std::string& name : names)
-    if (name == method) return find_entry(placers(), method, "placer").place(request, options);
+    if (name == method) return place_by(find_entry(placers(), method, "placer"), request, options);
   for (const Device& device : request.problem->devices) names.push_back(std::string(family) + device.name);
   const std::string near = did_you_mean(method, names);
   throw InputError(options.place(), "unknown placer {}{}", quote(method),

@@ -11,6 +11,8 @@ PlacerEntry round_robin_placer();
 PlacerEntry random_placer();
 PlacerEntry contiguous_placer();
 PlacerEntry greedy_placer();
+PlacerEntry dp_placer();
+PlacerEntry dpl_placer();
 
 // For entries without options: refuses every key.
 struct NoOptions {};

@@ -105,6 +105,21 @@ std::vector<DeviceLoad> pipeline_loads(const Problem& problem, const Placement& 
   return engine.evaluate(placement, {}).timed() ? engine.loads() : std::vector<DeviceLoad>{};
 }
 
+HostTransfers host_transfers(const Problem& problem, DeviceId device) {
+  const HostModel model(problem);
+  HostTransfers transfers;
+  transfers.pays = model.pays(device.index());
+  if (!transfers.pays) return transfers;
+  const auto time = [](const std::optional<HostModel::Passage>& passage) {
+    return passage ? passage->time : HostTransfers::no_route;
+  };
+  for (std::size_t tensor = 0; tensor < problem.tensor_count(); ++tensor) {
+    transfers.out.push_back(time(model.out(TensorId{tensor}, device.index())));
+    transfers.in.push_back(time(model.in(TensorId{tensor}, device.index())));
+  }
+  return transfers;
+}
+
 Ticks load_of(const DeviceLoad& load, const PipelineOptions& options) {
   const Ticks compute = load.forward.compute + load.backward.compute;
   const Ticks transfer = load.forward.transfer + load.backward.transfer;

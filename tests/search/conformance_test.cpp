@@ -21,9 +21,9 @@ constexpr Schedule schedules[] = {Schedule::fifo, Schedule::priority, Schedule::
 // Counts what it is asked for.
 class CountingEvaluator final : public Evaluator {
  public:
-  CountingEvaluator(const Problem& problem, Schedule schedule) {
+  CountingEvaluator(const Problem& problem, Scoring scoring) {
     const Problem* const list[] = {&problem};
-    inner_ = make_local_evaluator(list, schedule);
+    inner_ = make_local_evaluator(list, scoring);
   }
   std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
     count += jobs.size();
@@ -35,12 +35,16 @@ class CountingEvaluator final : public Evaluator {
   std::unique_ptr<Evaluator> inner_;
 };
 
+// The step time, where the placer knows it.
+Objective objective_for(const PlacerEntry& entry) { return entry.only_for.value_or(Objective::step); }
+
 PlacerResult place(const PlacerEntry& entry, const Problem& problem, Schedule schedule = Schedule::fifo,
                    std::optional<std::uint64_t> budget = 50, std::uint64_t seed = 1, std::uint64_t* counted = nullptr) {
-  CountingEvaluator evaluator(problem, schedule);
+  CountingEvaluator evaluator(problem, {schedule, objective_for(entry)});
   PlacerRequest request;
   request.problem = &problem;
   request.schedule = schedule;
+  request.objective = objective_for(entry);
   request.seed = seed;
   request.evaluations = budget;
   request.evaluator = &evaluator;
@@ -72,6 +76,12 @@ Problem rich_problem(std::uint64_t seed = 7) {
 class EveryPlacer : public ::testing::TestWithParam<std::size_t> {
  protected:
   [[nodiscard]] const PlacerEntry& entry() const { return placers()[GetParam()]; }
+  // What a second opinion says of a placement.
+  [[nodiscard]] Outcome simulated(const Problem& problem, Schedule schedule, const Placement& placement) const {
+    return objective_for(entry()) == Objective::pipeline
+               ? make_pipeline_engine(problem)->evaluate(placement)
+               : make_reference_engine(problem, schedule)->evaluate(placement);
+  }
 };
 
 TEST_P(EveryPlacer, HasANameASummaryAndListedOptions) {
@@ -86,7 +96,7 @@ TEST_P(EveryPlacer, ReturnsAValidPlacementWhoseOutcomeIsItsSimulation) {
     const PlacerResult result = place(entry(), problem, schedule);
     check_placement(problem, result.placement);
     EXPECT_EQ(result.placement.order.empty(), schedule == Schedule::fifo);
-    EXPECT_EQ(make_reference_engine(problem, schedule)->evaluate(result.placement), result.outcome);
+    EXPECT_EQ(simulated(problem, schedule, result.placement), result.outcome);
     EXPECT_FALSE(result.proved_optimal);
   }
 }
@@ -126,20 +136,31 @@ TEST_P(EveryPlacer, CountsItsEvaluationsAndKeepsToTheBudget) {
 
 TEST_P(EveryPlacer, EndsSoonWithABudgetOfSeconds) {
   const Problem problem = rich_problem();
-  CountingEvaluator evaluator(problem, Schedule::fifo);
+  CountingEvaluator evaluator(problem, {Schedule::fifo, objective_for(entry())});
   PlacerRequest request;
   request.problem = &problem;
+  request.objective = objective_for(entry());
   request.seconds = 1e-9;
   request.evaluator = &evaluator;
   const std::string method = entry().name == "device" ? "device:gpu:0" : entry().name;
   EXPECT_EQ(place_with(method, request, ConfigTable{}).evaluations, 1u);
 }
 
-TEST_P(EveryPlacer, RefusesUnknownOptions) {
+TEST_P(EveryPlacer, RefusesAnObjectiveThatItDoesNotKnow) {
+  if (!entry().only_for) return;  // it knows both
   const Problem problem = rich_problem();
-  CountingEvaluator evaluator(problem, Schedule::fifo);
   PlacerRequest request;
   request.problem = &problem;
+  request.objective = *entry().only_for == Objective::step ? Objective::pipeline : Objective::step;
+  EXPECT_THROW(place_with(entry().name, request, ConfigTable{}), InputError);
+}
+
+TEST_P(EveryPlacer, RefusesUnknownOptions) {
+  const Problem problem = rich_problem();
+  CountingEvaluator evaluator(problem, {Schedule::fifo, objective_for(entry())});
+  PlacerRequest request;
+  request.problem = &problem;
+  request.objective = objective_for(entry());
   request.evaluator = &evaluator;
   ConfigTable options("command line");
   options.set("no_such_option", {std::int64_t{1}, "command line"});
@@ -158,9 +179,10 @@ TEST_P(EveryPlacer, SolvesAProblemOfOneOpAndOneDevice) {
 }
 
 TEST_P(EveryPlacer, FindsTheOnlyPlacementThereIs) {
-  // a runs on device 0 only, b on device 1 only: 3 + 2 (transfer) + 4.
+  // a runs on device 0 only, b on device 1 only: 3 + 2 (transfer) + 4; in a pipeline the second pays 2 + 4.
   const Problem problem = tiny(plain_devices(2), {{"a", {3, no}}, {"b", {no, 4}}}, {{0, 1}}, 2);
-  EXPECT_EQ(place(entry(), problem).outcome.makespan, 9 * ms);
+  const Ticks expected = objective_for(entry()) == Objective::pipeline ? 6 * ms : 9 * ms;
+  EXPECT_EQ(place(entry(), problem).outcome.makespan, expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(Search, EveryPlacer, ::testing::Range<std::size_t>(0, placers().size()),

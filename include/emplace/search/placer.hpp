@@ -11,6 +11,7 @@
 #include "emplace/problem/outcome.hpp"
 #include "emplace/problem/placement.hpp"
 #include "emplace/simulate/evaluator.hpp"
+#include "emplace/simulate/pipeline.hpp"
 
 namespace emplace {
 
@@ -18,6 +19,7 @@ struct PlacerRequest {
   const Problem* problem = nullptr;
   Schedule schedule = Schedule::fifo;
   Objective objective = Objective::step;
+  PipelineOptions pipeline;  // how the objective `pipeline` counts; as the evaluator has it
   std::uint64_t seed = 0;
   std::optional<double> seconds;  // budgets; whichever ends first. At least one placement is always evaluated
   std::optional<std::uint64_t> evaluations;
@@ -29,10 +31,13 @@ struct PlacerResult {
   Outcome outcome;      // as the evaluator has it
   std::uint64_t evaluations = 0;
   bool proved_optimal = false;
+  Ticks lower_bound = 0;  // certified: no placement has a smaller outcome; 0: the placer knows nothing of that
+  std::string note;       // what else to say of the result, one sentence without a full stop; may be empty
 };
 
 // Every placer keeps co-location groups together and puts ops only where they can run.
 struct PlacerEntry : EntryInfo {
+  std::optional<Objective> only_for;  // the one objective that it knows; nothing: any
   // InputError for unknown options.
   std::function<PlacerResult(const PlacerRequest& request, const ConfigTable& options)> place;
 };
@@ -41,7 +46,8 @@ struct PlacerEntry : EntryInfo {
 std::span<const PlacerEntry> placers();
 
 // Runs the entry called `method`; `device:NAME` is the entry `device` with the option name = NAME. InputError for an
-// unknown method (names the nearest right one) and for budgets of zero or less.
+// unknown method (names the nearest right one), for one that does not know the request's objective, and for budgets of
+// zero or less.
 PlacerResult place_with(const std::string& method, const PlacerRequest& request, const ConfigTable& options);
 
 }  // namespace emplace

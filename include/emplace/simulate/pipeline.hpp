@@ -42,6 +42,16 @@ std::vector<DeviceLoad> pipeline_loads(const Problem& problem, const Placement& 
 // One device's load by `options`, without separate phases.
 Ticks load_of(const DeviceLoad& load, const PipelineOptions& options = {});
 
+// What a device pays for each tensor that it sends to or takes from a host (section 2.9), by the quickest host.
+struct HostTransfers {
+  static constexpr Ticks no_route = -1;
+  bool pays = false;           // false for hosts, whose lists are empty
+  std::vector<Ticks> out, in;  // T
+
+  friend bool operator==(const HostTransfers&, const HostTransfers&) = default;
+};
+HostTransfers host_transfers(const Problem& problem, DeviceId device);
+
 // Like reason_text, for outcomes of this objective.
 std::string pipeline_reason_text(const Problem& problem, const Outcome& outcome,
                                  const std::vector<std::uint8_t>& devices, const Usage& usage);

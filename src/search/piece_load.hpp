@@ -1,0 +1,71 @@
+// The load of a set of classes on a device of each kind, kept up to date while classes come and go (papers/exact.md
+// sections 2.1 and 2.3).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "device_kinds.hpp"
+#include "split_classes.hpp"
+#include "split_tensors.hpp"
+
+namespace emplace {
+
+class PieceLoad {
+ public:
+  PieceLoad(const Problem& problem, const std::vector<DeviceKind>& kinds, const SplitClasses& classes,
+            const PipelineOptions& options);
+
+  void add(std::uint32_t c);     // a class that is not in the set
+  void remove(std::uint32_t c);  // one that is
+
+  // Whether a device of the kind can run all, hold it and reach a host with what it sends and takes.
+  [[nodiscard]] bool allowed(std::size_t kind) const { return runs(kind) && (!routes_missing_ || cut_off_[kind] == 0); }
+  // The load; with separate phases that of the backward phase.
+  [[nodiscard]] Ticks load(std::size_t kind) const { return load_of_column(kind * phases_ + phases_ - 1); }
+  // 0 without separate phases.
+  [[nodiscard]] Ticks forward_load(std::size_t kind) const { return phases_ == 1 ? 0 : load_of_column(kind * 2); }
+  // Whether no larger set can have allowed(kind), load(kind) <= most and forward_load(kind) <= forward_most.
+  [[nodiscard]] bool hopeless(std::size_t kind, Ticks most, Ticks forward_most) const {
+    return !runs(kind) || compute_[kind * phases_ + phases_ - 1] > most ||
+           (phases_ == 2 && compute_[kind * 2] > forward_most);
+  }
+
+ private:
+  // What one class has to do with a tensor.
+  struct End {
+    std::uint32_t tensor;
+    bool produces;
+  };
+  void enter(const End& end);
+  void leave(const End& end);
+  void pay_out(std::uint32_t tensor, int sign) { pay(tensors_.out, tensors_.no_out, tensor, sign); }
+  void pay_in(std::uint32_t tensor, int sign) { pay(tensors_.in, tensors_.no_in, tensor, sign); }
+  void pay(const std::vector<Ticks>& time, const std::vector<char>& missing, std::uint32_t tensor, int sign);
+  [[nodiscard]] bool runs(std::size_t kind) const { return cannot_[kind] == 0 && bytes_ <= memory_[kind]; }
+  [[nodiscard]] Ticks load_of_column(std::size_t column) const {
+    return overlap_ ? std::max(compute_[column], transfer_[column]) : compute_[column] + transfer_[column];
+  }
+
+  const std::size_t kinds_, phases_;  // column = kind x phases + phase
+  const bool overlap_;
+  const SplitTensors tensors_;
+  const bool routes_missing_;
+  std::vector<std::uint32_t> paying_;  // kinds
+  std::vector<Bytes> memory_;          // kinds
+  // Of each class.
+  std::vector<Ticks> class_time_;     // C x columns
+  std::vector<char> class_cannot_;    // C x kinds
+  std::vector<Bytes> class_bytes_;    // C
+  std::vector<End> ends_;             // rows: begin_
+  std::vector<std::uint32_t> begin_;  // C + 1
+  // Of the set.
+  std::vector<Ticks> compute_, transfer_;        // columns
+  std::vector<std::uint32_t> cannot_, cut_off_;  // kinds: classes that do not run, tensors without a route
+  Bytes bytes_ = 0;
+  std::vector<std::uint32_t> consumers_inside_;  // E
+  std::vector<char> producer_inside_;            // E
+};
+
+}  // namespace emplace

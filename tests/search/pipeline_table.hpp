@@ -1,0 +1,51 @@
+// The instances of papers/exact.md section 5 and a way to place them.
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "emplace/base/files.hpp"
+#include "emplace/formats/workload.hpp"
+#include "emplace/search/placer.hpp"
+
+namespace emplace::test {
+
+inline const std::string partitioning_folder = "../shared/workloads/dnn-partitioning/throughput-inputs/";
+
+// As the file has it, but for other numbers of devices where they are not negative.
+inline Problem partitioning_instance(const std::string& instance, int accelerators = -1, int cpus = -1) {
+  const std::string file = partitioning_folder + instance + ".json";
+  std::string text = read_file(file);
+  const auto put = [&](const std::string& key, int value) {
+    if (value < 0) return;
+    const std::size_t at = text.find("\"" + key + "\"");
+    const std::size_t digit = at == std::string::npos ? at : text.find_first_of("0123456789", at);
+    if (digit == std::string::npos) throw std::runtime_error(file + " does not tell " + key);
+    text.replace(digit, 1, std::to_string(value));
+  };
+  put("maxFPGAs", accelerators);
+  put("maxCPUs", cpus);
+  return read_problem_text(text, file);
+}
+
+inline PlacerResult place_pipeline(const std::string& method, const Problem& problem,
+                                   const std::vector<std::pair<std::string, std::string>>& options = {},
+                                   const PipelineOptions& count = {}, std::optional<double> seconds = std::nullopt) {
+  std::vector<std::unique_ptr<Engine>> engines;
+  engines.push_back(make_pipeline_engine(problem, count));
+  const auto evaluator = make_local_evaluator_on(std::move(engines));
+  PlacerRequest request;
+  request.problem = &problem;
+  request.objective = Objective::pipeline;
+  request.pipeline = count;
+  request.seconds = seconds;
+  request.evaluator = evaluator.get();
+  ConfigTable table("command line");
+  for (const auto& [name, value] : options) table.set(name, ConfigTable::parse_value(value, "command line"));
+  return place_with(method, request, table);
+}
+
+inline double load_ms(const PlacerResult& result) { return static_cast<double>(result.outcome.makespan) * 1e-9; }
+
+}  // namespace emplace::test
