@@ -29,6 +29,8 @@ void dropout_gradient(Backward& backward, OpId forward);    // dX = dY mask
 void loss_gradient(Backward& backward, OpId forward);       // dlogits = TypeGrad(dY, log-probabilities, labels)
 
 // gradients_nn.cpp
+// One op of type `to_input` (dY, W) and one `to_weight` (dY, X); a third operand is a bias.
+void conv_gradient_by(Backward& backward, OpId forward, const char* to_input, const char* to_weight);
 void conv_gradient(Backward& backward, OpId forward);
 void conv_transpose_gradient(Backward& backward, OpId forward);
 void normalisation_gradient(Backward& backward, OpId forward);  // one op: dX, dscale, dbias

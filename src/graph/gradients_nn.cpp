@@ -2,16 +2,20 @@
 
 namespace emplace {
 
-void conv_gradient(Backward& backward, OpId forward) {
+void conv_gradient_by(Backward& backward, OpId forward, const char* to_input, const char* to_weight) {
   const GraphOp op = backward.op(forward);
   if (op.inputs.size() < 2) return generic_gradient(backward, forward);
   const Operand dy = backward.output_gradient(op), x = op.inputs[0], weight = op.inputs[1];
   if (backward.wants(op, 0))
-    backward.contribute(x, backward.emit_like(forward, "ConvGradInput", {dy, weight}, x, op.attributes));
+    backward.contribute(x, backward.emit_like(forward, to_input, {dy, weight}, x, op.attributes));
   if (backward.wants(op, 1))
-    backward.contribute(weight, backward.emit_like(forward, "ConvGradWeight", {dy, x}, weight, op.attributes));
+    backward.contribute(weight, backward.emit_like(forward, to_weight, {dy, x}, weight, op.attributes));
   if (backward.wants(op, 2))
     backward.contribute(op.inputs[2], backward.emit_like(forward, "ReduceSum", {dy}, op.inputs[2]));
+}
+
+void conv_gradient(Backward& backward, OpId forward) {
+  conv_gradient_by(backward, forward, "ConvGradInput", "ConvGradWeight");
 }
 
 // The adjoint of a transposed convolution is a convolution with the same weight.

@@ -13,26 +13,17 @@ constexpr OpClass elementwise = OpClass::elementwise, normalisation = OpClass::n
 double group_conv_flops(const OpView& op, double) {
   return 2 * op.output_elements(0) * op.product_from(op.input_shape(1), 2);
 }
+// The transposed one, and (dy, weight) -> dx.
 double group_conv_scatter_flops(const OpView& op, double) {
   return 2 * op.input_elements(0) * op.product_from(op.input_shape(1), 2);
 }
-
-// (dy, weight) -> dx and (dy, x) -> dweight.
-double group_conv_grad_input_flops(const OpView& op, double) {
-  return 2 * op.input_elements(0) * op.product_from(op.input_shape(1), 2);
-}
+// (dy, x) -> dweight.
 double group_conv_grad_weight_flops(const OpView& op, double) {
   return 2 * op.input_elements(0) * op.product_from(op.output_shape(0), 2);
 }
 
 void group_conv_gradient(Backward& backward, OpId forward) {
-  const GraphOp op = backward.op(forward);
-  if (op.inputs.size() < 2) return generic_gradient(backward, forward);
-  const Operand dy = backward.output_gradient(op), x = op.inputs[0], weight = op.inputs[1];
-  if (backward.wants(op, 0))
-    backward.contribute(x, backward.emit_like(forward, "GroupConvGradInput", {dy, weight}, x, op.attributes));
-  if (backward.wants(op, 1))
-    backward.contribute(weight, backward.emit_like(forward, "GroupConvGradWeight", {dy, x}, weight, op.attributes));
+  conv_gradient_by(backward, forward, "GroupConvGradInput", "GroupConvGradWeight");
 }
 
 constexpr bool fixed = false;  // not foldable
@@ -40,7 +31,7 @@ constexpr bool fixed = false;  // not foldable
 constexpr OpRow rows[] = {
     // type, class, FLOPs, factor, traffic, gradient, foldable
     {"GroupConvolution", OpClass::convolution, group_conv_flops, 2, all_operands, group_conv_gradient},
-    {"GroupConvGradInput", OpClass::convolution, group_conv_grad_input_flops, 2, all_operands, no_gradient},
+    {"GroupConvGradInput", OpClass::convolution, group_conv_scatter_flops, 2, all_operands, no_gradient},
     {"GroupConvGradWeight", OpClass::convolution, group_conv_grad_weight_flops, 2, all_operands, no_gradient},
     {"GroupConvolutionBackpropData", OpClass::convolution, group_conv_scatter_flops, 2, all_operands, generic_gradient},
     {"GroupConvolutionBackpropDataGrad", OpClass::convolution, twice_forward, 2, all_operands, no_gradient},

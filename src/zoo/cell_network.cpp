@@ -164,9 +164,7 @@ class Builder {
 }  // namespace
 
 void describe_cell_network(CellNetworkOptions& o, OptionVisitor& visit) {
-  visit("batch", o.batch, {.min = 1, .max = 65536, .unit = "images", .help = "Images in a step."});
-  visit("image", o.image, {.min = 75, .max = 8192, .unit = "pixels", .help = "Height and width of an image."});
-  visit("classes", o.classes, {.min = 2, .max = 1000000, .help = "Outputs of the classifier."});
+  describe_images(o, visit, 75);
   visit("layers", o.layers, {.min = 3, .max = 1024, .help = "Normal cells, in three stacks."});
   visit("filters", o.filters,
         {.min = 16, .max = 65536, .unit = "channels", .help = "Filters of the first stack's cells."});

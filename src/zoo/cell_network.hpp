@@ -16,10 +16,8 @@ struct CellPlan {
   std::array<bool, 7> used;
 };
 
-struct CellNetworkOptions {
-  std::int64_t batch = 32;
-  std::int64_t image = 331;
-  std::int64_t classes = 1000;
+struct CellNetworkOptions : ImageOptions {
+  CellNetworkOptions() { image = 331; }
   std::int64_t layers = 18;    // normal cells in all three stacks
   std::int64_t filters = 168;  // of the first stack's cells; doubled by each reduction
   StepOptions step;

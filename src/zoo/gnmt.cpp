@@ -12,24 +12,14 @@ namespace emplace {
 
 namespace {
 
-struct GnmtOptions {
-  std::int64_t batch = 128;
-  std::int64_t layers = 8;
-  std::int64_t hidden = 1024;
-  std::int64_t sequence = 30;
-  std::int64_t vocabulary = 32000;
-  StepOptions step;
+struct GnmtOptions : TranslationOptions {
+  GnmtOptions() {
+    batch = 128;
+    layers = 8;
+    sequence = 30;
+  }
 };
-
-void describe(GnmtOptions& o, OptionVisitor& visit) {
-  visit("batch", o.batch, {.min = 1, .max = 65536, .unit = "sentences", .help = "Pairs of sentences in a step."});
-  visit("layers", o.layers, {.min = 1, .max = 32, .help = "LSTM layers of the encoder, and of the decoder."});
-  visit("hidden", o.hidden,
-        {.min = 1, .max = 65536, .unit = "units", .help = "Width of LSTMs, embeddings, attention."});
-  visit("sequence", o.sequence, {.min = 1, .max = 5000, .unit = "tokens", .help = "Length of both sentences."});
-  visit("vocabulary", o.vocabulary, {.min = 2, .max = 10000000, .unit = "tokens", .help = "Size of each vocabulary."});
-  describe(o.step, visit);
-}
+void describe(GnmtOptions& options, OptionVisitor& visit) { describe_translation(options, visit); }
 
 constexpr std::int64_t first_residual_layer = 2;
 
@@ -39,20 +29,14 @@ class Gnmt {
 
   Graph build() {
     zero_ = model_.input("zero_state", {o_.batch, o_.hidden});
-    encode(embed("source"));
+    encode(embed_side(model_, "source", o_));
     model_.set_layer("attention");
     memory_ = attention_memory(model_, encoded_, o_.hidden);
-    decode(embed("target"));
+    decode(embed_side(model_, "target", o_));
     return finish(model_, o_.step);
   }
 
  private:
-  Steps embed(const std::string& side) {
-    const std::string name = "embedding/" + side;
-    model_.set_layer(name);
-    return embed_steps(model_, name, side, {o_.batch, o_.sequence, o_.hidden, o_.vocabulary});
-  }
-
   Operand residual(const std::string& name, std::int64_t layer, const Operand& x, const Operand& y) {
     return layer < first_residual_layer ? y : model_.elementwise(name, "Add", {x, y});
   }

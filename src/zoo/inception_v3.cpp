@@ -8,17 +8,13 @@ namespace emplace {
 
 namespace {
 
-struct InceptionOptions {
-  std::int64_t batch = 32;
-  std::int64_t image = 299;
-  std::int64_t classes = 1000;
+struct InceptionOptions : ImageOptions {
+  InceptionOptions() { image = 299; }
   StepOptions step;
 };
 
 void describe(InceptionOptions& o, OptionVisitor& visit) {
-  visit("batch", o.batch, {.min = 1, .max = 65536, .unit = "images", .help = "Images in a step."});
-  visit("image", o.image, {.min = 75, .max = 8192, .unit = "pixels", .help = "Height and width of an image."});
-  visit("classes", o.classes, {.min = 2, .max = 1000000, .help = "Outputs of the classifier."});
+  describe_images(o, visit, 75);
   describe(o.step, visit);
 }
 

@@ -76,6 +76,13 @@ const Shape& ModelBuilder::shape(const Operand& operand) const {
   return operand.is_tensor() ? graph_.tensors[operand.index].shape : graph_.parameters[operand.index].shape;
 }
 
+void describe_images(ImageOptions& o, OptionVisitor& visit, double smallest_image) {
+  visit("batch", o.batch, {.min = 1, .max = 65536, .unit = "images", .help = "Images in a step."});
+  visit("image", o.image,
+        {.min = smallest_image, .max = 8192, .unit = "pixels", .help = "Height and width of an image."});
+  visit("classes", o.classes, {.min = 2, .max = 1000000, .help = "Outputs of the classifier."});
+}
+
 void describe(StepOptions& options, OptionVisitor& visit) {
   visit("training", options.training, {.help = "Adds the backward pass and the updates of a training step."});
   visit(

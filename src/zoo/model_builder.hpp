@@ -124,6 +124,14 @@ struct LstmState {
 LstmState lstm_cell(ModelBuilder& model, const std::string& name, const LstmWeights& weights, const Operand& x,
                     const LstmState& state);
 
+// Options of every classifier of images.
+struct ImageOptions {
+  std::int64_t batch = 32;
+  std::int64_t image = 224;
+  std::int64_t classes = 1000;
+};
+void describe_images(ImageOptions& options, OptionVisitor& visit, double smallest_image);
+
 // Options that every model has.
 struct StepOptions {
   bool training = false;

@@ -11,24 +11,8 @@ namespace emplace {
 
 namespace {
 
-struct NmtOptions {
-  std::int64_t batch = 64;
-  std::int64_t layers = 2;
-  std::int64_t hidden = 1024;
-  std::int64_t sequence = 20;
-  std::int64_t vocabulary = 32000;
-  StepOptions step;
-};
-
-void describe(NmtOptions& o, OptionVisitor& visit) {
-  visit("batch", o.batch, {.min = 1, .max = 65536, .unit = "sentences", .help = "Pairs of sentences in a step."});
-  visit("layers", o.layers, {.min = 1, .max = 32, .help = "LSTM layers of the encoder, and of the decoder."});
-  visit("hidden", o.hidden,
-        {.min = 1, .max = 65536, .unit = "units", .help = "Width of LSTMs, embeddings, attention."});
-  visit("sequence", o.sequence, {.min = 1, .max = 500, .unit = "tokens", .help = "Length of both sentences."});
-  visit("vocabulary", o.vocabulary, {.min = 2, .max = 10000000, .unit = "tokens", .help = "Size of each vocabulary."});
-  describe(o.step, visit);
-}
+struct NmtOptions : TranslationOptions {};
+void describe(NmtOptions& options, OptionVisitor& visit) { describe_translation(options, visit); }
 
 class Nmt {
  public:
@@ -36,19 +20,13 @@ class Nmt {
 
   Graph build() {
     zero_ = model_.input("zero_state", {o_.batch, o_.hidden});
-    encode(embed("source"));
+    encode(embed_side(model_, "source", o_));
     remember();
-    decode(embed("target"));
+    decode(embed_side(model_, "target", o_));
     return finish(model_, o_.step);
   }
 
  private:
-  Steps embed(const std::string& side) {
-    const std::string name = "embedding/" + side;
-    model_.set_layer(name);
-    return embed_steps(model_, name, side, {o_.batch, o_.sequence, o_.hidden, o_.vocabulary});
-  }
-
   void encode(const Steps& words) {
     model_.set_layer("encoder/0");
     LstmState state;

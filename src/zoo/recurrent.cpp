@@ -4,6 +4,16 @@
 
 namespace emplace {
 
+void describe_translation(TranslationOptions& o, OptionVisitor& visit) {
+  visit("batch", o.batch, {.min = 1, .max = 65536, .unit = "sentences", .help = "Pairs of sentences in a step."});
+  visit("layers", o.layers, {.min = 1, .max = 32, .help = "LSTM layers of the encoder, and of the decoder."});
+  visit("hidden", o.hidden,
+        {.min = 1, .max = 65536, .unit = "units", .help = "Width of LSTMs, embeddings, attention."});
+  visit("sequence", o.sequence, {.min = 1, .max = 5000, .unit = "tokens", .help = "Length of both sentences."});
+  visit("vocabulary", o.vocabulary, {.min = 2, .max = 10000000, .unit = "tokens", .help = "Size of each vocabulary."});
+  describe(o.step, visit);
+}
+
 Steps embed_steps(ModelBuilder& model, const std::string& name, const std::string& tokens, const Embedding& shape) {
   const auto cell = model.cell(name);
   const std::int64_t rows = shape.sequence * shape.batch;
@@ -13,6 +23,12 @@ Steps embed_steps(ModelBuilder& model, const std::string& name, const std::strin
       model.op(name + "/lookup", "Gather", {table, indices}, {rows, shape.width}, {{"axis", std::int64_t{0}}});
   const std::vector<Shape> steps(static_cast<std::size_t>(shape.sequence), {shape.batch, shape.width});
   return model.op_several(name + "/steps", "Split", {all}, steps, {{"axis", std::int64_t{0}}});
+}
+
+Steps embed_side(ModelBuilder& model, const std::string& side, const TranslationOptions& o) {
+  const std::string name = "embedding/" + side;
+  model.set_layer(name);
+  return embed_steps(model, name, side, {o.batch, o.sequence, o.hidden, o.vocabulary});
 }
 
 Steps unroll(ModelBuilder& model, const std::string& name, const Steps& inputs, std::int64_t hidden, bool backwards,

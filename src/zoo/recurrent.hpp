@@ -5,6 +5,17 @@
 
 namespace emplace {
 
+// Options of the models that translate.
+struct TranslationOptions {
+  std::int64_t batch = 64;
+  std::int64_t layers = 2;
+  std::int64_t hidden = 1024;
+  std::int64_t sequence = 20;
+  std::int64_t vocabulary = 32000;
+  StepOptions step;
+};
+void describe_translation(TranslationOptions& options, OptionVisitor& visit);
+
 using Steps = std::vector<Operand>;  // one batch x width tensor a time step
 
 // One lookup for all tokens of the batch, as TensorFlow NMT does; then one piece a time step. `tokens` names the input.
@@ -12,6 +23,8 @@ struct Embedding {
   std::int64_t batch, sequence, width, vocabulary;
 };
 Steps embed_steps(ModelBuilder& model, const std::string& name, const std::string& tokens, const Embedding& shape);
+// The words of one side, "source" or "target", as layer "embedding/<side>".
+Steps embed_side(ModelBuilder& model, const std::string& side, const TranslationOptions& options);
 
 // Runs an LSTM over the steps and leaves its last state in `state`; its weights are its own.
 Steps unroll(ModelBuilder& model, const std::string& name, const Steps& inputs, std::int64_t hidden, bool backwards,

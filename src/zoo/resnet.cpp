@@ -13,17 +13,12 @@ namespace emplace {
 
 namespace {
 
-struct ResnetOptions {
-  std::int64_t batch = 32;
-  std::int64_t image = 224;
-  std::int64_t classes = 1000;
+struct ResnetOptions : ImageOptions {
   StepOptions step;
 };
 
 void describe(ResnetOptions& o, OptionVisitor& visit) {
-  visit("batch", o.batch, {.min = 1, .max = 65536, .unit = "images", .help = "Images in a step."});
-  visit("image", o.image, {.min = 32, .max = 8192, .unit = "pixels", .help = "Height and width of an image."});
-  visit("classes", o.classes, {.min = 2, .max = 1000000, .help = "Outputs of the classifier."});
+  describe_images(o, visit, 32);
   describe(o.step, visit);
 }
 
