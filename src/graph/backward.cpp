@@ -108,9 +108,9 @@ void Backward::find_variables(const std::vector<OpId>& order) {
     const Operand& value = forward.inputs[0];
     if (is_variable(forward) && value.is_parameter())
       variable_[value.index] = id;
-    else if (!reads_variable(forward) || !behind(value).is_parameter())
+    else if (!hands_on(forward) || !behind(value).is_parameter())
       continue;
-    behind_[forward.outputs[0].index()] = behind(value);
+    for (const TensorId output : forward.outputs) behind_[output.index()] = behind(value);
   }
 }
 

@@ -83,6 +83,23 @@ TEST(Variables, AreHeldOnceHoweverOftenTheyAreReadAndUpdated) {
   EXPECT_EQ(state, 64 + 16);
 }
 
+TEST(Variables, KeepTheSizeOfTheirGradientWhereControlFlowHandsAResourceOn) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {2, 4}));
+  const Operand going = Operand::of(graph.add_input("going", DType::boolean, Shape::scalar()));
+  const Operand value = Operand::of(graph.add_parameter("w", DType::f32, {4, 4}));
+  const Operand handle = add(graph, "w", "VarHandleOp", {value}, Shape::scalar(), DType::unknown);
+  const Operand entered = add(graph, "enter", "Enter", {handle}, Shape::scalar(), DType::unknown);
+  const OpId branch = graph.add_op(node("switch", "Switch", {entered, going}));
+  graph.add_output(branch, "switch", DType::unknown, Shape::scalar());
+  const Operand taken = Operand::of(graph.add_output(branch, "switch:1", DType::unknown, Shape::scalar()));
+  add(graph, "product", "MatMul", {x, add(graph, "read", "ReadVariableOp", {taken}, {4, 4})}, {2, 4});
+  const Graph step = expand_training(graph, {}).graph;
+  ASSERT_NE(find_op(step, "update/w"), nullptr);
+  EXPECT_EQ(step.tensors[find_op(step, "update/w")->inputs[1].index].shape, Shape({4, 4}));
+  EXPECT_TRUE(ops_of_type(step, "ReduceSum").empty());
+}
+
 TEST(Variables, KeepTheGradientOfALookupSparse) {
   for (const char* type : {"Variable", "VarHandleOp"}) {
     Graph graph;
@@ -184,6 +201,11 @@ TEST_F(RealTrainingStep, HasTheUpdatesThatExpansionOfItsForwardPartGives) {
     const Graph step = expand_training(pruned ? prune(forward).graph : forward, {}).graph;
     step.validate();
     EXPECT_EQ(updated_variables(step), published) << pruned;
+    for (const GraphOp* update : ops_of_type(step, "ApplyGradientDescent")) {
+      const OpId variable = step.tensors[update->inputs[0].index].producer;
+      const Operand& value = step.ops[variable.index()].inputs.at(0);
+      EXPECT_EQ(step.tensors[update->inputs[1].index].shape, step.parameters[value.index].shape) << update->name;
+    }
     for (const auto& [type, count] : statistics(step).uncosted_ops) EXPECT_FALSE(type.ends_with("Grad")) << type;
   }
 }
