@@ -162,7 +162,13 @@ void Graph::validate(const std::string& place) const {
   check_names(tensors, "tensor", place);
   check_names(parameters, "parameter", place);
   check_links(*this);
-  for (const GraphTensor& tensor : tensors) check_size(tensor, "tensor", place);
+  for (const GraphTensor& tensor : tensors) {
+    check_size(tensor, "tensor", place);
+    // Empty constants are common (the roi of a Resize); a model that is fed with nothing computes nothing.
+    if (tensor.producer.is_none() && std::count(tensor.shape.dims.begin(), tensor.shape.dims.end(), 0) > 0)
+      throw InputError(place, "input {} has shape {}, with a dimension of size 0", quote(tensor.name),
+                       tensor.shape.str());
+  }
   for (const GraphParameter& parameter : parameters) check_size(parameter, "parameter", place);
   (void)topological_order(place);
 }

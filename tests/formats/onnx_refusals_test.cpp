@@ -122,6 +122,7 @@ TEST(OnnxReader, RefusesTensorsOfNegativeOrOverflowingSizeOrUnknownType) {
   graph_of(wraps).mutable_initializer(1)->add_dims(4);
   EXPECT_THAT(error_of(wraps), HasSubstr("initializer 'b': has more than 2^62 bytes"));
 
+  EXPECT_THAT(error_of(conv_model({0, 3, 8, 8})), HasSubstr("input 'x' has shape 0x3x8x8, with a dimension of size 0"));
   EXPECT_THAT(error_of(conv_model({1, 3, -8, 8})), HasSubstr("tensor 'x' has a dimension of negative size -8"));
 
   onnx::ModelProto input = conv_model();

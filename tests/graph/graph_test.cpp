@@ -132,6 +132,17 @@ TEST(Graph, RefusesTensorsOfNegativeOrOverflowingSize) {
   EXPECT_THAT(message_of([&] { graph.validate("f"); }), HasSubstr("the negative dimension -7"));
 }
 
+TEST(Graph, RefusesInputsOfNothingAndKeepsEmptyConstants) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {4, 0}));
+  const Operand roi = Operand::of(graph.add_parameter("roi", DType::f32, {0}, false));
+  add(graph, "a", "Resize", {x, roi}, {4});
+  EXPECT_THAT(message_of([&] { graph.validate("f"); }),
+              HasSubstr("f: input 'x' has shape 4x0, with a dimension of size 0"));
+  graph.tensors[0].shape = {4, 1};
+  EXPECT_NO_THROW(graph.validate("f"));
+}
+
 TEST(Graph, CallsItABugWhenTheListsDisagree) {
   Graph graph;
   const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));

@@ -136,7 +136,8 @@ struct Graph {
   [[nodiscard]] std::size_t edge_count() const;
   // Op ids, producers first, smallest id first; InputError naming a cycle. Linear where ids are already in order.
   [[nodiscard]] std::vector<OpId> topological_order(const std::string& place = {}) const;
-  // InputError for empty or repeated names, cycles, sizes over 2^62; BugError where the lists disagree.
+  // InputError for empty or repeated names, cycles, sizes over 2^62, inputs with a dimension of size 0; BugError where
+  // the lists disagree.
   void validate(const std::string& place = {}) const;
 };
 
