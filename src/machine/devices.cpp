@@ -100,6 +100,7 @@ MachineDevice read_device(const ConfigTable& table) {
   device.memory_efficiency = read_shares(table, "memory_efficiency", "memory_bytes_per_s");
   device.half_flops = read_figures(table, "half_flops", machine_op_classes(), not_negative);
   device.half_bytes = read_figures(table, "half_bytes", machine_op_classes(), not_negative);
+  device.fused_speedup = read_figures(table, "fused_speedup", machine_op_classes());
   if (table.contains("overlap")) device.overlap = not_negative(table, "overlap");
   if (device.overlap > 1)
     throw InputError(table.place_of("overlap"), "'overlap' must be from 0 (none) to 1 (all), got {}", device.overlap);

@@ -49,6 +49,13 @@ std::vector<ConfigTable> merged_lists(std::vector<ConfigTable> base, const std::
 
 }  // namespace
 
+ConfigTable with_base(ConfigTable table) {
+  if (!table.contains("extends")) return table;
+  const std::string base = table.text("extends"), place = table.place_of("extends");
+  table.erase("extends");
+  return extended(preset_table(base, place), table);
+}
+
 ConfigTable extended(ConfigTable base, const ConfigTable& over) {
   for (const std::string& key : over.keys()) {
     ConfigValue value = *over.find(key);

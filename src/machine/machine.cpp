@@ -22,26 +22,14 @@ Machine machine_from(const ConfigTable& described) {
   return std::move(draft.machine);
 }
 
-namespace {
-
-Machine from_file(ConfigTable table) {
-  if (!table.contains("extends")) return machine_from(table);
-  const std::string base = table.text("extends");
-  const std::string place = table.place_of("extends");
-  table.erase("extends");
-  return machine_from(extended(preset_table(base, place), table));
-}
-
-}  // namespace
-
 Machine parse_machine(std::string_view toml, const std::string& file) {
-  return from_file(ConfigTable::parse_toml(toml, file));
+  return machine_from(with_base(ConfigTable::parse_toml(toml, file)));
 }
 
 Machine load_machine(const std::string& name_or_path, const std::string& place) {
   if (is_preset(name_or_path)) return machine_from(preset_table(name_or_path, place));
   const bool path = name_or_path.ends_with(".toml") || name_or_path.find('/') != std::string::npos;
-  if (path || file_exists(name_or_path)) return from_file(ConfigTable::read_toml(name_or_path));
+  if (path || file_exists(name_or_path)) return machine_from(with_base(ConfigTable::read_toml(name_or_path)));
   return machine_from(preset_table(name_or_path, place));  // names the nearest preset
 }
 

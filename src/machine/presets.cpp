@@ -81,7 +81,7 @@ ConfigTable preset_table(const std::string& name, const std::string& place) {
     throw InputError(place, "unknown machine {}: neither a preset nor a TOML file{}", quote(name),
                      near.empty() ? fmt::format("; presets: {}", join(entry_names(machines()), ", ")) : near);
   }
-  ConfigTable table = ConfigTable::parse_toml(found.preset->toml, fmt::format("preset {}", name));
+  ConfigTable table = with_base(ConfigTable::parse_toml(found.preset->toml, fmt::format("preset {}", name)));
   if (found.numbers.empty()) return table;
 
   std::map<char, std::int64_t> numbers;

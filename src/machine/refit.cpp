@@ -70,9 +70,7 @@ std::string refitted_machine_toml(const std::string& name_or_path, const Machine
     machine.set("extends", {name_or_path, place});
   } else {
     machine = ConfigTable::read_toml(name_or_path);
-    described = machine;
-    if (machine.contains("extends"))
-      described = extended(preset_table(machine.text("extends"), machine.place_of("extends")), machine);
+    described = with_base(machine);
     machine.set("name", {name, place});
   }
 
@@ -93,6 +91,7 @@ std::string refitted_machine_toml(const std::string& name_or_path, const Machine
   figures.set("memory_efficiency", table_of(device.memory_efficiency, place));
   figures.set("half_flops", table_of(device.half_flops, place));
   figures.set("half_bytes", table_of(device.half_bytes, place));
+  if (!device.fused_speedup.empty()) figures.set("fused_speedup", table_of(device.fused_speedup, place));
   ConfigTable over(place);
   over.set("device", {std::vector<ConfigTable>{std::move(figures)}, place, true});
   return as_machine_file(extended(std::move(machine), over));

@@ -207,6 +207,8 @@ TEST(DeviceFigures, SizesAndSharesByClassAreReadAndChecked) {
   EXPECT_EQ(error_with("memory_efficiency = { pooling = 1.5 }\n"),
             "m.toml:3: the memory_efficiency of 'pooling' must be above 0 and at most 1 (a share of "
             "memory_bytes_per_s), got 1.5");
+  EXPECT_EQ(error_with("fused_speedup = { convolution = 1.5, default = 0.9 }\n"), "no error");
+  EXPECT_EQ(error_with("fused_speedup = { pooling = 0 }\n"), "m.toml:3: 'pooling' must be above zero, got 0");
   EXPECT_EQ(error_with("overlap = 1.1\n"), "m.toml:3: 'overlap' must be from 0 (none) to 1 (all), got 1.1");
   EXPECT_THAT(error_with("overlap = -0.5\n"), HasSubstr("m.toml:3: 'overlap' must be zero or more"));
 }

@@ -18,6 +18,7 @@ MachineDevice other_figures(MachineDevice device) {
   device.memory_efficiency["pooling"] = 0.25;
   device.half_flops["convolution"] = 1.5e6;
   device.half_bytes["default"] = 4096;
+  device.fused_speedup["convolution"] = 1.25;
   return device;
 }
 
@@ -29,6 +30,7 @@ void expect_figures(const MachineDevice& device, const MachineDevice& wanted) {
   EXPECT_EQ(device.memory_efficiency, wanted.memory_efficiency);
   EXPECT_EQ(device.half_flops, wanted.half_flops);
   EXPECT_EQ(device.half_bytes, wanted.half_bytes);
+  EXPECT_EQ(device.fused_speedup, wanted.fused_speedup);
   EXPECT_EQ(device.peak_flops, wanted.peak_flops);
   EXPECT_EQ(device.memory_bytes, wanted.memory_bytes);
 }

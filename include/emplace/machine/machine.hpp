@@ -26,6 +26,9 @@ struct MachineDevice {
   // Work at which an op reaches half of that share; 0 where neither is given.
   std::map<std::string, double> half_flops;
   std::map<std::string, double> half_bytes;
+  // How many times faster kernels run than op by op where a runtime optimises the whole graph; 1 where neither is
+  // given.
+  std::map<std::string, double> fused_speedup;
   double overlap = 1;                    // share of arithmetic and memory traffic that hide each other, in [0, 1]
   std::vector<std::string> unsupported;  // op types that it cannot run
 };
@@ -63,9 +66,9 @@ struct MachineEntry : EntryInfo {
 std::span<const MachineEntry> machines();
 
 // The text of a machine file for the machine `name_or_path` with `device`'s figures (memory bandwidth, launch overhead,
-// overlap, efficiencies and half sizes) in place of those of the [[device]] that it stands for: "gpu" and "gpu:0" both
-// mean the [[device]] called gpu with all its devices. A preset is extended, a file repeated. `name` is the new
-// machine's. InputError as load_machine, and for an unknown device.
+// overlap, efficiencies, half sizes and fused speedups) in place of those of the [[device]] that it stands for: "gpu"
+// and "gpu:0" both mean the [[device]] called gpu with all its devices. A preset is extended, a file repeated. `name`
+// is the new machine's. InputError as load_machine, and for an unknown device.
 std::string refitted_machine_toml(const std::string& name_or_path, const MachineDevice& device,
                                   const std::string& name);
 
