@@ -8,8 +8,8 @@ namespace emplace {
 
 std::span<const PlacerEntry> placers() {
   static const PlacerEntry entries[] = {
-      single_placer(),     device_placer(), round_robin_placer(), random_placer(),
-      contiguous_placer(), greedy_placer(), dp_placer(),          dpl_placer(),
+      single_placer(), device_placer(), round_robin_placer(), random_placer(), contiguous_placer(),
+      greedy_placer(), dp_placer(),     dpl_placer(),         milp_placer(),
   };
   return entries;
 }

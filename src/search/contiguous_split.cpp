@@ -1,8 +1,10 @@
 #include "contiguous_split.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "emplace/base/error.hpp"
+#include "methods.hpp"
 
 namespace emplace {
 
@@ -18,15 +20,16 @@ std::optional<std::vector<std::uint8_t>> ContiguousSplitter::along_one_order() {
   return solve(prefixes_of(depth_first_order(classes_)));
 }
 
-std::optional<std::vector<std::uint8_t>> ContiguousSplitter::over_ideals(std::size_t most_ideals) {
-  const std::size_t limit = std::min(most_ideals, IdealProgram::most_ideals(kinds_));
-  const auto ideals = enumerate_ideals(classes_.before, classes_.after, limit, [&] { return deadline_.passed(); });
-  if (ideals) return solve(*ideals);
-  stopped_ = deadline_.passed();
-  if (stopped_) return std::nullopt;
-  throw InputError(place_, "the {} classes of ops have more than {} ideals ({}); dpl looks at one order only",
-                   classes_.count(), limit,
-                   limit < most_ideals ? "what 2 GiB of memory hold for these devices" : "ideals= sets the limit");
+bool ContiguousSplitter::find_ideals(std::size_t most) {
+  ideals_ = enumerate_ideals(classes_.before, classes_.after, std::min(most, most_ideals_in_memory()),
+                             [&] { return deadline_.passed(); });
+  stopped_ = stopped_ || (!ideals_ && deadline_.passed());
+  return ideals_.has_value();
+}
+
+std::optional<std::vector<std::uint8_t>> ContiguousSplitter::over_ideals() {
+  EMPLACE_CHECK(ideals_.has_value());
+  return solve(*ideals_);
 }
 
 std::optional<std::vector<std::uint8_t>> ContiguousSplitter::solve(const Ideals& ideals) {
@@ -41,6 +44,12 @@ std::optional<std::vector<std::uint8_t>> ContiguousSplitter::solve(const Ideals&
   std::vector<std::uint8_t> devices;
   for (const std::uint32_t c : classes_.of_op) devices.push_back(split->device_of_class[c]);
   return devices;
+}
+
+PlacerResult on_best_device(const PlacerRequest& request, const std::string& why) {
+  PlacerResult result = single_placer().place(request, ConfigTable{});
+  result.note = why + "; this is everything on the best device";
+  return result;
 }
 
 }  // namespace emplace

@@ -1,10 +1,10 @@
 // Exact contiguous splits of a pipeline: the dynamic program over ideals, and over the prefixes of one order (DPL).
+#include <algorithm>
+
 #include "contiguous_split.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "methods.hpp"
 #include "scorer.hpp"
-#include "units.hpp"
 
 namespace emplace {
 
@@ -32,20 +32,6 @@ void describe(DpOptions& o, OptionVisitor& visit) {
   describe(o.classes, visit);
 }
 
-// Where no contiguous split can be had: everything on the best device.
-PlacerResult best_device(const PlacerRequest& request, const std::string& why) {
-  const Units units(*request.problem);
-  Scorer scorer(request);
-  std::vector<std::uint8_t> of_unit(units.count());
-  for (std::size_t device = 0; device < units.devices && !scorer.exhausted(); ++device) {
-    for (std::size_t unit = 0; unit < units.count(); ++unit) of_unit[unit] = units.device_or_fastest(unit, device);
-    scorer.score(units.grouping.expand(of_unit));
-  }
-  PlacerResult result = scorer.result();
-  result.note = why + "; this is everything on the best device";
-  return result;
-}
-
 PlacerResult scored(const PlacerRequest& request, const std::vector<std::uint8_t>& devices, const std::string& note) {
   Scorer scorer(request);
   scorer.score(Placement{devices, {}});
@@ -61,22 +47,29 @@ PlacerResult place_dpl(const PlacerRequest& request, const ConfigTable& options)
   ContiguousSplitter splitter(request, options.place(), o.merge_idle);
   const auto split = splitter.along_one_order();
   if (split) return scored(request, *split, splitter.stopped() ? "the budget of seconds ended first" : "");
-  return best_device(request, splitter.stopped() ? "the budget of seconds ended first"
-                                                 : "no split along the depth-first order is feasible");
+  return on_best_device(request, splitter.stopped() ? "the budget of seconds ended first"
+                                                    : "no split along the depth-first order is feasible");
 }
 
 PlacerResult place_dp(const PlacerRequest& request, const ConfigTable& options) {
   const auto o = read_options<DpOptions>(options);
   ContiguousSplitter splitter(request, options.place(), o.classes.merge_idle);
   const auto first = splitter.along_one_order();
-  const bool early = splitter.stopped();
-  const auto best = early ? std::nullopt : splitter.over_ideals(static_cast<std::size_t>(o.ideals));
+  const auto most = static_cast<std::size_t>(o.ideals);
+  const bool known = !splitter.stopped() && splitter.find_ideals(most);
+  if (!known && !splitter.stopped())
+    throw InputError(options.place(),
+                     "the {} classes of ops have more than {} ideals ({}); dpl looks at one order only",
+                     splitter.classes(), std::min(most, splitter.most_ideals_in_memory()),
+                     most <= splitter.most_ideals_in_memory() ? "ideals= sets the limit"
+                                                              : "what 2 GiB of memory hold for these devices");
+  const auto best = known ? splitter.over_ideals() : std::nullopt;
   if (splitter.stopped()) {
     const std::string why = "the budget of seconds ended before the dynamic program";
     if (best) return scored(request, *best, why);
-    return first ? scored(request, *first, why + "; this is the split of dpl") : best_device(request, why);
+    return first ? scored(request, *first, why + "; this is the split of dpl") : on_best_device(request, why);
   }
-  return best ? scored(request, *best, "no contiguous split has a smaller load") : best_device(request, none);
+  return best ? scored(request, *best, "no contiguous split has a smaller load") : on_best_device(request, none);
 }
 
 }  // namespace

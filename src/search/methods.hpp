@@ -13,6 +13,7 @@ PlacerEntry contiguous_placer();
 PlacerEntry greedy_placer();
 PlacerEntry dp_placer();
 PlacerEntry dpl_placer();
+PlacerEntry milp_placer();
 
 // For entries without options: refuses every key.
 struct NoOptions {};

@@ -96,6 +96,13 @@ TEST_F(PipelineOptima, AreTheSameWithoutMergingIdleOps) {
   }
 }
 
+TEST_F(PipelineOptima, OfAnySplitIsProvedByMilpWhereItIsQuick) {
+  const Problem problem = partitioning_instance("OperatorGraphs/bert_l-3_inference");
+  const PlacerResult result = place_pipeline("milp", problem, {{"contiguous", "no"}});
+  EXPECT_TRUE(result.proved_optimal);
+  EXPECT_NEAR(load_ms(result), 21.908376104, tolerance);
+}
+
 struct Counts {
   const char* instance;
   bool merge_idle;

@@ -1,0 +1,44 @@
+// Mixed integer programs, solved by CBC; the only door to it.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace emplace {
+
+struct IntegerProgram {
+  static constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+  // A column's number. Minimised: the sum of cost x value.
+  int add_column(double lower, double upper, double cost, bool integer);
+  // lower <= sum of coefficient x column <= upper; no column twice.
+  void add_row(std::span<const std::pair<int, double>> terms, double lower, double upper);
+  [[nodiscard]] std::size_t columns() const { return cost.size(); }
+  [[nodiscard]] std::size_t rows() const { return row_lower.size(); }
+
+  std::vector<double> lower, upper, cost;  // columns
+  std::vector<bool> integer;               // columns
+  std::vector<int> row_begin{0}, column_of;
+  std::vector<double> coefficient, row_lower, row_upper;
+};
+
+struct IntegerLimits {
+  double seconds = 600;
+  std::int64_t nodes = std::numeric_limits<std::int32_t>::max();  // of the search tree
+};
+
+struct IntegerAnswer {
+  bool finished = false;         // it searched everything: what it found is the best there is
+  std::vector<double> solution;  // columns; empty: found none
+  double objective = 0;          // of the solution
+  double bound = 0;              // no solution is below
+};
+
+// CBC repeats itself for the same program and limit of nodes. Its tolerances are 1e-6 and below: scale the program so
+// that this is small. An interrupt (SIGINT) ends it like a limit.
+IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limits);
+
+}  // namespace emplace

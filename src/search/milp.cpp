@@ -1,0 +1,116 @@
+// Splits of a pipeline by integer program (CBC): contiguous or any, with a certified gap where the time ends first.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "contiguous_split.hpp"
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "methods.hpp"
+#include "scorer.hpp"
+#include "split_program.hpp"
+
+namespace emplace {
+
+namespace {
+
+struct MilpOptions {
+  std::string contiguous = "yes";
+  double seconds = 600;
+  std::int64_t nodes = 1'000'000'000;
+  std::int64_t ideals = 20000;
+};
+
+void describe(MilpOptions& o, OptionVisitor& visit) {
+  visit("contiguous", o.contiguous,
+        {.choices = {"yes", "no"},
+         .help = "yes: no path of forward ops leaves a device and enters it again, CPUs included; no: any split."});
+  visit("seconds", o.seconds,
+        {.min = 0,
+         .max = 1e9,
+         .above_min = true,
+         .unit = "s",
+         .help = "Time for the solver, unless --seconds gives it."});
+  visit("nodes", o.nodes, {.min = 0, .max = 2e9, .help = "Most nodes of the solver's search tree."});
+  visit("ideals", o.ideals,
+        {.min = 2, .max = 1e8, .help = "Start from the split of dp up to so many ideals, of dpl beyond."});
+}
+
+// A feasible split to start from, by the engine; nothing if none is known.
+struct Start {
+  std::vector<std::uint8_t> devices;
+  Ticks load = 0;
+};
+
+std::optional<Start> contiguous_start(const PlacerRequest& request, const MilpOptions& o, const std::string& place,
+                                      Engine& engine) {
+  ContiguousSplitter splitter(request, place, true);
+  auto split = splitter.along_one_order();
+  if (!splitter.stopped() && splitter.find_ideals(static_cast<std::size_t>(o.ideals)))
+    if (auto better_one = splitter.over_ideals()) split = std::move(better_one);
+  if (!split) return std::nullopt;
+  const Outcome outcome = engine.evaluate({*split, {}});
+  EMPLACE_CHECK(outcome.feasible());
+  return Start{std::move(*split), outcome.makespan};
+}
+
+PlacerResult place_milp(const PlacerRequest& request, const ConfigTable& options) {
+  const auto o = read_options<MilpOptions>(options);
+  const Deadline deadline(request.seconds.value_or(o.seconds));
+  const auto engine = make_pipeline_engine(*request.problem, request.pipeline);
+  std::optional<Start> best = contiguous_start(request, o, options.place(), *engine);
+
+  const bool contiguous = o.contiguous == "yes";
+  SplitProgramOptions wanted{request.pipeline, contiguous, {}};
+  if (best) wanted.better_than = best->load;
+  const SplitProgram split(*request.problem, wanted);
+  IntegerAnswer answer;
+  if (!deadline.passed()) answer = minimise(split.program(), {deadline.left(), o.nodes});
+  // What no split of the wanted kind is below, as far as the solver knows.
+  double bound = answer.finished && best ? static_cast<double>(best->load) * (1 - SplitProgram::resolution)
+                                         : split.ticks_of(answer.bound);
+  if (!answer.solution.empty()) {
+    Start found{split.split_of(answer.solution), 0};
+    const Outcome outcome = engine->evaluate({found.devices, {}});
+    if (outcome.feasible() && (!best || outcome.makespan < best->load)) {
+      found.load = outcome.makespan;
+      best = std::move(found);
+      if (answer.finished) bound = split.ticks_of(answer.objective);
+    }
+  }
+  const char* const kind = contiguous ? "contiguous split" : "split";
+  if (!best)
+    return on_best_device(request, answer.finished ? fmt::format("no {} is feasible", kind)
+                                                   : "the solver's time ended before it found a split");
+
+  Scorer scorer(request);
+  scorer.score(Placement{best->devices, {}});
+  PlacerResult result = scorer.result();
+  const double certain = std::clamp(bound, 0.0, static_cast<double>(best->load)) * (1 - SplitProgram::resolution);
+  const double gap = 1 - certain / static_cast<double>(best->load);
+  const bool proved = answer.finished && gap <= 3 * SplitProgram::resolution;
+  result.proved_optimal = proved && !contiguous;
+  if (!contiguous) result.lower_bound = static_cast<Ticks>(std::ceil(certain));
+  if (!proved)
+    result.note = fmt::format("the solver ended early: no {} has a load below {} (gap {:.2f} %)", kind,
+                              human_seconds(certain / ticks_per_second), 100 * gap);
+  else if (contiguous)
+    result.note = "no contiguous split has a smaller load";
+  return result;
+}
+
+}  // namespace
+
+PlacerEntry milp_placer() {
+  PlacerEntry entry;
+  entry.name = "milp";
+  entry.summary = "Pipeline split of least load by integer program, contiguous or any, with a certified gap.";
+  entry.reference = "Tarnawski et al. 2020";
+  entry.only_for = Objective::pipeline;
+  entry.options = list_options<MilpOptions>;
+  entry.place = place_milp;
+  return entry;
+}
+
+}  // namespace emplace

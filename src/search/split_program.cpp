@@ -1,0 +1,178 @@
+#include "split_program.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "emplace/problem/grouping.hpp"
+#include "split_tensors.hpp"
+
+namespace emplace {
+
+namespace {
+using Terms = std::vector<std::pair<int, double>>;
+constexpr double scale = 1000;
+constexpr double unlimited = IntegerProgram::unlimited;
+}  // namespace
+
+SplitProgram::SplitProgram(const Problem& problem, const SplitProgramOptions& options)
+    : problem_(problem), options_(options), kinds_(device_kinds(problem)), kind_of_device_(problem.device_count()) {
+  for (std::size_t k = 0; k < kinds_.size(); ++k)
+    for (const std::uint8_t d : kinds_[k].devices) kind_of_device_[d] = k;
+  const Grouping grouping = make_grouping(problem, GroupingKind::colocation);
+  unit_of_op_ = grouping.unit_of_op;
+  units_ = grouping.count();
+  Ticks all = 0;
+  for (std::size_t op = 0; op < problem.op_count(); ++op) {
+    Ticks longest = 0;
+    for (std::size_t d = 0; d < problem.device_count(); ++d)
+      longest = std::max(longest, problem.time(OpId{op}, DeviceId{d}));
+    all += longest;
+  }
+  unit_ = static_cast<double>(options.better_than.value_or(all)) / scale;
+  add_units();
+  add_memory();
+  add_symmetry();
+  add_loads();
+  if (options.contiguous) add_contiguity();
+}
+
+std::vector<std::uint8_t> SplitProgram::split_of(const std::vector<double>& solution) const {
+  std::vector<std::uint8_t> devices;
+  for (const std::uint32_t unit : unit_of_op_) {
+    const auto first = solution.begin() + x(unit, 0);
+    devices.push_back(static_cast<std::uint8_t>(
+        std::max_element(first, first + static_cast<std::ptrdiff_t>(problem_.device_count())) - first));
+  }
+  return devices;
+}
+
+// Every unit on one device that runs it.
+void SplitProgram::add_units() {
+  const std::size_t devices = problem_.device_count();
+  std::vector<char> runs(units_ * devices, 1);
+  for (std::size_t op = 0; op < problem_.op_count(); ++op)
+    for (std::size_t d = 0; d < devices; ++d)
+      if (!problem_.can_run(OpId{op}, DeviceId{d})) runs[unit_of_op_[op] * devices + d] = 0;
+  for (std::size_t unit = 0; unit < units_; ++unit) {
+    Terms terms;
+    for (std::size_t d = 0; d < devices; ++d)
+      terms.emplace_back(program_.add_column(0, runs[unit * devices + d], 0, true), 1);
+    program_.add_row(terms, 1, 1);
+  }
+}
+
+void SplitProgram::add_memory() {
+  std::vector<Bytes> bytes(units_, 0);
+  for (std::size_t op = 0; op < problem_.op_count(); ++op) bytes[unit_of_op_[op]] += problem_.resident[op];
+  const Bytes all = std::accumulate(bytes.begin(), bytes.end(), Bytes{0});
+  for (std::size_t d = 0; d < problem_.device_count(); ++d) {
+    const Bytes memory = problem_.devices[d].memory;
+    if (memory >= all) continue;
+    Terms terms;
+    const double whole = std::max(1.0, static_cast<double>(memory));
+    for (std::size_t unit = 0; unit < units_; ++unit) {
+      if (bytes[unit] > memory) program_.upper[static_cast<std::size_t>(x(unit, d))] = 0;
+      if (bytes[unit] > 0) terms.emplace_back(x(unit, d), scale * static_cast<double>(bytes[unit]) / whole);
+    }
+    program_.add_row(terms, -unlimited, scale * static_cast<double>(memory) / whole);
+  }
+}
+
+// Of the heaviest units, the i-th may use only the first i devices of a kind: which of the equal devices a unit goes to
+// changes nothing, so number them by the first of these units that they hold.
+void SplitProgram::add_symmetry() {
+  std::vector<Ticks> work(units_, 0);
+  for (std::size_t op = 0; op < problem_.op_count(); ++op)
+    for (std::size_t d = 0; d < problem_.device_count(); ++d)
+      work[unit_of_op_[op]] += std::max<Ticks>(0, problem_.time(OpId{op}, DeviceId{d}));
+  std::vector<std::size_t> order(units_);
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t unit) { return work[unit]; });
+  for (const DeviceKind& kind : kinds_)
+    for (std::size_t i = 0; i < std::min(order.size(), kind.devices.size()); ++i)
+      for (std::size_t later = i + 1; later < kind.devices.size(); ++later)
+        program_.upper[static_cast<std::size_t>(x(order[i], kind.devices[later]))] = 0;
+}
+
+void SplitProgram::add_loads() {
+  const std::size_t devices = problem_.device_count(), kinds = kinds_.size();
+  const std::size_t phases = options_.count.separate_phases ? 2 : 1;
+  const SplitTensors tensors = split_tensors(problem_, kinds_, unit_of_op_);
+  std::vector<double> work(units_ * kinds * phases, 0);
+  for (std::size_t op = 0; op < problem_.op_count(); ++op) {
+    const std::size_t phase = phases == 2 && problem_.is_backward(OpId{op}) ? 1 : 0;
+    for (std::size_t k = 0; k < kinds; ++k)
+      work[(unit_of_op_[op] * kinds + k) * phases + phase] +=
+          static_cast<double>(std::max<Ticks>(0, kinds_[k].time(problem_, op))) / unit_;
+  }
+  const double limit = options_.better_than ? scale * (1 - resolution) : unlimited;
+  std::vector<int> largest;
+  Terms sum;
+  for (std::size_t phase = 0; phase < phases; ++phase) {
+    largest.push_back(program_.add_column(0, limit, 1, false));
+    sum.emplace_back(largest.back(), 1);
+  }
+  if (options_.better_than) program_.add_row(sum, -unlimited, limit);
+
+  for (std::size_t d = 0; d < devices; ++d) {
+    const std::size_t k = kind_of_device_[d];
+    std::vector<Terms> compute(phases), transfer(phases);
+    for (std::size_t unit = 0; unit < units_; ++unit)
+      for (std::size_t phase = 0; phase < phases; ++phase)
+        if (const double time = work[(unit * kinds + k) * phases + phase]; time > 0)
+          compute[phase].emplace_back(x(unit, d), time);
+    for (std::uint32_t t = 0; kinds_[k].transfers.pays && t < tensors.count(); ++t) {
+      const std::size_t phase = phases == 2 && tensors.backward[t] != 0 ? 1 : 0;
+      const int producer = x(tensors.producer[t], d);
+      // 1 where one end is here and the other is not.
+      const auto pay = [&](Ticks time, bool missing, double here) {
+        const double price = static_cast<double>(time) / unit_;
+        if (!missing && price < scale * 1e-9) return;
+        const int paid = program_.add_column(0, missing ? 0 : 1, 0, false);
+        for (const std::uint32_t unit : tensors.consumers[t]) {
+          const Terms row = {{paid, 1}, {producer, -here}, {x(unit, d), here}};
+          program_.add_row(row, 0, unlimited);
+        }
+        transfer[phase].emplace_back(paid, price);
+      };
+      pay(tensors.out[t * kinds + k], tensors.no_out[t * kinds + k] != 0, 1);
+      pay(tensors.in[t * kinds + k], tensors.no_in[t * kinds + k] != 0, -1);
+    }
+    for (std::size_t phase = 0; phase < phases; ++phase) {
+      // Work alone as a row of its own: knapsack covers need one without transfers.
+      if (options_.better_than) program_.add_row(compute[phase], -unlimited, limit);
+      Terms load = compute[phase];
+      if (options_.count.overlap) {
+        load.emplace_back(largest[phase], -1);
+        program_.add_row(load, -unlimited, 0);
+        load.clear();
+      }
+      load.insert(load.end(), transfer[phase].begin(), transfer[phase].end());
+      load.emplace_back(largest[phase], -1);
+      program_.add_row(load, -unlimited, 0);
+    }
+  }
+}
+
+// z of an op is 1 until a path has left the device; from there on no op may be on it.
+void SplitProgram::add_contiguity() {
+  const std::size_t devices = problem_.device_count();
+  std::vector<int> z(problem_.op_count() * devices, -1);
+  for (const std::uint32_t op : problem_.topological) {
+    if (problem_.is_backward(OpId{op})) continue;
+    for (std::size_t d = 0; d < devices; ++d) {
+      const int here = x(unit_of_op_[op], d);
+      const int own = z[op * devices + d] = program_.add_column(0, 1, 0, false);
+      program_.add_row(Terms{{own, 1}, {here, -1}}, 0, unlimited);
+      for (const std::uint32_t tensor : problem_.inputs[op]) {
+        const OpId from = problem_.producer[tensor];
+        if (problem_.is_backward(from)) continue;
+        program_.add_row(Terms{{own, 1}, {z[from.index() * devices + d], -1}}, -unlimited, 0);
+        const int there = x(unit_of_op_[from.index()], d);
+        if (there != here) program_.add_row(Terms{{own, 1}, {here, -1}, {there, 1}}, -unlimited, 1);
+      }
+    }
+  }
+}
+
+}  // namespace emplace

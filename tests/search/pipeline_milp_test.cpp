@@ -1,0 +1,102 @@
+// The integer program against hand-worked toys, brute force and the dynamic program.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "emplace/base/error.hpp"
+#include "pipeline_table.hpp"
+#include "pipeline_toys.hpp"
+#include "random_split.hpp"
+
+namespace emplace {
+namespace {
+
+using namespace test;
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+const Options any_split = {{"contiguous", "no"}};
+
+// One part in a million, the program's resolution, and the ticks of transfers and idle ops that it does not see.
+bool equal_loads(Ticks found, Ticks least, const Problem& problem) {
+  return found >= least && static_cast<double>(found - least) <=
+                               1e-6 * static_cast<double>(least) + static_cast<double>(2 * problem.op_count());
+}
+
+TEST(PipelineMilp, FindsTheLeastLoadOfEveryToy) {
+  for (const PipelineToy& toy : pipeline_toys()) {
+    SCOPED_TRACE(toy.name);
+    const Problem problem = toy.problem.problem();
+    const PlacerResult any = place_pipeline("milp", problem, any_split, toy.count);
+    EXPECT_EQ(any.outcome.feasible(), toy.free.has_value());
+    EXPECT_EQ(any.proved_optimal, toy.free.has_value());
+    EXPECT_NEAR(toy.free ? load_ms(any) : 0, toy.free.value_or(0), 1e-8);
+    const PlacerResult contiguous = place_pipeline("milp", problem, {}, toy.count);
+    EXPECT_EQ(contiguous.outcome.feasible(), toy.contiguous.has_value());
+    EXPECT_FALSE(contiguous.proved_optimal);
+    EXPECT_NEAR(toy.contiguous ? load_ms(contiguous) : 0, toy.contiguous.value_or(0), 1e-8);
+  }
+}
+
+TEST(PipelineMilp, IsTheBestOfAllSplitsByBruteForce) {
+  EXPECT_TRUE(rc::check("milp = brute force", [] {
+    const RandomSplit random = *random_split();
+    const Problem problem = random.problem.problem();
+    const bool contiguous = *rc::gen::arbitrary<bool>();
+    const auto least = brute_force(problem, random.count, [&](const auto& devices) {
+      return !contiguous || !non_contiguous_device(problem, devices);
+    });
+    const PlacerResult result = place_pipeline("milp", problem, contiguous ? Options{} : any_split, random.count);
+    if (!least) {
+      RC_ASSERT(result.note.find("split is feasible") != std::string::npos);
+      RC_ASSERT(!result.proved_optimal);
+      return;
+    }
+    RC_ASSERT(result.outcome.feasible());
+    RC_ASSERT(equal_loads(result.outcome.makespan, *least, problem));
+    RC_ASSERT(result.proved_optimal == !contiguous);
+    const bool bounded = contiguous ? result.lower_bound == 0 : result.lower_bound <= *least;
+    RC_ASSERT(bounded);
+    if (contiguous) RC_ASSERT(!non_contiguous_device(problem, result.placement.device));
+  }));
+}
+
+TEST(PipelineMilp, GivesAnHonestGapWhenItMayNotSearch) {
+  // No node of the tree and three heavy ops on two devices: 6 + 1 is the least, 4.5 what fractions of ops would allow.
+  Partitioning chain = chain_of({3, 3, 3});
+  chain.accelerators = 2;
+  const PlacerResult result = place_pipeline("milp", chain.problem(), {{"contiguous", "no"}, {"nodes", "0"}});
+  EXPECT_TRUE(result.outcome.feasible());
+  EXPECT_LE(result.lower_bound, 7'000'000'000);
+  EXPECT_TRUE(result.proved_optimal || result.note.starts_with("the solver ended early: no split has a load below"));
+}
+
+TEST(PipelineMilp, PrintsNothing) {
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  place_pipeline("milp", pipeline_toys().front().problem.problem(), any_split);
+  place_pipeline("milp", chain_of({4, 6, 4, 5, 6, 4}).problem(), any_split, {}, 0.1);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(PipelineMilp, StopsWithTheTime) {
+  Partitioning wide;  // a bin packing problem that takes CBC long
+  for (int v = 0; v < 40; ++v) wide.nodes.push_back({.accelerator = 3.5 + 0.01 * (v * 37 % 41), .cpu = 1000});
+  wide.accelerators = 7;
+  const PlacerResult result = place_pipeline("milp", wide.problem(), {{"contiguous", "no"}, {"ideals", "2"}}, {}, 0.2);
+  EXPECT_TRUE(result.outcome.feasible());
+  EXPECT_FALSE(result.proved_optimal);
+  EXPECT_GT(result.lower_bound, 0);
+  EXPECT_LE(result.lower_bound, result.outcome.makespan);
+}
+
+TEST(PipelineMilp, RefusesTheObjectiveStepAndBadOptions) {
+  const Problem problem = chain_of({1, 2}).problem();
+  PlacerRequest request;
+  request.problem = &problem;
+  EXPECT_THROW(place_with("milp", request, ConfigTable("command line")), InputError);
+  EXPECT_THROW(place_pipeline("milp", problem, {{"seconds", "0"}}), InputError);
+  EXPECT_THROW(place_pipeline("milp", problem, {{"contiguous", "perhaps"}}), InputError);
+}
+
+}  // namespace
+}  // namespace emplace
