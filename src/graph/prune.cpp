@@ -6,6 +6,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/graph/passes.hpp"
 #include "op_row.hpp"
+#include "variables.hpp"
 
 namespace emplace {
 
@@ -15,7 +16,7 @@ enum class Fate : std::uint8_t {
   keep,
   fold,   // its outputs are known before the step: parameters of their consumers
   alias,  // its first output is its first input
-  dead,   // only folded ops wanted its outputs
+  dead,   // not part of a step, or only ops that go wanted its outputs
 };
 
 bool is_one_of(const std::string& type, std::initializer_list<const char*> types) {
@@ -40,7 +41,10 @@ class Pruner {
 
   PassResult run() {
     const std::vector<OpId> order = old_.topological_order();
-    for (const OpId id : order) decide(id);
+    for (const OpId id : order) {
+      decide(id);
+      find_initial(id);
+    }
     for (std::size_t i = order.size(); i-- > 0;) find_dead(order[i]);
     for (const OpId id : model_outputs_) merge_model_output(id);
     return rebuild(order);
@@ -51,6 +55,7 @@ class Pruner {
   struct Known {
     bool constant = false;
     bool trainable = false;
+    bool initial = false;       // made of constants, random numbers and files alone
     bool needed = false;        // by an op that stays
     std::uint32_t readers = 0;  // positions of ops that stay
     std::uint32_t alias = TensorId::none_value;
@@ -73,6 +78,7 @@ class Pruner {
 
   void decide(OpId id);
   void decide_alias(OpId id);
+  void find_initial(OpId id);
   void merge_model_output(OpId id);
   void find_dead(OpId id);
   PassResult rebuild(const std::vector<OpId>& order);
@@ -132,6 +138,25 @@ void Pruner::decide_alias(OpId id) {
   }
   fate_[id.index()] = Fate::alias;
   tensor_[op.outputs[0].index()].alias = resolve(op.inputs[0]).index;
+}
+
+// What TensorFlow runs before the first step or beside the steps: savers, and assignments of initial or restored
+// values.
+void Pruner::find_initial(OpId id) {
+  const GraphOp& op = old_.ops[id.index()];
+  if (op.phase != Phase::forward) return;
+  bool initial = !is_variable(op) && !is_one_of(op.type, {"Placeholder", "PlaceholderV2", "PlaceholderWithDefault",
+                                                          "Parameter", "Input", "_Arg", "IteratorGetNext"});
+  for (const Operand& input : op.inputs) initial = initial && (!input.is_tensor() || tensor_[input.index].initial);
+  initial = initial || is_one_of(op.type, {"RestoreV2", "Restore"});
+  for (const TensorId output : op.outputs) tensor_[output.index()].initial = initial;
+
+  const bool saves = is_one_of(op.type, {"SaveV2", "Save", "MergeV2Checkpoints"});
+  const bool assigns = is_one_of(op.type, {"Assign", "AssignVariableOp"}) && op.inputs.size() > 1 &&
+                       op.inputs[1].is_tensor() && tensor_[op.inputs[1].index].initial;
+  const bool is_read = std::any_of(op.outputs.begin(), op.outputs.end(),
+                                   [&](TensorId output) { return !old_.tensors[output.index()].consumers.empty(); });
+  if ((saves || assigns) && !is_read) fate_[id.index()] = Fate::dead;
 }
 
 // An output of the model must not vanish into a tensor with other readers, nor into an input of the model.

@@ -10,13 +10,8 @@ namespace {
 
 using test::add;
 using test::find_op;
+using test::names_of;
 using test::node;
-
-std::vector<std::string> names_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const GraphOp& op : graph.ops) names.push_back(op.name);
-  return names;
-}
 
 // Convolutions of 1 x 8 x 4 x 4 images (512 bytes) with 8 x 8 x 1 x 1 weights.
 struct Net {

@@ -10,7 +10,9 @@ namespace {
 
 using test::add;
 using test::find_op;
+using test::names_of;
 using test::node;
+using testing::ElementsAre;
 
 Operand constant(Graph& graph, const std::string& name, Shape shape, DType dtype = DType::f32) {
   return add(graph, name, "Constant", {}, std::move(shape), dtype);
@@ -157,6 +159,39 @@ TEST(Prune, CanLeaveNothingOfAGraphOfConstants) {
   add(graph, "sum", "Add", {constant(graph, "a", Shape::scalar()), constant(graph, "b", Shape::scalar())},
       Shape::scalar());
   EXPECT_TRUE(prune(graph).graph.ops.empty());
+}
+
+// w = Variable, Assign(w, uniform * 2), Assign_1(w, RestoreV2), SaveV2(w), y = x w.
+struct Session {
+  Graph graph;
+  Operand x = Operand::of(graph.add_input("x", DType::f32, {2, 4}));
+  Operand w = add(graph, "w", "Variable", {Operand::of(graph.add_parameter("w", DType::f32, {4, 4}))}, {4, 4});
+  Operand product = add(graph, "product", "MatMul", {x, w}, {2, 4});
+
+  Session() {
+    const Operand uniform = add(graph, "uniform", "RandomUniform", {}, {4, 4});
+    const Operand two = add(graph, "two", "Constant", {}, Shape::scalar());
+    add(graph, "Assign", "Assign", {w, add(graph, "scaled", "Mul", {uniform, two}, {4, 4})}, {4, 4});
+    const Operand file = add(graph, "file", "PlaceholderWithDefault", {}, Shape::scalar(), DType::text);
+    add(graph, "Assign_1", "Assign", {w, add(graph, "restored", "RestoreV2", {file}, {4, 4})}, {4, 4});
+    graph.add_op(node("save", "SaveV2", {file, w}));
+  }
+};
+
+TEST(Prune, LeavesOutWhatInitialisesRestoresAndSavesVariables) {
+  const PassResult result = prune(Session{}.graph);
+  EXPECT_THAT(names_of(result.graph), ElementsAre("w", "product"));
+}
+
+TEST(Prune, KeepsAssignmentsOfWhatAStepComputesAndOfWhatIsReadAfterwards) {
+  Session session;
+  Graph& graph = session.graph;
+  // A state that the step leaves to the next one, and a value that is read as it is assigned.
+  const Operand state = add(graph, "state", "Variable", {}, {2, 4});
+  add(graph, "keep", "Assign", {state, session.product}, {2, 4});
+  const Operand noise = add(graph, "noise", "RandomUniform", {}, {4, 4});
+  add(graph, "last", "MatMul", {session.x, add(graph, "fresh", "Assign", {session.w, noise}, {4, 4})}, {2, 4});
+  EXPECT_THAT(names_of(prune(graph).graph), ElementsAre("w", "product", "state", "keep", "noise", "fresh", "last"));
 }
 
 }  // namespace

@@ -29,6 +29,12 @@ inline Operand add(Graph& graph, std::string name, std::string type, std::vector
   return add(graph, node(std::move(name), std::move(type), std::move(inputs)), std::move(shape), dtype);
 }
 
+inline std::vector<std::string> names_of(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const GraphOp& op : graph.ops) names.push_back(op.name);
+  return names;
+}
+
 inline std::vector<const GraphOp*> ops_of_type(const Graph& graph, const std::string& type) {
   std::vector<const GraphOp*> found;
   for (const GraphOp& op : graph.ops)

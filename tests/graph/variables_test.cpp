@@ -210,5 +210,19 @@ TEST_F(RealTrainingStep, HasTheUpdatesThatExpansionOfItsForwardPartGives) {
   }
 }
 
+TEST_F(RealTrainingStep, IsPrunedOfItsInitialValuesAndSavers) {
+  const Graph file = read_graph(file_name), step = prune(file).graph;
+  // All assignments of the file give initial or restored values.
+  const auto count = [](const Graph& graph, const char* type) { return ops_of_type(graph, type).size(); };
+  EXPECT_EQ(count(file, "Assign") + count(file, "AssignVariableOp"), 32U);
+  EXPECT_EQ(count(step, "Assign") + count(step, "AssignVariableOp"), 0U);
+  EXPECT_EQ(count(file, "SaveV2"), 2U);
+  EXPECT_EQ(count(step, "SaveV2") + count(step, "RestoreV2"), 0U);
+  // The random numbers that are left belong to dropout.
+  for (const GraphOp* op : ops_of_type(step, "RandomUniform"))
+    EXPECT_NE(op->name.find("dropout"), std::string::npos) << op->name;
+  EXPECT_EQ(updated_variables(step), updated_variables(file));
+}
+
 }  // namespace
 }  // namespace emplace

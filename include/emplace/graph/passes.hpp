@@ -28,8 +28,9 @@ PassResult followed_by(const PassResult& first, PassResult second);
 // of fixed size, and what is computed from such values: they become parameters of their consumers. Trainable weights
 // are only folded through rearrangements (Identity, Reshape, Cast, Transpose ...), since arithmetic on them is work
 // with a gradient; an Identity of a weight, which is how exporters write equal weights, becomes a weight of its own.
-// Identity of a tensor and Dropout outside training disappear, as do marks of a model's outputs (Result, _Retval) and
-// ops that only folded ones wanted. Parameters without users go too.
+// Identity of a tensor and Dropout outside training disappear, as do marks of a model's outputs (Result, _Retval), what
+// TensorFlow runs before or beside the steps (assignments of initial and restored values, savers), and ops that only
+// such ops wanted. Parameters without users go too.
 PassResult prune(const Graph& graph);
 
 struct TrainingOptions {
