@@ -4,6 +4,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/machine/machine.hpp"
+#include "questions.hpp"
 
 namespace emplace {
 namespace {
@@ -30,15 +31,6 @@ memory_bytes_per_s = 1e9
 peak_flops = { f32 = 1e9 }
 efficiency = { default = 0.5 }
 )";  // lines 11 to 15
-
-std::string error_of(const std::string& toml) {
-  try {
-    parse_machine(toml, "m.toml");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // The pair of devices with more text at line 16.
 std::string error_after_devices(const std::string& rest) { return error_of(two_devices + gpu_rest + rest); }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "emplace/base/files.hpp"
+#include "questions.hpp"
 
 namespace emplace {
 namespace {
@@ -19,23 +20,6 @@ std::vector<std::string> device_names(const Machine& machine) {
   std::vector<std::string> names;
   for (const MachineDevice& device : machine.devices) names.push_back(device.name);
   return names;
-}
-
-// The names of the channels on the route, or nothing if there is none.
-std::vector<std::string> route(const Machine& machine, const std::string& from, const std::string& to) {
-  for (const MachineRoute& route : machine.routes)
-    if (machine.devices[route.from].name == from && machine.devices[route.to].name == to) {
-      std::vector<std::string> names;
-      for (const std::size_t channel : route.channels) names.push_back(machine.channels[channel].name);
-      return names;
-    }
-  return {};
-}
-
-const MachineChannel& channel(const Machine& machine, const std::string& name) {
-  for (const MachineChannel& candidate : machine.channels)
-    if (candidate.name == name) return candidate;
-  throw std::runtime_error("no channel " + name);
 }
 
 std::string device(const std::string& name, const std::string& more = {}) {

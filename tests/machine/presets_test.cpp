@@ -6,6 +6,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/machine/machine.hpp"
+#include "questions.hpp"
 
 namespace emplace {
 namespace {
@@ -90,25 +91,6 @@ TEST_P(EveryPreset, MovesDataNoFasterBetweenDevicesThanWithinTheSlowerOfThem) {
           << machine.channels[channel].name;
 }
 
-std::vector<std::string> route(const Machine& machine, const std::string& from, const std::string& to) {
-  for (const MachineRoute& route : machine.routes)
-    if (machine.devices[route.from].name == from && machine.devices[route.to].name == to) {
-      std::vector<std::string> names;
-      for (const std::size_t channel : route.channels) names.push_back(machine.channels[channel].name);
-      return names;
-    }
-  return {};
-}
-
-std::string error_of(const std::string& toml) {
-  try {
-    parse_machine(toml, "m.toml");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Families, ANameGivesEachNumberItsPlace) {
   EXPECT_EQ(load_machine("h100-x8").devices.size(), 9u);
   EXPECT_EQ(load_machine("v100-nvlink-x2").devices.size(), 3u);
@@ -156,6 +138,13 @@ TEST(Hosts, EachHasADescriptionOfItsOwnAndAllMeetOnTheNetwork) {
   EXPECT_THAT(route(machine, "host1/cpu:0", "host1/gpu:0"), ElementsAre("host1/pcie:host1/gpu:0:from-host"));
   EXPECT_THAT(route(machine, "host0/gpu:1", "host1/gpu:2"), ElementsAre("ethernet:0:egress", "ethernet:1:ingress"));
   EXPECT_THAT(route(machine, "host1/cpu:0", "host0/gpu:2"), ElementsAre("ethernet:1:egress", "ethernet:0:ingress"));
+  // All pairs of two hosts share the NICs, whose 25 Gbit/s are 3.125 GB/s before headers.
+  EXPECT_EQ(route(machine, "host0/gpu:1", "host1/gpu:2"), route(machine, "host0/cpu:0", "host1/gpu:0"));
+  for (const char* name : {"ethernet:0:egress", "ethernet:1:ingress"}) {
+    EXPECT_TRUE(channel(machine, name).contention);
+    EXPECT_LT(channel(machine, name).bytes_per_s, 25e9 / 8);
+    EXPECT_GT(channel(machine, name).bytes_per_s, 0.9 * 25e9 / 8);
+  }
 }
 
 const std::string host = R"([[device]]
