@@ -18,7 +18,7 @@ namespace {
 
 struct Arguments {
   std::string machine, device, output;
-  std::vector<std::string> models;
+  std::vector<std::string> models, fused;
   GraphArguments options;
   bool json = false;
 };
@@ -61,6 +61,31 @@ double mean_total_error(const std::vector<PredictionError>& errors) {
   return errors.empty() ? 0 : sum / static_cast<double>(errors.size());
 }
 
+Json runs_json(const std::vector<RunPrediction>& runs) {
+  Json list = Json::array();
+  const auto known = [](double seconds) { return std::isnan(seconds) ? Json(nullptr) : Json(seconds); };
+  for (const RunPrediction& run : runs)
+    list.push_back({{"name", run.model},
+                    {"unfused_measured_s", known(run.unfused_measured_s)},
+                    {"unfused_predicted_s", known(run.unfused_s)},
+                    {"fused_measured_s", run.fused_measured_s},
+                    {"fused_predicted_s", run.fused_s}});
+  return list;
+}
+
+double run_error(const RunPrediction& run) {
+  return run.fused_measured_s > 0 ? run.fused_s / run.fused_measured_s - 1 : 0;
+}
+
+void print_runs(const char* first, const std::vector<RunPrediction>& runs) {
+  TextTable table({first, "ops measured", "predicted", "run measured", "predicted", "run off by"});
+  for (const RunPrediction& run : runs)
+    table.add({run.model, human_seconds(run.unfused_measured_s), human_seconds(run.unfused_s),
+               human_seconds(run.fused_measured_s), human_seconds(run.fused_s),
+               fmt::format("{:+.1f} %", 100 * run_error(run))});
+  fmt::print("\n{}", table.str());
+}
+
 void add_row(TextTable& table, const PredictionError& error) {
   table.add({error.model, fmt::format("{}", error.ops), human_seconds(error.measured_s),
              human_seconds(error.predicted_s), fmt::format("{:+.1f} %", 100 * total_error(error)),
@@ -76,25 +101,43 @@ void print_tables(const Arguments& arguments, const Calibration& calibration) {
   TextTable classes = header("op class");
   for (const ClassFit& fit : calibration.classes) add_row(classes, fit.error);
   fmt::print("{}\n", classes.str());
+  TextTable types = header("op type");
+  for (const PredictionError& error : calibration.types) add_row(types, error);
+  fmt::print("{}\n", types.str());
   TextTable models = header("fitted to all models");
   for (const PredictionError& error : calibration.models) add_row(models, error);
   fmt::print("{}", models.str());
   if (calibration.left_out.empty()) {
     fmt::print("\nOne model: there is no other to predict it from, so the error on unseen models is not known.\n");
-    return;
+  } else {
+    TextTable left_out = header("left out, predicted from the others");
+    for (const PredictionError& error : calibration.left_out) add_row(left_out, error);
+    fmt::print("\n{}\nleave-one-model-out error of the total: {:.1f} %\n", left_out.str(),
+               100 * mean_total_error(calibration.left_out));
   }
-  TextTable left_out = header("left out, predicted from the others");
-  for (const PredictionError& error : calibration.left_out) add_row(left_out, error);
-  fmt::print("\n{}\nleave-one-model-out error of the total: {:.1f} %\n", left_out.str(),
-             100 * mean_total_error(calibration.left_out));
+  if (calibration.runs.empty()) return;
+  TextTable kernels = header("kernels of fused runs");
+  for (const PredictionError& error : calibration.kernels) add_row(kernels, error);
+  fmt::print("\n{}", kernels.str());
+  print_runs("whole models, ops one by one and as fused runs", calibration.runs);
+  if (!calibration.left_out_runs.empty()) print_runs("left out, predicted from the others", calibration.left_out_runs);
+  std::vector<std::string> speedups;
+  for (const auto& [cls, speedup] : calibration.device.fused_speedup)
+    speedups.push_back(fmt::format("{} {:.3g}", cls, speedup));
+  fmt::print("\nfused_speedup: {}\n", join(speedups, ", "));
 }
 
 void print_summary(const Arguments& arguments, const Calibration& calibration) {
   Json json = {{"machine", arguments.machine}, {"device", arguments.device}, {"output", arguments.output}};
   json["classes"] = Json::array();
   for (const ClassFit& fit : calibration.classes) json["classes"].push_back(error_json(fit.error));
+  json["types"] = errors_json(calibration.types);
   json["models"] = errors_json(calibration.models);
   json["left_out"] = errors_json(calibration.left_out);
+  json["kernels"] = errors_json(calibration.kernels);
+  json["runs"] = runs_json(calibration.runs);
+  json["left_out_runs"] = runs_json(calibration.left_out_runs);
+  json["fused_speedup"] = calibration.device.fused_speedup;
   json["left_out_error"] = calibration.left_out.empty() ? Json(nullptr) : Json(mean_total_error(calibration.left_out));
   print_json(json);
 }
@@ -113,6 +156,7 @@ std::string command_line(const Arguments& arguments) {
   for (const std::string& shape : graph.shapes) text += " --shape " + shape;
   if (graph.training) text += " --training";
   if (!graph.optimizer.empty()) text += " --optimizer " + graph.optimizer;
+  for (const std::string& run : arguments.fused) text += " --fused " + run;
   return fmt::format("{} {} -o {}", text, join(arguments.models, " "), arguments.output);
 }
 
@@ -127,21 +171,32 @@ std::string origin(const Arguments& arguments, const std::vector<TimedModel>& mo
                                     ? std::string{}
                                     : fmt::format(", {:+.1f} % when predicted from the other models",
                                                   100 * total_error(calibration.left_out[i]))));
+  for (const RunPrediction& run : calibration.runs)
+    text += comment(fmt::format("a fused run of {}: {} measured, {:+.1f} % off", run.model,
+                                human_seconds(run.fused_measured_s), 100 * run_error(run)));
   return text;
+}
+
+std::vector<TimedModel> timed_models(const std::vector<std::string>& pairs, const SourceOptions& options,
+                                     const std::string& device) {
+  std::vector<TimedModel> models;
+  for (const std::string& text : pairs) {
+    const auto [graph, profile] = graph_and_profile(text);
+    models.push_back(
+        timed_model(graph, load_graph(graph, options.read), options.roofline, read_profile(profile), device));
+    for (const std::string& warning : models.back().warnings) log_warning("{}", warning);
+  }
+  return models;
 }
 
 ExitCode run_calibrate(const Arguments& arguments) {
   const Machine machine = load_machine(arguments.machine);
   const MachineDevice& device = machine.devices[devices_meant(machine, arguments.device, "--device").front()];
-  const SourceOptions options = arguments.options.options();
-  std::vector<TimedModel> models;
-  for (const std::string& text : arguments.models) {
-    const auto [graph, profile] = graph_and_profile(text);
-    models.push_back(
-        timed_model(graph, load_graph(graph, options.read), options.roofline, read_profile(profile), arguments.device));
-    for (const std::string& warning : models.back().warnings) log_warning("{}", warning);
-  }
-  const Calibration calibration = calibrate(device, models);
+  SourceOptions options = arguments.options.options();
+  const std::vector<TimedModel> models = timed_models(arguments.models, options, arguments.device);
+  options.roofline.fuse = true;
+  const std::vector<TimedModel> fused = timed_models(arguments.fused, options, arguments.device);
+  const Calibration calibration = calibrate(device, models, fused);
   for (const std::string& warning : calibration.warnings) log_warning("{}", warning);
   const std::string name = machine.name + "-calibrated";
   const std::string toml =
@@ -165,12 +220,17 @@ Action add_calibrate(CLI::App& cli) {
          "GRAPH=PROFILE: a model file or zoo:NAME?key=value, and op times measured on the device, in a form that "
          "`emplace cost --profile` reads. Two or more give the error on unseen models")
       ->required();
+  cli.add_option(
+         "--fused", arguments->fused,
+         "GRAPH=PROFILE of a run with the runtime's optimisations on, whose rows are kernels of fused ops; fits "
+         "fused_speedup. May be repeated")
+      ->allow_extra_args(false);
   cli.add_option("--device", arguments->device, "The device that was measured; gpu means gpu:0, gpu:1, ...")
       ->required();
   cli.add_option("-o,--output", arguments->output, "Write the machine with the fitted figures here (TOML)")
       ->required()
       ->check(not_empty);
-  arguments->options.add(cli);
+  arguments->options.add(cli, false);
   cli.add_flag("--json", arguments->json, "Print the residuals as one JSON object");
   cli.footer(
       "Fits, for each class of ops, seconds = a + FLOPs / (peak x efficiency) + bytes / bandwidth by robust least "
@@ -181,10 +241,14 @@ Action add_calibrate(CLI::App& cli) {
       "machine's\n"
       "figures, or take those of all classes together. Profile without fusion (ONNX Runtime: optimisation level 0), so "
       "that\n"
-      "kernels are the graph's ops.\n\n"
+      "kernels are the graph's ops. What a run that fuses gains besides launches and traffic, by data layouts chosen "
+      "for "
+      "the\n"
+      "whole graph, comes from a profile of such a run with --fused, by class: fused_speedup.\n\n"
       "Example:\n"
       "  emplace calibrate laptop --device cpu:0 resnet50.onnx=resnet50.tsv inception.onnx=inception.json -o "
       "mine.toml\n"
+      "  emplace calibrate laptop --device cpu:0 r.onnx=r_opt0.tsv --fused r.onnx=r_opt99.tsv -o mine.toml\n"
       "  emplace cost model.onnx mine.toml -o problem.json");
   return [arguments](World*) { return run_calibrate(*arguments); };
 }

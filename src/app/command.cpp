@@ -27,14 +27,15 @@ std::span<const Command> commands() {
   return list;
 }
 
-void GraphArguments::add(CLI::App& cli) {
+void GraphArguments::add(CLI::App& cli, bool with_fuse) {
   cli.add_option("--batch", batch, "Size of the unknown first dimension of the model's inputs")
       ->check(CLI::PositiveNumber);
   cli.add_option("--shape", shapes, "Size of a graph input, as input=1x3x224x224; may be repeated")
       ->allow_extra_args(false);
   cli.add_flag("--training", training, "Expand the model to a training step: forward, backward, updates");
-  cli.add_flag("--fuse", fuse,
-               "Fuse element-wise ops into their producers, as runtimes do: one launch, no traffic between");
+  if (with_fuse)
+    cli.add_flag("--fuse", fuse,
+                 "Fuse element-wise ops into their producers, as runtimes do: one launch, no traffic between");
   cli.add_option("--optimizer", optimizer, "State kept for each parameter, with --training: sgd, momentum or adam");
 }
 

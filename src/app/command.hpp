@@ -54,7 +54,7 @@ struct GraphArguments {
   bool fuse = false;
   std::string optimizer;
 
-  void add(CLI::App& cli);
+  void add(CLI::App& cli, bool with_fuse = true);
   [[nodiscard]] SourceOptions options() const;
   // InputError if one was given: `file` is a `kind` ("problem"), and they are for models.
   void refuse(const std::string& file, const char* kind) const;

@@ -43,6 +43,23 @@ struct Totals {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
+// What profiles say of the whole model on a device: the sum of its ops, and a run that fuses (the run as the profile
+// has it, else the sum of its kernels). 0: nothing.
+struct Measured {
+  double op_by_op = 0, fused = 0;
+};
+Measured measured_on(const Lowered& lowered, std::size_t device) {
+  Measured measured;
+  for (const ProfileUse& use : lowered.measured.profiles) {
+    const double sum = use.device_s[device];
+    if (sum > 0)
+      (use.fused_run ? measured.fused : measured.op_by_op) += use.fused_run && use.run_s > 0 ? use.run_s : sum;
+  }
+  return measured;
+}
+
+Json json_or_null(double seconds) { return seconds > 0 ? Json(seconds) : Json(nullptr); }
+
 void print_summary(const Arguments& arguments, const Lowered& lowered, const Totals& totals,
                    const std::vector<std::string>& warnings) {
   const Problem& problem = lowered.problem;
@@ -56,6 +73,9 @@ void print_summary(const Arguments& arguments, const Lowered& lowered, const Tot
     if (!arguments.profiles.empty()) {
       device["measured_ops"] = cost.measured_ops;
       device["measured_seconds"] = cost.measured_s;
+      const Measured measured = measured_on(lowered, d);
+      device["unfused_measured_seconds"] = json_or_null(measured.op_by_op);
+      device["fused_measured_seconds"] = json_or_null(measured.fused);
     }
     json["devices"].push_back(std::move(device));
   }
@@ -63,13 +83,16 @@ void print_summary(const Arguments& arguments, const Lowered& lowered, const Tot
     json["profiles"] = Json::array();
     for (const ProfileUse& use : lowered.measured.profiles)
       json["profiles"].push_back({{"file", use.file},
-                                  {"rows", use.rows},
+                                  {"fused_run", use.fused_run},
+                                  {"run_seconds", json_or_null(use.run_s)},
+                                  {"rows", use.times},
                                   {"used", use.used},
                                   {"folded", use.folded},
                                   {"folded_seconds", use.folded_s},
-                                  {"unmatched", use.unmatched},
-                                  {"other_type", use.other_type},
-                                  {"partial", use.partial}});
+                                  {"unmatched", use.unmatched.ops},
+                                  {"other_type", use.other_type.ops},
+                                  {"partial", use.partial.ops},
+                                  {"of_fused_kernels", use.fused.ops}});
   }
   json["warnings"] = warnings;
   print_json(json);
@@ -81,13 +104,18 @@ void print_tables(const Arguments& arguments, const Lowered& lowered, const Tota
              arguments.output);
   const bool profiled = !arguments.profiles.empty();
   std::vector<std::string> header = {"device", "can run", "op by op", "fused"};
-  if (profiled) header.insert(header.end(), {"measured", "share of the time"});
+  if (profiled)
+    header = {"device", "can run", "op by op", "as profiled", "fused", "as profiled", "measured", "share of the time"};
   TextTable table(header);
   for (std::size_t d = 0; d < problem.device_count(); ++d) {
     const DeviceCost& cost = lowered.costs[d];
     std::vector<std::string> row = {problem.devices[d].name, fmt::format("{} ops", cost.ops),
                                     human_seconds(totals.op_by_op[d].seconds), human_seconds(totals.fused[d].seconds)};
     if (profiled) {
+      const auto text = [](double seconds) { return seconds > 0 ? human_seconds(seconds) : std::string("-"); };
+      const Measured measured = measured_on(lowered, d);
+      row.insert(row.begin() + 3, text(measured.op_by_op));
+      row.push_back(text(measured.fused));
       row.push_back(fmt::format("{} ops", cost.measured_ops));
       row.push_back(fmt::format("{:.1f} %", 100 * share(cost.measured_s, cost.seconds)));
     }
@@ -96,9 +124,11 @@ void print_tables(const Arguments& arguments, const Lowered& lowered, const Tota
   fmt::print("{}", table.str());
   for (const ProfileUse& use : lowered.measured.profiles)
     fmt::print(
-        "\n{}: {} times, {} used, {} of ops that are folded away ({}), {} unmatched, {} of other types, {} in part\n",
-        use.file, use.rows, use.used, use.folded, human_seconds(use.folded_s), use.unmatched.size(),
-        use.other_type.size(), use.partial.size());
+        "\n{}{}: {} times, {} used, {} of ops that are folded away ({}), {} unmatched, {} of other types, {} in part, "
+        "{} "
+        "of fused kernels\n",
+        use.file, use.fused_run ? " (of a fused run)" : "", use.times, use.used, use.folded,
+        human_seconds(use.folded_s), use.unmatched.times, use.other_type.times, use.partial.times, use.fused.times);
 }
 
 ExitCode run_cost(const Arguments& arguments) {
@@ -153,7 +183,10 @@ Action add_cost(CLI::App& cli) {
       "traffic = (bytes + half_bytes) / memory bandwidth, by op class, dtype and device (configs/machines/README.md).\n"
       "The sum of the ops is told twice: op by op, and with element-wise ops fused into their producers, as a runtime "
       "that\n"
-      "fuses takes for the whole model; --fuse writes the problem of the fused ops.\n"
+      "fuses takes for the whole model, each beside what the profiles say of it; --fuse writes the problem of the "
+      "fused "
+      "ops.\n"
+      "A profile of a run that fused ops (its rows name the tensors that kernels make) is used with --fuse.\n"
       "`emplace calibrate` fits these figures to profiles. `emplace inspect GRAPH` shows what share of a cost is a "
       "guess.\n\n"
       "Examples:\n"

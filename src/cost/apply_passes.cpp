@@ -1,3 +1,6 @@
+#include <optional>
+#include <utility>
+
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/cost/lower.hpp"
@@ -29,41 +32,69 @@ void describe(RooflineOptions& options, OptionVisitor& visit) {
                  "with its only successor (colocrl), or each group with its only one, repeatedly (colocrl-group)."});
 }
 
-PassResult apply_passes(const Graph& input, const RooflineOptions& options, const std::string& place) {
-  PassResult result;
-  bool first = true;
-  const auto current = [&]() -> const Graph& { return first ? input : result.graph; };
-  // Each pass starts from the graph before; its ops stand for those of the first graph.
-  const auto keep = [&](PassResult pass) {
+namespace {
+
+// Passes in a row, each from the graph before, as one from the first graph.
+class Passes {
+ public:
+  explicit Passes(const Graph& first) : first_(first) {}
+  [[nodiscard]] const Graph& current() const { return result_ ? result_->graph : first_; }
+  void keep(PassResult pass) {
     EMPLACE_CHECK(pass.became.size() == current().ops.size(), "a pass lost its map back");
-    result = first ? std::move(pass) : followed_by(result, std::move(pass));
-    first = false;
-  };
-  if (options.prune) keep(prune(current()));
+    result_ = result_ ? followed_by(*result_, std::move(pass)) : std::move(pass);
+  }
+  PassResult result() {
+    if (!result_) {
+      result_.emplace(PassResult{first_, {}});
+      for (std::size_t i = 0; i < first_.ops.size(); ++i) result_->became.emplace_back(i);
+    }
+    return std::move(*result_);
+  }
+
+ private:
+  const Graph& first_;
+  std::optional<PassResult> result_;
+};
+
+}  // namespace
+
+PassResult kernel_passes(const Graph& graph, const RooflineOptions& options, const std::string& place) {
+  Passes passes(graph);
+  if (options.prune) passes.keep(prune(passes.current()));
   if (options.training) {
-    for (const GraphOp& op : current().ops)
+    for (const GraphOp& op : passes.current().ops)
       if (op.phase != Phase::forward)
         throw InputError(place,
                          "the graph is a training step already (op {} belongs to its backward pass or update), so it "
                          "cannot be expanded to one",
                          quote(op.name));
-    keep(expand_training(current(), {.optimizer = options.optimizer}));
+    passes.keep(expand_training(passes.current(), {.optimizer = options.optimizer}));
   }
-  if (options.fuse) keep(fuse(current()));
-  if (options.contract == "chain") keep(contract_chains(current(), ChainRule::chain));
-  if (options.contract == "single-parent") keep(contract_chains(current(), ChainRule::single_parent));
+  if (options.fuse) passes.keep(fuse(passes.current()));
+  return passes.result();
+}
+
+PassResult grouping_passes(const Graph& kernels, const RooflineOptions& options) {
+  Passes passes(kernels);
+  if (options.contract == "chain") passes.keep(contract_chains(kernels, ChainRule::chain));
+  if (options.contract == "single-parent") passes.keep(contract_chains(kernels, ChainRule::single_parent));
   if (options.contract == "layers")
-    keep(split_into_layers(current(), {.layers = static_cast<std::size_t>(options.layers)}));
-  if (options.coarsen > 0) keep(coarsen(current(), static_cast<std::size_t>(options.coarsen)));
-  keep(share_parameters(current()));
+    passes.keep(split_into_layers(kernels, {.layers = static_cast<std::size_t>(options.layers)}));
+  if (options.coarsen > 0) passes.keep(coarsen(passes.current(), static_cast<std::size_t>(options.coarsen)));
+  passes.keep(share_parameters(passes.current()));
   if (options.colocate != "none") {
     using Recursion = ColocateOptions::Recursion;
     const Recursion recursion = options.colocate == "colocrl"         ? Recursion::op
                                 : options.colocate == "colocrl-group" ? Recursion::group
                                                                       : Recursion::none;
-    keep(colocate(current(), {.recursion = recursion}));
+    passes.keep(colocate(passes.current(), {.recursion = recursion}));
   }
-  return result;
+  return passes.result();
+}
+
+PassResult apply_passes(const Graph& graph, const RooflineOptions& options, const std::string& place) {
+  const PassResult kernels = kernel_passes(graph, options, place);
+  return followed_by(kernels, grouping_passes(kernels.graph, options));
 }
 
 }  // namespace emplace

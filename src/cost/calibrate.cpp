@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "emplace/base/error.hpp"
 #include "emplace/cost/roofline.hpp"
@@ -137,22 +139,62 @@ MachineDevice fitted_device(const MachineDevice& given, const std::vector<const 
   return device;
 }
 
-std::vector<const TimedOp*> ops_of(std::span<const TimedModel> models, const TimedModel* without) {
+// `without`: the name of a model that is left out; nullptr: none.
+std::vector<const TimedOp*> ops_of(std::span<const TimedModel> models, const std::string* without) {
   std::vector<const TimedOp*> ops;
   for (const TimedModel& model : models)
-    if (&model != without)
+    if (without == nullptr || model.name != *without)
       for (const TimedOp& op : model.ops) ops.push_back(&op);
   return ops;
+}
+
+// Launches are what they were: only the rest of a kernel's time is work that a better layout speeds up.
+void set_speedups(MachineDevice& device, const std::vector<const TimedOp*>& kernels) {
+  constexpr double most = 100;
+  for (const OpClass cls : op_classes()) {
+    std::vector<TimedOp> members;
+    for (const TimedOp* kernel : kernels)
+      if (kernel->cls == cls && cls != OpClass::free) members.push_back(*kernel);
+    if (members.empty()) continue;
+    const PredictionError sum = prediction_error(device, name_of(cls), members);
+    const double launches_s = device.launch_overhead_s * static_cast<double>(members.size());
+    const double predicted = sum.predicted_s - launches_s, measured = sum.measured_s - launches_s;
+    if (!(predicted > 0)) continue;
+    device.fused_speedup[name_of(cls)] = rounded(measured * most > predicted ? predicted / measured : most);
+  }
+}
+
+double predicted_sum(const MachineDevice& device, const TimedModel& model, bool fused) {
+  return prediction_error(device, model.name, model.ops, fused).predicted_s +
+         prediction_error(device, model.name, model.rest, fused).predicted_s;
+}
+
+RunPrediction run_prediction(const MachineDevice& device, std::span<const TimedModel> models, const TimedModel& run) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  RunPrediction prediction{run.name, unknown, unknown, predicted_sum(device, run, true), run.use.run_s};
+  if (std::isnan(prediction.fused_measured_s)) prediction.fused_measured_s = run.use.device_s.front();
+  for (const TimedModel& model : models) {
+    if (model.name != run.name) continue;
+    prediction.unfused_s = predicted_sum(device, model, false);
+    prediction.unfused_measured_s = model.use.device_s.front();
+  }
+  return prediction;
 }
 
 }  // namespace
 
 TimedModel timed_model(const std::string& name, const Graph& graph, const RooflineOptions& options, Profile profile,
                        const std::string& device) {
-  if (options.fuse || options.contract != "none" || options.coarsen > 0)
-    throw InputError("calibrate", "figures are fitted to ops as the graph has them, so none may be fused or merged");
+  if (options.contract != "none" || options.coarsen > 0)
+    throw InputError("calibrate", "figures are fitted to ops as a runtime launches them, so none may be merged");
   graph.validate(name);
-  const PassResult passed = apply_passes(graph, options, name);
+  if (is_fused_run(profile, graph) != options.fuse)
+    throw InputError(profile.file, "its rows are {}",
+                     options.fuse
+                         ? "ops one by one, not the kernels of a run that fused ops"
+                         : "kernels of a run that fused ops, not ops: calibrate takes it as a fused run, besides "
+                           "a profile of the ops one by one");
+  const PassResult kernels = kernel_passes(graph, options, name);
   // A machine of the one device that is calibrated: whatever the profile measured, it measured there.
   Machine machine;
   machine.name = name;
@@ -162,24 +204,27 @@ TimedModel timed_model(const std::string& name, const Graph& graph, const Roofli
   const bool named = profile.devices.size() > 1 || !profile.devices.front().empty();
   profiles[0].device = named ? device : "";
   profiles[0].profile = std::move(profile);
-  MeasuredTimes measured = measured_times(passed, graph, machine, profiles);
+  MeasuredTimes measured = measured_times(kernels, graph, machine, profiles, options.fuse);
 
   TimedModel model;
   model.name = name;
-  model.warnings = profiles[0].profile.warnings;
-  for (std::string& warning : profile_warnings(measured, passed.graph)) model.warnings.push_back(std::move(warning));
-  for (std::size_t i = 0; i < passed.graph.ops.size(); ++i) {
-    if (std::isnan(measured.seconds[i])) continue;
-    const OpCost cost = cost_of(passed.graph, OpId{i});
-    model.ops.push_back({cost.cls, compute_dtype(passed.graph, OpId{i}), cost.flops,
-                         static_cast<double>(cost.bytes_read) + static_cast<double>(cost.bytes_written),
-                         measured.seconds[i]});
-  }
   model.use = std::move(measured.profiles.front());
+  model.warnings = profiles[0].profile.warnings;
+  for (std::string& warning : profile_warnings({{}, {model.use}}, kernels.graph))
+    model.warnings.push_back(std::move(warning));
+  for (std::size_t i = 0; i < kernels.graph.ops.size(); ++i) {
+    const OpCost cost = cost_of(kernels.graph, OpId{i});
+    const bool known = !std::isnan(measured.seconds[i]);
+    (known ? model.ops : model.rest)
+        .push_back({cost.cls, compute_dtype(kernels.graph, OpId{i}), cost.flops,
+                    static_cast<double>(cost.bytes_read) + static_cast<double>(cost.bytes_written),
+                    known ? measured.seconds[i] : 0, kernels.graph.ops[i].type});
+  }
   return model;
 }
 
-Calibration calibrate(const MachineDevice& device, std::span<const TimedModel> models) {
+Calibration calibrate(const MachineDevice& device, std::span<const TimedModel> models,
+                      std::span<const TimedModel> fused_runs) {
   const std::vector<const TimedOp*> ops = ops_of(models, nullptr);
   Calibration calibration;
   calibration.device = fitted_device(device, ops, &calibration.warnings);
@@ -190,11 +235,26 @@ Calibration calibrate(const MachineDevice& device, std::span<const TimedModel> m
     if (members.empty()) continue;
     calibration.classes.push_back({cls, prediction_error(calibration.device, name_of(cls), members)});
   }
+  std::map<std::string, std::vector<TimedOp>> of_type;
+  for (const TimedOp* op : ops)
+    if (!op->type.empty()) of_type[op->type].push_back(*op);
+  for (const auto& [type, members] : of_type)
+    calibration.types.push_back(prediction_error(calibration.device, type, members));
   for (const TimedModel& model : models) {
     calibration.models.push_back(prediction_error(calibration.device, model.name, model.ops));
-    if (models.size() > 1)
-      calibration.left_out.push_back(
-          prediction_error(fitted_device(device, ops_of(models, &model)), model.name, model.ops));
+    const std::vector<const TimedOp*> others = ops_of(models, &model.name);
+    if (!others.empty())
+      calibration.left_out.push_back(prediction_error(fitted_device(device, others), model.name, model.ops));
+  }
+  set_speedups(calibration.device, ops_of(fused_runs, nullptr));
+  for (const TimedModel& run : fused_runs) {
+    calibration.kernels.push_back(prediction_error(calibration.device, run.name, run.ops, true));
+    calibration.runs.push_back(run_prediction(calibration.device, models, run));
+    const std::vector<const TimedOp*> others = ops_of(models, &run.name), kernels = ops_of(fused_runs, &run.name);
+    if (others.empty() || kernels.empty()) continue;
+    MachineDevice fitted = fitted_device(device, others);
+    set_speedups(fitted, kernels);
+    calibration.left_out_runs.push_back(run_prediction(fitted, models, run));
   }
   return calibration;
 }

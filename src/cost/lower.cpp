@@ -29,36 +29,74 @@ void add_machine(ProblemBuilder& builder, const Machine& machine) {
   }
 }
 
-// Seconds of each op on each device, ops x devices; NaN: it cannot run there. `measured`: the same, NaN where the
-// roofline is to say; empty: it says all.
-std::vector<double> op_seconds(const Graph& graph, const Machine& machine, const std::vector<double>& measured,
-                               const std::string& place) {
-  std::vector<Roofline> rooflines;
-  for (const MachineDevice& device : machine.devices) rooflines.emplace_back(device);
+// What ops take, ops x devices; NaN: it cannot run there.
+struct OpTimes {
   std::vector<double> seconds;
-  seconds.reserve(graph.ops.size() * rooflines.size());
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    const OpCost cost = cost_of(graph, OpId{i});
-    const DType dtype = compute_dtype(graph, OpId{i});
-    for (const Roofline& roofline : rooflines) {
-      const double known = measured.empty() ? std::nan("") : measured[seconds.size()];
-      seconds.push_back(std::isnan(known) ? roofline.seconds(cost, dtype, graph.ops[i], place) : known);
-    }
-  }
-  return seconds;
+  std::vector<double> measured_s;  // of these, from a profile
+};
+
+std::vector<Roofline> rooflines_of(const Machine& machine, bool fused) {
+  std::vector<Roofline> rooflines;
+  for (const MachineDevice& device : machine.devices) rooflines.emplace_back(device, fused);
+  return rooflines;
 }
 
-std::vector<DeviceCost> sums(const std::vector<double>& seconds, const std::vector<double>& measured,
-                             std::size_t devices) {
+// Of kernels. `measured`: seconds, NaN where the roofline is to say; empty: it says all.
+OpTimes kernel_times(const Graph& kernels, const std::vector<Roofline>& rooflines, const std::vector<double>& measured,
+                     const std::string& place) {
+  OpTimes times;
+  times.seconds.reserve(kernels.ops.size() * rooflines.size());
+  times.measured_s = measured;
+  for (std::size_t i = 0; i < kernels.ops.size(); ++i) {
+    const OpCost cost = cost_of(kernels, OpId{i});
+    const DType dtype = compute_dtype(kernels, OpId{i});
+    for (const Roofline& roofline : rooflines) {
+      const double known = measured.empty() ? std::nan("") : measured[times.seconds.size()];
+      times.seconds.push_back(std::isnan(known) ? roofline.seconds(cost, dtype, kernels.ops[i], place) : known);
+    }
+  }
+  return times;
+}
+
+// Of ops that stand for several kernels: one after the other.
+OpTimes group_times(const PassResult& groups, const OpTimes& kernels, const std::vector<Roofline>& rooflines,
+                    const std::string& place) {
+  const std::size_t devices = rooflines.size(), slots = groups.graph.ops.size() * devices;
+  OpTimes times;
+  times.seconds.assign(slots, 0);
+  if (!kernels.measured_s.empty()) times.measured_s.assign(slots, std::nan(""));
+  std::vector<bool> has_kernel(groups.graph.ops.size());
+  for (const OpId group : groups.became)
+    if (!group.is_none()) has_kernel[group.index()] = true;
+  for (std::size_t i = 0; i < groups.graph.ops.size(); ++i) {
+    if (has_kernel[i]) continue;  // a parameter that several ops share
+    for (std::size_t d = 0; d < devices; ++d)
+      times.seconds[i * devices + d] = rooflines[d].seconds(
+          cost_of(groups.graph, OpId{i}), compute_dtype(groups.graph, OpId{i}), groups.graph.ops[i], place);
+  }
+  for (std::size_t i = 0; i < groups.became.size(); ++i) {
+    if (groups.became[i].is_none()) continue;
+    for (std::size_t d = 0; d < devices; ++d) {
+      const std::size_t from = i * devices + d, to = groups.became[i].index() * devices + d;
+      times.seconds[to] += kernels.seconds[from];
+      if (kernels.measured_s.empty() || std::isnan(kernels.measured_s[from])) continue;
+      double& measured = times.measured_s[to];
+      measured = (std::isnan(measured) ? 0 : measured) + kernels.measured_s[from];
+    }
+  }
+  return times;
+}
+
+std::vector<DeviceCost> sums(const OpTimes& times, std::size_t devices) {
   std::vector<DeviceCost> costs(devices);
-  for (std::size_t i = 0; i < seconds.size(); ++i) {
+  for (std::size_t i = 0; i < times.seconds.size(); ++i) {
     DeviceCost& cost = costs[i % devices];
-    if (std::isnan(seconds[i])) continue;
+    if (std::isnan(times.seconds[i])) continue;
     ++cost.ops;
-    cost.seconds += seconds[i];
-    if (measured.empty() || std::isnan(measured[i])) continue;
-    ++cost.measured_ops;
-    cost.measured_s += seconds[i];
+    cost.seconds += times.seconds[i];
+    if (times.measured_s.empty() || std::isnan(times.measured_s[i])) continue;
+    if (times.measured_s[i] == times.seconds[i]) ++cost.measured_ops;
+    cost.measured_s += times.measured_s[i];
   }
   return costs;
 }
@@ -116,10 +154,18 @@ Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions&
               std::span<const DeviceProfile> profiles) {
   graph.validate(name);
   Lowered lowered;
-  PassResult passed = apply_passes(graph, options, name);
-  if (!profiles.empty()) lowered.measured = measured_times(passed, graph, machine, profiles);
-  lowered.graph = std::move(passed.graph);
-  lowered.became = std::move(passed.became);
+  PassResult kernels = kernel_passes(graph, options, name);
+  if (!profiles.empty()) lowered.measured = measured_times(kernels, graph, machine, profiles, options.fuse);
+  const std::vector<Roofline> rooflines = rooflines_of(machine, options.fuse);
+  OpTimes times = kernel_times(kernels.graph, rooflines, lowered.measured.seconds, name);
+  PassResult groups = grouping_passes(kernels.graph, options);
+  kernels.graph = {};
+  times = group_times(groups, times, rooflines, name);
+
+  for (OpId& now : kernels.became)
+    if (!now.is_none()) now = groups.became[now.index()];
+  lowered.became = std::move(kernels.became);
+  lowered.graph = std::move(groups.graph);
   lowered.origin.resize(lowered.graph.ops.size());
   for (std::size_t i = lowered.became.size(); i-- > 0;)
     if (const OpId now = lowered.became[i]; !now.is_none()) lowered.origin[now.index()] = OpId{i};
@@ -129,11 +175,10 @@ Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions&
 
   ProblemBuilder builder(name);
   add_machine(builder, machine);
-  const std::vector<double> seconds = op_seconds(lowered.graph, machine, lowered.measured.seconds, name);
-  add_ops(builder, lowered.graph, seconds, name);
+  add_ops(builder, lowered.graph, times.seconds, name);
   add_tensors(builder, lowered.graph, name);
   lowered.problem = builder.build(name);
-  lowered.costs = sums(seconds, lowered.measured.seconds, machine.devices.size());
+  lowered.costs = sums(times, machine.devices.size());
   lowered.statistics = statistics(lowered.graph);
   lowered.unmatched_unsupported = unmatched_unsupported(lowered.graph, machine);
   return lowered;
@@ -141,10 +186,10 @@ Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions&
 
 std::vector<DeviceCost> device_costs(const Graph& graph, const Machine& machine, const RooflineOptions& options,
                                      const std::string& name, std::span<const DeviceProfile> profiles) {
-  const PassResult passed = apply_passes(graph, options, name);
+  const PassResult kernels = kernel_passes(graph, options, name);
   std::vector<double> measured;
-  if (!profiles.empty()) measured = measured_times(passed, graph, machine, profiles).seconds;
-  return sums(op_seconds(passed.graph, machine, measured, name), measured, machine.devices.size());
+  if (!profiles.empty()) measured = measured_times(kernels, graph, machine, profiles, options.fuse).seconds;
+  return sums(kernel_times(kernels.graph, rooflines_of(machine, options.fuse), measured, name), machine.devices.size());
 }
 
 }  // namespace emplace

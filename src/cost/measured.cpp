@@ -10,217 +10,273 @@
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/cost/roofline.hpp"
+#include "op_names.hpp"
+#include "profile_devices.hpp"
 
 namespace emplace {
 
 namespace {
 
-constexpr std::size_t names_shown = 5;
-// Looking for near names takes time in names x length^2; a graph of more ops gets none.
-constexpr std::size_t most_names_searched = 10'000;
-
-std::string nearest_op(const std::string& wanted, const Graph& graph) {
-  if (graph.ops.size() > most_names_searched) return {};
-  std::vector<std::string> names;
-  for (const GraphOp& op : graph.ops) names.push_back(op.name);
-  return did_you_mean(wanted, names);
-}
-
-std::string some_ops(const std::vector<std::string>& names, const Graph* near_in) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names_shown, names.size()); ++i)
-    text += (i > 0 ? ", " : "") + quote(names[i]) + (near_in != nullptr ? nearest_op(names[i], *near_in) : "");
-  if (names.size() > names_shown) text += fmt::format(" and {} more", names.size() - names_shown);
-  return text;
-}
-
-// Per column of the profile the devices that it measured.
-std::vector<std::vector<std::size_t>> devices_of(const DeviceProfile& given, const Machine& machine) {
-  const Profile& profile = given.profile;
-  const bool named = profile.devices.size() > 1 || !profile.devices.front().empty();
-  std::vector<std::vector<std::size_t>> devices;
-  if (!named) {
-    if (given.device.empty() && machine.devices.size() > 1) {
-      std::vector<std::string> names;
-      for (const MachineDevice& device : machine.devices) names.push_back(quote(device.name));
-      throw InputError(profile.file, "the profile does not say which device it measured; give one of {}",
-                       join(names, ", "));
-    }
-    devices.push_back(given.device.empty() ? std::vector<std::size_t>{0}
-                                           : devices_meant(machine, given.device, "profile device"));
-    return devices;
-  }
-  // A device picks one of the table's columns; without, all count.
-  bool picked = given.device.empty();
-  for (const std::string& name : profile.devices) {
-    const bool wanted = given.device.empty() || name == given.device;
-    picked = picked || wanted;
-    devices.push_back(wanted ? devices_meant(machine, name, profile.file) : std::vector<std::size_t>{});
-  }
-  if (!picked)
-    throw InputError(profile.file, "the profile has no column {}{}", quote(given.device),
-                     did_you_mean(given.device, profile.devices));
-  return devices;
-}
-
-}  // namespace
-
-std::vector<std::size_t> devices_meant(const Machine& machine, const std::string& name, const std::string& place) {
-  std::vector<std::size_t> found;
-  std::vector<std::string> names;
-  for (std::size_t d = 0; d < machine.devices.size(); ++d) {
-    const std::string& known = machine.devices[d].name;
-    const std::size_t colon = known.rfind(':');
-    const std::string group = known.substr(0, colon);
-    if (known == name || (colon != std::string::npos && group == name)) found.push_back(d);
-    names.push_back(known);
-    if (group != known && std::find(names.begin(), names.end(), group) == names.end()) names.push_back(group);
-  }
-  if (found.empty()) {
-    const std::string near = did_you_mean(name, names);
-    throw InputError(place, "machine {} has no device {}{}", quote(machine.name), quote(name),
-                     near.empty() ? "; devices: " + join(names, ", ") : near);
-  }
-  return found;
-}
-
-namespace {
-
 constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
-struct Matching {
-  const PassResult& passed;
-  const Graph& input;
-  const Machine& machine;
-  std::unordered_map<std::string_view, std::size_t> whole;   // ops after passes that no other was merged into
-  std::unordered_map<std::string_view, std::size_t> before;  // ops of `input`
-  std::vector<double> seconds, member_seconds;               // ops after and before passes x devices
+using Names = std::unordered_map<std::string_view, OpId>;
 
-  Matching(const PassResult& result, const Graph& graph, const Machine& devices)
-      : passed(result), input(graph), machine(devices) {
-    seconds.assign(passed.graph.ops.size() * machine.devices.size(), not_measured);
-    for (std::size_t i = 0; i < passed.graph.ops.size(); ++i)
-      if (passed.graph.ops[i].merged_types.empty()) whole.emplace(passed.graph.ops[i].name, i);
-    for (std::size_t i = 0; i < input.ops.size(); ++i)
-      if (!whole.contains(input.ops[i].name)) before.emplace(input.ops[i].name, i);
+// The op that makes the tensor for which a kernel is called `name`; none: there is no such tensor.
+OpId op_of_kernel(const Names& producers, std::string_view name) {
+  constexpr std::string_view blocked_layout = "_nchwc";
+  auto at = producers.find(name);
+  if (at == producers.end() && name.ends_with(blocked_layout))
+    at = producers.find(name.substr(0, name.size() - blocked_layout.size()));
+  return at == producers.end() ? OpId{} : at->second;
+}
+
+Names ops_by_name(const Graph& graph) {
+  Names names;
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) names.emplace(graph.ops[i].name, i);
+  return names;
+}
+
+Names producers_by_tensor(const Graph& graph) {
+  Names names;
+  for (const GraphTensor& tensor : graph.tensors)
+    if (!tensor.producer.is_none()) names.emplace(tensor.name, tensor.producer);
+  return names;
+}
+
+bool names_kernels(const Profile& profile, const Names& ops, const Names& producers) {
+  return std::any_of(profile.rows.begin(), profile.rows.end(), [&](const ProfileRow& row) {
+    return !ops.contains(row.op) && !op_of_kernel(producers, row.op).is_none();
+  });
+}
+
+// Ops of the input graph that an op stands for, if all are of it; a layer of the zoo stands for several that are not.
+std::size_t parts_of(const GraphOp& op) {
+  std::size_t parts = 0;
+  for (const auto& [type, times] : op.merged_types) parts += times;
+  return op.merged_types.empty() ? 1 : parts;
+}
+
+// Where a time stands, and the devices that it was measured on.
+struct MeasuredTime {
+  const ProfileRow& row;
+  double seconds;
+  const std::vector<std::size_t>& devices;
+};
+
+class Matching {
+ public:
+  Matching(const PassResult& kernels, const Graph& input, const Machine& machine, bool fused)
+      : kernels_(kernels),
+        input_(input),
+        machine_(machine),
+        fused_(fused),
+        members_(kernels.origins()),
+        op_called_(ops_by_name(input)),
+        producer_of_(producers_by_tensor(input)) {
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      if (is_one_op(i)) kernel_called_.emplace(kernels.graph.ops[i].name, i);
   }
 
-  void set(std::vector<double>& times, std::size_t op, const std::vector<std::size_t>& devices, const ProfileRow& row,
-           const std::string& file) {
-    for (const std::size_t device : devices) {
-      double& time = times[op * machine.devices.size() + device];
-      if (!std::isnan(time))
-        throw InputError(row.line > 0 ? fmt::format("{}:{}", file, row.line) : file,
-                         "op {} is timed on device {} a second time", quote(row.op),
-                         quote(machine.devices[device].name));
-      time = row.seconds;
-    }
+  ProfileUse lay(const DeviceProfile& given) {
+    const auto devices = devices_of(given, machine_);
+    const Profile& profile = given.profile;
+    ProfileUse use;
+    use.file = profile.file;
+    use.run_s = profile.run_s;
+    use.fused_run = names_kernels(profile, op_called_, producer_of_);
+    use.device_s.resize(machine_.devices.size());
+    ++profile_;
+    pending_.emplace_back();
+    for (const ProfileRow& row : profile.rows)
+      for (std::size_t column = 0; column < devices.size(); ++column) {
+        if (devices[column].empty() || std::isnan(row.seconds[column])) continue;
+        ++use.times;
+        for (const std::size_t device : devices[column]) use.device_s[device] += row.seconds[column];
+        const MeasuredTime time{row, row.seconds[column], devices[column]};
+        use.fused_run ? place_kernel(time, use) : place_op(time, use);
+      }
+    if (use.used + use.fused.times == 0 && pending_.back().empty())
+      throw InputError(use.file, "none of its {} times is of an op of the graph: {}", use.times,
+                       some_ops(use.unmatched.ops.empty() ? use.other_type.ops : use.unmatched.ops, &input_));
+    return use;
   }
 
-  // Puts a row where it belongs and counts it.
-  void place(const ProfileRow& row, const std::vector<std::size_t>& devices, ProfileUse& use) {
-    ++use.rows;
-    const auto at = whole.find(row.op);
-    const auto was = before.find(row.op);
-    if (at == whole.end() && was == before.end()) {
-      use.unmatched.push_back(row.op);
-      return;
-    }
-    const GraphOp& op = at != whole.end() ? passed.graph.ops[at->second] : input.ops[was->second];
-    if (!row.type.empty() && row.type != op.type) {
-      use.other_type.push_back(row.op);
-    } else if (at != whole.end()) {
-      ++use.used;
-      set(seconds, at->second, devices, row, use.file);
-    } else if (passed.became[was->second].is_none()) {
-      ++use.folded;
-      use.folded_s += row.seconds;
-    } else {
-      if (member_seconds.empty()) member_seconds.assign(input.ops.size() * machine.devices.size(), not_measured);
-      set(member_seconds, was->second, devices, row, use.file);
-      use.partial.push_back(row.op);  // until the others of its group are known
-    }
-  }
-
-  // The time of the merged op `id` on `device` from those of its members; NaN if some are not known.
-  double merged_time(OpId id, const std::vector<OpId>& members, std::size_t device, const Roofline& roofline) const {
-    std::size_t count = 0;
-    for (const auto& [type, times] : passed.graph.ops[id.index()].merged_types) count += times;
-    if (count != members.size()) return not_measured;  // others are new, of a backward pass
-    const auto estimate = [&](const Graph& graph, OpId op) {
-      return roofline.seconds(cost_of(graph, op), compute_dtype(graph, op), graph.ops[op.index()], "profile");
-    };
-    double measured = 0, estimated = 0;
-    for (const OpId member : members) {
-      const double part = estimate(input, member);
-      const double time = member_seconds[member.index() * machine.devices.size() + device];
-      if (std::isnan(time) && !(part == 0)) return not_measured;
-      measured += std::isnan(time) ? 0 : time;
-      estimated += part;
-    }
-    const double ratio = estimated > 0 ? estimate(passed.graph, id) / estimated : 1;
-    return measured * ratio;
-  }
-
-  void time_merged_ops(std::vector<ProfileUse>& uses) {
-    if (member_seconds.empty()) return;
-    const std::vector<std::vector<OpId>> origins = passed.origins();
-    std::vector<bool> known(input.ops.size());
-    for (std::size_t d = 0; d < machine.devices.size(); ++d) {
-      const Roofline roofline(machine.devices[d]);
-      for (std::size_t i = 0; i < passed.graph.ops.size(); ++i) {
-        if (passed.graph.ops[i].merged_types.empty()) continue;
-        const double time = merged_time(OpId{i}, origins[i], d, roofline);
+  // After all profiles: kernels x devices.
+  std::vector<double> kernel_seconds(std::vector<ProfileUse>& uses) {
+    std::vector<double> seconds = std::move(of_run_.seconds);
+    seconds.resize(kernels_.graph.ops.size() * machine_.devices.size(), not_measured);
+    if (own_.seconds.empty() && of_member_.seconds.empty()) return seconds;
+    std::vector<bool> known(input_.ops.size());
+    for (std::size_t d = 0; d < machine_.devices.size(); ++d) {
+      const Roofline alone(machine_.devices[d]), fused(machine_.devices[d], fused_);
+      for (std::size_t i = 0; i < members_.size(); ++i) {
+        const double time =
+            is_one_op(i) ? own_time(OpId{i}, d, alone, fused) : time_of_members(OpId{i}, d, alone, fused);
         if (std::isnan(time)) continue;
-        seconds[i * machine.devices.size() + d] = time;
-        for (const OpId member : origins[i]) known[member.index()] = true;
+        for (const OpId member : members_[i]) known[member.index()] = true;
+        if (double& slot = seconds[i * machine_.devices.size() + d]; std::isnan(slot)) slot = time;
       }
     }
-    for (ProfileUse& use : uses)
-      use.used += std::erase_if(use.partial, [&](const std::string& op) { return known[before.at(op)]; });
+    for (std::size_t p = 0; p < uses.size(); ++p)
+      for (const auto& [op, times] : pending_[p]) {
+        if (known[op.index()]) {
+          uses[p].used += times;
+        } else {
+          uses[p].partial.times += times;
+          uses[p].partial.ops.push_back(input_.ops[op.index()].name);
+        }
+      }
+    return seconds;
   }
+
+ private:
+  struct Times {
+    std::vector<double> seconds;         // ops x devices, or empty: none
+    std::vector<std::uint32_t> profile;  // that said it
+  };
+
+  // Not fused of several, or of one and others that a pass made.
+  [[nodiscard]] bool is_one_op(std::size_t kernel) const {
+    const std::size_t parts = parts_of(kernels_.graph.ops[kernel]);
+    if (members_[kernel].empty()) return parts == 1;
+    return members_[kernel].size() == 1 && parts == parts_of(input_.ops[members_[kernel].front().index()]);
+  }
+
+  [[nodiscard]] OpId called(const Names& names, const std::string& name) const {
+    const auto at = names.find(name);
+    return at == names.end() ? OpId{} : at->second;
+  }
+
+  // `together`: further times of the same profile add up.
+  void set(Times& times, std::size_t ops, OpId op, const MeasuredTime& time, const std::string& file, bool together) {
+    if (times.seconds.empty()) {
+      times.seconds.assign(ops * machine_.devices.size(), not_measured);
+      times.profile.resize(times.seconds.size());
+    }
+    for (const std::size_t device : time.devices) {
+      const std::size_t slot = op.index() * machine_.devices.size() + device;
+      const bool timed = !std::isnan(times.seconds[slot]);
+      if (timed && !(together && times.profile[slot] == profile_))
+        throw InputError(time.row.line > 0 ? fmt::format("{}:{}", file, time.row.line) : file,
+                         "op {} is timed on device {} a second time", quote(time.row.op),
+                         quote(machine_.devices[device].name));
+      times.seconds[slot] = timed ? times.seconds[slot] + time.seconds : time.seconds;
+      times.profile[slot] = profile_;
+    }
+  }
+
+  void count(UnusedTimes& unused, const std::string& op) const {
+    ++unused.times;
+    if (unused.ops.empty() || unused.ops.back() != op) unused.ops.push_back(op);  // a row's times come together
+  }
+
+  void place_op(const MeasuredTime& time, ProfileUse& use) {
+    const std::string& name = time.row.op;
+    const OpId kernel = called(kernel_called_, name), op = called(op_called_, name);
+    if (kernel.is_none() && op.is_none()) return count(use.unmatched, name);
+    const GraphOp& found = kernel.is_none() ? input_.ops[op.index()] : kernels_.graph.ops[kernel.index()];
+    if (!time.row.type.empty() && time.row.type != found.type) return count(use.other_type, name);
+    if (!kernel.is_none()) {
+      ++use.used;
+      set(own_, kernels_.graph.ops.size(), kernel, time, use.file, false);
+    } else if (kernels_.became[op.index()].is_none()) {
+      ++use.folded;
+      use.folded_s += time.seconds;
+    } else {
+      set(of_member_, input_.ops.size(), op, time, use.file, false);
+      auto& pending = pending_.back();
+      if (pending.empty() || pending.back().first != op) pending.emplace_back(op, 0);
+      ++pending.back().second;
+    }
+  }
+
+  void place_kernel(const MeasuredTime& time, ProfileUse& use) {
+    const std::string& name = time.row.op;
+    if (!fused_) return count(use.fused, name);
+    OpId op = called(op_called_, name);
+    if (op.is_none()) op = op_of_kernel(producer_of_, name);
+    if (op.is_none()) return count(use.unmatched, name);
+    const OpId kernel = kernels_.became[op.index()];
+    if (kernel.is_none()) {
+      ++use.folded;
+      use.folded_s += time.seconds;
+      return;
+    }
+    const GraphOp& found = kernels_.graph.ops[kernel.index()];
+    bool fits = time.row.type.empty() || time.row.type == found.type;
+    for (const auto& [type, times] : found.merged_types) fits = fits || type == time.row.type;
+    if (!fits) return count(use.other_type, name);
+    ++use.used;
+    set(of_run_, kernels_.graph.ops.size(), kernel, time, use.file, true);
+  }
+
+  // A time measured alone as that of the kernel: times what the roofline says of the one over what it says of the
+  // other.
+  static double scaled(double measured, double alone, double kernel) {
+    return alone > 0 && !std::isnan(kernel) ? measured * (kernel / alone) : measured;
+  }
+
+  [[nodiscard]] double own_time(OpId id, std::size_t device, const Roofline& alone, const Roofline& fused) const {
+    if (own_.seconds.empty()) return not_measured;
+    const double time = own_.seconds[id.index() * machine_.devices.size() + device];
+    if (std::isnan(time) || !fused_) return time;
+    return scaled(time, estimate(alone, kernels_.graph, id), estimate(fused, kernels_.graph, id));
+  }
+
+  // NaN if some are not known.
+  [[nodiscard]] double time_of_members(OpId id, std::size_t device, const Roofline& alone,
+                                       const Roofline& fused) const {
+    if (of_member_.seconds.empty()) return not_measured;
+    const std::vector<OpId>& members = members_[id.index()];
+    std::size_t parts = 0;
+    for (const OpId member : members) parts += parts_of(input_.ops[member.index()]);
+    if (parts != parts_of(kernels_.graph.ops[id.index()])) return not_measured;  // others are new, of a backward pass
+    const OpClass cls = cost_of(kernels_.graph, id).cls;
+    double measured = 0, estimated = 0, main_measured = 0, main_estimated = 0;
+    for (const OpId member : members) {
+      const double part = estimate(alone, input_, member);
+      const double time = of_member_.seconds[member.index() * machine_.devices.size() + device];
+      if (std::isnan(part) || (std::isnan(time) && part > 0)) return not_measured;
+      measured += std::isnan(time) ? 0 : time;
+      estimated += part;
+      if (cost_of(input_, member).cls != cls) continue;
+      main_measured += std::isnan(time) ? 0 : time;
+      main_estimated += part;
+    }
+    const double whole = estimate(fused, kernels_.graph, id);
+    return main_estimated > 0 ? scaled(main_measured, main_estimated, whole) : scaled(measured, estimated, whole);
+  }
+
+  static double estimate(const Roofline& roofline, const Graph& graph, OpId op) {
+    return roofline.seconds(cost_of(graph, op), compute_dtype(graph, op), graph.ops[op.index()], "profile");
+  }
+
+  const PassResult& kernels_;
+  const Graph& input_;
+  const Machine& machine_;
+  bool fused_;
+  std::vector<std::vector<OpId>> members_;  // per kernel
+  Names kernel_called_;                     // kernels that are one op
+  Names op_called_, producer_of_;
+  Times of_run_, own_;  // of kernels: by a fused run, and one by one
+  Times of_member_;     // of ops of `input_` that were fused
+  std::uint32_t profile_ = 0;
+  std::vector<std::vector<std::pair<OpId, std::size_t>>> pending_;  // per profile: ops of `of_member_` and their times
 };
 
 }  // namespace
 
-MeasuredTimes measured_times(const PassResult& passed, const Graph& input, const Machine& machine,
-                             std::span<const DeviceProfile> profiles) {
-  Matching matching(passed, input, machine);
-  MeasuredTimes measured;
-  for (const DeviceProfile& given : profiles) {
-    const auto devices = devices_of(given, machine);
-    ProfileUse use;
-    use.file = given.profile.file;
-    for (const ProfileRow& row : given.profile.rows)
-      if (!devices[row.device].empty()) matching.place(row, devices[row.device], use);  // else: not asked for
-    if (use.used + use.partial.size() == 0)
-      throw InputError(use.file, "none of its {} times is of an op of the graph: {}", use.rows,
-                       some_ops(use.unmatched.empty() ? use.other_type : use.unmatched, &input));
-    measured.profiles.push_back(std::move(use));
-  }
-  matching.time_merged_ops(measured.profiles);
-  measured.seconds = std::move(matching.seconds);
-  return measured;
+bool is_fused_run(const Profile& profile, const Graph& graph) {
+  return names_kernels(profile, ops_by_name(graph), producers_by_tensor(graph));
 }
 
-std::vector<std::string> profile_warnings(const MeasuredTimes& measured, const Graph& graph) {
-  std::vector<std::string> warnings;
-  for (const ProfileUse& use : measured.profiles) {
-    if (!use.unmatched.empty())
-      warnings.push_back(fmt::format("{}: {} of {} times are of no op of the graph: {}", use.file, use.unmatched.size(),
-                                     use.rows, some_ops(use.unmatched, &graph)));
-    if (!use.other_type.empty())
-      warnings.push_back(
-          fmt::format("{}: {} of {} times are of ops that have another type in the graph, so perhaps of fused "
-                      "kernels, and are not used: {}",
-                      use.file, use.other_type.size(), use.rows, some_ops(use.other_type, nullptr)));
-    if (!use.partial.empty())
-      warnings.push_back(
-          fmt::format("{}: {} of {} times are not used, as their ops are merged with others that were "
-                      "not measured: {}",
-                      use.file, use.partial.size(), use.rows, some_ops(use.partial, nullptr)));
-  }
-  return warnings;
+MeasuredTimes measured_times(const PassResult& kernels, const Graph& input, const Machine& machine,
+                             std::span<const DeviceProfile> profiles, bool fused) {
+  Matching matching(kernels, input, machine, fused);
+  MeasuredTimes measured;
+  for (const DeviceProfile& given : profiles) measured.profiles.push_back(matching.lay(given));
+  measured.seconds = matching.kernel_seconds(measured.profiles);
+  return measured;
 }
 
 }  // namespace emplace

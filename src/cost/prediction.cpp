@@ -40,8 +40,9 @@ double spearman(std::span<const double> a, std::span<const double> b) {
   return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : std::numeric_limits<double>::quiet_NaN();
 }
 
-PredictionError prediction_error(const MachineDevice& device, const std::string& name, std::span<const TimedOp> ops) {
-  const Roofline roofline(device);
+PredictionError prediction_error(const MachineDevice& device, const std::string& name, std::span<const TimedOp> ops,
+                                 bool fused) {
+  const Roofline roofline(device, fused);
   PredictionError error;
   error.model = name;
   error.ops = ops.size();

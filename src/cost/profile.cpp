@@ -9,12 +9,14 @@ namespace emplace {
 Profile parse_profile(const std::string& text, const std::string& file) {
   Profile profile;
   profile.file = file;
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos) throw InputError(file, "the profile is empty");
-  if (text[first] == '[' || text[first] == '{')
-    parse_onnxruntime_profile(text, profile);
+  std::string_view content = text;
+  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);  // spreadsheets write a byte order mark
+  const std::size_t first = content.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) throw InputError(file, "the profile is empty");
+  if (content[first] == '[' || content[first] == '{')
+    parse_onnxruntime_profile(content, profile);
   else
-    parse_profile_table(text, profile);
+    parse_profile_table(content, profile);
   if (profile.rows.empty()) throw InputError(file, "the profile has no measured op");
   return profile;
 }

@@ -7,7 +7,8 @@
 
 namespace emplace {
 
-inline constexpr double longest_op_s = 1e7;  // no op takes months; keeps totals below 2^62 ps
+inline constexpr double longest_op_s = 1e7;          // no op takes months; keeps totals below 2^62 ps
+inline constexpr std::size_t most_rows = 4'000'000;  // what is read of a file is then some times its 256 MiB at most
 
 // `profile.file` is set; rows, devices and warnings are filled in.
 void parse_profile_table(std::string_view text, Profile& profile);

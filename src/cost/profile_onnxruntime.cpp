@@ -1,6 +1,7 @@
 // ONNX Runtime's profiling file: a Chrome trace whose events of category "Node" are kernels, session.end_profiling().
 #include <fmt/core.h>
 
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -48,7 +49,10 @@ class Events final : public nlohmann::json_sax<Json> {
     return deeper();
   }
   bool end_object() override {
-    if (--depth_ == 1) take();
+    if (--depth_ == 1) {
+      take();
+      ++count_;
+    }
     return true;
   }
   bool start_array(std::size_t) override {
@@ -111,11 +115,12 @@ class Events final : public nlohmann::json_sax<Json> {
   }
 
   void take() {
-    const std::string where = place();
-    ++count_;
+    if (event_.category == "Session" && event_.name == "model_run" && event_.timed &&
+        event_.microseconds * 1e-6 <= longest_op_s && event_.microseconds > 0)
+      profile_.run_s = std::fmin(profile_.run_s, event_.microseconds * 1e-6);
     if (event_.category != "Node" || !event_.name.ends_with(kernel_suffix)) return;
     if (!event_.timed || !(event_.microseconds >= 0) || !(event_.microseconds * 1e-6 <= longest_op_s))
-      throw InputError(where, "kernel {} needs \"dur\", microseconds from 0 to {:g}", quote(event_.name),
+      throw InputError(place(), "kernel {} needs \"dur\", microseconds from 0 to {:g}", quote(event_.name),
                        longest_op_s * 1e6);
     std::string op = event_.name.substr(0, event_.name.size() - kernel_suffix.size());
     if (op.empty()) {
@@ -125,10 +130,13 @@ class Events final : public nlohmann::json_sax<Json> {
     ++providers_[event_.provider];
     const double seconds = event_.microseconds * 1e-6;
     const auto [at, fresh] = row_of_.emplace(op, profile_.rows.size());
-    if (fresh)
-      profile_.rows.push_back({std::move(op), std::move(event_.type), seconds, 0, 0});
-    else
-      profile_.rows[at->second].seconds = std::min(profile_.rows[at->second].seconds, seconds);
+    if (!fresh) {
+      double& shortest = profile_.rows[at->second].seconds.front();
+      shortest = std::min(shortest, seconds);
+      return;
+    }
+    if (profile_.rows.size() == most_rows) throw InputError(place(), "more than {} ops", most_rows);
+    profile_.rows.push_back({std::move(op), std::move(event_.type), {seconds}, 0});
   }
 
   Profile& profile_;

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "emplace/base/error.hpp"
@@ -152,13 +153,17 @@ void parse_profile_table(std::string_view text, Profile& profile) {
     if (cells[0].empty()) throw InputError(table.place(), "the op's name is empty");
     const auto [at, fresh] = seen.emplace(cells[0], table.number());
     if (!fresh) throw InputError(table.place(), "op {} stands here and on line {}", quote(cells[0]), at->second);
+    if (seen.size() > most_rows) throw InputError(table.place(), "more than {} ops", most_rows);
+    ProfileRow row{cells[0], type < cells.size() ? cells[type] : std::string{}, {}, table.number()};
+    row.seconds.resize(columns.size(), std::numeric_limits<double>::quiet_NaN());
+    bool measured = false;
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const std::string& cell = cells[columns[c].position];
       if (cell.empty()) continue;
-      profile.rows.push_back({cells[0], type < cells.size() ? cells[type] : std::string{},
-                              seconds_of(cell, columns[c].seconds_per_unit, header[columns[c].position], table.place()),
-                              static_cast<std::uint32_t>(c), table.number()});
+      measured = true;
+      row.seconds[c] = seconds_of(cell, columns[c].seconds_per_unit, header[columns[c].position], table.place());
     }
+    if (measured) profile.rows.push_back(std::move(row));
   }
 }
 

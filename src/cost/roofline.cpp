@@ -49,7 +49,7 @@ DType compute_dtype(const Graph& graph, OpId op) {
   return floating != DType::unknown ? floating : first_known;
 }
 
-Roofline::Roofline(const MachineDevice& device)
+Roofline::Roofline(const MachineDevice& device, bool fused)
     : name_(device.name),
       overlap_(device.overlap),
       overhead_s_(device.launch_overhead_s),
@@ -60,7 +60,8 @@ Roofline::Roofline(const MachineDevice& device)
     const char* name = emplace::name_of(cls);
     classes_[static_cast<std::size_t>(cls)] = {figure(device.efficiency, name, 1), figure(device.half_flops, name, 0),
                                                device.memory_bytes_per_s * figure(device.memory_efficiency, name, 1),
-                                               figure(device.half_bytes, name, 0)};
+                                               figure(device.half_bytes, name, 0),
+                                               fused ? figure(device.fused_speedup, name, 1) : 1};
   }
 }
 
@@ -81,7 +82,7 @@ double Roofline::seconds(const OpCost& cost, DType dtype, const GraphOp& op, con
   const double bytes = static_cast<double>(cost.bytes_read) + static_cast<double>(cost.bytes_written);
   const double traffic = bytes > 0 ? (bytes + figures.half_bytes) / figures.bytes_per_s : 0;
   const double exposed = (1 - overlap_) * std::min(compute, traffic);
-  return std::max(compute, traffic) + exposed + overhead_s_;
+  return (std::max(compute, traffic) + exposed) / figures.speedup + overhead_s_;
 }
 
 }  // namespace emplace

@@ -4,22 +4,60 @@
 
 #include "emplace/base/text.hpp"
 #include "emplace/cost/lower.hpp"
+#include "op_names.hpp"
 
 namespace emplace {
 
 namespace {
 
-// The first few names, and how many more there are.
-std::string some_of(const std::vector<std::string>& items) {
+std::string nearest_op(const std::string& wanted, const Graph& graph) {
+  constexpr std::size_t most_steps = 50'000'000;  // a tenth of a second
+  std::size_t letters = 0;
+  for (const GraphOp& op : graph.ops) letters += op.name.size();
+  if (letters > most_steps / std::max<std::size_t>(1, wanted.size())) return {};
+  std::vector<std::string> names;
+  for (const GraphOp& op : graph.ops) names.push_back(op.name);
+  return did_you_mean(wanted, names);
+}
+
+}  // namespace
+
+std::string some_of(std::span<const std::string> items) {
   constexpr std::size_t shown = 10;
-  std::vector<std::string> first(items.begin(),
-                                 items.begin() + static_cast<std::ptrdiff_t>(std::min(shown, items.size())));
-  std::string text = join(first, ", ");
+  std::string text = join(items.first(std::min(shown, items.size())), ", ");
   if (items.size() > shown) text += fmt::format(" and {} more", items.size() - shown);
   return text;
 }
 
-}  // namespace
+std::string some_ops(std::span<const std::string> names, const Graph* near_in) {
+  constexpr std::size_t shown = 5;
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) {
+    if (quoted.size() == shown) break;
+    quoted.push_back(quote(name) + (near_in != nullptr ? nearest_op(name, *near_in) : ""));
+  }
+  std::string text = join(quoted, ", ");
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+std::vector<std::string> profile_warnings(const MeasuredTimes& measured, const Graph& graph) {
+  std::vector<std::string> warnings;
+  const auto warn = [&](const ProfileUse& use, const UnusedTimes& unused, const char* why, const Graph* near_in) {
+    if (unused.times > 0)
+      warnings.push_back(fmt::format("{}: {} of {} times {}: {}", use.file, unused.times, use.times, why,
+                                     some_ops(unused.ops, near_in)));
+  };
+  for (const ProfileUse& use : measured.profiles) {
+    warn(use, use.unmatched, "are of no op of the graph", &graph);
+    warn(use, use.other_type,
+         "are of ops that have another type in the graph, so perhaps of fused kernels, and are not used", nullptr);
+    warn(use, use.partial, "are not used, as their ops are merged with others that were not measured", nullptr);
+    warn(use, use.fused, "are of kernels of a run that fused ops, and are only used for a fused graph (--fuse)",
+         nullptr);
+  }
+  return warnings;
+}
 
 std::vector<std::string> cost_warnings(const Lowered& lowered) {
   const GraphStatistics& statistics = lowered.statistics;

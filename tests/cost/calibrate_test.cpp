@@ -142,6 +142,44 @@ TEST(Calibrate, EachModelLeftOutIsPredictedFromTheOthers) {
   EXPECT_EQ(prediction_error(alone.device, "large", models[1].ops).predicted_s, calibration.left_out[1].predicted_s);
 }
 
+// Kernels of a run whose layouts make convolutions 1.25 times as fast; the launches stay.
+TimedModel fused_run(const std::string& name, double size) {
+  MachineDevice device = real_device();
+  device.efficiency["convolution"] *= 1.25;
+  TimedModel run = timed(device, name, size);
+  for (TimedOp& op : run.ops) run.rest.push_back({op.cls, op.dtype, op.flops, op.bytes, 0});
+  run.rest.resize(1);  // one op was folded into others
+  run.use.device_s = {0};
+  for (const TimedOp& op : run.ops) run.use.device_s[0] += op.seconds;
+  run.use.run_s = std::nan("");
+  return run;
+}
+
+TEST(Calibrate, TheSpeedupOfAFusedRunIsFittedToOneModelAndPredictsTheOther) {
+  std::vector<TimedModel> models = {timed(real_device(), "small", 0.5), timed(real_device(), "large", 4)};
+  for (TimedModel& model : models) model.use.device_s = {1};
+  const std::vector<TimedModel> runs = {fused_run("small", 0.5), fused_run("large", 4)};
+  const Calibration calibration = calibrate(guessed_device(), models, runs);
+  EXPECT_NEAR(calibration.device.fused_speedup.at("convolution"), 1.25, 0.02);
+  EXPECT_NEAR(calibration.device.fused_speedup.at("pooling"), 1, 0.02);
+  EXPECT_FALSE(calibration.device.fused_speedup.contains("matmul"));
+  EXPECT_EQ(calibration.device.efficiency, calibrate(guessed_device(), models).device.efficiency);
+  ASSERT_EQ(calibration.kernels.size(), 2u);
+  EXPECT_NEAR(calibration.kernels[1].predicted_s / calibration.kernels[1].measured_s, 1, 0.02);
+  ASSERT_EQ(calibration.left_out_runs.size(), 2u);
+  const RunPrediction& large = calibration.left_out_runs[1];
+  EXPECT_EQ(large.model, "large");
+  EXPECT_EQ(large.unfused_measured_s, 1);
+  EXPECT_EQ(large.fused_measured_s, runs[1].use.device_s[0]);
+  EXPECT_NEAR(large.fused_s / large.fused_measured_s, 1, 0.05);
+  EXPECT_GT(large.unfused_s, large.fused_s);
+  // One run is enough to predict the other's, whose times are then not looked at.
+  const Calibration one = calibrate(guessed_device(), std::span(models).first(1), std::span(runs).first(1));
+  const double speedup = one.device.fused_speedup.at("convolution");
+  EXPECT_NEAR(speedup, 1.25, 0.02);
+  EXPECT_TRUE(one.left_out_runs.empty());
+}
+
 TEST(Calibrate, OneOpOfAClassDoesNotBecomeALaunchOverhead) {
   TimedModel model = timed(real_device(), "a", 1);
   model.ops.push_back({OpClass::matmul, DType::f32, 4e6, 8e6, 300e-6});
@@ -189,9 +227,30 @@ TEST(Calibrate, TakesTheOpsOfAGraphThatAProfileHas) {
   EXPECT_DOUBLE_EQ(model.ops[0].seconds, 3e-6);
   EXPECT_EQ(model.use.used, 2u);
   EXPECT_THROW(timed_model("g", dense_relu(), {}, parse_profile("op,cpu\ndense,1\n", "p"), "gpu"), InputError);
+  RooflineOptions merged;
+  merged.coarsen = 1;
+  EXPECT_THROW(timed_model("g", dense_relu(), merged, parse_profile("op,gpu\ndense,1\n", "p"), "gpu"), InputError);
+}
+
+TEST(Calibrate, TakesTheKernelsOfAFusedRunOnlyAsSuch) {
+  const std::string kernels = "op,gpu (us)\nactivations,2.5\nother,1\n", ops = "op,gpu\ndense,1\n";
   RooflineOptions fused;
   fused.fuse = true;
-  EXPECT_THROW(timed_model("g", dense_relu(), fused, parse_profile("op,gpu\ndense,1\n", "p"), "gpu"), InputError);
+  const TimedModel run = timed_model("g", dense_relu(), fused, parse_profile(kernels, "p"), "gpu");
+  ASSERT_EQ(run.ops.size(), 1u);
+  EXPECT_TRUE(run.rest.empty());
+  EXPECT_DOUBLE_EQ(run.ops[0].seconds, 2.5e-6);
+  EXPECT_DOUBLE_EQ(run.use.device_s.at(0), 3.5e-6);
+  const auto error = [](const RooflineOptions& options, const std::string& text) {
+    try {
+      timed_model("g", dense_relu(), options, parse_profile(text, "p"), "gpu");
+    } catch (const InputError& caught) {
+      return std::string(caught.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_THAT(error({}, kernels), HasSubstr("p: its rows are kernels of a run that fused ops, not ops"));
+  EXPECT_EQ(error(fused, ops), "p: its rows are ops one by one, not the kernels of a run that fused ops");
 }
 
 }  // namespace

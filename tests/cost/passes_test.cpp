@@ -35,12 +35,23 @@ TEST(LowerWithPasses, ADeviceRefusesAMergedOpWithATypeInsideThatItRefuses) {
   EXPECT_THAT(fused.unmatched_unsupported, testing::IsEmpty());
 }
 
-TEST(LowerWithPasses, CoarseningAndContractionLeaveFewerOps) {
-  EXPECT_EQ(lower(dense_relu(), two_speeds(), options_of("coarsen", {std::int64_t{1}, "test"}), "d").problem.op_count(),
-            1U);
-  EXPECT_EQ(
-      lower(dense_relu(), two_speeds(), options_of("contract", {std::string("chain"), "test"}), "d").problem.op_count(),
-      1U);
+// What is placed together is still launched one by one: MatMul and Relu of lower_test.cpp take 34 and 12.4 us.
+TEST(LowerWithPasses, CoarseningAndContractionLeaveFewerOpsThatTakeTheSumOfTheirTimes) {
+  for (const RooflineOptions& options :
+       {options_of("coarsen", {std::int64_t{1}, "test"}), options_of("contract", {std::string("chain"), "test"})}) {
+    const Problem problem = lower(dense_relu(), two_speeds(), options, "d").problem;
+    ASSERT_EQ(problem.op_count(), 1U);
+    EXPECT_EQ(problem.time(OpId{0}, DeviceId{0}), 46'400'000);
+  }
+}
+
+TEST(LowerWithPasses, AFusedSpeedupIsOfTheWorkNotOfTheLaunch) {
+  Machine machine = two_speeds();
+  machine.devices[0].fused_speedup = {{"matmul", 2}, {"elementwise", 50}};
+  const Lowered fused = lower(dense_relu(), machine, options_of("fuse", {true, "test"}), "dense");
+  EXPECT_EQ(fused.problem.time(OpId{0}, DeviceId{0}), 12'030'000 + 10 * us);
+  const Lowered apart = lower(dense_relu(), machine, options_of("fuse", {false, "test"}), "dense");
+  EXPECT_EQ(apart.problem.time(OpId{0}, DeviceId{0}), 34 * us);
 }
 
 TEST(LowerWithPasses, CoLocationBecomesGroupsOfTheProblem) {

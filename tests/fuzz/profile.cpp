@@ -73,10 +73,18 @@ using Times = std::map<std::pair<std::string, std::uint32_t>, double>;
 Times times_of(const Profile& profile) {
   Times times;
   for (const ProfileRow& row : profile.rows) {
-    if (row.op.empty() || !(row.seconds >= 0) || !std::isfinite(row.seconds)) std::abort();
-    if (row.device >= profile.devices.size()) std::abort();
-    if (!times.emplace(std::pair(row.op, row.device), row.seconds).second) std::abort();
+    if (row.op.empty() || row.seconds.size() != profile.devices.size()) std::abort();
+    bool measured = false;
+    for (std::uint32_t device = 0; device < row.seconds.size(); ++device) {
+      const double seconds = row.seconds[device];
+      if (std::isnan(seconds)) continue;
+      if (!(seconds >= 0) || !std::isfinite(seconds)) std::abort();
+      if (!times.emplace(std::pair(row.op, device), seconds).second) std::abort();
+      measured = true;
+    }
+    if (!measured) std::abort();
   }
+  if (!std::isnan(profile.run_s) && !(profile.run_s > 0 && std::isfinite(profile.run_s))) std::abort();
   if (times.empty()) std::abort();
   return times;
 }

@@ -31,17 +31,24 @@ struct RooflineOptions {
 };
 void describe(RooflineOptions& options, OptionVisitor& visit);
 
-// Prune, expand to a training step, fuse, contract and coarsen as asked, make shared parameters ops of their own, bind
-// co-location groups (graph/passes.hpp), with one map back to the ops of `graph`. `place` begins messages. InputError
-// if a training step is to be expanded again, or the model names no layers where they are asked for.
+// The passes (graph/passes.hpp) that say what is computed: prune, expand to a training step, fuse. The ops of the
+// result are the kernels that a runtime launches. `place` begins messages. InputError if a training step is to be
+// expanded again.
+PassResult kernel_passes(const Graph& graph, const RooflineOptions& options, const std::string& place);
+
+// The passes that say what is placed: contract and coarsen as asked, make shared parameters ops of their own, bind
+// co-location groups. InputError if the model names no layers where they are asked for.
+PassResult grouping_passes(const Graph& kernels, const RooflineOptions& options);
+
+// Both, with one map back to the ops of `graph`.
 PassResult apply_passes(const Graph& graph, const RooflineOptions& options, const std::string& place);
 
 // The ops that a device can run, each once.
 struct DeviceCost {
   std::size_t ops = 0;
   double seconds = 0;
-  std::size_t measured_ops = 0;  // of these, from a profile
-  double measured_s = 0;
+  std::size_t measured_ops = 0;  // of these, all of whose time is from a profile
+  double measured_s = 0;         // time that is from a profile
 };
 
 struct Lowered {
@@ -55,14 +62,15 @@ struct Lowered {
   std::vector<DeviceCost> costs;                   // per device; op after op, as the problem has them
 };
 
-// Passes, then a time for each op and device (cost/roofline.hpp), tensors with their bytes (0 where unknown, see
+// Passes, then a time for each op and device: that of its kernels (cost/roofline.hpp) one after the other, for what is
+// merged to be placed together is still launched one by one. Tensors with their bytes (0 where unknown, see
 // cost_warnings), control dependencies as tensors of 0 bytes. A parameter is resident with its op; one that several ops
 // use is counted once too, as the tensor of its `Variable` op (frameworks hand out the buffer, not a copy), which lives
 // from the start of the step to its last reader, its update in training. Inputs of the graph are on every device from
 // the start and do not appear. `name` names the problem and begins messages. InputError if nothing is left to place, a
 // training step is to be expanded again, no device can run an op, or a device lacks the peak of a dtype that the graph
 // computes in. Times that `profiles` have replace the roofline's, also where the machine says that a device cannot run
-// the op.
+// the op (cost/measured.hpp).
 Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions& options, const std::string& name,
               std::span<const DeviceProfile> profiles = {});
 

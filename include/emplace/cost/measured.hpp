@@ -18,29 +18,48 @@ struct DeviceProfile {
   std::string device;
 };
 
-// What became of a profile's rows. Together: rows.
+// Times that are not used.
+struct UnusedTimes {
+  std::size_t times = 0;
+  std::vector<std::string> ops;  // each once
+};
+
+// What became of a profile's times. Together: times.
 struct ProfileUse {
   std::string file;
-  std::size_t rows = 0;
-  std::size_t used = 0;                 // of ops of the problem, or of ops that were merged into one
-  std::size_t folded = 0;               // of ops that the passes fold away
-  double folded_s = 0;                  // their times together
-  std::vector<std::string> unmatched;   // names that no op of the graph has
-  std::vector<std::string> other_type;  // names of ops that have another type in the graph: kernels of fused ops
-  std::vector<std::string> partial;     // names of ops merged into one with others that were not measured
+  bool fused_run = false;
+  std::size_t times = 0;
+  std::size_t used = 0;          // of ops of the problem, or of ops that were fused into one
+  std::size_t folded = 0;        // of ops that the passes fold away
+  double folded_s = 0;           // these times together
+  UnusedTimes unmatched;         // that no op of the graph has
+  UnusedTimes other_type;        // of ops that have another type in the graph
+  UnusedTimes partial;           // of ops fused into one with others that were not measured
+  UnusedTimes fused;             // of the kernels of a fused run, where ops are not fused here
+  std::vector<double> device_s;  // per device of the machine: all its times together, used or not; 0: none
+  double run_s = 0;              // Profile::run_s
 };
 
 struct MeasuredTimes {
-  std::vector<double> seconds;  // ops of the graph after passes x devices; NaN: not measured
+  std::vector<double> seconds;  // kernels x devices; NaN: not measured
   std::vector<ProfileUse> profiles;
 };
 
-// `passed` is `input` after passes. An op that stands for several merged ones lasts as long as these, if all that work
-// were measured, times what the roofline says of it over what it says of them: merging saves launches and traffic.
+// Was the profile made of a run in which the runtime fused ops and chose layouts for the whole graph? Such kernels are
+// named for the tensor that they make, ONNX Runtime's in blocked layout `<tensor>_nchwc`: a row names a tensor of an
+// op.
+bool is_fused_run(const Profile& profile, const Graph& graph);
+
+// `kernels` is `input` after kernel_passes (cost/lower.hpp), `fused` whether fusion was one of them. Where it was, the
+// rows of a fused run are the times of kernels: those that name one of its ops or of the tensors that these make,
+// together. Other rows are the times of ops one by one. Of these a kernel that is one op takes that op's; one that was
+// fused of several, all of them measured, takes the times of those of its own class (the convolution that activations
+// joined; the others do their work on values that the kernel has at hand). With fusion that is multiplied by what the
+// roofline says of the kernel over what it says of these ops.
 // InputError for devices that the machine lacks, a profile that does not say its device on a machine of several, an op
-// that two profiles time on one device, and a profile that fits no op at all.
-MeasuredTimes measured_times(const PassResult& passed, const Graph& input, const Machine& machine,
-                             std::span<const DeviceProfile> profiles);
+// that two profiles of one kind time on one device, and a profile that fits no op at all.
+MeasuredTimes measured_times(const PassResult& kernels, const Graph& input, const Machine& machine,
+                             std::span<const DeviceProfile> profiles, bool fused);
 
 // Positions of the devices that `name` means: the device called so, or all called name:0, name:1, ...; InputError with
 // the nearest name if there are none.

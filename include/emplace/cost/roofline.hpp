@@ -18,12 +18,14 @@ DType compute_dtype(const Graph& graph, OpId op);
 // A device's figures, looked up once.
 class Roofline {
  public:
-  explicit Roofline(const MachineDevice& device);
+  // `fused`: of kernels in a run that fuses, which are faster by the device's `fused_speedup`.
+  explicit Roofline(const MachineDevice& device, bool fused = false);
 
   // With the device's figures for the op's class and dtype,
   //   compute = (flops + half_flops) / (peak x efficiency)                         0 for an op without FLOPs
   //   traffic = (bytes + half_bytes) / (memory bandwidth x memory_efficiency)      0 for an op without bytes
-  //   seconds = max(compute, traffic) + (1 - overlap) x min(compute, traffic) + launch overhead
+  //   work    = max(compute, traffic) + (1 - overlap) x min(compute, traffic)      / fused_speedup, in a fused run
+  //   seconds = work + launch overhead
   // so that an op of few FLOPs reaches the share efficiency x flops / (flops + half_flops) of the peak. With overlap 1
   // (the default) this is the roofline of Williams, Waterman and Patterson 2009.
   // 0 for ops of class `free`: they do no work and are not launched. NaN: the device cannot run the type. A dtype
@@ -38,7 +40,7 @@ class Roofline {
   std::string name_;
   std::array<double, dtype_count> peak_flops_{};  // 0: none
   struct ClassFigures {
-    double efficiency, half_flops, bytes_per_s, half_bytes;
+    double efficiency, half_flops, bytes_per_s, half_bytes, speedup;
   };
   std::array<ClassFigures, class_count> classes_{};
   double overlap_;
