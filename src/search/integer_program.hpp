@@ -38,7 +38,7 @@ struct IntegerAnswer {
 };
 
 // CBC repeats itself for the same program and limit of nodes. Its tolerances are 1e-6 and below: scale the program so
-// that this is small. An interrupt (SIGINT) ends it like a limit.
+// that this is small. It prints nothing and leaves signals alone.
 IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limits);
 
 }  // namespace emplace

@@ -78,20 +78,47 @@ void SplitProgram::add_memory() {
   }
 }
 
-// Of the heaviest units, the i-th may use only the first i devices of a kind: which of the equal devices a unit goes to
-// changes nothing, so number them by the first of these units that they hold.
+// Which of several equal devices a unit goes to changes nothing. So the first may be one of those that hold the most of
+// a set of units that only this kind can take: at least their number over the number of devices, rounded up. (Without
+// this the relaxation, which spreads units evenly, has no idea that of 25 equal units on 6 devices 5 share one.) The
+// others are numbered by the first of the heaviest units that they hold: the i-th may go to the first or to one of the
+// i after it.
 void SplitProgram::add_symmetry() {
-  std::vector<Ticks> work(units_, 0);
+  const std::size_t kinds = kinds_.size();
+  std::vector<double> work(units_ * kinds, 0);
   for (std::size_t op = 0; op < problem_.op_count(); ++op)
-    for (std::size_t d = 0; d < problem_.device_count(); ++d)
-      work[unit_of_op_[op]] += std::max<Ticks>(0, problem_.time(OpId{op}, DeviceId{d}));
-  std::vector<std::size_t> order(units_);
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t unit) { return work[unit]; });
-  for (const DeviceKind& kind : kinds_)
-    for (std::size_t i = 0; i < std::min(order.size(), kind.devices.size()); ++i)
-      for (std::size_t later = i + 1; later < kind.devices.size(); ++later)
-        program_.upper[static_cast<std::size_t>(x(order[i], kind.devices[later]))] = 0;
+    for (std::size_t k = 0; k < kinds; ++k) {
+      const Ticks time = kinds_[k].time(problem_, op);
+      work[unit_of_op_[op] * kinds + k] += time == cannot_run ? unlimited : static_cast<double>(time) / unit_;
+    }
+  const double limit = options_.better_than ? scale : unlimited;
+  for (std::size_t k = 0; k < kinds; ++k) {
+    const std::vector<std::uint8_t>& devices = kinds_[k].devices;
+    std::vector<std::size_t> order(units_), only_here;
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t unit) { return work[unit * kinds + k]; });
+    for (const std::size_t unit : order) {
+      bool elsewhere = false;
+      for (std::size_t other = 0; other < kinds; ++other)
+        elsewhere = elsewhere || (other != k && work[unit * kinds + other] <= limit);
+      if (!elsewhere) only_here.push_back(unit);
+    }
+    // The set that makes the first device heaviest: the j heaviest, of which it takes the lightest at least.
+    std::size_t best = 0;
+    double heaviest = 0;
+    for (std::size_t j = 1; j <= only_here.size(); ++j) {
+      double least = 0;
+      for (std::size_t i = j - (j + devices.size() - 1) / devices.size(); i < j; ++i)
+        least += work[only_here[i] * kinds + k];
+      if (least > heaviest) best = j, heaviest = least;
+    }
+    Terms count;
+    for (std::size_t i = 0; i < best; ++i) count.emplace_back(x(only_here[i], devices[0]), 1);
+    if (best > 0) program_.add_row(count, static_cast<double>((best + devices.size() - 1) / devices.size()), unlimited);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      for (std::size_t later = i + 2; later < devices.size(); ++later)
+        program_.upper[static_cast<std::size_t>(x(order[i], devices[later]))] = 0;
+  }
 }
 
 void SplitProgram::add_loads() {

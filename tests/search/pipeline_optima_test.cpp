@@ -96,11 +96,22 @@ TEST_F(PipelineOptima, AreTheSameWithoutMergingIdleOps) {
   }
 }
 
-TEST_F(PipelineOptima, OfAnySplitIsProvedByMilpWhereItIsQuick) {
-  const Problem problem = partitioning_instance("OperatorGraphs/bert_l-3_inference");
-  const PlacerResult result = place_pipeline("milp", problem, {{"contiguous", "no"}});
-  EXPECT_TRUE(result.proved_optimal);
-  EXPECT_NEAR(load_ms(result), 21.908376104, tolerance);
+TEST_F(PipelineOptima, OfAnySplitAreProvedByMilp) {
+  const Row rows[] = {
+      {"LayerGraphs/bert24_inference", -1, -1, 17.71471875},
+      {"LayerGraphs/bert24_training", -1, -1, 39.789538879},
+      {"OperatorGraphs/bert_l-3_inference", -1, -1, 21.908376104},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.instance);
+    const Problem problem = partitioning_instance(row.instance);
+    const PlacerResult result = place_pipeline("milp", problem, {{"contiguous", "no"}});
+    EXPECT_TRUE(result.outcome.feasible());
+    EXPECT_NEAR(load_ms(result), row.load, tolerance);
+    EXPECT_TRUE(result.proved_optimal);
+    EXPECT_LE(result.lower_bound, result.outcome.makespan);
+    EXPECT_NEAR(static_cast<double>(result.lower_bound) * 1e-9, row.load, 3e-6 * row.load);
+  }
 }
 
 struct Counts {
