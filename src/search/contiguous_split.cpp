@@ -14,10 +14,28 @@ ContiguousSplitter::ContiguousSplitter(const PlacerRequest& request, std::string
       deadline_(request.seconds),
       kinds_(device_kinds(*request.problem)),
       classes_(split_classes(*request.problem, merge_idle)),
-      piece_(*request.problem, kinds_, classes_, request.pipeline) {}
+      piece_(*request.problem, kinds_, classes_.of_op, classes_.count(), request.pipeline) {}
 
 std::optional<std::vector<std::uint8_t>> ContiguousSplitter::along_one_order() {
-  return solve(prefixes_of(depth_first_order(classes_)));
+  const std::vector<std::uint32_t> order = depth_first_order(classes_);
+  bound_by_blocks(order);
+  return solve(prefixes_of(order));
+}
+
+// Cutting only between blocks of the order takes hardly any time; what that reaches bounds the pieces worth a look.
+void ContiguousSplitter::bound_by_blocks(const std::vector<std::uint32_t>& order) {
+  constexpr std::size_t blocks = 256;
+  if (order.size() < 4 * blocks || IdealProgram::most_ideals(kinds_) <= blocks) return;
+  const std::size_t length = (order.size() + blocks - 1) / blocks;
+  std::vector<std::uint32_t> block_of_class(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) block_of_class[order[i]] = static_cast<std::uint32_t>(i / length);
+  std::vector<std::uint32_t> block_of_op, sequence;
+  for (const std::uint32_t c : classes_.of_op) block_of_op.push_back(block_of_class[c]);
+  for (std::uint32_t block = 0; block * length < order.size(); ++block) sequence.push_back(block);
+  PieceLoad piece(*request_.problem, kinds_, block_of_op, sequence.size(), request_.pipeline);
+  const Ideals prefixes = prefixes_of(sequence);
+  IdealProgram program(prefixes, kinds_, piece, [&] { return deadline_.passed(); });
+  if (const auto split = least_load(program, request_.pipeline)) most_ = split->load + split->forward_load;
 }
 
 bool ContiguousSplitter::find_ideals(std::size_t most) {

@@ -9,6 +9,7 @@
 #include "deadline.hpp"
 #include "emplace/search/placer.hpp"
 #include "ideal_program.hpp"
+#include "split_classes.hpp"
 
 namespace emplace {
 
@@ -29,6 +30,7 @@ class ContiguousSplitter {
   [[nodiscard]] bool stopped() const { return stopped_; }
 
  private:
+  void bound_by_blocks(const std::vector<std::uint32_t>& order);
   std::optional<std::vector<std::uint8_t>> solve(const Ideals& ideals);
 
   const PlacerRequest& request_;

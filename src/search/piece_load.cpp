@@ -2,16 +2,16 @@
 
 namespace emplace {
 
-PieceLoad::PieceLoad(const Problem& problem, const std::vector<DeviceKind>& kinds, const SplitClasses& classes,
-                     const PipelineOptions& options)
+PieceLoad::PieceLoad(const Problem& problem, const std::vector<DeviceKind>& kinds,
+                     const std::vector<std::uint32_t>& class_of_op, std::size_t classes, const PipelineOptions& options)
     : kinds_(kinds.size()),
       phases_(options.separate_phases ? 2 : 1),
       overlap_(options.overlap),
-      tensors_(split_tensors(problem, kinds, classes.of_op)),
+      tensors_(split_tensors(problem, kinds, class_of_op)),
       routes_missing_(tensors_.routes_missing),
-      class_time_(classes.count() * kinds_ * phases_, 0),
-      class_cannot_(classes.count() * kinds_, 0),
-      class_bytes_(classes.count(), 0),
+      class_time_(classes * kinds_ * phases_, 0),
+      class_cannot_(classes * kinds_, 0),
+      class_bytes_(classes, 0),
       compute_(kinds_ * phases_, 0),
       transfer_(kinds_ * phases_, 0),
       cannot_(kinds_, 0),
@@ -23,7 +23,7 @@ PieceLoad::PieceLoad(const Problem& problem, const std::vector<DeviceKind>& kind
     if (kinds[k].transfers.pays) paying_.push_back(k);
   }
   for (std::size_t op = 0; op < problem.op_count(); ++op) {
-    const std::size_t c = classes.of_op[op];
+    const std::size_t c = class_of_op[op];
     class_bytes_[c] += problem.resident[op];
     const std::size_t phase = phases_ == 2 && problem.is_backward(OpId{op}) ? 1 : 0;
     for (std::size_t k = 0; k < kinds_; ++k) {
@@ -34,7 +34,7 @@ PieceLoad::PieceLoad(const Problem& problem, const std::vector<DeviceKind>& kind
         class_time_[(c * kinds_ + k) * phases_ + phase] += time;
     }
   }
-  std::vector<std::vector<End>> ends(classes.count());
+  std::vector<std::vector<End>> ends(classes);
   for (std::uint32_t t = 0; t < tensors_.count(); ++t) {
     ends[tensors_.producer[t]].push_back({t, true});
     for (const std::uint32_t c : tensors_.consumers[t]) ends[c].push_back({t, false});

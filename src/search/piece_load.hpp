@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "device_kinds.hpp"
-#include "split_classes.hpp"
 #include "split_tensors.hpp"
 
 namespace emplace {
 
 class PieceLoad {
  public:
-  PieceLoad(const Problem& problem, const std::vector<DeviceKind>& kinds, const SplitClasses& classes,
-            const PipelineOptions& options);
+  // `class_of_op` may be any grouping of the ops into `classes`.
+  PieceLoad(const Problem& problem, const std::vector<DeviceKind>& kinds, const std::vector<std::uint32_t>& class_of_op,
+            std::size_t classes, const PipelineOptions& options);
 
   void add(std::uint32_t c);     // a class that is not in the set
   void remove(std::uint32_t c);  // one that is

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "../../src/search/contiguous_split.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/search/bound.hpp"
 #include "pipeline_table.hpp"
@@ -83,6 +84,32 @@ TEST(PipelineDp, IsNeverWorseWithMoreDevicesOrMoreMemory) {
     }
     RC_ASSERT(load() <= before);
   }));
+}
+
+TEST(PipelineDpl, IsTheBestCutOfALongChain) {
+  // 1500 ops: long enough to be bounded by blocks first. A chain has one order, so dp looks at the same splits; and
+  // blocks of 6 ops alone would be off, with heavy ops at odd places and cheap cuts in few.
+  Partitioning chain;
+  for (int v = 0; v < 1500; ++v) {
+    chain.nodes.push_back(
+        {.accelerator = 1.0 + (v * 7919 % 97 == 0 ? 40 : 0), .cpu = 25, .cost = v * 31 % 13 == 0 ? 0.5 : 5, .size = 1});
+    if (v > 0) chain.edges.emplace_back(v - 1, v);
+  }
+  chain.accelerators = 5;
+  chain.cpus = 1;
+  chain.memory = 350;
+  const Problem problem = chain.problem();
+  const PlacerResult linear = place_pipeline("dpl", problem);
+  EXPECT_TRUE(linear.outcome.feasible());
+  // Without the bound by blocks: over_ideals() from the start.
+  PlacerRequest request;
+  request.problem = &problem;
+  request.objective = Objective::pipeline;
+  ContiguousSplitter splitter(request, "test", true);
+  ASSERT_TRUE(splitter.find_ideals(2000));
+  const auto split = splitter.over_ideals();
+  ASSERT_TRUE(split.has_value());
+  EXPECT_EQ(make_pipeline_engine(problem)->evaluate({*split, {}}).makespan, linear.outcome.makespan);
 }
 
 TEST(PipelineDp, NeedsTheObjectivePipeline) {

@@ -142,7 +142,7 @@ TEST_F(PipelineOptima, HaveTheListedNumbersOfClassesIdealsAndPairs) {
     const auto ideals = enumerate_ideals(classes.before, classes.after, 10000);
     ASSERT_TRUE(ideals.has_value());
     EXPECT_EQ(ideals->count(), row.ideals);
-    PieceLoad piece(problem, kinds, classes, {});
+    PieceLoad piece(problem, kinds, classes.of_op, classes.count(), {});
     IdealProgram program(*ideals, kinds, piece);
     EXPECT_TRUE(program.solve().has_value());
     EXPECT_EQ(program.pairs(), row.pairs);
