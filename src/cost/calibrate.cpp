@@ -191,8 +191,8 @@ TimedModel timed_model(const std::string& name, const Graph& graph, const Roofli
   if (is_fused_run(profile, graph) != options.fuse)
     throw InputError(profile.file, "its rows are {}",
                      options.fuse
-                         ? "ops one by one, not the kernels of a run that fused ops"
-                         : "kernels of a run that fused ops, not ops: calibrate takes it as a fused run, besides "
+                         ? "no kernels of a run that fused ops: none names a tensor that an op makes"
+                         : "kernels of a run that fused ops, not ops: calibrate takes it with --fused, besides "
                            "a profile of the ops one by one");
   const PassResult kernels = kernel_passes(graph, options, name);
   // A machine of the one device that is calibrated: whatever the profile measured, it measured there.

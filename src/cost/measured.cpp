@@ -93,8 +93,12 @@ class Matching {
         ++use.times;
         for (const std::size_t device : devices[column]) use.device_s[device] += row.seconds[column];
         const MeasuredTime time{row, row.seconds[column], devices[column]};
-        use.fused_run ? place_kernel(time, use) : place_op(time, use);
+        if (use.fused_run)
+          place_kernel(time, use);
+        else
+          place_op(time, use);
       }
+    if (use.times == 0) throw InputError(use.file, "the column {} holds no time", quote(given.device));
     if (use.used + use.fused.times == 0 && pending_.back().empty())
       throw InputError(use.file, "none of its {} times is of an op of the graph: {}", use.times,
                        some_ops(use.unmatched.ops.empty() ? use.other_type.ops : use.unmatched.ops, &input_));

@@ -250,7 +250,8 @@ TEST(Calibrate, TakesTheKernelsOfAFusedRunOnlyAsSuch) {
     return std::string("no error");
   };
   EXPECT_THAT(error({}, kernels), HasSubstr("p: its rows are kernels of a run that fused ops, not ops"));
-  EXPECT_EQ(error(fused, ops), "p: its rows are ops one by one, not the kernels of a run that fused ops");
+  EXPECT_EQ(error(fused, ops),
+            "p: its rows are no kernels of a run that fused ops: none names a tensor that an op makes");
 }
 
 }  // namespace

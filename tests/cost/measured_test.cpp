@@ -224,6 +224,7 @@ TEST(BadMeasurements, ProfilesThatFitNothingOrNoDeviceAreRefused) {
             "p.tsv: machine 'two-speeds' has no device 'slaw' (did you mean 'slow'?)");
   EXPECT_EQ(error_with({profile("op,fast,slow\ndense,1,1\n", "slaw")}),
             "p.tsv: the profile has no column 'slaw' (did you mean 'slow'?)");
+  EXPECT_EQ(error_with({profile("op,fast,slow\ndense,1,\n", "slow")}), "p.tsv: the column 'slow' holds no time");
   const DeviceProfile once = profile("op,fast\ndense,1\n");
   EXPECT_EQ(error_with({once, once}), "p.tsv:2: op 'dense' is timed on device 'fast' a second time");
 }
