@@ -36,7 +36,7 @@ class EarliestTaskFirst {
       : problem_(problem),
         units_(units),
         favourite_(favourite),
-        schedule_(problem, units, view),
+        schedule_(problem, units, view, accelerators(problem)),
         queues_(units.devices),
         level_(problem.op_count(), 0),
         waits_(problem.op_count()),

@@ -9,8 +9,8 @@
 
 namespace emplace {
 
-// Ops are appended to devices, ties go to the op of the longest way to the end (without transfers), then to the first
-// device. Transfers wait for no channel.
+// Accelerators are used as long as they can run a unit and hold it. Ops are appended to devices, ties go to the op of
+// the longest way to the end (without transfers), then to the first device. Transfers wait for no channel.
 //
 // `favourite`: N, the consumer that an op wants behind it on its device, or the number of ops: none. After an op with a
 // favourite the device is kept for that one for as long as the op's output would travel (the longest route): another op

@@ -1,5 +1,5 @@
-// m-TOPO (Baechi, section 3.1): units in topological order fill one device after the other, each up to an equal share
-// of all memory that is needed plus the largest unit, and never beyond its own memory.
+// m-TOPO (Baechi, section 3.1): units in topological order fill one accelerator after the other, each up to an equal
+// share of all memory that is needed plus the largest unit, and never beyond its own memory; then the CPUs.
 #include <algorithm>
 
 #include "methods.hpp"
@@ -10,29 +10,37 @@ namespace emplace {
 namespace {
 
 Placement m_topo(const Problem& problem, const Units& units, MemoryView view) {
+  std::vector<std::size_t> order;
+  const std::vector<std::uint8_t> preferred = accelerators(problem);
+  for (const int wanted : {1, 0})
+    for (std::size_t d = 0; d < units.devices; ++d)
+      if (preferred[d] == wanted) order.push_back(d);
+  const auto sharing = std::count(preferred.begin(), preferred.end(), 1);
+
   Bytes sum = 0, largest = 0;
   for (std::size_t unit = 0; unit < units.count(); ++unit) {
     sum += units.memory(unit, view);
     largest = std::max(largest, units.memory(unit, view));
   }
-  const Bytes share = sum / static_cast<Bytes>(units.devices) + largest;
+  const Bytes share = sum / sharing + largest;
   std::vector<Bytes> used(units.devices, 0);
   std::vector<std::uint8_t> of_unit(units.count());
-  std::size_t filling = 0;
+  std::size_t filling = 0;  // positions in `order`
   for (std::size_t unit = 0; unit < units.count(); ++unit) {
     const Bytes need = units.memory(unit, view);
-    const auto fits = [&](std::size_t d) { return used[d] + need <= std::min(share, problem.devices[d].memory); };
+    const auto runs = [&](std::size_t at) { return units.grouping.allows(unit, order[at]); };
+    const auto fits = [&](std::size_t at) {
+      return used[order[at]] + need <= std::min(share, problem.devices[order[at]].memory);
+    };
     // What this device cannot run goes to the next that can and has room, and the filling goes on here.
-    while (filling + 1 < units.devices && units.grouping.allows(unit, filling) && !fits(filling)) ++filling;
+    while (filling + 1 < order.size() && runs(filling) && !fits(filling)) ++filling;
     std::size_t at = filling;
-    while (at < units.devices && !(units.grouping.allows(unit, at) && fits(at))) ++at;
-    if (at == units.devices) {  // an earlier one with room, or none at all
-      at = 0;
-      while (at < filling && !(units.grouping.allows(unit, at) && fits(at))) ++at;
-      if (!units.grouping.allows(unit, at) || !fits(at)) at = units.fastest[unit];
-    }
-    used[at] += need;
-    of_unit[unit] = static_cast<std::uint8_t>(at);
+    while (at < order.size() && !(runs(at) && fits(at))) ++at;
+    for (std::size_t earlier = 0; at == order.size() && earlier < filling; ++earlier)
+      if (runs(earlier) && fits(earlier)) at = earlier;
+    const std::size_t device = at == order.size() ? units.fastest[unit] : order[at];
+    used[device] += need;
+    of_unit[unit] = static_cast<std::uint8_t>(device);
   }
   return units.grouping.expand(of_unit);
 }

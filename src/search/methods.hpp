@@ -16,6 +16,7 @@ PlacerEntry cpop_placer();
 PlacerEntry peft_placer();
 PlacerEntry m_topo_placer();
 PlacerEntry m_etf_placer();
+PlacerEntry m_sct_placer();
 PlacerEntry dp_placer();
 PlacerEntry dpl_placer();
 PlacerEntry milp_placer();

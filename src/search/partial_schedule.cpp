@@ -11,10 +11,12 @@ namespace {
 constexpr Ticks no_route = Ticks{1} << 60;
 }
 
-PartialSchedule::PartialSchedule(const Problem& problem, const Units& units, MemoryView view)
+PartialSchedule::PartialSchedule(const Problem& problem, const Units& units, MemoryView view,
+                                 std::vector<std::uint8_t> preferred)
     : problem_(problem),
       units_(units),
       view_(view),
+      preferred_(preferred.empty() ? std::vector<std::uint8_t>(units.devices, 1) : std::move(preferred)),
       device_(problem.op_count(), 0),
       start_(problem.op_count(), -1),
       ready_(problem.op_count() * units.devices, 0),
@@ -41,13 +43,14 @@ std::span<const std::uint8_t> PartialSchedule::candidates(std::uint32_t op) {
     candidates_.push_back(unit_device_[unit]);
     return candidates_;
   }
-  Bytes least = std::numeric_limits<Bytes>::max();
+  using Worth = std::pair<Bytes, bool>;
+  Worth best{std::numeric_limits<Bytes>::max(), true};
   for (std::size_t d = 0; d < units_.devices; ++d) {
     if (!units_.grouping.allows(unit, d)) continue;
-    const Bytes overflow = overflow_with(unit, d);
-    if (overflow > least || (overflow == least && overflow > 0)) continue;
-    if (overflow < least) candidates_.clear();
-    least = overflow;
+    const Worth worth{overflow_with(unit, d), preferred_[d] == 0};
+    if (worth > best) continue;
+    if (worth < best) candidates_.clear();
+    best = worth;
     candidates_.push_back(static_cast<std::uint8_t>(d));
   }
   return candidates_;

@@ -17,10 +17,13 @@ namespace emplace {
 // better, and it is the evaluator that scores the placement. Where there is no route a transfer takes 2^60 ticks.
 class PartialSchedule {
  public:
-  PartialSchedule(const Problem& problem, const Units& units, MemoryView view);
+  // `preferred`: D, 1 for the devices to use as long as they can run a unit and hold it; empty: all.
+  PartialSchedule(const Problem& problem, const Units& units, MemoryView view,
+                  std::vector<std::uint8_t> preferred = {});
 
   // Where the op may go, ascending, until the next call: where its group is; else where all of its unit can run and
-  // memory is left, and if that is nowhere the device that would be over its memory by least.
+  // memory is left, and if that is nowhere the devices that would be over their memory by least. Of these the preferred
+  // ones, if there are any.
   std::span<const std::uint8_t> candidates(std::uint32_t op);
   // When all inputs from ops placed so far would be there.
   [[nodiscard]] Ticks ready(std::uint32_t op, std::uint8_t device) const {
@@ -55,6 +58,7 @@ class PartialSchedule {
   const Problem& problem_;
   const Units& units_;
   const MemoryView view_;
+  const std::vector<std::uint8_t> preferred_;
   std::vector<std::uint8_t> device_;          // N
   std::vector<Ticks> start_;                  // N, -1: not placed
   std::vector<Ticks> ready_;                  // N x D

@@ -40,4 +40,11 @@ Bytes Units::memory(std::size_t unit, MemoryView view) const {
   return 0;
 }
 
+std::vector<std::uint8_t> accelerators(const Problem& problem) {
+  std::vector<std::uint8_t> mask;
+  for (const Device& device : problem.devices) mask.push_back(device.kind == "cpu" ? 0 : 1);
+  if (std::count(mask.begin(), mask.end(), 1) == 0) mask.assign(mask.size(), 1);
+  return mask;
+}
+
 }  // namespace emplace

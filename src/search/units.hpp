@@ -34,4 +34,8 @@ struct Units {
   }
 };
 
+// D: 1 for every device that is no CPU, and for all where that would leave none: what Baechi and the partitioners of
+// the papers spread a model over.
+std::vector<std::uint8_t> accelerators(const Problem& problem);
+
 }  // namespace emplace

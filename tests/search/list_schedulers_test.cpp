@@ -14,6 +14,7 @@ namespace emplace {
 namespace {
 
 using namespace testing;
+using ::testing::HasSubstr;
 
 PlacerResult place(const std::string& method, const Problem& problem, const ConfigTable& options = {},
                    Schedule schedule = Schedule::in_order) {
@@ -173,6 +174,23 @@ TEST(MEtf, LeavesADeviceWhoseMemoryIsGone) {
   EXPECT_TRUE(result.outcome.feasible());
   EXPECT_EQ(result.evaluations, 1u);
   EXPECT_EQ(std::count(result.placement.device.begin(), result.placement.device.end(), 0), 1);
+}
+
+// a(3) -> {b(6) -> d(1), c(1)}, transfers of 4: of a's consumers the longer way on, b, is the favourite.
+TEST(MSct, KeepsADeviceFreeForTheFavouriteConsumer) {
+  const Problem problem =
+      tiny(plain_devices(2), {{"a", {3, 3}}, {"b", {6, 6}}, {"c", {1, 1}}, {"d", {1, 1}}}, {{0, 1}, {0, 2}, {1, 3}}, 4);
+  const PlacerResult result = place("m-sct", problem);
+  EXPECT_EQ(result.placement.device[0], result.placement.device[1]) << "b follows a";
+  EXPECT_EQ(result.placement.device[1], result.placement.device[3]) << "d follows b";
+  EXPECT_DOUBLE_EQ(milliseconds(result), 10);  // 3 + 6 + 1; c fits beside or before d
+  EXPECT_EQ(result.note, "");
+}
+
+TEST(MSct, SaysWhereTheLinearProgramWouldBeTooLarge) {
+  ConfigTable options("command line");
+  options.set("most_edges", {std::int64_t{2}, "command line"});
+  EXPECT_THAT(place("m-sct", fork_join(3), options).note, HasSubstr("costliest transfers"));
 }
 
 // Ops that need more than there is: every device fills up while ops are queued for it.
