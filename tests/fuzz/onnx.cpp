@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 #include <random>
 #include <string>
 #include <vector>
@@ -15,6 +16,16 @@
 #include "emplace/base/log.hpp"
 #include "emplace/formats/reader.hpp"
 #include "emplace/graph/op_table.hpp"
+
+// Some of libonnx's functions ask for as much memory as an attribute says. In the program that is a bad_alloc, because
+// the child process that runs them has a limit; a sanitizer would end the process instead.
+void* operator new(std::size_t bytes) {
+  void* memory = bytes > std::size_t{1} << 30 ? nullptr : std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t largest);
 
