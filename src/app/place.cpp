@@ -65,6 +65,7 @@ ExitCode run_place(const Arguments& arguments) {
   if (arguments.json) {
     print_json(to_json(PlacementReport{arguments.method, &problem, &result.placement, result.outcome, schedule,
                                        objective, result.evaluations, seconds, bound.ticks, proved}));
+    if (!result.note.empty()) fmt::print(stderr, "{}\n", result.note);
   } else {
     fmt::print("{} on {}: {}{}\n", arguments.method, problem.name, objective == Objective::pipeline ? "load " : "",
                result.outcome.timed() ? human_seconds(to_seconds(result.outcome.makespan)) : "no time");

@@ -55,8 +55,19 @@ std::optional<Start> contiguous_start(const PlacerRequest& request, const MilpOp
   return Start{std::move(*split), outcome.makespan};
 }
 
+// CBC keeps neither to time nor to memory on programs beyond its reach.
+void refuse_large(const Problem& problem, const std::string& place) {
+  constexpr std::size_t most = 5'000'000;
+  const std::size_t entries = problem.device_count() * (problem.op_count() + 12 * problem.edge_count());
+  if (entries > most)
+    throw InputError(place,
+                     "the integer program would have some {} entries, more than {}; dp and dpl take larger problems",
+                     entries, most);
+}
+
 PlacerResult place_milp(const PlacerRequest& request, const ConfigTable& options) {
   const auto o = read_options<MilpOptions>(options);
+  refuse_large(*request.problem, options.place());
   const Deadline deadline(request.seconds.value_or(o.seconds));
   const auto engine = make_pipeline_engine(*request.problem, request.pipeline);
   std::optional<Start> best = contiguous_start(request, o, options.place(), *engine);

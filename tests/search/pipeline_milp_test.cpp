@@ -89,6 +89,12 @@ TEST(PipelineMilp, StopsWithTheTime) {
   EXPECT_LE(result.lower_bound, result.outcome.makespan);
 }
 
+TEST(PipelineMilp, RefusesProgramsBeyondItsReach) {
+  Partitioning chain = chain_of(std::vector<double>(3000, 1));
+  chain.accelerators = 200;
+  EXPECT_THROW(place_pipeline("milp", chain.problem()), InputError);
+}
+
 TEST(PipelineMilp, RefusesTheObjectiveStepAndBadOptions) {
   const Problem problem = chain_of({1, 2}).problem();
   PlacerRequest request;

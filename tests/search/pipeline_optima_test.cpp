@@ -114,6 +114,17 @@ TEST_F(PipelineOptima, OfAnySplitAreProvedByMilp) {
   }
 }
 
+// Minutes; scripts/prove runs it.
+TEST_F(PipelineOptima, DISABLED_OfContiguousSplitsAreProvedByMilpToo) {
+  for (const Row& row : {files[0], files[1], files[4]}) {
+    SCOPED_TRACE(row.instance);
+    const PlacerResult result =
+        place_pipeline("milp", partitioning_instance(row.instance), {{"ideals", "2"}, {"seconds", "3600"}});
+    EXPECT_NEAR(load_ms(result), row.load, tolerance);
+    EXPECT_EQ(result.note, "no contiguous split has a smaller load");
+  }
+}
+
 struct Counts {
   const char* instance;
   bool merge_idle;
