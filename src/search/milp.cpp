@@ -9,6 +9,7 @@
 #include "emplace/base/text.hpp"
 #include "methods.hpp"
 #include "scorer.hpp"
+#include "split_descent.hpp"
 #include "split_program.hpp"
 
 namespace emplace {
@@ -73,6 +74,7 @@ PlacerResult place_milp(const PlacerRequest& request, const ConfigTable& options
   std::optional<Start> best = contiguous_start(request, o, options.place(), *engine);
 
   const bool contiguous = o.contiguous == "yes";
+  if (best && !contiguous) best->load = descend(*request.problem, request.pipeline, best->devices, deadline);
   SplitProgramOptions wanted{request.pipeline, contiguous, {}};
   if (best) wanted.better_than = best->load;
   const SplitProgram split(*request.problem, wanted);

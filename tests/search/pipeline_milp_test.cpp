@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "../../src/search/split_descent.hpp"
 #include "emplace/base/error.hpp"
+#include "emplace/problem/grouping.hpp"
 #include "pipeline_table.hpp"
 #include "pipeline_toys.hpp"
 #include "random_split.hpp"
@@ -67,6 +69,40 @@ TEST(PipelineMilp, GivesAnHonestGapWhenItMayNotSearch) {
   EXPECT_TRUE(result.outcome.feasible());
   EXPECT_LE(result.lower_bound, 7'000'000'000);
   EXPECT_TRUE(result.proved_optimal || result.note.starts_with("the solver ended early: no split has a load below"));
+}
+
+TEST(SplitDescent, EndsWhereNoMoveHelpsAndIsNeverWorse) {
+  EXPECT_TRUE(rc::check("local optimum", [] {
+    const RandomSplit random = *random_split();
+    const Problem problem = random.problem.problem();
+    const auto engine = make_pipeline_engine(problem, random.count);
+    Placement placement{place_pipeline("greedy", problem, {}, random.count).placement.device, {}};
+    const Outcome start = engine->evaluate(placement);
+    RC_PRE(start.feasible());
+    const Ticks load = descend(problem, random.count, placement.device, Deadline({}));
+    RC_ASSERT(load <= start.makespan);
+    const Outcome end = engine->evaluate(placement);
+    RC_ASSERT(end.feasible());
+    RC_ASSERT(end.makespan == load);
+    const Grouping units = make_grouping(problem, GroupingKind::colocation);
+    for (std::size_t unit = 0; unit < units.count(); ++unit)
+      for (std::size_t d = 0; d < problem.device_count(); ++d) {
+        Placement moved = placement;
+        for (const std::uint32_t op : units.members[unit]) moved.device[op] = static_cast<std::uint8_t>(d);
+        const Outcome outcome = engine->evaluate(moved);
+        RC_ASSERT(!outcome.feasible() || outcome.makespan >= load);
+      }
+  }));
+}
+
+TEST(SplitDescent, LeavesContiguousSplitsBehind) {
+  // {1, 2} and {3}: 4 + 6 + 1. Moving node 1 to node 3 gives {1, 3} and {2}: 4 + 4 + 1 + 1.
+  Partitioning chain = chain_of({4, 6, 4});
+  chain.accelerators = 2;
+  const Problem problem = chain.problem();
+  std::vector<std::uint8_t> devices = {0, 0, 1};
+  EXPECT_EQ(descend(problem, {}, devices, Deadline({})), 10'000'000'000);
+  EXPECT_EQ(devices, (std::vector<std::uint8_t>{1, 0, 1}));
 }
 
 TEST(PipelineMilp, PrintsNothing) {
