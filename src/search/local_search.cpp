@@ -20,8 +20,7 @@ class Budget {
       : options_(options), neighbourhood_(neighbourhood) {}
 
   [[nodiscard]] bool spent() const {
-    if (options_.evaluations && neighbourhood_.guesses() + neighbourhood_.checks() >= *options_.evaluations)
-      return true;
+    if (options_.evaluations && neighbourhood_.evaluations() >= *options_.evaluations) return true;
     return options_.seconds && std::chrono::duration<double>(Clock::now() - start_).count() >= *options_.seconds;
   }
 

@@ -128,9 +128,12 @@ TEST_P(EveryPlacer, CountsItsEvaluationsAndKeepsToTheBudget) {
   for (const std::uint64_t budget : {1, 2, 5, 33}) {
     std::uint64_t counted = 0;
     const PlacerResult result = place(entry(), problem, Schedule::fifo, budget, 1, &counted);
-    EXPECT_EQ(result.evaluations, counted);
+    if (entry().own_engine)
+      EXPECT_GE(result.evaluations, counted);
+    else
+      EXPECT_EQ(result.evaluations, counted);
     EXPECT_GE(counted, 1u);
-    EXPECT_LE(counted, budget);
+    EXPECT_LE(result.evaluations, budget);
   }
 }
 

@@ -46,6 +46,7 @@ class Neighbourhood {
   // Ops simulated for all guesses so far, which says what they cost: from a few to all of them for a guess.
   [[nodiscard]] std::uint64_t guessed_ops() const { return guessed_ops_; }
   [[nodiscard]] std::uint64_t checks() const { return checks_; }  // those of start() included
+  [[nodiscard]] std::uint64_t evaluations() const { return guesses_ + checks_; }
 
  private:
   [[nodiscard]] std::span<const std::uint32_t> members(std::uint32_t unit) const { return units_.members[unit]; }

@@ -38,6 +38,7 @@ struct PlacerResult {
 // Every placer keeps co-location groups together and puts ops only where they can run.
 struct PlacerEntry : EntryInfo {
   std::optional<Objective> only_for;  // the one objective that it knows; nothing: any
+  bool own_engine = false;            // it simulates on engines of its own too, and counts that as evaluations
   // InputError for unknown options.
   std::function<PlacerResult(const PlacerRequest& request, const ConfigTable& options)> place;
 };

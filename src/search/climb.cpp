@@ -1,0 +1,74 @@
+// Hill climbing from many starts: the best of the quick placers first, then the best so far with some of its units
+// moved at random (iterated local search, Lourenco, Martin, Stuetzle 2003).
+#include <algorithm>
+
+#include "emplace/base/random.hpp"
+#include "emplace/problem/grouping.hpp"
+#include "emplace/search/local_search.hpp"
+#include "incumbent.hpp"
+#include "methods.hpp"
+#include "units.hpp"
+
+namespace emplace {
+
+namespace {
+
+struct ClimbOptions {
+  double kick = 0.02;
+  std::int64_t moves_per_unit = 200;
+};
+
+void describe(ClimbOptions& o, OptionVisitor& visit) {
+  visit("kick", o.kick, {.min = 0, .max = 1, .help = "Share of the units that a new start moves (at least one)."});
+  visit("moves_per_unit", o.moves_per_unit,
+        {.min = 1, .max = 1'000'000'000, .help = "Moves guessed where there is no budget of evaluations or seconds."});
+}
+
+Placement kicked(Placement placement, const Grouping& units, double share, Stream& random) {
+  const auto count = static_cast<std::uint32_t>(units.count());
+  const auto kicks = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(share * count));
+  for (std::uint32_t k = 0; k < kicks; ++k) {
+    const std::uint32_t unit = random.below(count);
+    std::vector<std::uint8_t> choices;
+    for (std::size_t d = 0; d < units.device_count(); ++d)
+      if (units.allows(unit, d)) choices.push_back(static_cast<std::uint8_t>(d));
+    const std::uint8_t device = choices[random.below(static_cast<std::uint32_t>(choices.size()))];
+    for (const std::uint32_t op : units.members[unit]) placement.device[op] = device;
+  }
+  return placement;
+}
+
+PlacerResult place_climb(const PlacerRequest& request, const ConfigTable& table) {
+  const auto options = read_options<ClimbOptions>(table);
+  const Grouping units = make_grouping(*request.problem, GroupingKind::colocation);
+  Incumbent incumbent(request, static_cast<std::uint64_t>(options.moves_per_unit) * units.count());
+  try_quick_placers(incumbent);
+  std::uint64_t made = 0;
+  for (std::uint64_t start = 0; !incumbent.exhausted(); ++start) {
+    Stream random({.seed = request.seed, .purpose = Purpose::search, .update = start, .index = 1});
+    const Placement from =
+        start == 0 ? incumbent.placement() : kicked(incumbent.placement(), units, options.kick, random);
+    const LocalSearchResult found =
+        local_search(*request.problem, units, request.schedule, from,
+                     {request.seed + start, incumbent.evaluations_left(), incumbent.seconds_left()});
+    incumbent.searched(made += found.guesses + found.checks);
+    incumbent.offer(found.placement, found.outcome);
+  }
+  return incumbent.result();
+}
+
+}  // namespace
+
+PlacerEntry climb_placer() {
+  PlacerEntry entry;
+  entry.name = "climb";
+  entry.summary = "Hill climbing over moves of one unit, from the quick placers' best and then from kicks of it.";
+  entry.reference = "Lourenco, Martin, Stuetzle (2003)";
+  entry.options = list_options<ClimbOptions>;
+  entry.only_for = Objective::step;
+  entry.own_engine = true;
+  entry.place = place_climb;
+  return entry;
+}
+
+}  // namespace emplace

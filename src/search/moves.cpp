@@ -1,0 +1,24 @@
+#include "moves.hpp"
+
+#include <algorithm>
+
+namespace emplace {
+
+Moves::Moves(const Grouping& units) : units_(units) {
+  for (std::uint32_t unit = 0; unit < units.count(); ++unit) {
+    std::size_t choices = 0;
+    for (std::size_t d = 0; d < units.device_count(); ++d) choices += units.allows(unit, d) ? 1 : 0;
+    if (choices > 1) movable_.push_back(unit);
+  }
+}
+
+Move Moves::draw(const Neighbourhood& neighbourhood, Stream& random) const {
+  const std::uint32_t unit = movable_[random.below(static_cast<std::uint32_t>(movable_.size()))];
+  std::uint8_t choices[max_devices];
+  std::uint32_t count = 0;
+  for (std::size_t d = 0; d < units_.device_count(); ++d)
+    if (neighbourhood.can_move(unit, static_cast<std::uint8_t>(d))) choices[count++] = static_cast<std::uint8_t>(d);
+  return {unit, choices[random.below(count)]};
+}
+
+}  // namespace emplace
