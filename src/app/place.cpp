@@ -74,6 +74,14 @@ ExitCode run_place(const Arguments& arguments) {
     fmt::print("no placement is faster than {} ({}){}\n", human_seconds(to_seconds(bound.ticks)), bound.method,
                proved ? "; this one is optimal" : "");
     if (!result.note.empty()) fmt::print("{}\n", result.note);
+    if (!result.steps.empty()) {
+      TextTable steps({"better by", "after", "evaluations", "step time"});
+      for (const PlacerStep& step : result.steps)
+        if (step.is_new_best)
+          steps.add({step.method, human_seconds(step.seconds), fmt::format("{}", step.evaluations),
+                     step.outcome.timed() ? human_seconds(to_seconds(step.outcome.makespan)) : "none"});
+      fmt::print("\n{}", steps.str());
+    }
     TextTable table({"device", "ops", "work"});
     for (std::size_t d = 0; d < problem.device_count(); ++d) {
       std::size_t ops = 0;

@@ -78,7 +78,7 @@ PlacerResult place_anneal(const PlacerRequest& request, const ConfigTable& table
   const auto options = read_options<AnnealOptions>(table);
   const Grouping units = make_grouping(*request.problem, GroupingKind::colocation);
   Incumbent incumbent(request, static_cast<std::uint64_t>(options.moves_per_unit) * units.count());
-  try_quick_placers(incumbent);
+  incumbent.begin();
   Annealing(request, options, units, incumbent).run();
   return incumbent.result();
 }
@@ -90,6 +90,7 @@ PlacerEntry anneal_placer() {
   entry.name = "anneal";
   entry.summary = "Simulated annealing over moves of one unit, from the best of the quick placers.";
   entry.reference = "Kirkpatrick, Gelatt, Vecchi (1983)";
+  entry.role = PlacerRole::search;
   entry.options = list_options<AnnealOptions>;
   entry.only_for = Objective::step;
   entry.own_engine = true;

@@ -160,7 +160,7 @@ PlacerResult place_brkga(const PlacerRequest& request, const ConfigTable& table)
   const auto options = read_options<BrkgaOptions>(table);
   const Grouping units = make_grouping(*request.problem, GroupingKind::colocation);
   Incumbent incumbent(request, static_cast<std::uint64_t>(options.population * options.generations));
-  try_quick_placers(incumbent);
+  incumbent.begin();
   Population(request, options, units, incumbent).run();
   return incumbent.result();
 }
@@ -172,6 +172,7 @@ PlacerEntry brkga_placer() {
   entry.name = "brkga";
   entry.summary = "Biased random-key genetic search, from the best of the quick placers.";
   entry.reference = "Goncalves, Resende (2011)";
+  entry.role = PlacerRole::search;
   entry.options = list_options<BrkgaOptions>;
   entry.place = place_brkga;
   return entry;

@@ -42,7 +42,7 @@ PlacerResult place_climb(const PlacerRequest& request, const ConfigTable& table)
   const auto options = read_options<ClimbOptions>(table);
   const Grouping units = make_grouping(*request.problem, GroupingKind::colocation);
   Incumbent incumbent(request, static_cast<std::uint64_t>(options.moves_per_unit) * units.count());
-  try_quick_placers(incumbent);
+  incumbent.begin();
   std::uint64_t made = 0;
   for (std::uint64_t start = 0; !incumbent.exhausted(); ++start) {
     Stream random({.seed = request.seed, .purpose = Purpose::search, .update = start, .index = 1});
@@ -64,6 +64,7 @@ PlacerEntry climb_placer() {
   entry.name = "climb";
   entry.summary = "Hill climbing over moves of one unit, from the quick placers' best and then from kicks of it.";
   entry.reference = "Lourenco, Martin, Stuetzle (2003)";
+  entry.role = PlacerRole::search;
   entry.options = list_options<ClimbOptions>;
   entry.only_for = Objective::step;
   entry.own_engine = true;

@@ -13,8 +13,10 @@ class Deadline {
 
   [[nodiscard]] bool passed() const { return left() <= 0; }
   [[nodiscard]] double left() const {  // seconds; infinite without a budget
-    if (!seconds_) return std::numeric_limits<double>::infinity();
-    return *seconds_ - std::chrono::duration<double>(Clock::now() - start_).count();
+    return seconds_ ? *seconds_ - elapsed() : std::numeric_limits<double>::infinity();
+  }
+  [[nodiscard]] double elapsed() const {  // seconds since it was made
+    return std::chrono::duration<double>(Clock::now() - start_).count();
   }
 
  private:

@@ -63,6 +63,7 @@ PlacerEntry device_placer() {
   PlacerEntry entry;
   entry.name = "device";
   entry.summary = "Everything on the device called NAME in 'device:NAME'.";
+  entry.role = PlacerRole::other;
   entry.options = list_options<DeviceOptions>;
   entry.place = place_device;
   return entry;

@@ -80,6 +80,7 @@ PlacerEntry dp_placer() {
   entry.summary = "Contiguous split of least pipeline load: dynamic program over all ideals of the graph.";
   entry.reference = "Tarnawski et al. 2020";
   entry.only_for = Objective::pipeline;
+  entry.role = PlacerRole::exact;
   entry.options = list_options<DpOptions>;
   entry.place = place_dp;
   return entry;

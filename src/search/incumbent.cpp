@@ -22,27 +22,41 @@ double Incumbent::progress() const {
   return std::clamp(std::max(by_count, by_clock), 0.0, 1.0);
 }
 
-void Incumbent::try_placer(const std::string& method) {
+void Incumbent::begin() {
+  if (request_.start == nullptr) {
+    for (const char* method : {"heft", "single", "contiguous", "peft", "greedy"}) try_placer(method);
+    return;
+  }
+  const EvaluationJob job{0, request_.start};
+  best_.outcome = request_.evaluator->evaluate({&job, 1}).front();
+  best_.placement = *request_.start;
+  best_.evaluations = 1;
+}
+
+void Incumbent::try_placer(const std::string& method, double share) {
   if (exhausted()) return;
   PlacerRequest request = request_;
-  request.evaluations = evaluations_left();
-  request.seconds = seconds_left();
+  const auto part = static_cast<std::uint64_t>(share * static_cast<double>(evaluations_left()));
+  request.evaluations = std::max<std::uint64_t>(1, share < 1 ? part : evaluations_left());
+  if (request_.seconds) request.seconds = std::max(share * deadline_.left(), 1e-9);
   const bool is_first = best_.evaluations == 0;
+  if (!is_first) request.start = &best_.placement;
   const PlacerResult found = place_with(method, request, ConfigTable("search"));
   best_.evaluations += found.evaluations;
-  if (!is_first && !better(found.outcome, best_.outcome)) return;
-  best_.placement = found.placement;
-  best_.outcome = found.outcome;
+  best_.lower_bound = std::max(best_.lower_bound, found.lower_bound);
+  const bool is_new_best = is_first || better(found.outcome, best_.outcome);
+  best_.steps.push_back({method, deadline_.elapsed(), best_.evaluations, found.outcome, is_new_best});
+  if (is_new_best) {
+    best_.placement = found.placement;
+    best_.outcome = found.outcome;
+  }
+  if (found.proved_optimal && found.outcome == best_.outcome) best_.proved_optimal = true;
 }
 
 void Incumbent::offer(const Placement& placement, const Outcome& outcome) {
   if (!better(outcome, best_.outcome)) return;
   best_.placement = placement;
   best_.outcome = outcome;
-}
-
-void try_quick_placers(Incumbent& incumbent) {
-  for (const char* method : {"heft", "single", "contiguous", "peft", "greedy"}) incumbent.try_placer(method);
 }
 
 }  // namespace emplace

@@ -28,8 +28,11 @@ class Incumbent {
   [[nodiscard]] const Placement& placement() const { return best_.placement; }
   [[nodiscard]] const Outcome& outcome() const { return best_.outcome; }
 
-  // Another placer within what is left; its result counts where it is better. Nothing if the budget is used up.
-  void try_placer(const std::string& method);
+  // Evaluates the request's start, or lets quick placers find one: what searches begin with.
+  void begin();
+  // Another placer within a share of what is left; its result counts where it is better. Nothing if the budget is used
+  // up.
+  void try_placer(const std::string& method, double share = 1);
   // How many evaluations the search has made so far on an engine of its own.
   void searched(std::uint64_t evaluations) {
     best_.evaluations += evaluations - searched_;
@@ -47,8 +50,5 @@ class Incumbent {
   PlacerResult best_;
   std::uint64_t searched_ = 0;
 };
-
-// The placements that searches start from: what the quick placers find.
-void try_quick_placers(Incumbent& incumbent);
 
 }  // namespace emplace

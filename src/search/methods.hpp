@@ -21,6 +21,7 @@ PlacerEntry climb_placer();
 PlacerEntry anneal_placer();
 PlacerEntry tabu_placer();
 PlacerEntry brkga_placer();
+PlacerEntry best_placer();
 PlacerEntry dp_placer();
 PlacerEntry dpl_placer();
 PlacerEntry milp_placer();

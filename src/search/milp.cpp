@@ -121,6 +121,7 @@ PlacerEntry milp_placer() {
   entry.summary = "Pipeline split of least load by integer program, contiguous or any, with a certified gap.";
   entry.reference = "Tarnawski et al. 2020";
   entry.only_for = Objective::pipeline;
+  entry.role = PlacerRole::exact;
   entry.options = list_options<MilpOptions>;
   entry.place = place_milp;
   return entry;

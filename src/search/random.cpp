@@ -58,6 +58,7 @@ PlacerEntry random_placer() {
   PlacerEntry entry;
   entry.name = "random";
   entry.summary = "The best of N uniformly random placements; N is the budget of evaluations.";
+  entry.role = PlacerRole::other;
   entry.options = list_options<RandomOptions>;
   entry.place = place_random;
   return entry;

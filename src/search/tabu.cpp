@@ -89,7 +89,7 @@ PlacerResult place_tabu(const PlacerRequest& request, const ConfigTable& table) 
   const auto options = read_options<TabuOptions>(table);
   const Grouping units = make_grouping(*request.problem, GroupingKind::colocation);
   Incumbent incumbent(request, static_cast<std::uint64_t>(options.moves_per_unit) * units.count());
-  try_quick_placers(incumbent);
+  incumbent.begin();
   TabuSearch(request, options, units, incumbent).run();
   return incumbent.result();
 }
@@ -101,6 +101,7 @@ PlacerEntry tabu_placer() {
   entry.name = "tabu";
   entry.summary = "Tabu search over moves of one unit, from the best of the quick placers.";
   entry.reference = "Glover (1986)";
+  entry.role = PlacerRole::search;
   entry.options = list_options<TabuOptions>;
   entry.only_for = Objective::step;
   entry.own_engine = true;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "emplace/base/registry.hpp"
 #include "emplace/problem/outcome.hpp"
@@ -24,6 +25,17 @@ struct PlacerRequest {
   std::optional<double> seconds;  // budgets; whichever ends first. At least one placement is always evaluated
   std::optional<std::uint64_t> evaluations;
   Evaluator* evaluator = nullptr;  // scores placements by the request's schedule and objective; position 0 is `problem`
+  const Placement* start =
+      nullptr;  // where placers of the role `search` begin; with an order unless fifo; null: they choose
+};
+
+// A method that a portfolio ran.
+struct PlacerStep {
+  std::string method;
+  double seconds = 0;             // from the portfolio's start to the method's end
+  std::uint64_t evaluations = 0;  // likewise
+  Outcome outcome;                // the method's own
+  bool is_new_best = false;
 };
 
 struct PlacerResult {
@@ -31,14 +43,24 @@ struct PlacerResult {
   Outcome outcome;      // as the evaluator has it
   std::uint64_t evaluations = 0;
   bool proved_optimal = false;
-  Ticks lower_bound = 0;  // certified: no placement has a smaller outcome; 0: the placer knows nothing of that
-  std::string note;       // what else to say of the result, one sentence without a full stop; may be empty
+  Ticks lower_bound = 0;          // certified: no placement has a smaller outcome; 0: the placer knows nothing of that
+  std::string note;               // what else to say of the result, one sentence without a full stop; may be empty
+  std::vector<PlacerStep> steps;  // of a portfolio, in order
+};
+
+// What `best` uses a placer for.
+enum class PlacerRole : std::uint8_t {
+  quick,   // linear or nearly so: first of all
+  exact,   // may prove that its result is optimal: for a share of the budget
+  search,  // improves the best placement for as long as the budget lasts
+  other,   // not at all
 };
 
 // Every placer keeps co-location groups together and puts ops only where they can run.
 struct PlacerEntry : EntryInfo {
   std::optional<Objective> only_for;  // the one objective that it knows; nothing: any
-  bool own_engine = false;            // it simulates on engines of its own too, and counts that as evaluations
+  PlacerRole role = PlacerRole::quick;
+  bool own_engine = false;  // it simulates on engines of its own too, and counts that as evaluations
   // InputError for unknown options.
   std::function<PlacerResult(const PlacerRequest& request, const ConfigTable& options)> place;
 };
