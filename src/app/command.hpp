@@ -30,6 +30,7 @@ std::span<const Command> commands();
 
 Action add_train(CLI::App& cli);
 Action add_place(CLI::App& cli);
+Action add_bound(CLI::App& cli);
 Action add_simulate(CLI::App& cli);
 Action add_cost(CLI::App& cli);
 Action add_calibrate(CLI::App& cli);

@@ -1,39 +1,78 @@
+// The list of bounds: a new one is a source file, a line in bound_context.hpp and a line here.
 #include "emplace/search/bound.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <vector>
+
+#include "bound_context.hpp"
+#include "emplace/base/error.hpp"
 
 namespace emplace {
 
-namespace {
+std::span<const BoundEntry> bound_methods() {
+  static const BoundEntry entries[] = {
+      critical_path_bound(), load_bound(),          windows_bound(),
+      memory_bound(),        pipeline_load_bound(), pipeline_linear_load_bound(),
+  };
+  return entries;
+}
 
-Ticks fastest(const Problem& problem, std::size_t op) {
-  Ticks best = cannot_run;
-  for (std::size_t d = 0; d < problem.device_count(); ++d) {
-    const Ticks time = problem.op_time[op * problem.device_count() + d];
-    if (time != cannot_run && (best == cannot_run || time < best)) best = time;
+std::optional<std::string> BoundContext::infeasible() const {
+  const std::size_t devices = problem.device_count();
+  const auto somewhere = [&](const auto& row, std::size_t op, auto none) {
+    return std::any_of(row.begin() + static_cast<std::ptrdiff_t>(op * devices),
+                       row.begin() + static_cast<std::ptrdiff_t>((op + 1) * devices),
+                       [&](const auto value) { return value != none; });
+  };
+  for (std::size_t op = 0; op < problem.op_count(); ++op)
+    if (!somewhere(possible, op, std::uint8_t{0}))
+      return fmt::format("{} fits in the memory of no device that can run {}", quote(problem.op_names[op]),
+                         problem.group[op].is_none() ? "it" : "its co-location group");
+  for (const std::uint32_t op : problem.topological)
+    if (!somewhere(earliest.end, op, never))
+      return fmt::format("no device that can run {} is reached by routes from devices that can run its inputs",
+                         quote(problem.op_names[op]));
+  Bytes resident = 0, memory = 0;
+  for (const Bytes bytes : problem.resident) resident += bytes;
+  if (!fewest_devices(problem, resident)) {
+    for (const Device& device : problem.devices) memory += device.memory;
+    return fmt::format("the ops hold {} all the time, all devices together have {}", human_bytes(resident),
+                       human_bytes(memory));
   }
+  return std::nullopt;
+}
+
+LowerBound lower_bound(const Problem& problem) {
+  BoundContext context(problem, 0);
+  const Ticks path = critical_path_bound().bound(context);
+  const Ticks load = load_bound().bound(context);
+  return path >= load ? LowerBound{path, "critical-path"} : LowerBound{load, "load"};
+}
+
+LowerBound lower_bound(const Problem& problem, Objective objective) {
+  return objective == Objective::pipeline ? pipeline_lower_bound(problem) : lower_bound(problem);
+}
+
+LowerBound BoundReport::best() const {
+  LowerBound best;
+  for (const LowerBound& each : methods)
+    if (best.method.empty() || each.ticks > best.ticks) best = each;
   return best;
 }
 
-}  // namespace
-
-LowerBound lower_bound(const Problem& problem) {
-  std::vector<Ticks> end(problem.op_count(), 0);
-  Ticks path = 0;
-  Ticks work = 0;
-  for (const std::uint32_t op : problem.topological) {
-    Ticks start = 0;
-    for (const std::uint32_t tensor : problem.inputs[op])
-      start = std::max(start, end[problem.producer[tensor].index()]);
-    const Ticks time = fastest(problem, op);
-    end[op] = start + time;
-    path = std::max(path, end[op]);
-    work += time;
+BoundReport lower_bounds(const Problem& problem, Objective objective, double seconds) {
+  BoundContext context(problem, seconds);
+  BoundReport report;
+  // A pipeline has its own rules of routes and memory.
+  if (objective == Objective::step) report.infeasible = context.infeasible();
+  if (report.infeasible) return report;
+  for (const BoundEntry& entry : bound_methods()) {
+    if (entry.objective != objective) continue;
+    report.methods.push_back({entry.bound(context), entry.name});
+    context.best = std::max(context.best, report.methods.back().ticks);
   }
-  const auto devices = static_cast<Ticks>(problem.device_count());
-  const Ticks load = (work + devices - 1) / devices;
-  return path >= load ? LowerBound{path, "critical path"} : LowerBound{load, "load"};
+  return report;
 }
 
 }  // namespace emplace

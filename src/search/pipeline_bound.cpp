@@ -64,8 +64,4 @@ LowerBound pipeline_lower_bound(const Problem& problem) {
   return longest >= certain ? LowerBound{longest, "longest op"} : LowerBound{certain, "load"};
 }
 
-LowerBound lower_bound(const Problem& problem, Objective objective) {
-  return objective == Objective::pipeline ? pipeline_lower_bound(problem) : lower_bound(problem);
-}
-
 }  // namespace emplace

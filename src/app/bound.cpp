@@ -1,0 +1,69 @@
+// emplace bound PROBLEM [--objective pipeline] [--seconds S]
+#include <fmt/core.h>
+
+#include <cmath>
+#include <memory>
+
+#include "command.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/search/bound.hpp"
+#include "objective.hpp"
+#include "result_json.hpp"
+
+namespace emplace::app {
+
+namespace {
+
+struct Arguments {
+  std::string problem;
+  GraphArguments graph;
+  ObjectiveArgument objective;
+  double seconds = 10;
+  bool json = false;
+};
+
+ExitCode run_bound(const Arguments& arguments) {
+  if (!(arguments.seconds > 0 && std::isfinite(arguments.seconds)))
+    throw InputError("--seconds", "a budget must be above zero and finite, found {}", arguments.seconds);
+  const Objective objective = arguments.objective.get();
+  const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
+  const BoundReport report = lower_bounds(problem, objective, arguments.seconds);
+  const LowerBound best = report.best();
+  if (arguments.json) {
+    Json json;
+    json["lower_bound_s"] = report.infeasible ? Json(nullptr) : Json(to_seconds(best.ticks));
+    json["lower_bound_ps"] = report.infeasible ? Json(nullptr) : Json(best.ticks);
+    json["method"] = report.infeasible ? Json(nullptr) : Json(best.method);
+    json["reason"] = report.infeasible ? Json(*report.infeasible) : Json(nullptr);
+    json["methods"] = Json::array();
+    for (const LowerBound& each : report.methods)
+      json["methods"].push_back({{"method", each.method}, {"lower_bound_s", to_seconds(each.ticks)}});
+    print_json(json);
+  } else if (report.infeasible) {
+    fmt::print("no placement of {} is feasible: {}\n", problem.name, *report.infeasible);
+  } else {
+    fmt::print("no placement of {} {} {} ({})\n\n", problem.name,
+               objective == Objective::pipeline ? "has a load below" : "takes less than",
+               human_seconds(to_seconds(best.ticks)), best.method);
+    TextTable table({"method", "bound", "of the best"});
+    for (const LowerBound& each : report.methods)
+      table.add({each.method, human_seconds(to_seconds(each.ticks)),
+                 fmt::format("{:.1f} %", 100 * static_cast<double>(each.ticks) / static_cast<double>(best.ticks))});
+    fmt::print("{}", table.str());
+  }
+  return report.infeasible ? ExitCode::infeasible : ExitCode::done;
+}
+
+}  // namespace
+
+Action add_bound(CLI::App& cli) {
+  const auto arguments = std::make_shared<Arguments>();
+  cli.add_option("problem", arguments->problem, problem_help)->required();
+  cli.add_option("--seconds", arguments->seconds, "Budget: seconds for all methods together");
+  arguments->objective.add(cli);
+  arguments->graph.add(cli);
+  cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
+  return [arguments](World*) { return run_bound(*arguments); };
+}
+
+}  // namespace emplace::app
