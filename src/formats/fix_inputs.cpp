@@ -32,6 +32,11 @@ bool fix_batch(Shape& shape, std::int64_t batch, const std::string& file) {
   return true;
 }
 
+void check_input(const Shape& shape, const std::string& input, const std::string& file) {
+  if (std::count(shape.dims.begin(), shape.dims.end(), 0) > 0)
+    throw InputError(file, "input {} has shape {}, with a dimension of size 0", quote(input), shape.str());
+}
+
 std::string known_inputs(const std::string& wanted, std::span<const std::string> inputs) {
   const std::string near = did_you_mean(wanted, inputs);
   if (!near.empty()) return near;

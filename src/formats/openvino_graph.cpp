@@ -16,6 +16,7 @@ Graph GraphFromIr::build() {
   for (const pugi::xml_node& layer : net_.child("layers").children()) add_layer(layer);
   if (graph_.ops.empty()) throw InputError(file_, "the net has no layers");
   for (const pugi::xml_node& edge : net_.child("edges").children()) add_edge(edge);
+  check_inputs();
   std::size_t i = 0;
   for (const pugi::xml_node& layer : net_.child("layers").children()) {
     add_blobs(i, layer);
@@ -76,6 +77,7 @@ void GraphFromIr::add_layer(const pugi::xml_node& node) {
   where = fmt::format("{}: layer {}", file_, quote(op.name));
   layer.precision = dtype_of_openvino(node.attribute("precision").value(), where);
   layer.id = node.attribute("id").value();
+  if (layer.id.empty()) throw InputError(where, "has no id");
   if (const auto twin = ids_.add(layer.id, static_cast<std::uint32_t>(i), id_at()))
     throw InputError(where, "has the id {}, which layer {} has already", quote(layer.id),
                      quote(graph_.ops[*twin].name));
@@ -143,6 +145,13 @@ void GraphFromIr::add_edge(const pugi::xml_node& edge) {
   operand = Operand::of(graph_.ops[from].outputs[output]);
 }
 
+void GraphFromIr::check_inputs() const {
+  for (std::size_t i = 0; i < layers_.size(); ++i)
+    for (const auto& [id, position] : layers_[i].inputs)
+      if (graph_.ops[i].inputs[position].kind == Operand::Kind::none)
+        throw InputError(place(i), "no edge ends at its input port {}", quote(id));
+}
+
 void GraphFromIr::put_in_order(GraphOp& op, const pugi::xml_node& node) {
   const std::string_view order = graph_op_name(node.attribute("type").value(), node.child("data")).order;
   if (!order.empty()) {
@@ -170,6 +179,7 @@ void GraphFromIr::fix_input(const std::string& name, const pugi::xml_node& port,
       break;
     }
   if (options_.batch) batch_used_ |= fix_batch(shape, *options_.batch, file_);
+  check_input(shape, name, file_);
   input_names_.push_back(name);
 }
 

@@ -44,6 +44,7 @@ class GraphFromIr {
   [[nodiscard]] std::pair<std::size_t, std::size_t> end_of(const pugi::xml_node& edge, const char* layer_key,
                                                            const char* port_key, bool is_input) const;
   void add_edge(const pugi::xml_node& edge);
+  void check_inputs() const;  // each input port has its edge
   void put_in_order(GraphOp& op, const pugi::xml_node& node);
   void fix_input(const std::string& name, const pugi::xml_node& port, Shape& shape);
   void check_options() const;

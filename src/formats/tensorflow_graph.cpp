@@ -130,6 +130,7 @@ void GraphFromTensorflow::fix_input(const std::string& name, Shape& shape) {
   const auto given = options_.shapes.contains(name) ? options_.shapes.find(name) : options_.shapes.find(name + ":0");
   if (given != options_.shapes.end()) fix_shape(shape, given->second, name, file_);
   if (options_.batch) batch_used_ |= fix_batch(shape, *options_.batch, file_);
+  check_input(shape, name, file_);
 }
 
 void GraphFromTensorflow::check_options() const {

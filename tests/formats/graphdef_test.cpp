@@ -227,6 +227,7 @@ TEST(TensorflowReader, RefusesBrokenGraphsByNode) {
   EXPECT_THAT(refusal(constant("x", {2, -3})), HasSubstr("node 'x': its value has the open or negative shape"));
   EXPECT_THAT(refusal(placeholder("x", {2, -3})),
               HasSubstr("tensor 'x:0' has shape 2x? with the negative dimension -3"));
+  EXPECT_THAT(refusal(placeholder("x", {0, 5})), HasSubstr("input 'x' has shape 0x5, with a dimension of size 0"));
   EXPECT_THAT(refusal(placeholder("x", {std::int64_t{1} << 62, 5})), HasSubstr("is larger than 2^62 bytes"));
   EXPECT_THAT(refusal(node("a", "Relu", {}, attribute("T", "type: DT_FLOAT99"))),
               HasSubstr("this element type is not known"));

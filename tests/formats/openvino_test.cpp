@@ -149,7 +149,11 @@ TEST(OpenVinoReader, RefusesBrokenLayersByName) {
   EXPECT_THAT(refusal(input(1) + conv(1), edge(0, 5, 2, 0)), HasSubstr("the layer has no such output port"));
   EXPECT_THAT(refusal(input(1) + conv(1), edge(0, 0, 2, 0) + edge(0, 0, 2, 0)),
               HasSubstr("layer 'c': two edges end at its input port '0'"));
-  EXPECT_THAT(refusal(conv(1), edge(2, 2, 2, 0)), HasSubstr("the graph has a cycle: 'c' -> 'c'"));
+  EXPECT_THAT(refusal(input(1) + conv(1), edge(0, 0, 2, 0)),
+              HasSubstr("layer 'c': no edge ends at its input port '1'"));
+  EXPECT_THAT(refusal(conv(1), edge(2, 2, 2, 0) + edge(2, 2, 2, 1)), HasSubstr("the graph has a cycle: 'c' -> 'c'"));
+  EXPECT_THAT(refusal("<layer name=\"x\" type=\"Parameter\"/>", ""), HasSubstr("layer 'x': has no id"));
+  EXPECT_THAT(refusal(input(0), ""), HasSubstr("input 'x' has shape 0x3x8x8, with a dimension of size 0"));
   EXPECT_THAT(refusal(input(std::int64_t{1} << 60), ""), HasSubstr("is larger than 2^62 bytes"));
   std::string twin = weight();
   twin.replace(twin.find("name=\"w\""), 8, "name=\"x\"");
