@@ -19,7 +19,10 @@ void check_external_data(const onnx::TensorProto& tensor, const std::string& mod
       throw InputError(place, "the {} of its external data should be a whole number, found {}", entry.key(),
                        quote(entry.value()));
   }
-  if (location.empty()) return;
+  if (location.empty()) {
+    if (tensor.external_data().empty()) return;  // a weight that load_onnx_without_weights has dropped
+    throw InputError(place, "its external data has no location, the name of the file that holds it");
+  }
   const std::filesystem::path relative(location);
   bool leaves = relative.is_absolute();
   for (const auto& part : relative) leaves = leaves || part == "..";

@@ -133,6 +133,7 @@ TEST(LargeFiles, ExternalDataOfOnnxMustBeThere) {
   EXPECT_EQ(error_of(entry("location", "w.bin") + entry("length", "4000")), "read without an error");
   EXPECT_THAT(error_of(entry("location", "w.bin") + entry("offset", "8") + entry("length", "4000")),
               HasSubstr("should be 4000 bytes from byte 8 of 'w.bin', which has 4000"));
+  EXPECT_THAT(error_of(entry("offset", "0")), HasSubstr("initializer 'w': its external data has no location"));
   EXPECT_THAT(error_of(entry("location", "../w.bin")), HasSubstr("should be in the model's folder"));
   EXPECT_THAT(error_of(entry("location", "w.bin") + entry("length", "-4")), HasSubstr("should be a whole number"));
 }
