@@ -39,7 +39,7 @@ class ProtoCursor {
   virtual std::optional<std::string> text(std::size_t longest) = 0;
   virtual std::int64_t whole() = 0;  // whole, boolean
   virtual double real() = 0;
-  // -1 for a name that is not among `names`; numbers are passed on as they are.
+  // InputError for a name that is not among `names`; numbers are passed on as they are.
   virtual std::int64_t enumeration(std::span<const ProtoEnumerator> names) = 0;
   // Reads the message that is the field's value: `body` calls next() until it is 0.
   virtual void message(const std::function<void()>& body) = 0;

@@ -95,10 +95,13 @@ class TextCursor final : public ProtoCursor {
 
   std::int64_t enumeration(std::span<const ProtoEnumerator> names) override {
     if (token_.kind != ProtoToken::Kind::word) fail(fmt::format("expected a name, found {}", found()));
-    std::int64_t value = -1;
-    if (!parse_number(token_.value, value))
-      for (const ProtoEnumerator& enumerator : names)
-        if (enumerator.name == token_.value) value = enumerator.number;
+    std::int64_t value = 0;
+    if (!parse_number(token_.value, value)) {
+      const auto known =
+          std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.name == token_.value; });
+      if (known == names.end()) fail_unknown(names);
+      value = known->number;
+    }
     advance();
     return value;
   }
@@ -124,6 +127,12 @@ class TextCursor final : public ProtoCursor {
   void advance() { lexer_.read(token_); }
   [[nodiscard]] std::string found() const {
     return token_.kind == ProtoToken::Kind::end ? "the end of the file" : quote(token_.value);
+  }
+
+  [[noreturn]] void fail_unknown(std::span<const ProtoEnumerator> names) const {
+    std::vector<std::string> known;
+    for (const ProtoEnumerator& enumerator : names) known.emplace_back(enumerator.name);
+    fail(fmt::format("the name {} is not known{}", found(), did_you_mean(token_.value, known)));
   }
 
   // nullptr: not known. Extensions and Any names stand in brackets and are never known.

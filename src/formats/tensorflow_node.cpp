@@ -37,7 +37,7 @@ constexpr DType types[] = {DType::unknown, DType::f32,  DType::f64,     DType::i
 
 std::int64_t read_type(ProtoCursor& in) {
   const std::int64_t type = in.enumeration(type_names);
-  if (type < 0) in.fail("this element type is not known");
+  if (type < 0) in.fail(fmt::format("the element type {} is not known", type));
   return type;
 }
 

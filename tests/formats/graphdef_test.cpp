@@ -230,7 +230,7 @@ TEST(TensorflowReader, RefusesBrokenGraphsByNode) {
   EXPECT_THAT(refusal(placeholder("x", {0, 5})), HasSubstr("input 'x' has shape 0x5, with a dimension of size 0"));
   EXPECT_THAT(refusal(placeholder("x", {std::int64_t{1} << 62, 5})), HasSubstr("is larger than 2^62 bytes"));
   EXPECT_THAT(refusal(node("a", "Relu", {}, attribute("T", "type: DT_FLOAT99"))),
-              HasSubstr("this element type is not known"));
+              HasSubstr("line 1: the name 'DT_FLOAT99' is not known (did you mean 'DT_FLOAT'?)"));
   EXPECT_THAT(refusal(node("a", "Relu", {}, attribute("T", "type: 77"))),
               HasSubstr("node 'a': has the element type 77"));
   EXPECT_THAT(refusal(node("a", "Relu", {}, attribute("_output_shapes", "list { " + shape({1}) + "}")) +
