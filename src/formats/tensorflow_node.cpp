@@ -17,7 +17,7 @@ constexpr std::size_t longest_list = 4096;
 constexpr std::size_t longest_text = 1024;
 constexpr std::size_t most_shapes = 65536;
 constexpr std::size_t most_inputs = std::size_t{1} << 20;
-constexpr std::int64_t reference = 100;  // DT_FLOAT_REF = 101: a variable's output
+constexpr std::int64_t reference = 100;  // added for a variable's output: DT_FLOAT_REF = 101
 
 constexpr ProtoEnumerator type_names[] = {
     {0, "DT_INVALID"},        {1, "DT_FLOAT"},    {2, "DT_DOUBLE"},  {3, "DT_INT32"},       {4, "DT_UINT8"},
@@ -36,7 +36,7 @@ constexpr DType types[] = {DType::unknown, DType::f32,  DType::f64,     DType::i
                            DType::u8,      DType::u8};
 
 std::int64_t read_type(ProtoCursor& in) {
-  const std::int64_t type = in.enumeration(type_names);
+  const std::int64_t type = in.enumeration(tensorflow_types());
   if (type < 0) in.fail(fmt::format("the element type {} is not known", type));
   return type;
 }
@@ -180,12 +180,25 @@ TfNode read_node_def(ProtoCursor& in) {
   return node;
 }
 
-std::span<const ProtoEnumerator> tensorflow_types() { return type_names; }
+std::span<const ProtoEnumerator> tensorflow_types() {
+  static const std::vector<std::string> references = [] {
+    std::vector<std::string> names;
+    for (const ProtoEnumerator& type : type_names) names.push_back(fmt::format("{}_REF", type.name));
+    return names;
+  }();
+  static const std::vector<ProtoEnumerator> all = [] {
+    std::vector<ProtoEnumerator> list(std::begin(type_names), std::end(type_names));
+    for (std::size_t i = 0; i < references.size(); ++i)
+      list.push_back({type_names[i].number + reference, references[i]});
+    return list;
+  }();
+  return all;
+}
 
 std::int64_t tensorflow_type_number(std::string_view name) {
-  for (const ProtoEnumerator& type : type_names)
+  for (const ProtoEnumerator& type : tensorflow_types())
     if (type.name == name) return type.number;
-  return name.ends_with("_REF") ? tensorflow_type_number(name.substr(0, name.size() - 4)) : -1;
+  return -1;
 }
 
 DType dtype_of_tensorflow(std::int64_t type, const std::string& place) {

@@ -214,6 +214,13 @@ TEST(TensorflowReader, WeightsThatTheFileLeavesOutAreCountedNotGuessed) {
   EXPECT_FALSE(graph.parameters[1].bytes().has_value());
 }
 
+TEST(TensorflowReader, AReferenceToAVariableHasTheVariablesType) {
+  const Graph graph =
+      read(node("w", "VariableV2", {}, attribute("dtype", "type: DT_FLOAT_REF") + attribute("shape", shape({3, 4}))));
+  ASSERT_EQ(graph.parameters.size(), 1U);
+  EXPECT_EQ(graph.parameters[0].bytes(), 48);
+}
+
 TEST(TensorflowReader, RefusesBrokenGraphsByNode) {
   EXPECT_THAT(refusal(""), HasSubstr("is empty"));
   EXPECT_THAT(refusal("versions { producer: 3 }"), HasSubstr("the graph has no nodes"));
