@@ -22,7 +22,7 @@ namespace {
 
 struct Arguments {
   std::string graph, output, machine, placement;
-  std::string clusters = "auto";
+  std::string clusters;
   bool as_is = false;
   GraphArguments options;
 };
@@ -94,16 +94,20 @@ std::vector<std::string> devices_in_file(const Converted& converted, const Place
 
 DotOptions::Clusters clusters_of(const std::string& name) {
   using Clusters = DotOptions::Clusters;
+  static const std::vector<std::string> choices = {"auto", "layer", "colocation", "none"};
+  if (name.empty() || name == "auto") return Clusters::automatic;
   if (name == "layer") return Clusters::layer;
   if (name == "colocation") return Clusters::colocation;
-  return name == "none" ? Clusters::none : Clusters::automatic;
+  if (name == "none") return Clusters::none;
+  throw InputError("--clusters", "should be one of {}, found {}{}", join(choices, ", "), quote(name),
+                   did_you_mean(name, choices));
 }
 
 void convert_to_dot(const Arguments& arguments) {
   if (!arguments.machine.empty()) throw InputError("--machine", "is for .json; a .dot file needs none");
-  const Converted converted = load(arguments);
   DotOptions options;
   options.clusters = clusters_of(arguments.clusters);
+  const Converted converted = load(arguments);
   if (!arguments.placement.empty()) {
     const Placed placed = read_placement(arguments.placement, converted.passed.graph);
     options.device_of_op = arguments.as_is ? devices_in_file(converted, placed) : placed.device_of_op;
@@ -141,11 +145,10 @@ void convert_to_json(const Arguments& arguments) {
 }
 
 ExitCode run_convert(const Arguments& arguments) {
-  static const std::vector<std::string> choices = {"auto", "layer", "colocation", "none"};
-  if (std::find(choices.begin(), choices.end(), arguments.clusters) == choices.end())
-    throw InputError("--clusters", "should be one of {}, found {}{}", join(choices, ", "), quote(arguments.clusters),
-                     did_you_mean(arguments.clusters, choices));
   const std::string ending = std::filesystem::path(arguments.output).extension().string();
+  if (ending != ".dot" && (arguments.as_is || !arguments.clusters.empty()))
+    throw InputError(arguments.as_is ? "--as-is" : "--clusters", "is for .dot, found the output {}",
+                     quote(arguments.output));
   if (ending == ".dot")
     convert_to_dot(arguments);
   else if (ending == ".onnx")

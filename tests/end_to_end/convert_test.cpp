@@ -70,6 +70,8 @@ TEST_F(Convert, RefusesEndingsAndOptionsThatDoNotGoTogether) {
   expect_refused({model, "-o", folder_ / "a.json"}, {"a.json", "--machine"});
   expect_refused({model, "-o", folder_ / "a.dot", "--machine", "k40x2"}, {"--machine"});
   expect_refused({model, "-o", folder_ / "a.dot", "--clusters", "layers"}, {"--clusters", "'layers'", "'layer'"});
+  expect_refused({model, "-o", folder_ / "a.json", "--machine", "k40x2", "--as-is"}, {"--as-is", ".dot", "a.json"});
+  expect_refused({model, "-o", folder_ / "a.onnx", "--clusters", "layer"}, {"--clusters", ".dot", "a.onnx"});
   expect_refused({model, "-o", folder_ / "a.onnx"}, {"a.onnx", "--placement"});
   expect_refused({model, "-o", folder_ / "a.onnx", "--placement", placed(model)}, {"transformer-xl", "ONNX"});
   expect_refused({model, "-o", folder_ / "a.json", "--machine", "k40x2", "--placement", folder_ / "placement.json"},
