@@ -1,4 +1,4 @@
-// emplace inspect FILE: graph, problem, placement, machine, checkpoint or run folder
+// emplace inspect FILE: graph, problem (GRAPH@MACHINE too), placement, machine, checkpoint or run folder
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -42,7 +42,8 @@ Json statistics_json(const GraphStatistics& s) {
           {"flops", s.flops},
           {"bytes", s.bytes},
           {"static_tensors", s.static_tensors},
-          {"uncosted_ops", uncosted}};
+          {"uncosted_ops", uncosted},
+          {"uncosted_bytes", s.uncosted_bytes}};
 }
 
 std::string uncosted_text(const GraphStatistics& s) {
@@ -53,8 +54,11 @@ std::string uncosted_text(const GraphStatistics& s) {
     parts.push_back(fmt::format("{} {}", count, quote(type)));
     total += count;
   }
-  return fmt::format("{} ({:.1f} % of the ops)", join(parts, ", "),
-                     100.0 * static_cast<double>(total) / static_cast<double>(s.ops));
+  const auto percent = [](auto part, auto whole) {
+    return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  };
+  return fmt::format("{} ({:.1f} % of the ops, {:.1f} % of the memory traffic, by which alone they are timed)",
+                     join(parts, ", "), percent(total, s.ops), percent(s.uncosted_bytes, s.bytes));
 }
 
 void inspect_graph(const Arguments& arguments) {
@@ -94,7 +98,7 @@ void inspect_graph(const Arguments& arguments) {
 }
 
 void inspect_problem(const Arguments& arguments, const Problem& problem) {
-  arguments.graph.refuse(arguments.file, "problem");
+  if (!is_graph_at_machine(arguments.file)) arguments.graph.refuse(arguments.file, "problem");
   if (arguments.json) {
     print_json({{"kind", "problem"},
                 {"name", problem.name},
@@ -190,6 +194,10 @@ void inspect_checkpoint(const Arguments& arguments, const Checkpoint& checkpoint
 
 ExitCode run_inspect(const Arguments& arguments) {
   const std::string& file = arguments.file;
+  if (is_graph_at_machine(file)) {
+    inspect_problem(arguments, load_problem_and_warn(file, arguments.graph));
+    return ExitCode::done;
+  }
   if (file.starts_with("zoo:")) {
     inspect_graph(arguments);
     return ExitCode::done;
@@ -238,8 +246,9 @@ ExitCode run_inspect(const Arguments& arguments) {
 
 Action add_inspect(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("file", arguments->file,
-                 "Model file, zoo:NAME?key=value, problem, placement, machine, checkpoint, or run folder")
+  cli.add_option(
+         "file", arguments->file,
+         "Model file, zoo:NAME?key=value, GRAPH@MACHINE, problem, placement, machine, checkpoint, or run folder")
       ->required();
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");

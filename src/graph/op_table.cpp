@@ -138,8 +138,10 @@ GraphStatistics statistics(const Graph& graph) {
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const OpCost cost = cost_of(graph, OpId{i});
     sums.flops += cost.flops;
-    sums.bytes = add_bytes(sums.bytes, add_bytes(cost.bytes_read, cost.bytes_written));
+    const Bytes bytes = add_bytes(cost.bytes_read, cost.bytes_written);
+    sums.bytes = add_bytes(sums.bytes, bytes);
     if (cost.known_type) continue;
+    sums.uncosted_bytes = add_bytes(sums.uncosted_bytes, bytes);
     if (graph.ops[i].merged_types.empty()) ++sums.uncosted_ops[graph.ops[i].type];
     for (const auto& [type, count] : graph.ops[i].merged_types)
       if (!is_known_type(type)) sums.uncosted_ops[type] += count;

@@ -16,10 +16,10 @@ constexpr std::string_view zoo_prefix = "zoo:";
 
 bool is_zoo(std::string_view source) { return source.starts_with(zoo_prefix); }
 
-// GRAPH and MACHINE of "GRAPH@MACHINE"; nothing if it is a file or has no '@'.
+// GRAPH and MACHINE of "GRAPH@MACHINE"; nothing if it is a file, or no '@' with something before it.
 std::optional<std::pair<std::string, std::string>> split_at_machine(const std::string& source) {
   const std::size_t at = source.rfind('@');
-  if (at == std::string::npos || (!is_zoo(source) && file_exists(source))) return std::nullopt;
+  if (at == std::string::npos || at == 0 || (!is_zoo(source) && file_exists(source))) return std::nullopt;
   return std::pair(source.substr(0, at), source.substr(at + 1));
 }
 
@@ -64,6 +64,10 @@ Graph load_graph(const std::string& source, const ReadOptions& options) {
 }
 
 bool is_problem_file(const std::string& source) { return file_address(source).has_value(); }
+
+bool is_graph_at_machine(const std::string& source) {
+  return !is_problem_file(source) && split_at_machine(source).has_value();
+}
 
 LoadedProblem load_problem(const std::string& graph, const std::string& machine, const SourceOptions& options) {
   const Machine loaded_machine = load_machine(machine);

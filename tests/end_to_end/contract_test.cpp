@@ -152,6 +152,14 @@ TEST_F(Contract, InspectOfAGraphHasBothSetsOfFigures) {
       EXPECT_TRUE(set->contains(key)) << key;
 }
 
+TEST_F(Contract, InspectOfAModelOnAMachineCountsTheProblemThatCostMakes) {
+  const std::string graph = "zoo:rnnlm?detail=layer", problem = folder_ / "rnnlm.json";
+  ASSERT_EQ(emplace_run({"cost", graph, "k40x2", "--training", "-o", problem}).exit_code, 0);
+  const auto done = emplace_run({"inspect", graph + "@k40x2", "--training", "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(json::parse(done.out), json::parse(emplace_run({"inspect", problem, "--json"}).out));
+}
+
 TEST_F(Contract, CostWritesAProblemThatEveryCommandReads) {
   const auto cost = emplace_run({"cost", "zoo:inception-v3", "laptop", "-o", folder_ / "inception.json"});
   ASSERT_EQ(cost.exit_code, 0) << cost.err;

@@ -102,6 +102,7 @@ TEST(OpTable, SaysThatATypeOrASizeIsUnknownAndStillCountsTheTraffic) {
   EXPECT_FALSE(last(graph).known_shapes);
   const GraphStatistics sums = statistics(graph);
   EXPECT_EQ(sums.uncosted_ops, (std::map<std::string, std::size_t>{{"NoSuchOp", 1}}));
+  EXPECT_EQ(sums.uncosted_bytes, 80);  // 10 floats read, 10 written
   EXPECT_EQ(sums.unknown_tensors, std::vector<std::string>{"dynamic"});
   EXPECT_EQ(sums.tensors, 2U);
   EXPECT_EQ(sums.static_tensors, 1U);

@@ -61,6 +61,7 @@ struct GraphStatistics {
   double flops = 0;
   Bytes bytes = 0;                                  // read and written by all ops
   std::map<std::string, std::size_t> uncosted_ops;  // type -> count
+  Bytes uncosted_bytes = 0;                         // of `bytes`, by ops of these types: their time is a guess
   std::vector<std::string> unknown_tensors;         // names of tensors and parameters without a fixed size
 };
 [[nodiscard]] GraphStatistics statistics(const Graph& graph);

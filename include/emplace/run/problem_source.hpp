@@ -29,6 +29,9 @@ Graph load_graph(const std::string& source, const ReadOptions& options);
 // Whether load_problem reads the source as a file that holds a problem, and not as GRAPH@MACHINE.
 bool is_problem_file(const std::string& source);
 
+// Whether it reads the source as GRAPH@MACHINE, whatever the two are.
+bool is_graph_at_machine(const std::string& source);
+
 struct LoadedProblem {
   Problem problem;
   std::vector<std::string> warnings;  // what the cost model had to guess
