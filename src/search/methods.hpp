@@ -25,6 +25,7 @@ PlacerEntry best_placer();
 PlacerEntry dp_placer();
 PlacerEntry dpl_placer();
 PlacerEntry milp_placer();
+PlacerEntry branch_and_bound_placer();
 
 // For entries without options: refuses every key.
 struct NoOptions {};

@@ -65,5 +65,12 @@ TEST_F(Bound, RefusesBudgetsOfNothingAndUnknownObjectives) {
   expect_refused({"bound"}, "problem");
 }
 
+TEST_F(Bound, ComesWithBranchAndBound) {
+  const auto done = emplace_run({"place", "branch-and-bound", problem_, "--schedule", "in-order", "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(json::parse(done.out)["proved_optimal"], true);
+  EXPECT_EQ(emplace_run({"place", "branch-and-bound", problem_, "--objective", "pipeline"}).exit_code, 2);
+}
+
 }  // namespace
 }  // namespace emplace::test
