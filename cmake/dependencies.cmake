@@ -16,6 +16,12 @@ find_package(MPI REQUIRED COMPONENTS C)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(jemalloc REQUIRED IMPORTED_TARGET jemalloc)
 pkg_check_modules(cbc REQUIRED IMPORTED_TARGET cbc)
+# Scotch with 64-bit numbers, linked statically: all of Debian's variants share one soname, so that a program linked to
+# this one would find the default one when it starts.
+find_path(SCOTCH_INCLUDE scotch.h PATH_SUFFIXES scotch-int64 REQUIRED)
+find_library(SCOTCH_LIBRARY libscotch.a PATH_SUFFIXES scotch-int64 REQUIRED)
+find_path(METIS_INCLUDE metis.h REQUIRED)
+find_library(METIS_LIBRARY metis REQUIRED)
 find_path(RANDOM123_INCLUDE Random123/philox.h REQUIRED)
 find_path(XXHASH_INCLUDE xxhash.h REQUIRED)
 if(EMPLACE_TESTS)

@@ -60,7 +60,8 @@ void GraphArguments::refuse(const std::string& file, const char* kind) const {
                       : fuse               ? "--fuse"
                       : !optimizer.empty() ? "--optimizer"
                                            : nullptr;
-  if (given != nullptr) throw InputError(given, "is for models and GRAPH@MACHINE; {} is read as a {}", quote(file), kind);
+  if (given != nullptr)
+    throw InputError(given, "is for models and GRAPH@MACHINE; {} is read as a {}", quote(file), kind);
 }
 
 void ScheduleArgument::add(CLI::App& cli) {
@@ -83,11 +84,15 @@ void write_output(const std::string& file, const std::string& text) {
     throw EnvironmentError("standard output cannot be written");
 }
 
-Problem load_problem_and_warn(const std::string& source, const GraphArguments& graph) {
+LoadedProblem load_all_and_warn(const std::string& source, const GraphArguments& graph) {
   if (is_problem_file(source)) graph.refuse(source, "problem");
   LoadedProblem loaded = load_problem(source, graph.options());
   for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
-  return std::move(loaded.problem);
+  return loaded;
+}
+
+Problem load_problem_and_warn(const std::string& source, const GraphArguments& graph) {
+  return std::move(load_all_and_warn(source, graph).problem);
 }
 
 ScheduledPlacement read_placement_and_warn(const std::string& file, const Problem& problem,

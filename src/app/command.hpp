@@ -77,6 +77,8 @@ void write_output(const std::string& file, const std::string& text);
 
 // A problem with its warnings said on standard error. InputError for options of a graph where there is none.
 Problem load_problem_and_warn(const std::string& source, const GraphArguments& graph);
+// The same with what else is known of it.
+LoadedProblem load_all_and_warn(const std::string& source, const GraphArguments& graph);
 
 // A placement and the schedule to simulate it under: the argument's, else the file's, else fifo. Warns of another
 // problem's name; InputError where the schedule needs an order and the file has none.

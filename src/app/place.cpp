@@ -37,7 +37,8 @@ ExitCode run_place(const Arguments& arguments) {
     throw InputError("--seconds", "a budget must be above zero, found {}", *arguments.seconds);
   ConfigTable options("command line");
   apply_overrides(options, arguments.options);
-  const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
+  const LoadedProblem loaded = load_all_and_warn(arguments.problem, arguments.graph);
+  const Problem& problem = loaded.problem;
   const Schedule schedule = arguments.schedule.get().value_or(Schedule::fifo);
   const Objective objective = arguments.objective.get();
   std::vector<std::unique_ptr<Engine>> engines;
@@ -48,6 +49,7 @@ ExitCode run_place(const Arguments& arguments) {
   request.schedule = schedule;
   request.objective = objective;
   request.pipeline = arguments.objective.pipeline();
+  request.expert = loaded.expert;
   request.seed = arguments.seed;
   request.seconds = arguments.seconds;
   request.evaluations = arguments.evaluations;

@@ -81,6 +81,31 @@ void merge_chains(const Problem& problem, UnitMerger& units) {
     if (!done[u]) walk(u);
 }
 
+// Units in topological order draw a group, named by one of its ops.
+void merge_at_random(const Problem& problem, UnitMerger& units, std::size_t groups, Stream& random) {
+  std::vector<std::uint32_t> member(groups, none);
+  std::vector<char> done(problem.op_count(), 0);
+  for (const std::uint32_t op : problem.topological) {
+    const std::uint32_t unit = units.find(op);
+    if (done[unit]) continue;  // with its first op; grown groups keep a root that is done
+    const auto takes = [&](std::uint32_t other) { return other == none || units.compatible(units.find(other), unit); };
+    std::uint32_t drawn = random.below(static_cast<std::uint32_t>(member.size()));
+    if (!takes(member[drawn])) {
+      std::vector<std::uint32_t> able;
+      for (std::uint32_t g = 0; g < member.size(); ++g)
+        if (takes(member[g])) able.push_back(g);
+      if (able.empty()) {
+        able.push_back(static_cast<std::uint32_t>(member.size()));
+        member.push_back(none);
+      }
+      drawn = able[random.below(static_cast<std::uint32_t>(able.size()))];
+    }
+    done[unit] = 1;
+    if (member[drawn] != none) done[units.merge(member[drawn], unit)] = 1;
+    member[drawn] = unit;
+  }
+}
+
 std::vector<std::vector<UnitMerger::Exchange>> exchanges(const Problem& problem, const UnitMerger& units) {
   std::vector<std::uint32_t> root(problem.op_count());
   for (std::uint32_t op = 0; op < root.size(); ++op) root[op] = units.find(op);
@@ -95,7 +120,7 @@ std::vector<std::vector<UnitMerger::Exchange>> exchanges(const Problem& problem,
 }  // namespace
 
 const std::vector<std::string>& grouping_names() {
-  static const std::vector<std::string> names = {"op", "colocation", "chain"};
+  static const std::vector<std::string> names = {"op", "colocation", "chain", "random"};
   return names;
 }
 
@@ -148,9 +173,22 @@ Grouping grouping_of_units(const Problem& problem, const UnitMerger& units) {
 
 }  // namespace
 
-Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at_most, const std::string& place) {
+Grouping random_grouping(const Problem& problem, std::size_t groups, Stream random) {
+  EMPLACE_CHECK(groups > 0);
+  UnitMerger units(problem);
+  merge_groups(problem, units);
+  merge_at_random(problem, units, groups, random);
+  return grouping_of_units(problem, units);
+}
+
+Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at_most, const std::string& place,
+                       std::uint64_t seed) {
   if (at_most > problem.op_count())
     throw InputError(place, "{} groups wanted, but the problem has only {} ops", at_most, problem.op_count());
+  if (kind == GroupingKind::random) {
+    if (at_most == 0) throw InputError(place, "the grouping 'random' needs a number of groups");
+    return random_grouping(problem, at_most, Stream({.seed = seed, .purpose = Purpose::random_grouping}));
+  }
 
   UnitMerger units(problem);
   if (kind != GroupingKind::op) merge_groups(problem, units);

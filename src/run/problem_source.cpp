@@ -73,8 +73,12 @@ LoadedProblem load_problem(const std::string& graph, const std::string& machine,
   const Machine loaded_machine = load_machine(machine);
   const Graph loaded_graph = load_graph(graph, options.read);
   Lowered lowered = lower(loaded_graph, loaded_machine, options.roofline, graph + "@" + loaded_machine.name);
-  std::vector<std::string> warnings = cost_warnings(lowered);
-  return {std::move(lowered.problem), std::move(warnings)};
+  LoadedProblem loaded;
+  loaded.warnings = cost_warnings(lowered);
+  if (is_zoo(graph))
+    loaded.expert = expert_devices(std::string_view(graph).substr(zoo_prefix.size()), lowered.graph, lowered.problem);
+  loaded.problem = std::move(lowered.problem);
+  return loaded;
 }
 
 LoadedProblem load_problem(const std::string& source, const SourceOptions& options) {

@@ -58,8 +58,8 @@ Training::Training(Recipe recipe)
   }
   const GroupingKind grouping = grouping_of(o.grouping, recipe_.place);
   for (const Problem& problem : problems_)
-    policy_problems_.push_back(
-        {&problem, make_grouping(problem, grouping, static_cast<std::size_t>(o.groups), recipe_.place)});
+    policy_problems_.push_back({&problem, make_grouping(problem, grouping, static_cast<std::size_t>(o.groups),
+                                                        recipe_.place, static_cast<std::uint64_t>(o.seed))});
   policy_ = find_entry(policies(), o.policy, "policy")
                 .make(recipe_.policy_options, policy_problems_, static_cast<std::uint64_t>(o.seed));
   learner_ = find_entry(learners(), o.learner, "learner").make(recipe_.learner_options);

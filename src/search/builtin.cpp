@@ -8,10 +8,19 @@ namespace emplace {
 
 std::span<const PlacerEntry> placers() {
   static const PlacerEntry entries[] = {
-      single_placer(), device_placer(), round_robin_placer(), random_placer(), contiguous_placer(),
-      greedy_placer(), heft_placer(),   cpop_placer(),        peft_placer(),   m_topo_placer(),
-      m_etf_placer(),  m_sct_placer(),  climb_placer(),       anneal_placer(), tabu_placer(),
-      brkga_placer(),  dp_placer(),     dpl_placer(),         milp_placer(),   branch_and_bound_placer(),
+      single_placer(),   device_placer(),
+      cpu_only_placer(), auto_placer(),
+      expert_placer(),   round_robin_placer(),
+      random_placer(),   contiguous_placer(),
+      greedy_placer(),   scotch_placer(),
+      mincut_placer(),   metis_placer(),
+      heft_placer(),     cpop_placer(),
+      peft_placer(),     m_topo_placer(),
+      m_etf_placer(),    m_sct_placer(),
+      climb_placer(),    anneal_placer(),
+      tabu_placer(),     brkga_placer(),
+      dp_placer(),       dpl_placer(),
+      milp_placer(),     branch_and_bound_placer(),
       best_placer(),
   };
   return entries;
@@ -23,6 +32,9 @@ PlacerResult place_by(const PlacerEntry& entry, const PlacerRequest& request, co
   if (entry.only_for && *entry.only_for != request.objective)
     throw InputError(options.place(), "the placer {} needs --objective {}, found {}", quote(entry.name),
                      name_of(*entry.only_for), name_of(request.objective));
+  if (entry.unfit)
+    if (const std::string why = entry.unfit(request); !why.empty())
+      throw InputError(options.place(), "the placer {} cannot be used: {}", quote(entry.name), why);
   return entry.place(request, options);
 }
 

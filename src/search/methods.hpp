@@ -26,6 +26,12 @@ PlacerEntry dp_placer();
 PlacerEntry dpl_placer();
 PlacerEntry milp_placer();
 PlacerEntry branch_and_bound_placer();
+PlacerEntry cpu_only_placer();
+PlacerEntry auto_placer();
+PlacerEntry expert_placer();
+PlacerEntry scotch_placer();
+PlacerEntry mincut_placer();
+PlacerEntry metis_placer();
 
 // For entries without options: refuses every key.
 struct NoOptions {};

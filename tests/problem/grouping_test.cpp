@@ -114,6 +114,58 @@ TEST(Grouping, RefusesFewerGroupsThanDevicesAllow) {
   EXPECT_THAT(message_of([&] { make_grouping(p, GroupingKind::op, 1); }), HasSubstr("leave 2"));
 }
 
+TEST(Grouping, AtRandomDrawsEachGroupEquallyOftenAndByTheSeed) {
+  // 3,000 ops, 3 groups: 1,000 +- 26 (one sigma) in each.
+  const std::vector<TinyOp> ops = [] {
+    std::vector<TinyOp> list;
+    for (int i = 0; i < 3000; ++i) list.push_back({"op" + std::to_string(i), {1, 1}});
+    return list;
+  }();
+  const Problem p = tiny(plain_devices(2), ops, {});
+  const Grouping g = make_grouping(p, GroupingKind::random, 3, "", 5);
+  ASSERT_EQ(g.count(), 3u);
+  for (std::size_t unit = 0; unit < 3; ++unit) EXPECT_NEAR(static_cast<double>(g.members[unit].size()), 1000, 130);
+  EXPECT_EQ(make_grouping(p, GroupingKind::random, 3, "", 5).unit_of_op, g.unit_of_op);
+  EXPECT_NE(make_grouping(p, GroupingKind::random, 3, "", 6).unit_of_op, g.unit_of_op);
+}
+
+TEST(Grouping, AtRandomDrawsOpsIndependently) {
+  // Of any two ops half of the samples share one of two groups: 2,000 +- 32 of 4,000.
+  const Problem p = two_chains(1);
+  std::vector<int> together(8, 0);
+  for (std::uint64_t sample = 0; sample < 4000; ++sample) {
+    const Stream draws({.seed = 3, .purpose = Purpose::random_grouping, .update = sample, .index = 0});
+    const Grouping g = random_grouping(p, 2, draws);
+    for (std::size_t i = 1; i < 8; ++i) together[i] += g.unit_of_op[0] == g.unit_of_op[i];
+  }
+  for (std::size_t i = 1; i < 8; ++i) EXPECT_NEAR(together[i], 2000, 160) << i;
+}
+
+TEST(Grouping, AtRandomKeepsColocatedOpsTogetherAndGroupsRunnable) {
+  // Of 24 ops 8 run on device 0 only, 8 on device 1 only; two groups of 3 ops each are bound.
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    std::vector<TinyOp> ops;
+    for (std::size_t i = 0; i < 24; ++i) {
+      ops.push_back({"op" + std::to_string(i), {1, 1}});
+      if (i % 3 > 0) ops[i].milliseconds[i % 3 - 1] = no;
+      if (i % 12 == 0 || i % 12 == 3 || i % 12 == 6) ops[i].colocate = i < 12 ? "x" : "y";
+    }
+    const Problem p = tiny(plain_devices(2), ops, {});
+    const Grouping g = make_grouping(p, GroupingKind::random, 1 + seed % 6, "", seed);
+    EXPECT_LE(g.count(), 2 + seed % 6) << "at most one more group, for the other device";
+    for (std::size_t unit = 0; unit < g.count(); ++unit) EXPECT_TRUE(g.allows(unit, 0) || g.allows(unit, 1));
+    for (const std::size_t i : {3, 6}) {
+      EXPECT_EQ(g.unit_of_op[0], g.unit_of_op[i]);
+      EXPECT_EQ(g.unit_of_op[12], g.unit_of_op[12 + i]);
+    }
+  }
+}
+
+TEST(Grouping, AtRandomNeedsANumberOfGroups) {
+  EXPECT_EQ(message_of([] { make_grouping(chain_5(1), GroupingKind::random, 0, "r.toml:3"); }),
+            "r.toml:3: the grouping 'random' needs a number of groups");
+}
+
 TEST(Grouping, NamesTheNearestKind) {
   EXPECT_THAT(message_of([] { grouping_of("chains", "r.toml:1"); }), HasSubstr("did you mean 'chain'?"));
   for (const std::string& name : grouping_names()) EXPECT_EQ(name_of(grouping_of(name, "")), name);

@@ -18,6 +18,7 @@ enum class Purpose : std::uint32_t {
   search = 6,
   choose_problem = 7,
   simulator_noise = 8,
+  random_grouping = 9,
 };
 
 struct StreamKey {

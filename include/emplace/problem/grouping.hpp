@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emplace/base/random.hpp"
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
 
@@ -14,12 +15,14 @@ namespace emplace {
 // op: one unit an op; colocation: ops of one co-location group together; chain: colocation, and then every edge whose
 // producer unit has no other consumer unit and whose consumer unit has no other producer unit contracted (HSDAG's
 // rule, on the graph of units: two units are joined once, however many tensors run between them). `op` ignores
-// co-location, so that a policy can split groups and be told that it is infeasible.
+// co-location, so that a policy can split groups and be told that it is infeasible. random: each unit of colocation
+// drawn into one of `at_most` groups. `op` and `random` are the ablations "no grouping" and "random grouping" of the
+// Hierarchical Planner (sheet, section 2.8).
 //
 // Contracting a chain never closes a circle between units: such a circle would have to leave the producer by another
 // edge than the contracted one. Circles that co-location groups close themselves (group {a, c} around b) stay, or
 // vanish into one unit where nothing else is attached to them.
-enum class GroupingKind : std::uint8_t { op, colocation, chain };
+enum class GroupingKind : std::uint8_t { op, colocation, chain, random };
 
 GroupingKind grouping_of(std::string_view name, const std::string& place);
 std::string_view name_of(GroupingKind kind);
@@ -49,8 +52,14 @@ struct Grouping {
 //
 // No merge, of a chain or otherwise, leaves a unit without a device that can run it: chains are cut there, from the
 // producers' end. InputError if `at_most` exceeds the number of ops, or if devices allow no merging that far.
+//
+// `random` needs at_most and is the only kind that depends on the seed. It leaves out groups that nobody drew. A draw
+// that would leave a group without a device that can run it is made among the groups that would keep one; where there
+// are none, the unit opens one more group.
 Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at_most = 0,
-                       const std::string& place = {});
+                       const std::string& place = {}, std::uint64_t seed = 0);
+// What `random` does, for other streams of draws: of a sample, of an update.
+Grouping random_grouping(const Problem& problem, std::size_t groups, Stream random);
 
 // The units of `grouping` merged in the same way until at most `at_most` remain, or as few as devices allow.
 Grouping coarsen(const Problem& problem, const Grouping& grouping, std::size_t at_most);

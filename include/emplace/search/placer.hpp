@@ -24,6 +24,8 @@ struct PlacerRequest {
   std::uint64_t seed = 0;
   std::optional<double> seconds;  // budgets; whichever ends first. At least one placement is always evaluated
   std::optional<std::uint64_t> evaluations;
+  // N: the device of each op as a human expert would have it; empty where nobody knows. Only `expert` looks at it.
+  std::span<const std::uint8_t> expert = {};
   Evaluator* evaluator = nullptr;  // scores placements by the request's schedule and objective; position 0 is `problem`
   const Placement* start =
       nullptr;  // where placers of the role `search` begin; with an order unless fifo; null: they choose
@@ -61,6 +63,8 @@ struct PlacerEntry : EntryInfo {
   std::optional<Objective> only_for;  // the one objective that it knows; nothing: any
   PlacerRole role = PlacerRole::quick;
   bool own_engine = false;  // it simulates on engines of its own too, and counts that as evaluations
+  // Why the method has no answer to this problem, "" where it has one; null: it always has.
+  std::function<std::string(const PlacerRequest& request)> unfit;
   // InputError for unknown options.
   std::function<PlacerResult(const PlacerRequest& request, const ConfigTable& options)> place;
 };
@@ -69,8 +73,8 @@ struct PlacerEntry : EntryInfo {
 std::span<const PlacerEntry> placers();
 
 // Runs the entry called `method`; `device:NAME` is the entry `device` with the option name = NAME. InputError for an
-// unknown method (names the nearest right one), for one that does not know the request's objective, and for budgets of
-// zero or less.
+// unknown method (names the nearest right one), for one that does not know the request's objective or is unfit for the
+// problem, and for budgets of zero or less.
 PlacerResult place_with(const std::string& method, const PlacerRequest& request, const ConfigTable& options);
 
 }  // namespace emplace
