@@ -36,6 +36,8 @@ BoundEntry critical_path_bound();
 BoundEntry load_bound();
 BoundEntry windows_bound();
 BoundEntry memory_bound();
+BoundEntry linear_bound();
+BoundEntry search_bound();
 BoundEntry pipeline_load_bound();
 BoundEntry pipeline_linear_load_bound();
 
