@@ -2,7 +2,6 @@
 // the best placement so far.
 #include <algorithm>
 
-#include "emplace/base/error.hpp"
 #include "emplace/problem/grouping.hpp"
 #include "incumbent.hpp"
 #include "methods.hpp"
@@ -35,10 +34,8 @@ PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) 
     if (entry.role == PlacerRole::search) searches.push_back(entry.name);
     if (entry.role == PlacerRole::exact) exact.push_back(entry.name);
     if (entry.role != PlacerRole::quick) continue;
-    try {
-      incumbent.try_placer(entry.name);
-    } catch (const InputError&) {  // it needs what this problem does not have, such as a CPU
-    }
+    if (entry.unfit && !entry.unfit(request).empty()) continue;  // it needs what the problem has not, such as a CPU
+    incumbent.try_placer(entry.name);
   }
   for (const std::string& method : exact)
     if (!incumbent.result().proved_optimal) incumbent.try_placer(method, options.exact_share);
