@@ -13,14 +13,16 @@ namespace emplace {
 namespace {
 
 struct AnnealOptions {
-  double hottest = 3e-4, coldest = 1e-7;
+  double hottest = 0.3, coldest = 1e-3;
   std::int64_t moves_per_unit = 200;
 };
 
 void describe(AnnealOptions& o, OptionVisitor& visit) {
   visit("hottest", o.hottest,
-        {.min = 1e-9, .max = 10, .help = "First temperature, as a share of the step time searched from."});
-  visit("coldest", o.coldest, {.min = 1e-12, .max = 10, .help = "Last temperature, likewise."});
+        {.min = 1e-9,
+         .max = 1e9,
+         .help = "First temperature, in mean losses of the moves from the start that make it slower."});
+  visit("coldest", o.coldest, {.min = 1e-9, .max = 1e9, .help = "Last temperature, likewise."});
   visit("moves_per_unit", o.moves_per_unit,
         {.min = 1, .max = 1'000'000'000, .help = "Moves tried where there is no budget of evaluations or seconds."});
 }
@@ -38,7 +40,7 @@ class Annealing {
     if (!moves_.any() || incumbent_.exhausted()) return;
     neighbourhood_.start(incumbent_.placement());
     count();
-    scale_ = static_cast<double>(std::max<Ticks>(1, neighbourhood_.outcome().makespan));
+    measure_losses();
     while (!incumbent_.exhausted()) {
       const Move move = moves_.draw(neighbourhood_, random_);
       const double threshold =
@@ -62,6 +64,22 @@ class Annealing {
     const double temperature =
         options_.hottest * std::pow(options_.coldest / options_.hottest, incumbent_.progress()) * scale_;
     return std::exp(static_cast<double>(now.makespan - outcome.makespan) / temperature) > threshold;
+  }
+
+  // The scale of temperatures: what a move costs that makes the step slower, over some moves from the start.
+  void measure_losses() {
+    constexpr int moves = 100;
+    double sum = 0;
+    int slower = 0;
+    for (int i = 0; i < moves && !incumbent_.exhausted(); ++i) {
+      const Move move = moves_.draw(neighbourhood_, random_);
+      const Outcome guess = neighbourhood_.guess(move.unit, move.device);
+      count();
+      if (!guess.timed() || guess.makespan <= neighbourhood_.outcome().makespan) continue;
+      sum += static_cast<double>(guess.makespan - neighbourhood_.outcome().makespan);
+      ++slower;
+    }
+    if (slower > 0) scale_ = sum / slower;
   }
 
   void count() { incumbent_.searched(neighbourhood_.evaluations()); }

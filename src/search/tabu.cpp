@@ -67,7 +67,9 @@ class TabuSearch {
       const Move move = moves_.draw(neighbourhood_, random_);
       const Outcome guess = neighbourhood_.guess(move.unit, move.device);
       count();
-      if (rests_until_[move.unit] > now && !better(guess, incumbent_.outcome())) continue;
+      // Guesses do not know of memory: beside a best that does not fit, they all look like a new best.
+      const bool is_new_best = incumbent_.outcome().feasible() && better(guess, incumbent_.outcome());
+      if (rests_until_[move.unit] > now && !is_new_best) continue;
       if (best && !better(guess, best_outcome)) continue;
       best = move;
       best_outcome = guess;

@@ -1,0 +1,138 @@
+// climb, anneal, tabu, brkga and the portfolio `best`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "emplace/base/files.hpp"
+#include "emplace/base/random.hpp"
+#include "emplace/formats/workload.hpp"
+#include "emplace/search/bound.hpp"
+#include "emplace/search/placer.hpp"
+#include "problem/tiny.hpp"
+
+namespace emplace {
+namespace {
+
+using namespace testing;
+
+PlacerResult place(const std::string& method, const Problem& problem, Schedule schedule, std::uint64_t evaluations,
+                   const Placement* start = nullptr, std::uint64_t seed = 1) {
+  const Problem* const list[] = {&problem};
+  const auto evaluator = make_local_evaluator(list, {schedule, Objective::step});
+  PlacerRequest request;
+  request.problem = &problem;
+  request.schedule = schedule;
+  request.seed = seed;
+  request.evaluations = evaluations;
+  request.evaluator = evaluator.get();
+  request.start = start;
+  return place_with(method, request, {});
+}
+
+// 8 ops of 2 to 9 ms on two devices of different speed, all edges of a random graph, transfers of 1 ms.
+Problem eight_ops(std::uint64_t seed) {
+  Stream random({.seed = seed});
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t i = 0; i < 8; ++i) {
+    ops.push_back({std::to_string(i), {2.0 + random.below(8), 2.0 + random.below(8)}});
+    for (std::size_t j = 0; j < i; ++j)
+      if (random.below(3) == 0) edges.push_back({j, i});
+  }
+  return tiny(plain_devices(2), ops, edges, 1);
+}
+
+Ticks best_of_all_placements(const Problem& problem) {
+  const auto engine = make_exact_engine(problem, Schedule::fifo);
+  Ticks best = std::numeric_limits<Ticks>::max();
+  for (unsigned bits = 0; bits < 256; ++bits) {
+    Placement placement;
+    for (unsigned i = 0; i < 8; ++i) placement.device.push_back(bits >> i & 1);
+    best = std::min(best, engine->evaluate(placement).makespan);
+  }
+  return best;
+}
+
+class EverySearch : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(EverySearch, FindsTheBestOfAllPlacementsOfEightOps) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const Problem problem = eight_ops(seed);
+    EXPECT_EQ(place(GetParam(), problem, Schedule::fifo, 20'000).outcome.makespan, best_of_all_placements(problem));
+  }
+}
+
+TEST_P(EverySearch, IsNeverWorseThanThePlacementItStartsFrom) {
+  const Problem problem = eight_ops(3);
+  for (unsigned bits = 0; bits < 256; bits += 5) {
+    Placement start;
+    for (unsigned i = 0; i < 8; ++i) start.device.push_back(bits >> i & 1);
+    const Outcome before = make_exact_engine(problem, Schedule::fifo)->evaluate(start);
+    EXPECT_FALSE(better(before, place(GetParam(), problem, Schedule::fifo, 20, &start).outcome));
+  }
+}
+
+TEST_P(EverySearch, FindsItsWayOutOfAPlacementWithoutMemory) {
+  // Each device holds three of the four ops, and all start on the first.
+  std::vector<Device> devices = {{"a", "gpu", 30}, {"b", "gpu", 30}};
+  std::vector<TinyOp> ops;
+  for (int i = 0; i < 4; ++i) ops.push_back({std::to_string(i), {1, 1}, "", 10});
+  const Problem problem = tiny(devices, ops, {{0, 1}, {1, 2}, {2, 3}}, 1);
+  const Placement start{{0, 0, 0, 0}, {}};
+  const PlacerResult result = place(GetParam(), problem, Schedule::fifo, 2000, &start);
+  EXPECT_TRUE(result.outcome.feasible());
+  EXPECT_EQ(result.outcome.makespan, 5 * ms) << "4 ops and one transfer";
+}
+
+INSTANTIATE_TEST_SUITE_P(Search, EverySearch, ::testing::Values("climb", "anneal", "tabu", "brkga", "best"));
+
+TEST(Best, SaysWhoFoundWhatWhen) {
+  const Problem problem = eight_ops(5);
+  const PlacerResult result = place("best", problem, Schedule::fifo, 3000);
+  ASSERT_FALSE(result.steps.empty());
+  Outcome best = result.steps.front().outcome;
+  std::uint64_t evaluations = 0;
+  for (const PlacerStep& step : result.steps) {
+    EXPECT_EQ(step.is_new_best, &step == result.steps.data() || better(step.outcome, best)) << step.method;
+    if (step.is_new_best) best = step.outcome;
+    EXPECT_GE(step.evaluations, evaluations);
+    evaluations = step.evaluations;
+  }
+  EXPECT_EQ(best, result.outcome);
+  EXPECT_EQ(evaluations, result.evaluations);
+}
+
+TEST(Best, IsAtLeastAsGoodAsEveryPlacerItRuns) {
+  for (std::uint64_t seed = 20; seed < 30; ++seed) {
+    const Problem problem = eight_ops(seed);
+    for (const Schedule schedule : {Schedule::fifo, Schedule::in_order}) {
+      const PlacerResult best = place("best", problem, schedule, 4000);
+      EXPECT_GE(best.outcome.makespan, lower_bound(problem).ticks);
+      for (const PlacerEntry& entry : placers()) {
+        if (entry.role != PlacerRole::quick || entry.only_for) continue;
+        EXPECT_FALSE(better(place(entry.name, problem, schedule, 100).outcome, best.outcome)) << entry.name;
+      }
+    }
+  }
+}
+
+TEST(Best, AttainsThePublishedOptimaOfSmallTaskGraphs) {
+  const std::string file = "../shared/workloads/sinnen-optimal/sinnen-optimal-10-tasks.json";
+  if (!file_exists(file)) GTEST_SKIP() << "no workloads here";
+  const nlohmann::json instances = nlohmann::json::parse(read_file(file));
+  std::size_t seen = 0, attained = 0;
+  for (std::size_t i = 0; i < instances.size(); i += 23) {  // 12 of 276
+    const auto& instance = instances[i];
+    const Problem problem = read_problem_file({file, {instance["name"].get<std::string>(), std::nullopt}});
+    const Ticks optimum = std::llround(instance["optimal"].get<double>() * 1e6);  // from microseconds
+    const Ticks found = place("best", problem, Schedule::in_order, 20'000).outcome.makespan;
+    attained += found <= optimum + 20 ? 1 : 0;  // what costs nothing takes a picosecond here
+    ++seen;
+  }
+  EXPECT_EQ(attained, seen);
+}
+
+}  // namespace
+}  // namespace emplace
