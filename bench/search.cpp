@@ -18,7 +18,7 @@ namespace emplace {
 namespace {
 
 // One entry for each placer that is meant for graphs of this size.
-constexpr const char* methods[] = {"scotch", "mincut", "metis"};
+constexpr const char* methods[] = {"heft", "cpop", "peft", "m-topo", "m-etf", "m-sct", "scotch", "mincut", "metis"};
 
 Problem random_graph(std::size_t ops, bool wide) {
   constexpr std::size_t gpus = 4;
