@@ -1,6 +1,6 @@
 // Placers on large graphs: search/METHOD/ops:N, counter seconds = CPU seconds of one call, evaluations included. Four
 // GPUs and a CPU ten times as slow, one output an op, 1.5 edges an op, inputs from the 256 ops before, with /graph:wide
-// from anywhere before.
+// from anywhere before. search/bound/ops:N: all lower bounds, of which the linear program has 5 s.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 
 #include "emplace/base/random.hpp"
 #include "emplace/problem/builder.hpp"
+#include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
 #include "table.hpp"
 
@@ -64,7 +65,19 @@ void run(benchmark::State& state, const std::string& method, std::size_t ops, bo
   state.counters["seconds"] = seconds / static_cast<double>(state.iterations());
 }
 
+void run_bound(benchmark::State& state, std::size_t ops) {
+  const Problem problem = random_graph(ops, false);
+  const std::clock_t begin = std::clock();
+  for (auto _ : state) benchmark::DoNotOptimize(lower_bounds(problem, Objective::step, 5).best().ticks);
+  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  state.counters["seconds"] = seconds / static_cast<double>(state.iterations());
+}
+
 void add_all() {
+  for (const std::size_t ops : {1000, 10000, 100000})
+    benchmark::RegisterBenchmark(("search/bound/ops:" + std::to_string(ops)).c_str(), [=](benchmark::State& s) {
+      run_bound(s, ops);
+    })->Unit(benchmark::kMillisecond);
   for (const char* method : methods)
     for (const bool wide : {false, true})
       for (const std::size_t ops : {1000, 10000, 100000})

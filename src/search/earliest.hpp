@@ -34,6 +34,6 @@ struct EarliestTimes {
 // is feasible. Time: edges x D^2; beyond `exact_pairs` of these the quickest transfer into (out of) each device stands
 // in for that of each pair, which bounds it from below.
 EarliestTimes earliest_times(const Problem& problem, const std::vector<std::uint8_t>& possible,
-                             double exact_pairs = 2e9);
+                             double exact_pairs = 4e8);
 
 }  // namespace emplace
