@@ -159,6 +159,7 @@ void OnnxInference::infer(onnx::NodeProto& node, OnnxScope& scope, int depth) {
   const auto function = functions_.find(domain + ":" + node.op_type());
   if (schema == nullptr && function == functions_.end()) return;  // no one knows; the op table reports unknown types
   Context context(*this, node, scope, depth, scope.values);
+  check_rank(node, context);
   try {
     if (schema == nullptr) {
       infer_function(*function->second, node, context, scope, depth + 1);
@@ -251,6 +252,18 @@ void OnnxInference::propagate(onnx::NodeProto& node, const onnx::OpSchema& schem
     if (const auto found = scope.values.find(output);
         found != scope.values.end() && found->second.dim_size() > most_propagated_values)
       scope.values.erase(found);
+}
+
+// libonnx gives the output of these as many dimensions as their input of sizes is long, one by one.
+void OnnxInference::check_rank(const onnx::NodeProto& node, const Context& context) const {
+  const bool is_expand = node.op_type() == "Expand";
+  if (!is_expand && node.op_type() != "ConstantOfShape") return;
+  const std::size_t input = is_expand ? 1 : 0;
+  const onnx::TypeProto* sizes = context.getNumInputs() > input ? context.getInputType(input) : nullptr;
+  if (sizes == nullptr || sizes->tensor_type().shape().dim_size() != 1) return;
+  const std::int64_t rank = sizes->tensor_type().shape().dim(0).dim_value();
+  if (rank > most_dimensions)
+    throw InputError(file_, "node {}: its output would have {} dimensions", describe(node), rank);
 }
 
 void OnnxInference::check_sizes(const onnx::NodeProto& node, const std::string& tensor,

@@ -38,6 +38,7 @@ class OnnxInference {
                       const OnnxScope& scope, int depth);
   void update_types(onnx::NodeProto& node, Context& context, OnnxScope& scope);
   void propagate(onnx::NodeProto& node, const onnx::OpSchema& schema, OnnxScope& scope);
+  void check_rank(const onnx::NodeProto& node, const Context& context) const;
   void check_sizes(const onnx::NodeProto& node, const std::string& tensor, const onnx::TypeProto& type) const;
   void count_inner_node();
   void check_depth(int depth) const;

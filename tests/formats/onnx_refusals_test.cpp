@@ -170,6 +170,15 @@ TEST(OnnxReader, DimensionsThatDoubleWithEveryNodeAreRefusedEarly) {
   EXPECT_THAT(error_of(model), HasSubstr("would have 65 dimensions"));
 }
 
+// libonnx would add 2^30 dimensions, one by one.
+TEST(OnnxReader, ShapesWithMoreSizesThanATensorHasDimensionsAreRefusedEarly) {
+  onnx::ModelProto model = empty_model();
+  set_type(*graph_of(model).add_input(), "x", {2, 2});
+  set_type(*graph_of(model).add_input(), "sizes", {1 << 30}, onnx::TensorProto::INT64);
+  *graph_of(model).add_node() = make_node("Expand", "e", {"x", "sizes"}, {"y"});
+  EXPECT_THAT(error_of(model), HasSubstr("node 'e' (Expand): its output would have 1073741824 dimensions"));
+}
+
 // Each step doubles the length of a vector that data propagation follows.
 TEST(OnnxReader, VectorsThatDoubleWithEveryNodeStayUnknown) {
   onnx::ModelProto model = empty_model();
