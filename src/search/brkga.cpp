@@ -10,6 +10,7 @@
 #include "incumbent.hpp"
 #include "methods.hpp"
 #include "ready_list.hpp"
+#include "units.hpp"
 
 namespace emplace {
 
@@ -33,13 +34,7 @@ void describe(BrkgaOptions& o, OptionVisitor& visit) {
 class Population {
  public:
   Population(const PlacerRequest& request, const BrkgaOptions& options, const Grouping& units, Incumbent& incumbent)
-      : request_(request), options_(options), units_(units), incumbent_(incumbent) {
-    for (std::size_t unit = 0; unit < units.count(); ++unit) {
-      choices_.emplace_back();
-      for (std::size_t d = 0; d < units.device_count(); ++d)
-        if (units.allows(unit, d)) choices_.back().push_back(static_cast<std::uint8_t>(d));
-    }
-  }
+      : request_(request), options_(options), units_(units), incumbent_(incumbent), choices_(device_choices(units)) {}
 
   void run() {
     const auto size = static_cast<std::size_t>(options_.population);
@@ -152,7 +147,7 @@ class Population {
   const BrkgaOptions& options_;
   const Grouping& units_;
   Incumbent& incumbent_;
-  std::vector<std::vector<std::uint8_t>> choices_;  // U
+  const std::vector<std::vector<std::uint8_t>> choices_;  // U
   std::uint64_t made_ = 0;
 };
 

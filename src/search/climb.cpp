@@ -24,15 +24,13 @@ void describe(ClimbOptions& o, OptionVisitor& visit) {
         {.min = 1, .max = 1'000'000'000, .help = "Moves guessed where there is no budget of evaluations or seconds."});
 }
 
-Placement kicked(Placement placement, const Grouping& units, double share, Stream& random) {
+Placement kicked(Placement placement, const Grouping& units, const std::vector<std::vector<std::uint8_t>>& choices,
+                 double share, Stream& random) {
   const auto count = static_cast<std::uint32_t>(units.count());
   const auto kicks = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(share * count));
   for (std::uint32_t k = 0; k < kicks; ++k) {
     const std::uint32_t unit = random.below(count);
-    std::vector<std::uint8_t> choices;
-    for (std::size_t d = 0; d < units.device_count(); ++d)
-      if (units.allows(unit, d)) choices.push_back(static_cast<std::uint8_t>(d));
-    const std::uint8_t device = choices[random.below(static_cast<std::uint32_t>(choices.size()))];
+    const std::uint8_t device = choices[unit][random.below(static_cast<std::uint32_t>(choices[unit].size()))];
     for (const std::uint32_t op : units.members[unit]) placement.device[op] = device;
   }
   return placement;
@@ -43,11 +41,12 @@ PlacerResult place_climb(const PlacerRequest& request, const ConfigTable& table)
   const Grouping units = make_grouping(*request.problem, GroupingKind::colocation);
   Incumbent incumbent(request, static_cast<std::uint64_t>(options.moves_per_unit) * units.count());
   incumbent.begin();
+  const auto choices = device_choices(units);
   std::uint64_t made = 0;
   for (std::uint64_t start = 0; !incumbent.exhausted(); ++start) {
     Stream random({.seed = request.seed, .purpose = Purpose::search, .update = start, .index = 1});
     const Placement from =
-        start == 0 ? incumbent.placement() : kicked(incumbent.placement(), units, options.kick, random);
+        start == 0 ? incumbent.placement() : kicked(incumbent.placement(), units, choices, options.kick, random);
     const LocalSearchResult found =
         local_search(*request.problem, units, request.schedule, from,
                      {request.seed + start, incumbent.evaluations_left(), incumbent.seconds_left()});

@@ -1,15 +1,13 @@
 #include "moves.hpp"
 
-#include <algorithm>
+#include "units.hpp"
 
 namespace emplace {
 
 Moves::Moves(const Grouping& units) : units_(units) {
-  for (std::uint32_t unit = 0; unit < units.count(); ++unit) {
-    std::size_t choices = 0;
-    for (std::size_t d = 0; d < units.device_count(); ++d) choices += units.allows(unit, d) ? 1 : 0;
-    if (choices > 1) movable_.push_back(unit);
-  }
+  const auto choices = device_choices(units);
+  for (std::uint32_t unit = 0; unit < units.count(); ++unit)
+    if (choices[unit].size() > 1) movable_.push_back(unit);
 }
 
 Move Moves::draw(const Neighbourhood& neighbourhood, Stream& random) const {

@@ -27,10 +27,7 @@ PlacerResult place_random(const PlacerRequest& request, const ConfigTable& optio
   if (request.evaluations) wanted = *request.evaluations;
 
   const Units units(*request.problem);
-  std::vector<std::vector<std::uint8_t>> choices(units.count());
-  for (std::size_t unit = 0; unit < units.count(); ++unit)
-    for (std::size_t d = 0; d < units.devices; ++d)
-      if (units.grouping.allows(unit, d)) choices[unit].push_back(static_cast<std::uint8_t>(d));
+  const auto choices = device_choices(units.grouping);
 
   constexpr std::uint64_t batch = 64;
   Scorer scorer(request);

@@ -40,6 +40,14 @@ Bytes Units::memory(std::size_t unit, MemoryView view) const {
   return 0;
 }
 
+std::vector<std::vector<std::uint8_t>> device_choices(const Grouping& grouping) {
+  std::vector<std::vector<std::uint8_t>> choices(grouping.count());
+  for (std::size_t unit = 0; unit < grouping.count(); ++unit)
+    for (std::size_t d = 0; d < grouping.device_count(); ++d)
+      if (grouping.allows(unit, d)) choices[unit].push_back(static_cast<std::uint8_t>(d));
+  return choices;
+}
+
 std::vector<std::uint8_t> accelerators(const Problem& problem) {
   std::vector<std::uint8_t> mask;
   for (const Device& device : problem.devices) mask.push_back(device.kind == "cpu" ? 0 : 1);

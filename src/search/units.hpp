@@ -34,6 +34,9 @@ struct Units {
   }
 };
 
+// U rows: the devices that a unit can run on, ascending.
+std::vector<std::vector<std::uint8_t>> device_choices(const Grouping& grouping);
+
 // D: 1 for every device that is no CPU, and for all where that would leave none: what Baechi and the partitioners of
 // the papers spread a model over.
 std::vector<std::uint8_t> accelerators(const Problem& problem);
