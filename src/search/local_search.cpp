@@ -1,10 +1,10 @@
 #include "emplace/search/local_search.hpp"
 
-#include <chrono>
 #include <numeric>
 #include <utility>
 #include <vector>
 
+#include "deadline.hpp"
 #include "emplace/base/random.hpp"
 #include "emplace/search/neighbourhood.hpp"
 
@@ -12,22 +12,20 @@ namespace emplace {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 class Budget {
  public:
   Budget(const LocalSearchOptions& options, const Neighbourhood& neighbourhood)
-      : options_(options), neighbourhood_(neighbourhood) {}
+      : options_(options), neighbourhood_(neighbourhood), deadline_(options.seconds) {}
 
   [[nodiscard]] bool spent() const {
     if (options_.evaluations && neighbourhood_.evaluations() >= *options_.evaluations) return true;
-    return options_.seconds && std::chrono::duration<double>(Clock::now() - start_).count() >= *options_.seconds;
+    return deadline_.passed();
   }
 
  private:
   const LocalSearchOptions& options_;
   const Neighbourhood& neighbourhood_;
-  const Clock::time_point start_ = Clock::now();
+  const Deadline deadline_;
 };
 
 void shuffle(std::vector<std::uint32_t>& items, Stream random) {

@@ -12,14 +12,14 @@ namespace {
 constexpr std::size_t piece = 32;
 }  // namespace
 
-Scorer::Scorer(const PlacerRequest& request) : request_(request), start_(Clock::now()) {
+Scorer::Scorer(const PlacerRequest& request) : request_(request), deadline_(request.seconds) {
   EMPLACE_CHECK(request.problem != nullptr && request.evaluator != nullptr);
 }
 
 bool Scorer::exhausted() const {
   if (best_.evaluations == 0) return false;
   if (request_.evaluations && best_.evaluations >= *request_.evaluations) return true;
-  return request_.seconds && std::chrono::duration<double>(Clock::now() - start_).count() >= *request_.seconds;
+  return deadline_.passed();
 }
 
 std::uint64_t Scorer::affordable(std::uint64_t wanted) const {

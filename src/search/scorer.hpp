@@ -1,10 +1,10 @@
 // Evaluates a placer's candidates within its budget and remembers the best.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
+#include "deadline.hpp"
 #include "emplace/search/placer.hpp"
 
 namespace emplace {
@@ -26,9 +26,8 @@ class Scorer {
   [[nodiscard]] PlacerResult result() const { return best_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
   PlacerRequest request_;
-  Clock::time_point start_;
+  Deadline deadline_;
   PlacerResult best_;
 };
 
