@@ -4,6 +4,7 @@
 
 #include "cases.hpp"
 #include "emplace/problem/builder.hpp"
+#include "support/random_order.hpp"
 
 namespace emplace::test {
 
@@ -52,22 +53,7 @@ Placement random_placement(const Problem& problem, Stream& stream, bool ordered)
     placement.device.push_back(stream.below(4) < strays ? static_cast<std::uint8_t>(stream.below(
                                                               static_cast<std::uint32_t>(problem.device_count())))
                                                         : home);
-  if (!ordered) return placement;
-  std::vector<std::size_t> missing(problem.op_count());
-  std::vector<std::uint32_t> ready;
-  for (std::uint32_t op = 0; op < problem.op_count(); ++op) {
-    missing[op] = problem.inputs[op].size();
-    if (missing[op] == 0) ready.push_back(op);
-  }
-  while (!ready.empty()) {
-    std::swap(ready[stream.below(static_cast<std::uint32_t>(ready.size()))], ready.back());
-    const std::uint32_t op = ready.back();
-    ready.pop_back();
-    placement.order.push_back(op);
-    for (const std::uint32_t tensor : problem.outputs[op])
-      for (const std::uint32_t consumer : problem.consumers[tensor])
-        if (--missing[consumer] == 0) ready.push_back(consumer);
-  }
+  if (ordered) placement.order = random_order(problem, stream);
   return placement;
 }
 

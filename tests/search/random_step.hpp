@@ -8,6 +8,7 @@
 #include "emplace/base/random.hpp"
 #include "emplace/problem/builder.hpp"
 #include "emplace/problem/placement.hpp"
+#include "support/random_order.hpp"
 
 namespace emplace::test {
 
@@ -65,21 +66,7 @@ inline Placement random_placement(const Problem& problem, Stream& random) {
     }
     placement.device.push_back(static_cast<std::uint8_t>(device));
   }
-  std::vector<std::size_t> missing;
-  std::vector<std::uint32_t> ready;
-  for (std::uint32_t op = 0; op < problem.op_count(); ++op) {
-    missing.push_back(problem.inputs[op].size());
-    if (missing.back() == 0) ready.push_back(op);
-  }
-  while (!ready.empty()) {
-    std::swap(ready[random.below(static_cast<std::uint32_t>(ready.size()))], ready.back());
-    const std::uint32_t op = ready.back();
-    ready.pop_back();
-    placement.order.push_back(op);
-    for (const std::uint32_t tensor : problem.outputs[op])
-      for (const std::uint32_t consumer : problem.consumers[tensor])
-        if (--missing[consumer] == 0) ready.push_back(consumer);
-  }
+  placement.order = random_order(problem, random);
   return placement;
 }
 

@@ -10,6 +10,7 @@
 #include "emplace/formats/workload.hpp"
 #include "emplace/problem/order.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "support/random_order.hpp"
 
 namespace emplace {
 namespace {
@@ -95,24 +96,6 @@ TEST_F(Replay, TheBestPlacementOfAHetDagTakesItsOptimalTime) {
   }
 }
 
-std::vector<std::uint32_t> random_order(const Problem& problem, Stream& random) {
-  std::vector<std::size_t> missing;
-  std::vector<std::uint32_t> ready, order;
-  for (std::uint32_t op = 0; op < problem.op_count(); ++op) {
-    missing.push_back(problem.inputs[op].size());
-    if (missing.back() == 0) ready.push_back(op);
-  }
-  while (!ready.empty()) {
-    std::swap(ready[random.below(static_cast<std::uint32_t>(ready.size()))], ready.back());
-    order.push_back(ready.back());
-    ready.pop_back();
-    for (const std::uint32_t tensor : problem.outputs[order.back()])
-      for (const std::uint32_t next : problem.consumers[tensor])
-        if (--missing[next] == 0) ready.push_back(next);
-  }
-  return order;
-}
-
 TEST_F(Replay, TheBestPlacementOfMoiraisExampleTakesItsOptimalTime) {
   // 28 without the memory limit and 30 with it, which needs a device to wait though an op is ready: in-order. The first
   // and the last task take no time, no memory and no transfer.
@@ -139,7 +122,7 @@ TEST_F(Replay, TheBestPlacementOfMoiraisExampleTakesItsOptimalTime) {
     ++fit;
     if (std::ranges::max(upward_ranks(file, placement.device)) > 31 * 1000 * us) return;  // no order helps
     for (int i = 0; i < 300; ++i) {
-      placement.order = random_order(file, random);
+      placement.order = test::random_order(file, random);
       const Outcome outcome = fitting->evaluate(placement);
       EXPECT_TRUE(outcome.feasible());
       least_fitting = std::min(least_fitting, outcome.makespan);
