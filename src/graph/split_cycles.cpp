@@ -1,55 +1,11 @@
 #include <algorithm>
 #include <map>
 
+#include "emplace/base/components.hpp"
 #include "emplace/graph/merge.hpp"
 #include "neighbours.hpp"
 
 namespace emplace {
-
-namespace {
-
-// Tarjan's strongly connected components (1972) without recursion: per row the number of its component.
-std::vector<std::uint32_t> components(const IdLists& successors) {
-  constexpr std::uint32_t unseen = Partition::alone;
-  const auto count = static_cast<std::uint32_t>(successors.rows());
-  std::vector<std::uint32_t> component(count, unseen), index(count, unseen), low(count), path, open;
-  std::vector<std::uint32_t> next(successors.begin.begin(), successors.begin.end() - 1);
-  std::uint32_t seen = 0, found = 0;
-  for (std::uint32_t root = 0; root < count; ++root) {
-    if (index[root] != unseen) continue;
-    path.push_back(root);
-    while (!path.empty()) {
-      const std::uint32_t node = path.back();
-      if (index[node] == unseen) {
-        index[node] = low[node] = seen++;
-        open.push_back(node);
-      }
-      bool descends = false;
-      while (!descends && next[node] < successors.begin[node + 1]) {
-        const std::uint32_t to = successors.items[next[node]];
-        if (index[to] == unseen) {
-          path.push_back(to);
-          descends = true;
-        } else {
-          if (component[to] == unseen) low[node] = std::min(low[node], low[to]);
-          ++next[node];
-        }
-      }
-      if (descends) continue;
-      path.pop_back();
-      if (low[node] != index[node]) continue;
-      for (std::uint32_t member = unseen; member != node;) {
-        member = open.back();
-        open.pop_back();
-        component[member] = found;
-      }
-      ++found;
-    }
-  }
-  return component;
-}
-
-}  // namespace
 
 void split_cycles(const Graph& graph, Partition& partition) {
   const IdLists predecessors = predecessors_of(graph);
@@ -57,7 +13,8 @@ void split_cycles(const Graph& graph, Partition& partition) {
   auto groups = static_cast<std::uint32_t>(partition.parts.size());
   for (std::uint32_t& group : group_of)
     if (group == Partition::alone) group = groups++;
-  const std::vector<std::uint32_t> component = components(contracted(predecessors, group_of, groups));
+  const IdLists between = contracted(predecessors, group_of, groups);
+  const std::vector<std::uint32_t> component = strong_components(between.begin, between.items);
 
   // Edges between components follow the components' order. Inside one, (stage, rank) never falls along an edge and only
   // the ops of one part share it, so parts of one stage cannot depend on each other in a circle.

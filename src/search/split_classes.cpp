@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "emplace/base/components.hpp"
 #include "emplace/problem/grouping.hpp"
 
 namespace emplace {
@@ -55,44 +56,6 @@ std::vector<Edge> class_edges(const Problem& p, const std::vector<std::uint32_t>
   });
   sort_and_thin(edges);
   return edges;
-}
-
-// The strongly connected component of every vertex (Tarjan 1972), without recursion.
-std::vector<std::uint32_t> components(const Lists& after) {
-  constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  const std::size_t count = after.rows();
-  std::vector<std::uint32_t> component(count, none), number(count, none), low(count), next(after.begin);
-  std::vector<std::uint32_t> path, open;
-  std::uint32_t numbers = 0, found = 0;
-  for (std::uint32_t root = 0; root < count; ++root) {
-    if (number[root] != none) continue;
-    path.push_back(root);
-    while (!path.empty()) {
-      const std::uint32_t v = path.back();
-      if (number[v] == none) {
-        number[v] = low[v] = numbers++;
-        open.push_back(v);
-      }
-      std::uint32_t deeper = none;
-      while (next[v] < after.begin[v + 1] && deeper == none) {
-        const std::uint32_t w = after.items[next[v]++];
-        if (number[w] == none)
-          deeper = w;
-        else if (component[w] == none)
-          low[v] = std::min(low[v], low[w]);
-      }
-      if (deeper != none) {
-        path.push_back(deeper);
-        continue;
-      }
-      path.pop_back();
-      if (!path.empty()) low[path.back()] = std::min(low[path.back()], low[v]);
-      if (low[v] != number[v]) continue;
-      for (std::uint32_t w = none; w != v; open.pop_back()) component[w = open.back()] = found;
-      ++found;
-    }
-  }
-  return component;
 }
 
 // Step 4 on classes that no circle joins any more. Neighbours of either phase count, so that no tensor is paid for that
@@ -181,7 +144,8 @@ SplitClasses split_classes(const Problem& problem, bool merge_idle) {
   SplitClasses classes;
   const Grouping groups = make_grouping(problem, GroupingKind::colocation);
   classes.of_op = groups.unit_of_op;
-  const auto component = components(lists_of(class_edges(problem, classes.of_op, groups.count()), groups.count()));
+  const Lists edges_of_groups = lists_of(class_edges(problem, classes.of_op, groups.count()), groups.count());
+  const auto component = strong_components(edges_of_groups.begin, edges_of_groups.items);
   for (std::uint32_t& c : classes.of_op) c = component[c];
   std::size_t count = renumber(problem, classes.of_op);
   if (merge_idle) {
