@@ -1,6 +1,5 @@
 // CPOP: ops by decreasing upward plus downward rank as they become ready; those of the critical path on the one device
 // that runs them fastest, the others where they would end first, in idle time where they fit.
-#include <algorithm>
 #include <optional>
 
 #include "mean_costs.hpp"
@@ -58,20 +57,10 @@ Placement cpop(const Problem& problem, const Units& units, MemoryView view, cons
   ReadyList ready(problem, priority);
   while (!ready.empty()) {
     const std::uint32_t op = ready.take();
-    const auto candidates = schedule.candidates(op);
-    const bool goes_home =
-        is_critical[op] != 0 && home && std::find(candidates.begin(), candidates.end(), *home) != candidates.end();
-    Ticks first = std::numeric_limits<Ticks>::max(), start = 0;
-    std::uint8_t best = 0;
-    for (const std::uint8_t device : candidates) {
-      if (goes_home && device != *home) continue;
-      const Ticks at = schedule.start_in_gap(op, device);
-      if (at + schedule.duration(op, device) >= first) continue;
-      first = at + schedule.duration(op, device);
-      start = at;
-      best = device;
-    }
-    schedule.place(op, best, start);
+    const auto best = schedule.best_slot(op, [&](const PartialSchedule::Slot& slot) {
+      return std::pair(is_critical[op] != 0 && home != slot.device, slot.end);
+    });
+    schedule.place(op, best.device, best.start);
   }
   return schedule.placement();
 }

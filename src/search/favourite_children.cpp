@@ -85,7 +85,7 @@ Favourites favourite_children(const Problem& problem, const MeanCosts& costs, st
   favourites.relaxed = x.size() == edges.size();
   if (!favourites.relaxed) x = by_transfer(problem, edges);
   for (std::size_t e = 0; e < edges.size(); ++e)
-    if (x[e] < 0.5) favourites.consumer[edges[e].from] = edges[e].to;
+    if (x[e] < 0.5 - 1e-5) favourites.consumer[edges[e].from] = edges[e].to;
   return favourites;
 }
 

@@ -20,13 +20,15 @@ void describe(HeftOptions& options, OptionVisitor& visit) {
 }
 
 // When the last of the op's consumers could end at the earliest, the op itself on `device` until `finish`.
-Ticks latest_consumer(const Problem& problem, PartialSchedule& schedule, std::uint32_t op, std::uint8_t device,
-                      Ticks finish) {
+Ticks latest_consumer(const Problem& problem, const Units& units, PartialSchedule& schedule, std::uint32_t op,
+                      std::uint8_t device, Ticks finish) {
   Ticks latest = 0;
   for (const std::uint32_t tensor : problem.outputs[op])
     for (const std::uint32_t consumer : problem.consumers[tensor]) {
+      const bool together = units.grouping.unit_of_op[consumer] == units.grouping.unit_of_op[op];
       Ticks earliest = std::numeric_limits<Ticks>::max();
       for (const std::uint8_t to : schedule.candidates(consumer)) {
+        if (together && to != device) continue;
         const Ticks ready = std::max(schedule.ready(consumer, to), schedule.arrival(tensor, device, finish, to));
         const Ticks duration = schedule.duration(consumer, to);
         earliest = std::min(earliest, schedule.first_gap(to, ready, duration) + duration);
@@ -40,25 +42,13 @@ Placement heft(const Problem& problem, const Units& units, MemoryView view, cons
                bool lookahead) {
   PartialSchedule schedule(problem, units, view);
   for (const std::uint32_t op : order) {
-    struct Choice {
-      Ticks consumers, finish;  // compared in this order
-      std::uint8_t device;
-      Ticks start;
-      auto operator<=>(const Choice&) const = default;
-    };
-    const std::span<const std::uint8_t> span = schedule.candidates(op);
-    const std::vector<std::uint8_t> candidates(span.begin(), span.end());
-    Choice best{std::numeric_limits<Ticks>::max(), 0, 0, 0};
-    for (const std::uint8_t device : candidates) {
-      const Ticks start = schedule.start_in_gap(op, device);
-      Choice choice{0, start + schedule.duration(op, device), device, start};
-      if (lookahead && candidates.size() > 1) {
-        schedule.borrow(op, device, start);
-        choice.consumers = latest_consumer(problem, schedule, op, device, choice.finish);
-        schedule.give_back();
-      }
-      best = std::min(best, choice);
-    }
+    const auto best = schedule.best_slot(op, [&](const PartialSchedule::Slot& slot) {
+      if (!lookahead) return std::pair(Ticks{0}, slot.end);
+      schedule.borrow(op, slot.device, slot.start);
+      const Ticks consumers = latest_consumer(problem, units, schedule, op, slot.device, slot.end);
+      schedule.give_back();
+      return std::pair(consumers, slot.end);
+    });
     schedule.place(op, best.device, best.start);
   }
   return schedule.placement();

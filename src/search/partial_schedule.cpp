@@ -7,10 +7,6 @@
 
 namespace emplace {
 
-namespace {
-constexpr Ticks no_route = Ticks{1} << 60;
-}
-
 PartialSchedule::PartialSchedule(const Problem& problem, const Units& units, MemoryView view,
                                  std::vector<std::uint8_t> preferred)
     : problem_(problem),
@@ -59,7 +55,8 @@ std::span<const std::uint8_t> PartialSchedule::candidates(std::uint32_t op) {
 Ticks PartialSchedule::arrival(std::uint32_t tensor, std::uint8_t from, Ticks finish, std::uint8_t to) const {
   if (from == to) return finish;
   const DeviceId a{std::size_t{from}}, b{std::size_t{to}};
-  return finish + (problem_.has_route(a, b) ? problem_.transfer(TensorId{tensor}, a, b) : no_route);
+  if (problem_.has_route(a, b)) return finish + problem_.transfer(TensorId{tensor}, a, b);
+  return std::max(finish, total_limit);
 }
 
 Ticks PartialSchedule::first_gap(std::uint8_t device, Ticks from, Ticks duration) const {

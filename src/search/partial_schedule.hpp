@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "emplace/problem/placement.hpp"
@@ -14,7 +16,8 @@
 namespace emplace {
 
 // Transfers take their route's time and wait for no channel, as in the papers of these methods; the evaluator knows
-// better, and it is the evaluator that scores the placement. Where there is no route a transfer takes 2^60 ticks.
+// better, and it is the evaluator that scores the placement. Where there is no route data come at total_limit, later
+// than by any route; what follows from there lasts less than total_limit again, so no time overflows.
 class PartialSchedule {
  public:
   // `preferred`: D, 1 for the devices to use as long as they can run a unit and hold it; empty: all.
@@ -33,9 +36,22 @@ class PartialSchedule {
   [[nodiscard]] Ticks arrival(std::uint32_t tensor, std::uint8_t from, Ticks finish, std::uint8_t to) const;
   // The start of the first idle time that is long enough, not before `from`.
   [[nodiscard]] Ticks first_gap(std::uint8_t device, Ticks from, Ticks duration) const;
-  // When the op would start, in the first gap.
-  [[nodiscard]] Ticks start_in_gap(std::uint32_t op, std::uint8_t device) const {
-    return first_gap(device, ready(op, device), duration(op, device));
+  // Of the op's candidates, each in the first gap that takes it, the one of the least value(slot), the first of equals.
+  struct Slot {
+    std::uint8_t device = 0;
+    Ticks start = 0, end = 0;
+  };
+  template <class Value>
+  Slot best_slot(std::uint32_t op, Value&& value) {
+    const auto open = candidates(op);
+    const std::vector<std::uint8_t> devices(open.begin(), open.end());  // value may ask for candidates itself
+    std::optional<std::pair<decltype(value(Slot{})), Slot>> best;
+    for (const std::uint8_t device : devices) {
+      const Ticks start = first_gap(device, ready(op, device), duration(op, device));
+      const Slot slot{device, start, start + duration(op, device)};
+      if (auto worth = value(slot); !best || worth < best->first) best.emplace(std::move(worth), slot);
+    }
+    return best->second;
   }
   [[nodiscard]] Ticks duration(std::uint32_t op, std::uint8_t device) const {
     return problem_.op_time[op * units_.devices + device];

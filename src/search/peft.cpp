@@ -58,18 +58,10 @@ Placement peft(const Problem& problem, const Units& units, MemoryView view, cons
   ReadyList ready(problem, rank);
   while (!ready.empty()) {
     const std::uint32_t op = ready.take();
-    double least = std::numeric_limits<double>::infinity();
-    Ticks start = 0;
-    std::uint8_t best = 0;
-    for (const std::uint8_t device : schedule.candidates(op)) {
-      const Ticks at = schedule.start_in_gap(op, device);
-      const double end = static_cast<double>(at + schedule.duration(op, device)) + table[op * units.devices + device];
-      if (end >= least) continue;
-      least = end;
-      start = at;
-      best = device;
-    }
-    schedule.place(op, best, start);
+    const auto best = schedule.best_slot(op, [&](const PartialSchedule::Slot& slot) {
+      return static_cast<double>(slot.end) + table[op * units.devices + slot.device];
+    });
+    schedule.place(op, best.device, best.start);
   }
   return schedule.placement();
 }

@@ -132,6 +132,31 @@ TEST(Heft, SendsTheRestOfAGroupWhereItsFirstTaskWent) {
   EXPECT_EQ(place("heft", problem).placement.device, (std::vector<std::uint8_t>{0, 0}));
 }
 
+// Twenty ops, by turns on either device only, without routes: every step would wait for ever, and time must not run
+// over.
+TEST(ListSchedulers, PlaceChainsThatNoRoutesJoin) {
+  ProblemBuilder builder("apart");
+  for (const char* name : {"a", "b"}) builder.add_device({name, "gpu", no_memory_limit});
+  for (std::size_t op = 0; op < 20; ++op)
+    builder.add_op({.name = std::to_string(op),
+                    .type = "",
+                    .seconds = {op % 2 == 0 ? 1 : no, op % 2 == 1 ? 1 : no},
+                    .colocate = ""});
+  for (std::size_t op = 0; op + 1 < 20; ++op) builder.add_tensor(OpId{op}, 1, {OpId{op + 1}});
+  const Problem problem = builder.build();
+  for (const char* method : {"heft", "cpop", "peft", "m-topo", "m-etf", "m-sct"})
+    EXPECT_EQ(place(method, problem).outcome.why, Infeasible::missing_route) << method;
+}
+
+// x and y of one group take 2 + 2 on device 0 and 1 + 9 on device 1. Without the group y would follow x from device 1
+// to device 0 and end at 1 + 0.5 + 2, sooner than 4.
+TEST(Heft, WithLookaheadKeepsAConsumerOfTheGroupWhereTheOpIs) {
+  const Problem problem = tiny(plain_devices(2), {{"x", {2, 1}, "g"}, {"y", {2, 9}, "g"}}, {{0, 1}}, 0.5);
+  ConfigTable options("command line");
+  options.set("lookahead", {true, "command line"});
+  EXPECT_EQ(place("heft", problem, options).placement.device, (std::vector<std::uint8_t>{0, 0}));
+}
+
 TEST(Cpop, KeepsTheCriticalPathOnTheDeviceThatRunsAllOfItFastest) {
   // a -> b is critical: 3 + 9 on device 0, 5 + 5 on device 1. c is short and goes where it ends first, to device 0.
   const Problem problem = tiny(plain_devices(2), {{"a", {3, 5}}, {"b", {9, 5}}, {"c", {1, 1}}}, {{0, 1}}, 2);

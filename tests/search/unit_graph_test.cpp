@@ -38,11 +38,11 @@ TEST(UnitGraph, HasARowForUnitsWithoutNeighbours) {
 }
 
 TEST(Processors, AreAsFastAsTheBestDevicesWouldNeedForWhatTheyRun) {
-  // Least times 1, 2, 4. Device 0 needs 1 + 4 + 8 for that work of 7; device 1 cannot run c and needs 3 + 2 for 3.
+  // Least times 1, 2, 8. Device 0 needs 1 + 4 + 8 for that work of 11; device 1 cannot run c and needs 3 + 2 for 3.
   const Problem p = tiny(plain_devices(2), {{"a", {1, 3}}, {"b", {4, 2}}, {"c", {8, no}}}, {}, 1);
   const Processors processors = make_processors(p, Units(p), both);
   EXPECT_THAT(processors.work, ElementsAre(1.0 * ms, 2.0 * ms, 8.0 * ms));
-  EXPECT_DOUBLE_EQ(processors.speed[0], 11.0 / 13);  // work 1 + 2 + 8
+  EXPECT_DOUBLE_EQ(processors.speed[0], 11.0 / 13);
   EXPECT_DOUBLE_EQ(processors.speed[1], 3.0 / 5);
 }
 
