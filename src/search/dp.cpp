@@ -40,7 +40,7 @@ PlacerResult scored(const PlacerRequest& request, const std::vector<std::uint8_t
   return result;
 }
 
-constexpr const char* none = "no contiguous split keeps to the memories, devices and routes";
+constexpr const char* none = "no split into pieces that follow one another keeps to the memories, devices and routes";
 
 PlacerResult place_dpl(const PlacerRequest& request, const ConfigTable& options) {
   const auto o = read_options<DplOptions>(options);
@@ -69,7 +69,8 @@ PlacerResult place_dp(const PlacerRequest& request, const ConfigTable& options) 
     if (best) return scored(request, *best, why);
     return first ? scored(request, *first, why + "; this is the split of dpl") : on_best_device(request, why);
   }
-  return best ? scored(request, *best, "no contiguous split has a smaller load") : on_best_device(request, none);
+  return best ? scored(request, *best, "no split into pieces that follow one another has a smaller load")
+              : on_best_device(request, none);
 }
 
 }  // namespace

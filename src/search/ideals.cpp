@@ -40,9 +40,10 @@ class Enumeration {
 
   // Nothing beyond the limit or when told to stop.
   std::optional<Ideals> run(std::size_t limit, const std::function<bool()>& stop) {
+    limit_ = limit;
     for (std::size_t size = 0; size < classes_; ++size) {
       const std::size_t first = ideals_.count() - layer_.count();
-      if (!grow(limit - std::min(limit, ideals_.count()), stop)) return std::nullopt;
+      if (too_wide() || !grow(limit - std::min(limit, ideals_.count()), stop)) return std::nullopt;
       std::ranges::stable_sort(links_, {}, &Link::larger);
       for (std::size_t i = 0; i < links_.size(); ++i) {
         ideals_.smaller.items.push_back(static_cast<std::uint32_t>(first + links_[i].smaller));
@@ -55,6 +56,15 @@ class Enumeration {
   }
 
  private:
+  // An ideal and any of the classes that may come next are an ideal: 2^w of them. Seen here, long before lists of w
+  // classes for each of w ideals fill the memory.
+  [[nodiscard]] bool too_wide() const {
+    for (std::size_t i = 0; i < layer_.count(); ++i)
+      if (const std::size_t width = layer_.ready[i].size(); width >= 64 || std::size_t{1} << width > limit_)
+        return true;
+    return false;
+  }
+
   // The layer of one class more, of at most `limit` ideals.
   bool grow(std::size_t limit, const std::function<bool()>& stop) {
     Layer next;
@@ -105,6 +115,7 @@ class Enumeration {
   std::vector<Word> key_;
   Layer layer_;
   std::vector<Link> links_;
+  std::size_t limit_ = 0;
   Ideals ideals_;
 };
 

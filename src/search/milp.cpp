@@ -81,21 +81,24 @@ PlacerResult place_milp(const PlacerRequest& request, const ConfigTable& options
   IntegerAnswer answer;
   if (!deadline.passed()) answer = minimise(split.program(), {deadline.left(), o.nodes});
   // What no split of the wanted kind is below, as far as the solver knows.
-  double bound = answer.finished && best ? static_cast<double>(best->load) * (1 - SplitProgram::resolution)
-                                         : split.ticks_of(answer.bound);
+  double bound = split.ticks_of(answer.bound);
+  if (answer.finished)
+    bound = answer.solution.empty() && best ? static_cast<double>(best->load) * (1 - SplitProgram::resolution)
+                                            : split.ticks_of(answer.objective);
   if (!answer.solution.empty()) {
     Start found{split.split_of(answer.solution), 0};
     const Outcome outcome = engine->evaluate({found.devices, {}});
     if (outcome.feasible() && (!best || outcome.makespan < best->load)) {
       found.load = outcome.makespan;
       best = std::move(found);
-      if (answer.finished) bound = split.ticks_of(answer.objective);
     }
   }
   const char* const kind = contiguous ? "contiguous split" : "split";
   if (!best)
-    return on_best_device(request, answer.finished ? fmt::format("no {} is feasible", kind)
-                                                   : "the solver's time ended before it found a split");
+    return on_best_device(request, !answer.finished ? "the solver's time ended before it found a split"
+                                   : answer.solution.empty()
+                                       ? fmt::format("no {} is feasible", kind)
+                                       : "the solver's best split breaks a limit by its tolerance");
 
   Scorer scorer(request);
   scorer.score(Placement{best->devices, {}});
@@ -106,8 +109,10 @@ PlacerResult place_milp(const PlacerRequest& request, const ConfigTable& options
   result.proved_optimal = proved && !contiguous;
   if (!contiguous) result.lower_bound = static_cast<Ticks>(std::ceil(certain));
   if (!proved)
-    result.note = fmt::format("the solver ended early: no {} has a load below {} (gap {:.2f} %)", kind,
-                              human_seconds(certain / ticks_per_second), 100 * gap);
+    result.note = fmt::format(
+        "{}: no {} has a load below {} (gap {:.2f} %)",
+        answer.finished ? "the solver's best split breaks a limit by its tolerance" : "the solver ended early", kind,
+        human_seconds(certain / ticks_per_second), 100 * gap);
   else if (contiguous)
     result.note = "no contiguous split has a smaller load";
   return result;

@@ -11,6 +11,7 @@ namespace emplace {
 namespace {
 using Terms = std::vector<std::pair<int, double>>;
 constexpr double scale = 1000;
+constexpr double negligible = scale * 1e-9;
 constexpr double unlimited = IntegerProgram::unlimited;
 }  // namespace
 
@@ -61,20 +62,24 @@ void SplitProgram::add_units() {
   }
 }
 
+// In whole units of memory, rounded down, so that what fits fits here too. Not in bytes: from a row with 1e-7 beside
+// 1000 CBC has proved what is false.
 void SplitProgram::add_memory() {
+  constexpr Bytes finest = 1'000'000;  // units
   std::vector<Bytes> bytes(units_, 0);
   for (std::size_t op = 0; op < problem_.op_count(); ++op) bytes[unit_of_op_[op]] += problem_.resident[op];
   const Bytes all = std::accumulate(bytes.begin(), bytes.end(), Bytes{0});
+  const Bytes common = std::accumulate(bytes.begin(), bytes.end(), Bytes{0}, std::gcd<Bytes, Bytes>);
   for (std::size_t d = 0; d < problem_.device_count(); ++d) {
     const Bytes memory = problem_.devices[d].memory;
     if (memory >= all) continue;
     Terms terms;
-    const double whole = std::max(1.0, static_cast<double>(memory));
+    const Bytes grain = memory / common <= finest ? common : memory / finest + 1;
     for (std::size_t unit = 0; unit < units_; ++unit) {
       if (bytes[unit] > memory) program_.upper[static_cast<std::size_t>(x(unit, d))] = 0;
-      if (bytes[unit] > 0) terms.emplace_back(x(unit, d), scale * static_cast<double>(bytes[unit]) / whole);
+      if (bytes[unit] >= grain) terms.emplace_back(x(unit, d), static_cast<double>(bytes[unit] / grain));
     }
-    program_.add_row(terms, -unlimited, scale * static_cast<double>(memory) / whole);
+    program_.add_row(terms, -unlimited, static_cast<double>(memory / grain));
   }
 }
 
@@ -146,7 +151,7 @@ void SplitProgram::add_loads() {
     std::vector<Terms> compute(phases), transfer(phases);
     for (std::size_t unit = 0; unit < units_; ++unit)
       for (std::size_t phase = 0; phase < phases; ++phase)
-        if (const double time = work[(unit * kinds + k) * phases + phase]; time > 0)
+        if (const double time = work[(unit * kinds + k) * phases + phase]; time >= negligible)
           compute[phase].emplace_back(x(unit, d), time);
     for (std::uint32_t t = 0; kinds_[k].transfers.pays && t < tensors.count(); ++t) {
       const std::size_t phase = phases == 2 && tensors.backward[t] != 0 ? 1 : 0;
@@ -154,7 +159,7 @@ void SplitProgram::add_loads() {
       // 1 where one end is here and the other is not.
       const auto pay = [&](Ticks time, bool missing, double here) {
         const double price = static_cast<double>(time) / unit_;
-        if (!missing && price < scale * 1e-9) return;
+        if (!missing && price < negligible) return;
         const int paid = program_.add_column(0, missing ? 0 : 1, 0, false);
         for (const std::uint32_t unit : tensors.consumers[t]) {
           const Terms row = {{paid, 1}, {producer, -here}, {x(unit, d), here}};

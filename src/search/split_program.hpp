@@ -23,7 +23,7 @@ class SplitProgram {
   static constexpr double resolution = 1e-6;
 
   // All splits that the objective calls feasible, by one binary column a co-location group and device. Loads are scaled
-  // so that `better_than`, or what all ops take together, is 1000. A transfer of less than a 1e-9th of that is left
+  // so that `better_than`, or what all ops take together, is 1000. A time of less than a 1e-9th of that is left
   // out, so the program's load is never above the split's.
   SplitProgram(const Problem& problem, const SplitProgramOptions& options);
 

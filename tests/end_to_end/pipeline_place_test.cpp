@@ -32,7 +32,7 @@ TEST_F(PipelinePlace, GivesLoadsAndSaysWhatTheyAre) {
   ASSERT_EQ(contiguous.exit_code, 0) << contiguous.err;
   EXPECT_NEAR(json::parse(contiguous.out)["load_s"].get<double>(), 0.011, 1e-9);
   EXPECT_EQ(json::parse(contiguous.out)["proved_optimal"], false);
-  EXPECT_THAT(contiguous.err, HasSubstr("no contiguous split has a smaller load"));
+  EXPECT_THAT(contiguous.err, HasSubstr("no split into pieces that follow one another has a smaller load"));
   const auto any = place(chain, {"milp", "--objective", "pipeline", "contiguous=no", "--json"});
   ASSERT_EQ(any.exit_code, 0) << any.err;
   EXPECT_NEAR(json::parse(any.out)["load_s"].get<double>(), 0.010, 1e-9);

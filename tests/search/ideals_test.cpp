@@ -40,6 +40,8 @@ TEST(Ideals, AreRefusedBeyondTheLimit) {
   EXPECT_FALSE(ideals_of(nodes(4, {}), 15).has_value());
   // 2^200 of them: the limit ends it, not the memory.
   EXPECT_FALSE(ideals_of(nodes(200, {})).has_value());
+  // Nor lists of n classes for each of n ideals: 20,000 of either would be 1.6 GB.
+  EXPECT_FALSE(ideals_of(nodes(20'000, {}), 100'000).has_value());
 }
 
 TEST(Ideals, StopWhenTold) {

@@ -36,7 +36,7 @@ TEST(PipelineDp, IsTheBestSequenceOfPiecesByBruteForce) {
       const PlacerResult result = place_pipeline("dp", problem, {{"merge_idle", merge}}, random.count);
       const PlacerResult linear = place_pipeline("dpl", problem, {{"merge_idle", merge}}, random.count);
       if (!least) {
-        RC_ASSERT(result.note.find("no contiguous split keeps") == 0);
+        RC_ASSERT(result.note.find("no split into pieces that follow one another keeps") == 0);
         continue;
       }
       // Merged idle ops take their ticks along.
@@ -63,7 +63,7 @@ TEST(PipelineDp, KnowsDevicesThatDiffer) {
     if (least)
       RC_ASSERT(result.outcome.makespan == *least);
     else
-      RC_ASSERT(result.note.find("no contiguous split keeps") == 0);
+      RC_ASSERT(result.note.find("no split into pieces that follow one another keeps") == 0);
   }));
 }
 
@@ -73,8 +73,9 @@ TEST(PipelineDp, IsNeverWorseWithMoreDevicesOrMoreMemory) {
     const auto load = [&] {
       const PlacerResult result =
           place_pipeline("dp", random.problem.problem(), {{"merge_idle", "false"}}, random.count);
-      return result.outcome.feasible() && result.note.find("no contiguous split has") == 0 ? result.outcome.makespan
-                                                                                           : total_limit;
+      return result.outcome.feasible() && result.note.find("no split into pieces that follow one another has") == 0
+                 ? result.outcome.makespan
+                 : total_limit;
     };
     const Ticks before = load();
     switch (*rc::gen::inRange(0, 3)) {
