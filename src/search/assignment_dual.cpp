@@ -79,7 +79,8 @@ Ticks dual_certificate(const StepArcs& a, const Multipliers& given) {
     }
     sum += least;
   }
-  return sum <= 0 ? 0 : static_cast<Ticks>((sum + total - 1) / total);
+  // More than any feasible step can take is reached only where nothing is feasible.
+  return sum <= 0 ? 0 : static_cast<Ticks>(std::min<Wide>((sum + total - 1) / total, total_limit));
 }
 
 }  // namespace emplace

@@ -33,6 +33,14 @@ std::optional<std::string> BoundContext::infeasible() const {
     if (!somewhere(earliest.end, op, never))
       return fmt::format("no device that can run {} is reached by routes from devices that can run its inputs",
                          quote(problem.op_names[op]));
+  for (std::size_t op = 0; op < problem.op_count(); ++op) {
+    bool open = false;
+    for (std::size_t at = op * devices; at < (op + 1) * devices; ++at)
+      open = open || later(earliest.end[at], earliest.tail[at]) != never;
+    if (!open)
+      return fmt::format("no device that can run {} reaches by routes devices that can run all that follows",
+                         quote(problem.op_names[op]));
+  }
   Bytes resident = 0, memory = 0;
   for (const Bytes bytes : problem.resident) resident += bytes;
   if (!fewest_devices(problem, resident)) {
@@ -70,6 +78,11 @@ BoundReport lower_bounds(const Problem& problem, Objective objective, double sec
   for (const BoundEntry& entry : bound_methods()) {
     if (entry.objective != objective) continue;
     report.methods.push_back({entry.bound(context), entry.name});
+    if (context.nothing_feasible)
+      return {{},
+              fmt::format("{} has ruled out every placement: devices, routes, groups and resident bytes do not "
+                          "go together",
+                          entry.name)};
     context.best = std::max(context.best, report.methods.back().ticks);
   }
   return report;

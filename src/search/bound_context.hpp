@@ -27,6 +27,7 @@ class BoundContext {
   const EarliestTimes earliest;
   std::optional<LoadWeights> weights;  // the best so far, left by `load` for the methods after it
   Ticks best = 0;                      // of the methods so far
+  bool nothing_feasible = false;       // a method has proved it
 
   // Nothing is feasible: why, with the numbers that prove it.
   [[nodiscard]] std::optional<std::string> infeasible() const;

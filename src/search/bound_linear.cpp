@@ -14,8 +14,9 @@ namespace emplace {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::max();  // CLP's too
-constexpr std::size_t most_shares = 400'000;  // beyond, one factorisation takes longer than people wait
-constexpr double missing = 1e-6;              // of a move, before it is worth a row
+constexpr std::size_t most_shares = 400'000;   // beyond, one factorisation takes longer than people wait
+constexpr std::size_t most_moves = 4'000'000;  // and lists of all moves fill the memory
+constexpr double missing = 1e-6;               // of a move, before it is worth a row
 
 class LinearBound {
  public:
@@ -210,7 +211,9 @@ class LinearBound {
 
 Ticks linear(BoundContext& context) {
   const Problem& p = context.problem;
-  if (p.op_count() * p.device_count() > most_shares || context.deadline.passed()) return 0;
+  if (p.op_count() * p.device_count() > most_shares || p.edge_count() * p.device_count() > most_moves ||
+      context.deadline.passed())
+    return 0;
   const StepArcs arcs(p, context.possible, context.earliest);
   for (std::size_t unit = 0; unit < arcs.units.count(); ++unit) {
     bool any = false;

@@ -13,11 +13,12 @@ constexpr std::size_t table_bytes = std::size_t{128} << 20;
 
 Ticks search(BoundContext& context) {
   if (context.problem.op_count() > most_ops || context.deadline.passed()) return 0;
-  const StepModel model(context.problem);
   const Deadline& deadline = context.deadline;
+  const StepModel model(context.problem, deadline);
   const SearchLimits limits{std::numeric_limits<std::uint64_t>::max(), table_bytes, [&] { return deadline.passed(); }};
   const SearchResult result = search_schedules(model, never, limits, [](const Placement&, Ticks) { return true; });
-  return result.lower_bound == never ? 0 : result.lower_bound;  // never: there is no schedule
+  context.nothing_feasible = result.complete && result.best == never;
+  return result.lower_bound == never ? 0 : result.lower_bound;
 }
 
 }  // namespace

@@ -120,14 +120,15 @@ PlacerResult branch_and_bound(const PlacerRequest& request, const ConfigTable& t
     return prove();
   }
 
-  const StepModel model(problem);
+  const StepModel model(problem, deadline);
   Ticks below = never;
   for (const Placement& start : starts) below = std::min(below, model.makespan(start));
   SearchLimits limits;
   limits.nodes = static_cast<std::uint64_t>(o.nodes);
   if (request.seconds) limits.nodes = std::numeric_limits<std::uint64_t>::max();
-  if (request.evaluations)
-    limits.nodes = std::min(limits.nodes, static_cast<std::uint64_t>(o.nodes_per_evaluation) * *request.evaluations);
+  const auto per_evaluation = static_cast<std::uint64_t>(o.nodes_per_evaluation);
+  if (request.evaluations && *request.evaluations < limits.nodes / per_evaluation)
+    limits.nodes = per_evaluation * *request.evaluations;
   limits.table_bytes = static_cast<std::size_t>(o.memory) << 20;
   limits.stop = [&] { return deadline.passed(); };
   const SearchResult search = search_schedules(model, below, limits, [&](const Placement& placement, Ticks) {

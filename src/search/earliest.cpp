@@ -1,6 +1,7 @@
 #include "earliest.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace emplace {
 
@@ -12,11 +13,13 @@ class Sweep {
   Sweep(const Problem& p, bool forward, bool exact)
       : p_(p), devices_(p.device_count()), forward_(forward), exact_(exact) {
     if (exact) return;
-    quickest_.assign(p.route_classes.size() * devices_, 0);
-    for (std::size_t from = 0; from < devices_; ++from)
-      for (std::size_t to = 0; to < devices_; ++to)
-        if (const auto cls = p.route_class[from * devices_ + to]; cls >= 0)
-          quickest_[(forward ? to : from) * p.route_classes.size() + static_cast<std::size_t>(cls)] = 1;
+    for (std::size_t d = 0; d < devices_; ++d) {
+      std::set<std::int32_t> classes;
+      for (std::size_t e = 0; e < devices_; ++e)
+        classes.insert(p.route_class[forward ? e * devices_ + d : d * devices_ + e]);
+      classes.erase(-1);
+      classes_.emplace_back(classes.begin(), classes.end());
+    }
   }
 
   // Raises there[d] to when `other`, whose row of times (N x D) is filled, lets the op go on at device d.
@@ -38,8 +41,7 @@ class Sweep {
           if (cls >= 0) best = std::min(best, later(row[e], transfer[cls]));
         }
       } else {
-        for (std::size_t cls = 0; cls < p_.route_classes.size(); ++cls)
-          if (quickest_[d * p_.route_classes.size() + cls] != 0) best = std::min(best, later(least, transfer[cls]));
+        for (const std::int32_t cls : classes_[d]) best = std::min(best, later(least, transfer[cls]));
       }
       there[d] = std::max(there[d], best);
     }
@@ -49,7 +51,7 @@ class Sweep {
   const Problem& p_;
   std::size_t devices_;
   bool forward_, exact_;
-  std::vector<std::uint8_t> quickest_;  // D x R: 1 where a route of that class leads into (out of) the device
+  std::vector<std::vector<std::int32_t>> classes_;  // D rows: of the routes into (out of) the device
 };
 
 bool together(const Problem& p, std::uint32_t a, std::uint32_t b) {

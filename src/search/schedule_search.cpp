@@ -16,8 +16,6 @@ struct Frame {
   std::vector<Bytes> used;   // D: resident bytes
   std::vector<std::uint32_t> missing;  // N: producers that are not scheduled
   Ticks makespan = 0;                  // so far
-  std::vector<std::uint32_t> same;     // D: the first of the exchangeable devices that hold the same
-  std::vector<Ticks> start, end;       // N x D: earliest of the ops that are left
   struct Child {
     Ticks start, bound;
     Ticks rest;  // with its own time, to the end of the step
@@ -34,6 +32,8 @@ class Search {
     result_.best = below;
     placement_.device.assign(m_.ops, 0);
     scheduled_.assign(m_.ops, 0);
+    start_.assign(m_.ops * m_.devices, never);
+    end_ = start_;
     Frame& root = frames_[0];
     for (std::size_t i = 0; i < m_.time.size(); ++i) root.there.push_back(m_.time[i] == never ? never : 0);
     root.ready.assign(m_.devices, 0);
@@ -54,8 +54,7 @@ class Search {
   Ticks explore(std::size_t depth, Ticks bound) {
     Frame& frame = frames_[depth];
     ++result_.nodes;
-    if (result_.nodes >= limits_.nodes || ((result_.nodes & 255) == 0 && limits_.stop && limits_.stop()))
-      stopped_ = true;
+    if (result_.nodes >= limits_.nodes || (limits_.stop && limits_.stop())) stopped_ = true;
     if (stopped_) return bound;
     if (depth == m_.ops) {
       if (frame.makespan < result_.best) {
@@ -66,7 +65,7 @@ class Search {
     }
     find_representatives(frame);
     bound = std::max({bound, frame.makespan, path_bound(frame)});
-    if (bound >= result_.best || overloaded(frame) || table_.seen(key_of(frame, depth), bound)) return never;
+    if (bound >= result_.best || overloaded() || table_.seen(key_of(frame, depth), bound)) return never;
     list_children(frame, bound);
     Ticks open = never;
     for (std::size_t i = 0; i < frame.children.size(); ++i) {
@@ -85,12 +84,12 @@ class Search {
   }
 
   // Only devices that are the first of their like are tried.
-  void find_representatives(Frame& frame) const {
-    frame.same.clear();
+  void find_representatives(const Frame& frame) {
+    same_.clear();
     for (std::uint32_t d = 0; d < m_.devices; ++d) {
       std::uint32_t e = m_.kind[d];
-      while (e < d && !(m_.kind[e] == m_.kind[d] && frame.same[e] == e && same_column(frame, d, e))) ++e;
-      frame.same.push_back(e);
+      while (e < d && !(m_.kind[e] == m_.kind[d] && same_[e] == e && same_column(frame, d, e))) ++e;
+      same_.push_back(e);
     }
   }
 
@@ -109,31 +108,29 @@ class Search {
 
   // Fills start and end of the ops left. Devices that hold the same share a row entry: a transfer between two of them
   // is never better than staying.
-  Ticks path_bound(Frame& frame) const {
+  Ticks path_bound(const Frame& frame) {
     const std::size_t devices = m_.devices;
-    frame.start.resize(m_.ops * devices);
-    frame.end.resize(m_.ops * devices);
     Ticks longest = 0;
     for (const std::uint32_t op : m_.topological) {
       if (scheduled_[op] != 0) continue;
       Ticks through = never;
       for (std::size_t d = 0; d < devices; ++d) {
-        if (frame.same[d] != d) continue;
+        if (same_[d] != d) continue;
         Ticks start = column_entry(frame, op, d);
         for (const StepModel::Arc& arc : m_.inputs[op]) {
           if (start == never) break;
           if (scheduled_[arc.op] != 0) continue;
-          const Ticks* const from = frame.end.data() + arc.op * devices;
+          const Ticks* const from = end_.data() + arc.op * devices;
           Ticks there = from[d];
           if (m_.group[op] < 0 || m_.group[op] != m_.group[arc.op])
             for (std::size_t e = 0; e < devices; ++e)
-              if (frame.same[e] == e && from[e] < there)
+              if (same_[e] == e && from[e] < there)
                 there = std::min(there, later(from[e], m_.transfer_time(arc, e, d)));
           start = std::max(start, there);
         }
-        frame.start[op * devices + d] = start;
+        start_[op * devices + d] = start;
         const Ticks end = later(start, m_.time[op * devices + d]);
-        frame.end[op * devices + d] = end;
+        end_[op * devices + d] = end;
         through = std::min(through, later(end, m_.tail[op * devices + d]));
       }
       if (through == never) return never;
@@ -143,17 +140,17 @@ class Search {
   }
 
   // Whether what is left does not fit into the devices before result_.best: K x time of all devices left < work left.
-  bool overloaded(const Frame& frame) const {
+  [[nodiscard]] bool overloaded() const {
     if (result_.best == never) return false;
     Wide work = 0, room = 0;
     for (std::size_t op = 0; op < m_.ops; ++op)
       if (scheduled_[op] == 0) work += m_.work[op];
     for (std::size_t d = 0; d < m_.devices; ++d) {
-      const std::size_t representative = frame.same[d];
+      const std::size_t representative = same_[d];
       Ticks start = never, tail = never;
       for (std::size_t op = 0; op < m_.ops; ++op)
-        if (scheduled_[op] == 0 && frame.end[op * m_.devices + representative] != never) {
-          start = std::min(start, frame.start[op * m_.devices + representative]);
+        if (scheduled_[op] == 0 && end_[op * m_.devices + representative] != never) {
+          start = std::min(start, start_[op * m_.devices + representative]);
           tail = std::min(tail, m_.tail[op * m_.devices + representative]);
         }
       if (start != never && start + tail < result_.best) room += Wide{result_.best - 1 - start - tail} * m_.weight[d];
@@ -193,11 +190,11 @@ class Search {
       if (m_.after[op] >= 0 && scheduled_[static_cast<std::size_t>(m_.after[op])] == 0) continue;
       for (std::uint32_t d = 0; d < m_.devices; ++d) {
         const std::size_t at = op * m_.devices + d;
-        if (frame.same[d] != d || frame.end[at] == never) continue;
+        if (same_[d] != d || end_[at] == never) continue;
         if (frame.used[d] + m_.resident[op] > m_.memory[d]) continue;
-        const Ticks through = frame.end[at] + m_.tail[at];
+        const Ticks through = end_[at] + m_.tail[at];
         if (through >= result_.best) continue;
-        frame.children.push_back({frame.start[at], std::max(bound, through), through - frame.start[at], op, d});
+        frame.children.push_back({start_[at], std::max(bound, through), through - start_[at], op, d});
       }
     }
     std::sort(frame.children.begin(), frame.children.end(), [](const Frame::Child& a, const Frame::Child& b) {
@@ -241,6 +238,9 @@ class Search {
   Placement placement_;
   SearchResult result_;
   bool stopped_ = false;
+  // Of the node at hand, until its children are listed.
+  std::vector<std::uint32_t> same_;  // D: the first of the exchangeable devices that hold the same
+  std::vector<Ticks> start_, end_;   // N x D: earliest of the ops that are left
   std::vector<Ticks> words_;
   std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>> columns_;
 };

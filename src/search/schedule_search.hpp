@@ -24,7 +24,7 @@ namespace emplace {
 struct SearchLimits {
   std::uint64_t nodes = 0;
   std::size_t table_bytes = 0;
-  std::function<bool()> stop;  // asked every few hundred nodes
+  std::function<bool()> stop;  // asked at every node
 };
 
 struct SearchResult {

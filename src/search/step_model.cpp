@@ -17,8 +17,7 @@ std::vector<Ticks> signature(const StepModel& m, std::size_t op) {
     s.push_back(-1);  // ends a list; ids and times are not negative
     for (const StepModel::Arc& arc : *arcs) {
       s.push_back(arc.op);
-      for (std::size_t i = 0; i < m.devices * m.devices; ++i)
-        s.push_back(m.transfer[arc.transfer * m.devices * m.devices + i]);
+      s.push_back(arc.transfer);
     }
   }
   return s;
@@ -39,8 +38,14 @@ bool exchangeable(const Problem& p, std::size_t a, std::size_t b) {
 
 }  // namespace
 
-StepModel::StepModel(const Problem& p)
-    : ops(p.op_count()), devices(p.device_count()), topological(p.topological), inputs(ops), consumers(ops) {
+StepModel::StepModel(const Problem& p, const Deadline& deadline)
+    : ops(p.op_count()),
+      devices(p.device_count()),
+      topological(p.topological),
+      classes(p.route_classes.size()),
+      route_class(p.route_class),
+      inputs(ops),
+      consumers(ops) {
   const std::vector<std::uint8_t> possible = possible_devices(p);
   EarliestTimes earliest = earliest_times(p, possible);
   end = std::move(earliest.end);
@@ -58,23 +63,17 @@ StepModel::StepModel(const Problem& p)
   for (std::uint32_t tensor = 0; tensor < p.tensor_count(); ++tensor)
     for (const std::uint32_t consumer : p.consumers[tensor])
       tensors[{p.producer[tensor].value, consumer}].push_back(tensor);
-  std::uint32_t row = 0;
+  std::map<std::vector<Ticks>, std::uint32_t> rows;
+  std::vector<Ticks> longest(classes);
   for (const auto& [pair, list] : tensors) {
-    for (std::size_t from = 0; from < devices; ++from)
-      for (std::size_t to = 0; to < devices; ++to) {
-        const auto cls = p.route_class[from * devices + to];
-        Ticks longest = from == to ? 0 : never;
-        if (from != to && cls >= 0) {
-          longest = 0;
-          for (const std::uint32_t tensor : list)
-            longest =
-                std::max(longest, p.transfer_time[tensor * p.route_classes.size() + static_cast<std::size_t>(cls)]);
-        }
-        transfer.push_back(longest);
-      }
-    consumers[pair.first].push_back({pair.second, row});
-    inputs[pair.second].push_back({pair.first, row});
-    ++row;
+    std::fill(longest.begin(), longest.end(), 0);
+    for (const std::uint32_t tensor : list)
+      for (std::size_t cls = 0; cls < classes; ++cls)
+        longest[cls] = std::max(longest[cls], p.transfer_time[tensor * classes + cls]);
+    const auto [row, is_new] = rows.try_emplace(longest, static_cast<std::uint32_t>(rows.size()));
+    if (is_new) transfer.insert(transfer.end(), longest.begin(), longest.end());
+    consumers[pair.first].push_back({pair.second, row->second});
+    inputs[pair.second].push_back({pair.first, row->second});
   }
 
   for (std::uint32_t d = 0; d < devices; ++d) {
@@ -91,7 +90,7 @@ StepModel::StepModel(const Problem& p)
   }
 
   const UnitTimes units = unit_times(p, possible);
-  weight = best_load_weights(units, quick_load_weights(units), Deadline(1.0)).of_device;
+  weight = best_load_weights(units, quick_load_weights(units), deadline).of_device;
   for (std::size_t op = 0; op < ops; ++op) {
     Wide least = 0;
     bool any = false;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "deadline.hpp"
 #include "earliest.hpp"
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
@@ -14,19 +15,22 @@
 namespace emplace {
 
 struct StepModel {
-  explicit StepModel(const Problem& problem);
+  // Weights for the load are looked for until the deadline.
+  StepModel(const Problem& problem, const Deadline& deadline);
 
   struct Arc {
     std::uint32_t op;        // the producer, or the consumer
-    std::uint32_t transfer;  // row of `transfer`
+    std::uint32_t transfer;  // row of `transfer`; equal for arcs that always take equally long
   };
 
   std::size_t ops = 0, devices = 0;
   std::vector<std::uint32_t> topological;
-  std::vector<Ticks> time;      // N x D, `never` where a feasible placement cannot put the op
-  std::vector<Ticks> end;       // N x D, of earliest_times
-  std::vector<Ticks> tail;      // N x D, of earliest_times
-  std::vector<Ticks> transfer;  // rows of D x D: the longest tensor of a pair of ops; 0 on the diagonal
+  std::vector<Ticks> time;                          // N x D, `never` where a feasible placement cannot put the op
+  std::vector<Ticks> end;                           // N x D, of earliest_times
+  std::vector<Ticks> tail;                          // N x D, of earliest_times
+  std::size_t classes = 0;                          // R
+  std::vector<std::int32_t> route_class;            // D x D, -1: no route
+  std::vector<Ticks> transfer;                      // rows of R: the longest tensor of a pair of ops
   std::vector<std::vector<Arc>> inputs, consumers;  // N; parallel tensors are one arc
   std::vector<std::int32_t> group;                  // N, -1: none
   std::vector<Bytes> resident;                      // N
@@ -41,7 +45,9 @@ struct StepModel {
   std::vector<Wide> work;            // N: min over devices of weight x time
 
   [[nodiscard]] Ticks transfer_time(const Arc& arc, std::size_t from, std::size_t to) const {
-    return transfer[(arc.transfer * devices + from) * devices + to];
+    const std::int32_t cls = route_class[from * devices + to];
+    if (cls < 0) return from == to ? 0 : never;
+    return transfer[arc.transfer * classes + static_cast<std::size_t>(cls)];
   }
   // Its makespan with ops started as soon as they can be in the placement's order; `never` if it is not feasible here.
   [[nodiscard]] Ticks makespan(const Placement& placement) const;

@@ -7,6 +7,7 @@
 #include "../../src/search/assignment_dual.hpp"
 #include "../../src/search/bound_context.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "every_schedule.hpp"
 #include "problem/tiny.hpp"
 #include "random_step.hpp"
 #include "support/random_problem.hpp"
@@ -110,6 +111,29 @@ TEST(LowerBound, ProvesThatNothingIsFeasible) {
   EXPECT_THAT(reason(apart.build()), HasSubstr("run 'second' is reached by routes"));
 }
 
+TEST(LowerBound, ProvesThatWhatFollowsCannotBeReached) {
+  // x runs anywhere, y on device 0 only and z on device 1 only; there are no routes. Each of y and z has a device where
+  // its input can be, but x would have to be on both.
+  ProblemBuilder fork("fork");
+  fork.add_device({"a", "", no_memory_limit});
+  fork.add_device({"b", "", no_memory_limit});
+  fork.add_op({.name = "x", .type = "", .seconds = {1, 1}, .colocate = ""});
+  fork.add_op({.name = "y", .type = "", .seconds = {1, no}, .colocate = ""});
+  fork.add_op({.name = "z", .type = "", .seconds = {no, 1}, .colocate = ""});
+  fork.add_tensor(OpId{0}, 1, {OpId{1}, OpId{2}});
+  EXPECT_THAT(lower_bounds(fork.build(), Objective::step, 1).infeasible.value_or("feasible"),
+              HasSubstr("run 'x' reaches by routes devices that can run all that follows"));
+}
+
+TEST(LowerBound, ProvesThatResidentBytesCannotBePacked) {
+  // Three ops of 6 bytes into two devices of 9: 18 bytes in all fit into 18, but no device holds two of them.
+  const std::vector<Device> devices = {{"a", "", 9}, {"b", "", 9}};
+  const Problem p = tiny(devices, {{"x", {1, 1}, "", 6}, {"y", {1, 1}, "", 6}, {"z", {1, 1}, "", 6}}, {});
+  const BoundReport report = lower_bounds(p, Objective::step, 5);
+  EXPECT_THAT(report.infeasible.value_or("feasible"), HasSubstr("search has ruled out every placement"));
+  EXPECT_TRUE(report.methods.empty());
+}
+
 // A proof with other weights than the optimal ones is still a proof.
 TEST(LowerBound, AnyWeightsCertify) {
   const UnitTimes units{2, {2, 6, 4, 2, 6, 6}};
@@ -201,6 +225,26 @@ TEST(LowerBound, OfEveryMethodIsNeverAboveTheBestStepSeenInThousandsOfProblems) 
   }
   EXPECT_GT(feasible, 2000U);
   EXPECT_GT(tight, 500U) << "and often equal to it";
+}
+
+TEST(LowerBound, OfEveryMethodIsNeverAboveTheBestOfAllSchedulesOverSharedChannels) {
+  std::size_t feasible = 0, refuted = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Stream random{{.seed = seed + 40'000}};
+    const Problem problem = test::random_step_problem(random, 5, 3, true);
+    Ticks best = total_limit;
+    for (const Schedule schedule : schedules) best = std::min(best, test::best_of_all(problem, schedule));
+    const BoundReport report = lower_bounds(problem, Objective::step, 5);
+    if (best == total_limit) {
+      refuted += report.infeasible.has_value();
+      continue;
+    }
+    ++feasible;
+    EXPECT_FALSE(report.infeasible) << "seed " << seed << ": " << *report.infeasible;
+    for (const LowerBound& each : report.methods) EXPECT_LE(each.ticks, best) << each.method << ", seed " << seed;
+  }
+  EXPECT_GT(feasible, 200U);
+  EXPECT_GT(refuted, 5U);
 }
 
 TEST(LowerBound, IsNeverAboveASimulatedStep) {

@@ -2,12 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <functional>
-
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
-#include "emplace/simulate/engine.hpp"
+#include "every_schedule.hpp"
 #include "problem/tiny.hpp"
 #include "random_step.hpp"
 
@@ -32,43 +29,6 @@ PlacerResult solve(const Problem& problem, Schedule schedule = Schedule::in_orde
   return place_with("branch-and-bound", request, options);
 }
 
-// Every op on every device in every topological order.
-void each_schedule(const Problem& problem, const std::function<void(const Placement&)>& visit) {
-  Placement placement{std::vector<std::uint8_t>(problem.op_count(), 0), {}};
-  std::vector<std::size_t> missing;
-  for (std::size_t op = 0; op < problem.op_count(); ++op) missing.push_back(problem.inputs[op].size());
-  const std::function<void()> extend = [&] {
-    if (placement.order.size() == problem.op_count()) return visit(placement);
-    for (std::uint32_t op = 0; op < problem.op_count(); ++op) {
-      if (missing[op] != 0 || std::ranges::find(placement.order, op) != placement.order.end()) continue;
-      const auto count = [&](std::size_t by) {
-        for (const std::uint32_t tensor : problem.outputs[op])
-          for (const std::uint32_t consumer : problem.consumers[tensor]) missing[consumer] += by;
-      };
-      placement.order.push_back(op);
-      count(static_cast<std::size_t>(-1));
-      for (std::size_t d = 0; d < problem.device_count(); ++d) {
-        if (!problem.can_run(OpId{op}, DeviceId{d})) continue;
-        placement.device[op] = static_cast<std::uint8_t>(d);
-        extend();
-      }
-      count(1);
-      placement.order.pop_back();
-    }
-  };
-  extend();
-}
-
-Ticks best_of_all(const Problem& problem, Schedule schedule) {
-  const auto engine = make_exact_engine(problem, schedule);
-  Ticks best = total_limit;
-  each_schedule(problem, [&](const Placement& placement) {
-    if (const Outcome outcome = engine->evaluate(placement); outcome.feasible())
-      best = std::min(best, outcome.makespan);
-  });
-  return best;
-}
-
 Problem without_limits(Problem problem) {
   for (Channel& channel : problem.channels) channel.contention = false;
   for (Device& device : problem.devices) device.memory = no_memory_limit;
@@ -80,7 +40,7 @@ TEST(BranchAndBound, FindsTheBestOfAllSchedulesAndProvesIt) {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     Stream random{{.seed = seed}};
     const Problem problem = without_limits(test::random_step_problem(random, 5, 3));
-    const Ticks best = best_of_all(problem, Schedule::in_order);
+    const Ticks best = test::best_of_all(problem, Schedule::in_order);
     const PlacerResult result = solve(problem);
     if (best == total_limit) {
       EXPECT_FALSE(result.outcome.feasible()) << "seed " << seed;
@@ -101,7 +61,7 @@ TEST(BranchAndBound, SaysTheTruthWithContentionMemoryAndOtherSchedules) {
     Stream random{{.seed = seed + 1000}};
     const Problem problem = test::random_step_problem(random, 5, 3);
     for (const Schedule schedule : {Schedule::fifo, Schedule::priority, Schedule::in_order}) {
-      const Ticks best = best_of_all(problem, schedule);
+      const Ticks best = test::best_of_all(problem, schedule);
       const PlacerResult result = solve(problem, schedule);
       EXPECT_LE(result.lower_bound, best) << "seed " << seed;
       EXPECT_EQ(result.proved_optimal, result.outcome.feasible() && result.outcome.makespan == result.lower_bound);

@@ -12,7 +12,9 @@
 
 namespace emplace::test {
 
-inline Problem random_step_problem(Stream& random, std::uint32_t most_ops, std::uint32_t most_devices) {
+// `shared`: half of the routes run over one of two common channels too.
+inline Problem random_step_problem(Stream& random, std::uint32_t most_ops, std::uint32_t most_devices,
+                                   bool shared = false) {
   constexpr double tick = 1e-12;
   ProblemBuilder builder("random step");
   const std::size_t devices = 1 + random.below(most_devices);
@@ -21,13 +23,18 @@ inline Problem random_step_problem(Stream& random, std::uint32_t most_ops, std::
   for (std::size_t d = 0; d < devices; ++d)
     builder.add_device({"d" + std::to_string(d), "", limited ? Bytes{8} + random.below(20) : no_memory_limit});
   const std::uint32_t latency = random.below(8);
+  std::vector<ChannelId> common;
+  for (const char* name : {"bus", "switch"})
+    if (shared) common.push_back(builder.add_channel({name, tick, 0.5 / tick, true}));
   for (std::size_t from = 0; from < devices; ++from)
     for (std::size_t to = 0; to < devices; ++to) {
       if (from == to || (!joined && random.below(4) == 0)) continue;
       const auto channel = builder.add_channel({std::to_string(from) + ">" + std::to_string(to),
                                                 (alike ? latency : random.below(8)) * tick,
                                                 1 / ((alike ? 1 : random.below(3) + 1) * tick), random.below(2) == 0});
-      builder.add_route(DeviceId{from}, DeviceId{to}, {channel});
+      std::vector<ChannelId> route = {channel};
+      if (shared && random.below(2) == 0) route.push_back(common[random.below(2)]);
+      builder.add_route(DeviceId{from}, DeviceId{to}, route);
     }
   for (std::size_t op = 0; op < ops; ++op) {
     OpSpec spec;
