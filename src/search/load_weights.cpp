@@ -11,6 +11,8 @@ namespace emplace {
 namespace {
 
 constexpr double weight_scale = 0x1p40;
+// Of times on two devices; beyond, only some devices serve as references.
+constexpr std::size_t most_ratios = 1'000'000'000;
 
 // The load of each device where every unit goes to the least weighted time, in the LP's unit.
 std::vector<double> loads_at(const UnitTimes& units, const std::vector<double>& weights, double unit) {
@@ -84,7 +86,8 @@ LoadWeights rounded_weights(const UnitTimes& units, const std::vector<double>& w
 
 LoadWeights quick_load_weights(const UnitTimes& units) {
   LoadWeights best = rounded_weights(units, std::vector<double>(units.devices, 1));
-  for (std::size_t reference = 0; reference < units.devices; ++reference) {
+  const std::size_t step = 1 + units.time.size() * units.devices / most_ratios;
+  for (std::size_t reference = 0; reference < units.devices; reference += step) {
     std::vector<double> weight(units.devices, 0);
     for (std::size_t u = 0; u < units.count(); ++u) {
       const Ticks* const time = units.time.data() + u * units.devices;

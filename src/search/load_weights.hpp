@@ -34,7 +34,8 @@ Ticks load_certificate(const UnitTimes& units, const std::vector<std::int64_t>& 
 // As load_certificate, of weights >= 0 rounded to integers.
 LoadWeights rounded_weights(const UnitTimes& units, const std::vector<double>& weights);
 
-// Equal weights, and how much faster each device is at best than each reference. U x D^2.
+// Equal weights, and how much faster each device is at best than each reference (of many devices and units: than some).
+// U x D^2.
 LoadWeights quick_load_weights(const UnitTimes& units);
 // Goes on from `start` to the best weights, by cutting planes (Kelley 1960) with a linear program of D columns, until
 // the bound is within 1e-9 of the optimum, 500 rounds are over or the time is.

@@ -1,5 +1,5 @@
 // Certified lower bounds: of the step time for every feasible placement, order and schedule; of the pipeline's load for
-// every placement.
+// every feasible placement.
 #pragma once
 
 #include <optional>
@@ -24,8 +24,9 @@ struct LowerBound {
 // that can still be reached.
 LowerBound lower_bound(const Problem& problem);
 
-// Of the largest load (papers/exact.md section 7 item 6): devices weighted by how much faster they are than a reference
-// at best, every op at its smallest weighted time; and the longest op on its fastest device. Linear in ops x devices^2.
+// Of the largest load of placements that keep groups together (papers/exact.md section 7 item 6): devices weighted by
+// how much faster they are than a reference at best, every group and op at its smallest weighted time; and the longest
+// on its fastest device. Linear in ops x devices^2.
 LowerBound pipeline_lower_bound(const Problem& problem);
 LowerBound lower_bound(const Problem& problem, Objective objective);
 
