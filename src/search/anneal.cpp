@@ -1,5 +1,5 @@
-// Simulated annealing (Kirkpatrick et al. 1983) over moves of one unit: guessed on the incremental engine, checked
-// exactly before they are made. The temperature falls geometrically over the budget.
+// Simulated annealing (Kirkpatrick et al. 1983) over random changes (moves.hpp): guessed on the incremental engine,
+// checked exactly before they are made. The temperature falls geometrically over the budget.
 #include <algorithm>
 #include <cmath>
 
@@ -27,13 +27,16 @@ void describe(AnnealOptions& o, OptionVisitor& visit) {
         {.min = 1, .max = 1'000'000'000, .help = "Moves tried where there is no budget of evaluations or seconds."});
 }
 
+// Of the guesses that may overflow one in so many is tried as an exchange.
+constexpr std::uint32_t exchanges = 4;
+
 class Annealing {
  public:
   Annealing(const PlacerRequest& request, const AnnealOptions& options, const Grouping& units, Incumbent& incumbent)
       : options_(options),
         incumbent_(incumbent),
         neighbourhood_(*request.problem, units, request.schedule),
-        moves_(units),
+        moves_(units, request.schedule),
         random_({.seed = request.seed, .purpose = Purpose::search}) {}
 
   void run() {
@@ -42,21 +45,38 @@ class Annealing {
     count();
     measure_losses();
     while (!incumbent_.exhausted()) {
-      const Move move = moves_.draw(neighbourhood_, random_);
+      const Change change = moves_.draw(neighbourhood_, random_);
       const double threshold =
-          random_.uniform();  // drawn for every move, so that the stream does not depend on guesses
-      const bool promising = is_taken(neighbourhood_.guess(move.unit, move.device), threshold);
-      count();
-      if (!promising || incumbent_.exhausted()) continue;
-      const Outcome exact = neighbourhood_.check(move.unit, move.device);
-      count();
-      if (!is_taken(exact, threshold)) continue;
-      neighbourhood_.accept();
-      incumbent_.offer(neighbourhood_.placement(), exact);
+          random_.uniform();  // drawn for every change, so that the stream does not depend on guesses
+      if (!try_out(change, threshold) && change.unit != Change::none) exchange(change, threshold);
     }
   }
 
  private:
+  // Makes the change if it is taken.
+  bool try_out(const Change& change, double threshold) {
+    const Outcome guess = neighbourhood_.guess(change);
+    overflows_ = neighbourhood_.may_overflow() && random_.below(exchanges) == 0;
+    count();
+    if (!is_taken(guess, threshold) || incumbent_.exhausted()) return false;
+    const Outcome exact = neighbourhood_.check(change);
+    count();
+    overflows_ = exact.why == Infeasible::memory;
+    if (!is_taken(exact, threshold)) return false;
+    neighbourhood_.accept();
+    incumbent_.offer(neighbourhood_.placement(), exact);
+    return true;
+  }
+
+  // The same with another unit that comes back, where memory is in the way.
+  void exchange(Change change, double threshold) {
+    if (!overflows_ || incumbent_.exhausted()) return;
+    const auto others = partners(neighbourhood_, change.unit, change.device, random_);
+    if (others.empty()) return;
+    change.partner = others[random_.below(static_cast<std::uint32_t>(others.size()))];
+    try_out(change, threshold);
+  }
+
   [[nodiscard]] bool is_taken(const Outcome& outcome, double threshold) const {
     const Outcome& now = neighbourhood_.outcome();
     if (better(outcome, now)) return true;
@@ -72,8 +92,7 @@ class Annealing {
     double sum = 0;
     int slower = 0;
     for (int i = 0; i < moves && !incumbent_.exhausted(); ++i) {
-      const Move move = moves_.draw(neighbourhood_, random_);
-      const Outcome guess = neighbourhood_.guess(move.unit, move.device);
+      const Outcome guess = neighbourhood_.guess(moves_.draw(neighbourhood_, random_));
       count();
       if (!guess.timed() || guess.makespan <= neighbourhood_.outcome().makespan) continue;
       sum += static_cast<double>(guess.makespan - neighbourhood_.outcome().makespan);
@@ -90,6 +109,7 @@ class Annealing {
   Moves moves_;
   Stream random_;
   double scale_ = 1;
+  bool overflows_ = false;  // what was tried last, or it may, one time in some
 };
 
 PlacerResult place_anneal(const PlacerRequest& request, const ConfigTable& table) {
@@ -106,7 +126,7 @@ PlacerResult place_anneal(const PlacerRequest& request, const ConfigTable& table
 PlacerEntry anneal_placer() {
   PlacerEntry entry;
   entry.name = "anneal";
-  entry.summary = "Simulated annealing over moves of one unit, from the best of the quick placers.";
+  entry.summary = "Simulated annealing over moves of one unit or op, from the best of the quick placers.";
   entry.reference = "Kirkpatrick, Gelatt, Vecchi (1983)";
   entry.role = PlacerRole::search;
   entry.options = list_options<AnnealOptions>;

@@ -35,7 +35,7 @@ PlacerResult place_auto(const PlacerRequest& request, const ConfigTable& options
       takes_all = takes_all && units.grouping.allows(unit, device);
     if (!takes_all || scorer.exhausted()) continue;
     scorer.score(units.grouping.expand(std::vector<std::uint8_t>(units.count(), device)));
-    if (scorer.result().outcome.feasible()) return scorer.result();
+    if (scorer.best().outcome.feasible()) return scorer.result();
   }
   if (scorer.evaluations() > 0) return scorer.result();
   std::vector<std::uint8_t> of_unit;

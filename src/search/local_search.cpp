@@ -7,6 +7,7 @@
 #include "deadline.hpp"
 #include "emplace/base/random.hpp"
 #include "emplace/search/neighbourhood.hpp"
+#include "moves.hpp"
 
 namespace emplace {
 
@@ -33,22 +34,75 @@ void shuffle(std::vector<std::uint32_t>& items, Stream random) {
     std::swap(items[left - 1], items[random.below(left)]);
 }
 
-// Moves the unit to the device of the best guess if that is an improvement.
-bool improve(Neighbourhood& neighbourhood, std::uint32_t unit, std::size_t devices, const Budget& budget) {
-  Outcome best = neighbourhood.outcome();
-  std::size_t to = devices;
-  for (std::size_t d = 0; d < devices && !budget.spent(); ++d) {
+// A search's own state: what draws, counts and stops it.
+struct Climb {
+  Neighbourhood& neighbourhood;
+  const Budget& budget;
+  Stream& random;
+};
+
+bool accept_if_better(Climb& climb, const Change& change) {
+  if (climb.budget.spent() || !better(climb.neighbourhood.check(change), climb.neighbourhood.outcome())) return false;
+  climb.neighbourhood.accept();
+  return true;
+}
+
+// The unit changes places with the partner of the best guess if that is an improvement.
+bool exchange(Climb& climb, std::uint32_t unit, std::uint8_t device) {
+  Outcome best = climb.neighbourhood.outcome();
+  Change change{unit, device, Change::none, {}};
+  for (const std::uint32_t partner : partners(climb.neighbourhood, unit, device, climb.random)) {
+    if (climb.budget.spent()) return false;
+    const Outcome guess = climb.neighbourhood.guess({unit, device, partner, {}});
+    if (!better(guess, best)) continue;
+    best = guess;
+    change.partner = partner;
+  }
+  return change.partner != Change::none && accept_if_better(climb, change);
+}
+
+// Moves the unit to the device of the best guess if that is an improvement; where only memory is in the way, in
+// exchange for another unit.
+bool improve(Climb& climb, std::uint32_t unit, std::size_t devices) {
+  Neighbourhood& neighbourhood = climb.neighbourhood;
+  const Outcome now = neighbourhood.outcome();
+  struct To {
+    std::optional<std::uint8_t> device;
+    Outcome outcome;
+  };
+  To best{{}, now}, overflowing;
+  for (std::size_t d = 0; d < devices && !climb.budget.spent(); ++d) {
     const auto device = static_cast<std::uint8_t>(d);
     if (!neighbourhood.can_move(unit, device)) continue;
     const Outcome guess = neighbourhood.guess(unit, device);
-    if (!better(guess, best)) continue;
-    best = guess;
-    to = d;
+    if (better(guess, best.outcome)) best = {device, guess};
+    if (neighbourhood.may_overflow() && (!overflowing.device || better(guess, overflowing.outcome)))
+      overflowing = {device, guess};
   }
-  if (to == devices || budget.spent()) return false;
-  if (!better(neighbourhood.check(unit, static_cast<std::uint8_t>(to)), neighbourhood.outcome())) return false;
-  neighbourhood.accept();
-  return true;
+  if (climb.budget.spent()) return false;
+  if (best.device) {
+    const Outcome exact = neighbourhood.check(unit, *best.device);
+    if (better(exact, now)) {
+      neighbourhood.accept();
+      return true;
+    }
+  }
+  return overflowing.device && exchange(climb, unit, *overflowing.device);
+}
+
+// One pass over the order moves of the critical path as it is at the beginning. Returns how many were made.
+std::uint64_t improve_order(Climb& climb) {
+  std::uint64_t made = 0;
+  const std::vector<OrderMove> moves = climb.neighbourhood.critical().moves;
+  for (const OrderMove& move : moves) {
+    if (climb.budget.spent()) break;
+    if (!climb.neighbourhood.can_pass(move)) continue;
+    Change change;
+    change.order = move;
+    if (better(climb.neighbourhood.guess(change), climb.neighbourhood.outcome()))
+      made += accept_if_better(climb, change);
+  }
+  return made;
 }
 
 }  // namespace
@@ -61,14 +115,17 @@ LocalSearchResult local_search(const Problem& problem, const Grouping& units, Sc
 
   LocalSearchResult result;
   std::vector<std::uint32_t> order(units.count());
+  Stream random({.seed = options.seed, .purpose = Purpose::search, .update = 0, .index = 1});
+  Climb climb{neighbourhood, budget, random};
   for (std::uint64_t sweep = 0; !result.settled && !budget.spent(); ++sweep) {
     std::iota(order.begin(), order.end(), 0U);
     shuffle(order, Stream({.seed = options.seed, .purpose = Purpose::search, .update = sweep, .index = 0}));
     const std::uint64_t before = result.accepted;
     for (const std::uint32_t unit : order) {
       if (budget.spent()) break;
-      result.accepted += improve(neighbourhood, unit, problem.device_count(), budget);
+      result.accepted += improve(climb, unit, problem.device_count());
     }
+    if (neighbourhood.has_order() && !budget.spent()) result.accepted += improve_order(climb);
     result.settled = result.accepted == before && !budget.spent();
   }
   result.placement = neighbourhood.placement();

@@ -7,7 +7,11 @@
 namespace emplace {
 
 Neighbourhood::Neighbourhood(const Problem& problem, const Grouping& units, Schedule schedule)
-    : problem_(problem), units_(units), schedule_(schedule), exact_(make_exact_engine(problem, schedule)) {
+    : problem_(problem),
+      units_(units),
+      schedule_(schedule),
+      exact_(make_exact_engine(problem, schedule)),
+      mover_(problem) {
   EMPLACE_CHECK(units.unit_of_op.size() == problem.op_count());
   if (incremental_supports(problem)) incremental_ = make_incremental_engine(problem);
 }
@@ -16,6 +20,7 @@ Outcome Neighbourhood::start(const Placement& placement) {
   placement_ = placement;
   ++checks_;
   outcome_ = exact_->evaluate(placement_);
+  if (has_order()) mover_.reset(placement_.order);
   rebase();
   return outcome_;
 }
@@ -25,62 +30,132 @@ bool Neighbourhood::can_move(std::uint32_t unit, std::uint8_t device) const {
          std::ranges::any_of(members(unit), [&](std::uint32_t op) { return placement_.device[op] != device; });
 }
 
-Outcome Neighbourhood::guess(std::uint32_t unit, std::uint8_t device) {
+Outcome Neighbourhood::guess(const Change& change) {
   ++guesses_;
-  if (incremental_) {
-    const Trial trial = incremental_->try_move(members(unit), device);
+  if (incremental_ && change.keeps_order()) {
+    const Trial trial = try_out(change);
     guessed_ops_ += trial.walked;
+    may_overflow_ = !trial.memory_settled || trial.outcome.why == Infeasible::memory;
     return trial.outcome;
   }
   guessed_ops_ += problem_.op_count();
-  put(unit, device);
+  if (!change.keeps_order()) ordered_ops_ += problem_.op_count();
+  make(change);
   const Outcome outcome = exact_->evaluate(placement_);
-  put_back(unit);
+  take_back();
+  may_overflow_ = outcome.why == Infeasible::memory;
   return outcome;
 }
 
-Outcome Neighbourhood::check(std::uint32_t unit, std::uint8_t device) {
+Outcome Neighbourhood::check(const Change& change) {
   ++checks_;
   any_checked_ = true;
-  if (incremental_ && schedule_ == Schedule::in_order) {
-    incremental_->try_move(members(unit), device);
-    checked_ = {unit, device, incremental_->settle()};
+  if (incremental_check(change)) {
+    try_out(change);
+    checked_ = {change, incremental_->settle()};
     return checked_.outcome;
   }
-  put(unit, device);
-  checked_ = {unit, device, exact_->evaluate(placement_)};
-  put_back(unit);
+  make(change);
+  checked_ = {change, exact_->evaluate(placement_)};
+  take_back();
   return checked_.outcome;
 }
 
 void Neighbourhood::accept() {
   EMPLACE_CHECK(any_checked_, "only a checked neighbour can be accepted");
-  put(checked_.unit, checked_.device);
+  critical_is_current_ = false;
   outcome_ = checked_.outcome;
-  if (incremental_ && schedule_ == Schedule::in_order) {
+  if (incremental_check(checked_.change)) {
     any_checked_ = false;
-    incremental_->move(members(checked_.unit), checked_.device);
+    try_out(checked_.change);
+    incremental_->commit();
+    make(checked_.change);
   } else {
+    make(checked_.change);
     rebase();
   }
 }
 
-void Neighbourhood::put(std::uint32_t unit, std::uint8_t device) {
-  home_.clear();
-  for (const std::uint32_t op : members(unit)) {
-    home_.push_back(placement_.device[op]);
-    placement_.device[op] = device;
-  }
+bool Neighbourhood::can_pass(OrderMove move) {
+  if (!mover_.make(placement_.order, move)) return false;
+  mover_.take_back(placement_.order);
+  return true;
 }
 
-void Neighbourhood::put_back(std::uint32_t unit) {
-  for (std::size_t i = 0; i < home_.size(); ++i) placement_.device[members(unit)[i]] = home_[i];
+const CriticalChoices& Neighbourhood::critical() {
+  if (critical_is_current_) return critical_;
+  critical_is_current_ = true;
+  critical_age_ = guessed_ops_;
+  critical_ = {};
+  if (!outcome_.timed()) return critical_;
+  exact_->evaluate(placement_, {.usage = nullptr, .timeline = &timeline_});
+  critical_ = critical_choices(problem_, placement_, schedule_, timeline_);
+  if (schedule_ == Schedule::in_order) order_by_start();
+  return critical_;
+}
+
+// The same run, but what a move does to the order it does at that time.
+void Neighbourhood::order_by_start() {
+  const auto start = [&](std::uint32_t op) { return timeline_.op_start[op]; };
+  if (std::ranges::is_sorted(placement_.order, {}, start)) return;
+  std::ranges::stable_sort(placement_.order, {}, start);
+  mover_.reset(placement_.order);
+  rebase();
+  critical_is_current_ = true;
+}
+
+const CriticalChoices& Neighbourhood::recently_critical() {
+  constexpr std::uint64_t evaluations = 4;  // about what it costs
+  const bool is_old = critical_.ops.empty() || guessed_ops_ - critical_age_ >= evaluations * problem_.op_count();
+  return is_old ? critical() : critical_;
+}
+
+std::uint32_t Neighbourhood::next_on(std::uint8_t device, std::uint32_t op, bool behind) const {
+  constexpr std::uint32_t near_by = 256;
+  const auto count = static_cast<std::uint32_t>(placement_.order.size());
+  const std::uint32_t at = mover_.position(op);
+  for (std::uint32_t step = 1; step <= near_by && (behind ? at + step < count : step <= at); ++step) {
+    const std::uint32_t other = placement_.order[behind ? at + step : at - step];
+    if (placement_.device[other] == device) return other;
+  }
+  return OrderMove::none;
+}
+
+// Of changes that keep the order.
+Trial Neighbourhood::try_out(const Change& change) {
+  Relocation relocations[2] = {{members(change.unit), change.device}, {}};
+  if (change.partner == Change::none) return incremental_->try_moves({relocations, 1});
+  relocations[1] = {members(change.partner), device_of(change.unit)};
+  return incremental_->try_moves(relocations);
+}
+
+void Neighbourhood::make(const Change& change) {
+  home_.clear();
+  if (change.unit != Change::none) {
+    const std::uint8_t home = device_of(change.unit);
+    put(change.unit, change.device);
+    if (change.partner != Change::none) put(change.partner, home);
+  }
+  passed_ = !change.keeps_order() && mover_.make(placement_.order, change.order);
+}
+
+void Neighbourhood::take_back() {
+  for (const auto& [op, device] : home_) placement_.device[op] = device;
+  if (passed_) mover_.take_back(placement_.order);
+}
+
+void Neighbourhood::put(std::uint32_t unit, std::uint8_t device) {
+  for (const std::uint32_t op : members(unit)) {
+    home_.emplace_back(op, placement_.device[op]);
+    placement_.device[op] = device;
+  }
 }
 
 // In-order with the order in which a run starts its ops is that run again: a device starts one op at a time, consumers
 // start after their producers, and each channel of a device carries the outputs of its ops in that order.
 void Neighbourhood::rebase() {
   any_checked_ = false;
+  critical_is_current_ = false;
   if (!incremental_) return;
   in_own_order_ = placement_;
   if (schedule_ != Schedule::in_order) {

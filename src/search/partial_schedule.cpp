@@ -135,7 +135,7 @@ PlacerResult place_by_list(const PlacerRequest& request, std::span<const MemoryV
     Placement placement = schedule(units, view);
     if (request.schedule == Schedule::fifo) placement.order.clear();
     scorer.score(std::move(placement));
-    if (scorer.result().outcome.why != Infeasible::memory || scorer.exhausted()) break;
+    if (scorer.best().outcome.why != Infeasible::memory || scorer.exhausted()) break;
   }
   return scorer.result();
 }

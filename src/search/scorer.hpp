@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "deadline.hpp"
 #include "emplace/search/placer.hpp"
+#include "order_polish.hpp"
 
 namespace emplace {
 
@@ -14,7 +16,7 @@ class Scorer {
   explicit Scorer(const PlacerRequest& request);
 
   // Evaluates the candidates in order, as many as the budget allows; the very first is always evaluated. Candidates
-  // without an order get one by upward rank where the schedule needs it.
+  // without an order get one where the schedule needs it (OrderPolish::first_order).
   void score(std::vector<Placement> candidates);
   void score(Placement candidate);
   [[nodiscard]] bool exhausted() const;
@@ -23,12 +25,18 @@ class Scorer {
   [[nodiscard]] std::uint64_t evaluations() const { return best_.evaluations; }
 
   // The best so far, the first of equals; requires one evaluation.
-  [[nodiscard]] PlacerResult result() const { return best_; }
+  [[nodiscard]] const PlacerResult& best() const { return best_; }
+  // The same; an order that it did not bring is first improved by order moves, on a part of the budget that is left.
+  PlacerResult result();
 
  private:
   PlacerRequest request_;
   Deadline deadline_;
+  [[nodiscard]] std::vector<std::uint32_t> order_for(const std::vector<std::uint8_t>& device);
+
+  std::optional<OrderPolish> polish_;  // where the order counts
   PlacerResult best_;
+  bool best_brought_order_ = true;
 };
 
 }  // namespace emplace

@@ -1,5 +1,5 @@
-// Tabu search (Glover 1986): of some random moves the best guess is made even if it is worse; the unit then rests for a
-// while, unless moving it again gives the best placement of all.
+// Tabu search (Glover 1986): of some random changes the best guess is made even if it is worse; the unit then rests for
+// a while, unless moving it again gives the best placement of all.
 #include <algorithm>
 
 #include "emplace/problem/grouping.hpp"
@@ -24,13 +24,16 @@ void describe(TabuOptions& o, OptionVisitor& visit) {
         {.min = 1, .max = 1'000'000'000, .help = "Moves guessed where there is no budget of evaluations or seconds."});
 }
 
+// Of the guesses that may overflow one in so many is tried as an exchange too.
+constexpr std::uint32_t exchanges = 4;
+
 class TabuSearch {
  public:
   TabuSearch(const PlacerRequest& request, const TabuOptions& options, const Grouping& units, Incumbent& incumbent)
       : options_(options),
         incumbent_(incumbent),
         neighbourhood_(*request.problem, units, request.schedule),
-        moves_(units),
+        moves_(units, request.schedule),
         rests_until_(units.count(), 0),
         random_({.seed = request.seed, .purpose = Purpose::search}) {}
 
@@ -46,11 +49,20 @@ class TabuSearch {
         last_gain = now;
         continue;
       }
-      const auto move = best_guess(now);
-      if (!move || incumbent_.exhausted()) continue;
-      const Outcome exact = neighbourhood_.check(move->unit, move->device);
+      auto change = best_guess(now);
+      if (!change || incumbent_.exhausted()) continue;
+      Outcome exact = neighbourhood_.check(*change);
       count();
-      rests_until_[move->unit] = now + options_.tenure + random_.below(static_cast<std::uint32_t>(options_.tenure) + 1);
+      rest(*change, now);
+      if (exact.why == Infeasible::memory && change->unit != Change::none && change->partner == Change::none &&
+          !incumbent_.exhausted()) {
+        const auto exchanged = best_exchange(*change);
+        if (exchanged && !incumbent_.exhausted()) {
+          change = exchanged;
+          exact = neighbourhood_.check(*change);
+          count();
+        }
+      }
       if (neighbourhood_.outcome().feasible() && !exact.feasible()) continue;
       neighbourhood_.accept();
       if (better(exact, incumbent_.outcome())) last_gain = now;
@@ -59,19 +71,52 @@ class TabuSearch {
   }
 
  private:
-  // Of the moves drawn, among those of units that do not rest or that lead to a new best.
-  std::optional<Move> best_guess(std::int64_t now) {
-    std::optional<Move> best;
+  [[nodiscard]] std::uint32_t unit_of(const Change& change) const {
+    return change.unit != Change::none ? change.unit : neighbourhood_.units().unit_of_op[change.order.op];
+  }
+  void rest(const Change& change, std::int64_t now) {
+    rests_until_[unit_of(change)] =
+        now + options_.tenure + random_.below(static_cast<std::uint32_t>(options_.tenure) + 1);
+  }
+
+  // Of the changes drawn, among those of units that do not rest or that lead to a new best.
+  std::optional<Change> best_guess(std::int64_t now) {
+    std::optional<Change> best;
     Outcome best_outcome;
-    for (std::int64_t i = 0; i < options_.width && !incumbent_.exhausted(); ++i) {
-      const Move move = moves_.draw(neighbourhood_, random_);
-      const Outcome guess = neighbourhood_.guess(move.unit, move.device);
+    const auto look_at = [&](const Change& change) {
+      const Outcome guess = neighbourhood_.guess(change);
       count();
       // Guesses do not know of memory: beside a best that does not fit, they all look like a new best.
       const bool is_new_best = incumbent_.outcome().feasible() && better(guess, incumbent_.outcome());
-      if (rests_until_[move.unit] > now && !is_new_best) continue;
+      if (rests_until_[unit_of(change)] > now && !is_new_best) return;
+      if (best && !better(guess, best_outcome)) return;
+      best = change;
+      best_outcome = guess;
+    };
+    for (std::int64_t i = 0; i < options_.width && !incumbent_.exhausted(); ++i) {
+      Change change = moves_.draw(neighbourhood_, random_);
+      look_at(change);
+      if (!neighbourhood_.may_overflow() || change.unit == Change::none || incumbent_.exhausted()) continue;
+      if (random_.below(exchanges) != 0) continue;
+      const auto others = partners(neighbourhood_, change.unit, change.device, random_);
+      if (others.empty()) continue;
+      change.partner = others[random_.below(static_cast<std::uint32_t>(others.size()))];
+      look_at(change);
+    }
+    return best;
+  }
+
+  // The change with the partner of the best guess, where there is a partner.
+  std::optional<Change> best_exchange(Change change) {
+    std::optional<Change> best;
+    Outcome best_outcome;
+    for (const std::uint32_t partner : partners(neighbourhood_, change.unit, change.device, random_)) {
+      if (incumbent_.exhausted()) break;
+      change.partner = partner;
+      const Outcome guess = neighbourhood_.guess(change);
+      count();
       if (best && !better(guess, best_outcome)) continue;
-      best = move;
+      best = change;
       best_outcome = guess;
     }
     return best;
@@ -101,7 +146,7 @@ PlacerResult place_tabu(const PlacerRequest& request, const ConfigTable& table) 
 PlacerEntry tabu_placer() {
   PlacerEntry entry;
   entry.name = "tabu";
-  entry.summary = "Tabu search over moves of one unit, from the best of the quick placers.";
+  entry.summary = "Tabu search over moves of one unit or op, from the best of the quick placers.";
   entry.reference = "Glover (1986)";
   entry.role = PlacerRole::search;
   entry.options = list_options<TabuOptions>;

@@ -25,6 +25,7 @@ class OrderedEngine final : public IncrementalEngine {
         seen_(problem.op_count(), 0) {
     moved_.reserve(problem.op_count());
     home_.reserve(problem.op_count());
+    target_.reserve(problem.op_count());
     changed_.reserve(problem.op_count() + problem.edge_count());
   }
 
@@ -37,19 +38,22 @@ class OrderedEngine final : public IncrementalEngine {
     return outcome_;
   }
 
-  Trial try_move(std::span<const std::uint32_t> ops, std::uint8_t device) override {
+  Trial try_moves(std::span<const Relocation> relocations) override {
     EMPLACE_CHECK(!base_.order.empty(), "a move needs a base");
-    EMPLACE_CHECK(device < layout_.network.devices);
     moved_.clear();
     home_.clear();
-    for (const std::uint32_t op : ops) {
-      if (base_.device[op] == device || seen_[op]) continue;
-      seen_[op] = 1;
-      moved_.push_back(op);
-      home_.push_back(base_.device[op]);
+    target_.clear();
+    for (const auto& [ops, device] : relocations) {
+      EMPLACE_CHECK(device < layout_.network.devices);
+      for (const std::uint32_t op : ops) {
+        if (base_.device[op] == device || seen_[op]) continue;
+        seen_[op] = 1;
+        moved_.push_back(op);
+        home_.push_back(base_.device[op]);
+        target_.push_back(device);
+      }
     }
     for (const std::uint32_t op : moved_) seen_[op] = 0;
-    device_ = device;
     tried_ = true;
     trial_ = {outcome_};
     if (moved_.empty()) return trial_;
@@ -110,7 +114,7 @@ class OrderedEngine final : public IncrementalEngine {
 
   // The base with the trial's ops moved, and back.
   void there() {
-    for (const std::uint32_t op : moved_) put(op, device_);
+    for (std::size_t i = 0; i < moved_.size(); ++i) put(moved_[i], target_[i]);
   }
   void back() {
     for (std::size_t i = 0; i < moved_.size(); ++i) put(moved_[i], home_[i]);
@@ -142,9 +146,9 @@ class OrderedEngine final : public IncrementalEngine {
   // The trial.
   bool tried_ = false;
   Trial trial_;
-  std::uint8_t device_ = 0;
   std::vector<std::uint32_t> moved_;  // without those that are there already
   std::vector<std::uint8_t> home_;    // their devices in the base
+  std::vector<std::uint8_t> target_;  // and in the trial
   std::vector<std::uint32_t> changed_;
   std::vector<char> seen_;  // N
 };

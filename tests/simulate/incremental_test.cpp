@@ -56,7 +56,8 @@ Move random_move(const Problem& problem, Stream& random) {
   return move;
 }
 
-// Trials and commits in a long sequence, each against the exact engine; some commits are taken back.
+// Trials and commits in a long sequence, each against the exact engine; some commits are taken back. Some move to two
+// devices at once.
 void follow(const Problem& problem, const Placement& start, std::size_t moves, Stream& random) {
   const auto exact = make_exact_engine(problem, Schedule::in_order);
   const auto incremental = make_incremental_engine(problem);
@@ -66,8 +67,15 @@ void follow(const Problem& problem, const Placement& start, std::size_t moves, S
     const Move move = random_move(problem, random);
     Placement moved = base;
     for (const std::uint32_t op : move.ops) moved.device[op] = move.device;
+    std::vector<Relocation> relocations{{move.ops, move.device}};
+    const Move other = random_move(problem, random);
+    const bool apart = std::ranges::find_first_of(move.ops, other.ops) == move.ops.end();
+    if (apart && random.below(3) == 0) {
+      for (const std::uint32_t op : other.ops) moved.device[op] = other.device;
+      relocations.push_back({other.ops, other.device});
+    }
     const Outcome expected = exact->evaluate(moved);
-    assert_trial(incremental->try_move(move.ops, move.device), expected);
+    assert_trial(incremental->try_moves(relocations), expected);
     RC_ASSERT(incremental->base() == base);
     if (random.below(3) == 0) RC_ASSERT(incremental->settle() == expected);
     if (random.below(3) != 0) continue;
@@ -75,7 +83,7 @@ void follow(const Problem& problem, const Placement& start, std::size_t moves, S
     RC_ASSERT(incremental->base() == moved);
     RC_ASSERT(incremental->outcome() == expected);
     std::swap(base, moved);
-    if (move.ops.size() != 1 || random.below(2) != 0) continue;
+    if (relocations.size() + move.ops.size() != 2 || random.below(2) != 0) continue;
     RC_ASSERT(incremental->move(move.ops, moved.device[move.ops[0]]) == exact->evaluate(moved));
     base = moved;
   }

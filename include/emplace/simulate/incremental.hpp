@@ -27,6 +27,12 @@ struct Trial {
   std::uint64_t walked = 0;
 };
 
+// Ops (op ids) that go to one device.
+struct Relocation {
+  std::span<const std::uint32_t> ops;
+  std::uint8_t device = 0;
+};
+
 // Holds one base placement with its run; one engine a thread. Allocates nothing any more after the first base. The
 // Problem must outlive the engine.
 class IncrementalEngine {
@@ -37,8 +43,13 @@ class IncrementalEngine {
   // The outcome is exact, memory included. Forgets the last trial.
   virtual Outcome set_base(const Placement& placement) = 0;
 
-  // The base with `ops` (op ids) on `device`, at their places in the order. The base stays as it is.
-  virtual Trial try_move(std::span<const std::uint32_t> ops, std::uint8_t device) = 0;
+  // The base with these ops on other devices, at their places in the order; no op is in two relocations. The base stays
+  // as it is.
+  virtual Trial try_moves(std::span<const Relocation> relocations) = 0;
+  Trial try_move(std::span<const std::uint32_t> ops, std::uint8_t device) {
+    const Relocation only{ops, device};
+    return try_moves({&only, 1});
+  }
   // The exact outcome of the last trial, memory included: a full simulation where the trial is not settled.
   virtual Outcome settle() = 0;
   // Makes the last trial the base; the outcome is exact, memory included. Needs a trial since the last change of base.
