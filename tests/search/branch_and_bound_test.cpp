@@ -106,15 +106,28 @@ TEST(BranchAndBound, KeepsToABudgetOfEvaluations) {
 }
 
 TEST(BranchAndBound, SaysWhatItLeavesOut) {
-  // One device of 10 bytes: a and b put out 6 each for c, so that one must wait for the other, which no order does:
-  // with the outputs of both kept until c runs, nothing is feasible, and the model, which sees resident bytes only,
-  // ends.
+  // p and q run on device 0 only, r and s, which they feed, on device 1 only. Side by side the transfers of 5 end at 6
+  // and 7, and the step at 8; on one channel they end at 6 and 11, and the step at 12.
+  const std::vector<TinyOp> ops = {{"p", {1, no}}, {"q", {1, no}}, {"r", {no, 1}}, {"s", {no, 1}}};
+  const auto solved = [&](Bytes memory, Schedule schedule) {
+    return solve(tiny({{"d", "", memory}, {"e", "", memory}}, ops, {{0, 2}, {1, 3}}, 5), schedule);
+  };
+  const PlacerResult result = solved(no_memory_limit, Schedule::in_order);
+  EXPECT_EQ(result.outcome.makespan, 12 * ms);
+  EXPECT_EQ(result.lower_bound, 8 * ms);
+  EXPECT_FALSE(result.proved_optimal);
+  EXPECT_EQ(result.note, "the search is complete, but it leaves out waiting for channels");
+  EXPECT_EQ(solved(17, Schedule::fifo).note,
+            "the search is complete, but it leaves out waiting for channels and memory over time and that the schedule "
+            "fifo chooses the order");
+}
+
+TEST(BranchAndBound, KnowsThatNothingFits) {
+  // c needs its inputs of 6 bytes each and its output of 6 at once, and no device has more than 17.
   const Problem problem =
       tiny({{"d", "", 17}, {"e", "", 17}}, {{"a", {2, 9}, "", 0, 6}, {"b", {2, 9}, "", 0, 6}, {"c", {2, 9}, "", 0, 6}},
            {{0, 2}, {1, 2}}, 5);
-  const PlacerResult result = solve(problem);
-  EXPECT_FALSE(result.proved_optimal);
-  EXPECT_NE(result.note, "");
+  EXPECT_EQ(solve(problem).note, "no placement is feasible: the search of all of them is complete");
 }
 
 TEST(BranchAndBound, LeavesLargeProblemsToTheListSchedulers) {
