@@ -151,16 +151,17 @@ TEST_P(EveryPlacer, GivesTheSameResultForTheSameSeed) {
 
 TEST_P(EveryPlacer, CountsItsEvaluationsAndKeepsToTheBudget) {
   const Problem problem = rich_problem();
-  for (const std::uint64_t budget : {1, 2, 5, 33}) {
-    std::uint64_t counted = 0;
-    const PlacerResult result = place(entry(), problem, Schedule::fifo, budget, 1, &counted);
-    if (entry().own_engine)
-      EXPECT_GE(result.evaluations, counted);
-    else
-      EXPECT_EQ(result.evaluations, counted);
-    EXPECT_GE(counted, 1u);
-    EXPECT_LE(result.evaluations, budget);
-  }
+  for (const Schedule schedule : schedules)
+    for (const std::uint64_t budget : {1, 2, 5, 33}) {
+      std::uint64_t counted = 0;
+      const PlacerResult result = place(entry(), problem, schedule, budget, 1, &counted);
+      if (entry().own_engine)
+        EXPECT_GE(result.evaluations, counted);
+      else
+        EXPECT_EQ(result.evaluations, counted);
+      EXPECT_GE(counted, 1u);
+      EXPECT_LE(result.evaluations, budget);
+    }
 }
 
 TEST_P(EveryPlacer, EndsSoonWithABudgetOfSeconds) {
