@@ -18,13 +18,12 @@ ContiguousSplitter::ContiguousSplitter(const PlacerRequest& request, std::string
 
 std::optional<std::vector<std::uint8_t>> ContiguousSplitter::along_one_order() {
   const std::vector<std::uint32_t> order = depth_first_order(classes_);
-  bound_by_blocks(order);
-  return solve(prefixes_of(order));
+  for (const std::size_t blocks : {256, 4096}) bound_by_blocks(order, blocks);
+  return solve(prefixes_of(order), {});
 }
 
 // Cutting only between blocks of the order takes hardly any time; what that reaches bounds the pieces worth a look.
-void ContiguousSplitter::bound_by_blocks(const std::vector<std::uint32_t>& order) {
-  constexpr std::size_t blocks = 256;
+void ContiguousSplitter::bound_by_blocks(const std::vector<std::uint32_t>& order, std::size_t blocks) {
   if (order.size() < 4 * blocks || IdealProgram::most_ideals(kinds_) <= blocks) return;
   const std::size_t length = (order.size() + blocks - 1) / blocks;
   std::vector<std::uint32_t> block_of_class(order.size());
@@ -35,7 +34,7 @@ void ContiguousSplitter::bound_by_blocks(const std::vector<std::uint32_t>& order
   PieceLoad piece(*request_.problem, kinds_, block_of_op, sequence.size(), request_.pipeline);
   const Ideals prefixes = prefixes_of(sequence);
   IdealProgram program(prefixes, kinds_, piece, [&] { return deadline_.passed(); });
-  if (const auto split = least_load(program, request_.pipeline)) most_ = split->load + split->forward_load;
+  if (const auto split = least_load(program, request_.pipeline, most_)) most_ = split->load + split->forward_load;
 }
 
 bool ContiguousSplitter::find_ideals(std::size_t most) {
@@ -47,14 +46,16 @@ bool ContiguousSplitter::find_ideals(std::size_t most) {
 
 std::optional<std::vector<std::uint8_t>> ContiguousSplitter::over_ideals() {
   EMPLACE_CHECK(ideals_.has_value());
-  return solve(*ideals_);
+  return solve(*ideals_, kind_weights(*request_.problem, kinds_, classes_.of_op, classes_.count(), deadline_));
 }
 
-std::optional<std::vector<std::uint8_t>> ContiguousSplitter::solve(const Ideals& ideals) {
+std::optional<std::vector<std::uint8_t>> ContiguousSplitter::solve(const Ideals& ideals,
+                                                                   const std::vector<std::int64_t>& weights) {
   if (ideals.count() > IdealProgram::most_ideals(kinds_))
     throw InputError(place_, "{} kinds of devices and {} classes of ops are too many for a dynamic program",
                      kinds_.size(), classes_.count());
-  IdealProgram program(ideals, kinds_, piece_, [&] { return deadline_.passed(); });
+  const auto stop = [this] { return deadline_.passed(); };
+  IdealProgram program(ideals, kinds_, piece_, stop, weights);
   const auto split = least_load(program, request_.pipeline, most_);
   stopped_ = stopped_ || program.stopped();
   if (!split) return std::nullopt;

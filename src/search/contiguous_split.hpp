@@ -30,8 +30,8 @@ class ContiguousSplitter {
   [[nodiscard]] bool stopped() const { return stopped_; }
 
  private:
-  void bound_by_blocks(const std::vector<std::uint32_t>& order);
-  std::optional<std::vector<std::uint8_t>> solve(const Ideals& ideals);
+  void bound_by_blocks(const std::vector<std::uint32_t>& order, std::size_t blocks);
+  std::optional<std::vector<std::uint8_t>> solve(const Ideals& ideals, const std::vector<std::int64_t>& weights);
 
   const PlacerRequest& request_;
   const std::string place_;

@@ -17,18 +17,33 @@ std::size_t IdealProgram::most_ideals(const std::vector<DeviceKind>& kinds) {
   return entries / states;
 }
 
+namespace {
+
+std::vector<std::size_t> strides(const std::vector<DeviceKind>& kinds) {
+  std::vector<std::size_t> stride(1, 1);
+  for (const DeviceKind& kind : kinds) stride.push_back(stride.back() * (kind.devices.size() + 1));
+  return stride;
+}
+
+}  // namespace
+
 IdealProgram::IdealProgram(const Ideals& ideals, const std::vector<DeviceKind>& kinds, PieceLoad& piece,
-                           std::function<bool()> stop)
-    : ideals_(ideals), kinds_(kinds), piece_(piece), stop_(std::move(stop)), seen_(ideals.count(), 0) {
+                           std::function<bool()> stop, const std::vector<std::int64_t>& weights)
+    : ideals_(ideals),
+      kinds_(kinds),
+      piece_(piece),
+      stop_(std::move(stop)),
+      stride_(strides(kinds)),
+      states_(stride_.back()),
+      windows_(ideals, kinds, piece, stride_, states_, weights),
+      open_(ideals.count(), 0),
+      seen_(ideals.count(), 0) {
   EMPLACE_CHECK(ideals.count() <= most_ideals(kinds));
-  for (const DeviceKind& kind : kinds) {
-    stride_.push_back(states_);
-    states_ *= kind.devices.size() + 1;
-  }
 }
 
 bool IdealProgram::within_limits(std::size_t kind) const {
-  return piece_.allowed(kind) && piece_.load(kind) <= most_ && piece_.forward_load(kind) <= forward_most_;
+  const Ticks load = piece_.load(kind), forward = piece_.forward_load(kind);
+  return piece_.allowed(kind) && load <= most_ && forward <= forward_most_ && load + forward <= both_most_;
 }
 
 template <class Visit>
@@ -52,7 +67,8 @@ void IdealProgram::walk(std::uint32_t ideal, Visit&& visit) {
     piece_.add(c);
     // Smaller ideals leave larger pieces, so nothing below is lost either.
     bool hope = false;
-    for (std::size_t k = 0; k < kinds_.size() && !hope; ++k) hope = !piece_.hopeless(k, most_, forward_most_);
+    for (std::size_t k = 0; k < kinds_.size() && !hope; ++k)
+      hope = !piece_.hopeless(k, most_, forward_most_, both_most_);
     if (!hope) {
       piece_.remove(c);
       continue;
@@ -85,22 +101,34 @@ void IdealProgram::allow_idle_devices(std::uint32_t ideal) {
   }
 }
 
-std::optional<Split> IdealProgram::solve(Ticks most, Ticks forward_most) {
+void IdealProgram::close_states(std::uint32_t ideal) {
+  Ticks* const row = table_.data() + ideal * states_;
+  for (std::size_t s = 0; s < states_; ++s)
+    if (!windows_.possible(ideal, s)) row[s] = infinite;
+}
+
+std::optional<Split> IdealProgram::solve(Ticks most, Ticks forward_most, Ticks both_most) {
   most_ = most;
   forward_most_ = forward_most;
   stopped_ = false;
   pairs_ = 0;
+  both_most_ = std::min(both_most, most > total_limit - forward_most ? total_limit : most + forward_most);
+  windows_.limit(both_most_);
   table_.assign(ideals_.count() * states_, infinite);
   std::fill_n(table_.begin(), states_, 0);
   const auto count = static_cast<std::uint32_t>(ideals_.count());
   if (stop_ && stop_()) stopped_ = true;
   for (std::uint32_t ideal = 0; ideal < count && !stopped_; ++ideal) {
+    open_[ideal] = 0;
+    for (std::size_t s = 0; s < states_ && open_[ideal] == 0; ++s) open_[ideal] = windows_.possible(ideal, s) ? 1 : 0;
+    if (open_[ideal] == 0) continue;
     walk(ideal, [&](std::uint32_t inside) {
       if (++pairs_ % 4096 == 0 && stop_ && stop_()) stopped_ = true;
-      if (inside != ideal) relax(ideal, inside);
+      if (inside != ideal && open_[inside] != 0) relax(ideal, inside);
       return stopped_;
     });
     allow_idle_devices(ideal);
+    close_states(ideal);
   }
   if (stopped_ || table_.back() >= infinite) return std::nullopt;
   return trace();
@@ -140,16 +168,16 @@ Split IdealProgram::trace() {
 }
 
 std::optional<Split> least_load(IdealProgram& program, const PipelineOptions& options, Ticks most) {
-  if (!options.separate_phases) return program.solve(most);
+  if (!options.separate_phases) return program.solve(most, total_limit, most);
   // From the least backward load on, each smaller forward load has a larger backward load: ask for forward loads below
   // the last until even the least forward load could not make up for the backward load.
-  std::optional<Split> best, next = program.solve(most, most);
+  std::optional<Split> best, next = program.solve(most, most, most);
   const auto sum = [](const Split& split) { return split.load + split.forward_load; };
   while (next) {
     if (!best || sum(*next) < sum(*best)) best = next;
     if (next->forward_load == 0 || next->load >= sum(*best)) break;
     // A better split has a sum below the best and a forward load below the last.
-    next = program.solve(sum(*best) - 1, next->forward_load - 1);
+    next = program.solve(sum(*best) - 1, next->forward_load - 1, sum(*best) - 1);
   }
   return best && sum(*best) <= most ? best : std::nullopt;
 }

@@ -9,6 +9,7 @@
 
 #include "ideals.hpp"
 #include "piece_load.hpp"
+#include "work_windows.hpp"
 
 namespace emplace {
 
@@ -23,13 +24,14 @@ class IdealProgram {
   // The most ideals for which its table has a reasonable size (2 GiB); 0 with far too many kinds of devices.
   static std::size_t most_ideals(const std::vector<DeviceKind>& kinds);
 
-  // All must outlive it; stop, asked now and then, ends a solve early. Requires at most most_ideals().
+  // All must outlive it; stop, asked now and then, ends a solve early. Requires at most most_ideals(). Weights of the
+  // kinds (kind_weights()) spare it ideals that no split within the limits has; prefixes of one order need none.
   IdealProgram(const Ideals& ideals, const std::vector<DeviceKind>& kinds, PieceLoad& piece,
-               std::function<bool()> stop = {});
+               std::function<bool()> stop = {}, const std::vector<std::int64_t>& weights = {});
 
-  // The least load of all splits with no load above `most` and no forward load above `forward_most`. Nothing if there
-  // is no such split or it was stopped.
-  std::optional<Split> solve(Ticks most = total_limit, Ticks forward_most = total_limit);
+  // The least load of all splits with no load above `most`, no forward load above `forward_most` and no sum of both
+  // above `both_most`. Nothing if there is no such split or it was stopped.
+  std::optional<Split> solve(Ticks most = total_limit, Ticks forward_most = total_limit, Ticks both_most = total_limit);
   [[nodiscard]] bool stopped() const { return stopped_; }
   // Pairs of ideals looked at by the last solve; all of them with the limits left open and memory enough.
   [[nodiscard]] std::uint64_t pairs() const { return pairs_; }
@@ -49,6 +51,7 @@ class IdealProgram {
   [[nodiscard]] bool within_limits(std::size_t kind) const;
   void relax(std::uint32_t ideal, std::uint32_t inside);
   void allow_idle_devices(std::uint32_t ideal);
+  void close_states(std::uint32_t ideal);
   Split trace();
 
   const Ideals& ideals_;
@@ -58,11 +61,13 @@ class IdealProgram {
   // A state says how many devices of each kind are used up: sum of count x stride.
   std::vector<std::size_t> stride_;
   std::size_t states_ = 1;
+  WorkWindows windows_;
+  std::vector<char> open_;    // of an ideal: whether any state is possible
   std::vector<Ticks> table_;  // ideals x states: the least largest load
   std::vector<std::uint32_t> seen_;
   std::uint32_t walks_ = 0;
   std::vector<Step> path_;
-  Ticks most_ = 0, forward_most_ = 0;
+  Ticks most_ = 0, forward_most_ = 0, both_most_ = 0;
   std::uint64_t pairs_ = 0;
   bool stopped_ = false;
 };

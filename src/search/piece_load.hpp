@@ -20,16 +20,25 @@ class PieceLoad {
   void add(std::uint32_t c);     // a class that is not in the set
   void remove(std::uint32_t c);  // one that is
 
+  // Of a class alone, both phases together; cannot_run where it cannot.
+  [[nodiscard]] Ticks time(std::uint32_t c, std::size_t kind) const {
+    if (class_cannot_[c * kinds_ + kind] != 0) return cannot_run;
+    const std::size_t column = (c * kinds_ + kind) * phases_;
+    return class_time_[column] + (phases_ == 2 ? class_time_[column + 1] : 0);
+  }
+  [[nodiscard]] Bytes bytes(std::uint32_t c) const { return class_bytes_[c]; }  // likewise
   // Whether a device of the kind can run all, hold it and reach a host with what it sends and takes.
   [[nodiscard]] bool allowed(std::size_t kind) const { return runs(kind) && (!routes_missing_ || cut_off_[kind] == 0); }
   // The load; with separate phases that of the backward phase.
   [[nodiscard]] Ticks load(std::size_t kind) const { return load_of_column(kind * phases_ + phases_ - 1); }
   // 0 without separate phases.
   [[nodiscard]] Ticks forward_load(std::size_t kind) const { return phases_ == 1 ? 0 : load_of_column(kind * 2); }
-  // Whether no larger set can have allowed(kind), load(kind) <= most and forward_load(kind) <= forward_most.
-  [[nodiscard]] bool hopeless(std::size_t kind, Ticks most, Ticks forward_most) const {
-    return !runs(kind) || compute_[kind * phases_ + phases_ - 1] > most ||
-           (phases_ == 2 && compute_[kind * 2] > forward_most);
+  // Whether no larger set can have allowed(kind), load(kind) <= most, forward_load(kind) <= forward_most and the sum of
+  // both <= both_most.
+  [[nodiscard]] bool hopeless(std::size_t kind, Ticks most, Ticks forward_most, Ticks both_most) const {
+    if (!runs(kind)) return true;
+    const Ticks load = compute_[kind * phases_ + phases_ - 1], forward = phases_ == 1 ? 0 : compute_[kind * 2];
+    return load > most || forward > forward_most || load + forward > both_most;
   }
 
  private:
