@@ -18,7 +18,7 @@
 
 namespace emplace {
 
-// Of each part, or `none` of it.
+// What changes at once; a part that is none does not.
 struct Change {
   static constexpr std::uint32_t none = OrderMove::none;
   std::uint32_t unit = none;  // goes to `device`
