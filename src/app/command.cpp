@@ -14,7 +14,7 @@ namespace emplace::app {
 std::span<const Command> commands() {
   static const Command list[] = {
       {"train", "learn a placement, alone or under mpirun", add_train, true},
-      {"place", "place with a method that does not learn", add_place},
+      {"place", "place with a method that does not learn, alone or under mpirun", add_place, true},
       {"bound", "what no placement can be faster than, certified", add_bound},
       {"simulate", "the step time and memory of a placement", add_simulate},
       {"explain", "what a placement's time and memory go into, and what would help", add_explain},

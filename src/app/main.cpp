@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "command.hpp"
+#include "emplace/base/interrupt.hpp"
 #include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/run/training.hpp"
 #include "emplace/run/version.hpp"
 
 namespace emplace::app {
@@ -44,9 +44,14 @@ ExitCode explain_exception() {
   }
 }
 
-void stop_handler(int) { Training::request_stop(); }
+// A second Ctrl-C ends the program at once.
+void stop_handler(int signal) {
+  request_stop();
+  if (signal == SIGINT) std::signal(SIGINT, SIG_DFL);
+}
 
-// SIGUSR1 (forwarded by mpirun), SIGTERM and SIGINT ask rank 0 to checkpoint and end with 75; workers wait for rank 0.
+// SIGUSR1 (forwarded by mpirun), SIGTERM and SIGINT ask rank 0 to write what it has and end with 75; workers wait for
+// rank 0.
 void catch_signals(bool master) {
   for (const int signal : {SIGUSR1, SIGTERM, SIGINT}) std::signal(signal, master ? stop_handler : SIG_IGN);
 }
@@ -74,7 +79,8 @@ int run(int argc, char** argv, World* world) {
   cli.require_subcommand(1);
   cli.set_version_flag("--version", version());
   cli.footer(
-      "Exit codes: 0 done, 1 failure, 2 bad input, 3 nothing feasible found, 75 stopped early (use --resume).\n"
+      "Exit codes: 0 done, 1 failure, 2 bad input, 3 nothing feasible found, 75 stopped early on request\n"
+      "(train: go on with --resume).\n"
       "`emplace COMMAND --help` explains a command; `emplace list` shows what there is to name.");
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Command& command : commands()) {

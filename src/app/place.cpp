@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "command.hpp"
+#include "emplace/base/interrupt.hpp"
+#include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/run/recipe.hpp"
@@ -18,7 +20,7 @@ namespace emplace::app {
 namespace {
 
 struct Arguments {
-  std::string method, problem, output;
+  std::string method, problem, start, output;
   std::vector<std::string> options;
   GraphArguments graph;
   ScheduleArgument schedule;
@@ -29,8 +31,78 @@ struct Arguments {
   bool json = false;
 };
 
-ExitCode run_place(const Arguments& arguments) {
+// What runs while the placer does: the progress line, and whether somebody wants it to end.
+class Watch {
+ public:
+  explicit Watch(std::optional<double> seconds) : seconds_(seconds) {}
+
+  void attach(PlacerRequest& request) {
+    request.stop = [this] {
+      if (seconds_) progress_.update(elapsed() / *seconds_, text_);
+      return stop_requested();
+    };
+    request.tell = [this](const PlacerNews& news) {
+      text_ = fmt::format("{}  best {}{}  {} evaluations", news.method,
+                          news.best.timed() ? human_seconds(to_seconds(news.best.makespan)) : "none",
+                          news.best.feasible() || !news.best.timed() ? "" : " (infeasible)", news.evaluations);
+      if (!seconds_) progress_.update(news.progress, text_);
+    };
+  }
+  [[nodiscard]] double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  void finish() { progress_.finish(); }
+
+ private:
   using Clock = std::chrono::steady_clock;
+  std::optional<double> seconds_;
+  Progress progress_{true};
+  std::string text_ = "searching";
+  Clock::time_point start_ = Clock::now();
+};
+
+void print_result(const Arguments& arguments, const Problem& problem, Objective objective, const PlacerResult& result,
+                  const LowerBound& bound, bool proved, const std::string& why_nothing) {
+  const auto time = [](const Outcome& outcome, const char* none) {
+    return outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : none;
+  };
+  fmt::print("{} on {}: {}{}\n", arguments.method, problem.name, objective == Objective::pipeline ? "load " : "",
+             time(result.outcome, "no time"));
+  if (!result.outcome.feasible())
+    fmt::print("not feasible: {}\n", reason_of(objective, problem, result.outcome, result.placement.device, {}));
+  if (!why_nothing.empty())
+    fmt::print("no placement is: {}\n", why_nothing);
+  else if (proved)
+    fmt::print("no placement is faster: this one is optimal\n");
+  else if (result.outcome.feasible())
+    fmt::print("no placement is faster than {} ({}): at most {:.1f} % could be gained\n",
+               human_seconds(to_seconds(bound.ticks)), bound.method,
+               100 * (1 - static_cast<double>(bound.ticks) / static_cast<double>(result.outcome.makespan)));
+  else
+    fmt::print("no placement is faster than {} ({})\n", human_seconds(to_seconds(bound.ticks)), bound.method);
+  if (!result.note.empty()) fmt::print("{}\n", result.note);
+  if (!result.steps.empty()) {
+    TextTable steps({"better by", "after", "evaluations", "step time"});
+    for (const PlacerStep& step : result.steps)
+      if (step.is_new_best)
+        steps.add({step.method, human_seconds(step.seconds), fmt::format("{}", step.evaluations),
+                   time(step.outcome, "none")});
+    fmt::print("\n{}", steps.str());
+  }
+  TextTable table({"device", "ops", "work"});
+  for (std::size_t d = 0; d < problem.device_count(); ++d) {
+    std::size_t ops = 0;
+    Ticks work = 0;
+    for (std::size_t op = 0; op < problem.op_count(); ++op)
+      if (result.placement.device[op] == d) {
+        ++ops;
+        work += std::max<Ticks>(0, problem.time(OpId{op}, DeviceId{d}));
+      }
+    table.add({problem.devices[d].name, fmt::format("{}", ops), human_seconds(to_seconds(work))});
+  }
+  fmt::print("\n{}", table.str());
+  if (!arguments.output.empty()) fmt::print("\nwritten to {}\n", arguments.output);
+}
+
+ExitCode run_place(const Arguments& arguments, World* world) {
   if (arguments.evaluations && *arguments.evaluations == 0)
     throw InputError("--evaluations", "a budget must be above zero, found 0");
   if (arguments.seconds && !(*arguments.seconds > 0))
@@ -39,64 +111,52 @@ ExitCode run_place(const Arguments& arguments) {
   apply_overrides(options, arguments.options);
   const LoadedProblem loaded = load_all_and_warn(arguments.problem, arguments.graph);
   const Problem& problem = loaded.problem;
-  const Schedule schedule = arguments.schedule.get().value_or(Schedule::fifo);
+  ScheduledPlacement start;
+  if (!arguments.start.empty()) start = read_placement_and_warn(arguments.start, problem, arguments.schedule);
   const Objective objective = arguments.objective.get();
-  std::vector<std::unique_ptr<Engine>> engines;
-  engines.push_back(arguments.objective.make_engine(problem, schedule));
-  const auto evaluator = make_local_evaluator_on(std::move(engines));
+  const Schedule schedule = arguments.schedule.get().value_or(start.schedule);
+  const Scoring scoring{schedule, objective, arguments.objective.pipeline()};
+  const Problem* const problems[] = {&problem};
+  const auto evaluator =
+      world != nullptr ? make_mpi_evaluator(*world, problems, scoring) : make_local_evaluator(problems, scoring);
+  const auto team = world != nullptr && world->has_workers() ? make_mpi_team(*world) : nullptr;
   PlacerRequest request;
   request.problem = &problem;
   request.schedule = schedule;
   request.objective = objective;
-  request.pipeline = arguments.objective.pipeline();
+  request.pipeline = scoring.pipeline;
   request.expert = loaded.expert;
   request.seed = arguments.seed;
   request.seconds = arguments.seconds;
   request.evaluations = arguments.evaluations;
   request.evaluator = evaluator.get();
+  request.team = team.get();
+  if (!arguments.start.empty()) request.start = &start.placement;
 
-  const auto start = Clock::now();
+  Watch watch(arguments.seconds);
+  watch.attach(request);
   const PlacerResult result = place_with(arguments.method, request, options);
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const double seconds = watch.elapsed();
+  watch.finish();
 
   LowerBound bound = lower_bound(problem, objective);
   if (result.lower_bound > bound.ticks) bound = {result.lower_bound, arguments.method};
   const bool proved = result.proved_optimal || (result.outcome.feasible() && result.outcome.makespan == bound.ticks);
+  std::string why_nothing;
+  if (!result.outcome.feasible()) why_nothing = lower_bounds(problem, objective, 0).infeasible.value_or("");
   if (!arguments.output.empty())
     write_output(arguments.output, write_placement_json(problem, result.placement, schedule));
   if (arguments.json) {
     print_json(to_json(PlacementReport{arguments.method, &problem, &result.placement, result.outcome, schedule,
                                        objective, result.evaluations, seconds, bound.ticks, proved}));
     if (!result.note.empty()) fmt::print(stderr, "{}\n", result.note);
+    if (!why_nothing.empty()) fmt::print(stderr, "no placement is feasible: {}\n", why_nothing);
   } else {
-    fmt::print("{} on {}: {}{}\n", arguments.method, problem.name, objective == Objective::pipeline ? "load " : "",
-               result.outcome.timed() ? human_seconds(to_seconds(result.outcome.makespan)) : "no time");
-    if (!result.outcome.feasible())
-      fmt::print("not feasible: {}\n", reason_of(objective, problem, result.outcome, result.placement.device, {}));
-    fmt::print("no placement is faster than {} ({}){}\n", human_seconds(to_seconds(bound.ticks)), bound.method,
-               proved ? "; this one is optimal" : "");
-    if (!result.note.empty()) fmt::print("{}\n", result.note);
-    if (!result.steps.empty()) {
-      TextTable steps({"better by", "after", "evaluations", "step time"});
-      for (const PlacerStep& step : result.steps)
-        if (step.is_new_best)
-          steps.add({step.method, human_seconds(step.seconds), fmt::format("{}", step.evaluations),
-                     step.outcome.timed() ? human_seconds(to_seconds(step.outcome.makespan)) : "none"});
-      fmt::print("\n{}", steps.str());
-    }
-    TextTable table({"device", "ops", "work"});
-    for (std::size_t d = 0; d < problem.device_count(); ++d) {
-      std::size_t ops = 0;
-      Ticks work = 0;
-      for (std::size_t op = 0; op < problem.op_count(); ++op)
-        if (result.placement.device[op] == d) {
-          ++ops;
-          work += std::max<Ticks>(0, problem.time(OpId{op}, DeviceId{d}));
-        }
-      table.add({problem.devices[d].name, fmt::format("{}", ops), human_seconds(to_seconds(work))});
-    }
-    fmt::print("\n{}", table.str());
-    if (!arguments.output.empty()) fmt::print("\nwritten to {}\n", arguments.output);
+    print_result(arguments, problem, objective, result, bound, proved, why_nothing);
+  }
+  if (stop_requested()) {
+    fmt::print(stderr, "stopped early on request: this is the best so far\n");
+    return ExitCode::interrupted;
   }
   return result.outcome.feasible() ? ExitCode::done : ExitCode::infeasible;
 }
@@ -108,6 +168,7 @@ Action add_place(CLI::App& cli) {
   cli.add_option("method", arguments->method, "A placer; see `emplace list placers`")->required();
   cli.add_option("problem", arguments->problem, problem_help)->required();
   cli.add_option("options", arguments->options, "key=value options of the method");
+  cli.add_option("--start", arguments->start, "A placement to begin with, for searches and `best`")->check(not_empty);
   cli.add_option("-o,--output", arguments->output, "Write the placement JSON here")->check(not_empty);
   cli.add_option("--seed", arguments->seed, "Seed of every random stream")->check(CLI::NonNegativeNumber);
   cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")
@@ -117,7 +178,7 @@ Action add_place(CLI::App& cli) {
   arguments->objective.add(cli);
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
-  return [arguments](World*) { return run_place(*arguments); };
+  return [arguments](World* world) { return run_place(*arguments, world); };
 }
 
 }  // namespace emplace::app

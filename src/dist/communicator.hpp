@@ -20,6 +20,9 @@ enum class Tag : int {
   problems = 1,  // master to worker, empty: take part in the broadcast of the problems
   placements,    // master to worker: a piece of a batch
   outcomes,      // worker to master: the piece's outcomes
+  job,           // master to worker: a placer to run
+  stop,          // master to worker, empty: end the job soon
+  answer,        // worker to master: what the placer found
   release,       // master to worker: end with this exit code
 };
 

@@ -57,7 +57,7 @@ std::string archive_problems(std::span<const Problem* const> problems, Scoring s
     const auto count = static_cast<std::uint64_t>(problems.size());
     const auto schedule = static_cast<std::uint8_t>(scoring.schedule);
     const auto objective = static_cast<std::uint8_t>(scoring.objective);
-    archive << count << schedule << objective;
+    archive << count << schedule << objective << scoring.pipeline.overlap << scoring.pipeline.separate_phases;
     for (const Problem* problem : problems) archive << *problem;
   }
   return std::move(stream).str();
@@ -69,9 +69,10 @@ SharedProblems restore_problems(const std::string& bytes) {
   std::uint64_t count = 0;
   std::uint8_t schedule = 0;
   std::uint8_t objective = 0;
-  archive >> count >> schedule >> objective;
+  PipelineOptions pipeline;
+  archive >> count >> schedule >> objective >> pipeline.overlap >> pipeline.separate_phases;
   SharedProblems shared;
-  shared.scoring = {static_cast<Schedule>(schedule), static_cast<Objective>(objective)};
+  shared.scoring = {static_cast<Schedule>(schedule), static_cast<Objective>(objective), pipeline};
   shared.problems.resize(count);
   for (Problem& problem : shared.problems) archive >> problem;
   return shared;

@@ -1,10 +1,12 @@
 #include <chrono>
 #include <exception>
+#include <functional>
 
 #include "communicator.hpp"
 #include "emplace/base/log.hpp"
 #include "emplace/dist/world.hpp"
 #include "idle.hpp"
+#include "job_archive.hpp"
 #include "problem_archive.hpp"
 #include "wire.hpp"
 
@@ -14,10 +16,31 @@ namespace {
 
 constexpr int master = 0;
 
+// Whether the master wants a job to end; it looks now and then only.
+class StopMessage {
+ public:
+  explicit StopMessage(const Communicator& comm) : comm_(comm) {}
+
+  bool operator()() {
+    const auto now = std::chrono::steady_clock::now();
+    if (arrived_ || now - looked_ < std::chrono::milliseconds(2)) return arrived_;
+    looked_ = now;
+    const std::optional<Arrival> arrival = comm_.poll(master);
+    if (!arrival || arrival->tag != Tag::stop) return false;
+    static_cast<void>(comm_.receive<std::byte>(*arrival));
+    return arrived_ = true;
+  }
+
+ private:
+  const Communicator& comm_;
+  std::chrono::steady_clock::time_point looked_;
+  bool arrived_ = false;
+};
+
 // The problems that the master broadcast and what evaluates them.
 class Bench {
  public:
-  Bench(const Communicator& comm, const EvaluatorFactory& factory) {
+  Bench(const Communicator& comm, const EvaluatorFactory& factory) : comm_(comm) {
     std::uint64_t bytes = 0;
     comm.broadcast(std::span(&bytes, 1), master);
     std::string archive(bytes, '\0');
@@ -38,7 +61,23 @@ class Bench {
     return answer;
   }
 
+  SentAnswer run(const SentJob& sent) {
+    PlacerRequest request;
+    request.problem = pointers_.at(0);
+    request.schedule = shared_.scoring.schedule;
+    request.objective = shared_.scoring.objective;
+    request.pipeline = shared_.scoring.pipeline;
+    request.seconds = sent.seconds;
+    request.expert = sent.expert;
+    request.evaluator = evaluator_.get();
+    if (sent.start) request.start = &*sent.start;
+    StopMessage stop(comm_);
+    request.stop = std::ref(stop);
+    return {sent.index, run_job(request, sent.job)};
+  }
+
  private:
+  const Communicator& comm_;
   SharedProblems shared_;
   std::vector<const Problem*> pointers_;
   std::unique_ptr<Evaluator> evaluator_;
@@ -65,6 +104,13 @@ int serve_until_released(const Communicator& comm, const EvaluatorFactory& facto
         comm.send(std::span<const std::byte>(pack_outcomes(answer)), master, Tag::outcomes);
         break;
       }
+      case Tag::job: {
+        EMPLACE_CHECK(bench != nullptr, "a job before any problem");
+        const SentAnswer answer = bench->run(unpack_job(comm.receive<std::byte>(*arrival)));
+        comm.send(std::span<const std::byte>(pack(answer)), master, Tag::answer);
+        break;
+      }
+      case Tag::stop: static_cast<void>(comm.receive<std::byte>(*arrival)); break;  // the job had ended by then
       case Tag::release: return comm.receive<std::int32_t>(*arrival).at(0);
       default: EMPLACE_CHECK(false, "the master sent tag {}", static_cast<int>(arrival->tag));
     }

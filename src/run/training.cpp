@@ -4,10 +4,10 @@
 
 #include <chrono>
 #include <cmath>
-#include <csignal>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
+#include "emplace/base/interrupt.hpp"
 #include "emplace/base/log.hpp"
 #include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
@@ -17,8 +17,6 @@
 namespace emplace {
 
 namespace {
-
-volatile std::sig_atomic_t stop_flag = 0;
 
 // Values of attributes that must match before a checkpoint may continue a run.
 constexpr const char* config_attribute = "config";
@@ -41,9 +39,6 @@ std::string describe_progress(const UpdateReport& report, std::uint64_t last_upd
 }
 
 }  // namespace
-
-void Training::request_stop() { stop_flag = 1; }
-bool Training::stop_requested() { return stop_flag != 0; }
 
 Training::Training(Recipe recipe)
     : recipe_(std::move(recipe)),

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "emplace/problem/grouping.hpp"
-#include "incumbent.hpp"
+#include "chains.hpp"
 #include "methods.hpp"
 #include "moves.hpp"
 
@@ -14,7 +13,7 @@ namespace {
 
 struct AnnealOptions {
   double hottest = 0.3, coldest = 1e-3;
-  std::int64_t moves_per_unit = 200;
+  ChainOptions chains;
 };
 
 void describe(AnnealOptions& o, OptionVisitor& visit) {
@@ -23,8 +22,7 @@ void describe(AnnealOptions& o, OptionVisitor& visit) {
          .max = 1e9,
          .help = "First temperature, in mean losses of the moves from the start that make it slower."});
   visit("coldest", o.coldest, {.min = 1e-9, .max = 1e9, .help = "Last temperature, likewise."});
-  visit("moves_per_unit", o.moves_per_unit,
-        {.min = 1, .max = 1'000'000'000, .help = "Moves tried where there is no budget of evaluations or seconds."});
+  describe(o.chains, visit);
 }
 
 // Of the guesses that may overflow one in so many is tried as an exchange.
@@ -114,11 +112,9 @@ class Annealing {
 
 PlacerResult place_anneal(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<AnnealOptions>(table);
-  const Grouping units = make_grouping(*request.problem, GroupingKind::colocation);
-  Incumbent incumbent(request, static_cast<std::uint64_t>(options.moves_per_unit) * units.count());
-  incumbent.begin();
-  Annealing(request, options, units, incumbent).run();
-  return incumbent.result();
+  return search_in_chains("anneal", request, table, options.chains, [&](const Grouping& units, Incumbent& incumbent) {
+    Annealing(request, options, units, incumbent).run();
+  });
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// A portfolio: the quick placers, the exact ones for a share of the budget, and then the searches in turn, each from
-// the best placement so far.
+// A portfolio: bounds and the quick placers first, then the exact ones and the searches by turns, as many side by side
+// as there are workers, each from the best placement so far.
 #include <algorithm>
 
-#include "emplace/problem/grouping.hpp"
-#include "incumbent.hpp"
+#include "chains.hpp"
+#include "emplace/search/bound.hpp"
 #include "methods.hpp"
 
 namespace emplace {
@@ -11,37 +11,72 @@ namespace emplace {
 namespace {
 
 struct BestOptions {
-  double exact_share = 0.2;
-  std::int64_t rounds = 2, moves_per_unit = 500;
+  double bound_share = 0.05, exact_share = 0.2;
+  std::int64_t rounds = 2, width = 4, moves_per_unit = 500;
 };
 
 void describe(BestOptions& o, OptionVisitor& visit) {
-  visit("exact_share", o.exact_share, {.min = 0, .max = 1, .help = "Share of the budget for each exact placer."});
-  visit("rounds", o.rounds, {.min = 1, .max = 1000, .help = "How often each search has its turn."});
+  visit("bound_share", o.bound_share, {.min = 0, .max = 0.9, .help = "Share of a budget of seconds for lower bounds."});
+  visit("exact_share", o.exact_share,
+        {.min = 0, .max = 0.9, .help = "Share of the budget for the exact placers, where turns come one by one."});
+  visit("rounds", o.rounds, {.min = 1, .max = 1000, .help = "How often each search has its turn, at least."});
+  visit("width", o.width,
+        {.min = 1,
+         .max = 10'000,
+         .help = "Turns side by side within a budget of evaluations; within one of seconds alone as many as there are "
+                 "workers."});
   visit("moves_per_unit", o.moves_per_unit,
         {.min = 1,
          .max = 1'000'000'000,
          .help = "Evaluations for each unit, where there is no budget of them or seconds."});
 }
 
+std::vector<Turn> turns_of(PlacerRole role, const PlacerRequest& request) {
+  std::vector<Turn> turns;
+  for (const PlacerEntry& entry : placers())
+    if (entry.role == role && (!entry.only_for || *entry.only_for == request.objective))
+      turns.push_back({.method = entry.name, .seed = request.seed});
+  return turns;
+}
+
+// The turns in batches of `width`, each with its share of what is left.
+void take_turns(Incumbent& incumbent, const std::vector<Turn>& turns, std::size_t width, double share) {
+  const std::size_t batches = (turns.size() + width - 1) / width;
+  for (std::size_t b = 0; b < batches && !incumbent.result().proved_optimal; ++b) {
+    const std::size_t begin = b * width;
+    const auto batch = std::span(turns).subspan(begin, std::min(width, turns.size() - begin));
+    const double rest = 1 - share * static_cast<double>(b) / static_cast<double>(batches);
+    incumbent.try_placers(batch, share / static_cast<double>(batches) / rest);
+  }
+}
+
 PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<BestOptions>(table);
   const std::size_t units = make_grouping(*request.problem, GroupingKind::colocation).count();
-  Incumbent incumbent(request, static_cast<std::uint64_t>(options.moves_per_unit) * units);
-  std::vector<std::string> searches, exact;
-  for (const PlacerEntry& entry : placers()) {
-    if (entry.only_for && *entry.only_for != request.objective) continue;
-    if (entry.role == PlacerRole::search) searches.push_back(entry.name);
-    if (entry.role == PlacerRole::exact) exact.push_back(entry.name);
-    if (entry.role != PlacerRole::quick) continue;
-    if (entry.unfit && !entry.unfit(request).empty()) continue;  // it needs what the problem has not, such as a CPU
-    incumbent.try_placer(entry.name);
+  Incumbent incumbent(request, "best", static_cast<std::uint64_t>(options.moves_per_unit) * units);
+  const std::size_t width = incumbent.width(static_cast<std::size_t>(options.width));
+  if (request.start != nullptr) incumbent.begin();
+  incumbent.try_placers(turns_of(PlacerRole::quick, request));
+
+  // How far bounds come within seconds depends on the machine: where evaluations are counted, only what needs no time.
+  const double seconds = incumbent.counts_evaluations() ? 0 : options.bound_share * *incumbent.seconds_left();
+  const BoundReport bounds = lower_bounds(*request.problem, request.objective, seconds);
+  if (bounds.infeasible) return incumbent.result();
+  incumbent.bound(bounds.best().ticks);
+
+  std::vector<Turn> turns = turns_of(PlacerRole::exact, request);
+  if (width == 1) {
+    take_turns(incumbent, turns, width, options.exact_share);
+    turns.clear();
   }
-  for (const std::string& method : exact)
-    if (!incumbent.result().proved_optimal) incumbent.try_placer(method, options.exact_share);
-  const auto turns = static_cast<std::size_t>(options.rounds) * searches.size();
-  for (std::size_t turn = 0; turn < turns && !incumbent.result().proved_optimal; ++turn)
-    incumbent.try_placer(searches[turn % searches.size()], 1.0 / static_cast<double>(turns - turn));
+  const auto searches = turns_of(PlacerRole::search, request);
+  // Two batches at least: the second begins where the first ends.
+  const std::size_t count = std::max(static_cast<std::size_t>(options.rounds) * searches.size(), 2 * width);
+  for (std::size_t turn = 0; turn < count && !searches.empty(); ++turn) {
+    turns.push_back(searches[turn % searches.size()]);
+    turns.back().seed = seed_of_chain(request.seed, turn / searches.size());
+  }
+  take_turns(incumbent, turns, width, 1);
   return incumbent.result();
 }
 

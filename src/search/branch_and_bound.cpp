@@ -101,7 +101,7 @@ std::string what_the_model_leaves_out(const PlacerRequest& request) {
 PlacerResult branch_and_bound(const PlacerRequest& request, const ConfigTable& table) {
   const auto o = read_options<BranchAndBoundOptions>(table);
   const Problem& problem = *request.problem;
-  const Deadline deadline(request.seconds);
+  const Deadline deadline(request.seconds, request.stop);
   Best best(request);
   const std::vector<Placement> starts = starting_placements(request, deadline, best);
   PlacerResult& result = best.result;

@@ -154,7 +154,7 @@ class Population {
 PlacerResult place_brkga(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<BrkgaOptions>(table);
   const Grouping units = make_grouping(*request.problem, GroupingKind::colocation);
-  Incumbent incumbent(request, static_cast<std::uint64_t>(options.population * options.generations));
+  Incumbent incumbent(request, "brkga", static_cast<std::uint64_t>(options.population * options.generations));
   incumbent.begin();
   Population(request, options, units, incumbent).run();
   return incumbent.result();

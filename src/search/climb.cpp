@@ -2,10 +2,9 @@
 // moved at random (iterated local search, Lourenco, Martin, Stuetzle 2003).
 #include <algorithm>
 
+#include "chains.hpp"
 #include "emplace/base/random.hpp"
-#include "emplace/problem/grouping.hpp"
 #include "emplace/search/local_search.hpp"
-#include "incumbent.hpp"
 #include "methods.hpp"
 #include "units.hpp"
 
@@ -15,13 +14,12 @@ namespace {
 
 struct ClimbOptions {
   double kick = 0.02;
-  std::int64_t moves_per_unit = 200;
+  ChainOptions chains;
 };
 
 void describe(ClimbOptions& o, OptionVisitor& visit) {
   visit("kick", o.kick, {.min = 0, .max = 1, .help = "Share of the units that a new start moves (at least one)."});
-  visit("moves_per_unit", o.moves_per_unit,
-        {.min = 1, .max = 1'000'000'000, .help = "Moves guessed where there is no budget of evaluations or seconds."});
+  describe(o.chains, visit);
 }
 
 Placement kicked(Placement placement, const Grouping& units, const std::vector<std::vector<std::uint8_t>>& choices,
@@ -36,11 +34,7 @@ Placement kicked(Placement placement, const Grouping& units, const std::vector<s
   return placement;
 }
 
-PlacerResult place_climb(const PlacerRequest& request, const ConfigTable& table) {
-  const auto options = read_options<ClimbOptions>(table);
-  const Grouping units = make_grouping(*request.problem, GroupingKind::colocation);
-  Incumbent incumbent(request, static_cast<std::uint64_t>(options.moves_per_unit) * units.count());
-  incumbent.begin();
+void climb(const PlacerRequest& request, const ClimbOptions& options, const Grouping& units, Incumbent& incumbent) {
   const auto choices = device_choices(units);
   std::uint64_t made = 0;
   for (std::uint64_t start = 0; !incumbent.exhausted(); ++start) {
@@ -49,11 +43,17 @@ PlacerResult place_climb(const PlacerRequest& request, const ConfigTable& table)
         start == 0 ? incumbent.placement() : kicked(incumbent.placement(), units, choices, options.kick, random);
     const LocalSearchResult found =
         local_search(*request.problem, units, request.schedule, from,
-                     {request.seed + start, incumbent.evaluations_left(), incumbent.seconds_left()});
+                     {request.seed + start, incumbent.evaluations_left(), incumbent.seconds_left(), request.stop});
     incumbent.searched(made += found.guesses + found.checks);
     incumbent.offer(found.placement, found.outcome);
   }
-  return incumbent.result();
+}
+
+PlacerResult place_climb(const PlacerRequest& request, const ConfigTable& table) {
+  const auto options = read_options<ClimbOptions>(table);
+  return search_in_chains("climb", request, table, options.chains, [&](const Grouping& units, Incumbent& incumbent) {
+    climb(request, options, units, incumbent);
+  });
 }
 
 }  // namespace

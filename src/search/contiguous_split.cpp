@@ -11,7 +11,7 @@ namespace emplace {
 ContiguousSplitter::ContiguousSplitter(const PlacerRequest& request, std::string place, bool merge_idle)
     : request_(request),
       place_(std::move(place)),
-      deadline_(request.seconds),
+      deadline_(request.seconds, request.stop),
       kinds_(device_kinds(*request.problem)),
       classes_(split_classes(*request.problem, merge_idle)),
       piece_(*request.problem, kinds_, classes_.of_op, classes_.count(), request.pipeline) {}

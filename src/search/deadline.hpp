@@ -1,17 +1,22 @@
-// When a budget of seconds ends.
+// When a budget of seconds ends, or work is asked to stop before.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <optional>
 
 namespace emplace {
 
+// What a placer gets where its budget of seconds has just ended: budgets of 0 are refused.
+inline constexpr double least_seconds = 1e-9;
+
 class Deadline {
  public:
-  explicit Deadline(std::optional<double> seconds) : seconds_(seconds) {}
+  explicit Deadline(std::optional<double> seconds, std::function<bool()> stop = {})
+      : seconds_(seconds), stop_(std::move(stop)) {}
 
-  [[nodiscard]] bool passed() const { return left() <= 0; }
+  [[nodiscard]] bool passed() const { return left() <= 0 || (stop_ && stop_()); }
   [[nodiscard]] double left() const {  // seconds; infinite without a budget
     return seconds_ ? *seconds_ - elapsed() : std::numeric_limits<double>::infinity();
   }
@@ -22,6 +27,7 @@ class Deadline {
  private:
   using Clock = std::chrono::steady_clock;
   std::optional<double> seconds_;
+  std::function<bool()> stop_;
   Clock::time_point start_ = Clock::now();
 };
 

@@ -5,26 +5,42 @@
 
 namespace emplace {
 
-Incumbent::Incumbent(const PlacerRequest& request, std::uint64_t default_evaluations)
-    : request_(request),
-      most_evaluations_(request.evaluations ? *request.evaluations
-                        : request.seconds   ? std::numeric_limits<std::uint64_t>::max()
-                                            : default_evaluations),
-      deadline_(request.seconds) {}
+namespace {
+constexpr std::uint64_t uncounted = std::numeric_limits<std::uint64_t>::max();
+constexpr double seconds_between_news = 0.1;
+constexpr std::uint64_t least_evaluations = 500;  // below that two searches find less than one of twice the length
+}  // namespace
 
-bool Incumbent::exhausted() const {
+Incumbent::Incumbent(const PlacerRequest& request, std::string method, std::uint64_t default_evaluations)
+    : request_(request),
+      method_(std::move(method)),
+      most_evaluations_(request.evaluations ? *request.evaluations
+                        : request.seconds   ? uncounted
+                                            : default_evaluations),
+      deadline_(request.seconds, request.stop) {}
+
+bool Incumbent::counts_evaluations() const { return most_evaluations_ != uncounted; }
+
+bool Incumbent::exhausted() {
+  if (request_.tell && deadline_.elapsed() - told_ > seconds_between_news) {
+    told_ = deadline_.elapsed();
+    request_.tell({method_, progress(), best_.evaluations, best_.outcome});
+  }
   return best_.evaluations > 0 && (best_.evaluations >= most_evaluations_ || deadline_.passed());
 }
 
-double Incumbent::progress() const {
-  const double by_count = static_cast<double>(best_.evaluations) / static_cast<double>(most_evaluations_);
+double Incumbent::progress(std::uint64_t evaluations) const {
+  const double by_count = static_cast<double>(evaluations) / static_cast<double>(most_evaluations_);
   const double by_clock = request_.seconds ? 1 - deadline_.left() / *request_.seconds : 0;
   return std::clamp(std::max(by_count, by_clock), 0.0, 1.0);
 }
 
 void Incumbent::begin() {
   if (request_.start == nullptr) {
-    for (const char* method : {"heft", "single", "contiguous", "peft", "greedy"}) try_placer(method);
+    std::vector<Turn> turns;
+    for (const char* method : {"heft", "single", "contiguous", "peft", "greedy"})
+      turns.push_back({.method = method, .seed = request_.seed});
+    try_placers(turns);
     return;
   }
   const EvaluationJob job{0, request_.start};
@@ -33,30 +49,71 @@ void Incumbent::begin() {
   best_.evaluations = 1;
 }
 
-void Incumbent::try_placer(const std::string& method, double share) {
-  if (exhausted()) return;
-  PlacerRequest request = request_;
-  const auto part = static_cast<std::uint64_t>(share * static_cast<double>(evaluations_left()));
-  request.evaluations = std::max<std::uint64_t>(1, share < 1 ? part : evaluations_left());
-  if (request_.seconds) request.seconds = std::max(share * deadline_.left(), 1e-9);
-  const bool is_first = best_.evaluations == 0;
-  if (!is_first) request.start = &best_.placement;
-  const PlacerResult found = place_with(method, request, ConfigTable("search"));
+std::size_t Incumbent::width(std::size_t wanted) const {
+  if (request_.is_job) return 1;
+  if (counts_evaluations()) return std::clamp<std::size_t>(evaluations_left() / least_evaluations, 1, wanted);
+  return request_.team == nullptr ? 1 : request_.team->size();
+}
+
+void Incumbent::try_placers(std::span<const Turn> turns, double share) {
+  if (turns.empty() || exhausted()) return;
+  PlacerRequest common = request_;
+  if (best_.evaluations > 0) common.start = &best_.placement;
+  if (request_.seconds) common.seconds = std::max(share * deadline_.left(), least_seconds);
+  if (request_.tell)
+    common.tell = [&](const PlacerNews& news) {
+      const std::uint64_t evaluations = best_.evaluations + news.evaluations;
+      const bool is_better = news.best.timed() && (best_.evaluations == 0 || better(news.best, best_.outcome));
+      request_.tell({news.method, progress(evaluations), evaluations, is_better ? news.best : best_.outcome});
+    };
+
+  std::vector<TeamJob> jobs;
+  const std::uint64_t budget =
+      share < 1
+          ? std::max<std::uint64_t>(1, static_cast<std::uint64_t>(share * static_cast<double>(evaluations_left())))
+          : evaluations_left();
+  for (const Turn& turn : turns) {
+    TeamJob job{turn.method, turn.options, turn.seed};
+    if (counts_evaluations()) {
+      if (jobs.size() == budget) break;
+      job.evaluations = budget / turns.size() + (jobs.size() < budget % turns.size() ? 1 : 0);
+    }
+    jobs.push_back(std::move(job));
+  }
+  const double began = deadline_.elapsed();
+  const std::unique_ptr<Team> alone = request_.team == nullptr ? make_local_team() : nullptr;
+  const auto answers = (alone ? *alone : *request_.team).run(common, jobs);
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    if (answers[i]) take(jobs[i].method, *answers[i], began);
+}
+
+void Incumbent::take(const std::string& method, const TeamAnswer& answer, double began) {
+  const PlacerResult& found = answer.result;
+  const bool is_new_best = best_.evaluations == 0 || better(found.outcome, best_.outcome);
   best_.evaluations += found.evaluations;
-  best_.lower_bound = std::max(best_.lower_bound, found.lower_bound);
-  const bool is_new_best = is_first || better(found.outcome, best_.outcome);
-  best_.steps.push_back({method, deadline_.elapsed(), best_.evaluations, found.outcome, is_new_best});
+  best_.steps.push_back({method, began + answer.seconds, best_.evaluations, found.outcome, is_new_best});
   if (is_new_best) {
     best_.placement = found.placement;
     best_.outcome = found.outcome;
   }
   if (found.proved_optimal && found.outcome == best_.outcome) best_.proved_optimal = true;
+  bound(found.lower_bound);
+}
+
+void Incumbent::bound(Ticks ticks) {
+  best_.lower_bound = std::max(best_.lower_bound, ticks);
+  check_proof();
+}
+
+void Incumbent::check_proof() {
+  if (best_.outcome.feasible() && best_.outcome.makespan == best_.lower_bound) best_.proved_optimal = true;
 }
 
 void Incumbent::offer(const Placement& placement, const Outcome& outcome) {
   if (!better(outcome, best_.outcome)) return;
   best_.placement = placement;
   best_.outcome = outcome;
+  check_proof();
 }
 
 }  // namespace emplace

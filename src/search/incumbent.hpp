@@ -4,35 +4,50 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "deadline.hpp"
 #include "emplace/search/placer.hpp"
+#include "emplace/search/team.hpp"
 
 namespace emplace {
 
+// A placer of a portfolio and the seed that it gets.
+struct Turn {
+  std::string method;
+  ConfigTable options = ConfigTable("search");
+  std::uint64_t seed = 0;
+};
+
 class Incumbent {
  public:
-  // Without a budget in the request the search ends after `default_evaluations`.
-  Incumbent(const PlacerRequest& request, std::uint64_t default_evaluations);
+  // Without a budget in the request the search ends after `default_evaluations`. `method` is what news are told of.
+  Incumbent(const PlacerRequest& request, std::string method, std::uint64_t default_evaluations);
 
-  [[nodiscard]] bool exhausted() const;
+  // Whether to end. Tells news now and then.
+  [[nodiscard]] bool exhausted();
   // How much of the budget is used, from 0 to 1.
-  [[nodiscard]] double progress() const;
+  [[nodiscard]] double progress() const { return progress(best_.evaluations); }
+  [[nodiscard]] bool counts_evaluations() const;  // false: the budget is one of seconds alone
   [[nodiscard]] std::uint64_t evaluations_left() const {
     return best_.evaluations < most_evaluations_ ? most_evaluations_ - best_.evaluations : 0;
   }
   [[nodiscard]] std::optional<double> seconds_left() const {  // nothing: no such budget
-    return request_.seconds ? std::optional(std::max(deadline_.left(), 1e-9)) : std::nullopt;
+    return request_.seconds ? std::optional(std::max(deadline_.left(), least_seconds)) : std::nullopt;
   }
   [[nodiscard]] const Placement& placement() const { return best_.placement; }
   [[nodiscard]] const Outcome& outcome() const { return best_.outcome; }
 
   // Evaluates the request's start, or lets quick placers find one: what searches begin with.
   void begin();
-  // Another placer within a share of what is left; its result counts where it is better. Nothing if the budget is used
-  // up.
-  void try_placer(const std::string& method, double share = 1);
+  // How many searches to run side by side: as many as the team can within a budget of seconds; within one of
+  // evaluations `wanted`, or fewer where few are left, so that the bits are the same whatever the team; one where this
+  // is a job of such a team.
+  [[nodiscard]] std::size_t width(std::size_t wanted) const;
+  // Other placers side by side, all from the best so far, within a share of what is left; evaluations are divided
+  // equally. Results count in the order of the turns. Nothing happens if the budget is used up.
+  void try_placers(std::span<const Turn> turns, double share = 1);
   // How many evaluations the search has made so far on an engine of its own.
   void searched(std::uint64_t evaluations) {
     best_.evaluations += evaluations - searched_;
@@ -40,15 +55,23 @@ class Incumbent {
   }
   // An exact outcome that has been counted.
   void offer(const Placement& placement, const Outcome& outcome);
+  // A bound that holds for every placement.
+  void bound(Ticks ticks);
 
-  [[nodiscard]] PlacerResult result() const { return best_; }
+  [[nodiscard]] const PlacerResult& result() const { return best_; }
 
  private:
+  [[nodiscard]] double progress(std::uint64_t evaluations) const;
+  void check_proof();
+  void take(const std::string& method, const TeamAnswer& answer, double began);
+
   const PlacerRequest request_;
+  const std::string method_;
   const std::uint64_t most_evaluations_;
-  Deadline deadline_;
+  const Deadline deadline_;
   PlacerResult best_;
   std::uint64_t searched_ = 0;
+  double told_ = 0;  // seconds since the start
 };
 
 }  // namespace emplace

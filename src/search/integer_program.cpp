@@ -1,5 +1,6 @@
 #include "integer_program.hpp"
 
+#include <CbcEventHandler.hpp>
 #include <CbcModel.hpp>
 #include <CbcSolver.hpp>
 #include <OsiClpSolverInterface.hpp>
@@ -52,6 +53,17 @@ void load(OsiClpSolverInterface& solver, const IntegerProgram& p) {
 
 int go_on(CbcModel*, int) { return 0; }
 
+// Ends the search when asked to.
+class StopHandler final : public CbcEventHandler {
+ public:
+  explicit StopHandler(std::function<bool()> asked) : stop_(std::move(asked)) {}
+  CbcAction event(CbcEvent) override { return stop_ && stop_() ? CbcEventHandler::stop : noAction; }
+  [[nodiscard]] CbcEventHandler* clone() const override { return new StopHandler(*this); }
+
+ private:
+  std::function<bool()> stop_;
+};
+
 }  // namespace
 
 IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limits) {
@@ -61,6 +73,8 @@ IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limit
   load(solver, program);
   CbcModel model(solver);
   model.passInMessageHandler(&silence);
+  const StopHandler handler(limits.stop);
+  model.passInEventHandler(&handler);
   CbcSolverUsefulData settings;
   settings.noPrinting_ = true;
   settings.useSignalHandler_ = false;

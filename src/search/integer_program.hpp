@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <utility>
@@ -28,6 +29,7 @@ struct IntegerProgram {
 struct IntegerLimits {
   double seconds = 600;
   std::int64_t nodes = std::numeric_limits<std::int32_t>::max();  // of the search tree
+  std::function<bool()> stop = {};                                // asked between nodes; true ends the search
 };
 
 struct IntegerAnswer {

@@ -16,7 +16,7 @@ namespace {
 class Budget {
  public:
   Budget(const LocalSearchOptions& options, const Neighbourhood& neighbourhood)
-      : options_(options), neighbourhood_(neighbourhood), deadline_(options.seconds) {}
+      : options_(options), neighbourhood_(neighbourhood), deadline_(options.seconds, options.stop) {}
 
   [[nodiscard]] bool spent() const {
     if (options_.evaluations && neighbourhood_.evaluations() >= *options_.evaluations) return true;

@@ -69,7 +69,7 @@ void refuse_large(const Problem& problem, const std::string& place) {
 PlacerResult place_milp(const PlacerRequest& request, const ConfigTable& options) {
   const auto o = read_options<MilpOptions>(options);
   refuse_large(*request.problem, options.place());
-  const Deadline deadline(request.seconds.value_or(o.seconds));
+  const Deadline deadline(request.seconds.value_or(o.seconds), request.stop);
   const auto engine = make_pipeline_engine(*request.problem, request.pipeline);
   std::optional<Start> best = contiguous_start(request, o, options.place(), *engine);
 
@@ -79,7 +79,7 @@ PlacerResult place_milp(const PlacerRequest& request, const ConfigTable& options
   if (best) wanted.better_than = best->load;
   const SplitProgram split(*request.problem, wanted);
   IntegerAnswer answer;
-  if (!deadline.passed()) answer = minimise(split.program(), {deadline.left(), o.nodes});
+  if (!deadline.passed()) answer = minimise(split.program(), {deadline.left(), o.nodes, request.stop});
   // What no split of the wanted kind is below, as far as the solver knows.
   double bound = split.ticks_of(answer.bound);
   if (answer.finished)

@@ -19,7 +19,7 @@ std::uint64_t evaluations_for_order(const Problem& problem, const std::optional<
 }
 }  // namespace
 
-Scorer::Scorer(const PlacerRequest& request) : request_(request), deadline_(request.seconds) {
+Scorer::Scorer(const PlacerRequest& request) : request_(request), deadline_(request.seconds, request.stop) {
   EMPLACE_CHECK(request.problem != nullptr && request.evaluator != nullptr);
   if (request.schedule != Schedule::fifo && request.objective == Objective::step)
     polish_.emplace(*request.problem, request.schedule);

@@ -2,8 +2,7 @@
 // a while, unless moving it again gives the best placement of all.
 #include <algorithm>
 
-#include "emplace/problem/grouping.hpp"
-#include "incumbent.hpp"
+#include "chains.hpp"
 #include "methods.hpp"
 #include "moves.hpp"
 
@@ -12,7 +11,8 @@ namespace emplace {
 namespace {
 
 struct TabuOptions {
-  std::int64_t width = 32, tenure = 20, patience = 500, moves_per_unit = 200;
+  std::int64_t width = 32, tenure = 20, patience = 500;
+  ChainOptions chains;
 };
 
 void describe(TabuOptions& o, OptionVisitor& visit) {
@@ -20,8 +20,7 @@ void describe(TabuOptions& o, OptionVisitor& visit) {
   visit("tenure", o.tenure, {.min = 0, .max = 1'000'000, .help = "Moves for which a moved unit rests, at least."});
   visit("patience", o.patience,
         {.min = 1, .max = 1'000'000'000, .help = "Moves without a new best after which the search goes back to it."});
-  visit("moves_per_unit", o.moves_per_unit,
-        {.min = 1, .max = 1'000'000'000, .help = "Moves guessed where there is no budget of evaluations or seconds."});
+  describe(o.chains, visit);
 }
 
 // Of the guesses that may overflow one in so many is tried as an exchange too.
@@ -134,11 +133,9 @@ class TabuSearch {
 
 PlacerResult place_tabu(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<TabuOptions>(table);
-  const Grouping units = make_grouping(*request.problem, GroupingKind::colocation);
-  Incumbent incumbent(request, static_cast<std::uint64_t>(options.moves_per_unit) * units.count());
-  incumbent.begin();
-  TabuSearch(request, options, units, incumbent).run();
-  return incumbent.result();
+  return search_in_chains("tabu", request, table, options.chains, [&](const Grouping& units, Incumbent& incumbent) {
+    TabuSearch(request, options, units, incumbent).run();
+  });
 }
 
 }  // namespace

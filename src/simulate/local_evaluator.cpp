@@ -1,7 +1,6 @@
 // The Evaluator in this process: one engine a problem.
 #include "emplace/base/error.hpp"
 #include "emplace/simulate/evaluator.hpp"
-#include "emplace/simulate/pipeline.hpp"
 
 namespace emplace {
 
@@ -34,7 +33,7 @@ std::unique_ptr<Evaluator> make_local_evaluator_on(std::vector<std::unique_ptr<E
 std::unique_ptr<Evaluator> make_local_evaluator(std::span<const Problem* const> problems, Scoring scoring) {
   std::vector<std::unique_ptr<Engine>> engines;
   for (const Problem* problem : problems)
-    engines.push_back(scoring.objective == Objective::pipeline ? make_pipeline_engine(*problem)
+    engines.push_back(scoring.objective == Objective::pipeline ? make_pipeline_engine(*problem, scoring.pipeline)
                                                                : make_exact_engine(*problem, scoring.schedule));
   return make_local_evaluator_on(std::move(engines));
 }

@@ -9,6 +9,7 @@
 #include "cases.hpp"
 #include "evaluation_cases.hpp"
 #include "failure_cases.hpp"
+#include "team_cases.hpp"
 
 namespace emplace::test {
 
@@ -19,6 +20,9 @@ std::span<const Case> cases() {
       {"same_outcomes_in_order", same_outcomes_in_order, simulate},
       {"long_messages", long_messages, echo},
       {"slow_workers_get_less", slow_workers_get_less, uneven},
+      {"same_answers", same_answers, simulate},
+      {"stopped_jobs", stopped_jobs, simulate},
+      {"more_batches_after_jobs", more_batches_after_jobs, simulate},
       {"worker_that_throws", evaluate_for_ever, breaks},
       {"worker_with_bad_input", evaluate_for_ever, refuses_its_input},
       {"worker_that_cannot_start", evaluate_for_ever, cannot_be_made},

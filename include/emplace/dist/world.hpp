@@ -7,6 +7,7 @@
 
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
+#include "emplace/search/team.hpp"
 #include "emplace/simulate/evaluator.hpp"
 
 namespace emplace {
@@ -55,6 +56,11 @@ bool started_by_mpi();
 // evaluator from the factory. The problems must outlive it. Its destructor releases the workers with exit code 0.
 std::unique_ptr<Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems, Scoring scoring,
                                               const EvaluatorFactory& factory = make_local_evaluator);
+
+// Master: gives each worker one placer at a time. The problem is the first of the evaluator that make_mpi_evaluator()
+// made, which must outlive the team and be idle while it runs; of the placers' requests the workers get start, expert
+// and budgets. Its size is the number of workers. Requires two ranks.
+std::unique_ptr<Team> make_mpi_team(World& world);
 
 // Workers: receives problems and serves evaluations; returns when the master releases it, with the exit code that the
 // master wants the worker to end with. An exception of the evaluator ends the whole job with one line on standard error

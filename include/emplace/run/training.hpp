@@ -24,13 +24,9 @@ class Training {
 
   enum class End { finished, interrupted };
 
-  // Trains until a budget ends or an interruption is requested (request_stop), writing the run folder as it goes. The
-  // evaluator is used for the comparison afterwards too, so the caller owns it.
+  // Trains until a budget ends or a stop is requested (base/interrupt.hpp), after the present update, writing the run
+  // folder as it goes. The evaluator is used for the comparison afterwards too, so the caller owns it.
   End run(const RunFolder& folder, Evaluator& evaluator, bool resume, bool show_progress);
-
-  // Asks the running training to checkpoint and return after the present update. Safe in a signal handler.
-  static void request_stop();
-  [[nodiscard]] static bool stop_requested();
 
   [[nodiscard]] const Recipe& recipe() const { return recipe_; }
   [[nodiscard]] const std::deque<Problem>& problems() const { return problems_; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "emplace/problem/grouping.hpp"
@@ -17,6 +18,7 @@ struct LocalSearchOptions {
   // Budgets; whichever ends first. Guesses and checks count alike; the start is always evaluated.
   std::optional<std::uint64_t> evaluations;
   std::optional<double> seconds;
+  std::function<bool()> stop = {};  // asked between guesses; true ends the search
 };
 
 struct LocalSearchResult {

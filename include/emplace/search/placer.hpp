@@ -16,6 +16,16 @@
 
 namespace emplace {
 
+class Team;
+
+// How far a search is.
+struct PlacerNews {
+  std::string_view method;        // what runs at the moment; may be empty
+  double progress = 0;            // of its budget, from 0 to 1
+  std::uint64_t evaluations = 0;  // so far
+  Outcome best;                   // so far; not timed before the first
+};
+
 struct PlacerRequest {
   const Problem* problem = nullptr;
   Schedule schedule = Schedule::fifo;
@@ -28,7 +38,12 @@ struct PlacerRequest {
   std::span<const std::uint8_t> expert = {};
   Evaluator* evaluator = nullptr;  // scores placements by the request's schedule and objective; position 0 is `problem`
   const Placement* start =
-      nullptr;  // where placers of the role `search` begin; with an order unless fifo; null: they choose
+      nullptr;           // where placers of the role `search` begin; with an order unless fifo; null: they choose
+  Team* team = nullptr;  // who shares the work of searches; null: nobody
+  bool is_job = false;   // one of several side by side: a search does not divide itself again
+  // Asked between evaluations; once it answers true the placer returns soon, with the best so far. May be empty.
+  std::function<bool()> stop = {};
+  std::function<void(const PlacerNews& news)> tell = {};  // by searches, some times a second. May be empty.
 };
 
 // A method that a portfolio ran.

@@ -9,6 +9,7 @@
 #include "emplace/problem/outcome.hpp"
 #include "emplace/problem/placement.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "emplace/simulate/pipeline.hpp"
 
 namespace emplace {
 
@@ -28,9 +29,11 @@ class Evaluator {
 struct Scoring {
   Schedule schedule = Schedule::fifo;
   Objective objective = Objective::step;
+  PipelineOptions pipeline;
 
   Scoring() = default;
-  Scoring(Schedule by, Objective what = Objective::step) : schedule(by), objective(what) {}
+  Scoring(Schedule by, Objective what = Objective::step, PipelineOptions how = {})
+      : schedule(by), objective(what), pipeline(how) {}
 };
 
 // Evaluates in this process: on the exact engine, or by the load model for `pipeline`. The problems must outlive the

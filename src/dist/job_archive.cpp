@@ -1,0 +1,93 @@
+#include "job_archive.hpp"
+
+#include <boost/archive/binary_iarchive.hpp>
+#include <boost/archive/binary_oarchive.hpp>
+#include <boost/serialization/string.hpp>
+#include <boost/serialization/vector.hpp>
+#include <sstream>
+
+namespace boost::serialization {
+
+// The library knows std::optional only from 1.84 on.
+template <class Archive, class T>
+void serialize(Archive& archive, std::optional<T>& value, unsigned) {
+  bool there = value.has_value();
+  archive& there;
+  if constexpr (Archive::is_loading::value) {
+    value.reset();
+    if (there) value.emplace();
+  }
+  if (there) archive&* value;
+}
+
+template <class Archive>
+void serialize(Archive& archive, emplace::ConfigTable& table, unsigned) {
+  std::string place = table.place(), text = table.to_toml();
+  archive& place& text;
+  if constexpr (Archive::is_loading::value) table = emplace::ConfigTable::parse_toml(text, place);
+}
+
+template <class Archive>
+void serialize(Archive& archive, emplace::Placement& placement, unsigned) {
+  archive& placement.device& placement.order;
+}
+
+template <class Archive>
+void serialize(Archive& archive, emplace::Outcome& outcome, unsigned) {
+  archive& outcome.makespan& outcome.overflow& outcome.why& outcome.device& outcome.subject;
+}
+
+template <class Archive>
+void serialize(Archive& archive, emplace::PlacerStep& step, unsigned) {
+  archive& step.method& step.seconds& step.evaluations& step.outcome& step.is_new_best;
+}
+
+template <class Archive>
+void serialize(Archive& archive, emplace::PlacerResult& result, unsigned) {
+  archive& result.placement& result.outcome& result.evaluations& result.proved_optimal& result.lower_bound;
+  archive& result.note& result.steps;
+}
+
+template <class Archive>
+void serialize(Archive& archive, emplace::SentJob& sent, unsigned) {
+  archive& sent.index& sent.job.method& sent.job.options& sent.job.seed& sent.job.evaluations;
+  archive& sent.seconds& sent.expert& sent.start;
+}
+
+template <class Archive>
+void serialize(Archive& archive, emplace::SentAnswer& sent, unsigned) {
+  archive& sent.index& sent.result;
+}
+
+}  // namespace boost::serialization
+
+namespace emplace {
+
+namespace {
+
+template <class T>
+std::vector<std::byte> packed(const T& value) {
+  std::ostringstream stream(std::ios::binary);
+  boost::archive::binary_oarchive(stream, boost::archive::no_header) << value;
+  const std::string text = std::move(stream).str();
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+template <class T>
+T unpacked(std::span<const std::byte> message) {
+  std::istringstream stream(std::string(reinterpret_cast<const char*>(message.data()), message.size()),
+                            std::ios::binary);
+  T value;
+  boost::archive::binary_iarchive(stream, boost::archive::no_header) >> value;
+  return value;
+}
+
+}  // namespace
+
+std::vector<std::byte> pack(const SentJob& job) { return packed(job); }
+std::vector<std::byte> pack(const SentAnswer& answer) { return packed(answer); }
+SentJob unpack_job(std::span<const std::byte> message) { return unpacked<SentJob>(message); }
+SentAnswer unpack_answer(std::span<const std::byte> message) { return unpacked<SentAnswer>(message); }
+
+}  // namespace emplace

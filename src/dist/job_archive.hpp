@@ -1,0 +1,34 @@
+// A placer's job and its answer as bytes (Boost archive): in flight only, never on disk.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "emplace/search/team.hpp"
+
+namespace emplace {
+
+// What a worker needs beside the problem and the scoring, which it has.
+struct SentJob {
+  std::uint64_t index = 0;  // in the master's list
+  TeamJob job;
+  std::optional<double> seconds;
+  std::vector<std::uint8_t> expert;  // N or empty
+  std::optional<Placement> start;
+};
+
+struct SentAnswer {
+  std::uint64_t index = 0;
+  std::optional<PlacerResult> result;
+};
+
+std::vector<std::byte> pack(const SentJob& job);
+std::vector<std::byte> pack(const SentAnswer& answer);
+// The message must come from pack() of the same program: the archive is not checked.
+SentJob unpack_job(std::span<const std::byte> message);
+SentAnswer unpack_answer(std::span<const std::byte> message);
+
+}  // namespace emplace

@@ -1,0 +1,77 @@
+// The master's end of a team: one job a worker at a time, answers by index.
+#include <algorithm>
+
+#include "communicator.hpp"
+#include "emplace/dist/world.hpp"
+#include "idle.hpp"
+#include "job_archive.hpp"
+
+namespace emplace {
+
+namespace {
+
+class MpiTeam final : public Team {
+ public:
+  explicit MpiTeam(World& world) : comm_(world.communicator()), workers_(static_cast<std::size_t>(world.size()) - 1) {
+    EMPLACE_CHECK(world.is_master() && world.has_workers(), "a team needs an evaluator over MPI first");
+  }
+
+  [[nodiscard]] std::size_t size() const override { return workers_; }
+
+  std::vector<std::optional<TeamAnswer>> run(const PlacerRequest& common, std::span<const TeamJob> jobs) override {
+    const Clock::time_point start = Clock::now();
+    const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+    std::vector<std::optional<TeamAnswer>> answers(jobs.size());
+    std::vector<bool> busy(workers_, false);
+    std::size_t next = 0, running = 0;
+    bool stopped = false;
+    const auto deal = [&](std::size_t worker) {
+      const bool over = stopped || (common.seconds && elapsed() >= *common.seconds);
+      if (next == jobs.size() || (next > 0 && over)) return;
+      SentJob sent{next, jobs[next], {}, {common.expert.begin(), common.expert.end()}, {}};
+      if (common.seconds) sent.seconds = std::max(*common.seconds - elapsed(), 1e-9);
+      if (common.start != nullptr) sent.start = *common.start;
+      comm_.send(std::span<const std::byte>(pack(sent)), rank_of(worker), Tag::job);
+      busy[worker] = true;
+      ++next;
+      ++running;
+    };
+    for (std::size_t worker = 0; worker < workers_; ++worker) deal(worker);
+    for (Idle idle; running > 0;) {
+      if (!stopped && common.stop && common.stop()) {
+        stopped = true;
+        for (std::size_t worker = 0; worker < workers_; ++worker)
+          if (busy[worker]) comm_.send(std::span<const std::byte>(), rank_of(worker), Tag::stop);
+      }
+      const std::optional<Arrival> arrival = comm_.poll(Communicator::any_source);
+      if (!arrival) {
+        idle.wait();
+        continue;
+      }
+      idle = {};
+      EMPLACE_CHECK(arrival->tag == Tag::answer, "rank {} sent tag {}", arrival->source,
+                    static_cast<int>(arrival->tag));
+      SentAnswer answer = unpack_answer(comm_.receive<std::byte>(*arrival));
+      EMPLACE_CHECK(answer.index < next, "rank {} answered another job", arrival->source);
+      if (answer.result) answers[answer.index] = {std::move(*answer.result), elapsed()};
+      const auto worker = static_cast<std::size_t>(arrival->source) - 1;
+      busy[worker] = false;
+      --running;
+      deal(worker);
+    }
+    return answers;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  [[nodiscard]] static int rank_of(std::size_t worker) { return static_cast<int>(worker) + 1; }
+
+  Communicator& comm_;
+  const std::size_t workers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Team> make_mpi_team(World& world) { return std::make_unique<MpiTeam>(world); }
+
+}  // namespace emplace

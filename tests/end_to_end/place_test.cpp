@@ -1,0 +1,108 @@
+// `emplace place` under mpirun, interrupted, from a start, and where nothing is feasible.
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "emplace/base/files.hpp"
+#include "program.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace::test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string model = "zoo:nmt?layers=2&sequence=4&training=true@k40x2";
+
+class Place : public testing::Test {
+ protected:
+  // The placement that the program wrote, and its object without clocks.
+  struct Result {
+    std::string placement;
+    json object;
+  };
+  Result result_of(const Finished& done) {
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    Result result{read_file(file_), json::parse(done.out)};
+    result.object.erase("seconds");
+    return result;
+  }
+  std::vector<std::string> place(const std::string& method, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"place", method, model, "-o", file_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  TemporaryFolder folder_;
+  const std::string file_ = folder_ / "placement.json";
+};
+
+TEST_F(Place, GivesTheSameBitsForAnyNumberOfRanks) {
+  for (const char* method : {"best", "climb", "anneal", "tabu", "brkga", "random", "scotch"}) {
+    const auto arguments = place(method, {"--evaluations", "1500", "--seed", "3", "--json"});
+    const Result alone = result_of(emplace_run(arguments));
+    for (const int ranks : {1, 2, 3, 4}) {
+      if (ranks != 3 && std::string(method) != "best") continue;
+      const Result shared = result_of(emplace_run(ranks, arguments));
+      EXPECT_EQ(shared.placement, alone.placement) << method << ", " << ranks << " ranks";
+      EXPECT_EQ(shared.object, alone.object) << method << ", " << ranks << " ranks";
+    }
+  }
+}
+
+// Ends within seconds although a day is left.
+void expect_interrupted(Process& process, int signal, const std::string& file) {
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  process.signal(signal);
+  const Finished done = process.wait(std::chrono::seconds(60));
+  EXPECT_EQ(done.exit_code, 75) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("stopped early on request"));
+  EXPECT_EQ(emplace_run({"simulate", model, file}).exit_code, 0);
+}
+
+TEST_F(Place, WritesTheBestSoFarAndEndsWith75WhenItIsInterrupted) {
+  for (const int signal : {SIGINT, SIGUSR1, SIGTERM}) {
+    std::filesystem::remove(file_);
+    Process process(command(place("best", {"--seconds", "86400", "bound_share=0"})));
+    expect_interrupted(process, signal, file_);
+  }
+}
+
+TEST_F(Place, EndsItsWorkersWhenItIsInterruptedUnderMpirun) {
+  Process process(under_mpirun(3, command(place("tabu", {"--seconds", "86400"}))));
+  expect_interrupted(process, SIGUSR1, file_);
+}
+
+TEST_F(Place, BeginsAtTheGivenPlacement) {
+  const Result first = result_of(emplace_run(place("best", {"--evaluations", "3000", "--json"})));
+  const std::string found = folder_ / "found.json";
+  write_file(found, first.placement);
+  // One evaluation is the start's own.
+  const Result again = result_of(emplace_run(place("tabu", {"--start", found, "--evaluations", "1", "--json"})));
+  EXPECT_EQ(again.object["makespan_ps"], first.object["makespan_ps"]);
+  EXPECT_EQ(again.object["ops"], first.object["ops"]);
+  const auto refused = emplace_run(place("tabu", {"--start", folder_ / "none.json"}));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("none.json"));
+}
+
+TEST_F(Place, SaysWhyNothingIsFeasible) {
+  const std::string problem = folder_ / "problem.json";
+  // Together 60 bytes on devices of 50: neither op fits beside the other, and there is one device.
+  write_file(problem, R"({"emplace": "problem/1", "devices": [{"name": "d", "memory_bytes": 50}],
+    "ops": [{"name": "a", "seconds": [1], "resident_bytes": 30}, {"name": "b", "seconds": [1], "resident_bytes": 30}],
+    "tensors": []})");
+  for (const char* method : {"best", "heft", "single"}) {
+    const auto done = emplace_run({"place", method, problem});
+    EXPECT_EQ(done.exit_code, 3) << method;
+    EXPECT_THAT(done.out, AllOf(HasSubstr("not feasible: "), HasSubstr("the ops hold 60 B all the time"))) << method;
+    const auto as_json = emplace_run({"place", method, problem, "--json"});
+    EXPECT_EQ(as_json.exit_code, 3) << method;
+    EXPECT_EQ(json::parse(as_json.out)["feasible"], false) << method;
+    EXPECT_THAT(as_json.err, HasSubstr("no placement is feasible: the ops hold 60 B")) << method;
+  }
+}
+
+}  // namespace
+}  // namespace emplace::test
