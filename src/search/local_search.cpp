@@ -76,8 +76,8 @@ bool improve(Climb& climb, std::uint32_t unit, std::size_t devices) {
     if (!neighbourhood.can_move(unit, device)) continue;
     const Outcome guess = neighbourhood.guess(unit, device);
     if (better(guess, best.outcome)) best = {device, guess};
-    if (neighbourhood.may_overflow() && (!overflowing.device || better(guess, overflowing.outcome)))
-      overflowing = {device, guess};
+    const bool only_memory = neighbourhood.may_overflow() && (guess.makespan < now.makespan || !now.feasible());
+    if (only_memory && (!overflowing.device || better(guess, overflowing.outcome))) overflowing = {device, guess};
   }
   if (climb.budget.spent()) return false;
   if (best.device) {
