@@ -171,6 +171,13 @@ Grouping grouping_of_units(const Problem& problem, const UnitMerger& units) {
   return grouping;
 }
 
+UnitMerger merged_as(const Problem& problem, const Grouping& grouping) {
+  UnitMerger units(problem);
+  for (std::size_t unit = 0; unit < grouping.count(); ++unit)
+    for (const std::uint32_t op : grouping.members[unit].subspan(1)) units.merge(grouping.members[unit].front(), op);
+  return units;
+}
+
 }  // namespace
 
 Grouping random_grouping(const Problem& problem, std::size_t groups, Stream random) {
@@ -203,10 +210,25 @@ Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at
 }
 
 Grouping coarsen(const Problem& problem, const Grouping& grouping, std::size_t at_most) {
-  UnitMerger units(problem);
-  for (std::size_t unit = 0; unit < grouping.count(); ++unit)
-    for (const std::uint32_t op : grouping.members[unit].subspan(1)) units.merge(grouping.members[unit].front(), op);
+  UnitMerger units = merged_as(problem, grouping);
   if (units.count() > at_most) units.merge_until(at_most, exchanges(problem, units));
+  return grouping_of_units(problem, units);
+}
+
+Grouping coarsen_in_place(const Problem& problem, const Grouping& grouping, std::size_t at_most,
+                          std::span<const std::uint8_t> device, Stream random) {
+  UnitMerger units = merged_as(problem, grouping);
+  if (units.count() <= at_most) return grouping_of_units(problem, units);
+  for (std::size_t unit = 0; unit < grouping.count(); ++unit) {
+    const std::uint32_t op = grouping.members[unit].front();
+    units.keep_on(units.find(op), device[op]);
+  }
+  auto lists = exchanges(problem, units);
+  constexpr Bytes steps = 256;
+  for (auto& list : lists)
+    for (UnitMerger::Exchange& exchange : list)
+      exchange.bytes = std::max<Bytes>(exchange.bytes / steps, 1) * (1 + random.below(steps));
+  units.merge_until(at_most, std::move(lists));
   return grouping_of_units(problem, units);
 }
 

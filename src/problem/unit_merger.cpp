@@ -46,6 +46,11 @@ bool UnitMerger::compatible(std::uint32_t a, std::uint32_t b) const {
   return any;
 }
 
+void UnitMerger::keep_on(std::uint32_t root, std::uint8_t device) {
+  devices_[root] = {};
+  devices_[root][device / 64] = std::uint64_t{1} << (device % 64);
+}
+
 std::uint32_t UnitMerger::merge(std::uint32_t a, std::uint32_t b) {
   a = find(a);
   b = find(b);

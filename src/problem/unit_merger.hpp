@@ -21,6 +21,9 @@ class UnitMerger {
   // The root of both together.
   std::uint32_t merge(std::uint32_t a, std::uint32_t b);
 
+  // From now on the unit merges only with others that can be there.
+  void keep_on(std::uint32_t root, std::uint8_t device);
+
   struct Exchange {
     std::uint32_t other;  // an op of the other unit
     Bytes bytes;

@@ -1,5 +1,5 @@
-// A portfolio: bounds and the quick placers first, then the exact ones and the searches by turns, as many side by side
-// as there are workers, each from the best placement so far.
+// A portfolio: the quick placers and bounds first, then the exact ones and the searches by turns, as many side by side
+// as there are workers, each from the best placement so far. Searches that help get the time of those that do not.
 #include <algorithm>
 
 #include "chains.hpp"
@@ -12,14 +12,16 @@ namespace {
 
 struct BestOptions {
   double bound_share = 0.05, exact_share = 0.2;
-  std::int64_t rounds = 2, width = 4, moves_per_unit = 500;
+  std::int64_t rounds = 4, width = 4, moves_per_unit = 500;
 };
 
 void describe(BestOptions& o, OptionVisitor& visit) {
   visit("bound_share", o.bound_share, {.min = 0, .max = 0.9, .help = "Share of a budget of seconds for lower bounds."});
   visit("exact_share", o.exact_share,
         {.min = 0, .max = 0.9, .help = "Share of the budget for the exact placers, where turns come one by one."});
-  visit("rounds", o.rounds, {.min = 1, .max = 1000, .help = "How often each search has its turn, at least."});
+  visit(
+      "rounds", o.rounds,
+      {.min = 1, .max = 1000, .help = "How often searches have their turns; one that did not help sits out the next."});
   visit("width", o.width,
         {.min = 1,
          .max = 10'000,
@@ -50,6 +52,18 @@ void take_turns(Incumbent& incumbent, const std::vector<Turn>& turns, std::size_
   }
 }
 
+// The searches that found something better than `before`; all of them if none did.
+std::vector<Turn> those_that_helped(std::span<const PlacerStep> steps, const Outcome& before,
+                                    const PlacerRequest& request) {
+  const std::vector<Turn> all = turns_of(PlacerRole::search, request);
+  std::vector<Turn> helped;
+  for (const Turn& turn : all)
+    if (std::ranges::any_of(
+            steps, [&](const PlacerStep& step) { return step.method == turn.method && better(step.outcome, before); }))
+      helped.push_back(turn);
+  return helped.empty() ? all : helped;
+}
+
 PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<BestOptions>(table);
   const std::size_t units = make_grouping(*request.problem, GroupingKind::colocation).count();
@@ -69,14 +83,20 @@ PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) 
     take_turns(incumbent, turns, width, options.exact_share);
     turns.clear();
   }
-  const auto searches = turns_of(PlacerRole::search, request);
-  // Two batches at least: the second begins where the first ends.
-  const std::size_t count = std::max(static_cast<std::size_t>(options.rounds) * searches.size(), 2 * width);
-  for (std::size_t turn = 0; turn < count && !searches.empty(); ++turn) {
-    turns.push_back(searches[turn % searches.size()]);
-    turns.back().seed = seed_of_chain(request.seed, turn / searches.size());
+  std::vector<Turn> searches = turns_of(PlacerRole::search, request);
+  for (std::int64_t round = 0; round < options.rounds && !searches.empty(); ++round) {
+    // As many seeds of each search as there are workers for.
+    for (std::size_t i = 0; i < std::max(width, searches.size()); ++i) {
+      turns.push_back(searches[i % searches.size()]);
+      turns.back().seed = seed_of_chain(request.seed, static_cast<std::size_t>(round) * width + i / searches.size());
+    }
+    const Outcome before = incumbent.outcome();
+    const std::size_t first = incumbent.result().steps.size();
+    take_turns(incumbent, turns, width, 1 / static_cast<double>(options.rounds - round));
+    if (incumbent.exhausted() || incumbent.result().proved_optimal) break;
+    turns.clear();
+    searches = those_that_helped(std::span(incumbent.result().steps).subspan(first), before, request);
   }
-  take_turns(incumbent, turns, width, 1);
   return incumbent.result();
 }
 

@@ -1,5 +1,7 @@
-// Hill climbing from many starts: the best of the quick placers first, then the best so far with some of its units
-// moved at random (iterated local search, Lourenco, Martin, Stuetzle 2003).
+// Hill climbing on units of many sizes, from coarse to fine: neighbours that exchange much move together, as whole
+// layers must, where each op alone would only make the step longer (multilevel refinement, Walshaw 2004). First from
+// the best of the quick placers; then again and again from the best so far with some coarse units moved at random
+// (iterated local search, Lourenco, Martin, Stuetzle 2003), the units drawn anew each time.
 #include <algorithm>
 
 #include "chains.hpp"
@@ -13,46 +15,96 @@ namespace emplace {
 namespace {
 
 struct ClimbOptions {
-  double kick = 0.02;
+  std::int64_t kicks = 3, coarsest = 32;
   ChainOptions chains;
 };
 
 void describe(ClimbOptions& o, OptionVisitor& visit) {
-  visit("kick", o.kick, {.min = 0, .max = 1, .help = "Share of the units that a new start moves (at least one)."});
+  visit("kicks", o.kicks, {.min = 1, .max = 1'000'000, .help = "Units that a new start moves, at most."});
+  visit("coarsest", o.coarsest, {.min = 2, .max = 1'000'000'000, .help = "Units of the coarsest level."});
   describe(o.chains, visit);
 }
 
-Placement kicked(Placement placement, const Grouping& units, const std::vector<std::vector<std::uint8_t>>& choices,
-                 double share, Stream& random) {
-  const auto count = static_cast<std::uint32_t>(units.count());
-  const auto kicks = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(share * count));
-  for (std::uint32_t k = 0; k < kicks; ++k) {
-    const std::uint32_t unit = random.below(count);
-    const std::uint8_t device = choices[unit][random.below(static_cast<std::uint32_t>(choices[unit].size()))];
-    for (const std::uint32_t op : units.members[unit]) placement.device[op] = device;
+// Finer units made coarser, at most so many.
+using Merge = std::function<Grouping(const Grouping& finer, std::size_t at_most)>;
+
+// From about `coarsest` units, each of a few of the next level's, to `units`.
+std::vector<Grouping> make_levels(const Grouping& units, std::size_t coarsest, const Merge& merge) {
+  constexpr std::size_t shrink = 4;
+  std::vector<Grouping> levels{units};
+  while (levels.back().count() > coarsest) {
+    Grouping coarser = merge(levels.back(), std::max(coarsest, levels.back().count() / shrink));
+    if (coarser.count() == levels.back().count()) break;
+    levels.push_back(std::move(coarser));
   }
-  return placement;
+  std::ranges::reverse(levels);
+  return levels;
 }
 
-void climb(const PlacerRequest& request, const ClimbOptions& options, const Grouping& units, Incumbent& incumbent) {
-  const auto choices = device_choices(units);
-  std::uint64_t made = 0;
-  for (std::uint64_t start = 0; !incumbent.exhausted(); ++start) {
-    Stream random({.seed = request.seed, .purpose = Purpose::search, .update = start, .index = 1});
-    const Placement from =
-        start == 0 ? incumbent.placement() : kicked(incumbent.placement(), units, choices, options.kick, random);
-    const LocalSearchResult found =
-        local_search(*request.problem, units, request.schedule, from,
-                     {request.seed + start, incumbent.evaluations_left(), incumbent.seconds_left(), request.stop});
-    incumbent.searched(made += found.guesses + found.checks);
-    incumbent.offer(found.placement, found.outcome);
+class Climber {
+ public:
+  Climber(const PlacerRequest& request, const ClimbOptions& options, const Grouping& units, Incumbent& incumbent)
+      : request_(request), options_(options), units_(units), incumbent_(incumbent) {}
+
+  void run() {
+    const Problem& problem = *request_.problem;
+    const auto coarsest = static_cast<std::size_t>(options_.coarsest);
+    const auto levels = make_levels(
+        units_, coarsest, [&](const Grouping& finer, std::size_t at_most) { return coarsen(problem, finer, at_most); });
+    descend(levels, incumbent_.placement(), 0);
+    for (std::uint64_t cycle = 1; !incumbent_.exhausted(); ++cycle) {
+      Placement start = incumbent_.placement();
+      Stream random = stream(cycle, 1);
+      const std::size_t least = coarsest << (2 * random.below(sizes));
+      const auto blocks = make_levels(units_, least, [&](const Grouping& finer, std::size_t at_most) {
+        const auto level = static_cast<std::uint32_t>(finer.count());  // so that each level draws anew
+        return coarsen_in_place(problem, finer, at_most, start.device, stream(cycle, 2 + level));
+      });
+      if (cycle % cycles_with_kicks != 0) kick(start, blocks.front(), random);
+      descend(blocks, std::move(start), cycle);
+    }
   }
-}
+
+ private:
+  static constexpr std::uint32_t sizes = 5;              // of the coarsest units of a cycle, four times as many each
+  static constexpr std::uint64_t cycles_with_kicks = 8;  // after so many other units alone are tried
+
+  [[nodiscard]] Stream stream(std::uint64_t cycle, std::uint32_t index) const {
+    return Stream({.seed = request_.seed, .purpose = Purpose::search, .update = cycle, .index = index});
+  }
+
+  void kick(Placement& placement, const Grouping& units, Stream& random) const {
+    const auto choices = device_choices(units);
+    for (std::uint32_t k = 1 + random.below(static_cast<std::uint32_t>(options_.kicks)); k > 0; --k) {
+      const std::uint32_t unit = random.below(static_cast<std::uint32_t>(units.count()));
+      const std::uint8_t device = choices[unit][random.below(static_cast<std::uint32_t>(choices[unit].size()))];
+      for (const std::uint32_t op : units.members[unit]) placement.device[op] = device;
+    }
+  }
+
+  void descend(const std::vector<Grouping>& levels, Placement from, std::uint64_t cycle) {
+    for (const Grouping& level : levels) {
+      if (incumbent_.exhausted()) return;
+      LocalSearchResult found = local_search(
+          *request_.problem, level, request_.schedule, from,
+          {request_.seed + cycle, incumbent_.evaluations_left(), incumbent_.seconds_left(), request_.stop});
+      incumbent_.searched(made_ += found.guesses + found.checks);
+      incumbent_.offer(found.placement, found.outcome);
+      from = std::move(found.placement);
+    }
+  }
+
+  const PlacerRequest& request_;
+  const ClimbOptions& options_;
+  const Grouping& units_;
+  Incumbent& incumbent_;
+  std::uint64_t made_ = 0;
+};
 
 PlacerResult place_climb(const PlacerRequest& request, const ConfigTable& table) {
   const auto options = read_options<ClimbOptions>(table);
   return search_in_chains("climb", request, table, options.chains, [&](const Grouping& units, Incumbent& incumbent) {
-    climb(request, options, units, incumbent);
+    Climber(request, options, units, incumbent).run();
   });
 }
 
@@ -61,8 +113,8 @@ PlacerResult place_climb(const PlacerRequest& request, const ConfigTable& table)
 PlacerEntry climb_placer() {
   PlacerEntry entry;
   entry.name = "climb";
-  entry.summary = "Hill climbing over moves of one unit, from the quick placers' best and then from kicks of it.";
-  entry.reference = "Lourenco, Martin, Stuetzle (2003)";
+  entry.summary = "Hill climbing with units of many sizes, from the quick placers' best and then from kicks of it.";
+  entry.reference = "Walshaw (2004); Lourenco, Martin, Stuetzle (2003)";
   entry.role = PlacerRole::search;
   entry.options = list_options<ClimbOptions>;
   entry.only_for = Objective::step;

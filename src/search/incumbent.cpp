@@ -38,7 +38,7 @@ double Incumbent::progress(std::uint64_t evaluations) const {
 void Incumbent::begin() {
   if (request_.start == nullptr) {
     std::vector<Turn> turns;
-    for (const char* method : {"heft", "single", "contiguous", "peft", "greedy"})
+    for (const char* method : {"heft", "single", "contiguous", "peft", "greedy", "expert"})
       turns.push_back({.method = method, .seed = request_.seed});
     try_placers(turns);
     return;

@@ -252,5 +252,27 @@ TEST(Grouping, AtMostReachesEveryCountWhereAllDevicesRunEverything) {
   }));
 }
 
+// Two chains of four ops, one on each device: units merge along them, never across, although {3, 4} exchange as much.
+TEST(Grouping, CoarsenedInPlaceKeepsToDevices) {
+  std::vector<TinyOp> each;
+  for (char name = 'a'; name <= 'h'; ++name) each.push_back({std::string(1, name), {1, 1}});
+  const Problem p = tiny(plain_devices(2), each, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}}, 1);
+  const std::vector<std::uint8_t> device = {0, 0, 0, 0, 1, 1, 1, 1};
+  const Grouping ops = make_grouping(p, GroupingKind::op);
+  std::set<std::vector<std::uint32_t>> seen;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const Grouping g = coarsen_in_place(p, ops, 4, device, Stream({.seed = seed}));
+    EXPECT_EQ(g.count(), 4U);
+    for (std::size_t unit = 0; unit < g.count(); ++unit)
+      for (const std::uint32_t op : g.members[unit]) EXPECT_EQ(device[op], device[g.members[unit].front()]);
+    EXPECT_EQ(coarsen_in_place(p, ops, 4, device, Stream({.seed = seed})).unit_of_op, g.unit_of_op);
+    seen.insert(g.unit_of_op);
+  }
+  EXPECT_GT(seen.size(), 1U) << "draws differ";
+  // One unit a device is as far as it goes.
+  EXPECT_EQ(coarsen_in_place(p, ops, 1, device, Stream({.seed = 1})).unit_of_op,
+            (std::vector<std::uint32_t>{0, 0, 0, 0, 1, 1, 1, 1}));
+}
+
 }  // namespace
 }  // namespace emplace

@@ -9,6 +9,7 @@
 #include "emplace/base/random.hpp"
 #include "emplace/formats/workload.hpp"
 #include "emplace/search/bound.hpp"
+#include "emplace/search/local_search.hpp"
 #include "emplace/search/placer.hpp"
 #include "problem/tiny.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 using namespace testing;
 
 PlacerResult place(const std::string& method, const Problem& problem, Schedule schedule, std::uint64_t evaluations,
-                   const Placement* start = nullptr, std::uint64_t seed = 1) {
+                   const Placement* start = nullptr, std::uint64_t seed = 1, const ConfigTable& options = {}) {
   const Problem* const list[] = {&problem};
   const auto evaluator = make_local_evaluator(list, {schedule, Objective::step});
   PlacerRequest request;
@@ -28,7 +29,7 @@ PlacerResult place(const std::string& method, const Problem& problem, Schedule s
   request.evaluations = evaluations;
   request.evaluator = evaluator.get();
   request.start = start;
-  return place_with(method, request, {});
+  return place_with(method, request, options);
 }
 
 // 8 ops of 2 to 9 ms on two devices of different speed, all edges of a random graph, transfers of 1 ms.
@@ -84,6 +85,21 @@ TEST_P(EverySearch, FindsItsWayOutOfAPlacementWithoutMemory) {
   const PlacerResult result = place(GetParam(), problem, Schedule::fifo, 2000, &start);
   EXPECT_TRUE(result.outcome.feasible());
   EXPECT_EQ(result.outcome.makespan, 5 * ms) << "4 ops and one transfer";
+}
+
+// Each op of a chain lasts 3 ms on device 0 and 1 ms on device 1, transfers take 3 ms: one op alone saves 2 ms and pays
+// one of them or two. The first half saves 4 ms and pays one, the other half then saves 4 ms and that one.
+TEST(Climb, MovesNeighboursTogetherWhereEachAloneWouldLose) {
+  const Problem problem =
+      tiny(plain_devices(2), {{"a", {3, 1}}, {"b", {3, 1}}, {"c", {3, 1}}, {"d", {3, 1}}}, {{0, 1}, {1, 2}, {2, 3}}, 3);
+  const Placement start{{0, 0, 0, 0}, {}};
+  const Grouping ops = make_grouping(problem, GroupingKind::colocation);
+  LocalSearchOptions patient;
+  patient.evaluations = 1000;
+  EXPECT_EQ(local_search(problem, ops, Schedule::fifo, start, patient).outcome.makespan, 12 * ms);
+  ConfigTable options;
+  options.set("coarsest", {std::int64_t{2}, "test"});
+  EXPECT_EQ(place("climb", problem, Schedule::fifo, 10, &start, 1, options).outcome.makespan, 4 * ms);
 }
 
 INSTANTIATE_TEST_SUITE_P(Search, EverySearch, ::testing::Values("climb", "anneal", "tabu", "brkga", "best"));

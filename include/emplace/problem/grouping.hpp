@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,5 +64,9 @@ Grouping random_grouping(const Problem& problem, std::size_t groups, Stream rand
 
 // The units of `grouping` merged in the same way until at most `at_most` remain, or as few as devices allow.
 Grouping coarsen(const Problem& problem, const Grouping& grouping, std::size_t at_most);
+// The same, but only units on one device merge, and the bytes that they exchange weigh more or less at random: another
+// draw gives other units. `device`: N, each unit of `grouping` is where its first op is.
+Grouping coarsen_in_place(const Problem& problem, const Grouping& grouping, std::size_t at_most,
+                          std::span<const std::uint8_t> device, Stream random);
 
 }  // namespace emplace
