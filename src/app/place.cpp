@@ -1,6 +1,7 @@
 // emplace place METHOD PROBLEM [key=value ...] [-o FILE]
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -38,14 +39,14 @@ class Watch {
 
   void attach(PlacerRequest& request) {
     request.stop = [this] {
-      if (seconds_) progress_.update(elapsed() / *seconds_, text_);
+      if (seconds_) update(elapsed() / *seconds_);
       return stop_requested();
     };
     request.tell = [this](const PlacerNews& news) {
       text_ = fmt::format("{}  best {}{}  {} evaluations", news.method,
                           news.best.timed() ? human_seconds(to_seconds(news.best.makespan)) : "none",
                           news.best.feasible() || !news.best.timed() ? "" : " (infeasible)", news.evaluations);
-      if (!seconds_) progress_.update(news.progress, text_);
+      if (!seconds_) update(news.progress);
     };
   }
   [[nodiscard]] double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -53,6 +54,9 @@ class Watch {
 
  private:
   using Clock = std::chrono::steady_clock;
+  // Placers end a little after their budget; until then they are not done.
+  void update(double fraction) { progress_.update(std::min(fraction, 0.999), text_); }
+
   std::optional<double> seconds_;
   Progress progress_{true};
   std::string text_ = "searching";
@@ -102,6 +106,14 @@ void print_result(const Arguments& arguments, const Problem& problem, Objective 
   if (!arguments.output.empty()) fmt::print("\nwritten to {}\n", arguments.output);
 }
 
+void refuse_start_where_unused(const std::string& method) {
+  std::vector<std::string> users;
+  for (const PlacerEntry& entry : placers())
+    if (entry.from_start) users.push_back(entry.name);
+  if (std::ranges::find(users, method) == users.end())
+    throw InputError("--start", "is for {}; {} begins with nothing", join(users, ", "), quote(method));
+}
+
 ExitCode run_place(const Arguments& arguments, World* world) {
   if (arguments.evaluations && *arguments.evaluations == 0)
     throw InputError("--evaluations", "a budget must be above zero, found 0");
@@ -112,7 +124,10 @@ ExitCode run_place(const Arguments& arguments, World* world) {
   const LoadedProblem loaded = load_all_and_warn(arguments.problem, arguments.graph);
   const Problem& problem = loaded.problem;
   ScheduledPlacement start;
-  if (!arguments.start.empty()) start = read_placement_and_warn(arguments.start, problem, arguments.schedule);
+  if (!arguments.start.empty()) {
+    refuse_start_where_unused(arguments.method);
+    start = read_placement_and_warn(arguments.start, problem, arguments.schedule);
+  }
   const Objective objective = arguments.objective.get();
   const Schedule schedule = arguments.schedule.get().value_or(start.schedule);
   const Scoring scoring{schedule, objective, arguments.objective.pipeline()};

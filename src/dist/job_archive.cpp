@@ -39,7 +39,7 @@ void serialize(Archive& archive, emplace::Outcome& outcome, unsigned) {
 
 template <class Archive>
 void serialize(Archive& archive, emplace::PlacerStep& step, unsigned) {
-  archive& step.method& step.seconds& step.evaluations& step.outcome& step.is_new_best;
+  archive& step.method& step.seconds& step.evaluations& step.outcome& step.gained& step.is_new_best;
 }
 
 template <class Archive>

@@ -68,15 +68,10 @@ struct Part {
 // Independent factors cannot say "same device as my neighbour" (sheet, section 6), so on a long chain they settle on
 // many needless cuts. Blocks that move as one can; each level's blocks are unions of the next one's.
 std::vector<Grouping> make_levels(const PolicyProblem& problem, std::size_t coarsest) {
-  std::vector<Grouping> levels = {problem.grouping};
-  if (coarsest == 0) return levels;
-  while (levels.front().count() > coarsest) {
-    const std::size_t wanted = std::max(coarsest, (levels.front().count() + 1) / 2);
-    Grouping coarser = coarsen(*problem.problem, levels.front(), wanted);
-    if (coarser.count() == levels.front().count()) break;
-    levels.insert(levels.begin(), std::move(coarser));
-  }
-  return levels;
+  if (coarsest == 0) return {problem.grouping};
+  return levels_of(problem.grouping, coarsest, [&](const Grouping& finer) {
+    return coarsen(*problem.problem, finer, std::max(coarsest, (finer.count() + 1) / 2));
+  });
 }
 
 // D x U thresholds of an inverse CDF on 32 random bits: the action is the number of devices whose threshold is at or

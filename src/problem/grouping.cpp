@@ -232,4 +232,17 @@ Grouping coarsen_in_place(const Problem& problem, const Grouping& grouping, std:
   return grouping_of_units(problem, units);
 }
 
+std::vector<Grouping> levels_of(Grouping finest, std::size_t coarsest,
+                                const std::function<Grouping(const Grouping& finer)>& merge) {
+  std::vector<Grouping> levels;
+  levels.push_back(std::move(finest));
+  while (levels.back().count() > coarsest) {
+    Grouping coarser = merge(levels.back());
+    if (coarser.count() == levels.back().count()) break;
+    levels.push_back(std::move(coarser));
+  }
+  std::ranges::reverse(levels);
+  return levels;
+}
+
 }  // namespace emplace

@@ -128,6 +128,7 @@ PlacerEntry anneal_placer() {
   entry.options = list_options<AnnealOptions>;
   entry.only_for = Objective::step;
   entry.own_engine = true;
+  entry.from_start = true;
   entry.place = place_anneal;
   return entry;
 }

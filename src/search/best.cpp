@@ -52,16 +52,17 @@ void take_turns(Incumbent& incumbent, const std::vector<Turn>& turns, std::size_
   }
 }
 
-// The searches that found something better than `before`; all of them if none did.
-std::vector<Turn> those_that_helped(std::span<const PlacerStep> steps, const Outcome& before,
-                                    const PlacerRequest& request) {
-  const std::vector<Turn> all = turns_of(PlacerRole::search, request);
+// The searches that gained a good part of what the best of them did in these steps; all of them if none gained.
+std::vector<Turn> those_that_helped(std::span<const PlacerStep> steps, const PlacerRequest& request) {
+  constexpr Ticks part = 4;
+  Ticks most = 0;
+  for (const PlacerStep& step : steps) most = std::max(most, step.gained);
   std::vector<Turn> helped;
-  for (const Turn& turn : all)
+  for (const Turn& turn : turns_of(PlacerRole::search, request))
     if (std::ranges::any_of(
-            steps, [&](const PlacerStep& step) { return step.method == turn.method && better(step.outcome, before); }))
+            steps, [&](const PlacerStep& step) { return step.method == turn.method && step.gained >= most / part; }))
       helped.push_back(turn);
-  return helped.empty() ? all : helped;
+  return helped;
 }
 
 PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) {
@@ -90,12 +91,11 @@ PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) 
       turns.push_back(searches[i % searches.size()]);
       turns.back().seed = seed_of_chain(request.seed, static_cast<std::size_t>(round) * width + i / searches.size());
     }
-    const Outcome before = incumbent.outcome();
     const std::size_t first = incumbent.result().steps.size();
     take_turns(incumbent, turns, width, 1 / static_cast<double>(options.rounds - round));
     if (incumbent.exhausted() || incumbent.result().proved_optimal) break;
     turns.clear();
-    searches = those_that_helped(std::span(incumbent.result().steps).subspan(first), before, request);
+    searches = those_that_helped(std::span(incumbent.result().steps).subspan(first), request);
   }
   return incumbent.result();
 }
@@ -109,6 +109,7 @@ PlacerEntry best_placer() {
   entry.options = list_options<BestOptions>;
   entry.role = PlacerRole::other;
   entry.own_engine = true;
+  entry.from_start = true;
   entry.place = place_best;
   return entry;
 }

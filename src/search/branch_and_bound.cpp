@@ -159,6 +159,7 @@ PlacerEntry branch_and_bound_placer() {
   entry.only_for = Objective::step;
   entry.role = PlacerRole::exact;
   entry.options = list_options<BranchAndBoundOptions>;
+  entry.from_start = true;
   entry.place = branch_and_bound;
   return entry;
 }

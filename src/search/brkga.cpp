@@ -169,6 +169,7 @@ PlacerEntry brkga_placer() {
   entry.reference = "Goncalves, Resende (2011)";
   entry.role = PlacerRole::search;
   entry.options = list_options<BrkgaOptions>;
+  entry.from_start = true;
   entry.place = place_brkga;
   return entry;
 }

@@ -25,22 +25,6 @@ void describe(ClimbOptions& o, OptionVisitor& visit) {
   describe(o.chains, visit);
 }
 
-// Finer units made coarser, at most so many.
-using Merge = std::function<Grouping(const Grouping& finer, std::size_t at_most)>;
-
-// From about `coarsest` units, each of a few of the next level's, to `units`.
-std::vector<Grouping> make_levels(const Grouping& units, std::size_t coarsest, const Merge& merge) {
-  constexpr std::size_t shrink = 4;
-  std::vector<Grouping> levels{units};
-  while (levels.back().count() > coarsest) {
-    Grouping coarser = merge(levels.back(), std::max(coarsest, levels.back().count() / shrink));
-    if (coarser.count() == levels.back().count()) break;
-    levels.push_back(std::move(coarser));
-  }
-  std::ranges::reverse(levels);
-  return levels;
-}
-
 class Climber {
  public:
   Climber(const PlacerRequest& request, const ClimbOptions& options, const Grouping& units, Incumbent& incumbent)
@@ -49,16 +33,18 @@ class Climber {
   void run() {
     const Problem& problem = *request_.problem;
     const auto coarsest = static_cast<std::size_t>(options_.coarsest);
-    const auto levels = make_levels(
-        units_, coarsest, [&](const Grouping& finer, std::size_t at_most) { return coarsen(problem, finer, at_most); });
+    const auto levels = levels_of(units_, coarsest, [&](const Grouping& finer) {
+      return coarsen(problem, finer, std::max(coarsest, finer.count() / shrink));
+    });
     descend(levels, incumbent_.placement(), 0);
     for (std::uint64_t cycle = 1; !incumbent_.exhausted(); ++cycle) {
       Placement start = incumbent_.placement();
       Stream random = stream(cycle, 1);
       const std::size_t least = coarsest << (2 * random.below(sizes));
-      const auto blocks = make_levels(units_, least, [&](const Grouping& finer, std::size_t at_most) {
+      const auto blocks = levels_of(units_, least, [&](const Grouping& finer) {
         const auto level = static_cast<std::uint32_t>(finer.count());  // so that each level draws anew
-        return coarsen_in_place(problem, finer, at_most, start.device, stream(cycle, 2 + level));
+        return coarsen_in_place(problem, finer, std::max(least, finer.count() / shrink), start.device,
+                                stream(cycle, 2 + level));
       });
       if (cycle % cycles_with_kicks != 0) kick(start, blocks.front(), random);
       descend(blocks, std::move(start), cycle);
@@ -66,6 +52,7 @@ class Climber {
   }
 
  private:
+  static constexpr std::size_t shrink = 4;               // units of a level in one of the next coarser, about
   static constexpr std::uint32_t sizes = 5;              // of the coarsest units of a cycle, four times as many each
   static constexpr std::uint64_t cycles_with_kicks = 8;  // after so many other units alone are tried
 
@@ -119,6 +106,7 @@ PlacerEntry climb_placer() {
   entry.options = list_options<ClimbOptions>;
   entry.only_for = Objective::step;
   entry.own_engine = true;
+  entry.from_start = true;
   entry.place = place_climb;
   return entry;
 }

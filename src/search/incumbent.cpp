@@ -9,6 +9,12 @@ namespace {
 constexpr std::uint64_t uncounted = std::numeric_limits<std::uint64_t>::max();
 constexpr double seconds_between_news = 0.1;
 constexpr std::uint64_t least_evaluations = 500;  // below that two searches find less than one of twice the length
+
+Ticks gain(const Outcome& from, const Outcome& to) {
+  if (!better(to, from)) return 0;
+  return from.feasible() ? from.makespan - to.makespan : total_limit;  // what does not fit is worse than any time
+}
+
 }  // namespace
 
 Incumbent::Incumbent(const PlacerRequest& request, std::string method, std::uint64_t default_evaluations)
@@ -81,17 +87,19 @@ void Incumbent::try_placers(std::span<const Turn> turns, double share) {
     jobs.push_back(std::move(job));
   }
   const double began = deadline_.elapsed();
+  const Outcome from = best_.outcome;
   const std::unique_ptr<Team> alone = request_.team == nullptr ? make_local_team() : nullptr;
   const auto answers = (alone ? *alone : *request_.team).run(common, jobs);
   for (std::size_t i = 0; i < jobs.size(); ++i)
-    if (answers[i]) take(jobs[i].method, *answers[i], began);
+    if (answers[i]) take(jobs[i].method, *answers[i], began, from);
 }
 
-void Incumbent::take(const std::string& method, const TeamAnswer& answer, double began) {
+void Incumbent::take(const std::string& method, const TeamAnswer& answer, double began, const Outcome& from) {
   const PlacerResult& found = answer.result;
   const bool is_new_best = best_.evaluations == 0 || better(found.outcome, best_.outcome);
   best_.evaluations += found.evaluations;
-  best_.steps.push_back({method, began + answer.seconds, best_.evaluations, found.outcome, is_new_best});
+  best_.steps.push_back(
+      {method, began + answer.seconds, best_.evaluations, found.outcome, gain(from, found.outcome), is_new_best});
   if (is_new_best) {
     best_.placement = found.placement;
     best_.outcome = found.outcome;

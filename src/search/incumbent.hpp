@@ -63,7 +63,7 @@ class Incumbent {
  private:
   [[nodiscard]] double progress(std::uint64_t evaluations) const;
   void check_proof();
-  void take(const std::string& method, const TeamAnswer& answer, double began);
+  void take(const std::string& method, const TeamAnswer& answer, double began, const Outcome& from);
 
   const PlacerRequest request_;
   const std::string method_;

@@ -149,6 +149,7 @@ PlacerEntry tabu_placer() {
   entry.options = list_options<TabuOptions>;
   entry.only_for = Objective::step;
   entry.own_engine = true;
+  entry.from_start = true;
   entry.place = place_tabu;
   return entry;
 }

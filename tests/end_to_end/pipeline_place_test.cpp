@@ -53,6 +53,10 @@ TEST_F(PipelinePlace, RefusesTooManyIdeals) {
   const auto done = place(free, {"dp", "--objective", "pipeline"});
   EXPECT_EQ(done.exit_code, 2);
   EXPECT_THAT(done.err, HasSubstr("have more than 100000 ideals"));
+  // A portfolio goes on without it.
+  const auto best = place(free, {"best", "--objective", "pipeline", "--evaluations", "500", "--json"});
+  EXPECT_EQ(best.exit_code, 0) << best.err;
+  EXPECT_EQ(json::parse(best.out)["feasible"], true);
 }
 
 TEST_F(PipelinePlace, EndsWithThreeWhereNothingFits) {

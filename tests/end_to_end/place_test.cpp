@@ -85,6 +85,9 @@ TEST_F(Place, BeginsAtTheGivenPlacement) {
   const auto refused = emplace_run(place("tabu", {"--start", folder_ / "none.json"}));
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("none.json"));
+  const auto unused = emplace_run(place("heft", {"--start", found}));
+  EXPECT_EQ(unused.exit_code, 2);
+  EXPECT_THAT(unused.err, AllOf(HasSubstr("--start"), HasSubstr("climb"), HasSubstr("'heft'")));
 }
 
 TEST_F(Place, SaysWhyNothingIsFeasible) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,5 +69,10 @@ Grouping coarsen(const Problem& problem, const Grouping& grouping, std::size_t a
 // draw gives other units. `device`: N, each unit of `grouping` is where its first op is.
 Grouping coarsen_in_place(const Problem& problem, const Grouping& grouping, std::size_t at_most,
                           std::span<const std::uint8_t> device, Stream random);
+
+// `finest` and ever coarser ones, the coarsest first, until at most `coarsest` units remain or `merge` merges nothing:
+// it makes a coarser one of a finer one, of the wanted number of units or more.
+std::vector<Grouping> levels_of(Grouping finest, std::size_t coarsest,
+                                const std::function<Grouping(const Grouping& finer)>& merge);
 
 }  // namespace emplace

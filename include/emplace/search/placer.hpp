@@ -37,8 +37,8 @@ struct PlacerRequest {
   // N: the device of each op as a human expert would have it; empty where nobody knows. Only `expert` looks at it.
   std::span<const std::uint8_t> expert = {};
   Evaluator* evaluator = nullptr;  // scores placements by the request's schedule and objective; position 0 is `problem`
-  const Placement* start =
-      nullptr;           // where placers of the role `search` begin; with an order unless fifo; null: they choose
+  // Where placers with `from_start` begin; with an order unless fifo; null: they choose.
+  const Placement* start = nullptr;
   Team* team = nullptr;  // who shares the work of searches; null: nobody
   bool is_job = false;   // one of several side by side: a search does not divide itself again
   // Asked between evaluations; once it answers true the placer returns soon, with the best so far. May be empty.
@@ -52,6 +52,7 @@ struct PlacerStep {
   double seconds = 0;             // from the portfolio's start to the method's end
   std::uint64_t evaluations = 0;  // likewise
   Outcome outcome;                // the method's own
+  Ticks gained = 0;               // by how much that is better than what it began with
   bool is_new_best = false;
 };
 
@@ -77,6 +78,7 @@ enum class PlacerRole : std::uint8_t {
 struct PlacerEntry : EntryInfo {
   std::optional<Objective> only_for;  // the one objective that it knows; nothing: any
   PlacerRole role = PlacerRole::quick;
+  bool from_start = false;  // it begins with the request's start, where there is one
   bool own_engine = false;  // it simulates on engines of its own too, and counts that as evaluations
   // Why the method has no answer to this problem, "" where it has one; null: it always has.
   std::function<std::string(const PlacerRequest& request)> unfit;
