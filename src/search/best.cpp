@@ -36,7 +36,8 @@ void describe(BestOptions& o, OptionVisitor& visit) {
 std::vector<Turn> turns_of(PlacerRole role, const PlacerRequest& request) {
   std::vector<Turn> turns;
   for (const PlacerEntry& entry : placers())
-    if (entry.role == role && (!entry.only_for || *entry.only_for == request.objective))
+    if (entry.role == role && entry.only_for.value_or(request.objective) == request.objective &&
+        entry.in_best_for.value_or(request.objective) == request.objective)
       turns.push_back({.method = entry.name, .seed = request.seed});
   return turns;
 }

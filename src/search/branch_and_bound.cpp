@@ -78,26 +78,6 @@ std::vector<Placement> starting_placements(const PlacerRequest& request, const D
   return placements;
 }
 
-bool waits_for_channels(const Problem& problem) {
-  return std::any_of(problem.routes.items.begin(), problem.routes.items.end(),
-                     [&](std::uint32_t channel) { return problem.channels[channel].contention; });
-}
-
-bool limits_memory(const Problem& problem) {
-  return std::any_of(problem.devices.begin(), problem.devices.end(),
-                     [](const Device& device) { return device.memory != no_memory_limit; });
-}
-
-// Why the best schedule of the model need not be one of the problem's.
-std::string what_the_model_leaves_out(const PlacerRequest& request) {
-  std::vector<std::string> out;
-  if (waits_for_channels(*request.problem)) out.emplace_back("waiting for channels");
-  if (limits_memory(*request.problem)) out.emplace_back("memory over time");
-  if (request.schedule != Schedule::in_order)
-    out.push_back(fmt::format("that the schedule {} chooses the order", name_of(request.schedule)));
-  return join(out, " and ");
-}
-
 PlacerResult branch_and_bound(const PlacerRequest& request, const ConfigTable& table) {
   const auto o = read_options<BranchAndBoundOptions>(table);
   const Problem& problem = *request.problem;
@@ -143,7 +123,7 @@ PlacerResult branch_and_bound(const PlacerRequest& request, const ConfigTable& t
   result.lower_bound = std::max(result.lower_bound, search.lower_bound);
   prove();
   if (result.proved_optimal) return result;
-  const std::string left_out = what_the_model_leaves_out(request);
+  const std::string left_out = left_out_of_model(problem, request.schedule);
   result.note = search.complete ? fmt::format("the search is complete, but it leaves out {}", left_out)
                                 : fmt::format("the search ended early, after {} partial schedules", search.nodes);
   return result;

@@ -5,6 +5,7 @@
 #include <CbcSolver.hpp>
 #include <OsiClpSolverInterface.hpp>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "emplace/base/error.hpp"
@@ -27,6 +28,16 @@ void IntegerProgram::add_row(std::span<const std::pair<int, double>> terms, doub
   row_begin.push_back(static_cast<int>(column_of.size()));
   row_lower.push_back(least);
   row_upper.push_back(most);
+}
+
+MemoryRow memory_row(std::span<const std::int64_t> bytes, std::int64_t memory) {
+  constexpr std::int64_t finest = 1'000'000;  // units
+  const auto common =
+      std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}, std::gcd<std::int64_t, std::int64_t>);
+  const std::int64_t grain = common > 0 && memory / common <= finest ? common : memory / finest + 1;
+  MemoryRow row{{}, static_cast<double>(memory / grain)};
+  for (const std::int64_t each : bytes) row.size.push_back(static_cast<double>(each / grain));
+  return row;
 }
 
 namespace {

@@ -26,6 +26,15 @@ struct IntegerProgram {
   std::vector<double> coefficient, row_lower, row_upper;
 };
 
+// Sum of size x column <= memory, for items of `bytes` that must fit. Counted in whole units, a millionth of the memory
+// at least and rounded down: coefficients of 1e-7 beside 1000 let CBC call feasible programs infeasible. So a row may
+// let pass what does not quite fit, and forbids nothing that does. Items of size 0 need no term.
+struct MemoryRow {
+  std::vector<double> size;
+  double memory = 0;
+};
+MemoryRow memory_row(std::span<const std::int64_t> bytes, std::int64_t memory);
+
 struct IntegerLimits {
   double seconds = 600;
   std::int64_t nodes = std::numeric_limits<std::int32_t>::max();  // of the search tree

@@ -1,4 +1,5 @@
-// Splits of a pipeline by integer program (CBC): contiguous or any, with a certified gap where the time ends first.
+// Splits of a pipeline by integer program (CBC): contiguous or any, with a certified gap where the time ends first. The
+// entry `milp`, which is for steps too (milp_step.cpp).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,7 +9,9 @@
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
 #include "methods.hpp"
+#include "milp_step.hpp"
 #include "scorer.hpp"
+#include "solver_options.hpp"
 #include "split_descent.hpp"
 #include "split_program.hpp"
 
@@ -16,26 +19,30 @@ namespace emplace {
 
 namespace {
 
-struct MilpOptions {
+struct SplitOptions {
   std::string contiguous = "yes";
-  double seconds = 600;
-  std::int64_t nodes = 1'000'000'000;
   std::int64_t ideals = 20000;
 };
 
-void describe(MilpOptions& o, OptionVisitor& visit) {
+void describe(SplitOptions& o, OptionVisitor& visit) {
   visit("contiguous", o.contiguous,
         {.choices = {"yes", "no"},
-         .help = "yes: no path of forward ops leaves a device and enters it again, CPUs included; no: any split."});
-  visit("seconds", o.seconds,
-        {.min = 0,
-         .max = 1e9,
-         .above_min = true,
-         .unit = "s",
-         .help = "Time for the solver, unless --seconds gives it."});
-  visit("nodes", o.nodes, {.min = 0, .max = 2e9, .help = "Most nodes of the solver's search tree."});
+         .help = "For the pipeline: yes: no path of forward ops leaves a device and enters it again, CPUs included; "
+                 "no: any split."});
   visit("ideals", o.ideals,
-        {.min = 2, .max = 1e8, .help = "Start from the split of dp up to so many ideals, of dpl beyond."});
+        {.min = 2,
+         .max = 1e8,
+         .help = "For the pipeline: start from the split of dp up to so many ideals, of dpl beyond."});
+}
+
+struct MilpOptions {
+  SplitOptions split;
+  SolverOptions solver;
+};
+
+void describe(MilpOptions& o, OptionVisitor& visit) {
+  describe(o.split, visit);
+  describe(o.solver, visit);
 }
 
 // A feasible split to start from, by the engine; nothing if none is known.
@@ -44,7 +51,7 @@ struct Start {
   Ticks load = 0;
 };
 
-std::optional<Start> contiguous_start(const PlacerRequest& request, const MilpOptions& o, const std::string& place,
+std::optional<Start> contiguous_start(const PlacerRequest& request, const SplitOptions& o, const std::string& place,
                                       Engine& engine) {
   ContiguousSplitter splitter(request, place, true);
   auto split = splitter.along_one_order();
@@ -57,29 +64,29 @@ std::optional<Start> contiguous_start(const PlacerRequest& request, const MilpOp
 }
 
 // CBC keeps neither to time nor to memory on programs beyond its reach.
-void refuse_large(const Problem& problem, const std::string& place) {
+std::string too_large(const PlacerRequest& request) {
+  if (request.objective == Objective::step) return too_large_for_step_program(*request.problem);
   constexpr std::size_t most = 5'000'000;
+  const Problem& problem = *request.problem;
   const std::size_t entries = problem.device_count() * (problem.op_count() + 12 * problem.edge_count());
-  if (entries > most)
-    throw InputError(place,
-                     "the integer program would have some {} entries, more than {}; dp and dpl take larger problems",
+  if (entries <= most) return "";
+  return fmt::format("the integer program would have some {} entries, more than {}; dp and dpl take larger problems",
                      entries, most);
 }
 
-PlacerResult place_milp(const PlacerRequest& request, const ConfigTable& options) {
+PlacerResult place_split_by_milp(const PlacerRequest& request, const ConfigTable& options) {
   const auto o = read_options<MilpOptions>(options);
-  refuse_large(*request.problem, options.place());
-  const Deadline deadline(request.seconds.value_or(o.seconds), request.stop);
+  const Deadline deadline(request.seconds.value_or(o.solver.seconds), request.stop);
   const auto engine = make_pipeline_engine(*request.problem, request.pipeline);
-  std::optional<Start> best = contiguous_start(request, o, options.place(), *engine);
+  std::optional<Start> best = contiguous_start(request, o.split, options.place(), *engine);
 
-  const bool contiguous = o.contiguous == "yes";
+  const bool contiguous = o.split.contiguous == "yes";
   if (best && !contiguous) best->load = descend(*request.problem, request.pipeline, best->devices, deadline);
   SplitProgramOptions wanted{request.pipeline, contiguous, {}};
   if (best) wanted.better_than = best->load;
   const SplitProgram split(*request.problem, wanted);
   IntegerAnswer answer;
-  if (!deadline.passed()) answer = minimise(split.program(), {deadline.left(), o.nodes, request.stop});
+  if (!deadline.passed()) answer = minimise(split.program(), limits_of(o.solver, request, deadline.left()));
   // What no split of the wanted kind is below, as far as the solver knows.
   double bound = split.ticks_of(answer.bound);
   if (answer.finished)
@@ -118,16 +125,22 @@ PlacerResult place_milp(const PlacerRequest& request, const ConfigTable& options
   return result;
 }
 
+PlacerResult place_milp(const PlacerRequest& request, const ConfigTable& options) {
+  return request.objective == Objective::pipeline ? place_split_by_milp(request, options)
+                                                  : place_step_by_milp(request, options);
+}
+
 }  // namespace
 
 PlacerEntry milp_placer() {
   PlacerEntry entry;
   entry.name = "milp";
-  entry.summary = "Pipeline split of least load by integer program, contiguous or any, with a certified gap.";
-  entry.reference = "Tarnawski et al. 2020";
-  entry.only_for = Objective::pipeline;
+  entry.summary = "Integer program with a certified gap: the step of few ops, or the split of least pipeline load.";
+  entry.reference = "Tarnawski et al. 2020; Davidovic et al. 2007";
   entry.role = PlacerRole::exact;
+  entry.in_best_for = Objective::pipeline;  // for steps it is slower than branch and bound, and knows no more
   entry.options = list_options<MilpOptions>;
+  entry.unfit = too_large;
   entry.place = place_milp;
   return entry;
 }

@@ -62,24 +62,20 @@ void SplitProgram::add_units() {
   }
 }
 
-// In whole units of memory, rounded down, so that what fits fits here too. Not in bytes: from a row with 1e-7 beside
-// 1000 CBC has proved what is false.
 void SplitProgram::add_memory() {
-  constexpr Bytes finest = 1'000'000;  // units
   std::vector<Bytes> bytes(units_, 0);
   for (std::size_t op = 0; op < problem_.op_count(); ++op) bytes[unit_of_op_[op]] += problem_.resident[op];
   const Bytes all = std::accumulate(bytes.begin(), bytes.end(), Bytes{0});
-  const Bytes common = std::accumulate(bytes.begin(), bytes.end(), Bytes{0}, std::gcd<Bytes, Bytes>);
   for (std::size_t d = 0; d < problem_.device_count(); ++d) {
     const Bytes memory = problem_.devices[d].memory;
     if (memory >= all) continue;
+    const MemoryRow row = memory_row(bytes, memory);
     Terms terms;
-    const Bytes grain = memory / common <= finest ? common : memory / finest + 1;
     for (std::size_t unit = 0; unit < units_; ++unit) {
       if (bytes[unit] > memory) program_.upper[static_cast<std::size_t>(x(unit, d))] = 0;
-      if (bytes[unit] >= grain) terms.emplace_back(x(unit, d), static_cast<double>(bytes[unit] / grain));
+      if (row.size[unit] > 0) terms.emplace_back(x(unit, d), row.size[unit]);
     }
-    program_.add_row(terms, -unlimited, static_cast<double>(memory / grain));
+    program_.add_row(terms, -unlimited, row.memory);
   }
 }
 

@@ -1,8 +1,12 @@
 #include "step_model.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
+
+#include "emplace/base/text.hpp"
 
 namespace emplace {
 
@@ -122,6 +126,17 @@ Ticks StepModel::makespan(const Placement& placement) const {
     last = std::max(last, finish[op]);
   }
   return last;
+}
+
+std::string left_out_of_model(const Problem& problem, Schedule schedule) {
+  std::vector<std::string> out;
+  if (std::ranges::any_of(problem.routes.items, [&](std::uint32_t c) { return problem.channels[c].contention; }))
+    out.emplace_back("waiting for channels");
+  if (std::ranges::any_of(problem.devices, [](const Device& device) { return device.memory != no_memory_limit; }))
+    out.emplace_back("memory over time");
+  if (schedule != Schedule::in_order)
+    out.push_back(fmt::format("that the schedule {} chooses the order", name_of(schedule)));
+  return join(out, " and ");
 }
 
 }  // namespace emplace

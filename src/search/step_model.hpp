@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "deadline.hpp"
@@ -52,5 +53,9 @@ struct StepModel {
   // Its makespan with ops started as soon as they can be in the placement's order; `never` if it is not feasible here.
   [[nodiscard]] Ticks makespan(const Placement& placement) const;
 };
+
+// Why the best schedule of the model need not be one of the problem's: a list of what counts besides; "" if nothing
+// does.
+std::string left_out_of_model(const Problem& problem, Schedule schedule);
 
 }  // namespace emplace

@@ -40,7 +40,7 @@ TEST_F(PipelinePlace, GivesLoadsAndSaysWhatTheyAre) {
 }
 
 TEST_F(PipelinePlace, RefusesTheObjectiveStep) {
-  for (const char* method : {"dp", "dpl", "milp"}) {
+  for (const char* method : {"dp", "dpl"}) {
     const auto done = place(chain_of({1, 1}), {method});
     EXPECT_EQ(done.exit_code, 2);
     EXPECT_THAT(done.err, HasSubstr("needs --objective pipeline, found step"));

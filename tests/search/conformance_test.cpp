@@ -35,8 +35,10 @@ class CountingEvaluator final : public Evaluator {
   std::unique_ptr<Evaluator> inner_;
 };
 
-// The step time, where the placer knows it.
-Objective objective_for(const PlacerEntry& entry) { return entry.only_for.value_or(Objective::step); }
+// The step time, where the placer knows it for problems of every size.
+Objective objective_for(const PlacerEntry& entry) {
+  return entry.only_for.value_or(entry.in_best_for.value_or(Objective::step));
+}
 
 // A request as far as the problem goes.
 PlacerRequest request_for(const PlacerEntry& entry, const Problem& problem) {

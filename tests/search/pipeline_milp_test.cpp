@@ -164,11 +164,8 @@ TEST(PipelineMilp, RefusesProgramsBeyondItsReach) {
   EXPECT_THROW(place_pipeline("milp", chain.problem()), InputError);
 }
 
-TEST(PipelineMilp, RefusesTheObjectiveStepAndBadOptions) {
+TEST(PipelineMilp, RefusesBadOptions) {
   const Problem problem = chain_of({1, 2}).problem();
-  PlacerRequest request;
-  request.problem = &problem;
-  EXPECT_THROW(place_with("milp", request, ConfigTable("command line")), InputError);
   EXPECT_THROW(place_pipeline("milp", problem, {{"seconds", "0"}}), InputError);
   EXPECT_THROW(place_pipeline("milp", problem, {{"contiguous", "perhaps"}}), InputError);
 }

@@ -80,7 +80,7 @@ TEST_F(TeamTest, WithinABudgetOfSecondsAsManyChainsRunAsTheTeamHasWorkers) {
 }
 
 TEST_F(TeamTest, AJobThatTheProblemIsNotForHasNoAnswer) {
-  // No expert is known of the problem, and milp knows no step times.
+  // No expert is known of the problem, and the integer program takes 20 ops at most.
   const TeamJob jobs[] = {{.method = "expert"}, {.method = "single"}, {.method = "milp"}};
   const auto answers = make_local_team()->run(request(10), jobs);
   EXPECT_FALSE(answers[0]);

@@ -78,8 +78,9 @@ enum class PlacerRole : std::uint8_t {
 struct PlacerEntry : EntryInfo {
   std::optional<Objective> only_for;  // the one objective that it knows; nothing: any
   PlacerRole role = PlacerRole::quick;
-  bool from_start = false;  // it begins with the request's start, where there is one
-  bool own_engine = false;  // it simulates on engines of its own too, and counts that as evaluations
+  std::optional<Objective> in_best_for;  // `best` uses it for that objective only; nothing: for all that it knows
+  bool from_start = false;               // it begins with the request's start, where there is one
+  bool own_engine = false;               // it simulates on engines of its own too, and counts that as evaluations
   // Why the method has no answer to this problem, "" where it has one; null: it always has.
   std::function<std::string(const PlacerRequest& request)> unfit;
   // InputError for unknown options.

@@ -1,0 +1,88 @@
+// The step time by integer program (CBC): what branch and bound is compared with. Devices and orders as in its model.
+#include "milp_step.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "emplace/base/text.hpp"
+#include "incumbent.hpp"
+#include "methods.hpp"
+#include "solver_options.hpp"
+#include "step_program.hpp"
+
+namespace emplace {
+
+std::string too_large_for_step_program(const Problem& problem) {
+  constexpr std::size_t most = 20;  // CBC needs minutes for as many, and rows grow with their square
+  if (problem.op_count() <= most) return "";
+  return fmt::format(
+      "{} ops are more than the {} that the integer program of a step takes; branch-and-bound and best take more",
+      problem.op_count(), most);
+}
+
+namespace {
+
+// When a schedule of one op after the other ends at the latest.
+Ticks one_after_the_other(const Problem& problem) {
+  Ticks sum = 0;
+  for (std::size_t op = 0; op < problem.op_count(); ++op) {
+    Ticks longest = 0;
+    for (std::size_t d = 0; d < problem.device_count(); ++d)
+      longest = std::max(longest, problem.time(OpId{op}, DeviceId{d}));
+    sum += longest;
+  }
+  return std::accumulate(problem.transfer_time.begin(), problem.transfer_time.end(), sum);
+}
+
+}  // namespace
+
+PlacerResult place_step_by_milp(const PlacerRequest& request, const ConfigTable& table) {
+  const auto o = read_options<SolverOptions>(table);
+  const Problem& problem = *request.problem;
+  const Deadline deadline(request.seconds.value_or(o.seconds), request.stop);
+  Incumbent incumbent(request, "milp", std::numeric_limits<std::uint64_t>::max());
+  incumbent.begin();
+  const auto ended = [&](const std::string& note) {
+    PlacerResult result = incumbent.result();
+    result.steps.clear();
+    result.note = note;
+    return result;
+  };
+  if (incumbent.exhausted()) return ended("the budget ended before the solver began");
+
+  const StepModel model(problem, deadline);
+  const Ticks latest = incumbent.outcome().feasible() ? incumbent.outcome().makespan : one_after_the_other(problem);
+  const StepProgram program(problem, model, latest);
+  const IntegerAnswer answer = minimise(program.program(), limits_of(o, request, deadline.left()));
+  double bound = program.ticks_of(answer.bound);
+  if (answer.solution.empty()) {
+    if (answer.finished && !incumbent.outcome().feasible()) return ended("no placement is feasible, says the solver");
+    if (answer.finished) bound = static_cast<double>(latest);
+  } else {
+    if (answer.finished) bound = program.ticks_of(answer.objective);
+    Placement placement = program.placement_of(answer.solution);
+    if (request.schedule == Schedule::fifo) placement.order.clear();
+    const EvaluationJob job{0, &placement};
+    const Outcome outcome = request.evaluator->evaluate({&job, 1}).front();
+    incumbent.searched(1);
+    incumbent.offer(placement, outcome);
+  }
+  const double certain = std::clamp(bound, 0.0, static_cast<double>(latest)) * (1 - StepProgram::resolution);
+  incumbent.bound(static_cast<Ticks>(std::ceil(certain)));
+  PlacerResult result = ended("");
+  if (result.proved_optimal) return result;
+  const bool feasible = result.outcome.feasible();
+  const double gap = feasible ? 1 - certain / static_cast<double>(result.outcome.makespan) : 1;
+  result.proved_optimal = answer.finished && gap <= 3 * StepProgram::resolution;
+  if (!result.proved_optimal)
+    result.note = answer.finished ? fmt::format("the program is solved, but it leaves out {}",
+                                                left_out_of_model(problem, request.schedule))
+                                  : fmt::format("the solver ended early: no step is below {} (gap {:.2f} %)",
+                                                human_seconds(certain / ticks_per_second), 100 * gap);
+  return result;
+}
+
+}  // namespace emplace
