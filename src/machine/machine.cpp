@@ -22,14 +22,28 @@ Machine machine_from(const ConfigTable& described) {
   return std::move(draft.machine);
 }
 
+namespace {
+
+// A file that extends a preset may clash with a line of the preset: the file is named first all the same.
+Machine machine_of_file(const ConfigTable& table, const std::string& file) {
+  try {
+    return machine_from(with_base(table));
+  } catch (const InputError& error) {
+    if (std::string_view(error.what()).starts_with(file)) throw;
+    throw InputError(file, "{}", error.what());
+  }
+}
+
+}  // namespace
+
 Machine parse_machine(std::string_view toml, const std::string& file) {
-  return machine_from(with_base(ConfigTable::parse_toml(toml, file)));
+  return machine_of_file(ConfigTable::parse_toml(toml, file), file);
 }
 
 Machine load_machine(const std::string& name_or_path, const std::string& place) {
   if (is_preset(name_or_path)) return machine_from(preset_table(name_or_path, place));
   const bool path = name_or_path.ends_with(".toml") || name_or_path.find('/') != std::string::npos;
-  if (path || file_exists(name_or_path)) return machine_from(with_base(ConfigTable::read_toml(name_or_path)));
+  if (path || file_exists(name_or_path)) return machine_of_file(ConfigTable::read_toml(name_or_path), name_or_path);
   return machine_from(preset_table(name_or_path, place));  // names the nearest preset
 }
 

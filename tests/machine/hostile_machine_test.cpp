@@ -52,6 +52,19 @@ TEST(HostileMachine, DamagedFilesAreReadOrRefused) {
   }));
 }
 
+TEST(HostileMachine, AClashWithThePresetBeneathNamesTheFileFirst) {
+  std::string text = example();
+  const std::size_t at = text.find("# extends");
+  ASSERT_NE(at, std::string::npos);
+  text[at] = ' ';  // its own links now meet those of the preset
+  try {
+    parse_machine(text, "m.toml");
+    FAIL() << "accepted two routes for one pair";
+  } catch (const InputError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("m.toml: preset k40x2:")) << error.what();
+  }
+}
+
 TEST(HostileMachine, StrangeNumbersAreReadOrRefused) {
   const std::string text = example();
   EXPECT_TRUE(rc::check("numbers replaced", [&] {
