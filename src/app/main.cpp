@@ -73,6 +73,20 @@ std::string unknown_command(std::string_view name) {
   return fmt::format("unknown command {}{}", quote(name), near.empty() ? "; there are: " + join(names, ", ") : near);
 }
 
+// The right spelling of the first argument that looks like an option of the command and is none, as " (did you mean
+// ...)".
+std::string near_option(const CLI::App& cli, int argc, char** argv) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : cli.get_subcommands())
+    for (const CLI::Option* option : sub->get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string_view(argv[i]).find('='));
+    if (word.starts_with("--") && std::ranges::find(names, word) == names.end()) return did_you_mean(word, names);
+  }
+  return "";
+}
+
 int run(int argc, char** argv, World* world) {
   const bool master = world == nullptr || world->is_master();
   CLI::App cli("emplace learns on which device every operation of a neural network should run.", "emplace");
@@ -97,8 +111,9 @@ int run(int argc, char** argv, World* world) {
   } catch (const CLI::ParseError& error) {
     if (!master) return 0;
     if (error.get_exit_code() == 0) return cli.exit(error);  // --help, --version
-    say_error(fmt::format("{} (see `emplace {}--help`)", error.what(),
-                          argc > 1 && argv[1][0] != '-' ? std::string(argv[1]) + " " : ""));
+    const std::string near = near_option(cli, argc, argv);
+    const std::string command = argc > 1 && argv[1][0] != '-' ? std::string(argv[1]) + " " : "";
+    say_error(error.what() + (near.empty() ? fmt::format(" (see `emplace {}--help`)", command) : near));
     return code(ExitCode::bad_input);
   } catch (const InputError& error) {
     if (!master) return 0;

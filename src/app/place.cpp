@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "command.hpp"
+#include "emplace/base/files.hpp"
 #include "emplace/base/interrupt.hpp"
 #include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
@@ -148,6 +149,10 @@ ExitCode run_place(const Arguments& arguments, World* world) {
   request.team = team.get();
   if (!arguments.start.empty()) request.start = &start.placement;
 
+  // Opened before the search: hours of it are not for a file that cannot be written.
+  std::optional<FileWriter> output;
+  if (!arguments.output.empty()) output.emplace(arguments.output);
+
   Watch watch(arguments.seconds);
   watch.attach(request);
   const PlacerResult result = place_with(arguments.method, request, options);
@@ -159,8 +164,10 @@ ExitCode run_place(const Arguments& arguments, World* world) {
   const bool proved = result.proved_optimal || (result.outcome.feasible() && result.outcome.makespan == bound.ticks);
   std::string why_nothing;
   if (!result.outcome.feasible()) why_nothing = lower_bounds(problem, objective, 0).infeasible.value_or("");
-  if (!arguments.output.empty())
-    write_output(arguments.output, write_placement_json(problem, result.placement, schedule));
+  if (output) {
+    output->write(write_placement_json(problem, result.placement, schedule));
+    output->finish();
+  }
   if (arguments.json) {
     print_json(to_json(PlacementReport{arguments.method, &problem, &result.placement, result.outcome, schedule,
                                        objective, result.evaluations, seconds, bound.ticks, proved}));

@@ -85,7 +85,13 @@ LoadedProblem load_problem(const std::string& source, const SourceOptions& optio
   if (const auto address = file_address(source)) {
     if (options.read.batch || !options.read.shapes.empty() || options.roofline != RooflineOptions())
       throw InputError(source, "holds a problem; batch, shape and [roofline] are for models (GRAPH@MACHINE)");
-    return {read_problem_file(*address), {}};
+    try {
+      return {read_problem_file(*address), {}};
+    } catch (const InputError&) {
+      if (reader_of(address->file) == nullptr) throw;
+      throw InputError(source, "is a model, a problem needs a machine too: {}@MACHINE (see `emplace list machines`)",
+                       source);
+    }
   }
   if (const auto parts = split_at_machine(source)) return load_problem(parts->first, parts->second, options);
   if (is_zoo(source))

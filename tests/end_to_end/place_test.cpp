@@ -90,6 +90,23 @@ TEST_F(Place, BeginsAtTheGivenPlacement) {
   EXPECT_THAT(unused.err, AllOf(HasSubstr("--start"), HasSubstr("climb"), HasSubstr("'heft'")));
 }
 
+TEST_F(Place, RefusesAFileThatCannotBeWrittenBeforeItSearches) {
+  const auto done = emplace_run({"place", "best", model, "--seconds", "86400", "-o", folder_ / "none/placement.json"});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.err, AllOf(HasSubstr("none/placement.json"), HasSubstr("cannot be written")));
+}
+
+TEST_F(Place, NamesTheNearestOptionAndWhatAModelLacks) {
+  const auto mistyped = emplace_run({"place", "best", model, "--secnds", "3"});
+  EXPECT_EQ(mistyped.exit_code, 2);
+  EXPECT_THAT(mistyped.err, HasSubstr("--secnds (did you mean '--seconds'?)"));
+  const std::string xml = folder_ / "model.xml";
+  write_file(xml, "<?xml version=\"1.0\"?><net name=\"n\" version=\"11\"><layers/><edges/></net>");
+  const auto alone = emplace_run({"place", "best", xml});
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_THAT(alone.err, AllOf(HasSubstr("is a model"), HasSubstr("model.xml@MACHINE")));
+}
+
 TEST_F(Place, SaysWhyNothingIsFeasible) {
   const std::string problem = folder_ / "problem.json";
   // Together 60 bytes on devices of 50: neither op fits beside the other, and there is one device.
