@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "emplace/base/text.hpp"
 #include "incumbent.hpp"
 #include "methods.hpp"
 #include "solver_options.hpp"
 #include "step_program.hpp"
+#include "units.hpp"
 
 namespace emplace {
 
@@ -25,16 +25,17 @@ std::string too_large_for_step_program(const Problem& problem) {
 
 namespace {
 
-// When a schedule of one op after the other ends at the latest.
+// When some schedule ends at the latest: one op after the other, and every tensor to every device; a problem's times
+// are refused where that exceeds total_limit.
 Ticks one_after_the_other(const Problem& problem) {
-  Ticks sum = 0;
-  for (std::size_t op = 0; op < problem.op_count(); ++op) {
-    Ticks longest = 0;
-    for (std::size_t d = 0; d < problem.device_count(); ++d)
-      longest = std::max(longest, problem.time(OpId{op}, DeviceId{d}));
-    sum += longest;
+  Ticks sum = longest_compute(problem);
+  const std::size_t classes = problem.route_classes.size();
+  for (std::size_t tensor = 0; tensor < problem.tensor_count(); ++tensor) {
+    Ticks slowest = 0;
+    for (std::size_t c = 0; c < classes; ++c) slowest = std::max(slowest, problem.transfer_time[tensor * classes + c]);
+    sum += slowest * static_cast<Ticks>(problem.device_count());
   }
-  return std::accumulate(problem.transfer_time.begin(), problem.transfer_time.end(), sum);
+  return sum;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "emplace/problem/grouping.hpp"
 #include "split_tensors.hpp"
+#include "units.hpp"
 
 namespace emplace {
 
@@ -22,14 +23,7 @@ SplitProgram::SplitProgram(const Problem& problem, const SplitProgramOptions& op
   const Grouping grouping = make_grouping(problem, GroupingKind::colocation);
   unit_of_op_ = grouping.unit_of_op;
   units_ = grouping.count();
-  Ticks all = 0;
-  for (std::size_t op = 0; op < problem.op_count(); ++op) {
-    Ticks longest = 0;
-    for (std::size_t d = 0; d < problem.device_count(); ++d)
-      longest = std::max(longest, problem.time(OpId{op}, DeviceId{d}));
-    all += longest;
-  }
-  unit_ = static_cast<double>(options.better_than.value_or(all)) / scale;
+  unit_ = static_cast<double>(options.better_than.value_or(longest_compute(problem))) / scale;
   add_units();
   add_memory();
   add_symmetry();

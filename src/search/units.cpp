@@ -40,6 +40,17 @@ Bytes Units::memory(std::size_t unit, MemoryView view) const {
   return 0;
 }
 
+Ticks longest_compute(const Problem& problem) {
+  Ticks sum = 0;
+  for (std::size_t op = 0; op < problem.op_count(); ++op) {
+    Ticks longest = 0;
+    for (std::size_t d = 0; d < problem.device_count(); ++d)
+      longest = std::max(longest, problem.time(OpId{op}, DeviceId{d}));
+    sum += longest;
+  }
+  return sum;
+}
+
 std::vector<std::vector<std::uint8_t>> device_choices(const Grouping& grouping) {
   std::vector<std::vector<std::uint8_t>> choices(grouping.count());
   for (std::size_t unit = 0; unit < grouping.count(); ++unit)

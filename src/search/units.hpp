@@ -34,6 +34,9 @@ struct Units {
   }
 };
 
+// All ops one after the other, each where it takes longest.
+Ticks longest_compute(const Problem& problem);
+
 // U rows: the devices that a unit can run on, ascending.
 std::vector<std::vector<std::uint8_t>> device_choices(const Grouping& grouping);
 

@@ -29,17 +29,11 @@ PlacerResult solve(const Problem& problem, Schedule schedule = Schedule::in_orde
   return place_with("branch-and-bound", request, options);
 }
 
-Problem without_limits(Problem problem) {
-  for (Channel& channel : problem.channels) channel.contention = false;
-  for (Device& device : problem.devices) device.memory = no_memory_limit;
-  return problem;
-}
-
 TEST(BranchAndBound, FindsTheBestOfAllSchedulesAndProvesIt) {
   std::size_t solved = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     Stream random{{.seed = seed}};
-    const Problem problem = without_limits(test::random_step_problem(random, 5, 3));
+    const Problem problem = test::without_limits(test::random_step_problem(random, 5, 3));
     const Ticks best = test::best_of_all(problem, Schedule::in_order);
     const PlacerResult result = solve(problem);
     if (best == total_limit) {
@@ -84,7 +78,7 @@ TEST(BranchAndBound, IsRightWhereverItEnds) {
   std::size_t early = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Stream random{{.seed = seed + 5000}};
-    const Problem problem = without_limits(test::random_step_problem(random, 11, 4));
+    const Problem problem = test::without_limits(test::random_step_problem(random, 11, 4));
     const PlacerResult whole = solve(problem);
     if (!whole.proved_optimal) continue;
     for (const std::int64_t nodes : {1, 2, 3, 5, 8, 13, 30, 100}) {

@@ -25,31 +25,27 @@ Problem chain_of_three() {
   return tiny(plain_devices(1), {{"0", {1}}, {"1", {1}}, {"2", {1}}, {"3", {1}}, {"4", {1}}}, {{0, 2}, {2, 4}});
 }
 
-TEST(OrderMover, TakesWhatTheOpDependsOnAlongToTheFront) {
+struct OrderMoverOfFive : ::testing::Test {
+  OrderMoverOfFive() { mover.reset(order); }
+
   const Problem problem = chain_of_three();
-  OrderMover mover(problem);
+  OrderMover mover{problem};
   Order order{0, 1, 2, 3, 4};
-  mover.reset(order);
+};
+
+TEST_F(OrderMoverOfFive, TakesWhatTheOpDependsOnAlongToTheFront) {
   ASSERT_TRUE(mover.make(order, {.op = 4, .past = 1}));
   EXPECT_THAT(order, ElementsAre(0, 2, 4, 1, 3)) << "2 stands between them and 4 needs it";
   mover.take_back(order);
   EXPECT_THAT(order, ElementsAre(0, 1, 2, 3, 4));
 }
 
-TEST(OrderMover, TakesWhatDependsOnTheOpAlongToTheBack) {
-  const Problem problem = chain_of_three();
-  OrderMover mover(problem);
-  Order order{0, 1, 2, 3, 4};
-  mover.reset(order);
+TEST_F(OrderMoverOfFive, TakesWhatDependsOnTheOpAlongToTheBack) {
   ASSERT_TRUE(mover.make(order, {.op = 0, .past = 3}));
   EXPECT_THAT(order, ElementsAre(1, 3, 0, 2, 4));
 }
 
-TEST(OrderMover, RefusesToPassWhatTheOpDependsOn) {
-  const Problem problem = chain_of_three();
-  OrderMover mover(problem);
-  Order order{0, 1, 2, 3, 4};
-  mover.reset(order);
+TEST_F(OrderMoverOfFive, RefusesToPassWhatTheOpDependsOn) {
   EXPECT_FALSE(mover.make(order, {.op = 4, .past = 0}));
   EXPECT_FALSE(mover.make(order, {.op = 0, .past = 4}));
   EXPECT_FALSE(mover.make(order, {.op = 1, .past = 1}));

@@ -9,6 +9,7 @@
 #include "emplace/search/local_search.hpp"
 #include "emplace/search/neighbourhood.hpp"
 #include "emplace/search/placer.hpp"
+#include "place_steps.hpp"
 #include "problem/tiny.hpp"
 #include "search/random_step.hpp"
 
@@ -16,20 +17,7 @@ namespace emplace {
 namespace {
 
 using namespace testing;
-
-PlacerResult place(const std::string& method, const Problem& problem, Schedule schedule, std::uint64_t evaluations,
-                   const Placement* start = nullptr, std::uint64_t seed = 1) {
-  const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, {schedule, Objective::step});
-  PlacerRequest request;
-  request.problem = &problem;
-  request.schedule = schedule;
-  request.seed = seed;
-  request.evaluations = evaluations;
-  request.evaluator = evaluator.get();
-  request.start = start;
-  return place_with(method, request, {});
-}
+using test::place;
 
 Outcome simulate(const Problem& problem, const Placement& placement, Schedule schedule) {
   return make_reference_engine(problem, schedule)->evaluate(placement);

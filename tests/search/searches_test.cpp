@@ -11,26 +11,14 @@
 #include "emplace/search/bound.hpp"
 #include "emplace/search/local_search.hpp"
 #include "emplace/search/placer.hpp"
+#include "place_steps.hpp"
 #include "problem/tiny.hpp"
 
 namespace emplace {
 namespace {
 
 using namespace testing;
-
-PlacerResult place(const std::string& method, const Problem& problem, Schedule schedule, std::uint64_t evaluations,
-                   const Placement* start = nullptr, std::uint64_t seed = 1, const ConfigTable& options = {}) {
-  const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, {schedule, Objective::step});
-  PlacerRequest request;
-  request.problem = &problem;
-  request.schedule = schedule;
-  request.seed = seed;
-  request.evaluations = evaluations;
-  request.evaluator = evaluator.get();
-  request.start = start;
-  return place_with(method, request, options);
-}
+using test::place;
 
 // 8 ops of 2 to 9 ms on two devices of different speed, all edges of a random graph, transfers of 1 ms.
 Problem eight_ops(std::uint64_t seed) {

@@ -66,9 +66,7 @@ TEST(StepMilp, ProvesWhatBranchAndBoundProves) {
   std::size_t both = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     Stream random{{.seed = seed + 700}};
-    Problem problem = test::random_step_problem(random, 7, 3);
-    for (Channel& channel : problem.channels) channel.contention = false;
-    for (Device& device : problem.devices) device.memory = no_memory_limit;
+    const Problem problem = test::without_limits(test::random_step_problem(random, 7, 3));
     const PlacerResult search = solve("branch-and-bound", problem, Schedule::in_order);
     const PlacerResult program = solve("milp", problem, Schedule::in_order);
     EXPECT_EQ(program.outcome.makespan, search.outcome.makespan) << "seed " << seed;

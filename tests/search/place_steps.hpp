@@ -1,0 +1,25 @@
+// A placer on the step time of one problem, scored in this process.
+#pragma once
+
+#include <string>
+
+#include "emplace/search/placer.hpp"
+
+namespace emplace::test {
+
+inline PlacerResult place(const std::string& method, const Problem& problem, Schedule schedule,
+                          std::uint64_t evaluations, const Placement* start = nullptr, std::uint64_t seed = 1,
+                          const ConfigTable& options = {}) {
+  const Problem* const list[] = {&problem};
+  const auto evaluator = make_local_evaluator(list, {schedule, Objective::step});
+  PlacerRequest request;
+  request.problem = &problem;
+  request.schedule = schedule;
+  request.seed = seed;
+  request.evaluations = evaluations;
+  request.evaluator = evaluator.get();
+  request.start = start;
+  return place_with(method, request, options);
+}
+
+}  // namespace emplace::test
