@@ -19,12 +19,13 @@ namespace emplace {
 
 namespace {
 
-struct SplitOptions {
+struct MilpOptions {
   std::string contiguous = "yes";
   std::int64_t ideals = 20000;
+  SolverOptions solver;
 };
 
-void describe(SplitOptions& o, OptionVisitor& visit) {
+void describe(MilpOptions& o, OptionVisitor& visit) {
   visit("contiguous", o.contiguous,
         {.choices = {"yes", "no"},
          .help = "For the pipeline: yes: no path of forward ops leaves a device and enters it again, CPUs included; "
@@ -33,15 +34,6 @@ void describe(SplitOptions& o, OptionVisitor& visit) {
         {.min = 2,
          .max = 1e8,
          .help = "For the pipeline: start from the split of dp up to so many ideals, of dpl beyond."});
-}
-
-struct MilpOptions {
-  SplitOptions split;
-  SolverOptions solver;
-};
-
-void describe(MilpOptions& o, OptionVisitor& visit) {
-  describe(o.split, visit);
   describe(o.solver, visit);
 }
 
@@ -51,7 +43,7 @@ struct Start {
   Ticks load = 0;
 };
 
-std::optional<Start> contiguous_start(const PlacerRequest& request, const SplitOptions& o, const std::string& place,
+std::optional<Start> contiguous_start(const PlacerRequest& request, const MilpOptions& o, const std::string& place,
                                       Engine& engine) {
   ContiguousSplitter splitter(request, place, true);
   auto split = splitter.along_one_order();
@@ -78,9 +70,9 @@ PlacerResult place_split_by_milp(const PlacerRequest& request, const ConfigTable
   const auto o = read_options<MilpOptions>(options);
   const Deadline deadline(request.seconds.value_or(o.solver.seconds), request.stop);
   const auto engine = make_pipeline_engine(*request.problem, request.pipeline);
-  std::optional<Start> best = contiguous_start(request, o.split, options.place(), *engine);
+  std::optional<Start> best = contiguous_start(request, o, options.place(), *engine);
 
-  const bool contiguous = o.split.contiguous == "yes";
+  const bool contiguous = o.contiguous == "yes";
   if (best && !contiguous) best->load = descend(*request.problem, request.pipeline, best->devices, deadline);
   SplitProgramOptions wanted{request.pipeline, contiguous, {}};
   if (best) wanted.better_than = best->load;
