@@ -67,7 +67,7 @@ LearnerEntry cross_entropy_learner() {
   entry.summary = "Refits the policy to the best share of each batch, in closed form.";
   entry.reference = "Rubinstein (1999); Gao, Chen, Li: Post (NeurIPS 2018)";
   entry.options = list_options<CrossEntropyOptions>;
-  entry.make = [](const ConfigTable& options) {
+  entry.make = [](const ConfigTable& options, std::span<const PolicyProblem>) {
     return std::make_unique<CrossEntropyLearner>(read_options<CrossEntropyOptions>(options));
   };
   entry.resolve = [](const ConfigTable& options) { return echo_options(read_options<CrossEntropyOptions>(options)); };

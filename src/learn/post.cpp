@@ -181,7 +181,9 @@ LearnerEntry post_learner() {
   entry.summary = "Proximal policy steps on every batch and a cross-entropy refit to the best tenth of several.";
   entry.reference = "Gao, Chen, Li: Post (NeurIPS 2018)";
   entry.options = list_options<PostLearnerOptions>;
-  entry.make = [](const ConfigTable& options) { return std::make_unique<PostLearner>(checked(options)); };
+  entry.make = [](const ConfigTable& options, std::span<const PolicyProblem>) {
+    return std::make_unique<PostLearner>(checked(options));
+  };
   entry.resolve = [](const ConfigTable& options) { return echo_options(checked(options)); };
   return entry;
 }

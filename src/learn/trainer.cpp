@@ -48,6 +48,7 @@ void Trainer::sample_and_evaluate() {
       rollouts_.resize(std::max(rollouts_.size(), begin_.back()));
       for (std::size_t r = 0; r < policy_.rounds(p); ++r) {
         Rollout& rollout = rollouts_[begin_[sample] + r];
+        rollout.update = updates_ + 1;
         rollout.problem = p;
         rollout.sample = sample;
         rollout.round = static_cast<std::uint32_t>(r);

@@ -1,8 +1,25 @@
 #include "emplace/policy/policy.hpp"
 
+#include <algorithm>
+
 #include "emplace/base/error.hpp"
 
 namespace emplace {
+
+std::vector<std::string> op_types_of(std::span<const PolicyProblem> problems) {
+  std::vector<std::string> types;
+  for (const PolicyProblem& each : problems)
+    types.insert(types.end(), each.problem->op_types.begin(), each.problem->op_types.end());
+  std::ranges::sort(types);
+  types.erase(std::ranges::unique(types).begin(), types.end());
+  return types;
+}
+
+std::unique_ptr<Policy> make_policy(std::string_view name, const ConfigTable& options,
+                                    std::span<const PolicyProblem> problems, std::uint64_t seed) {
+  const std::vector<std::string> types = op_types_of(problems);
+  return find_entry(policies(), name, "policy").make(options, {problems, types, seed});
+}
 
 void Policy::mark_reference() { throw BugError("this policy has no exact KL divergence"); }
 double Policy::kl() const { throw BugError("this policy has no exact KL divergence"); }

@@ -120,6 +120,11 @@ class PostPolicy final : public Policy {
     for (const Draw& draw : draws) {
       Rollout& rollout = draw.rounds.back();
       const Part& part = parts_.at(rollout.problem);
+      if (draw.greedy) {
+        likeliest(part, rollout.actions);
+        part.grouping().expand(rollout.actions, rollout.placement);
+        continue;
+      }
       if (thresholds_for != &part) {
         CategoricalTable table(part.units(), part.devices());
         table.set(logits(part));
@@ -138,17 +143,6 @@ class PostPolicy final : public Policy {
     }
   }
 
-  [[nodiscard]] Placement mode(std::uint32_t problem) const override {
-    const Part& part = parts_.at(problem);
-    std::vector<std::uint8_t> actions(part.units());
-    for (std::size_t unit = 0; unit < part.units(); ++unit) {
-      const float* row = parameters_.data() + part.begin + unit * part.devices();
-      actions[unit] = static_cast<std::uint8_t>(std::max_element(row, row + part.devices()) - row);
-    }
-    return part.grouping().expand(actions);
-  }
-
-  [[nodiscard]] std::size_t heads(std::uint32_t problem) const override { return parts_.at(problem).units(); }
   [[nodiscard]] bool independent_heads() const override { return true; }
 
   void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override {
@@ -259,6 +253,13 @@ class PostPolicy final : public Policy {
   }
 
  private:
+  void likeliest(const Part& part, std::vector<std::uint8_t>& actions) const {
+    actions.resize(part.units());
+    for (std::size_t unit = 0; unit < part.units(); ++unit) {
+      const float* row = parameters_.data() + part.begin + unit * part.devices();
+      actions[unit] = static_cast<std::uint8_t>(std::max_element(row, row + part.devices()) - row);
+    }
+  }
   [[nodiscard]] std::span<const float> logits(const Part& part) const {
     return std::span<const float>(parameters_).subspan(part.begin, part.cells());
   }
@@ -303,8 +304,8 @@ PolicyEntry post_policy() {
   entry.summary = "Independent categorical distributions over devices, one a unit; no network.";
   entry.reference = "Gao, Chen, Li: Post (NeurIPS 2018)";
   entry.options = list_options<PostOptions>;
-  entry.make = [](const ConfigTable& options, std::span<const PolicyProblem> problems, std::uint64_t) {
-    return std::make_unique<PostPolicy>(read_options<PostOptions>(options), problems);
+  entry.make = [](const ConfigTable& options, const PolicySetup& setup) {
+    return std::make_unique<PostPolicy>(read_options<PostOptions>(options), setup.problems);
   };
   entry.resolve = [](const ConfigTable& options) { return echo_options(read_options<PostOptions>(options)); };
   return entry;

@@ -55,9 +55,8 @@ Training::Training(Recipe recipe)
   for (const Problem& problem : problems_)
     policy_problems_.push_back({&problem, make_grouping(problem, grouping, static_cast<std::size_t>(o.groups),
                                                         recipe_.place, static_cast<std::uint64_t>(o.seed))});
-  policy_ = find_entry(policies(), o.policy, "policy")
-                .make(recipe_.policy_options, policy_problems_, static_cast<std::uint64_t>(o.seed));
-  learner_ = find_entry(learners(), o.learner, "learner").make(recipe_.learner_options);
+  policy_ = make_policy(o.policy, recipe_.policy_options, policy_problems_, static_cast<std::uint64_t>(o.seed));
+  learner_ = find_entry(learners(), o.learner, "learner").make(recipe_.learner_options, policy_problems_);
 }
 
 std::vector<const Problem*> Training::problem_list() const {

@@ -96,7 +96,7 @@ TEST_P(EveryLearner, EchoesEveryOptionAndRefusesUnknownOnes) {
     EXPECT_TRUE(echo.contains(option.name)) << option.name;
     EXPECT_FALSE(option.help.empty()) << option.name;
   }
-  EXPECT_THROW(entry().make(table({{"no_such_option", whole(1)}})), InputError);
+  EXPECT_THROW(entry().make(table({{"no_such_option", whole(1)}}), {}), InputError);
   EXPECT_THROW(entry().resolve(table({{"no_such_option", whole(1)}})), InputError);
 }
 
@@ -125,8 +125,6 @@ INSTANTIATE_TEST_SUITE_P(Learners, EveryLearner, ::testing::Range<std::size_t>(0
 class PlainPolicy final : public Policy {
  public:
   void sample(std::span<const Draw>) const override {}
-  [[nodiscard]] Placement mode(std::uint32_t) const override { return {}; }
-  [[nodiscard]] std::size_t heads(std::uint32_t) const override { return 1; }
   void forward(std::span<const Rollout>, LogProbabilities&) override {}
   void backward(std::span<const Rollout>, std::span<const double>, double) override {}
   std::span<float> parameters() override { return {}; }
@@ -137,7 +135,7 @@ class PlainPolicy final : public Policy {
 TEST(Learners, ThatRefitRefuseAPolicyWithoutAClosedForm) {
   for (const char* name : {"post", "cross-entropy"}) {
     PlainPolicy policy;
-    const auto learner = find_entry(learners(), name, "learner").make({});
+    const auto learner = find_entry(learners(), name, "learner").make({}, {});
     try {
       learner->update(policy, std::vector<Rollout>(learner->samples_per_update()));
       FAIL() << name;

@@ -40,7 +40,7 @@ TEST(Post, SolvesTwoChainsForMostSeeds) {
 TEST(Post, PrefersTheFastestDeviceOfEveryOpWhereTransfersAreFree) {
   Training training(chain_5(0), "post");
   training.run();
-  EXPECT_EQ(training.policy->mode(0).device, (std::vector<std::uint8_t>{0, 1, 1, 1, 0}));
+  EXPECT_EQ(testing::greedy(*training.policy, 0).placement.device, (std::vector<std::uint8_t>{0, 1, 1, 1, 0}));
 }
 
 struct Chain {

@@ -29,8 +29,8 @@ struct ByHand {
   ByHand(std::size_t units, std::size_t devices, const ConfigTable& learner_options, double eps = 0.1)
       : problem(free_ops(units, devices)) {
     list.push_back({&problem, make_grouping(problem, GroupingKind::op)});
-    policy = find_entry(policies(), "post", "policy").make(table({{"eps", number(eps)}}), list, 1);
-    learner = find_entry(learners(), "post", "learner").make(learner_options);
+    policy = make_policy("post", table({{"eps", number(eps)}}), list, 1);
+    learner = find_entry(learners(), "post", "learner").make(learner_options, list);
   }
   std::map<std::string, double> update(const std::vector<Rollout>& batch) { return learner->update(*policy, batch); }
   [[nodiscard]] std::vector<float> logits() const { return {policy->parameters().begin(), policy->parameters().end()}; }
@@ -112,7 +112,7 @@ TEST(PostLearner, WindowLastForgetsAndWindowAllKeepsElites) {
                        {"ce_window", text(window)}}));
     post.update({timed({0}, 1), timed({1}, 4)});
     post.update({timed({1}, 2), timed({1}, 3)});
-    EXPECT_EQ(post.policy->mode(0).device.front(), expected) << window;
+    EXPECT_EQ(greedy(*post.policy, 0).placement.device.front(), expected) << window;
   }
 }
 
@@ -389,7 +389,7 @@ TEST(PostLearner, TakesOnlyTheSplitsOfTheMemoryToyAsElites) {
     }
   }
   EXPECT_EQ(training.trainer->best()[0].outcome.makespan, 13 * ms);
-  const auto best = training.policy->mode(0).device;
+  const auto best = greedy(*training.policy, 0).placement.device;
   EXPECT_NE(best[0], best[1]);
 }
 
@@ -397,7 +397,7 @@ TEST(PostLearner, TakesOnlyTheSplitsOfTheMemoryToyAsElites) {
 
 TEST(PostLearner, RefusesAWindowThatBatchesDoNotFill) {
   try {
-    find_entry(learners(), "post", "learner").make(table({{"window", whole(30)}}));
+    find_entry(learners(), "post", "learner").make(table({{"window", whole(30)}}), {});
     FAIL();
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("window (30) must be a multiple of samples_per_update (20)"));

@@ -50,9 +50,7 @@ class RoundsPolicy final : public Policy {
       now.placement.device.assign(problems_[now.problem]->op_count(), static_cast<std::uint8_t>(now.round % 2));
     }
   }
-  [[nodiscard]] Placement mode(std::uint32_t) const override { return {}; }
   [[nodiscard]] std::size_t rounds(std::uint32_t p) const override { return problems_[p]->op_count(); }
-  [[nodiscard]] std::size_t heads(std::uint32_t) const override { return 1; }
   void forward(std::span<const Rollout>, LogProbabilities&) override {}
   void backward(std::span<const Rollout>, std::span<const double>, double) override {}
   std::span<float> parameters() override { return {}; }

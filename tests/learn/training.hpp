@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emplace/learn/trainer.hpp"
+#include "policy/greedy.hpp"
 #include "problem/tiny.hpp"
 
 namespace emplace::testing {
@@ -31,8 +32,8 @@ struct Training {
       policy_problems.push_back({&problem, make_grouping(problem, GroupingKind::op)});
       pointers.push_back(&problem);
     }
-    policy = find_entry(policies(), "post", "policy").make({}, policy_problems, seed);
-    learner = find_entry(learners(), learner_name, "learner").make(options);
+    policy = make_policy("post", {}, policy_problems, seed);
+    learner = find_entry(learners(), learner_name, "learner").make(options, policy_problems);
     evaluator = make_local_evaluator(pointers, schedule);
     trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, policy_problems, seed, schedule);
   }

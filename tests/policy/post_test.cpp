@@ -20,7 +20,7 @@ struct Post {
     list.push_back({&problem, make_grouping(problem, GroupingKind::op)});
     ConfigTable options;
     options.set("eps", {eps, ""});
-    policy = find_entry(policies(), "post", "policy").make(options, list, 1);
+    policy = make_policy("post", options, list, 1);
   }
   [[nodiscard]] std::vector<double> probabilities() const {
     const std::size_t devices = problem.device_count();

@@ -39,7 +39,8 @@ class Learner {
 };
 
 struct LearnerEntry : EntryInfo {
-  std::function<std::unique_ptr<Learner>(const ConfigTable& options)> make;
+  // The problems outlive the learner.
+  std::function<std::unique_ptr<Learner>(const ConfigTable& options, std::span<const PolicyProblem> problems)> make;
   std::function<ConfigTable(const ConfigTable& options)> resolve;
 };
 

@@ -12,6 +12,7 @@
 #include "emplace/base/random.hpp"
 #include "emplace/base/registry.hpp"
 #include "emplace/base/state.hpp"
+#include "emplace/policy/output_shapes.hpp"
 #include "emplace/problem/grouping.hpp"
 #include "emplace/problem/outcome.hpp"
 #include "emplace/problem/placement.hpp"
@@ -21,27 +22,36 @@ namespace emplace {
 // One sampled placement: what was decided, and (later) what came of it. A sample has one rollout a round; in lists of
 // rollouts they stand sample by sample, each sample's rounds in order.
 struct Rollout {
+  std::uint64_t update = 0;           // counted from 1; with `sample` it keys streams that a policy draws beside Draw's
   std::uint32_t problem = 0;          // position in the training's list of problems
   std::uint32_t sample = 0;           // position in the update's batch
   std::uint32_t round = 0;            // 0 begins the sample
   std::vector<std::uint8_t> actions;  // the policy's own decisions, as many as it likes
+  std::vector<float> observation;     // what sample() read of earlier outcomes, kept for forward()
   Placement placement;
   Outcome outcome;
+  std::vector<Ticks> starts;  // N: of `placement`'s ops; only for policies that read start times, empty if not timed
 };
 
-// A sample that is being drawn: sample() fills the last of its rounds, whose problem, sample and round are set; the
-// earlier rounds are complete, outcomes included. The stream runs on from round to round.
+// A sample that is being drawn: sample() fills the last of its rounds, whose update, problem, sample and round are set;
+// the earlier rounds are complete, outcomes included. The stream runs on from round to round.
 struct Draw {
   Stream* stream = nullptr;
   std::span<Rollout> rounds;
+  // The likeliest decision instead of a draw, one after the other: the mode where decisions are independent, greedy
+  // decoding elsewhere.
+  bool greedy = false;
 };
 
-// S rollouts, rollout s with as many heads as its problem has. A head is a factor of the placement's probability that a
-// learner may clip or weigh on its own: one a unit for Post, grouper and placer for the Hierarchical Planner.
+// S rollouts, each with as many heads as it has factors of the placement's probability that a learner may clip or weigh
+// on its own: one a unit for Post, grouper and placer for the Hierarchical Planner, none for a round without a
+// decision.
 struct LogProbabilities {
   std::vector<std::size_t> begin{0};  // S + 1: the heads of rollout s are value[begin[s]] .. value[begin[s + 1]]
   std::vector<double> value;          // natural logarithms
-  std::vector<double> entropy;        // S: of the distribution that the rollout was drawn from, all heads, nats
+  // S: of the distribution that the rollout was drawn from, all heads, nats. Where a decision depends on earlier ones,
+  // the sum of the entropies met on the way, whose mean is the entropy.
+  std::vector<double> entropy;
 
   [[nodiscard]] std::span<const double> of(std::size_t s) const {
     return {value.data() + begin[s], begin[s + 1] - begin[s]};
@@ -55,13 +65,12 @@ class Policy {
   // Draws one round of each sample with the present parameters; all draws are of one round number. A batch at once, so
   // that what the samples share (an encoder, a table of probabilities, a grouping) is computed once.
   virtual void sample(std::span<const Draw> draws) const = 0;
-  // The most probable placement (greedy decoding where the exact mode is out of reach).
-  [[nodiscard]] virtual Placement mode(std::uint32_t problem) const = 0;
   [[nodiscard]] virtual std::size_t rounds(std::uint32_t) const { return 1; }
-  [[nodiscard]] virtual std::size_t heads(std::uint32_t problem) const = 0;
+  // Whether sample() wants Rollout::starts of the earlier rounds.
+  [[nodiscard]] virtual bool reads_start_times() const { return false; }
 
   // Log-probabilities of the rollouts' actions under the present parameters. `log` is overwritten; its memory is used
-  // again. Rollouts need only problem, sample, round and actions (and what the policy reads of earlier outcomes).
+  // again. Rollouts need only update, problem, sample, round, actions and observation.
   virtual void forward(std::span<const Rollout> rollouts, LogProbabilities& log) = 0;
   // Adds d/dparameters of sum_{s,h} coefficient[s,h] * log p[s,h] + entropy_weight * sum_s entropy[s] to gradient();
   // coefficients laid out as LogProbabilities::value; rollouts and parameters as in the last forward().
@@ -101,22 +110,41 @@ class Policy {
   [[nodiscard]] virtual std::vector<ParameterInfo> layout() const = 0;
 };
 
-// A problem as policies see it: the flat problem and the units to place.
+// A problem as policies see it: the flat problem, the units to place, and what the graph knows of its ops.
 struct PolicyProblem {
-  const Problem* problem = nullptr;
+  const Problem* problem;
   Grouping grouping;
+  OutputShapes shapes;
+
+  // Without a graph.
+  PolicyProblem(const Problem* of, Grouping units) : PolicyProblem(of, std::move(units), shapes_of_bytes(*of)) {}
+  PolicyProblem(const Problem* of, Grouping units, OutputShapes outputs)
+      : problem(of), grouping(std::move(units)), shapes(std::move(outputs)) {}
 };
 
+struct PolicySetup {
+  std::span<const PolicyProblem> problems;  // they (the span's elements too) outlive the policy
+  // The types of ops that the policy tells apart, sorted, without repetition: those of the problems of its training. An
+  // op of another type counts as of none (a zero row of an embedding, no count).
+  std::span<const std::string> op_types;
+  std::uint64_t seed = 0;
+};
+
+// The types of the problems' ops, sorted.
+std::vector<std::string> op_types_of(std::span<const PolicyProblem> problems);
+
 struct PolicyEntry : EntryInfo {
-  // `options`: the policy's own table of the recipe. The problems (the span's elements too) outlive the policy.
-  std::function<std::unique_ptr<Policy>(const ConfigTable& options, std::span<const PolicyProblem> problems,
-                                        std::uint64_t seed)>
-      make;
+  // `options`: the policy's own table of the recipe.
+  std::function<std::unique_ptr<Policy>(const ConfigTable& options, const PolicySetup& setup)> make;
   // The options with defaults filled in, for the run folder's config.toml.
   std::function<ConfigTable(const ConfigTable& options)> resolve;
 };
 
 // Every policy, in the order in which `emplace list policies` shows them.
 std::span<const PolicyEntry> policies();
+
+// The policy called `name`, which tells apart the types of ops that these problems have.
+std::unique_ptr<Policy> make_policy(std::string_view name, const ConfigTable& options,
+                                    std::span<const PolicyProblem> problems, std::uint64_t seed);
 
 }  // namespace emplace
