@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "emplace/base/error.hpp"
-#include "emplace/problem/order.hpp"
+#include "emplace/learn/roll_out.hpp"
 
 namespace emplace {
 
@@ -33,60 +33,13 @@ void Trainer::offer(std::uint32_t problem, const Placement& placement, const Out
   best = {true, placement, outcome, evaluations_};
 }
 
-void Trainer::sample_and_evaluate() {
-  const std::size_t per_problem = learner_.samples_per_update();
-  std::vector<Stream> streams;
-  std::size_t most_rounds = 0;
-  begin_.assign(1, 0);
-  for (std::uint32_t p = 0; p < problems_.size(); ++p) {
-    most_rounds = std::max(most_rounds, policy_.rounds(p));
-    for (std::size_t k = 0; k < per_problem; ++k) {
-      const auto sample = static_cast<std::uint32_t>(streams.size());
-      streams.emplace_back(
-          StreamKey{.seed = seed_, .purpose = Purpose::sample_placement, .update = updates_ + 1, .index = sample});
-      begin_.push_back(begin_.back() + policy_.rounds(p));
-      rollouts_.resize(std::max(rollouts_.size(), begin_.back()));
-      for (std::size_t r = 0; r < policy_.rounds(p); ++r) {
-        Rollout& rollout = rollouts_[begin_[sample] + r];
-        rollout.update = updates_ + 1;
-        rollout.problem = p;
-        rollout.sample = sample;
-        rollout.round = static_cast<std::uint32_t>(r);
-      }
-    }
-  }
-  rollouts_.resize(begin_.back());
-
-  std::vector<Draw> draws;
-  std::vector<EvaluationJob> jobs;
-  for (std::size_t round = 0; round < most_rounds; ++round) {
-    draws.clear();
-    jobs.clear();
-    for (std::size_t s = 0; s < streams.size(); ++s)
-      if (begin_[s] + round < begin_[s + 1])
-        draws.push_back({&streams[s], std::span(rollouts_).subspan(begin_[s], round + 1)});
-    policy_.sample(draws);
-    for (const Draw& draw : draws) {
-      Rollout& rollout = draw.rounds.back();
-      if (schedule_ == Schedule::fifo)
-        rollout.placement.order.clear();
-      else if (rollout.placement.order.empty())
-        rollout.placement.order = upward_rank_order(*problems_[rollout.problem].problem, rollout.placement.device);
-      jobs.push_back({rollout.problem, &rollout.placement});
-    }
-    const std::vector<Outcome> outcomes = evaluator_.evaluate(jobs);
-    EMPLACE_CHECK(outcomes.size() == jobs.size());
-    for (std::size_t i = 0; i < draws.size(); ++i) {
-      Rollout& rollout = draws[i].rounds.back();
-      rollout.outcome = outcomes[i];
-      ++evaluations_;
-      offer(rollout.problem, rollout.placement, rollout.outcome);
-    }
-  }
-}
-
 UpdateReport Trainer::step() {
-  sample_and_evaluate();
+  const RollOut request{
+      .seed = seed_, .update = updates_ + 1, .samples = learner_.samples_per_update(), .schedule = schedule_};
+  roll_out(policy_, evaluator_, problems_, request, rollouts_, [this](const Rollout& rollout) {
+    ++evaluations_;
+    offer(rollout.problem, rollout.placement, rollout.outcome);
+  });
   UpdateReport report;
   report.learner = learner_.update(policy_, rollouts_);
   ++updates_;

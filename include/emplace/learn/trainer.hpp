@@ -34,7 +34,7 @@ struct UpdateReport {
 
 class Trainer {
  public:
-  // Under `priority` and `in-order` every sample's ops are ordered by upward rank under its placement.
+  // Under `priority` and `in-order` every sample's ops are ordered as roll_out() says.
   Trainer(Policy& policy, Learner& learner, Evaluator& evaluator, std::span<const PolicyProblem> problems,
           std::uint64_t seed, Schedule schedule = Schedule::fifo);
 
@@ -56,8 +56,6 @@ class Trainer {
   void load(const State& state);
 
  private:
-  void sample_and_evaluate();
-
   Policy& policy_;
   Learner& learner_;
   Evaluator& evaluator_;
@@ -67,8 +65,7 @@ class Trainer {
   std::uint64_t updates_ = 0;
   std::uint64_t evaluations_ = 0;
   std::vector<Best> best_;
-  std::vector<Rollout> rollouts_;   // of the present update; memory is used again
-  std::vector<std::size_t> begin_;  // samples + 1: the rounds of sample s are rollouts_[begin_[s]] ..
+  std::vector<Rollout> rollouts_;  // of the present update; memory is used again
 };
 
 }  // namespace emplace

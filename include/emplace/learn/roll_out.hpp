@@ -1,0 +1,32 @@
+// Draws samples from a policy and evaluates them, round by round: what a training does before each update, and what a
+// trained policy does to place a problem.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "emplace/policy/policy.hpp"
+#include "emplace/simulate/evaluator.hpp"
+
+namespace emplace {
+
+struct RollOut {
+  std::uint64_t seed = 0;
+  std::uint64_t update = 1;  // with the seed and the sample's position it keys the sample's stream
+  std::size_t samples = 1;   // of each problem
+  bool greedy = false;       // the likeliest decisions instead of draws
+  Schedule schedule = Schedule::fifo;
+};
+
+// Replaces `rollouts` (its memory is used again) by samples of each problem in turn, each with as many rounds as the
+// policy wants, sample by sample and its rounds in order; outcomes included. Every sample's round is evaluated before
+// any sample's next one begins. Under `priority` and `in-order` a sample's ops are ordered by upward rank under its
+// first round's placement, and stay in that order, so that a round differs from the one before only where ops moved; a
+// policy's own order goes before that. `evaluated` sees every rollout once, in the order of evaluation.
+void roll_out(const Policy& policy, Evaluator& evaluator, std::span<const PolicyProblem> problems,
+              const RollOut& request, std::vector<Rollout>& rollouts,
+              const std::function<void(const Rollout&)>& evaluated = {});
+
+}  // namespace emplace

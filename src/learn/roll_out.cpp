@@ -1,0 +1,83 @@
+#include "emplace/learn/roll_out.hpp"
+
+#include <algorithm>
+
+#include "emplace/base/error.hpp"
+#include "emplace/problem/order.hpp"
+
+namespace emplace {
+
+namespace {
+
+// Empty rollouts of all samples and rounds; where each sample's begin, and the end.
+std::vector<std::size_t> lay_out(const Policy& policy, std::size_t problems, const RollOut& request,
+                                 std::vector<Rollout>& rollouts) {
+  std::vector<std::size_t> begin{0};
+  for (std::uint32_t p = 0; p < problems; ++p)
+    for (std::size_t k = 0; k < request.samples; ++k) {
+      const auto sample = static_cast<std::uint32_t>(begin.size() - 1);
+      const std::size_t rounds = policy.rounds(p);
+      const std::size_t first = begin.back();
+      begin.push_back(first + rounds);
+      rollouts.resize(std::max(rollouts.size(), begin.back()));
+      for (std::size_t r = 0; r < rounds; ++r) {
+        Rollout& rollout = rollouts[first + r];
+        rollout.update = request.update;
+        rollout.problem = p;
+        rollout.sample = sample;
+        rollout.round = static_cast<std::uint32_t>(r);
+        rollout.actions.clear();
+        rollout.observation.clear();
+        rollout.placement.order.clear();
+        rollout.starts.clear();
+      }
+    }
+  rollouts.resize(begin.back());
+  return begin;
+}
+
+void set_order(std::span<const PolicyProblem> problems, Schedule schedule, const Draw& draw) {
+  Rollout& now = draw.rounds.back();
+  std::vector<std::uint32_t>& order = now.placement.order;
+  if (schedule == Schedule::fifo)
+    order.clear();
+  else if (order.empty())
+    order = now.round > 0 ? draw.rounds.front().placement.order
+                          : upward_rank_order(*problems[now.problem].problem, now.placement.device);
+}
+
+void evaluate(Evaluator& evaluator, std::span<const Draw> draws) {
+  std::vector<EvaluationJob> jobs;
+  for (const Draw& draw : draws) jobs.push_back({draw.rounds.back().problem, &draw.rounds.back().placement});
+  const std::vector<Outcome> outcomes = evaluator.evaluate(jobs);
+  EMPLACE_CHECK(outcomes.size() == jobs.size());
+  for (std::size_t i = 0; i < draws.size(); ++i) draws[i].rounds.back().outcome = outcomes[i];
+}
+
+}  // namespace
+
+void roll_out(const Policy& policy, Evaluator& evaluator, std::span<const PolicyProblem> problems,
+              const RollOut& request, std::vector<Rollout>& rollouts,
+              const std::function<void(const Rollout&)>& evaluated) {
+  const std::vector<std::size_t> begin = lay_out(policy, problems.size(), request, rollouts);
+  std::vector<Stream> streams;
+  for (std::uint32_t s = 0; s + 1 < begin.size(); ++s)
+    streams.emplace_back(
+        StreamKey{.seed = request.seed, .purpose = Purpose::sample_placement, .update = request.update, .index = s});
+
+  std::vector<Draw> draws;
+  for (std::size_t round = 0;; ++round) {
+    draws.clear();
+    for (std::size_t s = 0; s < streams.size(); ++s)
+      if (begin[s] + round < begin[s + 1])
+        draws.push_back({&streams[s], std::span(rollouts).subspan(begin[s], round + 1), request.greedy});
+    if (draws.empty()) return;
+    policy.sample(draws);
+    for (const Draw& draw : draws) set_order(problems, request.schedule, draw);
+    evaluate(evaluator, draws);
+    if (evaluated)
+      for (const Draw& draw : draws) evaluated(draw.rounds.back());
+  }
+}
+
+}  // namespace emplace
