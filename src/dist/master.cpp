@@ -35,7 +35,7 @@ class MpiEvaluator final : public Evaluator {
       // Only an exception on its way out of evaluate() leaves pieces behind; workers answer them before they see the
       // release.
       std::vector<Outcome> ignored(batch_size_);
-      while (in_flight_ > 0) receive(ignored);
+      while (in_flight_ > 0) receive(ignored, {});
       release_workers(world_, static_cast<int>(ExitCode::done));
     } catch (const std::exception&) {
       world_.abort(static_cast<int>(ExitCode::failure));
@@ -53,7 +53,7 @@ class MpiEvaluator final : public Evaluator {
     for (const std::size_t round : {1, 2})
       for (Worker& worker : workers_)
         if (worker.pieces.size() < round) refill(worker, jobs, dealt);
-    while (in_flight_ > 0) refill(receive(outcomes), jobs, dealt);
+    while (in_flight_ > 0) refill(receive(outcomes, jobs), jobs, dealt);
     return outcomes;
   }
 
@@ -97,20 +97,23 @@ class MpiEvaluator final : public Evaluator {
     ++in_flight_;
   }
 
-  // Waits for one piece's outcomes and places them by index. Returns its worker.
-  Worker& receive(std::vector<Outcome>& outcomes) {
+  // Waits for one piece's outcomes and places them by index, and starts where `jobs` want them. Returns its worker.
+  Worker& receive(std::vector<Outcome>& outcomes, std::span<const EvaluationJob> jobs) {
     std::optional<Arrival> arrival;
     for (Idle idle; !(arrival = comm_.poll(Communicator::any_source)); idle.wait()) {
     }
     EMPLACE_CHECK(arrival->tag == Tag::outcomes, "rank {} sent tag {}", arrival->source,
                   static_cast<int>(arrival->tag));
-    const PieceOutcomes answer = unpack_outcomes(comm_.receive<std::byte>(*arrival));
+    PieceOutcomes answer = unpack_outcomes(comm_.receive<std::byte>(*arrival));
     Worker& worker = workers_[static_cast<std::size_t>(arrival->source) - 1];
     EMPLACE_CHECK(!worker.pieces.empty() && worker.pieces.front().begin == answer.begin &&
                       worker.pieces.front().count == answer.outcomes.size(),
                   "rank {} answered another piece", arrival->source);
     std::copy(answer.outcomes.begin(), answer.outcomes.end(),
               outcomes.begin() + static_cast<std::ptrdiff_t>(answer.begin));
+    if (!jobs.empty())
+      for (std::size_t i = 0; i < answer.starts.size(); ++i)
+        if (std::vector<Ticks>* const wanted = jobs[answer.begin + i].starts) *wanted = std::move(answer.starts[i]);
     const double measured = std::max(1e-12, answer.seconds / worker.pieces.front().op_count);
     worker.seconds_per_op = worker.seconds_per_op == 0 ? measured : 0.7 * worker.seconds_per_op + 0.3 * measured;
     worker.pieces.pop_front();

@@ -68,7 +68,7 @@ class Unpacker {
 }  // namespace
 
 std::size_t packed_bytes(const EvaluationJob& job) {
-  return 9 + job.placement->device.size() + job.placement->order.size() * sizeof(std::uint32_t);
+  return 13 + job.placement->device.size() + job.placement->order.size() * sizeof(std::uint32_t);
 }
 
 std::vector<std::byte> pack_piece(std::uint64_t begin, std::span<const EvaluationJob> jobs) {
@@ -82,8 +82,9 @@ std::vector<std::byte> pack_piece(std::uint64_t begin, std::span<const Evaluatio
     const bool ordered = !placement.order.empty();
     EMPLACE_CHECK(!ordered || placement.order.size() == placement.device.size());
     packer.number(job.problem);
+    packer.number(job.series);
     packer.number(static_cast<std::uint32_t>(placement.device.size()));
-    packer.number(static_cast<std::uint8_t>(ordered));
+    packer.number(static_cast<std::uint8_t>((ordered ? 1 : 0) | (job.starts != nullptr ? 2 : 0)));
     packer.numbers(std::span<const std::uint8_t>(placement.device));
     packer.numbers(std::span<const std::uint32_t>(placement.order));
   }
@@ -97,19 +98,25 @@ Piece unpack_piece(std::span<const std::byte> message) {
   const std::uint32_t count = unpacker.count();
   piece.problems.resize(count);
   piece.placements.resize(count);
+  piece.series.resize(count);
+  piece.wants_starts.resize(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     piece.problems[i] = unpacker.number<std::uint32_t>();
+    piece.series[i] = unpacker.number<std::uint32_t>();
     const auto ops = unpacker.number<std::uint32_t>();
-    const bool ordered = unpacker.number<std::uint8_t>() != 0;
+    const auto flags = unpacker.number<std::uint8_t>();
+    piece.wants_starts[i] = (flags & 2) != 0;
     piece.placements[i].device = unpacker.numbers<std::uint8_t>(ops);
-    if (ordered) piece.placements[i].order = unpacker.numbers<std::uint32_t>(ops);
+    if ((flags & 1) != 0) piece.placements[i].order = unpacker.numbers<std::uint32_t>(ops);
   }
   unpacker.done();
   return piece;
 }
 
 std::vector<std::byte> pack_outcomes(const PieceOutcomes& piece) {
-  Packer packer(20 + piece.outcomes.size() * 22);
+  std::size_t bytes = 24 + piece.outcomes.size() * 22;
+  for (const auto& starts : piece.starts) bytes += 4 + starts.size() * sizeof(Ticks);
+  Packer packer(bytes);
   packer.number(piece.begin);
   packer.number(static_cast<std::uint32_t>(piece.outcomes.size()));
   packer.number(piece.seconds);
@@ -118,6 +125,11 @@ std::vector<std::byte> pack_outcomes(const PieceOutcomes& piece) {
   for (const Outcome& outcome : piece.outcomes) packer.number(outcome.subject);
   for (const Outcome& outcome : piece.outcomes) packer.number(static_cast<std::uint8_t>(outcome.why));
   for (const Outcome& outcome : piece.outcomes) packer.number(outcome.device);
+  packer.number(static_cast<std::uint32_t>(piece.starts.size()));
+  for (const auto& starts : piece.starts) {
+    packer.number(static_cast<std::uint32_t>(starts.size()));
+    packer.numbers(std::span<const Ticks>(starts));
+  }
   return packer.take();
 }
 
@@ -132,6 +144,8 @@ PieceOutcomes unpack_outcomes(std::span<const std::byte> message) {
   for (Outcome& outcome : piece.outcomes) outcome.subject = unpacker.number<std::uint32_t>();
   for (Outcome& outcome : piece.outcomes) outcome.why = static_cast<Infeasible>(unpacker.number<std::uint8_t>());
   for (Outcome& outcome : piece.outcomes) outcome.device = unpacker.number<std::uint8_t>();
+  piece.starts.resize(unpacker.count());
+  for (auto& starts : piece.starts) starts = unpacker.numbers<Ticks>(unpacker.number<std::uint32_t>());
   unpacker.done();
   return piece;
 }

@@ -13,8 +13,8 @@
 
 namespace emplace {
 
-// begin u64, count u32; then for each job: problem u32, ops u32, ordered u8, device u8 x ops, order u32 x (ops if
-// ordered).
+// begin u64, count u32; then for each job: problem u32, series u32, ops u32, flags u8 (1: ordered, 2: wants starts),
+// device u8 x ops, order u32 x (ops if ordered).
 std::vector<std::byte> pack_piece(std::uint64_t begin, std::span<const EvaluationJob> jobs);
 
 // What the job adds to its piece's length.
@@ -24,6 +24,8 @@ struct Piece {
   std::uint64_t begin = 0;  // position of the first job in the master's batch
   std::vector<std::uint32_t> problems;
   std::vector<Placement> placements;
+  std::vector<std::uint32_t> series;
+  std::vector<std::uint8_t> wants_starts;
 };
 
 Piece unpack_piece(std::span<const std::byte> message);
@@ -32,10 +34,11 @@ struct PieceOutcomes {
   std::uint64_t begin = 0;
   double seconds = 0;  // how long the worker took; steers the size of pieces, never a result
   std::vector<Outcome> outcomes;
+  std::vector<std::vector<Ticks>> starts;  // one an outcome, empty where not wanted or not timed; or none at all
 };
 
 // begin u64, count u32, seconds f64, makespan i64 x count, overflow i64 x count, subject u32 x count, why u8 x count,
-// device u8 x count.
+// device u8 x count, lists of starts u32 (count or 0), then for each: length u32, start i64 x length.
 std::vector<std::byte> pack_outcomes(const PieceOutcomes& piece);
 PieceOutcomes unpack_outcomes(std::span<const std::byte> message);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -54,8 +55,13 @@ class Bench {
     const auto start = std::chrono::steady_clock::now();
     std::vector<EvaluationJob> jobs;
     jobs.reserve(piece.placements.size());
-    for (std::size_t i = 0; i < piece.placements.size(); ++i) jobs.push_back({piece.problems[i], &piece.placements[i]});
-    PieceOutcomes answer{.begin = piece.begin, .seconds = 0, .outcomes = evaluator_->evaluate(jobs)};
+    PieceOutcomes answer{.begin = piece.begin, .seconds = 0, .outcomes = {}, .starts = {}};
+    if (std::ranges::find(piece.wants_starts, 1) != piece.wants_starts.end())
+      answer.starts.resize(piece.placements.size());
+    for (std::size_t i = 0; i < piece.placements.size(); ++i)
+      jobs.push_back({piece.problems[i], &piece.placements[i], piece.wants_starts[i] ? &answer.starts[i] : nullptr,
+                      piece.series[i]});
+    answer.outcomes = evaluator_->evaluate(jobs);
     EMPLACE_CHECK(answer.outcomes.size() == jobs.size());
     answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return answer;

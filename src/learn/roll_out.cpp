@@ -46,9 +46,14 @@ void set_order(std::span<const PolicyProblem> problems, Schedule schedule, const
                           : upward_rank_order(*problems[now.problem].problem, now.placement.device);
 }
 
-void evaluate(Evaluator& evaluator, std::span<const Draw> draws) {
+void evaluate(const Policy& policy, Evaluator& evaluator, std::span<const Draw> draws) {
+  const bool with_starts = policy.reads_start_times();
   std::vector<EvaluationJob> jobs;
-  for (const Draw& draw : draws) jobs.push_back({draw.rounds.back().problem, &draw.rounds.back().placement});
+  for (const Draw& draw : draws) {
+    Rollout& now = draw.rounds.back();
+    jobs.push_back({now.problem, &now.placement, with_starts ? &now.starts : nullptr,
+                    policy.rounds(now.problem) > 1 ? now.sample : EvaluationJob::no_series});
+  }
   const std::vector<Outcome> outcomes = evaluator.evaluate(jobs);
   EMPLACE_CHECK(outcomes.size() == jobs.size());
   for (std::size_t i = 0; i < draws.size(); ++i) draws[i].rounds.back().outcome = outcomes[i];
@@ -74,7 +79,7 @@ void roll_out(const Policy& policy, Evaluator& evaluator, std::span<const Policy
     if (draws.empty()) return;
     policy.sample(draws);
     for (const Draw& draw : draws) set_order(problems, request.schedule, draw);
-    evaluate(evaluator, draws);
+    evaluate(policy, evaluator, draws);
     if (evaluated)
       for (const Draw& draw : draws) evaluated(draw.rounds.back());
   }

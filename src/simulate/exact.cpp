@@ -43,16 +43,19 @@ class ExactEngine final : public Engine {
       throw InputError({}, "the schedule {} needs a placement with an order", name_of(schedule_));
     if (want.usage) clear(*want.usage);
     if (want.timeline) *want.timeline = {};
+    if (want.starts) want.starts->clear();
     if (!run_.place(placement.device)) return unsupported_op();
     if (!layout_.network.complete)
       if (const Outcome outcome = missing_route(); !outcome.feasible()) return outcome;
     Outcome outcome = split_group();
 
-    core_->simulate(run_, placement.order, limited_ || want.usage || want.timeline);
+    core_->simulate(run_, placement.order, limited_ || want.usage || want.timeline || want.starts);
     outcome.makespan = run_.makespan;
     if (limited_ || want.usage) judge_memory(outcome, want.usage);
     if (want.usage) add_busy(*want.usage);
     if (want.timeline) fill(*want.timeline);
+    if (want.starts)
+      for (const OpState& state : run_.ops) want.starts->push_back(state.start);
     return outcome;
   }
 

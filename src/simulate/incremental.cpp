@@ -103,6 +103,12 @@ class OrderedEngine final : public IncrementalEngine {
 
   [[nodiscard]] const Placement& base() const override { return base_; }
   [[nodiscard]] const Outcome& outcome() const override { return outcome_; }
+  void read_starts(std::vector<Ticks>& starts) const override {
+    starts.clear();
+    if (!outcome_.timed()) return;
+    starts.resize(base_.device.size());
+    for (std::uint32_t op = 0; op < starts.size(); ++op) starts[op] = run_.start(run_.position(op));
+  }
 
  private:
   void start_over() {

@@ -33,6 +33,8 @@ class OrderedRun {
   [[nodiscard]] std::uint64_t walked() const;
 
   [[nodiscard]] std::uint32_t position(std::uint32_t op) const { return position_[op]; }
+  // Of the op at a position, in the base.
+  [[nodiscard]] Ticks start(std::uint32_t position) const { return start_[position]; }
 
   // Slots are told apart by their slack, in so many classes.
   static constexpr std::size_t classes = 5;

@@ -21,6 +21,7 @@ class PipelineEngine final : public Engine {
   Outcome evaluate(const Placement& placement, const Want& want) override {
     if (want.usage) *want.usage = {};
     if (want.timeline) *want.timeline = {};
+    if (want.starts) want.starts->clear();
     const std::vector<std::uint8_t>& device = placement.device;
     if (const Outcome outcome = model_.unsupported_op(device); !outcome.feasible()) return outcome;
     std::fill(loads_.begin(), loads_.end(), DeviceLoad{});

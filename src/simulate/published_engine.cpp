@@ -27,6 +27,7 @@ class SwitchedEngine final : public Engine {
       throw InputError({}, "the simulator's ready order needs a placement with an order");
     if (want.usage) *want.usage = {};
     if (want.timeline) *want.timeline = {};
+    if (want.starts) want.starts->clear();
     const std::vector<std::uint8_t>& device = placement.device;
     for (std::uint32_t op = 0; op < device.size(); ++op)
       if (p_.time(op, device[op]) == cannot_run)
@@ -43,6 +44,7 @@ class SwitchedEngine final : public Engine {
     }
     if (want.usage) fill(*want.usage, device);
     if (want.timeline) fill(*want.timeline, device);
+    if (want.starts) *want.starts = s_.op_start;
     return outcome;
   }
 

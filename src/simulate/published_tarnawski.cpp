@@ -41,6 +41,7 @@ class LatencyEngine final : public Engine {
   Outcome evaluate(const Placement& placement, const Want& want) override {
     if (want.usage) *want.usage = {};
     if (want.timeline) *want.timeline = {};
+    if (want.starts) want.starts->clear();
     const std::vector<std::uint8_t>& device = placement.device;
     if (const Outcome outcome = model_.unsupported_op(device); !outcome.feasible()) return outcome;
     make_blocks(device);

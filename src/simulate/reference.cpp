@@ -248,6 +248,7 @@ class ReferenceEngine final : public Engine {
       throw InputError({}, "the schedule {} needs a placement with an order", name_of(schedule_));
     if (want.usage) *want.usage = {};
     if (want.timeline) *want.timeline = {};
+    if (want.starts) want.starts->clear();
     Outcome outcome = judge(p_, placement.device);
     if (outcome.why == Infeasible::unsupported_op || outcome.why == Infeasible::missing_route) return outcome;
 
@@ -265,6 +266,7 @@ class ReferenceEngine final : public Engine {
     }
     if (want.usage) *want.usage = usage(simulation, placement, peak);
     if (want.timeline) *want.timeline = timeline(simulation);
+    if (want.starts) *want.starts = simulation.op_start;
     return outcome;
   }
 

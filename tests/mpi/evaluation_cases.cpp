@@ -35,11 +35,24 @@ std::vector<const Problem*> pointers_to(const std::vector<Problem>& problems) {
   return pointers;
 }
 
+// With starts of every third placement, and every fourth in one of two series.
+std::pair<std::vector<Outcome>, std::vector<std::vector<Ticks>>> evaluate(Evaluator& evaluator,
+                                                                          std::vector<EvaluationJob> jobs) {
+  std::vector<std::vector<Ticks>> starts(jobs.size());
+  for (std::uint32_t i = 0; i < jobs.size(); ++i) {
+    if (i % 3 == 0) jobs[i].starts = &starts[i];
+    if (i % 4 == 0) jobs[i].series = i % 8;
+  }
+  auto outcomes = evaluator.evaluate(jobs);
+  return {std::move(outcomes), std::move(starts)};
+}
+
 void check_same(Evaluator& over_mpi, Evaluator& in_process, const Batch& batch) {
-  const std::vector<Outcome> got = over_mpi.evaluate(batch.jobs);
-  const std::vector<Outcome> wanted = in_process.evaluate(batch.jobs);
+  const auto [got, got_starts] = evaluate(over_mpi, batch.jobs);
+  const auto [wanted, wanted_starts] = evaluate(in_process, batch.jobs);
   EMPLACE_CHECK(got.size() == wanted.size());
   for (std::size_t i = 0; i < got.size(); ++i) EMPLACE_CHECK(got[i] == wanted[i], "outcome {} of {}", i, got.size());
+  EMPLACE_CHECK(got_starts == wanted_starts);
 }
 
 int same_outcomes(World& world, Schedule schedule, bool ordered) {

@@ -118,5 +118,32 @@ TEST(LocalEvaluator, AnswersEachJobForItsProblem) {
   }));
 }
 
+// An episode moves a few ops at a time; every now and then much changes, or the order.
+TEST(LocalEvaluator, SimulatesASeriesAsItSimulatesEachPlacement) {
+  EXPECT_TRUE(rc::check("series", [](const RandomProblem& random, const std::vector<RandomPlacement>& genes,
+                                     const std::vector<std::tuple<bool, std::uint32_t, std::uint8_t>>& moves) {
+    const Problem problem = problem_of(random);
+    const Problem* const pointer = &problem;
+    const Schedule schedule = any_schedule();
+    const auto evaluator = make_local_evaluator({&pointer, 1}, schedule);
+    const auto reference = make_reference_engine(problem, schedule);
+    std::vector<Placement> placements;
+    for (const RandomPlacement& gene : genes) placements.push_back(placement_of(problem, gene));
+    for (const auto& [afresh, op, device] : moves) {
+      for (Placement& placement : placements)
+        placement.device[op % problem.op_count()] = static_cast<std::uint8_t>(device % problem.device_count());
+      if (afresh && !placements.empty()) placements.front() = placement_of(problem, genes.back());
+      for (std::uint32_t series = 0; series < placements.size(); ++series) {
+        std::vector<Ticks> starts(3, 7);
+        const EvaluationJob job{0, &placements[series], &starts, series};
+        const Outcome outcome = evaluator->evaluate({&job, 1}).front();
+        Timeline timeline;
+        RC_ASSERT(outcome == reference->evaluate(placements[series], {nullptr, &timeline, nullptr}));
+        RC_ASSERT(starts == timeline.op_start);
+      }
+    }
+  }));
+}
+
 }  // namespace
 }  // namespace emplace

@@ -28,6 +28,7 @@ struct Timeline {
 struct Want {
   Usage* usage = nullptr;
   Timeline* timeline = nullptr;
+  std::vector<Ticks>* starts = nullptr;  // N: Timeline::op_start alone
 };
 
 // Holds scratch memory for one Problem and one schedule: one engine a thread, no allocation after the first evaluation

@@ -14,8 +14,15 @@
 namespace emplace {
 
 struct EvaluationJob {
+  static constexpr std::uint32_t no_series = ~std::uint32_t{0};
+
   std::uint32_t problem = 0;  // position in the evaluator's list of problems
   const Placement* placement = nullptr;
+  // If wanted: when each op starts, N; empty where the outcome has no times or only a load.
+  std::vector<Ticks>* starts = nullptr;
+  // Placements of one problem that differ little from the last one of the same series, in batch after batch: an
+  // evaluator may then simulate only what changes. The outcome is the same.
+  std::uint32_t series = no_series;
 };
 
 class Evaluator {

@@ -62,6 +62,8 @@ class IncrementalEngine {
 
   [[nodiscard]] virtual const Placement& base() const = 0;
   [[nodiscard]] virtual const Outcome& outcome() const = 0;  // of the base, exact
+  // N: when each op of the base starts; empty if it is not timed.
+  virtual void read_starts(std::vector<Ticks>& starts) const = 0;
 };
 
 // InputError where incremental_supports() is false.
