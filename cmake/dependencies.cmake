@@ -1,4 +1,5 @@
 # Debian 12 packages; scripts/install-dependencies installs them by name.
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(tomlplusplus REQUIRED)

@@ -1,0 +1,5 @@
+// All ops.
+#pragma once
+
+#include "emplace/nn/categorical.hpp"
+#include "emplace/nn/layers.hpp"

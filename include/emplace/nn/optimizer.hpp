@@ -1,0 +1,72 @@
+// Optimisers step flat parameter vectors downhill along flat gradients; clipping and learning-rate schedules.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "emplace/base/options.hpp"
+#include "emplace/base/state.hpp"
+
+namespace emplace::nn {
+
+// One record of options for every learner that steps a policy. With s = 0, 1, ... the number of the step:
+//   linear, where learning_rate_end >= 0: from learning_rate to learning_rate_end over learning_rate_updates steps
+//   exponential, where learning_rate_decay < 1: times learning_rate_decay^floor(s / learning_rate_decay_every)
+struct OptimizerOptions {
+  std::string optimizer = "adam";
+  double learning_rate = 1e-3;
+  double learning_rate_end = -1;
+  std::int64_t learning_rate_updates = 0;
+  double learning_rate_decay = 1;
+  std::int64_t learning_rate_decay_every = 1;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, momentum = 0, rho = 0.9;
+  double clip_norm = 1.0;
+};
+void describe(OptimizerOptions& options, OptionVisitor& visit);
+
+// The rate of step `step`, counted from 0.
+double learning_rate_at(const OptimizerOptions& options, std::int64_t step);
+
+// A gradient, or what a step would make of the parameters, is not finite.
+class NotFinite : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct StepReport {
+  double gradient_norm = 0;  // before clipping
+  double learning_rate = 0;
+};
+
+// g is the gradient, clipped: times clip_norm / |g| where its global norm |g| (summed in double) is above clip_norm.
+//   adam (Kingma, Ba 2015):  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
+//     p -= rate (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon), t = 1, 2, ...
+//   rmsprop (Tieleman, Hinton 2012):  v = rho v + (1 - rho) g^2;  m = momentum m + rate g / (sqrt(v) + epsilon);  p -=
+//   m sgd:  m = momentum m + g;  p -= rate m
+class Optimizer {
+ public:
+  explicit Optimizer(const OptimizerOptions& options);
+
+  // The first call fixes the length. A parameter that is not finite (a masked logit of -infinity) stays as it is and
+  // its gradient counts for nothing. Where the gradient or the step is not finite NotFinite is thrown, and the
+  // parameters and the optimiser are as they were.
+  StepReport step(std::span<float> parameters, std::span<const float> gradient);
+
+  [[nodiscard]] State save() const;  // "step", "first" (m), "second" (v)
+  // The state of an optimiser of as many parameters; InputError otherwise.
+  void load(const State& state, std::size_t parameters);
+
+ private:
+  // New values into next_*; returns whether all of them are finite.
+  bool compute(std::span<const float> parameters, std::span<const float> gradient, float factor, double rate);
+
+  OptimizerOptions options_;
+  std::int64_t step_ = 0;
+  std::vector<float> first_, second_;
+  std::vector<float> next_, next_first_, next_second_;
+};
+
+}  // namespace emplace::nn

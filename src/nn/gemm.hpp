@@ -1,0 +1,50 @@
+// The one matrix product of this folder.
+#pragma once
+
+#include <cstddef>
+
+#include "emplace/nn/tape.hpp"
+
+namespace emplace::nn {
+
+// A matrix in someone else's memory: element (i, j) at data[i * row_stride + j * column_stride].
+template <class T>
+struct Strided {
+  T* data = nullptr;
+  std::size_t rows = 0, columns = 0, row_stride = 0, column_stride = 1;
+
+  Strided() = default;
+  Strided(T* at, std::size_t r, std::size_t c, std::size_t step) : data(at), rows(r), columns(c), row_stride(step) {}
+  Strided(const Matrix<T>& m) : data(m.data), rows(m.rows), columns(m.columns), row_stride(m.columns) {}
+  operator Strided<const T>() const {
+    Strided<const T> same(data, rows, columns, row_stride);
+    same.column_stride = column_stride;
+    return same;
+  }
+  [[nodiscard]] Strided transposed() const {
+    Strided turned(data, columns, rows, column_stride);
+    turned.column_stride = row_stride;
+    return turned;
+  }
+  // Rows or columns [begin, begin + count).
+  [[nodiscard]] Strided row_block(std::size_t begin, std::size_t count) const {
+    Strided part = *this;
+    part.data += begin * row_stride;
+    part.rows = count;
+    return part;
+  }
+  [[nodiscard]] Strided column_block(std::size_t begin, std::size_t count) const {
+    Strided part = *this;
+    part.data += begin * column_stride;
+    part.columns = count;
+    return part;
+  }
+};
+
+enum class Into : bool { overwrite, add };
+
+// c = a b or c += a b; the rows of c are contiguous.
+template <class T>
+void multiply(Strided<const T> a, Strided<const T> b, Strided<T> c, Into into);
+
+}  // namespace emplace::nn

@@ -1,0 +1,102 @@
+#include "emplace/nn/tape.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "emplace/base/error.hpp"
+#include "nn/gradient_check.hpp"
+
+namespace emplace::nn {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Tape, AddsToGradientsThatAreThere) {
+  const std::vector<double> values = {2, 3};
+  std::vector<double> gradient = {10, 20};
+  Tape<double> tape;
+  tape.begin(values, gradient);
+  const Var x = tape.parameter({0, 1, 2});
+  tape.gradient(scale(tape, x, 4.0)).data[1] += 1;
+  tape.backward();
+  EXPECT_THAT(gradient, ElementsAre(10, 24));
+}
+
+TEST(Tape, SkipsWhatNoSeedDependsOn) {
+  const std::vector<double> values = {2};
+  std::vector<double> gradient(1);
+  Tape<double> tape;
+  tape.begin(values, gradient);
+  const Var x = tape.parameter({0, 1, 1});
+  const Var used = scale(tape, x, 3.0);
+  scale(tape, used, 5.0);
+  tape.gradient(used).data[0] = 1;
+  tape.backward();
+  EXPECT_THAT(gradient, ElementsAre(3));
+}
+
+TEST(Tape, TellsTheGradientOfAVariableButNotOfAConstant) {
+  const std::vector<double> two = {2};
+  Tape<double> tape;
+  tape.begin({}, {});
+  const Var variable = tape.variable({two.data(), 1, 1});
+  const Var constant = tape.constant({two.data(), 1, 1});
+  const Var y = matmul(tape, variable, constant);
+  tape.gradient(y).data[0] = 1;
+  tape.backward();
+  EXPECT_EQ(tape.gradient(variable).data[0], 2);
+  EXPECT_THROW(tape.gradient(constant), BugError);
+}
+
+TEST(Tape, RefusesASecondBackwardAndOpsAfterIt) {
+  const std::vector<double> values = {2};
+  std::vector<double> gradient(1);
+  Tape<double> tape;
+  tape.begin(values, gradient);
+  const Var x = tape.parameter({0, 1, 1});
+  tape.gradient(scale(tape, x, 3.0)).data[0] = 1;
+  tape.backward();
+  EXPECT_THROW(tape.backward(), BugError);
+  EXPECT_THROW(scale(tape, x, 3.0), BugError);
+  tape.begin(values, gradient);
+  EXPECT_NO_THROW(tape.backward());
+}
+
+TEST(Tape, RefusesParametersBeyondTheValues) {
+  const std::vector<double> values(6);
+  Tape<double> tape;
+  tape.begin(values, {});
+  EXPECT_NO_THROW(tape.parameter({3, 1, 3}));
+  EXPECT_THROW(tape.parameter({3, 2, 2}), BugError);
+  EXPECT_THROW(tape.parameter({7, 0, 0}), BugError);
+}
+
+TEST(Arena, GivesAlignedPiecesThatDoNotOverlap) {
+  Arena arena;
+  std::vector<std::span<std::uint8_t>> pieces;
+  for (std::size_t i = 0; i < 300; ++i) {
+    const std::size_t alignment = std::size_t{1} << i % 7;
+    auto* const piece = static_cast<std::uint8_t*>(arena.bytes(37 * i, alignment));
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(piece) % alignment, 0);
+    pieces.emplace_back(piece, 37 * i);
+    std::ranges::fill(pieces.back(), static_cast<std::uint8_t>(i));
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    EXPECT_TRUE(
+        std::ranges::all_of(pieces[i], [&](std::uint8_t byte) { return byte == static_cast<std::uint8_t>(i); }));
+}
+
+TEST(Arena, GivesTheSameMemoryAgainAfterRelease) {
+  Arena arena;
+  arena.bytes(100, 64);
+  const Arena::Mark mark = arena.mark();
+  void* const first = arena.bytes(1000, 64);
+  arena.bytes(1 << 20, 64);
+  const std::size_t used = arena.used();
+  arena.release(mark);
+  EXPECT_LT(arena.used(), used);
+  EXPECT_EQ(arena.bytes(1000, 64), first);
+}
+
+}  // namespace
+}  // namespace emplace::nn
