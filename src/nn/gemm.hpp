@@ -1,7 +1,9 @@
 // The one matrix product of this folder.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 #include "emplace/nn/tape.hpp"
 
@@ -16,7 +18,9 @@ struct Strided {
   Strided() = default;
   Strided(T* at, std::size_t r, std::size_t c, std::size_t step) : data(at), rows(r), columns(c), row_stride(step) {}
   Strided(const Matrix<T>& m) : data(m.data), rows(m.rows), columns(m.columns), row_stride(m.columns) {}
-  operator Strided<const T>() const {
+  template <class U>
+  requires std::same_as<const U, T> Strided(const Matrix<U>& m) : Strided(Matrix<T>(m)) {}
+  operator Strided<const T>() const requires(!std::is_const_v<T>) {
     Strided<const T> same(data, rows, columns, row_stride);
     same.column_stride = column_stride;
     return same;

@@ -3,3 +3,4 @@
 
 #include "emplace/nn/categorical.hpp"
 #include "emplace/nn/layers.hpp"
+#include "emplace/nn/recurrent.hpp"

@@ -1,0 +1,92 @@
+#include "emplace/nn/decoding.hpp"
+
+#include <gtest/gtest.h>
+
+#include "emplace/base/error.hpp"
+#include "emplace/nn/recurrent.hpp"
+#include "nn/gradient_check.hpp"
+#include "nn/recurrent_reference.hpp"
+
+namespace emplace::nn {
+namespace {
+
+using testing::random_values;
+using Vars = std::vector<Var>;
+
+TEST(Decoding, StepByStepAgreesWithTheOpsOnWholeSequences) {
+  const std::size_t steps = 5, batch = 3, f = 6, e = 19, h = 17, a = 33, m = 21, d = 4;
+  // Input, weight, bias, beta, starts, query weight, keys, memory, v, weight and bias of the logits.
+  const std::vector<Shape> shapes = {{steps * batch, f},
+                                     {f + e + h, 4 * h},
+                                     {1, 4 * h},
+                                     {1, 1},
+                                     {batch, h},
+                                     {batch, h},
+                                     {h, a},
+                                     {m, a},
+                                     {m, e},
+                                     {a, 1},
+                                     {h, d},
+                                     {1, d}};
+  const auto values = random_values<float>(testing::total(shapes), 5, 0.5);
+  Tape<float> tape;
+  const Vars v = testing::parameters(tape, shapes, values);
+  const FeedingResult r =
+      feeding_decoder(tape, {v[0], v[1], v[2], v[3], v[4], v[5]}, v[6], v[7], v[8], v[9], {.batch = batch});
+  const Var logits = linear(tape, r.hidden, v[10], v[11], Activation::tanh);
+
+  const auto value = [&](std::size_t i) { return tape.value(v[i]); };
+  const LstmStep<float> lstm_step(tape, value(1), value(2), value(3), batch);
+  const LinearStep<float> query_step(tape, value(6), {}, Activation::none);
+  const LinearStep<float> logits_step(tape, value(10), value(11), Activation::tanh);
+  const AttentionStep<float> attend(tape, value(7), value(8), value(9), batch);
+  const auto hidden = tape.matrix(batch, h), cell = tape.matrix(batch, h), context = tape.matrix(batch, e);
+  const auto x = tape.matrix(batch, f + e), query = tape.matrix(batch, a), out = tape.matrix(batch, d);
+  std::ranges::copy(value(4).all(), hidden.data);
+  std::ranges::copy(value(5).all(), cell.data);
+  std::ranges::fill(context.all(), 0.0F);
+  for (std::size_t t = 0; t < steps; ++t) {
+    for (std::size_t b = 0; b < batch; ++b)
+      std::ranges::copy(context.row(b), std::ranges::copy(value(0).row(t * batch + b), x.row(b).begin()).out);
+    lstm_step(x, hidden, cell);
+    query_step(hidden, query);
+    attend(query, context);
+    logits_step(hidden, out);
+    for (std::size_t b = 0; b < batch; ++b) {
+      for (std::size_t j = 0; j < h; ++j) EXPECT_NEAR(hidden(b, j), tape.value(r.hidden)(t * batch + b, j), 1e-5);
+      for (std::size_t j = 0; j < e; ++j) EXPECT_NEAR(context(b, j), tape.value(r.context)(t * batch + b, j), 1e-5);
+      for (std::size_t j = 0; j < d; ++j) EXPECT_NEAR(out(b, j), tape.value(logits)(t * batch + b, j), 1e-5);
+    }
+  }
+}
+
+TEST(Decoding, WithoutBiasesStartsFromZeros) {
+  const std::vector<Shape> shapes = {{1, 2}, {5, 12}};
+  const auto values = random_values<double>(testing::total(shapes), 5);
+  Tape<double> tape;
+  const Vars v = testing::parameters(tape, shapes, values);
+  const LstmResult r =
+      lstm(tape, {.input = v[0], .weight = v[1], .bias = {}, .forget_bias = {}, .hidden = {}, .cell = {}}, {});
+  const LstmStep<double> step(tape, tape.value(v[1]), {}, {}, 1);
+  std::vector<double> hidden(3), cell(3);
+  step(tape.value(v[0]), {hidden.data(), 1, 3}, {cell.data(), 1, 3});
+  for (std::size_t j = 0; j < 3; ++j) {
+    EXPECT_NEAR(hidden[j], tape.value(r.hidden).data[j], 1e-15);
+    EXPECT_NEAR(cell[j], tape.value(r.last_cell).data[j], 1e-15);
+  }
+}
+
+TEST(Decoding, RefusesShapesThatDoNotFit) {
+  const auto values = random_values<double>(200, 5);
+  Tape<double> tape;
+  tape.begin(values, {});
+  const Matrix<const double> weight{values.data(), 5, 12}, keys{values.data(), 4, 3}, memory{values.data(), 5, 3};
+  std::vector<double> out(30);
+  EXPECT_THROW(LstmStep<double>(tape, {values.data(), 2, 12}, {}, {}, 1), BugError);
+  EXPECT_THROW(LstmStep<double>(tape, weight, {}, {}, 1)(keys, {out.data(), 1, 3}, {out.data(), 1, 3}), BugError);
+  EXPECT_THROW(LinearStep<double>(tape, weight, {values.data(), 1, 5}, Activation::none), BugError);
+  EXPECT_THROW(AttentionStep<double>(tape, keys, memory, {values.data(), 3, 1}, 1), BugError);
+}
+
+}  // namespace
+}  // namespace emplace::nn

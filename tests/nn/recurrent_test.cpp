@@ -1,0 +1,192 @@
+#include "emplace/nn/recurrent.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "emplace/base/error.hpp"
+#include "nn/gradient_check.hpp"
+#include "nn/recurrent_reference.hpp"
+
+namespace emplace::nn {
+namespace {
+
+using testing::check_network;
+using testing::random_values;
+using Vars = std::vector<Var>;
+
+LstmVars lstm_vars(std::span<const Var> v) { return {v[0], v[1], v[2], v[3], v[4], v[5]}; }
+
+// Input, weight, bias, beta, starts of h and c.
+std::vector<Shape> lstm_shapes(std::size_t steps, std::size_t batch, std::size_t f, std::size_t h, bool optional) {
+  const std::size_t one = optional ? 1 : 0;
+  return {{steps * batch, f}, {f + h, 4 * h}, {one, 4 * h}, {one, 1}, {one * batch, h}, {one * batch, h}};
+}
+
+TEST(Lstm, HasTheGradientsOfItsFormula) {
+  for (const bool reverse : {false, true})
+    for (const bool optional : {false, true})
+      for (const std::size_t batch : {1, 3})
+        for (const std::size_t steps : {1, 4})
+          check_network(lstm_shapes(steps, batch, 3, 5, optional), [=](auto& tape, std::span<const Var> v) {
+            const LstmResult r = lstm(tape, lstm_vars(v), {.batch = batch, .reverse = reverse});
+            return Vars{r.hidden, r.last_hidden, r.last_cell};
+          });
+}
+
+TEST(Lstm, HasTheGradientsOfItsLastStateAlone) {
+  check_network(lstm_shapes(3, 2, 2, 3, true), [](auto& tape, std::span<const Var> v) {
+    return Vars{lstm(tape, lstm_vars(v), {.batch = 2}).last_cell};
+  });
+}
+
+TEST(Lstm, AgreesWithOneStepAfterTheOther) {
+  const std::size_t steps = 6, batch = 2, f = 3, h = 4;
+  for (const bool reverse : {false, true})
+    for (const bool optional : {false, true}) {
+      const auto shapes = lstm_shapes(steps, batch, f, h, optional);
+      const auto values = random_values<double>(testing::total(shapes), 5);
+      Tape<double> tape;
+      const Vars v = testing::parameters(tape, shapes, values);
+      const LstmResult r = lstm(tape, lstm_vars(v), {.batch = batch, .reverse = reverse});
+      const auto x = tape.value(v[0]), w = tape.value(v[1]);
+      testing::LstmState state(batch, h);
+      if (optional) {
+        std::ranges::copy(tape.value(v[4]).all(), state.h.begin());
+        std::ranges::copy(tape.value(v[5]).all(), state.c.begin());
+      }
+      for (std::size_t s = 0; s < steps; ++s) {
+        const std::size_t t = reverse ? steps - 1 - s : s;
+        testing::lstm_step_reference(x.middle(t * batch, batch), w, optional ? tape.value(v[2]).data : nullptr,
+                                     optional ? *tape.value(v[3]).data : 0, state);
+        for (std::size_t i = 0; i < batch * h; ++i)
+          EXPECT_NEAR(tape.value(r.hidden).data[t * batch * h + i], state.h[i], 1e-14);
+      }
+      for (std::size_t i = 0; i < batch * h; ++i) {
+        EXPECT_NEAR(tape.value(r.last_hidden).data[i], state.h[i], 1e-14);
+        EXPECT_NEAR(tape.value(r.last_cell).data[i], state.c[i], 1e-14);
+      }
+    }
+}
+
+TEST(Lstm, RefusesRowsThatAreNoWholeSteps) {
+  const auto shapes = lstm_shapes(5, 1, 2, 3, false);
+  const auto values = random_values<double>(testing::total(shapes), 5);
+  Tape<double> tape;
+  const Vars v = testing::parameters(tape, shapes, values);
+  EXPECT_THROW(lstm(tape, lstm_vars(v), {.batch = 2}), BugError);
+  EXPECT_THROW(lstm(tape, lstm_vars(v), {.batch = 0}), BugError);
+}
+
+TEST(BidirectionalLstm, JoinsBothDirections) {
+  std::vector<Shape> shapes = lstm_shapes(4, 2, 3, 2, true);
+  const auto other = lstm_shapes(4, 2, 3, 3, true);
+  shapes.insert(shapes.end(), other.begin(), other.end());
+  check_network(shapes, [](auto& tape, std::span<const Var> v) {
+    const LstmResult r = bidirectional_lstm(tape, lstm_vars(v), lstm_vars(v.subspan(6)), 2);
+    EXPECT_EQ(tape.value(r.hidden).shape(), (Shape{8, 5}));
+    EXPECT_EQ(tape.value(r.last_cell).shape(), (Shape{2, 5}));
+    return Vars{r.hidden, r.last_hidden, r.last_cell};
+  });
+}
+
+TEST(Attention, HasTheGradientsOfItsFormula) {
+  for (const std::size_t n : {1, 3, 5})
+    for (const std::size_t m : {1, 4})
+      check_network({{n, 7}, {m, 7}, {m, 3}, {7, 1}},
+                    [](auto& tape, std::span<const Var> v) { return Vars{attention(tape, v[0], v[1], v[2], v[3])}; });
+}
+
+// Queries, keys and v with some elements beyond what products of exponentials can hold.
+std::vector<double> large_values(std::size_t count) {
+  auto values = random_values<double>(count, 9);
+  for (std::size_t i = 0; i < count; i += 5) values[i] *= 60;
+  return values;
+}
+
+TEST(Attention, AgreesWithTanhOneByOneAlsoForLargeKeysAndQueries) {
+  const std::size_t n = 4, m = 6, a = 5, e = 3;
+  const std::vector<Shape> shapes = {{n, a}, {m, a}, {m, e}, {a, 1}};
+  for (const bool large : {false, true}) {
+    const auto values = large ? large_values(testing::total(shapes)) : random_values<double>(testing::total(shapes), 9);
+    Tape<double> tape;
+    const Vars v = testing::parameters(tape, shapes, values);
+    const auto context = tape.value(attention(tape, v[0], v[1], v[2], v[3]));
+    for (std::size_t t = 0; t < n; ++t) {
+      const auto wanted = testing::attend_reference(tape.value(v[0]).row(t), tape.value(v[1]), tape.value(v[2]),
+                                                    tape.value(v[3]).all());
+      for (std::size_t j = 0; j < e; ++j) EXPECT_NEAR(context(t, j), wanted[j], 1e-13);
+    }
+  }
+}
+
+TEST(Attention, InFloatAgreesWithDoubleForLargeKeysAndQueries) {
+  const std::vector<Shape> shapes = {{4, 5}, {6, 5}, {6, 3}, {5, 1}};
+  check_network(
+      shapes, [](auto& tape, std::span<const Var> v) { return Vars{attention(tape, v[0], v[1], v[2], v[3])}; },
+      large_values(testing::total(shapes)));
+}
+
+// The LSTM's six, then query weight, keys, memory, v.
+std::vector<Shape> feeding_shapes(std::size_t steps, std::size_t batch, bool optional) {
+  const std::size_t f = 2, h = 3, a = 5, m = 4, e = 2;
+  std::vector<Shape> shapes = lstm_shapes(steps, batch, f, h, optional);
+  shapes[1].rows += e;
+  for (const Shape& shape : {Shape{h, a}, Shape{m, a}, Shape{m, e}, Shape{a, 1}}) shapes.push_back(shape);
+  return shapes;
+}
+
+TEST(FeedingDecoder, HasTheGradientsOfItsFormula) {
+  for (const bool optional : {false, true})
+    for (const std::size_t batch : {1, 3})
+      for (const std::size_t steps : {1, 4})
+        check_network(feeding_shapes(steps, batch, optional), [=](auto& tape, std::span<const Var> v) {
+          const FeedingResult r = feeding_decoder(tape, lstm_vars(v), v[6], v[7], v[8], v[9], {.batch = batch});
+          return Vars{r.hidden, r.context};
+        });
+}
+
+TEST(FeedingDecoder, AgreesWithOneStepAfterTheOther) {
+  const std::size_t steps = 5, batch = 3, f = 2, e = 2, h = 3, a = 5;
+  const auto shapes = feeding_shapes(steps, batch, true);
+  const auto values = random_values<double>(testing::total(shapes), 5);
+  Tape<double> tape;
+  const Vars v = testing::parameters(tape, shapes, values);
+  const FeedingResult r = feeding_decoder(tape, lstm_vars(v), v[6], v[7], v[8], v[9], {.batch = batch});
+  testing::LstmState state(batch, h);
+  std::ranges::copy(tape.value(v[4]).all(), state.h.begin());
+  std::ranges::copy(tape.value(v[5]).all(), state.c.begin());
+  std::vector<double> context(batch * e);
+  for (std::size_t t = 0; t < steps; ++t) {
+    std::vector<double> x;
+    for (std::size_t b = 0; b < batch; ++b) {
+      const auto row = tape.value(v[0]).row(t * batch + b);
+      x.insert(x.end(), row.begin(), row.end());
+      x.insert(x.end(), context.begin() + b * e, context.begin() + (b + 1) * e);
+    }
+    testing::lstm_step_reference({x.data(), batch, f + e}, tape.value(v[1]), tape.value(v[2]).data,
+                                 *tape.value(v[3]).data, state);
+    for (std::size_t b = 0; b < batch; ++b) {
+      std::vector<double> query(a);
+      for (std::size_t j = 0; j < a; ++j)
+        for (std::size_t i = 0; i < h; ++i) query[j] += state.h[b * h + i] * tape.value(v[6])(i, j);
+      const auto wanted = testing::attend_reference(query, tape.value(v[7]), tape.value(v[8]), tape.value(v[9]).all());
+      std::ranges::copy(wanted, context.begin() + b * e);
+      for (std::size_t j = 0; j < e; ++j) EXPECT_NEAR(tape.value(r.context)(t * batch + b, j), wanted[j], 1e-13);
+      for (std::size_t j = 0; j < h; ++j)
+        EXPECT_NEAR(tape.value(r.hidden)(t * batch + b, j), state.h[b * h + j], 1e-13);
+    }
+  }
+}
+
+TEST(FeedingDecoder, NamesItselfWhenShapesDoNotFit) {
+  const auto shapes = feeding_shapes(2, 1, true);
+  const auto values = random_values<double>(testing::total(shapes), 5);
+  Tape<double> tape;
+  const Vars v = testing::parameters(tape, shapes, values);
+  EXPECT_THROW(feeding_decoder(tape, lstm_vars(v), v[6], v[8], v[7], v[9], {}), BugError);
+  EXPECT_THROW(feeding_decoder(tape, lstm_vars(v), v[6], v[7], v[8], v[9], {.batch = 1, .reverse = true}), BugError);
+}
+
+}  // namespace
+}  // namespace emplace::nn
