@@ -5,6 +5,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
+#include "only_consumers.hpp"
 #include "unit_merger.hpp"
 
 namespace emplace {
@@ -120,7 +121,7 @@ std::vector<std::vector<UnitMerger::Exchange>> exchanges(const Problem& problem,
 }  // namespace
 
 const std::vector<std::string>& grouping_names() {
-  static const std::vector<std::string> names = {"op", "colocation", "chain", "random"};
+  static const std::vector<std::string> names = {"op", "colocation", "chain", "random", "colocrl", "colocrl-group"};
   return names;
 }
 
@@ -150,12 +151,11 @@ Placement Grouping::expand(const std::vector<std::uint8_t>& device_of_unit) cons
 
 namespace {
 
-Grouping grouping_of_units(const Problem& problem, const UnitMerger& units) {
+Grouping numbered_grouping(const Problem& problem, std::vector<std::uint32_t> unit_of_op, std::size_t count) {
   const std::size_t op_count = problem.op_count();
   const std::size_t device_count = problem.device_count();
   Grouping grouping;
-  grouping.unit_of_op = units.numbering(problem.topological);
-  const std::size_t count = units.count();
+  grouping.unit_of_op = std::move(unit_of_op);
   grouping.allowed.assign(count * device_count, 1);
   grouping.members.begin.assign(count + 1, 0);
   grouping.members.items.resize(op_count);
@@ -169,6 +169,10 @@ Grouping grouping_of_units(const Problem& problem, const UnitMerger& units) {
   std::vector<std::uint32_t> next(grouping.members.begin.begin(), grouping.members.begin.end() - 1);
   for (std::uint32_t op = 0; op < op_count; ++op) grouping.members.items[next[grouping.unit_of_op[op]]++] = op;
   return grouping;
+}
+
+Grouping grouping_of_units(const Problem& problem, const UnitMerger& units) {
+  return numbered_grouping(problem, units.numbering(problem.topological), units.count());
 }
 
 UnitMerger merged_as(const Problem& problem, const Grouping& grouping) {
@@ -189,7 +193,13 @@ Grouping random_grouping(const Problem& problem, std::size_t groups, Stream rand
 }
 
 Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at_most, const std::string& place,
-                       std::uint64_t seed) {
+                       std::uint64_t seed, double max_share) {
+  const bool colocrl = kind == GroupingKind::colocrl || kind == GroupingKind::colocrl_group;
+  if (max_share < 1 && !colocrl)
+    throw InputError(place,
+                     "a largest share of the work is only for the groupings 'colocrl' and 'colocrl-group', not "
+                     "for '{}'",
+                     name_of(kind));
   if (at_most > problem.op_count())
     throw InputError(place, "{} groups wanted, but the problem has only {} ops", at_most, problem.op_count());
   if (kind == GroupingKind::random) {
@@ -200,12 +210,14 @@ Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at
   UnitMerger units(problem);
   if (kind != GroupingKind::op) merge_groups(problem, units);
   if (kind == GroupingKind::chain) merge_chains(problem, units);
+  if (colocrl) merge_only_consumers(problem, units, kind == GroupingKind::colocrl_group, max_share);
   if (at_most > 0 && units.count() > at_most) {
     units.merge_until(at_most, exchanges(problem, units));
     if (units.count() > at_most)
       throw InputError(place, "{} groups wanted, but ops that no device can run together leave {}", at_most,
                        units.count());
   }
+  if (colocrl) return numbered_grouping(problem, number_by_dependence(problem, units), units.count());
   return grouping_of_units(problem, units);
 }
 

@@ -24,13 +24,18 @@ namespace emplace {
 // Contracting a chain never closes a circle between units: such a circle would have to leave the producer by another
 // edge than the contracted one. Circles that co-location groups close themselves (group {a, c} around b) stay, or
 // vanish into one unit where nothing else is attached to them.
-enum class GroupingKind : std::uint8_t { op, colocation, chain, random };
+//
+// colocrl: colocation, and then each op whose outputs have exactly one distinct consuming op joined with that (ColocRL
+// sheet, section 2.1; control edges count); colocrl-group repeats the rule on the units until no unit has exactly one
+// distinct consuming unit. A join that would close a circle between units is left out.
+enum class GroupingKind : std::uint8_t { op, colocation, chain, random, colocrl, colocrl_group };
 
 GroupingKind grouping_of(std::string_view name, const std::string& place);
 std::string_view name_of(GroupingKind kind);
 const std::vector<std::string>& grouping_names();
 
-// U units, numbered by their first op in topological order.
+// U units, numbered by their first op in topological order; of colocrl in topological order of the graph of units, the
+// smallest op first.
 struct Grouping {
   std::vector<std::uint32_t> unit_of_op;  // N
   Lists members;                          // U rows of op ids, ascending
@@ -58,8 +63,11 @@ struct Grouping {
 // `random` needs at_most and is the only kind that depends on the seed. It leaves out groups that nobody drew. A draw
 // that would leave a group without a device that can run it is made among the groups that would keep one; where there
 // are none, the unit opens one more group.
+//
+// `max_share`: colocrl joins no units to one of more than this share of the total work (each op's fastest time).
+// InputError if it is given (below 1) for another kind.
 Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at_most = 0,
-                       const std::string& place = {}, std::uint64_t seed = 0);
+                       const std::string& place = {}, std::uint64_t seed = 0, double max_share = 1);
 // What `random` does, for other streams of draws: of a sample, of an update.
 Grouping random_grouping(const Problem& problem, std::size_t groups, Stream random);
 
