@@ -8,10 +8,12 @@
 #include "command.hpp"
 #include "emplace/base/files.hpp"
 #include "emplace/base/interrupt.hpp"
+#include "emplace/base/log.hpp"
 #include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/run/recipe.hpp"
+#include "emplace/run/trained_policy.hpp"
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
 #include "objective.hpp"
@@ -22,7 +24,7 @@ namespace emplace::app {
 namespace {
 
 struct Arguments {
-  std::string method, problem, start, output;
+  std::string method, problem, policy, start, output;
   std::vector<std::string> options;
   GraphArguments graph;
   ScheduleArgument schedule;
@@ -107,6 +109,35 @@ void print_result(const Arguments& arguments, const Problem& problem, Objective 
   if (!arguments.output.empty()) fmt::print("\nwritten to {}\n", arguments.output);
 }
 
+// `place --policy RUN PROBLEM`: the first positional is the problem.
+void settle_method(Arguments& arguments) {
+  if (arguments.policy.empty()) {
+    if (arguments.method.empty()) throw InputError("command line", "a placer is missing; see `emplace list placers`");
+    if (arguments.problem.empty()) throw InputError("command line", "a problem is missing after {}", arguments.method);
+    return;
+  }
+  if (arguments.method.empty()) throw InputError("command line", "a problem is missing after --policy RUN");
+  if (!arguments.problem.empty())
+    throw InputError("command line", "--policy takes the place of a method, found {} and {} beside it",
+                     quote(arguments.method), quote(arguments.problem));
+  if (!arguments.start.empty()) throw InputError("--start", "is for placers that search; a policy begins with nothing");
+  arguments.problem = std::exchange(arguments.method, "");
+}
+
+// The trained policy's placement: the likeliest one, and samples as far as a budget goes.
+PlacerResult place_by_policy(const TrainedPolicy& trained, const LoadedProblem& loaded, const PlacerRequest& request) {
+  if (const std::string unseen = trained.unseen_types(loaded.problem); !unseen.empty())
+    log_warning("{}: {}", trained.run(), unseen);
+  const PolicyProblem problem(&loaded.problem, trained.group(loaded.problem), loaded.shapes);
+  const auto policy = trained.make({&problem, 1});
+  const Best best = place_with_policy(*policy, problem, request);
+  PlacerResult result;
+  result.placement = best.placement;
+  result.outcome = best.outcome;
+  result.evaluations = best.evaluation;
+  return result;
+}
+
 void refuse_start_where_unused(const std::string& method) {
   std::vector<std::string> users;
   for (const PlacerEntry& entry : placers())
@@ -115,13 +146,19 @@ void refuse_start_where_unused(const std::string& method) {
     throw InputError("--start", "is for {}; {} begins with nothing", join(users, ", "), quote(method));
 }
 
-ExitCode run_place(const Arguments& arguments, World* world) {
+ExitCode run_place(Arguments arguments, World* world) {
+  settle_method(arguments);
   if (arguments.evaluations && *arguments.evaluations == 0)
     throw InputError("--evaluations", "a budget must be above zero, found 0");
   if (arguments.seconds && !(*arguments.seconds > 0))
     throw InputError("--seconds", "a budget must be above zero, found {}", *arguments.seconds);
   ConfigTable options("command line");
   apply_overrides(options, arguments.options);
+  std::optional<TrainedPolicy> trained;
+  if (!arguments.policy.empty()) {
+    trained = TrainedPolicy::load(arguments.policy);
+    arguments.method = trained->recipe().options.policy;
+  }
   const LoadedProblem loaded = load_all_and_warn(arguments.problem, arguments.graph);
   const Problem& problem = loaded.problem;
   ScheduledPlacement start;
@@ -155,7 +192,8 @@ ExitCode run_place(const Arguments& arguments, World* world) {
 
   Watch watch(arguments.seconds);
   watch.attach(request);
-  const PlacerResult result = place_with(arguments.method, request, options);
+  const PlacerResult result =
+      trained ? place_by_policy(*trained, loaded, request) : place_with(arguments.method, request, options);
   const double seconds = watch.elapsed();
   watch.finish();
 
@@ -187,9 +225,14 @@ ExitCode run_place(const Arguments& arguments, World* world) {
 
 Action add_place(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("method", arguments->method, "A placer; see `emplace list placers`")->required();
-  cli.add_option("problem", arguments->problem, problem_help)->required();
+  cli.add_option("method", arguments->method, "A placer; see `emplace list placers`");
+  cli.add_option("problem", arguments->problem, problem_help);
   cli.add_option("options", arguments->options, "key=value options of the method");
+  cli.add_option(
+         "--policy", arguments->policy,
+         "In place of a method: the trained policy of this run folder. Its likeliest placement, and the best of "
+         "samples too where a budget is given")
+      ->check(not_empty);
   cli.add_option("--start", arguments->start, "A placement to begin with, for searches and `best`")->check(not_empty);
   cli.add_option("-o,--output", arguments->output, "Write the placement JSON here")->check(not_empty);
   cli.add_option("--seed", arguments->seed, "Seed of every random stream")->check(CLI::NonNegativeNumber);

@@ -23,6 +23,7 @@ struct Arguments {
   std::string recipe;
   std::vector<std::string> overrides;
   std::string resume;
+  std::string init;
   std::optional<std::uint64_t> seed, evaluations;
   std::optional<double> seconds;
   std::string schedule, objective;
@@ -65,6 +66,7 @@ ConfigTable read_config(const Arguments& arguments, const RunFolder* resumed) {
     }
   ConfigTable table = resumed != nullptr ? resumed->config() : ConfigTable::read_toml(arguments.recipe);
   apply_overrides(table, overrides);
+  if (!arguments.init.empty()) table.set("init", {arguments.init, "--init"});
   if (resumed == nullptr && !table.contains("run"))
     table.set("run", {"runs/" + std::filesystem::path(arguments.recipe).stem().string(), "default"});
   return table;
@@ -112,9 +114,12 @@ void print_result(const Training& training, const RunFolder& folder, Evaluator& 
 ExitCode run_training(const Arguments& arguments, World* world) {
   std::optional<RunFolder> resumed;
   if (!arguments.resume.empty()) resumed.emplace(RunFolder::open(arguments.resume));
+  if (!arguments.resume.empty() && !arguments.init.empty())
+    throw InputError("command line", "--resume continues with the run's own parameters; --init is for a new run");
   if (arguments.recipe.empty() == arguments.resume.empty())
     throw InputError("command line", "give a recipe, or --resume RUN to continue a run");
-  Training training(make_recipe(read_config(arguments, resumed ? &*resumed : nullptr)));
+  const bool resume = resumed.has_value();
+  Training training(make_recipe(read_config(arguments, resume ? &*resumed : nullptr)), resume);
   const RunFolder folder =
       resumed ? std::move(*resumed) : RunFolder::create(training.recipe().options.run, training.recipe().resolved());
   if (!folder.moved_aside().empty())
@@ -124,7 +129,6 @@ ExitCode run_training(const Arguments& arguments, World* world) {
   const Scoring scoring{training.schedule(), training.objective()};
   const auto evaluator =
       world != nullptr ? make_mpi_evaluator(*world, problems, scoring) : make_local_evaluator(problems, scoring);
-  const bool resume = !arguments.resume.empty();
   const Training::End end = training.run(folder, *evaluator, resume, !arguments.json || log::on_terminal());
 
   if (end == Training::End::interrupted) {
@@ -170,6 +174,7 @@ Action add_train(CLI::App& cli) {
   cli.add_option("recipe", arguments->recipe, "Recipe TOML file; with --resume the first key=value");
   cli.add_option("overrides", arguments->overrides, "key=value pairs over the recipe");
   cli.add_option("--resume", arguments->resume, "Continue the run in this folder");
+  cli.add_option("--init", arguments->init, "Start from the parameters of the policy in this run folder");
   cli.add_option("--seed", arguments->seed, "Seed of every random stream")->check(CLI::NonNegativeNumber);
   cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")
       ->check(CLI::NonNegativeNumber);

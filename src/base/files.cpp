@@ -93,4 +93,8 @@ std::string parent_folder(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+std::string absolute_path(const std::string& path) {
+  return file_exists(path) ? std::filesystem::absolute(path).lexically_normal().string() : path;
+}
+
 }  // namespace emplace

@@ -28,10 +28,6 @@ std::optional<ProblemAddress> file_address(const std::string& source) {
   return is_zoo(source) ? std::nullopt : parse_problem_address(source);
 }
 
-std::string absolute_path(const std::string& path) {
-  return file_exists(path) ? std::filesystem::absolute(path).lexically_normal().string() : path;
-}
-
 }  // namespace
 
 std::map<std::string, std::vector<std::int64_t>> parse_shapes(const std::vector<std::string>& texts,
@@ -69,6 +65,25 @@ bool is_graph_at_machine(const std::string& source) {
   return !is_problem_file(source) && split_at_machine(source).has_value();
 }
 
+namespace {
+
+OutputShapes shapes_of(const Graph& graph) {
+  OutputShapes shapes;
+  for (const GraphOp& op : graph.ops) {
+    shapes.add_op();
+    for (const TensorId output : op.outputs) shapes.add_output(graph.tensors[output.index()].shape.dims);
+  }
+  return shapes;
+}
+
+LoadedProblem problem_of_file(const ProblemAddress& address) {
+  LoadedProblem loaded{.problem = read_problem_file(address), .warnings = {}};
+  loaded.shapes = shapes_of_bytes(loaded.problem);
+  return loaded;
+}
+
+}  // namespace
+
 LoadedProblem load_problem(const std::string& graph, const std::string& machine, const SourceOptions& options) {
   const Machine loaded_machine = load_machine(machine);
   const Graph loaded_graph = load_graph(graph, options.read);
@@ -77,6 +92,7 @@ LoadedProblem load_problem(const std::string& graph, const std::string& machine,
   loaded.warnings = cost_warnings(lowered);
   if (is_zoo(graph))
     loaded.expert = expert_devices(std::string_view(graph).substr(zoo_prefix.size()), lowered.graph, lowered.problem);
+  loaded.shapes = shapes_of(lowered.graph);
   loaded.problem = std::move(lowered.problem);
   return loaded;
 }
@@ -86,7 +102,7 @@ LoadedProblem load_problem(const std::string& source, const SourceOptions& optio
     if (options.read.batch || !options.read.shapes.empty() || options.roofline != RooflineOptions())
       throw InputError(source, "holds a problem; batch, shape and [roofline] are for models (GRAPH@MACHINE)");
     try {
-      return {read_problem_file(*address), {}};
+      return problem_of_file(*address);
     } catch (const InputError&) {
       if (reader_of(address->file) == nullptr) throw;
       throw InputError(source, "is a model, a problem needs a machine too: {}@MACHINE (see `emplace list machines`)",
@@ -96,7 +112,7 @@ LoadedProblem load_problem(const std::string& source, const SourceOptions& optio
   if (const auto parts = split_at_machine(source)) return load_problem(parts->first, parts->second, options);
   if (is_zoo(source))
     throw InputError(source, "a zoo model needs a machine: {}@MACHINE (see `emplace list machines`)", source);
-  return {read_problem_file({source, {}}), {}};  // says that there is no such file
+  return problem_of_file({source, {}});  // says that there is no such file
 }
 
 std::string absolute_source(const std::string& source) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/learn/learner.hpp"
 #include "emplace/policy/policy.hpp"
@@ -62,6 +63,9 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
   visit("evaluations", o.evaluations, {.min = 1, .help = "Budget: placements simulated."});
   visit("seconds", o.seconds, {.min = 0, .above_min = true, .unit = "s", .help = "Budget: time of training."});
   visit("run", o.run, {.help = "Run folder; runs/NAME of the recipe by default."});
+  visit("init", o.init, {.help = "Run folder whose policy's parameters this run starts from."});
+  visit("op_types", o.op_types,
+        {.help = "Types of ops that the policy tells apart, sorted; those of the problems, or of init, by default."});
   visit("checkpoint_every", o.checkpoint_every, {.min = 1, .unit = "updates", .help = "Updates between checkpoints."});
   visit("workers", o.workers, {.choices = {"simulate"}, .help = "What ranks other than 0 do."});
   visit("compare", o.compare, {.help = "Placers whose step times stand beside the learned one in the final table."});
@@ -125,6 +129,8 @@ Recipe make_recipe(const ConfigTable& table) {
   if (o.graph.empty() != o.machine.empty())
     throw InputError(table.place(), "`{}` needs `{}` beside it", o.graph.empty() ? "machine" : "graph",
                      o.graph.empty() ? "graph" : "machine");
+  if (!std::ranges::is_sorted(o.op_types) || std::ranges::adjacent_find(o.op_types) != o.op_types.end())
+    throw InputError(table.place_of("op_types"), "op_types must be sorted, each once");
   for (const std::string& method : o.compare)
     if (!method.starts_with("device:")) find_entry(placers(), method, "placer", table.place_of("compare"));
   return recipe;
@@ -141,6 +147,7 @@ ConfigTable Recipe::resolved() const {
   if (!filled.problem.empty()) filled.problem = absolute_source(filled.problem);
   if (!filled.graph.empty()) filled.graph = absolute_source(filled.graph);
   if (!filled.machine.empty()) filled.machine = absolute_source(filled.machine);
+  if (!filled.init.empty()) filled.init = absolute_path(filled.init);
   for (std::string& each : filled.problems) each = absolute_source(each);
   ConfigTable table = echo_options(filled);
   // Empty texts stand for "not given".

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
@@ -12,14 +13,15 @@
 #include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "emplace/run/trained_policy.hpp"
 #include "emplace/run/version.hpp"
 
 namespace emplace {
 
 namespace {
 
-// Values of attributes that must match before a checkpoint may continue a run.
-constexpr const char* config_attribute = "config";
+// The learner's arrays of this name stand beside the policy's (DESIGN section 4).
+constexpr std::string_view optimizer_prefix = "optimizer/";
 
 // The part of the configuration that decides what is computed: everything but the budgets and the folder.
 std::string computing_part(ConfigTable config) {
@@ -40,22 +42,36 @@ std::string describe_progress(const UpdateReport& report, std::uint64_t last_upd
 
 }  // namespace
 
-Training::Training(Recipe recipe)
+Training::Training(Recipe recipe, bool resumed)
     : recipe_(std::move(recipe)),
       schedule_(schedule_of(recipe_.options.schedule, recipe_.place)),
       objective_(objective_of(recipe_.options.objective, recipe_.place)) {
-  const RecipeOptions& o = recipe_.options;
+  RecipeOptions& o = recipe_.options;
+  std::vector<OutputShapes> shapes;
   for (const std::string& source : recipe_.sources()) {
     LoadedProblem loaded =
         o.graph.empty() ? load_problem(source, recipe_.source) : load_problem(o.graph, o.machine, recipe_.source);
     for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
     problems_.push_back(std::move(loaded.problem));
+    shapes.push_back(std::move(loaded.shapes));
   }
   const GroupingKind grouping = grouping_of(o.grouping, recipe_.place);
-  for (const Problem& problem : problems_)
-    policy_problems_.push_back({&problem, make_grouping(problem, grouping, static_cast<std::size_t>(o.groups),
-                                                        recipe_.place, static_cast<std::uint64_t>(o.seed))});
-  policy_ = make_policy(o.policy, recipe_.policy_options, policy_problems_, static_cast<std::uint64_t>(o.seed));
+  for (std::size_t p = 0; p < problems_.size(); ++p)
+    policy_problems_.emplace_back(&problems_[p],
+                                  make_grouping(problems_[p], grouping, static_cast<std::size_t>(o.groups),
+                                                recipe_.place, static_cast<std::uint64_t>(o.seed)),
+                                  std::move(shapes[p]));
+  std::optional<TrainedPolicy> init;
+  if (!o.init.empty() && !resumed) {
+    init = TrainedPolicy::load(o.init);
+    if (init->recipe().options.policy != o.policy)
+      throw InputError(o.init, "its policy is {}, the recipe's is {}", init->recipe().options.policy, o.policy);
+    if (o.op_types.empty()) o.op_types = init->recipe().options.op_types;
+  }
+  if (o.op_types.empty()) o.op_types = op_types_of(policy_problems_);
+  policy_ = find_entry(policies(), o.policy, "policy")
+                .make(recipe_.policy_options, {policy_problems_, o.op_types, static_cast<std::uint64_t>(o.seed)});
+  if (init) init->give(*policy_, policy_problems_);
   learner_ = find_entry(learners(), o.learner, "learner").make(recipe_.learner_options, policy_problems_);
 }
 
@@ -156,19 +172,10 @@ std::vector<std::pair<std::string, double>> Training::record(const UpdateReport&
 
 void Training::save(const RunFolder& folder, const Trainer& trainer) {
   Checkpoint checkpoint;
-  const auto parameters = policy_->parameters();
-  std::size_t next = 0;
-  for (const Policy::ParameterInfo& info : policy_->layout()) {
-    std::size_t size = 1;
-    for (const std::uint64_t dimension : info.shape) size *= dimension;
-    put(checkpoint.arrays, "policy/" + info.name,
-        std::vector<float>(parameters.begin() + static_cast<std::ptrdiff_t>(next),
-                           parameters.begin() + static_cast<std::ptrdiff_t>(next + size)),
-        info.shape);
-    next += size;
-  }
-  EMPLACE_CHECK(next == parameters.size(), "the policy's layout does not cover its parameters");
-  for (auto& [name, array] : learner_->save()) checkpoint.arrays["learner/" + name] = array;
+  save_parameters(*policy_, checkpoint.arrays);
+  put_scalar(checkpoint.arrays, device_count_array, std::uint64_t{problems_.front().device_count()});
+  for (auto& [name, array] : learner_->save())
+    checkpoint.arrays[name.starts_with(optimizer_prefix) ? name : "learner/" + name] = array;
   for (auto& [name, array] : trainer.save()) checkpoint.arrays["trainer/" + name] = array;
   for (const auto& [name, values] : history_) put(checkpoint.arrays, "history/" + name, values);
   for (std::size_t p = 0; p < problems_.size(); ++p) {
@@ -201,23 +208,15 @@ void Training::load(const Checkpoint& checkpoint, Trainer& trainer) {
         "the run was begun with instruction set {}, this program uses {}: the bits may differ from an undisturbed run",
         attribute("instruction_set"), instruction_set());
 
-  const auto parameters = policy_->parameters();
-  std::size_t next = 0;
   State learner;
   State counters;
   for (const auto& [path, array] : checkpoint.arrays) {
     if (path.starts_with("learner/")) learner[path.substr(8)] = array;
+    if (path.starts_with(optimizer_prefix)) learner[path] = array;
     if (path.starts_with("trainer/")) counters[path.substr(8)] = array;
     if (path.starts_with("history/")) history_[path.substr(8)] = get<double>(checkpoint.arrays, path);
   }
-  for (const Policy::ParameterInfo& info : policy_->layout()) {
-    std::size_t size = 1;
-    for (const std::uint64_t dimension : info.shape) size *= dimension;
-    const auto& values = get<float>(checkpoint.arrays, "policy/" + info.name, size);
-    std::copy(values.begin(), values.end(), parameters.begin() + static_cast<std::ptrdiff_t>(next));
-    next += size;
-  }
-  policy_->parameters_changed();
+  load_parameters(*policy_, checkpoint.arrays, "checkpoint");
   learner_->load(learner);
   trainer.load(counters);
   for (const auto& [name, values] : history_)

@@ -45,4 +45,7 @@ void make_folder(const std::string& path);
 bool file_exists(const std::string& path);
 std::string parent_folder(const std::string& path);
 
+// The path from the root, if there is such a file; else as it is.
+std::string absolute_path(const std::string& path);
+
 }  // namespace emplace

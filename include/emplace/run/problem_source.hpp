@@ -11,6 +11,7 @@
 #include "emplace/cost/lower.hpp"
 #include "emplace/formats/reader.hpp"
 #include "emplace/graph/graph.hpp"
+#include "emplace/policy/output_shapes.hpp"
 #include "emplace/problem/problem.hpp"
 
 namespace emplace {
@@ -38,6 +39,8 @@ struct LoadedProblem {
   std::vector<std::string> warnings;  // what the cost model had to guess
   // N: where a human expert would put each op, for zoo models; empty for what comes from files.
   std::vector<std::uint8_t> expert = {};
+  // Of the graph's ops after the passes; made of bytes for problems that come from files.
+  OutputShapes shapes = {};
 };
 
 // A problem JSON, a published workload, or GRAPH@MACHINE (the last '@' parts them).

@@ -29,6 +29,8 @@ struct RecipeOptions {
   std::int64_t evaluations = 0;
   double seconds = 0;
   std::string run;
+  std::string init;
+  std::vector<std::string> op_types;
   std::int64_t checkpoint_every = 10;
   std::string workers = "simulate";
   std::vector<std::string> compare = {"single", "round-robin", "contiguous", "greedy", "random"};

@@ -20,7 +20,8 @@ namespace emplace {
 class Training {
  public:
   // Loads and builds everything that the recipe names: every InputError of a recipe comes from here.
-  explicit Training(Recipe recipe);
+  // A resumed run gets its parameters by run() and not from the recipe's `init`.
+  explicit Training(Recipe recipe, bool resumed = false);
 
   enum class End { finished, interrupted };
 

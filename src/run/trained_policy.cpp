@@ -1,0 +1,170 @@
+#include "emplace/run/trained_policy.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/learn/roll_out.hpp"
+#include "emplace/run/checkpoint.hpp"
+
+namespace emplace {
+
+namespace {
+
+constexpr std::string_view prefix = "policy/";
+
+std::size_t size_of(const std::vector<std::uint64_t>& shape) {
+  std::size_t size = 1;
+  for (const std::uint64_t dimension : shape) size *= dimension;
+  return size;
+}
+
+std::string str(const std::vector<std::uint64_t>& shape) {
+  return shape.empty() ? "a scalar" : fmt::format("{}", fmt::join(shape, " x "));
+}
+
+}  // namespace
+
+void save_parameters(Policy& policy, State& arrays) {
+  auto left = std::span<const float>(policy.parameters());
+  for (const Policy::ParameterInfo& info : policy.layout()) {
+    const auto slice = left.first(size_of(info.shape));
+    put(arrays, std::string(prefix) + info.name, std::vector<float>(slice.begin(), slice.end()), info.shape);
+    left = left.subspan(slice.size());
+  }
+  EMPLACE_CHECK(left.empty(), "the policy's layout does not cover its parameters");
+}
+
+namespace {
+
+// What does not fit, "" if everything does.
+std::string misfit(const Policy& policy, const State& arrays) {
+  const std::vector<Policy::ParameterInfo> layout = policy.layout();
+  for (const Policy::ParameterInfo& info : layout) {
+    const std::string name = std::string(prefix) + info.name;
+    const auto found = arrays.find(name);
+    if (found == arrays.end()) return name + " is missing: the checkpoint is of another policy";
+    if (!std::holds_alternative<std::vector<float>>(found->second.data)) return name + " is not of 32-bit floats";
+    if (found->second.shape != info.shape)
+      return fmt::format("{} is {}, wanted {}", name, str(found->second.shape), str(info.shape));
+  }
+  for (const auto& [name, array] : arrays)
+    if (name.starts_with(prefix) &&
+        std::ranges::none_of(layout, [&](const auto& info) { return name.substr(prefix.size()) == info.name; }))
+      return fmt::format("has {}, which the policy does not know: the checkpoint is of another policy", name);
+  return "";
+}
+
+}  // namespace
+
+void load_parameters(Policy& policy, const State& arrays, const std::string& place) {
+  if (const std::string what = misfit(policy, arrays); !what.empty()) throw InputError(place, "{}", what);
+  std::vector<float> values;
+  for (const Policy::ParameterInfo& info : policy.layout()) {
+    const auto& slice = get<float>(arrays, std::string(prefix) + info.name);
+    values.insert(values.end(), slice.begin(), slice.end());
+  }
+  const auto parameters = policy.parameters();
+  EMPLACE_CHECK(values.size() == parameters.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (std::isfinite(values[i]) != std::isfinite(parameters[i]))
+      throw InputError(place, "parameter {} of the policy is {} where {} is wanted", i, values[i],
+                       std::isfinite(parameters[i]) ? "a finite number" : "an impossible choice");
+  std::ranges::copy(values, parameters.begin());
+  policy.parameters_changed();
+}
+
+Recipe recipe_of(const Checkpoint& checkpoint) {
+  const auto config = checkpoint.attributes.find(config_attribute);
+  if (config == checkpoint.attributes.end())
+    throw InputError("checkpoint", "attribute {} is missing", config_attribute);
+  return make_recipe(ConfigTable::parse_toml(config->second, "checkpoint"));
+}
+
+TrainedPolicy TrainedPolicy::load(const std::string& run) {
+  if (!file_exists(run + "/checkpoint.h5") && !file_exists(run + "/checkpoint.previous.h5"))
+    throw InputError(run, "is not a run folder with a checkpoint (`emplace train` makes them)");
+  Checkpoint checkpoint = load_newest_checkpoint(run);
+  return {run, recipe_of(checkpoint), std::move(checkpoint.arrays)};
+}
+
+Grouping TrainedPolicy::group(const Problem& problem) const {
+  const RecipeOptions& o = recipe_.options;
+  const auto at_most = std::min(static_cast<std::size_t>(o.groups), problem.op_count());
+  return make_grouping(problem, grouping_of(o.grouping, run_), at_most, run_, static_cast<std::uint64_t>(o.seed));
+}
+
+std::unique_ptr<Policy> TrainedPolicy::make(std::span<const PolicyProblem> problems) const {
+  const RecipeOptions& o = recipe_.options;
+  auto policy = find_entry(policies(), o.policy, "policy", run_)
+                    .make(recipe_.policy_options, {problems, o.op_types, static_cast<std::uint64_t>(o.seed)});
+  give(*policy, problems);
+  return policy;
+}
+
+void TrainedPolicy::give(Policy& policy, std::span<const PolicyProblem> problems) const {
+  const auto trained_for = get_scalar<std::uint64_t>(arrays_, device_count_array);
+  for (const PolicyProblem& each : problems)
+    if (each.problem->device_count() != trained_for && !misfit(policy, arrays_).empty())
+      throw InputError(run_, "its policy was trained for {} devices, {} has {}", trained_for, quote(each.problem->name),
+                       each.problem->device_count());
+  load_parameters(policy, arrays_, run_);
+}
+
+Best place_with_policy(const Policy& policy, const PolicyProblem& problem, const PlacerRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  const std::uint64_t a_sample = policy.rounds(0);
+  constexpr std::uint64_t batch = 16;
+  Best best;
+  std::uint64_t evaluations = 0;
+  std::vector<Rollout> rollouts;
+  RollOut next{.seed = request.seed, .update = 0, .samples = 1, .greedy = true, .schedule = request.schedule};
+  const auto draw = [&] {
+    roll_out(policy, *request.evaluator, {&problem, 1}, next, rollouts, [&](const Rollout& rollout) {
+      ++evaluations;
+      if (!best.any || better(rollout.outcome, best.outcome)) best = {true, rollout.placement, rollout.outcome, 0};
+    });
+    if (!request.tell) return;
+    const double share =
+        request.evaluations ? static_cast<double>(evaluations) / static_cast<double>(*request.evaluations) : 0;
+    request.tell({.method = "samples", .progress = share, .evaluations = evaluations, .best = best.outcome});
+  };
+  draw();
+  next.greedy = false;
+  const auto stop = [&] { return request.stop && request.stop(); };
+  while ((request.evaluations || request.seconds) && !stop()) {
+    if (request.seconds && elapsed() >= *request.seconds) break;
+    std::uint64_t affordable = batch;
+    if (request.evaluations)
+      affordable = std::min(batch, (*request.evaluations - std::min(*request.evaluations, evaluations)) / a_sample);
+    if (affordable == 0) break;
+    ++next.update;
+    next.samples = affordable;
+    draw();
+  }
+  best.evaluation = evaluations;
+  return best;
+}
+
+std::string TrainedPolicy::unseen_types(const Problem& problem) const {
+  std::map<std::string, std::size_t> unseen;
+  std::size_t ops = 0;
+  for (const std::string& type : problem.op_types)
+    if (!std::ranges::binary_search(recipe_.options.op_types, type)) {
+      ++unseen[type];
+      ++ops;
+    }
+  if (ops == 0) return "";
+  std::vector<std::string> names;
+  for (const auto& [type, count] : unseen) names.push_back(fmt::format("{} ({})", quote(type), count));
+  return fmt::format("{} ops of types that the policy never saw: {}", ops, join(names, ", "));
+}
+
+}  // namespace emplace

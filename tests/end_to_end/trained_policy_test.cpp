@@ -1,0 +1,95 @@
+// What a training leaves behind goes on: `place --policy RUN` and `train --init RUN`.
+#include <gmock/gmock.h>
+
+#include "emplace/base/files.hpp"
+#include "program.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace::test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string model = "zoo:nmt?layers=2&sequence=4&training=true";
+
+class TrainedPolicies : public testing::Test {
+ protected:
+  std::string trained(const std::string& name, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"train", "configs/recipes/post.toml", "problem=" + model + "@k40x2",
+                                          "evaluations=400", "run=" + (folder_ / name)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto done = emplace_run(arguments);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return folder_ / name;
+  }
+  static json placed(int ranks, const std::string& run, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"place", "--policy", run, model + "@k40x2", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto done = emplace_run(ranks, arguments);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return json::parse(done.out);
+  }
+  static void expect_refused(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message) {
+    const auto done = emplace_run(arguments);
+    EXPECT_EQ(done.exit_code, 2) << done.err;
+    EXPECT_EQ(done.out, "");
+    EXPECT_THAT(done.err, message);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(TrainedPolicies, PlaceTheirLikeliestPlacementAndWithABudgetTheBestOfSamplesToo) {
+  const std::string run = trained("run");
+  const json likeliest = placed(1, run);
+  EXPECT_EQ(likeliest.at("method"), "post");
+  EXPECT_EQ(likeliest.at("evaluations"), 1);
+  const json best = placed(1, run, {"--evaluations", "120"});
+  EXPECT_EQ(best.at("evaluations"), 120);
+  EXPECT_LT(best.at("makespan_ps"), likeliest.at("makespan_ps")) << "119 samples of a young policy find something";
+  const json over_ranks = placed(3, run, {"--evaluations", "120"});
+  EXPECT_EQ(over_ranks.at("ops"), best.at("ops"));
+}
+
+TEST_F(TrainedPolicies, GoOnFromTheirParametersInANewRun) {
+  const std::string run = trained("run");
+  const json before = placed(1, run);
+  // A rate too small to change anything: the parameters of the first run are those of the second.
+  const std::string next = trained("next", {"--init", run, "evaluations=20", "post.learning_rate=1e-30"});
+  EXPECT_EQ(placed(1, next).at("ops"), before.at("ops"));
+  // The new run stands alone: it is resumed without the old one.
+  replace_file(run, run + ".elsewhere");
+  const auto resumed = emplace_run({"train", "--resume", next, "evaluations=40"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+}
+
+TEST_F(TrainedPolicies, AreRefusedForOtherDevicesOtherGraphsAndOtherPolicies) {
+  const std::string run = trained("run");
+  expect_refused({"place", "--policy", run, model + "@k40x4"},
+                 AllOf(HasSubstr("trained for 3 devices"), HasSubstr("has 5")));
+  expect_refused({"place", "--policy", run, "zoo:nmt?layers=2&sequence=5&training=true@k40x2"},
+                 AllOf(HasSubstr("policy/logits is"), HasSubstr("wanted")));
+  expect_refused({"train", "configs/recipes/post.toml", "problem=" + model + "@k40x4", "--init", run},
+                 HasSubstr("trained for 3 devices"));
+  expect_refused({"place", "--policy", folder_ / "nowhere", model + "@k40x2"},
+                 HasSubstr("nowhere: is not a run folder"));
+  expect_refused({"place", "--policy", run, "heft", model + "@k40x2"}, HasSubstr("takes the place of a method"));
+  expect_refused({"place", "--policy", run}, HasSubstr("a problem is missing"));
+  expect_refused({"place", "heft"}, HasSubstr("a problem is missing"));
+  expect_refused({"place"}, HasSubstr("a placer is missing"));
+  expect_refused({"train", "--resume", run, "--init", run}, HasSubstr("--init is for a new run"));
+}
+
+TEST_F(TrainedPolicies, AreRefusedWhenTheirCheckpointIsDamaged) {
+  const std::string run = trained("run");
+  for (const char* name : {"/checkpoint.h5", "/checkpoint.previous.h5"}) {
+    std::string bytes = read_file(run + name);
+    bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+    write_file(run + name, bytes);
+  }
+  expect_refused({"place", "--policy", run, model + "@k40x2"}, HasSubstr("checkpoint.h5"));
+}
+
+}  // namespace
+}  // namespace emplace::test
