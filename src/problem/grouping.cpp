@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
@@ -210,12 +211,18 @@ Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at
   UnitMerger units(problem);
   if (kind != GroupingKind::op) merge_groups(problem, units);
   if (kind == GroupingKind::chain) merge_chains(problem, units);
-  if (colocrl) merge_only_consumers(problem, units, kind == GroupingKind::colocrl_group, max_share);
+  UnitMerger::Join join;
+  std::optional<AcyclicMerger> acyclic;
+  if (colocrl) {
+    acyclic.emplace(problem, units);
+    merge_only_consumers(problem, *acyclic, units, kind == GroupingKind::colocrl_group, max_share);
+    join = [&](std::uint32_t a, std::uint32_t b) { return acyclic->join(a, b); };
+  }
   if (at_most > 0 && units.count() > at_most) {
-    units.merge_until(at_most, exchanges(problem, units));
+    units.merge_until(at_most, exchanges(problem, units), join);
     if (units.count() > at_most)
-      throw InputError(place, "{} groups wanted, but ops that no device can run together leave {}", at_most,
-                       units.count());
+      throw InputError(place, "{} groups wanted, but ops that no device can run together{} leave {}", at_most,
+                       colocrl ? " or that would close a circle" : "", units.count());
   }
   if (colocrl) return numbered_grouping(problem, number_by_dependence(problem, units), units.count());
   return grouping_of_units(problem, units);

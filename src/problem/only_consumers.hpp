@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "acyclic_merger.hpp"
 #include "emplace/problem/problem.hpp"
 #include "unit_merger.hpp"
 
@@ -11,12 +12,10 @@ namespace emplace {
 
 // Joins each op with exactly one distinct consuming op to that consumer's unit; with `repeat`, each unit with exactly
 // one distinct consuming unit, until there is none left.
-// Producers come first, with `repeat` last, where a limit makes that matter. A join is left out if no device could run
-// both, if the joined unit would have more than `max_share` of the total work (each op's fastest time), or if it would
-// close a circle between units: a path from the one to the other through a third. Only units that co-location groups
-// give several ways out need a search for such paths; it is given 1000 passes over the graph in all, and joins that
-// still need one then are left out.
-void merge_only_consumers(const Problem& problem, UnitMerger& units, bool repeat, double max_share);
+// Producers come first, with `repeat` last, where a limit makes that matter. A join is left out where `graph` refuses
+// it, and if the joined unit would have more than `max_share` of the total work. `units` are those of `graph`.
+void merge_only_consumers(const Problem& problem, AcyclicMerger& graph, const UnitMerger& units, bool repeat,
+                          double max_share);
 
 // N: units numbered in topological order of the graph of units, the smallest op first. Where units depend on each other
 // in circles, the one of the first op in topological order goes first.

@@ -64,15 +64,25 @@ std::uint32_t UnitMerger::merge(std::uint32_t a, std::uint32_t b) {
   return a;
 }
 
-void UnitMerger::merge_until(std::size_t at_most, std::vector<std::vector<Exchange>> exchanges) {
+void UnitMerger::merge_until(std::size_t at_most, std::vector<std::vector<Exchange>> exchanges, const Join& join) {
   using Entry = std::pair<Ticks, std::uint32_t>;  // work, root
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> least;
   for (std::uint32_t op = 0; op < parent_.size(); ++op)
     if (find(op) == op) least.emplace(work_[op], op);
   std::vector<Bytes> bytes_to(parent_.size(), -1);
-  std::vector<std::uint32_t> lonely;  // without a neighbour to merge into; that never changes, device sets only shrink
+  std::vector<std::uint32_t> lonely;   // without a neighbour to merge into; that never changes, device sets only shrink
+  std::vector<std::uint32_t> refused;  // by all neighbours; that may change when others merge
+  bool merged = false;
 
-  while (count_ > at_most && !least.empty()) {
+  while (count_ > at_most) {
+    if (least.empty()) {
+      if (refused.empty() || !merged) break;
+      for (const std::uint32_t unit : refused)
+        if (find(unit) == unit) least.emplace(work_[unit], unit);
+      refused.clear();
+      merged = false;
+      continue;
+    }
     const auto [work, unit] = least.top();
     least.pop();
     if (find(unit) != unit || work_[unit] != work) continue;  // merged since it was queued
@@ -90,19 +100,27 @@ void UnitMerger::merge_until(std::size_t at_most, std::vector<std::vector<Exchan
       bytes_to[other] = std::min(total_limit, bytes_to[other] + exchange.bytes);
     }
     list.clear();
+    for (const std::uint32_t other : neighbours) list.push_back({other, bytes_to[other]});
+    std::erase_if(neighbours, [&](std::uint32_t other) { return !compatible(unit, other); });
+    const auto before = [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair(-bytes_to[a], a) < std::pair(-bytes_to[b], b);
+    };
     std::uint32_t best = OpId::none_value;
-    for (const std::uint32_t other : neighbours) {
-      list.push_back({other, bytes_to[other]});
-      const bool more = best == OpId::none_value || bytes_to[other] > bytes_to[best] ||
-                        (bytes_to[other] == bytes_to[best] && other < best);
-      if (more && compatible(unit, other)) best = other;
+    if (!join) {
+      const auto found = std::ranges::min_element(neighbours, before);
+      if (found != neighbours.end()) merge(unit, best = *found);
+    } else {
+      std::ranges::sort(neighbours, before);
+      const auto found = std::ranges::find_if(neighbours, [&](std::uint32_t other) { return join(unit, other); });
+      if (found != neighbours.end()) best = *found;
     }
-    for (const std::uint32_t other : neighbours) bytes_to[other] = -1;
+    for (const Exchange& exchange : list) bytes_to[exchange.other] = -1;
     if (best == OpId::none_value) {
-      lonely.push_back(unit);
+      (neighbours.empty() ? lonely : refused).push_back(unit);
       continue;
     }
-    const std::uint32_t root = merge(unit, best);
+    merged = true;
+    const std::uint32_t root = find(unit);
     std::vector<Exchange>& into = exchanges[root];
     std::vector<Exchange>& from = exchanges[root == unit ? best : unit];
     if (into.size() < from.size()) std::swap(into, from);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "emplace/problem/problem.hpp"
@@ -29,8 +30,10 @@ class UnitMerger {
     Bytes bytes;
   };
   // Merges the unit of least work (ties: smaller root) into the compatible neighbour of most bytes (ties: smaller root)
-  // until `at_most` units remain or nothing can be merged. `exchanges` by root.
-  void merge_until(std::size_t at_most, std::vector<std::vector<Exchange>> exchanges);
+  // until `at_most` units remain or nothing can be merged. `exchanges` by root. `join` merges two compatible units or
+  // refuses to; after a refusal the next neighbour is tried.
+  using Join = std::function<bool(std::uint32_t root_a, std::uint32_t root_b)>;
+  void merge_until(std::size_t at_most, std::vector<std::vector<Exchange>> exchanges, const Join& join = {});
 
   // N: units numbered by their first op in `topological`.
   [[nodiscard]] std::vector<std::uint32_t> numbering(const std::vector<std::uint32_t>& topological) const;

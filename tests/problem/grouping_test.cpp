@@ -256,6 +256,20 @@ TEST(Grouping, AtMostReachesEveryCountWhereAllDevicesRunEverything) {
   }));
 }
 
+TEST(Grouping, ColocrlReachesEveryCountWithoutACircle) {
+  EXPECT_TRUE(rc::check("exactly min(units, at_most) units, in topological order", [] {
+    const auto ops = *rc::gen::inRange<std::size_t>(1, 30);
+    const Problem p = random_problem(ops, 1, *rc::gen::arbitrary<std::uint64_t>(), 0);
+    const auto at_most = *rc::gen::inRange<std::size_t>(1, ops + 1);
+    const std::size_t units = make_grouping(p, GroupingKind::colocrl).count();
+    const Grouping merged = make_grouping(p, GroupingKind::colocrl, at_most);
+    RC_ASSERT(merged.count() == std::min(units, at_most));
+    for (std::uint32_t tensor = 0; tensor < p.tensor_count(); ++tensor)
+      for (const std::uint32_t consumer : p.consumers[tensor])
+        RC_ASSERT(merged.unit_of_op[p.producer[tensor].index()] <= merged.unit_of_op[consumer]);
+  }));
+}
+
 // Two chains of four ops, one on each device: units merge along them, never across, although {3, 4} exchange as much.
 TEST(Grouping, CoarsenedInPlaceKeepsToDevices) {
   std::vector<TinyOp> each;

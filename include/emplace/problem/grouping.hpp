@@ -53,8 +53,9 @@ struct Grouping {
 };
 
 // `at_most` above 0: units are merged further, the one of least work into the neighbour with which it exchanges most
-// bytes (Placeto sheet, section 2.1; here merged units may depend on each other in circles), until at most that many
-// remain; units without a neighbour to merge into join each other. Work is an op's time averaged over the devices that
+// bytes (Placeto sheet, section 2.1), until at most that many remain; units without a neighbour to merge into join each
+// other. Merged units may depend on each other in circles, but for those of colocrl, which never do unless co-location
+// groups close one. Work is an op's time averaged over the devices that
 // can run it. Near-linear time: a unit is looked at only as the one of least work, and each merge doubles that.
 //
 // No merge, of a chain or otherwise, leaves a unit without a device that can run it: chains are cut there, from the

@@ -1,0 +1,86 @@
+#include "acyclic_merger.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace emplace {
+
+AcyclicMerger::AcyclicMerger(const Problem& problem, UnitMerger& units)
+    : units_(units),
+      after_(problem.op_count()),
+      work_(problem.op_count(), 0),
+      mark_(problem.op_count(), 0),
+      visits_left_(1000 * (problem.op_count() + problem.edge_count())) {
+  for (std::uint32_t op = 0; op < problem.op_count(); ++op) {
+    Ticks fastest = cannot_run;
+    for (std::size_t d = 0; d < problem.device_count(); ++d) {
+      const Ticks time = problem.time(OpId{op}, DeviceId{d});
+      if (time != cannot_run && (fastest == cannot_run || time < fastest)) fastest = time;
+    }
+    const std::uint32_t root = units.find(op);
+    work_[root] += static_cast<double>(fastest);
+    total_work_ += static_cast<double>(fastest);
+    for (const std::uint32_t tensor : problem.outputs[op])
+      for (const std::uint32_t consumer : problem.consumers[tensor]) after_[root].push_back(consumer);
+  }
+}
+
+const std::vector<std::uint32_t>& AcyclicMerger::consumers(std::uint32_t root) {
+  std::vector<std::uint32_t>& list = after_[root];
+  ++now_;
+  std::size_t kept = 0;
+  for (const std::uint32_t op : list) {
+    const std::uint32_t other = units_.find(op);
+    if (other == root || mark_[other] == now_) continue;
+    mark_[other] = now_;
+    list[kept++] = other;
+  }
+  list.resize(kept);
+  return list;
+}
+
+bool AcyclicMerger::join(std::uint32_t a, std::uint32_t b, double most_work) {
+  a = units_.find(a);
+  b = units_.find(b);
+  if (a == b) return false;
+  const double work = work_[a] + work_[b];
+  if (work > most_work || !units_.compatible(a, b) || closes_circle(a, b)) return false;
+  const std::uint32_t root = units_.merge(a, b);
+  std::vector<std::uint32_t>& into = after_[root];
+  std::vector<std::uint32_t>& from = after_[root == a ? b : a];
+  if (into.size() < from.size()) std::swap(into, from);
+  into.insert(into.end(), from.begin(), from.end());
+  std::vector<std::uint32_t>().swap(from);
+  work_[root] = work;
+  return true;
+}
+
+bool AcyclicMerger::closes_circle(std::uint32_t a, std::uint32_t b) {
+  return has_path_around(a, b) || has_path_around(b, a);
+}
+
+bool AcyclicMerger::has_path_around(std::uint32_t from, std::uint32_t to) {
+  std::vector<std::uint32_t> waiting;
+  for (const std::uint32_t other : consumers(from))
+    if (other != to) waiting.push_back(other);
+  if (waiting.empty()) return false;
+  const std::uint64_t seen = ++now_;
+  mark_[from] = seen;
+  for (const std::uint32_t unit : waiting) mark_[unit] = seen;
+  while (!waiting.empty()) {
+    const std::uint32_t unit = waiting.back();
+    waiting.pop_back();
+    if (visits_left_ < after_[unit].size()) return true;
+    visits_left_ -= after_[unit].size();
+    for (const std::uint32_t op : after_[unit]) {
+      const std::uint32_t other = units_.find(op);
+      if (other == to) return true;
+      if (mark_[other] == seen) continue;
+      mark_[other] = seen;
+      waiting.push_back(other);
+    }
+  }
+  return false;
+}
+
+}  // namespace emplace
