@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "emplace/base/error.hpp"
+#include "kernels.hpp"
 
 namespace emplace::nn {
 
@@ -14,19 +15,17 @@ template <class T>
 void normalize_row(std::span<const T> scores, std::span<const std::uint8_t> allowed, std::span<T> p, double& entropy,
                    double& log_normalizer) {
   constexpr T none = -std::numeric_limits<T>::infinity();
-  T largest = none;
   for (std::size_t d = 0; d < p.size(); ++d) {
     p[d] = allowed.empty() || allowed[d] != 0 ? scores[d] : none;
     EMPLACE_CHECK(p[d] < std::numeric_limits<T>::infinity(), "a logit of {}", p[d]);
-    largest = p[d] > largest ? p[d] : largest;
   }
+  const T largest = kernels<T>().largest(p.data(), p.size());
   EMPLACE_CHECK(largest > none, "a row of logits without any allowed column");
+  kernels<T>().exp_less(p.data(), largest, p.data(), p.size());
   double sum = 0, along = 0;
-  for (T& value : p) {
-    const T below = value - largest;
-    value = std::exp(below);
-    sum += value;
-    along += value > 0 ? static_cast<double>(value) * below : 0.0;
+  for (std::size_t d = 0; d < p.size(); ++d) {
+    sum += p[d];
+    along += p[d] > 0 ? static_cast<double>(p[d]) * (scores[d] - largest) : 0.0;
   }
   for (T& value : p) value = static_cast<T>(value / sum);
   log_normalizer = largest + std::log(sum);

@@ -10,17 +10,18 @@
 namespace emplace::nn {
 
 template <class T>
-LinearStep<T>::LinearStep(Tape<T>&, Matrix<const T> weight, Matrix<const T> bias, Activation activation)
+LinearStep<T>::LinearStep(Tape<T>& tape, Matrix<const T> weight, Matrix<const T> bias, Activation activation)
     : weight_(weight), bias_(bias), activation_(activation) {
   const Shape shapes[] = {weight.shape(), bias.shape()};
   if (bias.size() > 0 && bias.shape() != Shape{1, weight.columns}) wrong_shapes("LinearStep", shapes);
+  packed_ = pack<T>(tape, weight).data;
 }
 
 template <class T>
 void LinearStep<T>::operator()(Matrix<const T> x, Matrix<T> y) const {
   if (bias_.size() > 0)
     for (std::size_t r = 0; r < y.rows; ++r) std::ranges::copy(bias_.all(), y.row(r).begin());
-  multiply<T>(x, weight_, y, bias_.size() > 0 ? Into::add : Into::overwrite);
+  multiply<T>(x, Packed<T>{packed_, weight_.rows, weight_.columns}, y, bias_.size() > 0 ? Into::add : Into::overwrite);
   activate_all(activation_, y.all());
 }
 
@@ -33,6 +34,7 @@ LstmStep<T>::LstmStep(Tape<T>& tape, Matrix<const T> weight, Matrix<const T> bia
   if (weight.columns != 4 * h || weight.rows < h || (bias.size() > 0 && bias.shape() != Shape{1, 4 * h}) ||
       (forget_bias.size() > 0 && forget_bias.size() != 1))
     wrong_shapes("LstmStep", shapes);
+  packed_ = pack<T>(tape, weight).data;
   start_ = tape.matrix(1, 4 * h);
   std::ranges::fill(start_.all(), T{0});
   if (bias.size() > 0) std::ranges::copy(bias.all(), start_.data);
@@ -53,7 +55,7 @@ void LstmStep<T>::operator()(Matrix<const T> x, Matrix<T> hidden, Matrix<T> cell
     std::ranges::copy(hidden.row(b), std::ranges::copy(x.row(b), inputs_.row(b).begin()).out);
     std::ranges::copy(start_.all(), gates_.row(b).begin());
   }
-  multiply<T>(inputs_, weight_, gates_, Into::add);
+  multiply<T>(inputs_, Packed<T>{packed_, weight_.rows, weight_.columns}, gates_, Into::add);
   lstm_cell(gates_, cell.data, cell.data, squashed_.data, hidden.data, state.columns);
 }
 
@@ -72,6 +74,7 @@ AttentionStep<T>::AttentionStep(Tape<T>& tape, Matrix<const T> keys, Matrix<cons
   sides_->queries = make_side(tape, batch, keys.columns);
   sides_->keys = make_side(tape, keys.rows, keys.columns);
   set_side(sides_->keys, keys);
+  packed_ = pack<T>(tape, memory).data;
 }
 
 template <class T>
@@ -82,7 +85,7 @@ void AttentionStep<T>::operator()(Matrix<const T> query, Matrix<T> context) cons
   set_side(sides_->queries, query);
   attention_scores(sides_->queries, sides_->keys, v_.data, weights_);
   softmax_rows(weights_);
-  multiply<T>(weights_, memory_, context, Into::overwrite);
+  multiply<T>(weights_, Packed<T>{packed_, memory_.rows, memory_.columns}, context, Into::overwrite);
 }
 
 template class LinearStep<float>;

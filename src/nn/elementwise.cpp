@@ -1,7 +1,8 @@
 #include "elementwise.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "kernels.hpp"
 
 namespace emplace::nn {
 
@@ -12,12 +13,8 @@ void activate_all(Activation activation, std::span<T> values) {
     case Activation::relu:
       for (T& v : values) v = v > 0 ? v : T{0};
       return;
-    case Activation::tanh:
-      for (T& v : values) v = std::tanh(v);
-      return;
-    case Activation::sigmoid:
-      for (T& v : values) v = 1 / (1 + std::exp(-v));
-      return;
+    case Activation::tanh: return kernels<T>().tanh(values.data(), values.size());
+    case Activation::sigmoid: return kernels<T>().sigmoid(values.data(), values.size());
   }
 }
 

@@ -53,18 +53,22 @@ class FeedingDecoder final : public Op<T> {
       for (std::size_t b = 0; b < batch_; ++b) std::ranges::copy(inputs.hidden.row(b), first_.row(b).begin() + e);
 
     inputs.gate_sums(gates_);
+    const Packed<T> recurrent = pack<T>(tape, inputs.recurrent), to_query = pack<T>(tape, in[query_weight]);
+    const Packed<T> remembered = pack<T>(tape, in[memory]);
+    bool backwards = false;
     for (std::size_t at = 0; at < rows; at += batch_) {
+      backwards = !backwards;
       const Matrix<T> gates = gates_.middle(at, batch_), state = states.middle(at, batch_);
       if (at > 0 || inputs.hidden.data != nullptr)
-        multiply<T>(state_before(states, at), inputs.recurrent, gates, Into::add);
+        multiply<T>(state_before(states, at), recurrent, gates, Into::add, backwards);
       lstm_cell(gates, cell_before(inputs, at), cells_.row(at).data(), squashed_.row(at).data(), state.data + e, e + h);
       const Matrix<T> raw = raw_queries_.middle(at, batch_), weights = weights_.middle(at, batch_);
-      multiply<T>(Strided<const T>(state).column_block(e, h), in[query_weight], raw, Into::overwrite);
+      multiply<T>(Strided<const T>(state).column_block(e, h), to_query, raw, Into::overwrite, backwards);
       Side<T> query = side_at(at);
       set_side<T>(query, raw);
       attention_scores(query, keys_, in[score_vector].data, weights);
       softmax_rows(weights);
-      multiply<T>(weights, in[memory], Strided<T>(state).column_block(0, e), Into::overwrite);
+      multiply<T>(weights, remembered, Strided<T>(state).column_block(0, e), Into::overwrite, backwards);
     }
   }
 
@@ -77,22 +81,26 @@ class FeedingDecoder final : public Op<T> {
     const Matrix<T> d_state = tape.matrix(batch_, e + h), d_cell = tape.matrix(batch_, h);
     for (const Matrix<T>& zeroed : {d_queries, d_state, d_cell}) std::ranges::fill(zeroed.all(), T{0});
 
+    const Packed<T> recurrent = pack<T>(tape, inputs.recurrent.transposed());
+    const Packed<T> from_query = pack<T>(tape, Strided<const T>(in[query_weight]).transposed());
+    const Packed<T> remembered = pack<T>(tape, Strided<const T>(in[memory]).transposed());
+    bool backwards = false;
     for (std::size_t at = rows; at > 0;) {
       at -= batch_;
+      backwards = !backwards;
       add_all<T>(d_result.middle(at, batch_).all(), d_state.all());
       const Matrix<T> context = d_context.middle(at, batch_), query = d_queries.middle(at, batch_);
       for (std::size_t b = 0; b < batch_; ++b) std::ranges::copy(d_state.row(b).first(e), context.row(b).begin());
-      multiply<T>(context, Strided<const T>(in[memory]).transposed(), d_scores, Into::overwrite);
+      multiply<T>(context, remembered, d_scores, Into::overwrite, backwards);
       softmax_rows_backward<T>(weights_.middle(at, batch_), d_scores, d_scores);
       attention_scores_backward<T>(side_at(at), keys_, in[score_vector].data, d_scores, query, d_in[keys],
                                    d_in[score_vector].data);
-      multiply<T>(query, Strided<const T>(in[query_weight]).transposed(), Strided<T>(d_state).column_block(e, h),
-                  Into::add);
+      multiply<T>(query, from_query, Strided<T>(d_state).column_block(e, h), Into::add, backwards);
       const Matrix<T> d_sums = d_gates.middle(at, batch_);
       lstm_cell_backward<T>(gates_.middle(at, batch_), cell_before(inputs, at), squashed_.row(at).data(),
                             d_state.data + e, e + h, d_sums, d_cell.data);
       if (at > 0 || d_in[lstm_hidden].data != nullptr)
-        multiply<T>(d_sums, inputs.recurrent.transposed(), d_state, Into::overwrite);
+        multiply<T>(d_sums, recurrent, d_state, Into::overwrite, backwards);
     }
     if (d_in[lstm_hidden].data != nullptr)
       for (std::size_t b = 0; b < batch_; ++b) add_all<T>(d_state.row(b).subspan(e), d_in[lstm_hidden].row(b));

@@ -1,55 +1,70 @@
 #include "gemm.hpp"
 
-#include <Eigen/Core>
-#include <type_traits>
+#include <algorithm>
 
 #include "emplace/base/error.hpp"
+#include "kernels.hpp"
 
 namespace emplace::nn {
 
 namespace {
 
-template <class T, int Order>
-using Dense = Eigen::Matrix<std::remove_const_t<T>, Eigen::Dynamic, Eigen::Dynamic, Order>;
-template <class T, int Order>
-using View =
-    Eigen::Map<std::conditional_t<std::is_const_v<T>, const Dense<T, Order>, Dense<T, Order>>, 0, Eigen::OuterStride<>>;
+// Rows of the right side that are packed at a time: a panel of them stays in the first-level cache.
+constexpr std::size_t block_depth = 256;
 
-template <class A, class B, class T>
-void product(const A& a, const B& b, Strided<T> c, Into into) {
-  View<T, Eigen::RowMajor> result(c.data, static_cast<Eigen::Index>(c.rows), static_cast<Eigen::Index>(c.columns),
-                                  Eigen::OuterStride<>(static_cast<Eigen::Index>(c.row_stride)));
-  if (into == Into::add)
-    result.noalias() += a * b;
-  else
-    result.noalias() = a * b;
+template <class T>
+KernelMatrix<T> kernel_matrix(Strided<const T> m) {
+  EMPLACE_CHECK(m.row_stride == 1 || m.column_stride == 1);
+  return {m.data, m.row_stride, m.column_stride};
 }
 
-// Calls f with the map that fits the order of the matrix.
-template <class T, class F>
-void with_map(Strided<const T> m, F f) {
-  const auto rows = static_cast<Eigen::Index>(m.rows);
-  const auto columns = static_cast<Eigen::Index>(m.columns);
-  if (m.column_stride == 1) {
-    f(View<const T, Eigen::RowMajor>(m.data, rows, columns,
-                                     Eigen::OuterStride<>(static_cast<Eigen::Index>(m.row_stride))));
-  } else {
-    EMPLACE_CHECK(m.row_stride == 1);
-    f(View<const T, Eigen::ColMajor>(m.data, rows, columns,
-                                     Eigen::OuterStride<>(static_cast<Eigen::Index>(m.column_stride))));
-  }
+template <class T>
+void check(Strided<const T> a, std::size_t k, std::size_t n, Strided<T> c) {
+  EMPLACE_CHECK(a.rows == c.rows && a.columns == k && n == c.columns && c.column_stride == 1,
+                "{} x {} times {} x {} into {} x {}", a.rows, a.columns, k, n, c.rows, c.columns);
 }
 
 }  // namespace
 
 template <class T>
 void multiply(Strided<const T> a, Strided<const T> b, Strided<T> c, Into into) {
-  EMPLACE_CHECK(a.rows == c.rows && a.columns == b.rows && b.columns == c.columns && c.column_stride == 1,
-                "{} x {} times {} x {} into {} x {}", a.rows, a.columns, b.rows, b.columns, c.rows, c.columns);
-  with_map<T>(a, [&](const auto& left) { with_map<T>(b, [&](const auto& right) { product(left, right, c, into); }); });
+  check(a, b.rows, b.columns, c);
+  if (b.rows == 0 && into == Into::overwrite)
+    for (std::size_t r = 0; r < c.rows; ++r) std::fill_n(c.data + r * c.row_stride, c.columns, T{0});
+  const Kernels<T>& kernel = kernels<T>();
+  static thread_local Arena scratch;  // for packing, kept from call to call
+  scratch.clear();
+  const std::size_t size = kernel.packed_size(std::min(b.rows, block_depth), b.columns);
+  T* const packed = static_cast<T*>(scratch.bytes(size * sizeof(T), 64));
+  for (std::size_t begin = 0; begin < b.rows; begin += block_depth) {
+    const std::size_t depth = std::min(block_depth, b.rows - begin);
+    kernel.pack(kernel_matrix(b.row_block(begin, depth)), depth, b.columns, packed);
+    kernel.product(kernel_matrix(a.column_block(begin, depth)), a.rows, depth, packed, b.columns, c.data, c.row_stride,
+                   begin > 0 || into == Into::add, false);
+  }
 }
 
-template void multiply<float>(Strided<const float>, Strided<const float>, Strided<float>, Into);
-template void multiply<double>(Strided<const double>, Strided<const double>, Strided<double>, Into);
+template <class T>
+Packed<T> pack(Tape<T>& tape, Strided<const T> b) {
+  const Kernels<T>& kernel = kernels<T>();
+  T* const packed = tape.template array<T>(kernel.packed_size(b.rows, b.columns)).data();
+  kernel.pack(kernel_matrix(b), b.rows, b.columns, packed);
+  return {packed, b.rows, b.columns};
+}
+
+template <class T>
+void multiply(Strided<const T> a, const Packed<T>& b, Strided<T> c, Into into, bool backwards) {
+  check(a, b.rows, b.columns, c);
+  kernels<T>().product(kernel_matrix(a), a.rows, b.rows, b.data, b.columns, c.data, c.row_stride, into == Into::add,
+                       backwards);
+}
+
+#define EMPLACE_INSTANTIATE(T)                                                     \
+  template void multiply<T>(Strided<const T>, Strided<const T>, Strided<T>, Into); \
+  template Packed<T> pack<T>(Tape<T>&, Strided<const T>);                          \
+  template void multiply<T>(Strided<const T>, const Packed<T>&, Strided<T>, Into, bool);
+EMPLACE_INSTANTIATE(float)
+EMPLACE_INSTANTIATE(double)
+#undef EMPLACE_INSTANTIATE
 
 }  // namespace emplace::nn

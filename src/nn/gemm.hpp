@@ -47,8 +47,21 @@ struct Strided {
 
 enum class Into : bool { overwrite, add };
 
-// c = a b or c += a b; the rows of c are contiguous.
+// c = a b or c += a b; the rows of c are contiguous, and the rows or the columns of a and of b.
 template <class T>
 void multiply(Strided<const T> a, Strided<const T> b, Strided<T> c, Into into);
+
+// The right side of several products, in the order in which they read it.
+template <class T>
+struct Packed {
+  const T* data = nullptr;
+  std::size_t rows = 0, columns = 0;
+};
+// In the tape's memory, until its next step or, inside backward(), the end of that.
+template <class T>
+Packed<T> pack(Tape<T>& tape, Strided<const T> b);
+// Where products with a large right side follow each other, every other one should go backwards.
+template <class T>
+void multiply(Strided<const T> a, const Packed<T>& b, Strided<T> c, Into into, bool backwards = false);
 
 }  // namespace emplace::nn

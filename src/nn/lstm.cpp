@@ -34,11 +34,12 @@ class Lstm final : public Op<T> {
     cells_ = tape.matrix(in[0].rows, h);
     squashed_ = tape.matrix(in[0].rows, h);
     inputs.gate_sums(gates_);
+    const Packed<T> recurrent = pack<T>(tape, inputs.recurrent);
     for (std::size_t s = 0; s < steps; ++s) {
       const std::size_t at = row(s, steps);
       const Matrix<T> gates = gates_.middle(at, batch);
       const Matrix<const T> hidden = s == 0 ? inputs.hidden : result.middle(row(s - 1, steps), batch);
-      if (hidden.data != nullptr) multiply<T>(hidden, inputs.recurrent, gates, Into::add);
+      if (hidden.data != nullptr) multiply<T>(hidden, recurrent, gates, Into::add, s % 2 == 1);
       lstm_cell(gates, cell_before(inputs, s, steps), cells_.row(at).data(), squashed_.row(at).data(),
                 result.row(at).data(), h);
     }
@@ -52,6 +53,7 @@ class Lstm final : public Op<T> {
     const Matrix<T> d_gates = tape.matrix(in[0].rows, 4 * h);
     const Matrix<T> d_hidden = tape.matrix(batch, h);  // from the step after
     const Matrix<T> d_cell = tape.matrix(batch, h);
+    const Packed<T> turned = pack<T>(tape, inputs.recurrent.transposed());
     std::ranges::fill(d_hidden.all(), T{0});
     std::ranges::copy(d_result.middle(in[0].rows, batch).all(), d_cell.data);
     for (std::size_t s = steps; s-- > 0;) {
@@ -60,7 +62,7 @@ class Lstm final : public Op<T> {
       lstm_cell_backward<T>(gates_.middle(at, batch), cell_before(inputs, s, steps), squashed_.row(at).data(),
                             d_hidden.data, h, d_gates.middle(at, batch), d_cell.data);
       if (s > 0 || d_in[lstm_hidden].data != nullptr)
-        multiply<T>(d_gates.middle(at, batch), inputs.recurrent.transposed(), d_hidden, Into::overwrite);
+        multiply<T>(d_gates.middle(at, batch), turned, d_hidden, Into::overwrite, s % 2 == 1);
     }
     if (d_in[lstm_hidden].data != nullptr) add_all<T>(d_hidden.all(), d_in[lstm_hidden].all());
     if (d_in[lstm_cell_start].data != nullptr) add_all<T>(d_cell.all(), d_in[lstm_cell_start].all());

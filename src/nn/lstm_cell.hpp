@@ -12,7 +12,9 @@ template <class T>
 void lstm_cell(Matrix<T> gates, const T* before, T* cell, T* squashed, T* hidden, std::size_t hidden_stride);
 
 // In: the gates and tanh(c) of lstm_cell, d_hidden (rows `d_stride` apart) and d_cell (B x H). Out: d_gates B x 4H, the
-// gradient by the sums; d_cell becomes that of the former c.
+// gradient by the sums; d_cell becomes that of the former c:
+//   do = dh tanh(c);  dc += dh o (1 - tanh(c)^2);  di = dc g;  df = dc before;  dg = dc i;  dbefore = dc f
+//   by the sums: times i (1 - i), f (1 - f), o (1 - o), 1 - g^2
 template <class T>
 void lstm_cell_backward(Matrix<const T> gates, const T* before, const T* squashed, const T* d_hidden,
                         std::size_t d_stride, Matrix<T> d_gates, T* d_cell);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
+#include "kernels.hpp"
 
 namespace emplace::nn {
 
@@ -58,18 +59,16 @@ bool Optimizer::compute(std::span<const float> parameters, std::span<const float
   float* const v = next_second_.data();
   if (options_.optimizer == "adam") {
     const auto t = static_cast<double>(step_ + 1);
-    const auto keep1 = static_cast<float>(options_.beta1), keep2 = static_cast<float>(options_.beta2);
-    const auto take1 = static_cast<float>(1 - options_.beta1), take2 = static_cast<float>(1 - options_.beta2);
-    // The bias corrections, folded into the rate and epsilon.
+    // The bias corrections are folded into the rate and epsilon.
     const double root = std::sqrt(1 - std::pow(options_.beta2, t));
-    const auto scale = static_cast<float>(rate * root / (1 - std::pow(options_.beta1, t)));
-    const auto epsilon = static_cast<float>(options_.epsilon * root);
-    for (std::size_t i = 0; i < n; ++i) {
-      const float slope = factor * g[i];
-      m[i] = keep1 * first_[i] + take1 * slope;
-      v[i] = keep2 * second_[i] + take2 * (slope * slope);
-      next[i] = p[i] - scale * m[i] / (std::sqrt(v[i]) + epsilon);
-    }
+    const AdamStep step{.factor = factor,
+                        .keep1 = static_cast<float>(options_.beta1),
+                        .take1 = static_cast<float>(1 - options_.beta1),
+                        .keep2 = static_cast<float>(options_.beta2),
+                        .take2 = static_cast<float>(1 - options_.beta2),
+                        .scale = static_cast<float>(rate * root / (1 - std::pow(options_.beta1, t))),
+                        .epsilon = static_cast<float>(options_.epsilon * root)};
+    kernels<float>().adam(step, p, g, first_.data(), second_.data(), next, m, v, n);
   } else if (options_.optimizer == "rmsprop") {
     const auto keep = static_cast<float>(options_.rho), take = static_cast<float>(1 - options_.rho);
     const auto momentum = static_cast<float>(options_.momentum), scale = static_cast<float>(rate);

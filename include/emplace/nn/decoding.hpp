@@ -17,6 +17,7 @@ class LinearStep {
 
  private:
   Matrix<const T> weight_, bias_;
+  const T* packed_;  // as its products read it
   Activation activation_;
 };
 
@@ -30,6 +31,7 @@ class LstmStep {
 
  private:
   Matrix<const T> weight_;
+  const T* packed_;
   Matrix<T> start_;   // 1 x 4H: all biases
   Matrix<T> inputs_;  // B x (F + H)
   Matrix<T> gates_, squashed_;
@@ -46,6 +48,7 @@ class AttentionStep {
   struct Sides;
   Sides* sides_;
   Matrix<const T> memory_, v_;
+  const T* packed_;    // the memory
   Matrix<T> weights_;  // B x M
 };
 

@@ -1,0 +1,32 @@
+// All inner loops compiled for one instruction set, as a table.
+#pragma once
+
+#include "cell_lanes.hpp"
+#include "kernels.hpp"
+#include "product_lanes.hpp"
+#include "score_lanes.hpp"
+
+namespace emplace::nn {
+namespace {
+
+template <class T>
+constexpr Kernels<T> kernel_table = {
+    .packed_size = packed_size<T>,
+    .pack = pack<T>,
+    .product = product<T>,
+    .tanh = tanh_all<T>,
+    .sigmoid = sigmoid_all<T>,
+    .exp_less = exp_less<T>,
+    .exp_twice = exp_twice<T>,
+    .cell = cell_row<T>,
+    .cell_backward = cell_backward_row<T>,
+    .scores = scores<T>,
+    .scores_backward = scores_backward<T>,
+    .sum = sum_all<T>,
+    .largest = largest_of<T>,
+    .dot = dot_all<T>,
+    .adam = adam,
+};
+
+}  // namespace
+}  // namespace emplace::nn

@@ -1,0 +1,80 @@
+// The inner loops behind the ops, as a table for each instruction set. Pointers and counts only: what is compiled for
+// one instruction set must not share inline functions with the rest of the program.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace emplace::nn {
+
+// A matrix element (i, j) is at data[i * row_step + j * column_step]; one of the steps is 1.
+template <class T>
+struct KernelMatrix {
+  const T* data;
+  std::size_t row_step, column_step;
+};
+
+// Keys or queries of attention: see scores.hpp.
+template <class T>
+struct KernelSide {
+  const T* raw;
+  const T* exponential;
+  const std::uint8_t* large;
+  std::size_t rows;
+};
+
+// As in the formulas of optimizer.hpp; factor clips the gradient, scale and epsilon hold the corrections.
+struct AdamStep {
+  float factor, keep1, take1, keep2, take2, scale, epsilon;
+};
+
+template <class T>
+struct Kernels {
+  // Elements of the packed form of a k x n matrix, and that form, which product() takes as its right side.
+  std::size_t (*packed_size)(std::size_t k, std::size_t n);
+  void (*pack)(KernelMatrix<T> b, std::size_t k, std::size_t n, T* packed);
+  // c (m x n, rows c_step apart) = or += a (m x k) b. `backwards` takes the columns from the last ones on, which
+  // changes no bit: what was read last is still in the cache.
+  void (*product)(KernelMatrix<T> a, std::size_t m, std::size_t k, const T* packed, std::size_t n, T* c,
+                  std::size_t c_step, bool add, bool backwards);
+
+  void (*tanh)(T* values, std::size_t n);
+  void (*sigmoid)(T* values, std::size_t n);
+  // out = e^(values - offset); 0 for -infinity.
+  void (*exp_less)(const T* values, T offset, T* out, std::size_t n);
+  // out = e^(2 values).
+  void (*exp_twice)(const T* values, T* out, std::size_t n);
+
+  // See lstm_cell.hpp; h columns of one row.
+  void (*cell)(T* gates, const T* before, T* cell, T* squashed, T* hidden, std::size_t h);
+  void (*cell_backward)(const T* gates, const T* before, const T* squashed, const T* d_hidden, T* d_gates, T* d_cell,
+                        std::size_t h);
+
+  // See scores.hpp; keys and queries of `width` columns. d_keys and d_v may be null.
+  void (*scores)(KernelSide<T> queries, KernelSide<T> keys, const T* v, std::size_t width, T* scores);
+  void (*scores_backward)(KernelSide<T> queries, KernelSide<T> keys, const T* v, std::size_t width, const T* d_scores,
+                          T* d_queries, T* d_keys, T* d_v);
+  // Of n values, n > 0: the sum, the largest, the sum of a b.
+  T (*sum)(const T* values, std::size_t n);
+  T (*largest)(const T* values, std::size_t n);
+  T (*dot)(const T* a, const T* b, std::size_t n);
+
+  void (*adam)(const AdamStep& step, const float* p, const float* g, const float* first, const float* second,
+               float* next, float* next_first, float* next_second, std::size_t n);
+};
+
+// Those of the set in use.
+template <class T>
+const Kernels<T>& kernels();
+
+// One for each instruction set that the program was built for.
+template <class T>
+const Kernels<T>& kernels_reference();
+template <class T>
+const Kernels<T>& kernels_plain();
+template <class T>
+const Kernels<T>& kernels_avx2();
+template <class T>
+const Kernels<T>& kernels_avx512();
+
+}  // namespace emplace::nn

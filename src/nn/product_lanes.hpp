@@ -1,0 +1,162 @@
+// The matrix product of one instruction set (see lanes.hpp). The right side is packed into panels of two vectors of
+// columns, k rows each; a tile of some rows and panels stays in registers while k runs from the first to the last.
+// Every element is one chain of fused multiply-adds in the order of k, whatever the tiles are.
+#pragma once
+
+#include "kernels.hpp"
+#include "lanes.hpp"
+
+namespace emplace::nn {
+namespace {
+
+template <class T>
+inline constexpr std::size_t panel = 2 * width<T>;  // columns
+
+// The most rows of a tile, and how many panels it has where it has few rows: enough accumulators to hide the latency of
+// the multiply-adds, and not more than there are registers.
+#if defined(__AVX512F__)
+inline constexpr std::size_t tile_rows = 12;
+constexpr std::size_t panels_of(std::size_t rows) { return rows <= 2 ? 4 : rows <= 4 ? 2 : 1; }
+#elif defined(__AVX2__)
+inline constexpr std::size_t tile_rows = 6;
+constexpr std::size_t panels_of(std::size_t rows) { return rows == 1 ? 4 : rows <= 3 ? 2 : 1; }
+#else
+inline constexpr std::size_t tile_rows = 4;
+constexpr std::size_t panels_of(std::size_t rows) { return rows == 1 ? 2 : 1; }
+#endif
+// Rows that share a block of the left side in the second-level cache.
+inline constexpr std::size_t block_rows = 192;
+
+template <class T>
+std::size_t packed_size(std::size_t k, std::size_t n) {
+  return (n + panel<T> - 1) / panel<T> * panel<T> * k;
+}
+
+template <class T>
+void pack(KernelMatrix<T> b, std::size_t k, std::size_t n, T* packed) {
+  for (std::size_t begin = 0; begin < n; begin += panel<T>, packed += k * panel<T>) {
+    const std::size_t columns = n - begin < panel<T> ? n - begin : panel<T>;
+    const T* const from = b.data + begin * b.column_step;
+    if (columns < panel<T>)
+      for (std::size_t i = 0; i < k * panel<T>; ++i) packed[i] = 0;
+    if (b.column_step != 1) {
+      for (std::size_t j = 0; j < columns; ++j)
+        for (std::size_t i = 0; i < k; ++i) packed[i * panel<T> + j] = from[j * b.column_step + i * b.row_step];
+    } else if (columns == panel<T>) {
+      for (std::size_t i = 0; i < k; ++i) {
+        store(packed + i * panel<T>, load(from + i * b.row_step));
+        store(packed + i * panel<T> + width<T>, load(from + i * b.row_step + width<T>));
+      }
+    } else {
+      for (std::size_t i = 0; i < k; ++i)
+        for (std::size_t j = 0; j < columns; ++j) packed[i * panel<T> + j] = from[i * b.row_step + j];
+    }
+  }
+}
+
+// Where a tile's results go: rows c_step apart, `columns` of the last panel.
+template <class T>
+struct Target {
+  T* c;
+  std::size_t c_step, columns;
+  bool add;
+};
+
+// `step` is between rows of the left side (by_rows) or between its columns.
+template <class T, std::size_t rows, std::size_t panels, bool by_rows>
+void tile(const T* a, std::size_t step, std::size_t k, const T* packed, Target<T> target) {
+  constexpr std::size_t w = width<T>, vectors = 2 * panels;
+  Lanes<T> sums[rows][vectors];
+  const bool whole = target.columns == panel<T>;
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t v = 0; v < vectors; ++v) {
+      const T* const c = target.c + i * target.c_step + v * w;
+      if (!target.add)
+        sums[i][v] = Lanes<T>{};
+      else if (whole || v < vectors - 2)
+        sums[i][v] = load(c);
+      else if (v == vectors - 2)
+        sums[i][v] = load(Part{target.columns < w ? target.columns : w}, c);
+      else
+        sums[i][v] = load(Part{target.columns < w ? 0 : target.columns - w}, c);
+    }
+  const std::size_t panel_step = k * panel<T>;
+  for (std::size_t at = 0; at < k; ++at, packed += panel<T>) {
+    Lanes<T> b[vectors];
+    for (std::size_t p = 0; p < panels; ++p)
+      for (std::size_t v = 0; v < 2; ++v) b[2 * p + v] = load(packed + p * panel_step + v * w);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const Lanes<T> left = all(by_rows ? a[i * step + at] : a[at * step + i]);
+      for (std::size_t v = 0; v < vectors; ++v) sums[i][v] = fma(left, b[v], sums[i][v]);
+    }
+  }
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t v = 0; v < vectors; ++v) {
+      T* const c = target.c + i * target.c_step + v * w;
+      if (whole || v < vectors - 2)
+        store(c, sums[i][v]);
+      else if (v == vectors - 2)
+        store(Part{target.columns < w ? target.columns : w}, c, sums[i][v]);
+      else if (target.columns > w)
+        store(Part{target.columns - w}, c, sums[i][v]);
+    }
+}
+
+template <class T>
+using Tile = void (*)(const T*, std::size_t, std::size_t, const T*, Target<T>);
+
+// Tiles of 1 to tile_rows rows; of panels_of(rows) panels, or of one.
+template <class T, bool by_rows>
+struct Tiles {
+  Tile<T> many[tile_rows + 1] = {}, one[tile_rows + 1] = {};
+  constexpr Tiles() { fill<1>(); }
+  template <std::size_t rows>
+  constexpr void fill() {
+    many[rows] = tile<T, rows, panels_of(rows), by_rows>;
+    one[rows] = tile<T, rows, 1, by_rows>;
+    if constexpr (rows < tile_rows) fill<rows + 1>();
+  }
+};
+template <class T, bool by_rows>
+constexpr Tiles<T, by_rows> tiles;
+
+template <class T, bool by_rows>
+void product_of(const T* a, std::size_t step, std::size_t m, std::size_t k, const T* packed, std::size_t n, T* c,
+                std::size_t c_step, bool add, bool backwards) {
+  const std::size_t panels = (n + panel<T> - 1) / panel<T>;
+  const auto row = [=](std::size_t i) { return by_rows ? a + i * step : a + i; };
+  for (std::size_t block = 0; block < m; block += block_rows) {
+    const std::size_t rows = m - block < block_rows ? m - block : block_rows;
+    // Tiles of nearly the same height: a low one at the end would waste registers.
+    const std::size_t count = (rows + tile_rows - 1) / tile_rows;
+    const std::size_t group = panels_of(count == 1 ? rows : tile_rows);
+    const std::size_t groups = (panels + group - 1) / group;
+    for (std::size_t g = 0; g < groups; ++g) {
+      const std::size_t first = (backwards ? groups - 1 - g : g) * group;
+      const bool many = group > 1 && first + group <= panels;
+      for (std::size_t p = first; p < panels && p < first + group; p += many ? group : 1) {
+        const std::size_t last = many ? p + group : p + 1;
+        const std::size_t columns = last == panels ? n - (panels - 1) * panel<T> : panel<T>;
+        for (std::size_t t = 0; t < count; ++t) {
+          const std::size_t begin = block + rows * t / count, end = block + rows * (t + 1) / count;
+          const Tiles<T, by_rows>& kinds = tiles<T, by_rows>;
+          const Tile<T> run = (many ? kinds.many : kinds.one)[end - begin];
+          run(row(begin), step, k, packed + p * k * panel<T>,
+              {c + begin * c_step + p * panel<T>, c_step, columns, add});
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+void product(KernelMatrix<T> a, std::size_t m, std::size_t k, const T* packed, std::size_t n, T* c, std::size_t c_step,
+             bool add, bool backwards) {
+  if (a.column_step == 1)
+    product_of<T, true>(a.data, a.row_step, m, k, packed, n, c, c_step, add, backwards);
+  else
+    product_of<T, false>(a.data, a.column_step, m, k, packed, n, c, c_step, add, backwards);
+}
+
+}  // namespace
+}  // namespace emplace::nn
