@@ -53,6 +53,11 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
   visit("learner", o.learner, {.help = "How the policy learns; see `emplace list learners`."});
   visit("grouping", o.grouping, {.choices = grouping_names(), .help = "What is placed as one unit."});
   visit("groups", o.groups, {.min = 1, .help = "Merge units until at most this many remain."});
+  visit("group_share", o.group_share,
+        {.min = 0,
+         .max = 1,
+         .above_min = true,
+         .help = "The groupings colocrl and colocrl-group join no units to more than this share of the total work."});
   visit("schedule", o.schedule, {.choices = schedule_choices(), .help = "In which order a device runs ready ops."});
   visit(
       "objective", o.objective,

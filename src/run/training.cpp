@@ -59,7 +59,7 @@ Training::Training(Recipe recipe, bool resumed)
   for (std::size_t p = 0; p < problems_.size(); ++p)
     policy_problems_.emplace_back(&problems_[p],
                                   make_grouping(problems_[p], grouping, static_cast<std::size_t>(o.groups),
-                                                recipe_.place, static_cast<std::uint64_t>(o.seed)),
+                                                recipe_.place, static_cast<std::uint64_t>(o.seed), o.group_share),
                                   std::move(shapes[p]));
   std::optional<TrainedPolicy> init;
   if (!o.init.empty() && !resumed) {

@@ -22,6 +22,7 @@ struct RecipeOptions {
   std::string learner = "post";
   std::string grouping = "colocation";
   std::int64_t groups = 0;  // 0: as many as the grouping gives
+  double group_share = 1;   // 1: no limit
   std::string schedule = "fifo";
   std::string objective = "step";
   std::int64_t seed = 0;
