@@ -6,6 +6,7 @@ namespace emplace {
 std::span<const PolicyEntry> policies() {
   static const PolicyEntry entries[] = {
       post_policy(),
+      colocrl_policy(),
   };
   return entries;
 }

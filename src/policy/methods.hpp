@@ -6,5 +6,6 @@
 namespace emplace {
 
 PolicyEntry post_policy();
+PolicyEntry colocrl_policy();
 
 }  // namespace emplace

@@ -1,0 +1,66 @@
+// ColocRL's network (sheet, sections 2.2 and 2.3): an LSTM reads the groups, an attentional LSTM emits a device for
+// each.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "emplace/nn/ops.hpp"
+
+namespace emplace {
+
+struct ColocrlSizes {
+  std::size_t types, groups, devices;  // T, M, D
+  std::size_t shape_slots = 16;        // S
+  std::size_t type_width = 32, device_width = 32, hidden = 256;
+};
+
+struct ColocrlNetwork {
+  explicit ColocrlNetwork(const ColocrlSizes& of);
+  // Glorot uniform for matrices, zeros for biases but 1 for the forget gates', +-0.1 for tables.
+  template <class T>
+  void initialize(std::span<T> values, std::uint64_t seed) const;
+
+  ColocrlSizes sizes;
+  nn::ParameterLayout layout;
+  nn::Slice type_table;  // T x d_type
+  nn::Slice encoder_weight, encoder_bias, decoder_weight, decoder_bias;
+  nn::Slice key_weight, query_weight, score;  // W1, W2, v
+  nn::Slice output_weight, output_bias;
+  nn::Slice device_table;  // (D + 1) x d_dev, the last row is GO
+};
+
+// What the encoder reads of a problem.
+template <class T>
+struct ColocrlInput {
+  const Lists* types;            // M rows: the type ids of the group's ops
+  nn::Matrix<const T> features;  // M x (S + M): shapes, adjacency
+};
+
+struct ColocrlEncoding {
+  nn::Var hidden, keys;            // M x H
+  nn::Var last_hidden, last_cell;  // 1 x H
+};
+template <class T>
+ColocrlEncoding encode(nn::Tape<T>& tape, const ColocrlNetwork& network, const ColocrlInput<T>& input);
+
+// (M B) x D logits of B samples, row t B + b, with the devices of the steps before given: `previous` has M B rows of
+// the device table and stays until the step ends.
+template <class T>
+nn::Var decode(nn::Tape<T>& tape, const ColocrlNetwork& network, const ColocrlEncoding& encoding,
+               std::span<const std::uint32_t> previous, std::size_t batch);
+
+// The same one step at a time, without gradients.
+template <class T>
+class ColocrlSteps {
+ public:
+  ColocrlSteps(nn::Tape<T>& tape, const ColocrlNetwork& network, const ColocrlEncoding& encoding, std::size_t batch);
+  // B x D logits of the next step; `previous`: B rows of the device table.
+  nn::Matrix<const T> operator()(std::span<const std::uint32_t> previous);
+
+ private:
+  struct Parts;
+  Parts* parts_;  // in the tape's memory
+};
+
+}  // namespace emplace

@@ -1,0 +1,47 @@
+#include "network_policy.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/nn/optimizer.hpp"
+
+namespace emplace {
+
+void NetworkPolicy::use(const nn::ParameterLayout& layout) {
+  slices_.assign(layout.infos().begin(), layout.infos().end());
+  parameters_.assign(layout.size(), 0.0F);
+  gradient_.assign(layout.size(), 0.0F);
+}
+
+void NetworkPolicy::parameters_changed() {
+  for (const auto& [name, slice, start] : slices_)
+    for (const float value : std::span(parameters_).subspan(slice.begin, slice.size()))
+      if (!std::isfinite(value))
+        throw InputError("checkpoint", "policy/{} holds {}, wanted finite numbers", name, value);
+}
+
+std::vector<Policy::ParameterInfo> NetworkPolicy::layout() const {
+  std::vector<ParameterInfo> infos;
+  for (const auto& [name, slice, start] : slices_) infos.push_back({name, {slice.rows, slice.columns}});
+  return infos;
+}
+
+void require_finite(std::span<const float> logits) {
+  for (const float value : logits)
+    if (!std::isfinite(value)) throw nn::NotFinite(fmt::format("the network puts out a logit of {}", value));
+}
+
+std::size_t common_device_count(std::span<const PolicyProblem> problems, std::string_view policy) {
+  EMPLACE_CHECK(!problems.empty());
+  const Problem& first = *problems.front().problem;
+  for (const PolicyProblem& each : problems)
+    if (each.problem->device_count() != first.device_count())
+      throw InputError("policy " + std::string(policy),
+                       "one network places on one number of devices, but {} has {} and {} has {}", quote(first.name),
+                       first.device_count(), quote(each.problem->name), each.problem->device_count());
+  return first.device_count();
+}
+
+}  // namespace emplace

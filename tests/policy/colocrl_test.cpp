@@ -1,0 +1,120 @@
+// ColocRL's network and distribution (sheet, section 7).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "../../src/policy/colocrl_network.hpp"
+#include "emplace/base/error.hpp"
+#include "policy/enumerated.hpp"
+#include "policy/network_check.hpp"
+#include "problem/tiny.hpp"
+
+namespace emplace {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+
+constexpr const char* small = "hidden = 6\ntype_width = 2\ndevice_width = 2\nshape_outputs = 1\nshape_dimensions = 1";
+
+TEST(Colocrl, HasTheParametersOfTheSheet) {
+  // F = 32 + 16 + 8 = 56. Types 10 x 32 = 320; encoder (56 + 256) x 1024 + 1024 = 320,512; decoder (32 + 256) x 1024 +
+  // 1024 = 295,936; attention 2 x 256 x 256 + 256 = 131,328; output 512 x 2 + 2 = 1,026; devices 3 x 32 = 96.
+  const ColocrlNetwork network({.types = 10, .groups = 8, .devices = 2});
+  EXPECT_EQ(network.encoder_weight.rows, 56U + 256U);
+  EXPECT_EQ(network.layout.size(), 749'218U);
+}
+
+TEST(Colocrl, StartsWithForgetGatesOpen) {
+  const ColocrlNetwork network({.types = 1, .groups = 2, .devices = 2, .hidden = 3});
+  std::vector<float> values(network.layout.size());
+  network.initialize<float>(values, 1);
+  for (const nn::Slice& bias : {network.encoder_bias, network.decoder_bias})
+    for (std::size_t i = 0; i < bias.size(); ++i)
+      EXPECT_EQ(values[bias.begin + i], i / 3 == 1 ? 1.0F : 0.0F) << "gates stand i f o g";
+}
+
+TEST(Colocrl, HasRightGradientsOfTheWholeNetwork) {
+  const ColocrlNetwork network(
+      {.types = 3, .groups = 4, .devices = 3, .shape_slots = 2, .type_width = 3, .device_width = 2, .hidden = 5});
+  Lists types;
+  for (const std::vector<std::uint32_t>& group : {std::vector<std::uint32_t>{0, 2}, {1}, {}, {2, 2, 0}}) {
+    types.items.insert(types.items.end(), group.begin(), group.end());
+    types.begin.push_back(static_cast<std::uint32_t>(types.items.size()));
+  }
+  const std::vector<double> features = random_doubles(4 * 6, 2, 1);
+  const std::vector<std::uint32_t> previous = {3, 3, 0, 2, 1, 1, 2, 0};  // two samples
+  check_network(network.layout.size(), [&]<class T>(nn::Tape<T>& tape) {
+    const nn::Matrix<T> rows = tape.matrix(4, 6);
+    for (std::size_t i = 0; i < features.size(); ++i) rows.data[i] = static_cast<T>(features[i]);
+    const ColocrlEncoding encoding = encode<T>(tape, network, {&types, rows});
+    return decode<T>(tape, network, encoding, previous, 2);
+  });
+}
+
+TEST(Colocrl, IsADistributionOverPlacements) {
+  const Problem p = tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {1, 1}}, {"c", {2, 1}}}, {{0, 1}, {0, 2}}, 1);
+  const Enumerated all("colocrl", small, p);
+  double sum = 0;
+  for (const double q : all.probabilities()) sum += q;
+  EXPECT_EQ(all.probabilities().size(), 8U);
+  EXPECT_NEAR(sum, 1, 1e-6);
+}
+
+TEST(Colocrl, GivesAForbiddenDeviceNoProbabilityAndAFiniteGradient) {
+  const Problem p = tiny(plain_devices(3), {{"a", {1, no, 2}}, {"b", {1, 1, 1}}}, {{0, 1}}, 1);
+  const std::vector<PolicyProblem> list = {{&p, make_grouping(p, GroupingKind::op)}};
+  const auto policy = make_policy("colocrl", ConfigTable::parse_toml(small, ""), list, 1);
+  Rollout rollout;
+  rollout.actions = {1, 0};
+  LogProbabilities log;
+  policy->forward({&rollout, 1}, log);
+  EXPECT_EQ(log.value[0], -std::numeric_limits<double>::infinity());
+  rollout.actions = {2, 0};
+  policy->forward({&rollout, 1}, log);
+  policy->backward({&rollout, 1}, std::vector<double>{1, 1}, 0.1);
+  for (const float g : policy->gradient()) EXPECT_TRUE(std::isfinite(g));
+}
+
+TEST(Colocrl, HasTheGradientOfTheExpectedCostAndSoHasReinforce) {
+  const Problem p = tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {1, 1}}}, {{0, 1}}, 1);
+  Enumerated all("colocrl", small, p);
+  all.check_gradient_of_expected_cost({3, 1, 4, 1.5});
+  for (const double baseline : {0.0, 2.5}) all.check_reinforce({3, 1, 4, 1.5}, baseline, 1, 20000);
+}
+
+TEST(Colocrl, RefusesProblemsOfDifferentSizes) {
+  const Problem one = chain_5(2), two = fork_join(2);
+  const Problem three = tiny(plain_devices(3), {{"x", {1, 1, 1}}}, {}, 1);
+  const auto message = [&](const Problem& other) -> std::string {
+    const std::vector<PolicyProblem> list = {{&one, make_grouping(one, GroupingKind::op)},
+                                             {&other, make_grouping(other, GroupingKind::op)}};
+    try {
+      make_policy("colocrl", ConfigTable{}, list, 1);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(message(two), HasSubstr("has 5 and 'tiny' has 4"));
+  EXPECT_THAT(message(three), HasSubstr("'tiny' has"));
+}
+
+TEST(Colocrl, RefusesACheckpointWithNumbersThatAreNotFinite) {
+  const Problem p = chain_5(2);
+  const std::vector<PolicyProblem> list = {{&p, make_grouping(p, GroupingKind::op)}};
+  const auto policy = make_policy("colocrl", ConfigTable::parse_toml(small, ""), list, 1);
+  policy->parameters_changed();
+  policy->parameters().back() = std::nanf("");
+  EXPECT_THROW(policy->parameters_changed(), InputError);
+}
+
+TEST(Colocrl, PlacesAGraphWithOneOp) {
+  const Problem p = tiny(plain_devices(2), {{"a", {1, 2}}}, {}, 1);
+  const Enumerated all("colocrl", small, p);
+  EXPECT_NEAR(all.probabilities()[0] + all.probabilities()[1], 1, 1e-6);
+}
+
+}  // namespace
+}  // namespace emplace
