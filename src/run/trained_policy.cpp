@@ -97,7 +97,8 @@ TrainedPolicy TrainedPolicy::load(const std::string& run) {
 Grouping TrainedPolicy::group(const Problem& problem) const {
   const RecipeOptions& o = recipe_.options;
   const auto at_most = std::min(static_cast<std::size_t>(o.groups), problem.op_count());
-  return make_grouping(problem, grouping_of(o.grouping, run_), at_most, run_, static_cast<std::uint64_t>(o.seed));
+  return make_grouping(problem, grouping_of(o.grouping, run_), at_most, run_, static_cast<std::uint64_t>(o.seed),
+                       o.group_share);
 }
 
 std::unique_ptr<Policy> TrainedPolicy::make(std::span<const PolicyProblem> problems) const {
