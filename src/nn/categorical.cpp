@@ -14,22 +14,15 @@ namespace {
 template <class T>
 void normalize_row(std::span<const T> scores, std::span<const std::uint8_t> allowed, std::span<T> p, double& entropy,
                    double& log_normalizer) {
-  constexpr T none = -std::numeric_limits<T>::infinity();
-  for (std::size_t d = 0; d < p.size(); ++d) {
-    p[d] = allowed.empty() || allowed[d] != 0 ? scores[d] : none;
-    EMPLACE_CHECK(p[d] < std::numeric_limits<T>::infinity(), "a logit of {}", p[d]);
-  }
-  const T largest = kernels<T>().largest(p.data(), p.size());
-  EMPLACE_CHECK(largest > none, "a row of logits without any allowed column");
-  kernels<T>().exp_less(p.data(), largest, p.data(), p.size());
-  double sum = 0, along = 0;
-  for (std::size_t d = 0; d < p.size(); ++d) {
-    sum += p[d];
-    along += p[d] > 0 ? static_cast<double>(p[d]) * (scores[d] - largest) : 0.0;
-  }
-  for (T& value : p) value = static_cast<T>(value / sum);
-  log_normalizer = largest + std::log(sum);
-  entropy = std::log(sum) - along / sum;
+  const SoftmaxSums<T> sums =
+      kernels<T>().softmax(scores.data(), allowed.empty() ? nullptr : allowed.data(), p.data(), p.size());
+  // Also so where a row has no allowed column.
+  EMPLACE_CHECK(std::isfinite(sums.largest) && std::isfinite(sums.sum),
+                "a row of logits without any allowed column, or with one of NaN or infinity");
+  const T inverse = static_cast<T>(1 / sums.sum);
+  for (T& value : p) value *= inverse;
+  log_normalizer = sums.largest + std::log(sums.sum);
+  entropy = std::log(sums.sum) - sums.along / sums.sum;
 }
 
 }  // namespace
@@ -60,10 +53,8 @@ namespace {
 template <class T>
 void seed_row(const Categorical<T>& rows, std::size_t r, double total, double entropy_weight, std::span<T> d) {
   const auto offset = static_cast<T>(total + entropy_weight * (rows.entropy[r] - rows.log_normalizer[r]));
-  const auto weight = static_cast<T>(entropy_weight);
-  const std::span<const T> scores = rows.scores.row(r);
-  const std::span<const T> p = rows.probability.row(r);
-  for (std::size_t j = 0; j < d.size(); ++j) d[j] -= p[j] > 0 ? p[j] * (offset + weight * scores[j]) : T{0};
+  kernels<T>().softmax_backward(rows.scores.row(r).data(), rows.probability.row(r).data(), offset,
+                                static_cast<T>(entropy_weight), d.data(), d.size());
 }
 
 }  // namespace

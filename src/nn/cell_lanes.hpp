@@ -96,17 +96,5 @@ void cell_backward_row(const T* gates, const T* before, const T* squashed, const
   });
 }
 
-inline void adam(const AdamStep& step, const float* p, const float* g, const float* first, const float* second,
-                 float* next, float* next_first, float* next_second, std::size_t n) {
-  over<float>(n, [=](auto part, std::size_t i) {
-    const Lanes<float> slope = step.factor * load(part, g + i);
-    const Lanes<float> m = step.keep1 * load(part, first + i) + step.take1 * slope;
-    const Lanes<float> v = step.keep2 * load(part, second + i) + step.take2 * (slope * slope);
-    store(part, next_first + i, m);
-    store(part, next_second + i, v);
-    store(part, next + i, load(part, p + i) - step.scale * m / (root(v) + step.epsilon));
-  });
-}
-
 }  // namespace
 }  // namespace emplace::nn

@@ -4,7 +4,9 @@
 #include "cell_lanes.hpp"
 #include "kernels.hpp"
 #include "product_lanes.hpp"
+#include "row_lanes.hpp"
 #include "score_lanes.hpp"
+#include "step_lanes.hpp"
 
 namespace emplace::nn {
 namespace {
@@ -18,6 +20,10 @@ constexpr Kernels<T> kernel_table = {
     .sigmoid = sigmoid_all<T>,
     .exp_less = exp_less<T>,
     .exp_twice = exp_twice<T>,
+    .softmax = softmax<T>,
+    .softmax_backward = softmax_backward<T>,
+    .largest_rows = largest_rows<T>,
+    .largest_rows_backward = largest_rows_backward<T>,
     .cell = cell_row<T>,
     .cell_backward = cell_backward_row<T>,
     .scores = scores<T>,
@@ -25,7 +31,9 @@ constexpr Kernels<T> kernel_table = {
     .sum = sum_all<T>,
     .largest = largest_of<T>,
     .dot = dot_all<T>,
+    .squares = squares,
     .adam = adam,
+    .settle = settle,
 };
 
 }  // namespace

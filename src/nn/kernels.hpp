@@ -23,6 +23,14 @@ struct KernelSide {
   std::size_t rows;
 };
 
+// A row's softmax before it is divided by its sum: the largest score, the sum of p = e^(score - largest), and the sum
+// of p (score - largest).
+template <class T>
+struct SoftmaxSums {
+  T largest;
+  double sum, along;
+};
+
 // As in the formulas of optimizer.hpp; factor clips the gradient, scale and epsilon hold the corrections.
 struct AdamStep {
   float factor, keep1, take1, keep2, take2, scale, epsilon;
@@ -45,6 +53,19 @@ struct Kernels {
   // out = e^(2 values).
   void (*exp_twice)(const T* values, T* out, std::size_t n);
 
+  // p = e^(scores - largest), 0 where `allowed` (or null: all) is 0. Sums run in T in 64 bytes of lanes, then in
+  // double.
+  SoftmaxSums<T> (*softmax)(const T* scores, const std::uint8_t* allowed, T* p, std::size_t n);
+  // d -= p (offset + weight scores) where p is above 0.
+  void (*softmax_backward)(const T* scores, const T* p, T offset, T weight, T* d, std::size_t n);
+  // Row r of out (lists x columns) = the largest of the rows items[begin[r]] ... items[begin[r + 1] - 1] of x in each
+  // column, or 0.
+  void (*largest_rows)(const T* x, const std::uint32_t* begin, const std::uint32_t* items, std::size_t lists,
+                       std::size_t columns, T* out);
+  // d_x += d_out in the first of these rows with x = out, in each column.
+  void (*largest_rows_backward)(const T* x, const std::uint32_t* begin, const std::uint32_t* items, std::size_t lists,
+                                std::size_t columns, const T* out, const T* d_out, T* d_x);
+
   // See lstm_cell.hpp; h columns of one row.
   void (*cell)(T* gates, const T* before, T* cell, T* squashed, T* hidden, std::size_t h);
   void (*cell_backward)(const T* gates, const T* before, const T* squashed, const T* d_hidden, T* d_gates, T* d_cell,
@@ -59,8 +80,12 @@ struct Kernels {
   T (*largest)(const T* values, std::size_t n);
   T (*dot)(const T* a, const T* b, std::size_t n);
 
+  // The sum of g^2, in double, where p is finite.
+  double (*squares)(const float* p, const float* g, std::size_t n);
   void (*adam)(const AdamStep& step, const float* p, const float* g, const float* first, const float* second,
                float* next, float* next_first, float* next_second, std::size_t n);
+  // Where p is not finite next = p and both moments are 0. Whether all others are finite.
+  bool (*settle)(const float* p, float* next, float* first, float* second, std::size_t n);
 };
 
 // Those of the set in use.

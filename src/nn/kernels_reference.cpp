@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "kernels.hpp"
@@ -42,6 +43,50 @@ void product(KernelMatrix<T> a, std::size_t m, std::size_t k, const T* packed, s
 template <class T>
 T sigmoid(T x) {
   return 1 / (1 + std::exp(-x));
+}
+
+template <class T>
+SoftmaxSums<T> softmax(const T* scores, const std::uint8_t* allowed, T* p, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i)
+    p[i] = allowed == nullptr || allowed[i] != 0 ? scores[i] : -std::numeric_limits<T>::infinity();
+  SoftmaxSums<T> sums{*std::max_element(p, p + n), 0, 0};
+  for (std::size_t i = 0; i < n; ++i) {
+    const T below = p[i] - sums.largest;
+    p[i] = std::exp(below);
+    sums.sum += p[i];
+    if (p[i] > 0) sums.along += static_cast<double>(p[i]) * below;
+    if (std::isnan(below)) sums.sum = below;
+  }
+  return sums;
+}
+
+template <class T>
+void softmax_backward(const T* scores, const T* p, T offset, T weight, T* d, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i)
+    if (p[i] > 0) d[i] -= p[i] * (offset + weight * scores[i]);
+}
+
+template <class T>
+void largest_rows(const T* x, const std::uint32_t* begin, const std::uint32_t* items, std::size_t lists,
+                  std::size_t columns, T* out) {
+  for (std::size_t r = 0; r < lists; ++r)
+    for (std::size_t j = 0; j < columns; ++j) {
+      out[r * columns + j] = begin[r] < begin[r + 1] ? x[items[begin[r]] * columns + j] : T{0};
+      for (std::size_t i = begin[r]; i < begin[r + 1]; ++i)
+        out[r * columns + j] = std::max(out[r * columns + j], x[items[i] * columns + j]);
+    }
+}
+
+template <class T>
+void largest_rows_backward(const T* x, const std::uint32_t* begin, const std::uint32_t* items, std::size_t lists,
+                           std::size_t columns, const T* out, const T* d_out, T* d_x) {
+  for (std::size_t r = 0; r < lists; ++r)
+    for (std::size_t j = 0; j < columns; ++j)
+      for (std::size_t i = begin[r]; i < begin[r + 1]; ++i)
+        if (x[items[i] * columns + j] == out[r * columns + j]) {
+          d_x[items[i] * columns + j] += d_out[r * columns + j];
+          break;
+        }
 }
 
 template <class T>
@@ -109,6 +154,26 @@ void adam(const AdamStep& step, const float* p, const float* g, const float* fir
   }
 }
 
+double squares(const float* p, const float* g, std::size_t n) {
+  double sum = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    if (std::isfinite(p[i])) sum += static_cast<double>(g[i]) * g[i];
+  return sum;
+}
+
+bool settle(const float* p, float* next, float* first, float* second, std::size_t n) {
+  bool finite = true;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (std::isfinite(p[i])) {
+      finite = finite && std::isfinite(next[i]) && std::isfinite(second[i]);
+    } else {
+      next[i] = p[i];
+      first[i] = second[i] = 0;
+    }
+  }
+  return finite;
+}
+
 template <class T>
 const Kernels<T> table = {
     .packed_size = [](std::size_t k, std::size_t n) { return k * n; },
@@ -123,6 +188,10 @@ const Kernels<T> table = {
         },
     .exp_twice = [](const T* values, T* out,
                     std::size_t n) { std::transform(values, values + n, out, [](T x) { return std::exp(2 * x); }); },
+    .softmax = softmax<T>,
+    .softmax_backward = softmax_backward<T>,
+    .largest_rows = largest_rows<T>,
+    .largest_rows_backward = largest_rows_backward<T>,
     .cell = cell<T>,
     .cell_backward = cell_backward<T>,
     .scores = scores<T>,
@@ -140,7 +209,9 @@ const Kernels<T> table = {
           for (std::size_t i = 0; i < n; ++i) sum += a[i] * b[i];
           return sum;
         },
+    .squares = squares,
     .adam = adam,
+    .settle = settle,
 };
 
 }  // namespace

@@ -58,6 +58,20 @@ template <class T>
 inline void store(Full, T* p, Lanes<T> v) {
   store(p, v);
 }
+#if defined(__AVX512F__)
+inline Lanes<float> load(Part part, const float* p) {
+  return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << part.count) - 1), p);
+}
+inline Lanes<double> load(Part part, const double* p) {
+  return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1U << part.count) - 1), p);
+}
+inline void store(Part part, float* p, Lanes<float> v) {
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1U << part.count) - 1), v);
+}
+inline void store(Part part, double* p, Lanes<double> v) {
+  _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1U << part.count) - 1), v);
+}
+#else
 template <class T>
 inline Lanes<T> load(Part part, const T* p) {
   T lanes[width<T>] = {};
@@ -70,6 +84,7 @@ inline void store(Part part, T* p, Lanes<T> v) {
   store(lanes, v);
   for (std::size_t i = 0; i < part.count; ++i) p[i] = lanes[i];
 }
+#endif
 // f(Full or Part, position) over n elements.
 template <class T, class F>
 inline void over(std::size_t n, F f) {
@@ -107,12 +122,16 @@ struct Wide {
   static constexpr std::size_t parts = wide_bytes / lane_bytes;
   Lanes<T> part[parts] = {};
 
-  T total() const {
+  // In T, or in double.
+  template <class Sum = T>
+  Sum total() const {
     T lanes[wide_bytes / sizeof(T)];
+    Sum sums[wide_bytes / sizeof(T)];
     for (std::size_t i = 0; i < parts; ++i) store(lanes + i * width<T>, part[i]);
+    for (std::size_t i = 0; i < wide_bytes / sizeof(T); ++i) sums[i] = lanes[i];
     for (std::size_t half = wide_bytes / sizeof(T) / 2; half > 0; half /= 2)
-      for (std::size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-    return lanes[0];
+      for (std::size_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+    return sums[0];
   }
 };
 // f(Full or Part, position, part of a Wide) over n elements.
@@ -128,6 +147,12 @@ inline void over_wide(std::size_t n, F f) {
     else
       f(Part{n - i}, i, p);
   }
+}
+
+// width<double> floats.
+inline Lanes<double> load_as_double(const float* p) {
+  typedef float Narrow __attribute__((vector_size(lane_bytes / 2), aligned(sizeof(float)), may_alias));
+  return __builtin_convertvector(*reinterpret_cast<const Narrow*>(p), Lanes<double>);
 }
 
 template <class T>

@@ -87,16 +87,7 @@ bool Optimizer::compute(std::span<const float> parameters, std::span<const float
       next[i] = p[i] - scale * m[i];
     }
   }
-  bool finite = true;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (!std::isfinite(p[i])) {
-      next[i] = p[i];
-      m[i] = v[i] = 0;
-    } else {
-      finite = finite && std::isfinite(next[i]) && std::isfinite(v[i]);
-    }
-  }
-  return finite;
+  return kernels<float>().settle(p, next, m, v, n);
 }
 
 StepReport Optimizer::step(std::span<float> parameters, std::span<const float> gradient) {
@@ -105,9 +96,7 @@ StepReport Optimizer::step(std::span<float> parameters, std::span<const float> g
                 n, gradient.size(), first_.size());
   for (auto* values : {&first_, &second_, &next_, &next_first_, &next_second_}) values->resize(n);
 
-  double squares = 0;
-  for (std::size_t i = 0; i < n; ++i)
-    if (std::isfinite(parameters[i])) squares += static_cast<double>(gradient[i]) * gradient[i];
+  const double squares = kernels<float>().squares(parameters.data(), gradient.data(), n);
   StepReport report{std::sqrt(squares), learning_rate_at(options_, step_)};
   if (!std::isfinite(squares)) throw NotFinite(fmt::format("the norm of the gradient is {}", report.gradient_norm));
 

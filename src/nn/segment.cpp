@@ -3,6 +3,7 @@
 
 #include "elementwise.hpp"
 #include "emplace/base/error.hpp"
+#include "kernels.hpp"
 
 namespace emplace::nn {
 
@@ -53,40 +54,17 @@ class SegmentMax final : public Op<T> {
     check_items(lists_.items, in[0].rows);
     return {lists_.rows(), in[0].columns};
   }
-  void forward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<T> y) override {
-    winner_ = tape.template array<std::uint32_t>(y.size());
-    for (std::size_t r = 0; r < y.rows; ++r) {
-      std::uint32_t* const winner = winner_.data() + r * y.columns;
-      T* const best = y.row(r).data();
-      const std::span<const std::uint32_t> list = lists_[r];
-      if (list.empty()) {
-        std::fill_n(best, y.columns, T{0});
-        continue;
-      }
-      std::ranges::copy(in[0].row(list[0]), best);
-      std::fill_n(winner, y.columns, list[0]);
-      for (const std::uint32_t i : list.subspan(1)) {
-        const T* const x = in[0].row(i).data();
-        for (std::size_t j = 0; j < y.columns; ++j) {
-          const bool larger = x[j] > best[j];
-          best[j] = larger ? x[j] : best[j];
-          winner[j] = larger ? i : winner[j];
-        }
-      }
-    }
+  void forward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<T> y) override {
+    kernels<T>().largest_rows(in[0].data, lists_.begin.data(), lists_.items.data(), y.rows, y.columns, y.data);
   }
-  void backward(Tape<T>&, std::span<const Matrix<const T>>, Matrix<const T>, Matrix<const T> dy,
+  void backward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<const T> y, Matrix<const T> dy,
                 std::span<const Matrix<T>> d_in) const override {
-    for (std::size_t r = 0; r < dy.rows; ++r) {
-      if (lists_[r].empty()) continue;
-      const std::uint32_t* const winner = winner_.data() + r * dy.columns;
-      for (std::size_t j = 0; j < dy.columns; ++j) d_in[0](winner[j], j) += dy(r, j);
-    }
+    kernels<T>().largest_rows_backward(in[0].data, lists_.begin.data(), lists_.items.data(), y.rows, y.columns, y.data,
+                                       dy.data, d_in[0].data);
   }
 
  private:
   const Lists& lists_;
-  std::span<std::uint32_t> winner_;  // rows x columns; a list without items has none
 };
 
 }  // namespace
