@@ -31,9 +31,8 @@ constexpr Kernels<T> kernel_table = {
     .sum = sum_all<T>,
     .largest = largest_of<T>,
     .dot = dot_all<T>,
-    .squares = squares,
+    .measure = measure,
     .adam = adam,
-    .settle = settle,
 };
 
 }  // namespace

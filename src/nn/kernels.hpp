@@ -80,12 +80,10 @@ struct Kernels {
   T (*largest)(const T* values, std::size_t n);
   T (*dot)(const T* a, const T* b, std::size_t n);
 
-  // The sum of g^2, in double, where p is finite.
-  double (*squares)(const float* p, const float* g, std::size_t n);
-  void (*adam)(const AdamStep& step, const float* p, const float* g, const float* first, const float* second,
-               float* next, float* next_first, float* next_second, std::size_t n);
-  // Where p is not finite next = p and both moments are 0. Whether all others are finite.
-  bool (*settle)(const float* p, float* next, float* first, float* second, std::size_t n);
+  // Over the elements with a finite p: the sum of g^2, in double, and the largest |p|.
+  void (*measure)(const float* p, const float* g, std::size_t n, double& squares, double& largest);
+  // In place; where p is not finite it stays and its moments become 0.
+  void (*adam)(const AdamStep& step, float* p, const float* g, float* first, float* second, std::size_t n);
 };
 
 // Those of the set in use.

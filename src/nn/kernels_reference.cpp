@@ -144,34 +144,26 @@ void scores_backward(KernelSide<T> queries, KernelSide<T> keys, const T* v, std:
       }
 }
 
-void adam(const AdamStep& step, const float* p, const float* g, const float* first, const float* second, float* next,
-          float* next_first, float* next_second, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const float slope = step.factor * g[i];
-    next_first[i] = step.keep1 * first[i] + step.take1 * slope;
-    next_second[i] = step.keep2 * second[i] + step.take2 * (slope * slope);
-    next[i] = p[i] - step.scale * next_first[i] / (std::sqrt(next_second[i]) + step.epsilon);
-  }
-}
-
-double squares(const float* p, const float* g, std::size_t n) {
-  double sum = 0;
+void measure(const float* p, const float* g, std::size_t n, double& squares, double& largest) {
+  squares = largest = 0;
   for (std::size_t i = 0; i < n; ++i)
-    if (std::isfinite(p[i])) sum += static_cast<double>(g[i]) * g[i];
-  return sum;
+    if (std::isfinite(p[i])) {
+      squares += static_cast<double>(g[i]) * g[i];
+      largest = std::max(largest, static_cast<double>(std::abs(p[i])));
+    }
 }
 
-bool settle(const float* p, float* next, float* first, float* second, std::size_t n) {
-  bool finite = true;
+void adam(const AdamStep& step, float* p, const float* g, float* first, float* second, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     if (std::isfinite(p[i])) {
-      finite = finite && std::isfinite(next[i]) && std::isfinite(second[i]);
+      const float slope = step.factor * g[i];
+      first[i] = step.keep1 * first[i] + step.take1 * slope;
+      second[i] = step.keep2 * second[i] + step.take2 * (slope * slope);
+      p[i] -= step.scale * first[i] / (std::sqrt(second[i]) + step.epsilon);
     } else {
-      next[i] = p[i];
       first[i] = second[i] = 0;
     }
   }
-  return finite;
 }
 
 template <class T>
@@ -209,9 +201,8 @@ const Kernels<T> table = {
           for (std::size_t i = 0; i < n; ++i) sum += a[i] * b[i];
           return sum;
         },
-    .squares = squares,
+    .measure = measure,
     .adam = adam,
-    .settle = settle,
 };
 
 }  // namespace

@@ -107,8 +107,9 @@ inline float fma_one(float a, float b, float c) { return __builtin_fmaf(a, b, c)
 inline double fma_one(double a, double b, double c) { return __builtin_fma(a, b, c); }
 template <class V>
 inline V fma(V a, V b, V c) {
-  for (std::size_t i = 0; i < sizeof(V) / sizeof(a[0]); ++i) c[i] = fma_one(a[i], b[i], c[i]);
-  return c;
+  V sum = {};
+  for (std::size_t i = 0; i < sizeof(V) / sizeof(a[0]); ++i) sum[i] = fma_one(a[i], b[i], c[i]);
+  return sum;
 }
 inline Lanes<float> root(Lanes<float> x) {
   for (std::size_t i = 0; i < width<float>; ++i) x[i] = __builtin_sqrtf(x[i]);

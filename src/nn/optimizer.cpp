@@ -50,64 +50,107 @@ Optimizer::Optimizer(const OptimizerOptions& options) : options_(options) {
                 "no optimizer is called {}", options.optimizer);
 }
 
-bool Optimizer::compute(std::span<const float> parameters, std::span<const float> gradient, float factor, double rate) {
-  const std::size_t n = parameters.size();
-  const float* const p = parameters.data();
-  const float* const g = gradient.data();
-  float* const next = next_.data();
-  float* const m = next_first_.data();
-  float* const v = next_second_.data();
+namespace {
+
+// m is at most a mean of slopes, or a sum of momentum^k times slopes; v is at most a mean of their squares.
+double next_first_bound(const OptimizerOptions& o, double bound, double norm, double rate) {
+  if (o.optimizer == "adam") return std::max(bound, norm);
+  return o.momentum * bound + (o.optimizer == "rmsprop" ? rate * norm / o.epsilon : norm);
+}
+double next_second_bound(const OptimizerOptions& o, double bound, double norm) {
+  return o.optimizer == "sgd" ? 0 : std::max(bound, norm * norm);
+}
+
+// Adam's corrections for the zeros that its moments start from, folded into the rate and epsilon.
+AdamStep adam_step(const OptimizerOptions& o, std::int64_t step, float factor, double rate) {
+  const auto t = static_cast<double>(step + 1);
+  const double root = std::sqrt(1 - std::pow(o.beta2, t));
+  return {.factor = factor,
+          .keep1 = static_cast<float>(o.beta1),
+          .take1 = static_cast<float>(1 - o.beta1),
+          .keep2 = static_cast<float>(o.beta2),
+          .take2 = static_cast<float>(1 - o.beta2),
+          .scale = static_cast<float>(rate * root / (1 - std::pow(o.beta1, t))),
+          .epsilon = static_cast<float>(o.epsilon * root)};
+}
+
+bool all_finite(std::span<const float> before, std::span<const float> values) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (std::isfinite(before[i]) && !std::isfinite(values[i])) return false;
+  return true;
+}
+
+}  // namespace
+
+bool Optimizer::surely_finite(double norm, double largest, double rate) const {
+  constexpr double limit = 1e38;  // a third of what a float holds, for the roundings
+  const double first = next_first_bound(options_, first_bound_, norm, rate);
+  double change = first;
   if (options_.optimizer == "adam") {
-    const auto t = static_cast<double>(step_ + 1);
-    // The bias corrections are folded into the rate and epsilon.
-    const double root = std::sqrt(1 - std::pow(options_.beta2, t));
-    const AdamStep step{.factor = factor,
-                        .keep1 = static_cast<float>(options_.beta1),
-                        .take1 = static_cast<float>(1 - options_.beta1),
-                        .keep2 = static_cast<float>(options_.beta2),
-                        .take2 = static_cast<float>(1 - options_.beta2),
-                        .scale = static_cast<float>(rate * root / (1 - std::pow(options_.beta1, t))),
-                        .epsilon = static_cast<float>(options_.epsilon * root)};
-    kernels<float>().adam(step, p, g, first_.data(), second_.data(), next, m, v, n);
-  } else if (options_.optimizer == "rmsprop") {
-    const auto keep = static_cast<float>(options_.rho), take = static_cast<float>(1 - options_.rho);
-    const auto momentum = static_cast<float>(options_.momentum), scale = static_cast<float>(rate);
-    const auto epsilon = static_cast<float>(options_.epsilon);
-    for (std::size_t i = 0; i < n; ++i) {
-      const float slope = factor * g[i];
-      v[i] = keep * second_[i] + take * (slope * slope);
-      m[i] = momentum * first_[i] + scale * slope / (std::sqrt(v[i]) + epsilon);
-      next[i] = p[i] - m[i];
+    const AdamStep step = adam_step(options_, step_, 1, rate);
+    change = step.epsilon > 0 ? step.scale * first / step.epsilon : limit;
+  } else if (options_.optimizer == "sgd") {
+    change = rate * first;
+  }
+  return largest + change < limit && first < limit && next_second_bound(options_, second_bound_, norm) < limit;
+}
+
+void Optimizer::apply(std::span<float> p, std::span<const float> g, std::span<float> first, std::span<float> second,
+                      float factor, double rate) const {
+  if (options_.optimizer == "adam")
+    return kernels<float>().adam(adam_step(options_, step_, factor, rate), p.data(), g.data(), first.data(),
+                                 second.data(), p.size());
+  const auto momentum = static_cast<float>(options_.momentum), scale = static_cast<float>(rate);
+  const auto keep = static_cast<float>(options_.rho), take = static_cast<float>(1 - options_.rho);
+  const auto epsilon = static_cast<float>(options_.epsilon);
+  const bool rmsprop = options_.optimizer == "rmsprop";
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    if (!std::isfinite(p[i])) {
+      first[i] = second[i] = 0;
+      continue;
     }
-  } else {
-    const auto momentum = static_cast<float>(options_.momentum), scale = static_cast<float>(rate);
-    for (std::size_t i = 0; i < n; ++i) {
-      m[i] = momentum * first_[i] + factor * g[i];
-      v[i] = 0;
-      next[i] = p[i] - scale * m[i];
+    const float slope = factor * g[i];
+    if (rmsprop) {
+      second[i] = keep * second[i] + take * (slope * slope);
+      first[i] = momentum * first[i] + scale * slope / (std::sqrt(second[i]) + epsilon);
+      p[i] -= first[i];
+    } else {
+      first[i] = momentum * first[i] + slope;
+      p[i] -= scale * first[i];
     }
   }
-  return kernels<float>().settle(p, next, m, v, n);
 }
 
 StepReport Optimizer::step(std::span<float> parameters, std::span<const float> gradient) {
   const std::size_t n = parameters.size();
   EMPLACE_CHECK(gradient.size() == n && (step_ == 0 || first_.size() == n), "{} parameters, {} gradients, {} moments",
                 n, gradient.size(), first_.size());
-  for (auto* values : {&first_, &second_, &next_, &next_first_, &next_second_}) values->resize(n);
+  first_.resize(n);
+  second_.resize(n);
 
-  const double squares = kernels<float>().squares(parameters.data(), gradient.data(), n);
-  StepReport report{std::sqrt(squares), learning_rate_at(options_, step_)};
+  double squares = 0, largest = 0;
+  kernels<float>().measure(parameters.data(), gradient.data(), n, squares, largest);
+  const StepReport report{std::sqrt(squares), learning_rate_at(options_, step_)};
   if (!std::isfinite(squares)) throw NotFinite(fmt::format("the norm of the gradient is {}", report.gradient_norm));
-
   const bool clipped = options_.clip_norm > 0 && report.gradient_norm > options_.clip_norm;
+  const double norm = clipped ? options_.clip_norm : report.gradient_norm;
   const auto factor = static_cast<float>(clipped ? options_.clip_norm / report.gradient_norm : 1.0);
-  if (!compute(parameters, gradient, factor, report.learning_rate))
-    throw NotFinite(fmt::format("a step of learning rate {} along a gradient of norm {} leaves the finite numbers",
-                                report.learning_rate, report.gradient_norm));
-  std::ranges::copy(next_, parameters.begin());
-  first_.swap(next_first_);
-  second_.swap(next_second_);
+
+  if (surely_finite(norm, largest, report.learning_rate)) {
+    apply(parameters, gradient, first_, second_, factor, report.learning_rate);
+  } else {
+    // On copies, so that a step that fails leaves no trace.
+    std::vector<float> next(parameters.begin(), parameters.end()), first = first_, second = second_;
+    apply(next, gradient, first, second, factor, report.learning_rate);
+    if (!all_finite(parameters, next) || !all_finite(parameters, first) || !all_finite(parameters, second))
+      throw NotFinite(fmt::format("a step of learning rate {} along a gradient of norm {} leaves the finite numbers",
+                                  report.learning_rate, report.gradient_norm));
+    std::ranges::copy(next, parameters.begin());
+    first_.swap(first);
+    second_.swap(second);
+  }
+  first_bound_ = next_first_bound(options_, first_bound_, norm, report.learning_rate);
+  second_bound_ = next_second_bound(options_, second_bound_, norm);
   ++step_;
   return report;
 }
@@ -131,6 +174,9 @@ void Optimizer::load(const State& state, std::size_t parameters) {
   if (!std::ranges::all_of(second, [](float value) { return std::isfinite(value) && value >= 0; }))
     throw InputError("checkpoint", "array second holds a number that is negative or not finite");
   step_ = step;
+  first_bound_ = second_bound_ = 0;
+  for (const float value : first) first_bound_ = std::max(first_bound_, static_cast<double>(std::abs(value)));
+  for (const float value : second) second_bound_ = std::max(second_bound_, static_cast<double>(value));
   first_ = std::move(first);
   second_ = std::move(second);
 }

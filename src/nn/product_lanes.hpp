@@ -43,7 +43,13 @@ void pack(KernelMatrix<T> b, std::size_t k, std::size_t n, T* packed) {
       for (std::size_t j = 0; j < columns; ++j)
         for (std::size_t i = 0; i < k; ++i) packed[i * panel<T> + j] = from[j * b.column_step + i * b.row_step];
     } else if (columns == panel<T>) {
+      // Rows are far apart, and the processor does not foresee them.
+      constexpr std::size_t ahead = 8;
       for (std::size_t i = 0; i < k; ++i) {
+        if (i + ahead < k) {
+          __builtin_prefetch(from + (i + ahead) * b.row_step);
+          __builtin_prefetch(from + (i + ahead) * b.row_step + width<T>);
+        }
         store(packed + i * panel<T>, load(from + i * b.row_step));
         store(packed + i * panel<T> + width<T>, load(from + i * b.row_step + width<T>));
       }

@@ -7,15 +7,18 @@
 namespace emplace::nn {
 namespace {
 
-inline double squares(const float* p, const float* g, std::size_t n) {
+inline void measure(const float* p, const float* g, std::size_t n, double& squares, double& largest) {
   // Two sums, so that one's additions need not wait for the other's: element j goes to lane j modulo 16.
   Wide<double> sums[2];
+  Lanes<double> most = {};
   constexpr std::size_t w = width<double>, lanes = 2 * Wide<double>::parts;
   const auto add = [&](const float* p_at, const float* g_at, std::size_t lane) {
     const Lanes<double> x = load_as_double(p_at), y = load_as_double(g_at), zero = {};
+    const auto finite = x - x == zero;
+    const Lanes<double> kept = finite ? y : zero, size = finite ? (x < zero ? -x : x) : zero;
     Lanes<double>& sum = sums[lane / Wide<double>::parts].part[lane % Wide<double>::parts];
-    const Lanes<double> kept = x - x == zero ? y : zero;
     sum = fma(kept, kept, sum);
+    most = size > most ? size : most;
   };
   std::size_t i = 0;
   for (; i + lanes * w <= n; i += lanes * w)
@@ -26,37 +29,22 @@ inline double squares(const float* p, const float* g, std::size_t n) {
     g_rest[j] = g[i + j];
   }
   for (std::size_t lane = 0; lane < lanes; ++lane) add(p_rest + lane * w, g_rest + lane * w, lane);
-  return sums[0].total() + sums[1].total();
+  squares = sums[0].total() + sums[1].total();
+  largest = 0;
+  for (std::size_t lane = 0; lane < w; ++lane) largest = most[lane] > largest ? most[lane] : largest;
 }
 
-inline void adam(const AdamStep& step, const float* p, const float* g, const float* first, const float* second,
-                 float* next, float* next_first, float* next_second, std::size_t n) {
+inline void adam(const AdamStep& step, float* p, const float* g, float* first, float* second, std::size_t n) {
+  const Lanes<float> zero = {};
   over<float>(n, [=](auto part, std::size_t i) {
-    const Lanes<float> slope = step.factor * load(part, g + i);
+    const Lanes<float> before = load(part, p + i), slope = step.factor * load(part, g + i);
     const Lanes<float> m = step.keep1 * load(part, first + i) + step.take1 * slope;
     const Lanes<float> v = step.keep2 * load(part, second + i) + step.take2 * (slope * slope);
-    store(part, next_first + i, m);
-    store(part, next_second + i, v);
-    store(part, next + i, load(part, p + i) - step.scale * m / (root(v) + step.epsilon));
+    const auto finite = before - before == zero;
+    store(part, first + i, finite ? m : zero);
+    store(part, second + i, finite ? v : zero);
+    store(part, p + i, finite ? before - step.scale * m / (root(v) + step.epsilon) : before);
   });
-}
-
-inline bool settle(const float* p, float* next, float* first, float* second, std::size_t n) {
-  const Lanes<float> zero = {};
-  Lanes<float> bad = {};  // not 0 where a new value is not finite
-  over<float>(n, [&](auto part, std::size_t i) {
-    const Lanes<float> before = load(part, p + i), now = load(part, next + i), v = load(part, second + i);
-    const auto fixed = before - before != zero;
-    bad = (fixed | ((now - now == zero) & (v - v == zero))) ? bad : all(1.0F);
-    store(part, next + i, fixed ? before : now);
-    store(part, first + i, fixed ? zero : load(part, first + i));
-    store(part, second + i, fixed ? zero : v);
-  });
-  float lanes[width<float>];
-  store(lanes, bad);
-  for (const float lane : lanes)
-    if (lane != 0) return false;
-  return true;
 }
 
 }  // namespace

@@ -60,13 +60,16 @@ class Optimizer {
   void load(const State& state, std::size_t parameters);
 
  private:
-  // New values into next_*; returns whether all of them are finite.
-  bool compute(std::span<const float> parameters, std::span<const float> gradient, float factor, double rate);
+  // Whether one more step along a gradient of this norm surely leaves all finite; `largest` bounds |p|.
+  bool surely_finite(double norm, double largest, double rate) const;
+  // Steps in place.
+  void apply(std::span<float> p, std::span<const float> g, std::span<float> first, std::span<float> second,
+             float factor, double rate) const;
 
   OptimizerOptions options_;
   std::int64_t step_ = 0;
   std::vector<float> first_, second_;
-  std::vector<float> next_, next_first_, next_second_;
+  double first_bound_ = 0, second_bound_ = 0;  // of |m| and v
 };
 
 }  // namespace emplace::nn
