@@ -2,75 +2,169 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+
+#include "emplace/base/error.hpp"
+#include "emplace/learn/not_finite.hpp"
+#include "samples.hpp"
 
 namespace emplace {
 
-std::vector<double> BaselineAdvantages::of(std::span<const Rollout> rollouts) {
-  std::map<std::uint32_t, std::vector<std::size_t>> batches;
-  for (std::size_t i = 0; i < rollouts.size(); ++i) batches[rollouts[i].problem].push_back(i);
+namespace {
 
-  std::vector<double> advantages(rollouts.size(), 0.0);
-  for (const auto& [problem, batch] : batches) {
-    PerProblem& state = problems_[problem];
-    for (const std::size_t i : batch)
-      if (rollouts[i].outcome.feasible()) state.slowest = std::max(state.slowest, rollouts[i].outcome.makespan);
-    if (state.slowest == 0) continue;
+ReturnForm form_of(const std::string& name) {
+  if (name == "final") return ReturnForm::final;
+  return name == "step" ? ReturnForm::step : ReturnForm::best;
+}
 
-    std::vector<double> costs;
-    for (const std::size_t i : batch) {
-      const Outcome& outcome = rollouts[i].outcome;
-      const double seconds = outcome.feasible() ? to_seconds(outcome.makespan) : 2 * to_seconds(state.slowest);
-      costs.push_back(form_ == CostForm::square_root ? std::sqrt(seconds) : seconds);
-    }
-    const auto count = static_cast<double>(costs.size());
+BaselineKind kind_of(const std::string& name) {
+  if (name == "none") return BaselineKind::none;
+  if (name == "moving-average") return BaselineKind::moving_average;
+  return name == "window" ? BaselineKind::window : BaselineKind::leave_one_out;
+}
+
+// Rollouts with a return, by what they are compared with.
+using Cells = std::map<Baselines::Key, std::vector<std::size_t>>;
+
+// Deviation of the returns from their round's mean, by problem.
+std::map<std::uint32_t, double> spreads(const Cells& cells_by_controller, std::span<const double> returns) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>> by_round;
+  for (const auto& [key, rollouts] : cells_by_controller)
+    for (const std::size_t i : rollouts) by_round[{key.problem, key.round}].push_back(returns[i]);
+  struct Sum {
+    double squares = 0, count = 0;
+  };
+  std::map<std::uint32_t, Sum> sums;
+  for (const auto& [key, values] : by_round) {
+    const auto count = static_cast<double>(values.size());
     double mean = 0;
-    for (const double cost : costs) mean += cost;
+    for (const double value : values) mean += value;
     mean /= count;
-    if (state.restart) state.baseline = mean;
-    state.restart = false;
+    Sum& sum = sums[key.first];
+    sum.count += count;
+    // Equal values may differ from their rounded mean.
+    if (std::ranges::adjacent_find(values, std::not_equal_to<>()) == values.end()) continue;
+    for (const double value : values) sum.squares += (value - mean) * (value - mean);
+  }
+  std::map<std::uint32_t, double> result;
+  for (const auto& [problem, sum] : sums) result[problem] = std::sqrt(sum.squares / sum.count);
+  return result;
+}
 
-    const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
-    if (*least < *most) {
-      double variance = 0;
-      for (const double cost : costs) variance += (cost - mean) * (cost - mean);
-      const double deviation = std::sqrt(variance / count);
-      for (std::size_t k = 0; k < costs.size(); ++k)
-        advantages[batch[k]] = (state.baseline - costs[k]) / deviation / count;
+}  // namespace
+
+void describe(AdvantageOptions& o, OptionVisitor& visit) {
+  describe(o.reward, visit);
+  visit("returns", o.returns,
+        {.choices = {"final", "step", "best"},
+         .help = "What a round of several earns: the last round's reward, the (discounted) gains from here on, or the "
+                 "gain up to the best later round."});
+  visit("discount", o.discount, {.min = 0, .max = 1, .help = "Weight of the next round's return (returns = step)."});
+  visit(
+      "baseline", o.baseline,
+      {.choices = {"moving-average", "window", "leave-one-out", "none"},
+       .help = "What returns are compared with, for each problem and round: a moving average of batch means, the mean "
+               "of the last batches, the other samples of the batch, or nothing."});
+  visit("baseline_decay", o.baseline_decay,
+        {.min = 0, .max = 1, .help = "Share of a moving average that an update keeps."});
+  visit("baseline_start", o.baseline_start,
+        {.choices = {"failing", "first"},
+         .help = "A moving average begins at the reward of t_fail, or at its first batch's mean."});
+  visit("baseline_window", o.baseline_window,
+        {.min = 1, .max = 1e6, .help = "Batches of a window, the present one included."});
+  visit("normalize", o.normalize, {.help = "Divide advantages by the spread of the problem's returns in the batch."});
+}
+
+void check(const AdvantageOptions& o, const ConfigTable& table) {
+  if (o.baseline == "moving-average" && o.baseline_start == "failing" && o.returns != "final")
+    throw InputError(
+        table.place_of("returns"),
+        "returns '{}' are gains, and a moving average of them cannot begin at a failing placement's reward: "
+        "set baseline_start = \"first\" or another baseline",
+        o.returns);
+}
+
+bool AdvantageBatch::all_zero() const {
+  return std::all_of(value.begin(), value.end(), [](double advantage) { return advantage == 0; });
+}
+
+Advantages::Advantages(const AdvantageOptions& o, std::span<const PolicyProblem> problems, std::size_t controllers)
+    : rewards_(o.reward, problems),
+      baselines_(kind_of(o.baseline), o.baseline_decay, static_cast<std::size_t>(o.baseline_window)),
+      form_(form_of(o.returns)),
+      discount_(o.discount),
+      starts_at_failing_(o.baseline_start == "failing"),
+      normalize_(o.normalize),
+      controllers_(controllers) {}
+
+std::optional<std::vector<double>> Advantages::rewards_of(std::span<const Rollout> rounds, std::uint64_t update) const {
+  std::vector<double> rewards;
+  for (std::size_t r = 0; r < rounds.size(); ++r) {
+    const bool counts = form_ != ReturnForm::final || r + 1 == rounds.size();
+    const std::optional<double> reward = counts ? rewards_.of(rounds[r], update) : 0.0;
+    if (!reward) return std::nullopt;
+    rewards.push_back(*reward);
+  }
+  return rewards;
+}
+
+AdvantageBatch Advantages::of(std::span<const Rollout> rollouts, std::uint64_t update) {
+  rewards_.see(rollouts);
+  AdvantageBatch batch;
+  batch.begins = sample_begins(rollouts);
+  batch.value.assign(rollouts.size(), 0.0);
+  const std::size_t samples = batch.begins.size() - 1;
+  std::map<std::uint32_t, std::size_t> samples_of;
+  for (std::size_t s = 0; s < samples; ++s) ++samples_of[rollouts[batch.begins[s]].problem];
+
+  Cells cells;
+  std::vector<double> returns(rollouts.size(), 0.0);
+  std::map<std::uint32_t, std::size_t> seen;
+  for (std::size_t s = 0; s < samples; ++s) {
+    const std::size_t begin = batch.begins[s];
+    const std::span<const Rollout> rounds = rollouts.subspan(begin, batch.begins[s + 1] - begin);
+    const std::uint32_t problem = rounds.front().problem;
+    const std::size_t controller = seen[problem]++ * controllers_ / samples_of[problem];
+    const auto rewards = rewards_of(rounds, update);
+    if (!rewards) continue;
+    batch.used.push_back(s);
+    const std::vector<double> of_rounds = returns_of(*rewards, form_, discount_);
+    for (std::size_t r = 0; r < rounds.size(); ++r) {
+      if (rounds[r].actions.empty()) continue;
+      returns[begin + r] = of_rounds[r];
+      cells[{problem, static_cast<std::uint32_t>(controller), static_cast<std::uint32_t>(r)}].push_back(begin + r);
     }
-    state.baseline = 0.9 * state.baseline + 0.1 * mean;
   }
-  return advantages;
-}
 
-void BaselineAdvantages::restart() {
-  for (auto& [problem, state] : problems_) state.restart = true;
-}
-
-void BaselineAdvantages::save(State& state) const {
-  std::vector<std::uint64_t> ids;
-  std::vector<double> baselines;
-  std::vector<std::uint8_t> restarts;
-  std::vector<std::int64_t> slowest;
-  for (const auto& [problem, of_problem] : problems_) {
-    ids.push_back(problem);
-    baselines.push_back(of_problem.baseline);
-    restarts.push_back(of_problem.restart ? 1 : 0);
-    slowest.push_back(of_problem.slowest);
+  const std::map<std::uint32_t, double> spread =
+      normalize_ ? spreads(cells, returns) : std::map<std::uint32_t, double>{};
+  std::size_t decisions = 0;
+  for (const auto& [key, list] : cells) {
+    std::vector<double> of_key;
+    for (const std::size_t i : list) of_key.push_back(returns[i]);
+    const std::vector<double> baselines =
+        baselines_.of(key, of_key, starts_at_failing_ ? std::optional(rewards_.failing(key.problem)) : std::nullopt);
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      double& advantage = batch.value[list[k]];
+      advantage = of_key[k] - baselines[k];
+      if (normalize_) advantage = spread.at(key.problem) > 0 ? advantage / spread.at(key.problem) : 0;
+      if (!std::isfinite(advantage)) throw NotFinite("an advantage is not finite ({})", advantage);
+      batch.baseline += baselines[k];
+    }
+    decisions += list.size();
   }
-  put(state, "baseline_problem", std::move(ids));
-  put(state, "baseline", std::move(baselines));
-  put(state, "baseline_restarts", std::move(restarts));
-  put(state, "slowest_time", std::move(slowest));
+  if (decisions > 0) batch.baseline /= static_cast<double>(decisions);
+  return batch;
 }
 
-void BaselineAdvantages::load(const State& state) {
-  const auto& ids = get<std::uint64_t>(state, "baseline_problem");
-  const auto& baselines = get<double>(state, "baseline", ids.size());
-  const auto& restarts = get<std::uint8_t>(state, "baseline_restarts", ids.size());
-  const auto& slowest = get<std::int64_t>(state, "slowest_time", ids.size());
-  problems_.clear();
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    problems_[static_cast<std::uint32_t>(ids[i])] = {baselines[i], restarts[i] != 0, slowest[i]};
+void Advantages::save(State& state) const {
+  rewards_.save(state);
+  baselines_.save(state);
+}
+
+void Advantages::load(const State& state) {
+  rewards_.load(state);
+  baselines_.load(state);
 }
 
 }  // namespace emplace

@@ -1,44 +1,77 @@
-// Advantages of samples: how much faster than a running mean, in units of the batch's spread.
+// Advantages of samples: rewards, returns of rounds, baselines and spread in one.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "baselines.hpp"
+#include "emplace/base/options.hpp"
 #include "emplace/base/state.hpp"
 #include "emplace/policy/policy.hpp"
+#include "returns.hpp"
+#include "rewards.hpp"
 
 namespace emplace {
 
-enum class CostForm : std::uint8_t { time, square_root };
+// Defaults are ColocRL's (sheet, section 3).
+struct AdvantageOptions {
+  RewardOptions reward = {};
+  std::string returns = "final";
+  double discount = 1;
+  std::string baseline = "moving-average";
+  double baseline_decay = 0.9;
+  std::string baseline_start = "failing";
+  std::int64_t baseline_window = 10;
+  bool normalize = false;
+};
+void describe(AdvantageOptions& options, OptionVisitor& visit);
+// InputError, at the table's place, for options that contradict each other.
+void check(const AdvantageOptions& options, const ConfigTable& table);
 
-// One baseline a problem (Post sheet, section 2.4):
-//   T_n <- infeasible samples get cap = 2 x the slowest feasible time so far
-//   A_n = (b - T_n) / std(T over the batch),  b = the first batch's mean, later b <- 0.9 b + 0.1 mean(T) after use
-// The sheet adds 1e-8 to the deviation; here a batch of equal times has no advantages at all, which needs no unit.
-class BaselineAdvantages {
+// What a batch of samples teaches.
+struct AdvantageBatch {
+  std::vector<std::size_t> begins;  // samples + 1, into the rollouts
+  std::vector<std::size_t> used;    // samples that teach something, in order
+  std::vector<double> value;        // by rollout: A = G - B; 0 in samples that are not used, and without actions
+  double baseline = 0;              // mean B of all decisions of used samples
+
+  [[nodiscard]] bool all_zero() const;
+};
+
+// A = (G - B) / spread. A sample one of whose rounds has no reward (`final`: the last) is left out of
+// everything, the baselines too. Rounds
+// without actions decide nothing, but their rewards are where steps of the next round begin. With `normalize` the
+// spread is the deviation of the problem's returns from the batch's mean of their round; a problem whose returns are
+// equal then has no advantages at all, which needs no unit. Otherwise the spread is 1.
+class Advantages {
  public:
-  explicit BaselineAdvantages(CostForm form) : form_(form) {}
+  // Of the problem's k-th sample controller k / (samples / controllers) is in charge, each with its own baselines.
+  Advantages(const AdvantageOptions& options, std::span<const PolicyProblem> problems, std::size_t controllers = 1);
 
-  // One advantage a rollout, divided by the number of the problem's rollouts in the batch; 0 for all of a problem whose
-  // times are equal or that never had a feasible sample.
-  std::vector<double> of(std::span<const Rollout> rollouts);
-  // The next batch's mean becomes the baseline: the distribution was replaced.
-  void restart();
+  // For evaluated rollouts, in update `update` (counted from 1); then moves the baselines on. NotFinite for an
+  // advantage that is none.
+  AdvantageBatch of(std::span<const Rollout> rollouts, std::uint64_t update);
+  // Baselines begin again: the distribution was replaced.
+  void restart() { baselines_.restart(); }
 
-  // Arrays "baseline_problem", "baseline", "baseline_restarts", "slowest_time".
+  // The arrays of Rewards and Baselines.
   void save(State& state) const;
   void load(const State& state);
 
  private:
-  struct PerProblem {
-    double baseline = 0;
-    bool restart = true;
-    Ticks slowest = 0;  // 0: nothing feasible yet
-  };
-  CostForm form_;
-  std::map<std::uint32_t, PerProblem> problems_;
+  // Rewards of the sample's rounds (`final`: of the last, 0 for others); none if one of them has none.
+  [[nodiscard]] std::optional<std::vector<double>> rewards_of(std::span<const Rollout> rounds,
+                                                              std::uint64_t update) const;
+
+  Rewards rewards_;
+  Baselines baselines_;
+  ReturnForm form_;
+  double discount_;
+  bool starts_at_failing_, normalize_;
+  std::size_t controllers_;
 };
 
 }  // namespace emplace

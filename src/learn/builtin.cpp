@@ -7,6 +7,8 @@ std::span<const LearnerEntry> learners() {
   static const LearnerEntry entries[] = {
       post_learner(),
       cross_entropy_learner(),
+      reinforce_learner(),
+      ppo_learner(),
   };
   return entries;
 }

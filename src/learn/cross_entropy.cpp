@@ -2,8 +2,10 @@
 // the refit is Post's, Gao et al. 2018).
 #include <algorithm>
 
+#include "ascent.hpp"
 #include "elites.hpp"
-#include "emplace/base/error.hpp"
+#include "gradient.hpp"
+#include "likelihood.hpp"
 #include "methods.hpp"
 
 namespace emplace {
@@ -14,6 +16,9 @@ struct CrossEntropyOptions {
   int samples_per_update = 200;
   double elite_fraction = 0.1;
   int samples = 2400;
+  int fit_steps = 50;
+  nn::OptimizerOptions optimizer{.learning_rate = 0.01};
+  int chunk = 32;
 };
 
 void describe(CrossEntropyOptions& o, OptionVisitor& visit) {
@@ -22,6 +27,10 @@ void describe(CrossEntropyOptions& o, OptionVisitor& visit) {
   visit("elite_fraction", o.elite_fraction,
         {.min = 0, .max = 1, .above_min = true, .help = "Share of the placements that the policy is refitted to."});
   visit("samples", o.samples, {.min = 1, .help = "Placements of each problem in all, where no budget is given."});
+  visit("fit_steps", o.fit_steps,
+        {.min = 1, .max = 100000, .help = "Gradient steps of a refit where the policy has no closed form."});
+  nn::describe(o.optimizer, visit);
+  visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
 }
 
 class CrossEntropyLearner final : public Learner {
@@ -29,34 +38,41 @@ class CrossEntropyLearner final : public Learner {
   explicit CrossEntropyLearner(const CrossEntropyOptions& options)
       : samples_(static_cast<std::size_t>(options.samples_per_update)),
         updates_(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(options.samples) / samples_)),
-        window_(elite_count(options.elite_fraction, samples_)) {}
+        fit_steps_(options.fit_steps),
+        window_(elite_count(options.elite_fraction, samples_)),
+        chunks_(static_cast<std::size_t>(options.chunk)),
+        ascent_(options.optimizer) {}
 
   [[nodiscard]] std::size_t samples_per_update() const override { return samples_; }
   [[nodiscard]] std::uint64_t default_updates() const override { return updates_; }
 
   std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) override {
-    if (!policy.has_fit())
-      throw InputError("learner cross-entropy", "needs a policy that can be refitted in closed form, such as post");
     LogProbabilities log;
-    policy.forward(rollouts, log);
-    double entropy = 0;
-    for (const double of_rollout : log.entropy) entropy += of_rollout;
+    chunks_.forward(policy, rollouts, log);
     window_.clear();
     window_.add(rollouts);
     window_.keep_elites();
-    policy.fit(window_.rollouts());
-    return {{"elites", static_cast<double>(window_.rollouts().size())},
-            {"entropy", entropy / static_cast<double>(log.value.size())},
+    refit(policy, window_.rollouts(), chunks_, ascent_, fit_steps_);
+    return {{"elites", static_cast<double>(window_.samples())},
+            {"entropy", mean_entropy(log)},
             {"gamma_s", window_.gamma_seconds()}};
   }
 
-  [[nodiscard]] State save() const override { return {}; }  // a refit depends on its own batch alone
-  void load(const State&) override {}
+  // A refit depends on its own batch, and on earlier ones only through the optimiser.
+  [[nodiscard]] State save() const override {
+    State state;
+    ascent_.save(state);
+    return state;
+  }
+  void load(const State& state) override { ascent_.load(state); }
 
  private:
   std::size_t samples_;
   std::uint64_t updates_;
+  int fit_steps_;
   EliteWindow window_;
+  ChunkedGradient chunks_;
+  Ascent ascent_;
 };
 
 }  // namespace
@@ -64,7 +80,7 @@ class CrossEntropyLearner final : public Learner {
 LearnerEntry cross_entropy_learner() {
   LearnerEntry entry;
   entry.name = "cross-entropy";
-  entry.summary = "Refits the policy to the best share of each batch, in closed form.";
+  entry.summary = "Refits the policy to the best share of each batch: in closed form, or by gradient.";
   entry.reference = "Rubinstein (1999); Gao, Chen, Li: Post (NeurIPS 2018)";
   entry.options = list_options<CrossEntropyOptions>;
   entry.make = [](const ConfigTable& options, std::span<const PolicyProblem>) {

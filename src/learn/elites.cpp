@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "samples.hpp"
+
 namespace emplace {
 
 std::size_t elite_count(double fraction, std::size_t samples) {
@@ -13,19 +15,22 @@ std::size_t elite_count(double fraction, std::size_t samples) {
 }
 
 void EliteWindow::add(std::span<const Rollout> rollouts) {
-  for (const Rollout& rollout : rollouts) {
-    if (!rollout.outcome.feasible()) continue;
-    Rollout kept;
-    kept.problem = rollout.problem;
-    kept.actions = rollout.actions;
-    kept.outcome = rollout.outcome;
-    seen_.push_back(std::move(kept));
+  const std::vector<std::size_t> begins = sample_begins(rollouts);
+  for (std::size_t s = 0; s + 1 < begins.size(); ++s) {
+    const std::span<const Rollout> rounds = rollouts.subspan(begins[s], begins[s + 1] - begins[s]);
+    const Outcome& outcome = rounds.back().outcome;
+    if (!outcome.feasible()) continue;
+    for (const Rollout& round : rounds) {
+      seen_.push_back(decisions_of(round));
+      seen_.back().outcome.makespan = outcome.makespan;
+    }
   }
 }
 
 void EliteWindow::keep_elites() {
   std::map<std::uint32_t, std::vector<Ticks>> times;
-  for (const Rollout& rollout : seen_) times[rollout.problem].push_back(rollout.outcome.makespan);
+  for (const Rollout& rollout : seen_)
+    if (rollout.round == 0) times[rollout.problem].push_back(rollout.outcome.makespan);
   std::map<std::uint32_t, Ticks> gamma;
   for (auto& [problem, list] : times) {
     const auto nth = list.begin() + static_cast<std::ptrdiff_t>(std::min(quota_, list.size()) - 1);
@@ -46,42 +51,71 @@ double EliteWindow::gamma_seconds() const {
   return slowest.empty() ? 0 : sum / static_cast<double>(slowest.size());
 }
 
-void EliteWindow::save(State& state) const {
-  std::vector<std::uint64_t> problems, sizes;
-  std::vector<std::int64_t> times;
-  std::vector<std::uint8_t> actions;
-  for (const Rollout& rollout : seen_) {
-    problems.push_back(rollout.problem);
-    sizes.push_back(rollout.actions.size());
-    times.push_back(rollout.outcome.makespan);
-    actions.insert(actions.end(), rollout.actions.begin(), rollout.actions.end());
-  }
-  put(state, "window_problem", std::move(problems));
-  put(state, "window_size", std::move(sizes));
-  put(state, "window_time", std::move(times));
-  put(state, "window_actions", std::move(actions));
+std::size_t EliteWindow::samples() const {
+  return static_cast<std::size_t>(std::ranges::count_if(seen_, [](const Rollout& r) { return r.round == 0; }));
 }
 
-void EliteWindow::load(const State& state) {
-  const auto& problems = get<std::uint64_t>(state, "window_problem");
-  const auto& sizes = get<std::uint64_t>(state, "window_size", problems.size());
-  const auto& times = get<std::int64_t>(state, "window_time", problems.size());
-  const auto& actions = get<std::uint8_t>(state, "window_actions");
-  seen_.clear();
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < problems.size(); ++i) {
-    if (sizes[i] > actions.size() - next)
-      throw InputError("checkpoint", "array window_actions has {} elements, too few for window_size", actions.size());
-    Rollout rollout;
-    rollout.problem = static_cast<std::uint32_t>(problems[i]);
-    rollout.outcome.makespan = times[i];
-    const auto first = actions.begin() + static_cast<std::ptrdiff_t>(next);
-    rollout.actions.assign(first, first + static_cast<std::ptrdiff_t>(sizes[i]));
-    next += sizes[i];
-    seen_.push_back(std::move(rollout));
+void EliteWindow::save(State& state) const {
+  std::vector<std::uint64_t> keys, sizes;
+  std::vector<std::int64_t> times;
+  std::vector<std::uint8_t> actions;
+  std::vector<float> observations;
+  for (const Rollout& rollout : seen_) {
+    keys.insert(keys.end(), {rollout.update, rollout.problem, rollout.sample, rollout.round});
+    sizes.insert(sizes.end(), {rollout.actions.size(), rollout.observation.size()});
+    times.push_back(rollout.outcome.makespan);
+    actions.insert(actions.end(), rollout.actions.begin(), rollout.actions.end());
+    observations.insert(observations.end(), rollout.observation.begin(), rollout.observation.end());
   }
-  if (next != actions.size())
-    throw InputError("checkpoint", "array window_actions has {} elements, window_size wants {}", actions.size(), next);
+  const std::uint64_t count = times.size();
+  put(state, "window_key", std::move(keys), {count, 4});
+  put(state, "window_size", std::move(sizes), {count, 2});
+  put(state, "window_time", std::move(times));
+  put(state, "window_actions", std::move(actions));
+  put(state, "window_observations", std::move(observations));
+}
+
+namespace {
+
+// Moves the next `count` of the array's elements, from `next` on, into `to`.
+template <class T>
+void take(const std::vector<T>& from, std::size_t& next, std::uint64_t count, std::vector<T>& to, const char* name) {
+  if (count > from.size() - next)
+    throw InputError("checkpoint", "array {} has {} elements, too few for window_size", name, from.size());
+  const auto first = from.begin() + static_cast<std::ptrdiff_t>(next);
+  to.assign(first, first + static_cast<std::ptrdiff_t>(count));
+  next += count;
+}
+
+void check_used_up(std::size_t size, std::size_t used, const char* name) {
+  if (used != size) throw InputError("checkpoint", "array {} has {} elements, window_size wants {}", name, size, used);
+}
+
+}  // namespace
+
+void EliteWindow::load(const State& state) {
+  const auto& times = get<std::int64_t>(state, "window_time");
+  const auto& keys = get<std::uint64_t>(state, "window_key", 4 * times.size());
+  const auto& sizes = get<std::uint64_t>(state, "window_size", 2 * times.size());
+  const auto& actions = get<std::uint8_t>(state, "window_actions");
+  const auto& observations = get<float>(state, "window_observations");
+  seen_.clear();
+  std::size_t next_action = 0, next_observation = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    Rollout& rollout = seen_.emplace_back();
+    rollout.update = keys[4 * i];
+    rollout.problem = static_cast<std::uint32_t>(keys[4 * i + 1]);
+    rollout.sample = static_cast<std::uint32_t>(keys[4 * i + 2]);
+    rollout.round = static_cast<std::uint32_t>(keys[4 * i + 3]);
+    if (rollout.round != 0 && (i == 0 || seen_[i - 1].round + 1 != rollout.round))
+      throw InputError("checkpoint", "array window_key has round {} at {}, which follows no sample's earlier one",
+                       rollout.round, i);
+    rollout.outcome.makespan = times[i];
+    take(actions, next_action, sizes[2 * i], rollout.actions, "window_actions");
+    take(observations, next_observation, sizes[2 * i + 1], rollout.observation, "window_observations");
+  }
+  check_used_up(actions.size(), next_action, "window_actions");
+  check_used_up(observations.size(), next_observation, "window_observations");
 }
 
 }  // namespace emplace

@@ -13,13 +13,13 @@ namespace emplace {
 // ceil(fraction * samples), at least 1.
 std::size_t elite_count(double fraction, std::size_t samples);
 
-// Feasible samples, of which the `quota` fastest of each problem are the elites. What a fit does not need (placements)
-// is not kept.
+// Feasible samples, with all their rounds and judged by the last one, of which the `quota` fastest of each problem are
+// the elites. What a fit does not need (placements) is not kept.
 class EliteWindow {
  public:
   explicit EliteWindow(std::size_t quota) : quota_(quota) {}
 
-  // Adds the feasible ones among the rollouts.
+  // Adds the feasible ones among the samples.
   void add(std::span<const Rollout> rollouts);
   // Drops everything but the elites: for each problem gamma = the quota-th smallest step time, elites = all at or below
   // gamma (ties included, so the order of equal times never matters); all feasible ones if they are fewer than the
@@ -27,11 +27,13 @@ class EliteWindow {
   void keep_elites();
   void clear() { seen_.clear(); }
 
+  // Sample by sample, a sample's rounds in order; each with its sample's time.
   [[nodiscard]] std::span<const Rollout> rollouts() const { return seen_; }
+  [[nodiscard]] std::size_t samples() const;
   // Mean over problems of gamma in seconds, 0 without any; after keep_elites().
   [[nodiscard]] double gamma_seconds() const;
 
-  // Arrays "window_problem", "window_time", "window_size", "window_actions".
+  // Arrays "window_key", "window_size", "window_time", "window_actions", "window_observations".
   void save(State& state) const;
   void load(const State& state);
 

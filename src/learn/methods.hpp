@@ -7,5 +7,7 @@ namespace emplace {
 
 LearnerEntry post_learner();
 LearnerEntry cross_entropy_learner();
+LearnerEntry reinforce_learner();
+LearnerEntry ppo_learner();
 
 }  // namespace emplace

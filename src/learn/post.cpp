@@ -2,12 +2,17 @@
 // place every N samples a refit of the whole policy to the best tenth. Choices that the paper leaves open stand with
 // the options.
 #include <algorithm>
-#include <cmath>
+#include <limits>
+#include <set>
 
 #include "advantages.hpp"
+#include "ascent.hpp"
 #include "elites.hpp"
 #include "emplace/base/error.hpp"
+#include "gradient.hpp"
+#include "likelihood.hpp"
 #include "methods.hpp"
+#include "samples.hpp"
 #include "surrogate.hpp"
 
 namespace emplace {
@@ -21,7 +26,8 @@ struct PostLearnerOptions {
   double elite_fraction = 0.1;
   std::string ce_window = "last";
   int ppo_steps = 10;
-  double learning_rate = 0.1;
+  int fit_steps = 50;
+  nn::OptimizerOptions optimizer{.optimizer = "sgd", .learning_rate = 0.1, .clip_norm = 0};
   std::string form = "kl";
   std::string ratio = "per_op";
   double clip_ratio = 0.2;
@@ -29,6 +35,7 @@ struct PostLearnerOptions {
   double kl_target = 0.01;
   std::string cost = "time";
   std::string steps = "both";
+  int chunk = 32;
 };
 
 void describe(PostLearnerOptions& o, OptionVisitor& visit) {
@@ -43,7 +50,9 @@ void describe(PostLearnerOptions& o, OptionVisitor& visit) {
       "ce_window", o.ce_window,
       {.choices = {"last", "all"}, .help = "Elites come from the last N placements, or from all since the beginning."});
   visit("ppo_steps", o.ppo_steps, {.min = 1, .max = 10000, .help = "Proximal gradient steps an update."});
-  visit("learning_rate", o.learning_rate, {.min = 0, .above_min = true, .help = "Size of a proximal gradient step."});
+  visit("fit_steps", o.fit_steps,
+        {.min = 1, .max = 100000, .help = "Gradient steps of a refit where the policy has no closed form."});
+  nn::describe(o.optimizer, visit);
   visit("form", o.form, {.choices = {"kl", "clip"}, .help = "Proximal objective: KL penalty, or clipped ratios."});
   visit("ratio", o.ratio,
         {.choices = {"per_op", "joint"}, .help = "Probability ratios of single units, or of the whole placement."});
@@ -55,6 +64,18 @@ void describe(PostLearnerOptions& o, OptionVisitor& visit) {
   visit("cost", o.cost, {.choices = {"time", "sqrt"}, .help = "What advantages compare: step times or their roots."});
   visit("steps", o.steps,
         {.choices = {"both", "cross-entropy", "proximal"}, .help = "Both parts of the method, or one of them alone."});
+  visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
+}
+
+// Section 2.4 of the sheet.
+AdvantageOptions advantage_options(const PostLearnerOptions& o) {
+  AdvantageOptions options;
+  options.reward.reward = o.cost;
+  options.reward.infeasible = "slowest";
+  options.reward.skip_failing_after = std::numeric_limits<std::int64_t>::max();
+  options.baseline_start = "first";
+  options.normalize = true;
+  return options;
 }
 
 class PostLearner final : public Learner {
@@ -62,7 +83,9 @@ class PostLearner final : public Learner {
   explicit PostLearner(const PostLearnerOptions& options)
       : o_(options),
         window_(elite_count(options.elite_fraction, static_cast<std::size_t>(options.window))),
-        advantages_(options.cost == "sqrt" ? CostForm::square_root : CostForm::time),
+        advantages_(advantage_options(options), {}),
+        chunks_(static_cast<std::size_t>(options.chunk)),
+        ascent_(options.optimizer),
         beta_(options.beta) {}
 
   [[nodiscard]] std::size_t samples_per_update() const override {
@@ -73,25 +96,27 @@ class PostLearner final : public Learner {
   }
 
   std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) override {
-    if (!policy.has_fit() || !policy.has_exact_kl())
-      throw InputError("learner post", "needs a policy with a closed-form refit and KL divergence, such as post");
-    policy.mark_reference();
+    if (policy.has_exact_kl()) policy.mark_reference();
     samples_seen_ += samples_per_update();
     const bool refits = o_.steps != "proximal";
     const bool refit_now = refits && samples_seen_ % static_cast<std::uint64_t>(o_.window) == 0;
     if (refits) window_.add(rollouts);
 
     std::size_t elites = 0;
-    const double entropy = mean_entropy(policy, rollouts);
+    chunks_.forward(policy, rollouts, old_);
     bool stepped = false;
     if (refit_now)
-      elites = refit(policy);
+      elites = refit_to_elites(policy);
     else if (o_.steps != "cross-entropy")
       stepped = proximal_steps(policy, rollouts);
-    const double kl = policy.kl();
-    if (stepped && o_.form == "kl") adapt_beta(kl);
-    return {{"beta", beta_}, {"elites", static_cast<double>(elites)}, {"entropy", entropy}, {"gamma_s", gamma_s_},
-            {"kl", kl},      {"refit", refit_now ? 1.0 : 0.0}};
+    const double kl = stepped || refit_now ? mean_kl(policy, chunks_, rollouts, old_) : 0;
+    if (stepped && o_.form == "kl") beta_ = adapted_kl_weight(beta_, kl, o_.kl_target);
+    return {{"beta", beta_},
+            {"elites", static_cast<double>(elites)},
+            {"entropy", mean_entropy(old_)},
+            {"gamma_s", gamma_s_},
+            {"kl", kl},
+            {"refit", refit_now ? 1.0 : 0.0}};
   }
 
   [[nodiscard]] State save() const override {
@@ -101,6 +126,7 @@ class PostLearner final : public Learner {
     put_scalar(state, "gamma_s", gamma_s_);
     window_.save(state);
     advantages_.save(state);
+    ascent_.save(state);
     return state;
   }
 
@@ -110,23 +136,15 @@ class PostLearner final : public Learner {
     gamma_s_ = get_scalar<double>(state, "gamma_s");
     window_.load(state);
     advantages_.load(state);
+    ascent_.load(state);
   }
 
  private:
-  // Entropy a head of the distribution that the rollouts were drawn from.
-  static double mean_entropy(Policy& policy, std::span<const Rollout> rollouts) {
-    LogProbabilities log;
-    policy.forward(rollouts, log);
-    double sum = 0;
-    for (const double entropy : log.entropy) sum += entropy;
-    return sum / static_cast<double>(log.value.size());
-  }
-
   // Section 2.3 of the sheet; the number of elites.
-  std::size_t refit(Policy& policy) {
+  std::size_t refit_to_elites(Policy& policy) {
     window_.keep_elites();
-    const std::size_t elites = window_.rollouts().size();
-    policy.fit(window_.rollouts());
+    const std::size_t elites = window_.samples();
+    refit(policy, window_.rollouts(), chunks_, ascent_, o_.fit_steps);
     gamma_s_ = window_.gamma_seconds();
     if (o_.ce_window == "last") window_.clear();
     advantages_.restart();  // the old mean belongs to another distribution
@@ -136,30 +154,30 @@ class PostLearner final : public Learner {
   // Section 2.4: gradient ascent on the surrogate, minus beta times the KL divergence in the kl form. False
   // if there was nothing to learn from.
   bool proximal_steps(Policy& policy, std::span<const Rollout> rollouts) {
-    const std::vector<double> advantages = advantages_.of(rollouts);
-    if (std::all_of(advantages.begin(), advantages.end(), [](double a) { return a == 0; })) return false;
-    Surrogate surrogate(policy, rollouts, advantages, o_.ratio == "joint" ? RatioKind::joint : RatioKind::per_head,
-                        o_.form == "clip" ? o_.clip_ratio : 0);
-    const std::span<float> parameters = policy.parameters();
-    const std::span<float> gradient = policy.gradient();
+    const AdvantageBatch batch = advantages_.of(rollouts, 1);
+    if (batch.all_zero()) return false;
+    std::set<std::uint32_t> problems;
+    for (const Rollout& rollout : rollouts) problems.insert(rollout.problem);
+    const auto samples = static_cast<double>(batch.begins.size() - 1);
+    Surrogate surrogate(policy, rollouts, old_, batch.value,
+                        {.ratio = o_.ratio == "joint" ? RatioKind::joint : RatioKind::per_head,
+                         .clip = o_.form == "clip" ? o_.clip_ratio : 0,
+                         .kl_weight = o_.form == "kl" ? beta_ : 0,
+                         .divisor = samples / static_cast<double>(problems.size()),
+                         .problems = problems.size()});
     for (int step = 0; step < o_.ppo_steps; ++step) {
-      std::fill(gradient.begin(), gradient.end(), 0.0f);
-      surrogate.add_gradient(policy);
-      if (o_.form == "kl") policy.add_kl_gradient(-beta_);
-      for (std::size_t i = 0; i < parameters.size(); ++i)
-        parameters[i] += static_cast<float>(o_.learning_rate) * gradient[i];
+      surrogate.gradient(policy, chunks_);
+      ascent_.step(policy);
     }
     return true;
   }
 
-  void adapt_beta(double kl) {
-    if (kl > 1.5 * o_.kl_target) beta_ = std::min(2 * beta_, 64.0);
-    if (kl < o_.kl_target / 1.5) beta_ = std::max(beta_ / 2, 1.0 / 64);
-  }
-
   PostLearnerOptions o_;
   EliteWindow window_;
-  BaselineAdvantages advantages_;
+  Advantages advantages_;
+  ChunkedGradient chunks_;
+  Ascent ascent_;
+  LogProbabilities old_;  // of the present batch, when it was drawn
   double beta_;
   std::uint64_t samples_seen_ = 0;
   double gamma_s_ = 0;  // of the last refit

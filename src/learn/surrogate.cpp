@@ -2,31 +2,43 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/vector_math.hpp"
+#include "emplace/learn/not_finite.hpp"
+#include "samples.hpp"
 
 namespace emplace {
 
-Surrogate::Surrogate(Policy& policy, std::span<const Rollout> rollouts, std::span<const double> advantages,
-                     RatioKind ratio, double clip)
-    : ratio_(ratio), clip_(clip), terms_(rollouts) {
-  EMPLACE_CHECK(advantages.size() == rollouts.size());
-  const bool merge = ratio == RatioKind::per_head && policy.independent_heads();
-  if (merge) merge_equal_terms(rollouts, advantages);
-  policy.forward(terms_, old_);
-  if (merge) return;
+Surrogate::Surrogate(const Policy& policy, std::span<const Rollout> rollouts, const LogProbabilities& old,
+                     std::span<const double> advantages, const SurrogateOptions& options)
+    : options_(options),
+      estimates_kl_(!policy.has_exact_kl()),
+      samples_(sample_begins(rollouts).size() - 1),
+      terms_(rollouts),
+      old_(old.value) {
+  EMPLACE_CHECK(advantages.size() == rollouts.size() && old.begin.size() == rollouts.size() + 1);
+  // What is counted by sample cannot be merged.
+  if (options.ratio == RatioKind::per_head && options.entropy_weight == 0 && !estimates_kl_ &&
+      policy.independent_heads()) {
+    merge_equal_terms(rollouts, old, advantages);
+    return;
+  }
   for (std::size_t s = 0; s < rollouts.size(); ++s) {
-    const std::size_t heads = old_.of(s).size();
-    plus_.insert(plus_.end(), heads, std::max(0.0, advantages[s]));
-    minus_.insert(minus_.end(), heads, std::min(0.0, advantages[s]));
+    const std::size_t heads = old.of(s).size();
+    const double advantage = advantages[s] / options.divisor;
+    plus_.insert(plus_.end(), heads, std::max(0.0, advantage));
+    minus_.insert(minus_.end(), heads, std::min(0.0, advantage));
   }
 }
 
 // Where a head's ratio depends on its own action alone, all rollouts that took the same action there have the same
-// ratio, and their advantages of one sign add up. So K rollouts become one a device, "every head takes device j".
-void Surrogate::merge_equal_terms(std::span<const Rollout> rollouts, std::span<const double> advantages) {
+// ratio, and their advantages of one sign add up. So K rollouts become one a device, "every head takes device j". A
+// term that no rollout took has no weight, and its old probability is of no account.
+void Surrogate::merge_equal_terms(std::span<const Rollout> rollouts, const LogProbabilities& old,
+                                  std::span<const double> advantages) {
   struct Rows {
     std::size_t heads = 0, devices = 0, begin = 0;
   };
@@ -48,47 +60,103 @@ void Surrogate::merge_equal_terms(std::span<const Rollout> rollouts, std::span<c
   }
   plus_.assign(size, 0.0);
   minus_.assign(size, 0.0);
+  merged_old_.assign(size, 0.0);
   for (std::size_t s = 0; s < rollouts.size(); ++s) {
     const Rows& rows = rows_of[rollouts[s].problem];
-    std::vector<double>& side = advantages[s] > 0 ? plus_ : minus_;
-    for (std::size_t head = 0; head < rows.heads; ++head)
-      side[rows.begin + rollouts[s].actions[head] * rows.heads + head] += advantages[s];
+    const std::span<const double> log = old.of(s);
+    EMPLACE_CHECK(log.size() == rollouts[s].actions.size());
+    const double advantage = advantages[s] / options_.divisor;
+    std::vector<double>& side = advantage > 0 ? plus_ : minus_;
+    for (std::size_t head = 0; head < rows.heads; ++head) {
+      const std::size_t cell = rows.begin + rollouts[s].actions[head] * rows.heads + head;
+      side[cell] += advantage;
+      merged_old_[cell] = log[head];
+    }
   }
   terms_ = merged_;
+  old_ = merged_old_;
 }
 
 double Surrogate::slope(double ratio, double plus, double minus) const {
-  if (clip_ > 0 && ratio > 1 + clip_) plus = 0;
-  if (clip_ > 0 && ratio < 1 - clip_) minus = 0;
+  if (options_.clip > 0 && ratio > 1 + options_.clip) plus = 0;
+  if (options_.clip > 0 && ratio < 1 - options_.clip) minus = 0;
   return ratio * (plus + minus);
 }
 
-void Surrogate::add_gradient(Policy& policy) {
-  policy.forward(terms_, now_);
-  const std::size_t count = now_.value.size();
-  coefficients_.resize(count);
-  for (std::size_t i = 0; i < count; ++i) coefficients_[i] = now_.value[i] - old_.value[i];
-  if (ratio_ == RatioKind::per_head) {
+void Surrogate::coefficients(const ChunkedGradient::Chunk& chunk, std::span<double> result) {
+  const std::span<const double> now = chunk.log->value;
+  const std::size_t count = now.size();
+  const std::span<const double> old = old_.subspan(chunk.first_head, count);
+  const std::span<const double> plus = std::span<const double>(plus_).subspan(chunk.first_head, count);
+  const std::span<const double> minus = std::span<const double>(minus_).subspan(chunk.first_head, count);
+
+  bool finite = true;
+  for (std::size_t i = 0; i < count; ++i) {
     // A head that nobody weighs may be an impossible action, whose ratio is no number.
-    for (std::size_t i = 0; i < count; ++i)
-      if ((plus_[i] == 0) & (minus_[i] == 0)) coefficients_[i] = 0;
-    exp_all(coefficients_);
-    if (clip_ == 0)
-      for (std::size_t i = 0; i < count; ++i) coefficients_[i] *= plus_[i] + minus_[i];
-    else
-      for (std::size_t i = 0; i < count; ++i) coefficients_[i] = slope(coefficients_[i], plus_[i], minus_[i]);
-  } else {
-    for (std::size_t s = 0; s < terms_.size(); ++s) {
-      const std::size_t begin = now_.begin[s];
-      const std::size_t end = now_.begin[s + 1];
-      double log_ratio = 0;
-      for (std::size_t i = begin; i < end; ++i) log_ratio += coefficients_[i];
-      // Over hundreds of heads the joint ratio leaves the range of numbers; e^30 is as useless, but finite.
-      const double ratio = std::exp(std::clamp(log_ratio, -30.0, 30.0));
-      for (std::size_t i = begin; i < end; ++i) coefficients_[i] = slope(ratio, plus_[i], minus_[i]);
-    }
+    const bool counts = estimates_kl_ || plus[i] != 0 || minus[i] != 0;
+    result[i] = counts ? now[i] - old[i] : 0.0;
+    finite = finite && result[i] < std::numeric_limits<double>::infinity();
   }
-  policy.backward(terms_, coefficients_, 0);
+  if (!finite) throw NotFinite("a log-probability is not finite");
+  std::vector<double> joint;  // log-ratios of whole rollouts
+  if (options_.ratio == RatioKind::joint)
+    for (std::size_t s = 0; s < chunk.rollouts.size(); ++s) {
+      double log_ratio = 0;
+      for (std::size_t i = chunk.log->begin[s]; i < chunk.log->begin[s + 1]; ++i) log_ratio += result[i];
+      // Over hundreds of heads the joint ratio leaves the range of numbers; e^30 is as useless, but finite.
+      joint.push_back(std::exp(std::clamp(log_ratio, -30.0, 30.0)));
+    }
+  if (estimates_kl_) {
+    for (const double log_ratio : result) kl_sum_ += std::expm1(log_ratio) - log_ratio;
+    kl_heads_ += static_cast<double>(count);
+  }
+  exp_all(result);
+  if (joint.empty() && options_.clip == 0 && !estimates_kl_) {  // Post's every step
+    for (std::size_t i = 0; i < count; ++i) result[i] *= plus[i] + minus[i];
+    return;
+  }
+  const double kl_weight = estimates_kl_ ? options_.kl_weight / options_.divisor : 0;
+  for (std::size_t s = 0; s < chunk.rollouts.size(); ++s)
+    for (std::size_t i = chunk.log->begin[s]; i < chunk.log->begin[s + 1]; ++i) {
+      const double penalty = kl_weight * (result[i] - 1);
+      result[i] = slope(joint.empty() ? result[i] : joint[s], plus[i], minus[i]) - penalty;
+    }
+}
+
+void Surrogate::gradient(Policy& policy, ChunkedGradient& chunks) {
+  kl_sum_ = kl_heads_ = 0;
+  chunks.compute(
+      policy, terms_,
+      [this](const ChunkedGradient::Chunk& chunk, std::span<double> result) { coefficients(chunk, result); },
+      options_.entropy_weight / options_.divisor);
+  if (options_.kl_weight > 0 && !estimates_kl_)
+    policy.add_kl_gradient(-options_.kl_weight * (static_cast<double>(samples_) / options_.divisor) /
+                           static_cast<double>(options_.problems));
+}
+
+double Surrogate::kl(const Policy& policy) const {
+  if (!estimates_kl_) return policy.kl();
+  return kl_heads_ > 0 ? kl_sum_ / kl_heads_ : 0;
+}
+
+double mean_kl(Policy& policy, ChunkedGradient& chunks, std::span<const Rollout> rollouts,
+               const LogProbabilities& old) {
+  if (policy.has_exact_kl()) return policy.kl();
+  LogProbabilities now;
+  chunks.forward(policy, rollouts, now);
+  double sum = 0;
+  for (std::size_t i = 0; i < now.value.size(); ++i) {
+    const double log_ratio = now.value[i] - old.value[i];
+    sum += std::expm1(log_ratio) - log_ratio;
+  }
+  if (!std::isfinite(sum)) throw NotFinite("the KL divergence of the update is not finite");
+  return now.value.empty() ? 0 : sum / static_cast<double>(now.value.size());
+}
+
+double adapted_kl_weight(double weight, double kl, double target) {
+  if (kl > 1.5 * target) return std::min(2 * weight, 64.0);
+  if (kl < target / 1.5) return std::max(weight / 2, 1.0 / 64);
+  return weight;
 }
 
 }  // namespace emplace

@@ -1,4 +1,5 @@
-// The proximal objectives: probability ratios to the policy at sampling time, weighted by advantages.
+// The proximal objectives: probability ratios to the policy at sampling time, weighted by advantages, with what keeps
+// the two policies near each other.
 #pragma once
 
 #include <cstdint>
@@ -6,35 +7,63 @@
 #include <vector>
 
 #include "emplace/policy/policy.hpp"
+#include "gradient.hpp"
 
 namespace emplace {
 
 enum class RatioKind : std::uint8_t { per_head, joint };
 
-// With r = p / p_old, of each head or (joint) of all heads of a rollout together:
-//   plain: sum_n sum_h r_nh A_n
-//   clip:  sum_n sum_h min(r_nh A_n, clamp(r_nh, 1 - c, 1 + c) A_n)
-// Advantages come with their divisor. A clipped term has no gradient; another's is r A times that of log p.
+struct SurrogateOptions {
+  RatioKind ratio = RatioKind::per_head;
+  double clip = 0;  // 0: the plain form
+  double kl_weight = 0;
+  double entropy_weight = 0;
+  double divisor = 1;        // mostly the number of samples, of all problems or of one
+  std::size_t problems = 1;  // of the training, each with as many samples
+};
+
+// With r = p / p_old, of each head or (joint) of all heads of a rollout together, the sum over rollouts n of
+//   plain: sum_h r_nh A_n
+//   clip:  sum_h min(r_nh A_n, clamp(r_nh, 1 - c, 1 + c) A_n)
+// minus kl_weight x the sum over samples of KL(p_old || p) over all heads, plus entropy_weight x the sum of entropies,
+// all divided by the divisor. A clipped term has no gradient; another's is r A times that of log p. The KL divergence
+// is exact where the policy can (then of all its problems alike); else the estimate sum_h r - 1 - log r of the sample's
+// own heads, which is never negative, is right in the mean, and has r - 1 times the gradient of log p (Schulman 2020,
+// k3).
 class Surrogate {
  public:
-  // `clip` of 0: the plain form. Takes p_old from the policy's present parameters. The rollouts must outlive this.
-  Surrogate(Policy& policy, std::span<const Rollout> rollouts, std::span<const double> advantages, RatioKind ratio,
-            double clip);
+  // `old`: log-probabilities of the rollouts when they were drawn; the policy's reference is the policy of that time.
+  // Rollouts and `old` must outlive this.
+  Surrogate(const Policy& policy, std::span<const Rollout> rollouts, const LogProbabilities& old,
+            std::span<const double> advantages, const SurrogateOptions& options);
 
-  // Adds the objective's gradient at the present parameters to policy.gradient().
-  void add_gradient(Policy& policy);
+  // policy.gradient() becomes the objective's gradient at the present parameters.
+  void gradient(Policy& policy, ChunkedGradient& chunks);
+  // At the parameters of the last gradient(): KL(p_old || p) a head, exact or estimated, nats.
+  [[nodiscard]] double kl(const Policy& policy) const;
 
  private:
-  void merge_equal_terms(std::span<const Rollout> rollouts, std::span<const double> advantages);
+  void merge_equal_terms(std::span<const Rollout> rollouts, const LogProbabilities& old,
+                         std::span<const double> advantages);
+  void coefficients(const ChunkedGradient::Chunk& chunk, std::span<double> result);
   [[nodiscard]] double slope(double ratio, double plus, double minus) const;
 
-  RatioKind ratio_;
-  double clip_;
+  SurrogateOptions options_;
+  bool estimates_kl_;
+  std::size_t samples_;
   std::vector<Rollout> merged_;       // see merge_equal_terms
+  std::vector<double> merged_old_;    // of merged_
   std::span<const Rollout> terms_;    // the rollouts or merged_
-  LogProbabilities old_, now_;        // of terms_
-  std::vector<double> plus_, minus_;  // advantages above and below zero, by term and head
-  std::vector<double> coefficients_;
+  std::span<const double> old_;       // of terms_, by head
+  std::vector<double> plus_, minus_;  // advantages above and below zero over the divisor, by term and head
+  double kl_sum_ = 0, kl_heads_ = 0;  // of the estimate
 };
+
+// KL(p_old || p) a head at the present parameters, nats: exact where the policy can, else estimated on the rollouts.
+double mean_kl(Policy& policy, ChunkedGradient& chunks, std::span<const Rollout> rollouts, const LogProbabilities& old);
+
+// The weight of the KL penalty after an update with this divergence (Schulman et al. 2017, section 4; Post sheet,
+// section 2.4): doubled above 1.5 x the target, halved below target / 1.5, within [1/64, 64].
+double adapted_kl_weight(double weight, double kl, double target);
 
 }  // namespace emplace

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "emplace/base/error.hpp"
+#include "emplace/learn/not_finite.hpp"
 #include "emplace/learn/roll_out.hpp"
 
 namespace emplace {
@@ -41,7 +42,11 @@ UpdateReport Trainer::step() {
     offer(rollout.problem, rollout.placement, rollout.outcome);
   });
   UpdateReport report;
-  report.learner = learner_.update(policy_, rollouts_);
+  try {
+    report.learner = learner_.update(policy_, rollouts_);
+  } catch (const NotFinite& error) {
+    throw NotFinite("update {}: {}; the learning rate may be too large", updates_ + 1, error.what());
+  }
   ++updates_;
   report.update = updates_;
   report.evaluations = evaluations_;

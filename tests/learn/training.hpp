@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emplace/learn/trainer.hpp"
+#include "learn/small_policies.hpp"
 #include "policy/greedy.hpp"
 #include "problem/tiny.hpp"
 
@@ -22,23 +23,24 @@ inline ConfigValue whole(std::int64_t value) { return {value, "test"}; }
 inline ConfigValue number(double value) { return {value, "test"}; }
 inline ConfigValue text(const char* value) { return {std::string(value), "test"}; }
 
-// Post's policy on the given problems (units: single ops) with any learner.
+// A policy (Post's unless named) on the given problems (units: single ops) with any learner.
 struct Training {
   Training(std::vector<Problem> list, const std::string& learner_name, const ConfigTable& options = {},
-           std::uint64_t seed = 1, Schedule schedule = Schedule::fifo) {
+           std::uint64_t seed = 1, Schedule schedule = Schedule::fifo, const std::string& policy_name = "post") {
     for (Problem& problem : list) problems.push_back(std::move(problem));
     std::vector<const Problem*> pointers;
     for (const Problem& problem : problems) {
       policy_problems.push_back({&problem, make_grouping(problem, GroupingKind::op)});
       pointers.push_back(&problem);
     }
-    policy = make_policy("post", {}, policy_problems, seed);
+    policy = make_small_policy(policy_name, policy_problems, seed);
     learner = find_entry(learners(), learner_name, "learner").make(options, policy_problems);
     evaluator = make_local_evaluator(pointers, schedule);
     trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, policy_problems, seed, schedule);
   }
-  Training(Problem problem, const std::string& learner_name, const ConfigTable& options = {}, std::uint64_t seed = 1)
-      : Training(one(std::move(problem)), learner_name, options, seed) {}
+  Training(Problem problem, const std::string& learner_name, const ConfigTable& options = {}, std::uint64_t seed = 1,
+           const std::string& policy_name = "post")
+      : Training(one(std::move(problem)), learner_name, options, seed, Schedule::fifo, policy_name) {}
 
   // The learner's own number of updates; the best makespan of the first problem.
   Ticks run() {

@@ -27,9 +27,8 @@ class Learner {
 
   // One update with evaluated rollouts (samples_per_update() samples of each problem, all drawn from the policy's
   // present parameters; sample by sample, a sample's rounds in order). Returns what metrics.csv shows beside the
-  // rewards
-  // ("kl", "entropy", "beta", ...): always the same keys, finite values. InputError if the policy lacks what this
-  // learner needs.
+  // rewards ("kl", "entropy", "beta", ...): always the same keys, finite values. NotFinite if the update would leave
+  // the finite numbers, with the parameters as they were before the step.
   virtual std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) = 0;
 
   // Everything that the next update depends on beside the policy's parameters, so that a resumed run continues to the

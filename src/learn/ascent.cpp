@@ -1,0 +1,33 @@
+#include "ascent.hpp"
+
+#include "emplace/learn/not_finite.hpp"
+
+namespace emplace {
+
+nn::StepReport Ascent::step(Policy& policy) {
+  const std::span<float> gradient = policy.gradient();
+  if (loaded_ != 0 && loaded_ != gradient.size())
+    throw InputError("checkpoint", "the optimizer's state is of {} parameters, the policy has {}", loaded_,
+                     gradient.size());
+  for (float& slope : gradient) slope = -slope;  // optimisers go downhill
+  try {
+    return optimizer_.step(policy.parameters(), gradient);
+  } catch (const nn::NotFinite& error) {
+    throw NotFinite("{}", error.what());
+  }
+}
+
+void Ascent::save(State& state) const {
+  for (auto& [name, array] : optimizer_.save()) state["optimizer/" + name] = array;
+}
+
+void Ascent::load(const State& state) {
+  State own;
+  const std::string prefix = "optimizer/";
+  for (const auto& [name, array] : state)
+    if (name.starts_with(prefix)) own[name.substr(prefix.size())] = array;
+  loaded_ = get<float>(own, "first").size();
+  optimizer_.load(own, loaded_);
+}
+
+}  // namespace emplace

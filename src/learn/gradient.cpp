@@ -1,0 +1,79 @@
+#include "gradient.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "emplace/base/error.hpp"
+#include "emplace/learn/not_finite.hpp"
+#include "samples.hpp"
+
+namespace emplace {
+
+namespace {
+
+void check_finite(const LogProbabilities& log, std::span<const double> coefficients, double entropy_weight) {
+  for (std::size_t i = 0; i < coefficients.size(); ++i) {
+    if (!std::isfinite(coefficients[i]))
+      throw NotFinite("a coefficient of a log-probability is not finite ({})", coefficients[i]);
+    if (std::isnan(log.value[i]) || (coefficients[i] != 0 && !std::isfinite(log.value[i])))
+      throw NotFinite("a log-probability is not finite ({})", log.value[i]);
+  }
+  if (entropy_weight == 0) return;
+  for (const double entropy : log.entropy)
+    if (!std::isfinite(entropy)) throw NotFinite("an entropy is not finite ({})", entropy);
+}
+
+}  // namespace
+
+ChunkedGradient::ChunkedGradient(std::size_t samples) : samples_(samples) { EMPLACE_CHECK(samples > 0); }
+
+void ChunkedGradient::for_each_chunk(Policy& policy, std::span<const Rollout> rollouts,
+                                     const std::function<void(const Chunk& chunk)>& use) {
+  const std::vector<std::size_t> begins = sample_begins(rollouts);
+  std::size_t first_head = 0;
+  for (std::size_t s = 0; s + 1 < begins.size(); s += samples_) {
+    const std::size_t first = begins[s];
+    const std::size_t end = begins[std::min(s + samples_, begins.size() - 1)];
+    const std::span<const Rollout> part = rollouts.subspan(first, end - first);
+    policy.forward(part, log_);
+    EMPLACE_CHECK(log_.begin.size() == part.size() + 1 && log_.begin.back() == log_.value.size() &&
+                  log_.entropy.size() == part.size());
+    use({first, first_head, part, &log_});
+    first_head += log_.value.size();
+  }
+}
+
+void ChunkedGradient::compute(Policy& policy, std::span<const Rollout> rollouts, const Coefficients& coefficients,
+                              double entropy_weight) {
+  const std::span<float> gradient = policy.gradient();
+  total_.assign(gradient.size(), 0.0);
+  for_each_chunk(policy, rollouts, [&](const Chunk& chunk) {
+    coefficients_.assign(chunk.log->value.size(), 0.0);
+    coefficients(chunk, coefficients_);
+    check_finite(*chunk.log, coefficients_, entropy_weight);
+    std::fill(gradient.begin(), gradient.end(), 0.0f);
+    policy.backward(chunk.rollouts, coefficients_, entropy_weight);
+    for (std::size_t i = 0; i < gradient.size(); ++i) total_[i] += gradient[i];
+  });
+  for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = static_cast<float>(total_[i]);
+}
+
+void ChunkedGradient::forward(Policy& policy, std::span<const Rollout> rollouts, LogProbabilities& log) {
+  log.begin.assign(1, 0);
+  log.value.clear();
+  log.entropy.clear();
+  for_each_chunk(policy, rollouts, [&](const Chunk& chunk) {
+    for (std::size_t s = 0; s < chunk.rollouts.size(); ++s)
+      log.begin.push_back(chunk.first_head + chunk.log->begin[s + 1]);
+    log.value.insert(log.value.end(), chunk.log->value.begin(), chunk.log->value.end());
+    log.entropy.insert(log.entropy.end(), chunk.log->entropy.begin(), chunk.log->entropy.end());
+  });
+}
+
+double mean_entropy(const LogProbabilities& log) {
+  double sum = 0;
+  for (const double entropy : log.entropy) sum += entropy;
+  return log.value.empty() ? 0 : sum / static_cast<double>(log.value.size());
+}
+
+}  // namespace emplace

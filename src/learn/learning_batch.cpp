@@ -1,0 +1,73 @@
+#include "learning_batch.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "samples.hpp"
+
+namespace emplace {
+
+namespace {
+
+// Appends the rounds of one sample.
+void append(LearningBatch& to, std::span<const Rollout> rounds, std::span<const double> advantages) {
+  for (const Rollout& round : rounds) to.copies.push_back(decisions_of(round));
+  to.advantages.insert(to.advantages.end(), advantages.begin(), advantages.end());
+  to.begins.push_back(to.copies.size());
+}
+
+}  // namespace
+
+LearningBatch used_samples(std::span<const Rollout> rollouts, const AdvantageBatch& advantages) {
+  LearningBatch batch;
+  if (advantages.used.size() + 1 == advantages.begins.size()) {
+    batch.rollouts = rollouts;
+    batch.begins = advantages.begins;
+    batch.advantages = advantages.value;
+    return batch;
+  }
+  batch.begins.push_back(0);
+  for (const std::size_t s : advantages.used) {
+    const std::size_t begin = advantages.begins[s];
+    const std::size_t count = advantages.begins[s + 1] - begin;
+    append(batch, rollouts.subspan(begin, count), std::span(advantages.value).subspan(begin, count));
+  }
+  batch.rollouts = batch.copies;
+  return batch;
+}
+
+LearningBatch select(const LearningBatch& batch, std::span<const std::size_t> samples) {
+  LearningBatch part;
+  part.begins.push_back(0);
+  for (const std::size_t s : samples) {
+    const std::size_t begin = batch.begins[s];
+    const std::size_t count = batch.begins[s + 1] - begin;
+    append(part, batch.rollouts.subspan(begin, count), std::span(batch.advantages).subspan(begin, count));
+    for (std::size_t i = begin; i < begin + count; ++i) {
+      const std::span<const double> heads = batch.old.of(i);
+      part.old.value.insert(part.old.value.end(), heads.begin(), heads.end());
+      part.old.begin.push_back(part.old.value.size());
+      part.old.entropy.push_back(batch.old.entropy[i]);
+    }
+  }
+  part.rollouts = part.copies;
+  return part;
+}
+
+std::vector<std::vector<std::size_t>> minibatches(std::size_t samples, std::size_t parts, const StreamKey& key) {
+  parts = std::clamp<std::size_t>(parts, 1, std::max<std::size_t>(1, samples));
+  std::vector<std::size_t> order(samples);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (parts > 1) {
+    Stream stream(key);
+    for (std::size_t i = samples; i > 1; --i)
+      std::swap(order[i - 1], order[stream.below(static_cast<std::uint32_t>(i))]);
+  }
+  std::vector<std::vector<std::size_t>> result;
+  for (std::size_t part = 0; part < parts; ++part)
+    result.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(samples * part / parts),
+                        order.begin() + static_cast<std::ptrdiff_t>(samples * (part + 1) / parts));
+  return result;
+}
+
+}  // namespace emplace

@@ -1,0 +1,38 @@
+// The samples that gradients are computed from: those of a batch that teach something, and parts of them.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "advantages.hpp"
+#include "emplace/base/random.hpp"
+#include "emplace/policy/policy.hpp"
+
+namespace emplace {
+
+struct LearningBatch {
+  std::vector<Rollout> copies;        // decisions alone, where `rollouts` are not somebody else's
+  std::span<const Rollout> rollouts;  // sample by sample
+  std::vector<std::size_t> begins;    // samples + 1
+  std::vector<double> advantages;     // by rollout
+  LogProbabilities old;               // of the rollouts when they were drawn; filled by who needs it
+
+  LearningBatch() = default;
+  LearningBatch(LearningBatch&&) = default;  // a copy's `rollouts` would look into the original
+  LearningBatch& operator=(LearningBatch&&) = default;
+
+  [[nodiscard]] std::size_t samples() const { return begins.empty() ? 0 : begins.size() - 1; }
+};
+
+// The used samples, without `old`; looks into `rollouts` where all are used.
+LearningBatch used_samples(std::span<const Rollout> rollouts, const AdvantageBatch& advantages);
+
+// These samples of the batch, in this order, with their `old`.
+LearningBatch select(const LearningBatch& batch, std::span<const std::size_t> samples);
+
+// One pass over `samples` samples in `parts` minibatches, whose sizes differ by one at most; every sample once. One
+// part is in order, several are shuffled.
+std::vector<std::vector<std::size_t>> minibatches(std::size_t samples, std::size_t parts, const StreamKey& key);
+
+}  // namespace emplace

@@ -1,0 +1,27 @@
+#include "likelihood.hpp"
+
+#include <algorithm>
+
+#include "samples.hpp"
+
+namespace emplace {
+
+void refit(Policy& policy, std::span<const Rollout> elites, ChunkedGradient& chunks, Ascent& ascent, int steps) {
+  if (policy.has_fit()) {
+    policy.fit(elites);
+    return;
+  }
+  if (elites.empty()) return;
+  const double weight = 1 / static_cast<double>(sample_begins(elites).size() - 1);
+  for (int step = 0; step < steps; ++step) {
+    chunks.compute(
+        policy, elites,
+        [&](const ChunkedGradient::Chunk&, std::span<double> coefficients) {
+          std::fill(coefficients.begin(), coefficients.end(), weight);
+        },
+        0);
+    ascent.step(policy);
+  }
+}
+
+}  // namespace emplace

@@ -1,0 +1,187 @@
+// Proximal policy optimisation (Schulman et al. 2017): several passes over each batch on the clipped surrogate, or on
+// the plain one with a KL penalty whose weight adapts itself. Defaults follow GDP's sheet (section 3) where it has
+// them.
+#include <algorithm>
+#include <optional>
+
+#include "advantages.hpp"
+#include "ascent.hpp"
+#include "emplace/base/error.hpp"
+#include "gradient.hpp"
+#include "learning_batch.hpp"
+#include "methods.hpp"
+#include "schedule.hpp"
+#include "surrogate.hpp"
+
+namespace emplace {
+
+namespace {
+
+struct PpoOptions {
+  int samples_per_update = 16;
+  int updates = 1000;
+  int epochs = 4;
+  int minibatches = 1;
+  std::string form = "clip";
+  std::string ratio = "per_head";
+  double clip_ratio = 0.2;
+  double beta = 1;
+  bool adaptive_beta = true;
+  double kl_target = 0.01;
+  double kl_stop = 0;
+  AdvantageOptions advantages{.baseline_start = "first", .normalize = true};
+  EntropyOptions entropy;
+  nn::OptimizerOptions optimizer;
+  int chunk = 8;
+  int shuffle_seed = 1;
+};
+
+void describe(PpoOptions& o, OptionVisitor& visit) {
+  visit("samples_per_update", o.samples_per_update,
+        {.min = 1, .max = 1e6, .help = "Placements (episodes) of each problem sampled for one update."});
+  visit("updates", o.updates, {.min = 1, .help = "Updates in all, where no budget is given."});
+  visit("epochs", o.epochs, {.min = 1, .max = 10000, .help = "Passes over each batch of placements."});
+  visit("minibatches", o.minibatches,
+        {.min = 1, .max = 1e6, .help = "Parts of a pass, of equal size up to one sample, each with its own step."});
+  visit("form", o.form,
+        {.choices = {"clip", "kl"}, .help = "Proximal objective: clipped ratios, or a KL penalty of weight beta."});
+  visit("ratio", o.ratio,
+        {.choices = {"per_head", "joint"}, .help = "Probability ratios of single decisions, or of whole placements."});
+  visit("clip_ratio", o.clip_ratio,
+        {.min = 0, .max = 1, .above_min = true, .help = "Largest useful change of a ratio in the clip form."});
+  visit("beta", o.beta, {.min = 1.0 / 64, .max = 64, .help = "Weight of the KL penalty, of all heads of a sample."});
+  visit("adaptive_beta", o.adaptive_beta, {.help = "Double or halve beta where the divergence misses kl_target."});
+  visit("kl_target", o.kl_target,
+        {.min = 0, .above_min = true, .unit = "nats", .help = "KL divergence a head that one update should have."});
+  visit("kl_stop", o.kl_stop,
+        {.min = 0,
+         .unit = "nats",
+         .help = "An update ends before a step from beyond this KL divergence a head; 0: never."});
+  describe(o.advantages, visit);
+  describe(o.entropy, visit);
+  nn::describe(o.optimizer, visit);
+  visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
+  visit("shuffle_seed", o.shuffle_seed, {.min = 0, .help = "Seed of the draw of minibatches."});
+}
+
+PpoOptions checked(const ConfigTable& table) {
+  auto options = read_options<PpoOptions>(table);
+  check(options.advantages, table);
+  return options;
+}
+
+class PpoLearner final : public Learner {
+ public:
+  PpoLearner(const PpoOptions& options, std::span<const PolicyProblem> problems)
+      : o_(options),
+        problems_(std::max<std::size_t>(1, problems.size())),
+        advantages_(options.advantages, problems),
+        chunks_(static_cast<std::size_t>(options.chunk)),
+        ascent_(options.optimizer),
+        beta_(options.beta) {}
+
+  [[nodiscard]] std::size_t samples_per_update() const override {
+    return static_cast<std::size_t>(o_.samples_per_update);
+  }
+  [[nodiscard]] std::uint64_t default_updates() const override { return static_cast<std::uint64_t>(o_.updates); }
+
+  std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) override {
+    ++updates_;
+    const AdvantageBatch advantages = advantages_.of(rollouts, updates_);
+    LearningBatch batch = used_samples(rollouts, advantages);
+    const double entropy_weight = o_.entropy.weight(updates_);
+    if (policy.has_exact_kl()) policy.mark_reference();
+    // The entropy is reported even of a batch that teaches nothing.
+    chunks_.forward(policy, batch.samples() == 0 ? rollouts : batch.rollouts, batch.old);
+    const double entropy = mean_entropy(batch.old);
+    Steps steps;
+    double kl = 0;
+    if (batch.samples() > 0 && !(advantages.all_zero() && entropy_weight == 0)) {
+      steps = take_steps(policy, batch, entropy_weight);
+      kl = mean_kl(policy, chunks_, batch.rollouts, batch.old);
+      if (o_.form == "kl" && o_.adaptive_beta) beta_ = adapted_kl_weight(beta_, kl, o_.kl_target);
+    }
+    return {{"baseline", advantages.baseline},
+            {"beta", beta_},
+            {"entropy", entropy},
+            {"entropy_weight", entropy_weight},
+            {"gradient_norm", steps.last.gradient_norm},
+            {"kl", kl},
+            {"learning_rate", steps.last.learning_rate},
+            {"steps", steps.count},
+            {"used_samples", static_cast<double>(batch.samples())}};
+  }
+
+  [[nodiscard]] State save() const override {
+    State state;
+    put_scalar(state, "updates", updates_);
+    put_scalar(state, "beta", beta_);
+    advantages_.save(state);
+    ascent_.save(state);
+    return state;
+  }
+  void load(const State& state) override {
+    updates_ = get_scalar<std::uint64_t>(state, "updates");
+    beta_ = get_scalar<double>(state, "beta");
+    advantages_.load(state);
+    ascent_.load(state);
+  }
+
+ private:
+  struct Steps {
+    double count = 0;
+    nn::StepReport last;
+  };
+
+  Steps take_steps(Policy& policy, const LearningBatch& batch, double entropy_weight) {
+    Steps steps;
+    for (std::uint32_t epoch = 0; epoch < static_cast<std::uint32_t>(o_.epochs); ++epoch) {
+      const StreamKey key{.seed = static_cast<std::uint64_t>(o_.shuffle_seed),
+                          .purpose = Purpose::shuffle,
+                          .update = updates_,
+                          .index = epoch};
+      for (const auto& samples : minibatches(batch.samples(), static_cast<std::size_t>(o_.minibatches), key)) {
+        std::optional<LearningBatch> selected;
+        const LearningBatch& part =
+            samples.size() == batch.samples() ? batch : selected.emplace(select(batch, samples));
+        Surrogate surrogate(policy, part.rollouts, part.old, part.advantages,
+                            {.ratio = o_.ratio == "joint" ? RatioKind::joint : RatioKind::per_head,
+                             .clip = o_.form == "clip" ? o_.clip_ratio : 0,
+                             .kl_weight = o_.form == "kl" ? beta_ : 0,
+                             .entropy_weight = entropy_weight,
+                             .divisor = static_cast<double>(part.samples()),
+                             .problems = problems_});
+        surrogate.gradient(policy, chunks_);
+        if (o_.kl_stop > 0 && surrogate.kl(policy) > o_.kl_stop) return steps;
+        steps.last = ascent_.step(policy);
+        ++steps.count;
+      }
+    }
+    return steps;
+  }
+
+  PpoOptions o_;
+  std::size_t problems_;
+  Advantages advantages_;
+  ChunkedGradient chunks_;
+  Ascent ascent_;
+  double beta_;
+  std::uint64_t updates_ = 0;
+};
+
+}  // namespace
+
+LearnerEntry ppo_learner() {
+  LearnerEntry entry;
+  entry.name = "ppo";
+  entry.summary = "Proximal policy optimisation: several passes over every batch, with clipped ratios or a KL penalty.";
+  entry.reference = "Schulman et al. (arXiv 1707.06347, 2017)";
+  entry.options = list_options<PpoOptions>;
+  entry.make = [](const ConfigTable& options, std::span<const PolicyProblem> problems) {
+    return std::make_unique<PpoLearner>(checked(options), problems);
+  };
+  entry.resolve = [](const ConfigTable& options) { return echo_options(checked(options)); };
+  return entry;
+}
+
+}  // namespace emplace

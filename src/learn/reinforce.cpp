@@ -1,0 +1,138 @@
+// REINFORCE (Williams 1992) as ColocRL, the Hierarchical Planner and Placeto use it: the gradient of the mean over the
+// batch of (return - baseline) x log-probability, one step of an optimiser an update. Defaults are ColocRL's (sheet,
+// section 3).
+#include "advantages.hpp"
+#include "ascent.hpp"
+#include "emplace/base/error.hpp"
+#include "gradient.hpp"
+#include "learning_batch.hpp"
+#include "methods.hpp"
+#include "schedule.hpp"
+
+namespace emplace {
+
+namespace {
+
+struct ReinforceOptions {
+  int samples_per_update = 8;
+  int controllers = 1;
+  int updates = 2000;
+  AdvantageOptions advantages;
+  std::string over_samples = "mean";
+  EntropyOptions entropy;
+  nn::OptimizerOptions optimizer;
+  int chunk = 8;
+};
+
+void describe(ReinforceOptions& o, OptionVisitor& visit) {
+  visit("samples_per_update", o.samples_per_update,
+        {.min = 1, .max = 1e6, .help = "K: placements (episodes) of each problem sampled for one update."});
+  visit("controllers", o.controllers,
+        {.min = 1, .max = 1e6, .help = "Controllers that share a batch equally, each with its own baseline."});
+  visit("updates", o.updates, {.min = 1, .help = "Updates in all, where no budget is given."});
+  describe(o.advantages, visit);
+  visit("over_samples", o.over_samples,
+        {.choices = {"mean", "sum"}, .help = "Whether the samples' gradients are averaged or added up."});
+  describe(o.entropy, visit);
+  nn::describe(o.optimizer, visit);
+  visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
+}
+
+ReinforceOptions checked(const ConfigTable& table) {
+  const auto options = read_options<ReinforceOptions>(table);
+  check(options.advantages, table);
+  if (options.samples_per_update % options.controllers != 0)
+    throw InputError(table.place_of("controllers"), "controllers ({}) must divide samples_per_update ({})",
+                     options.controllers, options.samples_per_update);
+  return options;
+}
+
+class ReinforceLearner final : public Learner {
+ public:
+  ReinforceLearner(const ReinforceOptions& options, std::span<const PolicyProblem> problems)
+      : o_(options),
+        advantages_(options.advantages, problems, static_cast<std::size_t>(options.controllers)),
+        gradient_(static_cast<std::size_t>(options.chunk)),
+        ascent_(options.optimizer) {}
+
+  [[nodiscard]] std::size_t samples_per_update() const override {
+    return static_cast<std::size_t>(o_.samples_per_update);
+  }
+  [[nodiscard]] std::uint64_t default_updates() const override { return static_cast<std::uint64_t>(o_.updates); }
+
+  std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) override {
+    ++updates_;
+    const AdvantageBatch advantages = advantages_.of(rollouts, updates_);
+    const LearningBatch batch = used_samples(rollouts, advantages);
+    const double entropy_weight = o_.entropy.weight(updates_);
+    nn::StepReport report;
+    double entropy = 0;
+    if (batch.samples() == 0) {
+      LogProbabilities log;
+      gradient_.forward(policy, rollouts, log);
+      entropy = mean_entropy(log);
+    } else {
+      entropy = compute_gradient(policy, batch, entropy_weight);
+      report = ascent_.step(policy);
+    }
+    return {{"baseline", advantages.baseline},       {"entropy", entropy},
+            {"entropy_weight", entropy_weight},      {"gradient_norm", report.gradient_norm},
+            {"learning_rate", report.learning_rate}, {"used_samples", static_cast<double>(batch.samples())}};
+  }
+
+  [[nodiscard]] State save() const override {
+    State state;
+    put_scalar(state, "updates", updates_);
+    advantages_.save(state);
+    ascent_.save(state);
+    return state;
+  }
+  void load(const State& state) override {
+    updates_ = get_scalar<std::uint64_t>(state, "updates");
+    advantages_.load(state);
+    ascent_.load(state);
+  }
+
+ private:
+  // The entropy a head of the distribution that the rollouts were drawn from.
+  double compute_gradient(Policy& policy, const LearningBatch& batch, double entropy_weight) {
+    const double weight = o_.over_samples == "sum" ? 1 : 1 / static_cast<double>(batch.samples());
+    double entropy = 0;
+    std::size_t heads = 0;
+    gradient_.compute(
+        policy, batch.rollouts,
+        [&](const ChunkedGradient::Chunk& chunk, std::span<double> coefficients) {
+          for (std::size_t s = 0; s < chunk.rollouts.size(); ++s) {
+            const double coefficient = weight * batch.advantages[chunk.first_rollout + s];
+            for (std::size_t h = chunk.log->begin[s]; h < chunk.log->begin[s + 1]; ++h) coefficients[h] = coefficient;
+            entropy += chunk.log->entropy[s];
+          }
+          heads += coefficients.size();
+        },
+        weight * entropy_weight);
+    return heads == 0 ? 0 : entropy / static_cast<double>(heads);
+  }
+
+  ReinforceOptions o_;
+  Advantages advantages_;
+  ChunkedGradient gradient_;
+  Ascent ascent_;
+  std::uint64_t updates_ = 0;
+};
+
+}  // namespace
+
+LearnerEntry reinforce_learner() {
+  LearnerEntry entry;
+  entry.name = "reinforce";
+  entry.summary = "Policy gradient against a baseline; one optimiser step on every batch.";
+  entry.reference = "Williams (1992); Mirhoseini et al. (ICML 2017)";
+  entry.options = list_options<ReinforceOptions>;
+  entry.make = [](const ConfigTable& options, std::span<const PolicyProblem> problems) {
+    return std::make_unique<ReinforceLearner>(checked(options), problems);
+  };
+  entry.resolve = [](const ConfigTable& options) { return echo_options(checked(options)); };
+  return entry;
+}
+
+}  // namespace emplace

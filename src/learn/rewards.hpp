@@ -1,0 +1,67 @@
+// What a placement is worth: a reward from its step time, and what stands for the time of one that does not run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emplace/base/options.hpp"
+#include "emplace/base/state.hpp"
+#include "emplace/policy/policy.hpp"
+
+namespace emplace {
+
+// Step time of the best single device, memory ignored: the sum of the ops' times on it, least over the devices that run
+// every op; the sum of each op's fastest time where there is none.
+Ticks single_device_time(const Problem& problem);
+
+// Defaults are ColocRL's (sheet, section 3).
+struct RewardOptions {
+  std::string reward = "sqrt";
+  double time_unit = 1;
+  std::string infeasible = "fixed";
+  double t_fail = 0;
+  double penalty_per_gb = 2;
+  double penalty_cap = 10;
+  std::int64_t skip_failing_after = 5000;
+};
+void describe(RewardOptions& options, OptionVisitor& visit);
+
+// With t the step time in time units (seconds, or the problem's single-device time):
+//   R(t) = -sqrt(t), -t, -log t, -log(1 + t) or 1/t
+// Infeasible placements:
+//   fixed    R(t_fail), t_fail = 10 x the single-device time unless given
+//   penalty  where only memory is short: max(R(t) - penalty_per_gb x overflow / 1e9, -penalty_cap), the cap for every
+//            placement (Placeto sheet, section 2.4); R(t_fail), not below the cap, for other reasons. The overflow is
+//            the sum of what is missing over devices, where Placeto takes the largest: the same with one full device.
+//   slowest  R(2 x the slowest feasible time so far), none before the first feasible one (Post sheet, section 2.4)
+// After `skip_failing_after` updates they have none in any form.
+class Rewards {
+ public:
+  Rewards(RewardOptions options, std::span<const PolicyProblem> problems);
+
+  // Takes notice of the batch's feasible times ("slowest"); before of().
+  void see(std::span<const Rollout> rollouts);
+  // Of an evaluated rollout in update `update`, counted from 1; none: its sample teaches nothing.
+  [[nodiscard]] std::optional<double> of(const Rollout& rollout, std::uint64_t update) const;
+  // R(t_fail) of the problem, under the cap where there is one.
+  [[nodiscard]] double failing(std::uint32_t problem) const;
+
+  // Arrays "slowest_problem", "slowest_time".
+  void save(State& state) const;
+  void load(const State& state);
+
+ private:
+  [[nodiscard]] double of_seconds(std::uint32_t problem, double seconds) const;
+  [[nodiscard]] double single_device_seconds(std::uint32_t problem) const;
+  [[nodiscard]] double capped(double reward) const;
+
+  RewardOptions options_;
+  std::vector<double> single_device_s_;     // by problem
+  std::map<std::uint32_t, Ticks> slowest_;  // by problem
+};
+
+}  // namespace emplace

@@ -1,0 +1,24 @@
+#include "samples.hpp"
+
+namespace emplace {
+
+std::vector<std::size_t> sample_begins(std::span<const Rollout> rollouts) {
+  std::vector<std::size_t> begins;
+  for (std::size_t i = 0; i < rollouts.size(); ++i)
+    if (i == 0 || rollouts[i].round == 0) begins.push_back(i);
+  begins.push_back(rollouts.size());
+  return begins;
+}
+
+Rollout decisions_of(const Rollout& rollout) {
+  Rollout decisions;
+  decisions.update = rollout.update;
+  decisions.problem = rollout.problem;
+  decisions.sample = rollout.sample;
+  decisions.round = rollout.round;
+  decisions.actions = rollout.actions;
+  decisions.observation = rollout.observation;
+  return decisions;
+}
+
+}  // namespace emplace

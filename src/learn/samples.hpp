@@ -1,0 +1,18 @@
+// Lists of rollouts as lists of samples.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "emplace/policy/policy.hpp"
+
+namespace emplace {
+
+// Samples + 1: the rounds of sample s are rollouts[begin[s]] .. rollouts[begin[s + 1]].
+std::vector<std::size_t> sample_begins(std::span<const Rollout> rollouts);
+
+// What forward() needs of a rollout, and no placement, outcome or start times.
+Rollout decisions_of(const Rollout& rollout);
+
+}  // namespace emplace
