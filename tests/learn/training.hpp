@@ -22,6 +22,7 @@ inline ConfigTable table(std::initializer_list<std::pair<const char*, ConfigValu
 inline ConfigValue whole(std::int64_t value) { return {value, "test"}; }
 inline ConfigValue number(double value) { return {value, "test"}; }
 inline ConfigValue text(const char* value) { return {std::string(value), "test"}; }
+inline ConfigValue flag(bool value) { return {value, "test"}; }
 
 // A policy (Post's unless named) on the given problems (units: single ops) with any learner.
 struct Training {

@@ -56,7 +56,7 @@ TEST(Recipe, TheResolvedConfigurationResolvesToItself) {
   EXPECT_EQ(make_recipe(ConfigTable::parse_toml(once, "config.toml")).resolved().to_toml(), once);
   EXPECT_THAT(once, testing::AllOf(HasSubstr("seconds = 2.5"), HasSubstr("elite_fraction = 0.3"), HasSubstr("seed = 7"),
                                    HasSubstr("groups = 12"), HasSubstr("checkpoint_every = 10")));
-  EXPECT_THAT(once, testing::Not(HasSubstr("updates"))) << "a budget that was not given is not written as 0";
+  EXPECT_THAT(once, testing::Not(HasSubstr("\nupdates = "))) << "a budget that was not given is not written as 0";
 }
 
 TEST(Recipe, BudgetsOfZeroAreRefused) {

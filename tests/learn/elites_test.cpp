@@ -1,0 +1,93 @@
+#include "../../src/learn/elites.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "emplace/base/error.hpp"
+#include "learn/training.hpp"
+
+namespace emplace {
+namespace {
+
+using namespace testing;
+using ::testing::ElementsAre;
+
+// An episode of rounds that took these times; each round's action is its number.
+void add_episode(std::vector<Rollout>& batch, std::uint32_t sample, const std::vector<double>& milliseconds) {
+  for (std::uint32_t r = 0; r < milliseconds.size(); ++r) {
+    Rollout round = timed({}, milliseconds[r]);
+    if (r > 0) round.actions = {static_cast<std::uint8_t>(r)};
+    round.observation = {static_cast<float>(10 * sample + r)};
+    round.update = 4;
+    round.sample = sample;
+    round.round = r;
+    batch.push_back(round);
+  }
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> samples_and_rounds(const EliteWindow& window) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> list;
+  for (const Rollout& rollout : window.rollouts()) list.emplace_back(rollout.sample, rollout.round);
+  return list;
+}
+
+TEST(EliteWindow, KeepsAllRoundsOfASampleJudgedByItsLast) {
+  // The best single round (1 ms) belongs to the sample that ends worst; the elite ends at 5.
+  std::vector<Rollout> batch;
+  add_episode(batch, 0, {9, 1, 8});
+  add_episode(batch, 1, {9, 9, 5});
+  add_episode(batch, 2, {9, 9, 7});
+  EliteWindow window(1);
+  window.add(batch);
+  window.keep_elites();
+  EXPECT_EQ(window.samples(), 1u);
+  EXPECT_EQ(samples_and_rounds(window), (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{1, 0}, {1, 1}, {1, 2}}));
+  EXPECT_DOUBLE_EQ(window.gamma_seconds(), 5e-3);
+  EXPECT_THAT(window.rollouts()[2].observation, ElementsAre(12));
+}
+
+TEST(EliteWindow, DropsSamplesThatEndInfeasible) {
+  std::vector<Rollout> batch;
+  add_episode(batch, 0, {9, 1});
+  batch.back().outcome.why = Infeasible::memory;
+  add_episode(batch, 1, {9, 2});
+  batch[2].outcome.why = Infeasible::memory;  // on the way only
+  EliteWindow window(5);
+  window.add(batch);
+  EXPECT_EQ(samples_and_rounds(window), (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{1, 0}, {1, 1}}));
+}
+
+TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
+  std::vector<Rollout> batch;
+  add_episode(batch, 0, {9, 3, 8});
+  add_episode(batch, 1, {9, 5});
+  EliteWindow window(1);
+  window.add(batch);
+  State state;
+  window.save(state);
+  EliteWindow loaded(1);
+  loaded.load(state);
+  State again;
+  loaded.save(again);
+  EXPECT_EQ(again, state);
+  ASSERT_EQ(loaded.rollouts().size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) {
+    const Rollout& now = loaded.rollouts()[i];
+    const Rollout& then = window.rollouts()[i];
+    EXPECT_EQ(now.update, then.update);
+    EXPECT_EQ(now.sample, then.sample);
+    EXPECT_EQ(now.round, then.round);
+    EXPECT_EQ(now.actions, then.actions);
+    EXPECT_EQ(now.observation, then.observation);
+  }
+  loaded.keep_elites();
+  EXPECT_EQ(loaded.samples(), 1u);
+
+  auto keys = get<std::uint64_t>(state, "window_key");
+  keys[3] = 7;  // the first rollout's round
+  put(state, "window_key", keys);
+  EXPECT_THROW(EliteWindow(1).load(state), InputError);
+}
+
+}  // namespace
+}  // namespace emplace
