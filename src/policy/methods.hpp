@@ -7,5 +7,6 @@ namespace emplace {
 
 PolicyEntry post_policy();
 PolicyEntry colocrl_policy();
+PolicyEntry placeto_policy();
 
 }  // namespace emplace
