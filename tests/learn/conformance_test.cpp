@@ -133,5 +133,23 @@ INSTANTIATE_TEST_SUITE_P(Learners, EveryLearner,
                            return name;
                          });
 
+TEST(Learners, RunWithEveryPolicyOfTheProgram) {
+  for (const LearnerEntry& learner : learners())
+    for (const PolicyEntry& policy : policies()) {
+      ConfigTable options("test");
+      for (const OptionInfo& option : learner.options()) {
+        if (option.name == "fit_steps" || option.name == "ppo_steps") options.set(option.name, whole(2));
+        if (option.name == "samples_per_update") options.set(option.name, whole(4));
+        if (option.name == "window") options.set(option.name, whole(8));
+      }
+      Training t(chain_5(2), learner.name, options, 1, policy.name);
+      const auto before = parameters(t);
+      for (int update = 0; update < 3; ++update)
+        for (const auto& [key, value] : t.trainer->step().learner)
+          EXPECT_TRUE(std::isfinite(value)) << learner.name << " with " << policy.name << ": " << key;
+      EXPECT_NE(parameters(t), before) << learner.name << " with " << policy.name;
+    }
+}
+
 }  // namespace
 }  // namespace emplace

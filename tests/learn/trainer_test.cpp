@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "emplace/base/error.hpp"
+#include "emplace/learn/not_finite.hpp"
 #include "emplace/problem/order.hpp"
 #include "learn/training.hpp"
 
@@ -177,6 +178,31 @@ TEST(Trainer, TrainsUnderEverySchedule) {
     EXPECT_EQ(training.run(), 40 * ms);
     EXPECT_EQ(training.trainer->best()[0].placement.order.empty(), schedule == Schedule::fifo);
   }
+}
+
+TEST(Trainer, NamesTheUpdateWhoseNumbersAreNotFinite) {
+  std::vector<Problem> problems;
+  problems.push_back(chain_5(2));
+  Training training(std::move(problems), "reinforce", {}, 1, Schedule::fifo, "chain");
+  training.trainer->step();
+  training.trainer->step();
+  const std::vector<float> good(training.policy->parameters().begin(), training.policy->parameters().end());
+  const State learned = training.learner->save();
+  // Rewards of about 1e43 make the third update's gradient more than a float can hold.
+  const ConfigTable options = table({{"reward", text("time")}, {"time_unit", number(1e-45)}});
+  const auto reckless = find_entry(learners(), "reinforce", "learner").make(options, training.policy_problems);
+  reckless->load(learned);
+  Trainer trainer(*training.policy, *reckless, *training.evaluator, training.policy_problems, 1);
+  trainer.load(training.trainer->save());
+  try {
+    trainer.step();
+    FAIL();
+  } catch (const NotFinite& error) {
+    EXPECT_THAT(error.what(), HasSubstr("update 3: "));
+    EXPECT_THAT(error.what(), HasSubstr("learning rate"));
+  }
+  EXPECT_EQ(good, std::vector<float>(training.policy->parameters().begin(), training.policy->parameters().end()));
+  EXPECT_EQ(trainer.updates(), 2u);
 }
 
 TEST(Trainer, RefusesAStateThatDoesNotFitTheProblem) {
