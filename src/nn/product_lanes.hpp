@@ -6,6 +6,9 @@
 #include "kernels.hpp"
 #include "lanes.hpp"
 
+// So that what a tile sums up stays in registers from its first to its last line.
+#define EMPLACE_UNROLL _Pragma("GCC unroll 16")
+
 namespace emplace::nn {
 namespace {
 
@@ -60,11 +63,11 @@ void pack(KernelMatrix<T> b, std::size_t k, std::size_t n, T* packed) {
   }
 }
 
-// Where a tile's results go: rows c_step apart, `columns` of the last panel.
+// Where a tile's results go, rows c_step apart; all columns of its panels.
 template <class T>
 struct Target {
   T* c;
-  std::size_t c_step, columns;
+  std::size_t c_step;
   bool add;
 };
 
@@ -73,39 +76,24 @@ template <class T, std::size_t rows, std::size_t panels, bool by_rows>
 void tile(const T* a, std::size_t step, std::size_t k, const T* packed, Target<T> target) {
   constexpr std::size_t w = width<T>, vectors = 2 * panels;
   Lanes<T> sums[rows][vectors];
-  const bool whole = target.columns == panel<T>;
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t v = 0; v < vectors; ++v) {
-      const T* const c = target.c + i * target.c_step + v * w;
-      if (!target.add)
+  if (target.add) {
+    EMPLACE_UNROLL for (std::size_t i = 0; i < rows; ++i) EMPLACE_UNROLL for (std::size_t v = 0; v < vectors; ++v)
+        sums[i][v] = load(target.c + i * target.c_step + v * w);
+  } else {
+    EMPLACE_UNROLL for (std::size_t i = 0; i < rows; ++i) EMPLACE_UNROLL for (std::size_t v = 0; v < vectors; ++v)
         sums[i][v] = Lanes<T>{};
-      else if (whole || v < vectors - 2)
-        sums[i][v] = load(c);
-      else if (v == vectors - 2)
-        sums[i][v] = load(Part{target.columns < w ? target.columns : w}, c);
-      else
-        sums[i][v] = load(Part{target.columns < w ? 0 : target.columns - w}, c);
-    }
+  }
   const std::size_t panel_step = k * panel<T>;
   for (std::size_t at = 0; at < k; ++at, packed += panel<T>) {
     Lanes<T> b[vectors];
-    for (std::size_t p = 0; p < panels; ++p)
-      for (std::size_t v = 0; v < 2; ++v) b[2 * p + v] = load(packed + p * panel_step + v * w);
-    for (std::size_t i = 0; i < rows; ++i) {
+    EMPLACE_UNROLL for (std::size_t v = 0; v < vectors; ++v) b[v] = load(packed + v / 2 * panel_step + v % 2 * w);
+    EMPLACE_UNROLL for (std::size_t i = 0; i < rows; ++i) {
       const Lanes<T> left = all(by_rows ? a[i * step + at] : a[at * step + i]);
-      for (std::size_t v = 0; v < vectors; ++v) sums[i][v] = fma(left, b[v], sums[i][v]);
+      EMPLACE_UNROLL for (std::size_t v = 0; v < vectors; ++v) sums[i][v] = fma(left, b[v], sums[i][v]);
     }
   }
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t v = 0; v < vectors; ++v) {
-      T* const c = target.c + i * target.c_step + v * w;
-      if (whole || v < vectors - 2)
-        store(c, sums[i][v]);
-      else if (v == vectors - 2)
-        store(Part{target.columns < w ? target.columns : w}, c, sums[i][v]);
-      else if (target.columns > w)
-        store(Part{target.columns - w}, c, sums[i][v]);
-    }
+  EMPLACE_UNROLL for (std::size_t i = 0; i < rows; ++i) EMPLACE_UNROLL for (std::size_t v = 0; v < vectors; ++v)
+      store(target.c + i * target.c_step + v * w, sums[i][v]);
 }
 
 template <class T>
@@ -126,11 +114,26 @@ struct Tiles {
 template <class T, bool by_rows>
 constexpr Tiles<T, by_rows> tiles;
 
+// A tile whose last panel is wider than the result.
+template <class T>
+void run_apart(Tile<T> run, const T* a, std::size_t step, std::size_t k, const T* packed, Target<T> target,
+               std::size_t rows, std::size_t columns) {
+  alignas(lane_bytes) T result[tile_rows * panels_of(1) * panel<T>];
+  const std::size_t wide = (columns + panel<T> - 1) / panel<T> * panel<T>;
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < wide; ++j)
+      result[i * wide + j] = target.add && j < columns ? target.c[i * target.c_step + j] : 0;
+  run(a, step, k, packed, {result, wide, target.add});
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) target.c[i * target.c_step + j] = result[i * wide + j];
+}
+
 template <class T, bool by_rows>
 void product_of(const T* a, std::size_t step, std::size_t m, std::size_t k, const T* packed, std::size_t n, T* c,
                 std::size_t c_step, bool add, bool backwards) {
   const std::size_t panels = (n + panel<T> - 1) / panel<T>;
   const auto row = [=](std::size_t i) { return by_rows ? a + i * step : a + i; };
+  const Tiles<T, by_rows>& kinds = tiles<T, by_rows>;
   for (std::size_t block = 0; block < m; block += block_rows) {
     const std::size_t rows = m - block < block_rows ? m - block : block_rows;
     // Tiles of nearly the same height: a low one at the end would waste registers.
@@ -142,13 +145,16 @@ void product_of(const T* a, std::size_t step, std::size_t m, std::size_t k, cons
       const bool many = group > 1 && first + group <= panels;
       for (std::size_t p = first; p < panels && p < first + group; p += many ? group : 1) {
         const std::size_t last = many ? p + group : p + 1;
-        const std::size_t columns = last == panels ? n - (panels - 1) * panel<T> : panel<T>;
+        const std::size_t columns = last == panels ? n - p * panel<T> : (last - p) * panel<T>;
         for (std::size_t t = 0; t < count; ++t) {
-          const std::size_t begin = block + rows * t / count, end = block + rows * (t + 1) / count;
-          const Tiles<T, by_rows>& kinds = tiles<T, by_rows>;
-          const Tile<T> run = (many ? kinds.many : kinds.one)[end - begin];
-          run(row(begin), step, k, packed + p * k * panel<T>,
-              {c + begin * c_step + p * panel<T>, c_step, columns, add});
+          const std::size_t begin = block + rows * t / count, height = block + rows * (t + 1) / count - begin;
+          const Tile<T> run = (many ? kinds.many : kinds.one)[height];
+          const T* const right = packed + p * k * panel<T>;
+          const Target<T> target{c + begin * c_step + p * panel<T>, c_step, add};
+          if (columns == (last - p) * panel<T>)
+            run(row(begin), step, k, right, target);
+          else
+            run_apart(run, row(begin), step, k, right, target, height, columns);
         }
       }
     }
@@ -166,3 +172,5 @@ void product(KernelMatrix<T> a, std::size_t m, std::size_t k, const T* packed, s
 
 }  // namespace
 }  // namespace emplace::nn
+
+#undef EMPLACE_UNROLL
