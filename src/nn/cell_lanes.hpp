@@ -37,16 +37,11 @@ T sum_all(const T* values, std::size_t n) {
 
 template <class T>
 T largest_of(const T* values, std::size_t n) {
+  const auto larger = [](Lanes<T> a, Lanes<T> b) { return a > b ? a : b; };
   Lanes<T> largest = all(values[0]);
   std::size_t i = 0;
-  for (; i + width<T> <= n; i += width<T>) {
-    const Lanes<T> next = load(values + i);
-    largest = next > largest ? next : largest;
-  }
-  T lanes[width<T>];
-  store(lanes, largest);
-  T best = lanes[0];
-  for (const T lane : lanes) best = lane > best ? lane : best;
+  for (; i + width<T> <= n; i += width<T>) largest = larger(load(values + i), largest);
+  T best = across<T>(largest, larger);
   for (; i < n; ++i) best = values[i] > best ? values[i] : best;
   return best;
 }

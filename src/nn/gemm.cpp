@@ -10,7 +10,7 @@ namespace emplace::nn {
 namespace {
 
 // Rows of the right side that are packed at a time: a panel of them stays in the first-level cache.
-constexpr std::size_t block_depth = 256;
+constexpr std::size_t block_depth = 320;
 
 template <class T>
 KernelMatrix<T> kernel_matrix(Strided<const T> m) {

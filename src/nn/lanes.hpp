@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace emplace::nn {
 namespace {
@@ -117,22 +118,51 @@ inline Lanes<float> root(Lanes<float> x) {
 }
 #endif
 
+template <std::size_t half, class V, std::size_t... i>
+inline V swapped(V v, std::index_sequence<i...>) {
+  return __builtin_shufflevector(v, v, (i ^ half)...);
+}
+// f of all lanes, by halves: of lanes i and i + n / 2, then i and i + n / 4, ...
+template <class T, std::size_t half = width<T> / 2, class F>
+inline T across(Lanes<T> v, F f) {
+  if constexpr (half == 0)
+    return v[0];
+  else
+    return across<T, half / 2>(f(v, swapped<half>(v, std::make_index_sequence<width<T>>())), f);
+}
+
+// width<double> floats.
+inline Lanes<double> load_as_double(const float* p) {
+  typedef float Narrow __attribute__((vector_size(lane_bytes / 2), aligned(sizeof(float)), may_alias));
+  return __builtin_convertvector(*reinterpret_cast<const Narrow*>(p), Lanes<double>);
+}
+inline Lanes<double> load_as_double(const double* p) { return load(p); }
+
 // Sums in 64 bytes of lanes: element j goes to lane j modulo their number, and the lanes are added by halves.
 template <class T>
 struct Wide {
   static constexpr std::size_t parts = wide_bytes / lane_bytes;
   Lanes<T> part[parts] = {};
 
-  // In T, or in double.
-  template <class Sum = T>
-  Sum total() const {
+  T total() const { return sum(part); }
+  // The lanes are added in double.
+  double double_total() const {
+    constexpr std::size_t count = wide_bytes / sizeof(T) / width<double>;
     T lanes[wide_bytes / sizeof(T)];
-    Sum sums[wide_bytes / sizeof(T)];
+    Lanes<double> wider[count];
     for (std::size_t i = 0; i < parts; ++i) store(lanes + i * width<T>, part[i]);
-    for (std::size_t i = 0; i < wide_bytes / sizeof(T); ++i) sums[i] = lanes[i];
-    for (std::size_t half = wide_bytes / sizeof(T) / 2; half > 0; half /= 2)
-      for (std::size_t i = 0; i < half; ++i) sums[i] += sums[i + half];
-    return sums[0];
+    for (std::size_t i = 0; i < count; ++i) wider[i] = load_as_double(lanes + i * width<double>);
+    return Wide<double>::sum(wider);
+  }
+  template <std::size_t count>
+  static T sum(const Lanes<T> (&values)[count]) {
+    if constexpr (count == 1) {
+      return across<T>(values[0], [](Lanes<T> a, Lanes<T> b) { return a + b; });
+    } else {
+      Lanes<T> halves[count / 2];
+      for (std::size_t i = 0; i < count / 2; ++i) halves[i] = values[i] + values[i + count / 2];
+      return sum(halves);
+    }
   }
 };
 // f(Full or Part, position, part of a Wide) over n elements.
@@ -148,12 +178,6 @@ inline void over_wide(std::size_t n, F f) {
     else
       f(Part{n - i}, i, p);
   }
-}
-
-// width<double> floats.
-inline Lanes<double> load_as_double(const float* p) {
-  typedef float Narrow __attribute__((vector_size(lane_bytes / 2), aligned(sizeof(float)), may_alias));
-  return __builtin_convertvector(*reinterpret_cast<const Narrow*>(p), Lanes<double>);
 }
 
 template <class T>

@@ -28,7 +28,7 @@ SoftmaxSums<T> softmax(const T* scores, const std::uint8_t* allowed, T* p, std::
     sum.part[at] += e;
     along.part[at] += e > zero ? e * below : zero;
   });
-  return {largest, sum.template total<double>(), along.template total<double>()};
+  return {largest, sum.double_total(), along.double_total()};
 }
 
 template <class T>

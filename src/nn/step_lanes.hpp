@@ -30,8 +30,7 @@ inline void measure(const float* p, const float* g, std::size_t n, double& squar
   }
   for (std::size_t lane = 0; lane < lanes; ++lane) add(p_rest + lane * w, g_rest + lane * w, lane);
   squares = sums[0].total() + sums[1].total();
-  largest = 0;
-  for (std::size_t lane = 0; lane < w; ++lane) largest = most[lane] > largest ? most[lane] : largest;
+  largest = across<double>(most, [](Lanes<double> a, Lanes<double> b) { return a > b ? a : b; });
 }
 
 inline void adam(const AdamStep& step, float* p, const float* g, float* first, float* second, std::size_t n) {
