@@ -7,6 +7,7 @@ std::span<const PolicyEntry> policies() {
   static const PolicyEntry entries[] = {
       post_policy(),
       colocrl_policy(),
+      hierarchical_policy(),
       placeto_policy(),
   };
   return entries;

@@ -21,7 +21,6 @@ struct ColocrlOptions {
   int device_width = 32;
   int shape_outputs = 4;
   int shape_dimensions = 4;
-  int chunk = 16;
 };
 
 void describe(ColocrlOptions& o, OptionVisitor& visit) {
@@ -31,8 +30,6 @@ void describe(ColocrlOptions& o, OptionVisitor& visit) {
   visit("shape_outputs", o.shape_outputs, {.min = 1, .max = 64, .help = "Outputs of an op whose shapes are read."});
   visit("shape_dimensions", o.shape_dimensions,
         {.min = 1, .max = 64, .help = "Dimensions of each output that are read."});
-  visit("chunk", o.chunk,
-        {.min = 1, .max = 4096, .help = "Samples that the network takes at once; part of a run's exact bits."});
 }
 
 std::size_t common_unit_count(std::span<const PolicyProblem> problems) {
@@ -61,8 +58,7 @@ ColocrlSizes sizes_of(const ColocrlOptions& o, const PolicySetup& setup) {
 
 class ColocrlPolicy final : public NetworkPolicy {
  public:
-  ColocrlPolicy(const ColocrlOptions& options, const PolicySetup& setup)
-      : chunk_(static_cast<std::size_t>(options.chunk)), network_(sizes_of(options, setup)) {
+  ColocrlPolicy(const ColocrlOptions& options, const PolicySetup& setup) : network_(sizes_of(options, setup)) {
     const ShapeSlots slots{static_cast<std::size_t>(options.shape_outputs),
                            static_cast<std::size_t>(options.shape_dimensions)};
     for (const PolicyProblem& problem : setup.problems)
@@ -74,7 +70,7 @@ class ColocrlPolicy final : public NetworkPolicy {
   void sample(std::span<const Draw> draws) const override {
     std::vector<std::uint32_t> problem_of;
     for (const Draw& each : draws) problem_of.push_back(each.rounds.back().problem);
-    for (const Part& part : parts_of(problem_of, chunk_)) sample_part(part, draws);
+    for (const Part& part : parts_of(problem_of)) sample_part(part, draws);
   }
 
   void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override {
@@ -85,7 +81,7 @@ class ColocrlPolicy final : public NetworkPolicy {
     log.entropy.assign(rollouts.size(), 0.0);
     std::vector<std::uint32_t> problem_of;
     for (const Rollout& rollout : rollouts) problem_of.push_back(rollout.problem);
-    parts_ = parts_of(problem_of, chunk_);
+    parts_ = parts_of(problem_of);
     for (const Part& part : parts_) {
       run(part, rollouts);
       const std::size_t batch = part.members.size();
@@ -182,7 +178,6 @@ class ColocrlPolicy final : public NetworkPolicy {
     rows_ = nn::categorical<float>(tape_, logits, allowed);
   }
 
-  std::size_t chunk_;
   ColocrlNetwork network_;
   std::vector<Prepared> problems_;
   std::vector<Part> parts_;  // of the last forward()

@@ -7,6 +7,7 @@ namespace emplace {
 
 PolicyEntry post_policy();
 PolicyEntry colocrl_policy();
+PolicyEntry hierarchical_policy();
 PolicyEntry placeto_policy();
 
 }  // namespace emplace

@@ -43,12 +43,12 @@ std::unique_ptr<Trial> trial_of(const std::string& policy) {
   const char* options = "";
   if (policy == "colocrl") {  // as many units and devices in each
     trial->problems = {three_devices(), same_sizes};
-    options = "hidden = 4\ntype_width = 2\ndevice_width = 3\nshape_outputs = 1\nshape_dimensions = 2\nchunk = 3";
+    options = "hidden = 4\ntype_width = 2\ndevice_width = 3\nshape_outputs = 1\nshape_dimensions = 2";
   } else if (policy == "hierarchical") {  // as many devices in each
     trial->problems = {three_devices(), two_ops};
     options =
         "groups = 2\ngrouper_hidden = 4\nhidden = 4\ntype_width = 2\nadjacency = 4\nshape_outputs = 1\n"
-        "shape_dimensions = 2\nchunk = 3\nplacements_per_grouping = 1\nnoise = \"none\"";
+        "shape_dimensions = 2\nplacements_per_grouping = 1\nnoise = \"none\"";
   } else if (policy == "placeto") {
     trial->problems = {three_devices(), two_ops};
     options = "size = \"small\"\nmessage_rounds = 1";

@@ -19,6 +19,9 @@ enum class Purpose : std::uint32_t {
   choose_problem = 7,
   simulator_noise = 8,
   random_grouping = 9,
+  sample_grouping = 10,
+  grouper_noise = 11,
+  placer_noise = 12,
 };
 
 struct StreamKey {

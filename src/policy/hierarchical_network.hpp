@@ -1,0 +1,80 @@
+// The Hierarchical Planner's two networks (sheet, sections 2.2 and 2.4): a grouper that gives each op logits over
+// groups, and a placer that reads the groups and emits a device for each.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "emplace/nn/ops.hpp"
+
+namespace emplace {
+
+struct HierarchicalSizes {
+  std::size_t types, groups, devices;  // T, G, D
+  bool has_grouper = true;
+  std::size_t shape_slots = 25, neighbour_slots = 20;
+  std::size_t type_width = 20, grouper_hidden = 64;
+  std::size_t hidden = 512;  // H, even: the encoder has H/2 units each way
+  double squash = 5, temperature = 10;
+
+  [[nodiscard]] std::size_t op_constants() const { return shape_slots + neighbour_slots; }   // beside the type
+  [[nodiscard]] std::size_t group_features() const { return types + shape_slots + groups; }  // F_g
+};
+
+struct HierarchicalNetwork {
+  explicit HierarchicalNetwork(const HierarchicalSizes& of);
+  // Glorot uniform for matrices and tables, zeros for biases, 1 for the forget scalars.
+  template <class T>
+  void initialize(std::span<T> values, std::uint64_t seed) const {
+    layout.initialize(values, seed);
+  }
+
+  HierarchicalSizes sizes;
+  nn::ParameterLayout layout;
+  nn::Slice type_table;                                              // T x 20
+  nn::Slice grouper_weight, grouper_bias, group_weight, group_bias;  // W1, b1, W2, b2
+  nn::Slice encoder_there, encoder_back, encoder_forget;             // (F_g + H/2) x 2H each, beta
+  nn::Slice memory_weight;                                           // Wa1
+  nn::Slice device_table;                                            // (D + 1) x H, the last row is GO
+  nn::Slice decoder_weight, decoder_forget;                          // 2H x 4H, beta
+  nn::Slice query_weight, score, output_weight;                      // Wa2, v, Wd
+};
+
+// n x G logits of n ops. types: n rows of one type id or none; constants: n x (shapes, neighbours). Both stay until the
+// step ends.
+template <class T>
+nn::Var grouper_logits(nn::Tape<T>& tape, const HierarchicalNetwork& network, const Lists& types,
+                       nn::Matrix<const T> constants);
+
+struct PlacerEncoding {
+  nn::Var memory;                  // G x H: m
+  nn::Var last_hidden, last_cell;  // 1 x H
+};
+// `groups`: G x F_g, stays until the step ends; no gradient passes through.
+template <class T>
+PlacerEncoding encode_groups(nn::Tape<T>& tape, const HierarchicalNetwork& network, nn::Matrix<const T> groups);
+
+// h_i of the encoder, G x H: what encode_groups makes memory of.
+template <class T>
+nn::LstmResult encoder_states(nn::Tape<T>& tape, const HierarchicalNetwork& network, nn::Matrix<const T> groups);
+
+// (G B) x D squashed logits of B samples, row t B + b. `previous`: G B rows of the device table, kept until the step
+// ends.
+template <class T>
+nn::Var decode_groups(nn::Tape<T>& tape, const HierarchicalNetwork& network, const PlacerEncoding& encoding,
+                      std::span<const std::uint32_t> previous, std::size_t batch);
+
+// The same one step at a time, without gradients.
+template <class T>
+class PlacerSteps {
+ public:
+  PlacerSteps(nn::Tape<T>& tape, const HierarchicalNetwork& network, const PlacerEncoding& encoding, std::size_t batch);
+  // B x D squashed logits of the next step, free to be changed; `previous`: B rows of the device table.
+  nn::Matrix<T> operator()(std::span<const std::uint32_t> previous);
+
+ private:
+  struct Parts;
+  Parts* parts_;  // in the tape's memory
+};
+
+}  // namespace emplace
