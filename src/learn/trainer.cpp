@@ -7,6 +7,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/learn/not_finite.hpp"
 #include "emplace/learn/roll_out.hpp"
+#include "emplace/nn/optimizer.hpp"
 
 namespace emplace {
 
@@ -37,15 +38,20 @@ void Trainer::offer(std::uint32_t problem, const Placement& placement, const Out
 UpdateReport Trainer::step() {
   const RollOut request{
       .seed = seed_, .update = updates_ + 1, .samples = learner_.samples_per_update(), .schedule = schedule_};
-  roll_out(policy_, evaluator_, problems_, request, rollouts_, [this](const Rollout& rollout) {
-    ++evaluations_;
-    offer(rollout.problem, rollout.placement, rollout.outcome);
-  });
   UpdateReport report;
+  const auto stopped = [this](const std::exception& error) {
+    return NotFinite("update {}: {}; the learning rate may be too large", updates_ + 1, error.what());
+  };
   try {
+    roll_out(policy_, evaluator_, problems_, request, rollouts_, [this](const Rollout& rollout) {
+      ++evaluations_;
+      offer(rollout.problem, rollout.placement, rollout.outcome);
+    });
     report.learner = learner_.update(policy_, rollouts_);
   } catch (const NotFinite& error) {
-    throw NotFinite("update {}: {}; the learning rate may be too large", updates_ + 1, error.what());
+    throw stopped(error);
+  } catch (const nn::NotFinite& error) {  // a policy's
+    throw stopped(error);
   }
   ++updates_;
   report.update = updates_;
