@@ -36,6 +36,7 @@ double Categorical<T>::log_probability(std::size_t row, std::size_t column) cons
 template <class T>
 Categorical<T> categorical(Tape<T>& tape, Var logits, std::span<const std::uint8_t> allowed) {
   const Matrix<const T> scores = tape.value(logits);
+  EMPLACE_CHECK(scores.columns > 0, "logits without columns");
   EMPLACE_CHECK(allowed.empty() || allowed.size() == scores.size(), "{} x {} logits and {} masks", scores.rows,
                 scores.columns, allowed.size());
   const Matrix<T> probability = tape.matrix(scores.rows, scores.columns);

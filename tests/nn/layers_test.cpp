@@ -52,6 +52,20 @@ TEST(Linear, NamesItselfAndTheShapesThatDoNotFit) {
   }
 }
 
+TEST(Matmul, OfNothingIsZeros) {
+  // Rows of no columns times a weight of no rows.
+  const std::vector<float> values(1);
+  Tape<float> tape;
+  for (int step = 0; step < 2; ++step) {
+    tape.begin(values, {});
+    std::ranges::fill(tape.matrix(8, 8).all(), 7.0F);  // not zeros by chance
+    tape.begin(values, {});
+    const Var y = matmul(tape, tape.constant({values.data(), 3, 0}), tape.constant({values.data(), 0, 5}));
+    EXPECT_THAT(tape.value(y).all(), ::testing::Each(0));
+    EXPECT_EQ(tape.value(matmul(tape, tape.constant({values.data(), 0, 1}), tape.parameter({0, 1, 1}))).rows, 0);
+  }
+}
+
 TEST(Matmul, HasTheGradientsOfItsFormula) {
   check_network({{4, 9}, {9, 6}}, [](auto& tape, std::span<const Var> v) { return Vars{matmul(tape, v[0], v[1])}; });
 }
