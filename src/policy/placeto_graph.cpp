@@ -22,23 +22,6 @@ Lists lists_of(std::vector<std::vector<std::uint32_t>> rows) {
   return lists;
 }
 
-// Units with all producers before them; InputError where there is a circle.
-std::vector<std::uint32_t> topological(const PlacetoGraph& graph, const std::string& problem) {
-  const std::size_t count = graph.parents.rows();
-  std::vector<std::size_t> waits(count);
-  std::vector<std::uint32_t> order;
-  for (std::uint32_t unit = 0; unit < count; ++unit)
-    if ((waits[unit] = graph.parents[unit].size()) == 0) order.push_back(unit);
-  for (std::size_t next = 0; next < order.size(); ++next)
-    for (const std::uint32_t child : graph.children[order[next]])
-      if (--waits[child] == 0) order.push_back(child);
-  if (order.size() < count)
-    throw InputError("policy placeto",
-                     "the units of {} depend on each other in circles; group them by colocrl, which closes none",
-                     quote(problem));
-  return order;
-}
-
 // One bit a unit. `order` has a unit's neighbours before it.
 Lists reachable(const Lists& neighbours, std::span<const std::uint32_t> order) {
   const std::size_t count = order.size();
@@ -111,7 +94,7 @@ PlacetoGraph placeto_graph(const PolicyProblem& of, bool random_order, Stream st
       bytes[unit] += static_cast<double>(problem.tensor_bytes[tensor]);
       for (const std::uint32_t consumer : problem.consumers[tensor]) {
         const std::uint32_t to = grouping.unit_of_op[consumer];
-        if (to == unit) continue;
+        if (to <= unit) continue;
         parents[to].push_back(unit);
         children[unit].push_back(to);
       }
@@ -120,23 +103,18 @@ PlacetoGraph placeto_graph(const PolicyProblem& of, bool random_order, Stream st
   PlacetoGraph graph;
   graph.parents = lists_of(std::move(parents));
   graph.children = lists_of(std::move(children));
-  std::vector<std::uint32_t> order = topological(graph, problem.name);
-  graph.ancestors = reachable(graph.parents, order);
-  std::ranges::reverse(order);
-  graph.descendants = reachable(graph.children, order);
+  graph.order.resize(count);
+  std::iota(graph.order.begin(), graph.order.end(), 0u);
+  graph.ancestors = reachable(graph.parents, graph.order);
+  std::ranges::reverse(graph.order);
+  graph.descendants = reachable(graph.children, graph.order);
+  std::ranges::reverse(graph.order);
   graph.rest = rest_of(graph.ancestors, graph.descendants);
   graph.cost = scaled(cost);
   graph.bytes = scaled(bytes);
   graph.memory = scaled(memory);
-  if (random_order) {
-    graph.order.resize(count);
-    std::iota(graph.order.begin(), graph.order.end(), 0u);
-    for (std::size_t i = count; i > 1; --i)
-      std::swap(graph.order[i - 1], graph.order[stream.below(static_cast<std::uint32_t>(i))]);
-  } else {
-    std::ranges::reverse(order);
-    graph.order = std::move(order);
-  }
+  for (std::size_t i = random_order ? count : 0; i > 1; --i)
+    std::swap(graph.order[i - 1], graph.order[stream.below(static_cast<std::uint32_t>(i))]);
   return graph;
 }
 

@@ -15,7 +15,9 @@ inline constexpr std::size_t placeto_most_units = 4096;
 
 // U units. Lists have one row a unit and hold units, ascending.
 struct PlacetoGraph {
-  Lists parents, children;             // units that a tensor runs from, to
+  // Units that a tensor runs from, to, earlier ones and later ones. Units may depend on each other in circles (a
+  // variable and its update, placed as one, and the step between them): edges back to an earlier unit are left out.
+  Lists parents, children;
   Lists ancestors, descendants, rest;  // with the unit itself they are all units, each once
   std::vector<float> cost;             // U: mean time over the devices that can run the unit, largest 1
   std::vector<float> bytes;            // U: of all outputs of the members, largest 1
@@ -26,7 +28,7 @@ struct PlacetoGraph {
 };
 
 // `random_order`: one fixed order drawn from the stream instead of the order of the units. InputError for too many
-// units, and for units that depend on each other in a circle, which have no ancestors and descendants apart.
+// units.
 PlacetoGraph placeto_graph(const PolicyProblem& problem, bool random_order, Stream stream);
 
 // U: the start of each unit (its first op) less that of `current`, divided by the largest absolute value; zeros without

@@ -1,9 +1,16 @@
 #include "acyclic_merger.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace emplace {
+
+namespace {
+
+constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
 
 AcyclicMerger::AcyclicMerger(const Problem& problem, UnitMerger& units)
     : units_(units),
@@ -11,6 +18,11 @@ AcyclicMerger::AcyclicMerger(const Problem& problem, UnitMerger& units)
       work_(problem.op_count(), 0),
       mark_(problem.op_count(), 0),
       visits_left_(1000 * (problem.op_count() + problem.edge_count())) {
+  std::vector<std::size_t> first(problem.op_count(), none);  // by root: the position of its first op
+  for (std::size_t position = 0; position < problem.topological.size(); ++position) {
+    std::size_t& of_root = first[units.find(problem.topological[position])];
+    of_root = std::min(of_root, position);
+  }
   for (std::uint32_t op = 0; op < problem.op_count(); ++op) {
     Ticks fastest = cannot_run;
     for (std::size_t d = 0; d < problem.device_count(); ++d) {
@@ -21,7 +33,8 @@ AcyclicMerger::AcyclicMerger(const Problem& problem, UnitMerger& units)
     work_[root] += static_cast<double>(fastest);
     total_work_ += static_cast<double>(fastest);
     for (const std::uint32_t tensor : problem.outputs[op])
-      for (const std::uint32_t consumer : problem.consumers[tensor]) after_[root].push_back(consumer);
+      for (const std::uint32_t consumer : problem.consumers[tensor])
+        if (first[units.find(consumer)] > first[root]) after_[root].push_back(consumer);
   }
 }
 

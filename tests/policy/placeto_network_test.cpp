@@ -347,12 +347,16 @@ TEST(PlacetoGraph, ARandomOrderVisitsEveryUnitOnceAndIsFixedByItsStream) {
   for (std::uint32_t u = 0; u < 30; ++u) EXPECT_EQ(sorted[u], u);
 }
 
-TEST(PlacetoGraph, UnitsInACircleAreRefused) {
-  // Group {a, c} feeds b and waits for it.
+TEST(PlacetoGraph, LeavesOutEdgesBackToAnEarlierUnit) {
+  // Group {a, c} feeds b and waits for it: the tensor from b to c runs back.
   const Problem problem =
       tiny(plain_devices(2), {{"a", {1, 1}, "g"}, {"b", {1, 1}}, {"c", {1, 1}, "g"}}, {{0, 1}, {1, 2}});
-  const PolicyProblem circle{&problem, make_grouping(problem, GroupingKind::colocation)};
-  EXPECT_THROW(placeto_graph(circle, false, any_stream()), InputError);
+  const PlacetoGraph graph =
+      placeto_graph({&problem, make_grouping(problem, GroupingKind::colocation)}, false, any_stream());
+  EXPECT_THAT(graph.children[0], ElementsAre(1));
+  EXPECT_THAT(graph.children[1], IsEmpty());
+  EXPECT_THAT(graph.descendants[0], ElementsAre(1));
+  EXPECT_THAT(graph.ancestors[0], IsEmpty());
 }
 
 TEST(PlacetoState, IsWhatTheSheetSays) {
