@@ -83,11 +83,11 @@ TEST(ColocrlGrouping, KeepsADeviceForEachGroup) {
 }
 
 TEST(ColocrlGrouping, WorksBetweenAVariableAndItsUpdate) {
-  // {v, u} feeds the whole step and waits for it; f1 -> f2 -> g2 -> g1 in between, and f1 feeds g1 too. f2 and g2 have
+  // {v, u} feeds the whole step and waits for it; f1 -> f2 -> g2 -> g1 in between, v and f1 feed g1 too. f2 and g2 have
   // one consumer each; g1's is in {v, u}, around which the step leads.
   const Problem p =
       tiny(plain_devices(1), {{"v", {1}, "w"}, {"f1", {1}}, {"f2", {1}}, {"g2", {1}}, {"g1", {1}}, {"u", {1}, "w"}},
-           {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {1, 4}, {4, 5}});
+           {{0, 1}, {0, 4}, {1, 2}, {2, 3}, {3, 4}, {1, 4}, {4, 5}});
   EXPECT_THAT(units_of(p, GroupingKind::colocrl), ElementsAre(0, 1, 2, 2, 2, 0));
   EXPECT_EQ(make_grouping(p, GroupingKind::colocrl, 2).count(), 2U);
 }
