@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "emplace/nn/layers.hpp"
+#include "kernels.hpp"
 
 namespace emplace::nn {
 
@@ -8,7 +9,6 @@ namespace {
 
 //   u = (x - mean) s with s = 1 / sqrt(variance + epsilon);  y = gain u + bias
 //   du = dy gain;  dx += s (du - mean(du) - u mean(du u));  dgain += sum_rows dy u;  dbias += sum_rows dy
-// Sums over a row are in double, in order.
 template <class T>
 class LayerNorm final : public Op<T> {
  public:
@@ -21,44 +21,45 @@ class LayerNorm final : public Op<T> {
   }
 
   void forward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<T> y) override {
-    mean_ = tape.template array<T>(y.rows);
+    normal_ = tape.matrix(y.rows, y.columns);
     inverse_ = tape.template array<T>(y.rows);
-    const auto columns = static_cast<double>(y.columns);
+    const auto count = static_cast<T>(y.columns);
+    const T *const gain = in[1].data, *const bias = in[2].data;
     for (std::size_t r = 0; r < y.rows; ++r) {
-      double sum = 0, squares = 0;
-      for (const T x : in[0].row(r)) sum += x;
-      const double mean = sum / columns;
-      for (const T x : in[0].row(r)) squares += (x - mean) * (x - mean);
-      mean_[r] = static_cast<T>(mean);
-      inverse_[r] = static_cast<T>(1 / std::sqrt(squares / columns + epsilon_));
-      for (std::size_t j = 0; j < y.columns; ++j) y(r, j) = in[1].data[j] * normal(in[0], r, j) + in[2].data[j];
+      const T* const x = in[0].row(r).data();
+      T *const u = normal_.row(r).data(), *const out = y.row(r).data();
+      const T mean = kernels<T>().sum(x, y.columns) / count;
+      for (std::size_t j = 0; j < y.columns; ++j) u[j] = x[j] - mean;
+      const T inverse = 1 / std::sqrt(kernels<T>().dot(u, u, y.columns) / count + epsilon_);
+      inverse_[r] = inverse;
+      for (std::size_t j = 0; j < y.columns; ++j) u[j] *= inverse;
+      for (std::size_t j = 0; j < y.columns; ++j) out[j] = gain[j] * u[j] + bias[j];
     }
   }
 
-  void backward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<const T> y, Matrix<const T> dy,
+  void backward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<const T> y, Matrix<const T> dy,
                 std::span<const Matrix<T>> d_in) const override {
-    const auto columns = static_cast<double>(y.columns);
+    const std::size_t columns = y.columns;
+    const auto count = static_cast<T>(columns);
+    T* const du = tape.template array<T>(columns).data();
     for (std::size_t r = 0; r < y.rows; ++r) {
-      double sum = 0, along = 0;
-      for (std::size_t j = 0; j < y.columns; ++j) {
-        const T u = normal(in[0], r, j), du = dy(r, j) * in[1].data[j];
-        sum += du;
-        along += du * u;
-        if (d_in[1].data != nullptr) d_in[1].data[j] += dy(r, j) * u;
-        if (d_in[2].data != nullptr) d_in[2].data[j] += dy(r, j);
-      }
+      const T *const u = normal_.row(r).data(), *const d = dy.row(r).data();
+      if (T* const d_gain = d_in[1].data; d_gain != nullptr)
+        for (std::size_t j = 0; j < columns; ++j) d_gain[j] += d[j] * u[j];
+      if (T* const d_bias = d_in[2].data; d_bias != nullptr)
+        for (std::size_t j = 0; j < columns; ++j) d_bias[j] += d[j];
       if (d_in[0].data == nullptr) continue;
-      const T mean = static_cast<T>(sum / columns), mean_along = static_cast<T>(along / columns);
-      for (std::size_t j = 0; j < y.columns; ++j)
-        d_in[0](r, j) += inverse_[r] * (dy(r, j) * in[1].data[j] - mean - normal(in[0], r, j) * mean_along);
+      T* const dx = d_in[0].row(r).data();
+      for (std::size_t j = 0; j < columns; ++j) du[j] = d[j] * in[1].data[j];
+      const T mean = kernels<T>().sum(du, columns) / count, along = kernels<T>().dot(du, u, columns) / count;
+      for (std::size_t j = 0; j < columns; ++j) dx[j] += inverse_[r] * (du[j] - mean - u[j] * along);
     }
   }
 
  private:
-  T normal(const Matrix<const T>& x, std::size_t r, std::size_t j) const { return (x(r, j) - mean_[r]) * inverse_[r]; }
-
   T epsilon_;
-  std::span<T> mean_, inverse_;  // n each
+  Matrix<T> normal_;      // u
+  std::span<T> inverse_;  // s
 };
 
 }  // namespace

@@ -120,9 +120,9 @@ void run_apart(Tile<T> run, const T* a, std::size_t step, std::size_t k, const T
                std::size_t rows, std::size_t columns) {
   alignas(lane_bytes) T result[tile_rows * panels_of(1) * panel<T>];
   const std::size_t wide = (columns + panel<T> - 1) / panel<T> * panel<T>;
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < wide; ++j)
-      result[i * wide + j] = target.add && j < columns ? target.c[i * target.c_step + j] : 0;
+  if (target.add)
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < wide; ++j) result[i * wide + j] = j < columns ? target.c[i * target.c_step + j] : 0;
   run(a, step, k, packed, {result, wide, target.add});
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t j = 0; j < columns; ++j) target.c[i * target.c_step + j] = result[i * wide + j];

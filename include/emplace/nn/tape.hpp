@@ -75,7 +75,9 @@ template <class T>
 class Tape {
  public:
   // Forgets everything on the tape; the memory stays. `values` and `gradient` (may be empty: no gradients are wanted)
-  // are as long as the layout and must outlive the step.
+  // are as long as the layout and must outlive the step. Gradients are added to what `gradient` holds; those of chunks
+  // that any rank may compute go to zeros of their own each, to be added in the order of the chunks, as adding to a
+  // sum that has begun rounds otherwise.
   void begin(std::span<const T> values, std::span<T> gradient);
 
   // A matrix that stays where it is until the step ends, without a gradient.
