@@ -3,6 +3,8 @@
 // Every element is one chain of fused multiply-adds in the order of k, whatever the tiles are.
 #pragma once
 
+#include <utility>
+
 #include "kernels.hpp"
 #include "lanes.hpp"
 
@@ -35,6 +37,28 @@ std::size_t packed_size(std::size_t k, std::size_t n) {
   return (n + panel<T> - 1) / panel<T> * panel<T> * k;
 }
 
+// a0 b0 a1 b1 ... of the lower (0) or the upper half of the lanes.
+template <std::size_t half, class V, std::size_t... i>
+inline V zipped(V a, V b, std::index_sequence<i...>) {
+  constexpr std::size_t n = sizeof...(i);
+  return __builtin_shufflevector(a, b, (i % 2 * n + half * n / 2 + i / 2)...);
+}
+
+// Lane j of vector i and lane i of vector j change places. Zipping vectors i and i + n / 2, log2 n times over.
+template <class T>
+inline void transpose(Lanes<T> (&v)[width<T>]) {
+  constexpr std::size_t n = width<T>;
+  constexpr auto lanes = std::make_index_sequence<n>();
+  EMPLACE_UNROLL for (std::size_t times = 1; times < n; times *= 2) {
+    Lanes<T> next[n];
+    EMPLACE_UNROLL for (std::size_t i = 0; i < n / 2; ++i) {
+      next[2 * i] = zipped<0>(v[i], v[i + n / 2], lanes);
+      next[2 * i + 1] = zipped<1>(v[i], v[i + n / 2], lanes);
+    }
+    EMPLACE_UNROLL for (std::size_t i = 0; i < n; ++i) v[i] = next[i];
+  }
+}
+
 template <class T>
 void pack(KernelMatrix<T> b, std::size_t k, std::size_t n, T* packed) {
   for (std::size_t begin = 0; begin < n; begin += panel<T>, packed += k * panel<T>) {
@@ -43,8 +67,19 @@ void pack(KernelMatrix<T> b, std::size_t k, std::size_t n, T* packed) {
     if (columns < panel<T>)
       for (std::size_t i = 0; i < k * panel<T>; ++i) packed[i] = 0;
     if (b.column_step != 1) {
+      std::size_t begin_i = 0;
+      if (columns == panel<T> && b.row_step == 1)
+        for (; begin_i + width<T> <= k; begin_i += width<T>)
+          for (std::size_t j = 0; j < panel<T>; j += width<T>) {
+            Lanes<T> block[width<T>];
+            EMPLACE_UNROLL for (std::size_t l = 0; l < width<T>; ++l) block[l] =
+                load(from + (j + l) * b.column_step + begin_i);
+            transpose<T>(block);
+            EMPLACE_UNROLL for (std::size_t l = 0; l < width<T>; ++l)
+                store(packed + (begin_i + l) * panel<T> + j, block[l]);
+          }
       for (std::size_t j = 0; j < columns; ++j)
-        for (std::size_t i = 0; i < k; ++i) packed[i * panel<T> + j] = from[j * b.column_step + i * b.row_step];
+        for (std::size_t i = begin_i; i < k; ++i) packed[i * panel<T> + j] = from[j * b.column_step + i * b.row_step];
     } else if (columns == panel<T>) {
       // Rows are far apart, and the processor does not foresee them.
       constexpr std::size_t ahead = 8;
