@@ -1,0 +1,45 @@
+// Does ColocRL learn? Its sheet, section 7.6, with a small network. Without the entropy's help at first chain-5 (x = 2)
+// ends on one device: the best placement has two cuts, and one cut is worse than none.
+#include <gtest/gtest.h>
+
+#include "learn/network_training.hpp"
+
+namespace emplace {
+namespace {
+
+using namespace testing;
+
+NetworkTraining colocrl(const Problem& problem, GroupingKind kind, std::uint64_t seed) {
+  return {problem,
+          "colocrl",
+          "hidden = 16\ntype_width = 2\ndevice_width = 4",
+          "samples_per_update = 16\nlearning_rate = 0.003\nbaseline_start = \"first\"\n"
+          "entropy_weight = 0.005\nentropy_weight_end = 0\nentropy_updates = 300",
+          seed,
+          kind};
+}
+
+TEST(ColocrlLearning, SolvesTheToysWithoutGroups) {
+  const std::pair<Problem, Ticks> toys[] = {
+      {chain_5(2), 20}, {chain_5(5), 24}, {two_chains(1), 40}, {fork_join(2), 14}, {fork_join(12), 22}};
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+    for (const auto& [problem, optimum] : toys) {
+      NetworkTraining training = colocrl(problem, GroupingKind::op, seed);
+      EXPECT_NEAR(training.run(400, 20), static_cast<double>(optimum), 0.5) << seed;
+      EXPECT_EQ(training.greedy_makespan(), optimum * ms) << seed;
+    }
+}
+
+TEST(ColocrlLearning, SolvesTheToysWithGroups) {
+  const std::pair<Problem, Ticks> toys[] = {
+      {chain_5(2), 24}, {chain_5(5), 24}, {two_chains(1), 40}, {fork_join(2), 22}, {fork_join(12), 22}};
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+    for (const auto& [problem, optimum] : toys) {
+      NetworkTraining training = colocrl(problem, GroupingKind::colocrl, seed);
+      EXPECT_NEAR(training.run(400, 20), static_cast<double>(optimum), 0.5) << seed;
+      EXPECT_EQ(training.greedy_makespan(), optimum * ms) << seed;
+    }
+}
+
+}  // namespace
+}  // namespace emplace
