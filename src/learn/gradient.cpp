@@ -46,16 +46,22 @@ void ChunkedGradient::for_each_chunk(Policy& policy, std::span<const Rollout> ro
 void ChunkedGradient::compute(Policy& policy, std::span<const Rollout> rollouts, const Coefficients& coefficients,
                               double entropy_weight) {
   const std::span<float> gradient = policy.gradient();
-  total_.assign(gradient.size(), 0.0);
+  std::ranges::fill(gradient, 0.0f);
+  std::size_t chunks = 0;
   for_each_chunk(policy, rollouts, [&](const Chunk& chunk) {
     coefficients_.assign(chunk.log->value.size(), 0.0);
     coefficients(chunk, coefficients_);
     check_finite(*chunk.log, coefficients_, entropy_weight);
-    std::fill(gradient.begin(), gradient.end(), 0.0f);
+    // A single chunk needs no total.
+    if (chunks == 1) total_.assign(gradient.begin(), gradient.end());
+    if (chunks > 0) std::ranges::fill(gradient, 0.0f);
     policy.backward(chunk.rollouts, coefficients_, entropy_weight);
-    for (std::size_t i = 0; i < gradient.size(); ++i) total_[i] += gradient[i];
+    if (chunks > 0)
+      for (std::size_t i = 0; i < gradient.size(); ++i) total_[i] += gradient[i];
+    ++chunks;
   });
-  for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = static_cast<float>(total_[i]);
+  if (chunks > 1)
+    for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = static_cast<float>(total_[i]);
 }
 
 void ChunkedGradient::forward(Policy& policy, std::span<const Rollout> rollouts, LogProbabilities& log) {

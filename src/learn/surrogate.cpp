@@ -20,9 +20,9 @@ Surrogate::Surrogate(const Policy& policy, std::span<const Rollout> rollouts, co
       terms_(rollouts),
       old_(old.value) {
   EMPLACE_CHECK(advantages.size() == rollouts.size() && old.begin.size() == rollouts.size() + 1);
-  // What is counted by sample cannot be merged.
+  // What is counted by sample, and rounds that observe different things, cannot be merged.
   if (options.ratio == RatioKind::per_head && options.entropy_weight == 0 && !estimates_kl_ &&
-      policy.independent_heads()) {
+      policy.independent_heads() && samples_ == rollouts.size()) {
     merge_equal_terms(rollouts, old, advantages);
     return;
   }

@@ -32,7 +32,8 @@ class Learner {
   virtual std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) = 0;
 
   // Everything that the next update depends on beside the policy's parameters, so that a resumed run continues to the
-  // same bits. load() throws an InputError for a state that save() cannot have written.
+  // same bits; the optimiser's arrays are called "optimizer/...". load() throws an InputError for a state that save()
+  // cannot have written.
   [[nodiscard]] virtual State save() const = 0;
   virtual void load(const State& state) = 0;
 };
