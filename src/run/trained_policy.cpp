@@ -126,7 +126,9 @@ Best place_with_policy(const Policy& policy, const PolicyProblem& problem, const
   Best best;
   std::uint64_t evaluations = 0;
   std::vector<Rollout> rollouts;
-  RollOut next{.seed = request.seed, .update = 0, .samples = 1, .greedy = true, .schedule = request.schedule};
+  // Beyond every training: its exploration (noise on logits) has ended.
+  constexpr std::uint64_t trained = std::uint64_t{1} << 48;
+  RollOut next{.seed = request.seed, .update = trained, .samples = 1, .greedy = true, .schedule = request.schedule};
   const auto draw = [&] {
     roll_out(policy, *request.evaluator, {&problem, 1}, next, rollouts, [&](const Rollout& rollout) {
       ++evaluations;
