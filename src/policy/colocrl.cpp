@@ -6,7 +6,6 @@
 #include "colocrl_features.hpp"
 #include "colocrl_network.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "methods.hpp"
 #include "network_policy.hpp"
 #include "rollout_parts.hpp"
@@ -32,22 +31,10 @@ void describe(ColocrlOptions& o, OptionVisitor& visit) {
         {.min = 1, .max = 64, .help = "Dimensions of each output that are read."});
 }
 
-std::size_t common_unit_count(std::span<const PolicyProblem> problems) {
-  const PolicyProblem& first = problems.front();
-  for (const PolicyProblem& each : problems)
-    if (each.grouping.count() != first.grouping.count())
-      throw InputError("policy colocrl",
-                       "the network's input has one column a group, so all problems need equally many, but {} has {} "
-                       "and {} has {}",
-                       quote(first.problem->name), first.grouping.count(), quote(each.problem->name),
-                       each.grouping.count());
-  return first.grouping.count();
-}
-
 ColocrlSizes sizes_of(const ColocrlOptions& o, const PolicySetup& setup) {
   ColocrlSizes sizes;
   sizes.types = setup.op_types.size();
-  sizes.groups = common_unit_count(setup.problems);
+  sizes.groups = common_unit_count(setup.problems, "colocrl");
   sizes.devices = common_device_count(setup.problems, "colocrl");
   sizes.shape_slots = static_cast<std::size_t>(o.shape_outputs) * static_cast<std::size_t>(o.shape_dimensions);
   sizes.type_width = static_cast<std::size_t>(o.type_width);

@@ -11,7 +11,6 @@ namespace emplace {
 namespace {
 
 constexpr std::size_t most_groups = 256;  // a group is one byte
-constexpr std::size_t most_ungrouped = 4096;
 constexpr const char* place = "policy hierarchical";
 
 }  // namespace
@@ -68,16 +67,7 @@ HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& o, const PolicyS
       setup.problems, {}, [](const PolicyProblem& problem) { return problem.grouping.count(); });
   const std::size_t units = smallest.grouping.count();
   if (mode_of(o) == GroupingMode::none) {
-    for (const PolicyProblem& each : setup.problems)
-      if (each.grouping.count() != units)
-        throw InputError(place,
-                         "without grouping the network's input has one column a unit, so all problems need equally "
-                         "many, but {} has {} and {} has {}",
-                         quote(smallest.problem->name), units, quote(each.problem->name), each.grouping.count());
-    if (units > most_ungrouped)
-      throw InputError(place, "grouping 'none' takes at most {} units, {} has {}", most_ungrouped,
-                       quote(smallest.problem->name), units);
-    sizes.groups = units;
+    sizes.groups = common_unit_count(setup.problems, "hierarchical");
   } else {
     sizes.groups =
         o.groups > 0 ? static_cast<std::size_t>(o.groups) : std::min({most_groups, 20 * sizes.devices, units});

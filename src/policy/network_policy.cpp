@@ -44,4 +44,23 @@ std::size_t common_device_count(std::span<const PolicyProblem> problems, std::st
   return first.device_count();
 }
 
+std::size_t common_unit_count(std::span<const PolicyProblem> problems, std::string_view policy) {
+  constexpr std::size_t most = 8192;
+  const PolicyProblem& first = problems.front();
+  const std::string place = "policy " + std::string(policy);
+  for (const PolicyProblem& each : problems) {
+    const std::size_t units = each.grouping.count();
+    if (units != first.grouping.count())
+      throw InputError(
+          place,
+          "the network's input has one column a unit, so all problems need equally many, but {} has {} and "
+          "{} has {}",
+          quote(first.problem->name), first.grouping.count(), quote(each.problem->name), units);
+    if (units > most)
+      throw InputError(place, "takes at most {} units, but {} has {}; a larger grouping or `groups` makes them fewer",
+                       most, quote(each.problem->name), units);
+  }
+  return first.grouping.count();
+}
+
 }  // namespace emplace

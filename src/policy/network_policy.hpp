@@ -33,5 +33,7 @@ void require_finite(std::span<const float> logits);
 
 // InputError naming both, where two problems have different numbers of devices; the common number.
 std::size_t common_device_count(std::span<const PolicyProblem> problems, std::string_view policy);
+// The same for units, of a network whose input has one column a unit: at most 8192, as memory grows with their square.
+std::size_t common_unit_count(std::span<const PolicyProblem> problems, std::string_view policy);
 
 }  // namespace emplace

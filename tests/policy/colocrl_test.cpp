@@ -101,6 +101,19 @@ TEST(Colocrl, RefusesProblemsOfDifferentSizes) {
   EXPECT_THAT(message(three), HasSubstr("'tiny' has"));
 }
 
+TEST(Colocrl, RefusesMoreUnitsThanMemoryIsThereFor) {
+  std::vector<TinyOp> ops(8193, TinyOp{"", {1}});
+  for (std::size_t i = 0; i < ops.size(); ++i) ops[i].name = "op" + std::to_string(i);
+  const Problem p = tiny(plain_devices(1), ops, {}, 1);
+  const std::vector<PolicyProblem> list = {{&p, make_grouping(p, GroupingKind::op)}};
+  try {
+    make_policy("colocrl", ConfigTable{}, list, 1);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("at most 8192 units, but 'tiny' has 8193"));
+  }
+}
+
 TEST(Colocrl, RefusesACheckpointWithNumbersThatAreNotFinite) {
   const Problem p = chain_5(2);
   const std::vector<PolicyProblem> list = {{&p, make_grouping(p, GroupingKind::op)}};

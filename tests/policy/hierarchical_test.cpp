@@ -322,7 +322,7 @@ TEST(Hierarchical, RefusesWhatItsNetworksCannotTake) {
   EXPECT_THAT(message_of(one, quiet + "groups = 6\n"), HasSubstr("6 groups wanted, but 'tiny' has only 5 units"));
   EXPECT_EQ(message_of(sizes, quiet + "groups = 4\n"), "no error");
   EXPECT_THAT(message_of(sizes, quiet + "groups = 5\n"), HasSubstr("only 4 units"));
-  EXPECT_THAT(message_of(sizes, quiet + "grouping = \"none\"\n"), HasSubstr("'tiny' has 4 and 'tiny' has 5"));
+  EXPECT_THAT(message_of(sizes, quiet + "grouping = \"none\"\n"), HasSubstr("'tiny' has 5 and 'tiny' has 4"));
   EXPECT_THAT(message_of(devices, quiet), HasSubstr("'tiny' has 2 and 'tiny' has 3"));
   EXPECT_THAT(message_of(one, "hidden = 5\n"), HasSubstr("even"));
   EXPECT_THAT(message_of(one, "adjacency = 5\n"), HasSubstr("even"));
