@@ -12,6 +12,8 @@
 #include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "emplace/learn/not_finite.hpp"
+#include "emplace/nn/optimizer.hpp"
 #include "emplace/run/recipe.hpp"
 #include "emplace/run/trained_policy.hpp"
 #include "emplace/search/bound.hpp"
@@ -130,7 +132,13 @@ PlacerResult place_by_policy(const TrainedPolicy& trained, const LoadedProblem& 
     log_warning("{}: {}", trained.run(), unseen);
   const PolicyProblem problem(&loaded.problem, trained.group(loaded.problem), loaded.shapes);
   const auto policy = trained.make({&problem, 1});
-  const Best best = place_with_policy(*policy, problem, request);
+  const Best best = [&] {
+    try {
+      return place_with_policy(*policy, problem, request);
+    } catch (const nn::NotFinite& error) {  // finite parameters may still overflow
+      throw NotFinite("{}: {}; its training diverged", trained.run(), error.what());
+    }
+  }();
   PlacerResult result;
   result.placement = best.placement;
   result.outcome = best.outcome;

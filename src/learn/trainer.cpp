@@ -23,10 +23,14 @@ Trainer::Trainer(Policy& policy, Learner& learner, Evaluator& evaluator, std::sp
   EMPLACE_CHECK(!problems.empty());
 }
 
-std::uint64_t Trainer::evaluations_per_update() const {
+std::uint64_t evaluations_per_update(const Policy& policy, const Learner& learner, std::size_t problems) {
   std::uint64_t rounds = 0;
-  for (std::uint32_t p = 0; p < problems_.size(); ++p) rounds += policy_.rounds(p);
-  return rounds * learner_.samples_per_update();
+  for (std::uint32_t p = 0; p < problems; ++p) rounds += policy.rounds(p);
+  return rounds * learner.samples_per_update();
+}
+
+std::uint64_t Trainer::evaluations_per_update() const {
+  return emplace::evaluations_per_update(policy_, learner_, problems_.size());
 }
 
 void Trainer::offer(std::uint32_t problem, const Placement& placement, const Outcome& outcome) {

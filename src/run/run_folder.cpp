@@ -77,6 +77,13 @@ ConfigTable RunFolder::config() const { return ConfigTable::read_toml(file("conf
 
 void RunFolder::set_status(const std::string& status) const { write_file(file("status"), status + "\n"); }
 
+void RunFolder::try_set_status(const std::string& status) const noexcept {
+  try {
+    set_status(status);
+  } catch (const std::exception&) {
+  }
+}
+
 std::string RunFolder::status() const {
   if (!file_exists(file("status"))) return "unknown";
   std::string text = read_file(file("status"), 4096);

@@ -13,6 +13,7 @@
 #include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "emplace/learn/not_finite.hpp"
 #include "emplace/run/trained_policy.hpp"
 #include "emplace/run/version.hpp"
 
@@ -73,6 +74,11 @@ Training::Training(Recipe recipe, bool resumed)
                 .make(recipe_.policy_options, {policy_problems_, o.op_types, static_cast<std::uint64_t>(o.seed)});
   if (init) init->give(*policy_, policy_problems_);
   learner_ = find_entry(learners(), o.learner, "learner").make(recipe_.learner_options, policy_problems_);
+  const std::uint64_t budget = limits().evaluations;
+  const std::uint64_t per_update = evaluations_per_update(*policy_, *learner_, problems_.size());
+  if (budget > 0 && budget < per_update)
+    throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update", budget,
+                     per_update);
 }
 
 std::vector<const Problem*> Training::problem_list() const {
@@ -99,17 +105,40 @@ Training::Limits Training::limits() const {
 }
 
 Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool resume, bool show_progress) {
-  using Clock = std::chrono::steady_clock;
-  const Limits limit = limits();
   Trainer trainer(*policy_, *learner_, evaluator, policy_problems_, static_cast<std::uint64_t>(recipe_.options.seed),
                   schedule_);
-  const bool has_checkpoint =
-      file_exists(folder.file("checkpoint.h5")) || file_exists(folder.file("checkpoint.previous.h5"));
-  if (resume && has_checkpoint) load(load_newest_checkpoint(folder.path()), trainer);
-
+  saved_at_.reset();
+  if (resume && (file_exists(folder.file("checkpoint.h5")) || file_exists(folder.file("checkpoint.previous.h5")))) {
+    load(load_newest_checkpoint(folder.path()), trainer);
+    saved_at_ = trainer.updates();
+  }
   log::to_file(folder.file("log.txt"));
-  MetricsFile metrics(folder.file("metrics.csv"), trainer.updates());
   folder.set_status("running");
+  End end = End::interrupted;
+  // Nothing is saved after a failure: learner and trainer may be in the middle of an update. The log stays open for
+  // the sentence that ends the program.
+  try {
+    end = train(folder, trainer, show_progress);
+  } catch (const NotFinite& error) {
+    folder.try_set_status("failed");
+    throw NotFinite("{}; {}", error.what(),
+                    saved_at_ ? fmt::format("the checkpoint of update {} is kept in {}", *saved_at_, folder.path())
+                              : fmt::format("{} has no checkpoint yet", folder.path()));
+  } catch (...) {
+    folder.try_set_status("failed");
+    throw;
+  }
+  best_.assign(trainer.best().begin(), trainer.best().end());
+  evaluations_ = trainer.evaluations();
+  folder.set_status(end == End::finished ? "finished" : "interrupted");
+  log::to_file("");
+  return end;
+}
+
+Training::End Training::train(const RunFolder& folder, Trainer& trainer, bool show_progress) {
+  using Clock = std::chrono::steady_clock;
+  const Limits limit = limits();
+  MetricsFile metrics(folder.file("metrics.csv"), trainer.updates());
   Progress progress(show_progress);
   const double seconds_before = seconds_;
   const auto start = Clock::now();
@@ -128,29 +157,16 @@ Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool 
     if (limit.seconds > 0) share = std::max(share, seconds_ / limit.seconds);
     return share;
   };
-  if (trainer.updates() == 0 && done())
-    throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update", limit.evaluations,
-                     per_update);
-
-  std::uint64_t saved_at = trainer.updates();
   while (!done() && !stop_requested()) {
     const UpdateReport report = trainer.step();
     seconds_ = seconds_before + std::chrono::duration<double>(Clock::now() - start).count();
     metrics.add(record(report, trainer.best().front()));
     progress.update(fraction(), describe_progress(report, limit.updates, trainer.best().front()));
-    if (trainer.updates() % static_cast<std::uint64_t>(recipe_.options.checkpoint_every) == 0) {
-      save(folder, trainer);
-      saved_at = trainer.updates();
-    }
+    if (trainer.updates() % static_cast<std::uint64_t>(recipe_.options.checkpoint_every) == 0) save(folder, trainer);
   }
   progress.finish();
-  if (saved_at != trainer.updates() || !has_checkpoint) save(folder, trainer);
-  best_.assign(trainer.best().begin(), trainer.best().end());
-  evaluations_ = trainer.evaluations();
-  const End end = done() ? End::finished : End::interrupted;
-  folder.set_status(end == End::finished ? "finished" : "interrupted");
-  log::to_file("");
-  return end;
+  if (saved_at_ != trainer.updates()) save(folder, trainer);
+  return done() ? End::finished : End::interrupted;
 }
 
 std::vector<std::pair<std::string, double>> Training::record(const UpdateReport& report, const Best& best) {
@@ -192,6 +208,7 @@ void Training::save(const RunFolder& folder, const Trainer& trainer) {
                            {"update", fmt::format("{}", trainer.updates())},
                            {"instruction_set", instruction_set()}};
   save_checkpoint(folder.path(), checkpoint);
+  saved_at_ = trainer.updates();
 }
 
 void Training::load(const Checkpoint& checkpoint, Trainer& trainer) {

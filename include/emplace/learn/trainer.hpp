@@ -32,6 +32,9 @@ struct UpdateReport {
   std::map<std::string, double> learner;  // what the learner reported
 };
 
+// Evaluations of one update: samples_per_update() of each problem, in as many rounds as the policy wants.
+std::uint64_t evaluations_per_update(const Policy& policy, const Learner& learner, std::size_t problems);
+
 class Trainer {
  public:
   // Under `priority` and `in-order` every sample's ops are ordered as roll_out() says.

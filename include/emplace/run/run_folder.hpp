@@ -30,6 +30,8 @@ class RunFolder {
 
   // "running", "finished", "interrupted" or "failed".
   void set_status(const std::string& status) const;
+  // Where an error is on its way already, which must not be lost to that of a full disk.
+  void try_set_status(const std::string& status) const noexcept;
   [[nodiscard]] std::string status() const;
 
  private:

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ class Training {
   enum class End { finished, interrupted };
 
   // Trains until a budget ends or a stop is requested (base/interrupt.hpp), after the present update, writing the run
-  // folder as it goes. The evaluator is used for the comparison afterwards too, so the caller owns it.
+  // folder as it goes. The evaluator is used for the comparison afterwards too, so the caller owns it. Whatever ends it
+  // early leaves the status "failed" and the last checkpoint as it is, which a NotFinite names.
   End run(const RunFolder& folder, Evaluator& evaluator, bool resume, bool show_progress);
 
   [[nodiscard]] const Recipe& recipe() const { return recipe_; }
@@ -48,6 +50,7 @@ class Training {
     double seconds;
   };
   [[nodiscard]] Limits limits() const;
+  End train(const RunFolder& folder, Trainer& trainer, bool show_progress);
   void load(const Checkpoint& checkpoint, Trainer& trainer);
   void save(const RunFolder& folder, const Trainer& trainer);
   std::vector<std::pair<std::string, double>> record(const UpdateReport& report, const Best& best);
@@ -63,6 +66,7 @@ class Training {
   std::vector<Best> best_;
   std::uint64_t evaluations_ = 0;
   double seconds_ = 0;
+  std::optional<std::uint64_t> saved_at_;  // the update of the newest checkpoint
 };
 
 }  // namespace emplace
