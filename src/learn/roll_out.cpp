@@ -75,7 +75,8 @@ void roll_out(const Policy& policy, Evaluator& evaluator, std::span<const Policy
     draws.clear();
     for (std::size_t s = 0; s < streams.size(); ++s)
       if (begin[s] + round < begin[s + 1])
-        draws.push_back({&streams[s], std::span(rollouts).subspan(begin[s], round + 1), request.greedy});
+        draws.push_back({&streams[s], std::span(rollouts).subspan(begin[s], round + 1), request.greedy,
+                         request.best.empty() ? nullptr : request.best[rollouts[begin[s]].problem]});
     if (draws.empty()) return;
     policy.sample(draws);
     for (const Draw& draw : draws) set_order(problems, request.schedule, draw);

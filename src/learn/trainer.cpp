@@ -12,13 +12,14 @@
 namespace emplace {
 
 Trainer::Trainer(Policy& policy, Learner& learner, Evaluator& evaluator, std::span<const PolicyProblem> problems,
-                 std::uint64_t seed, Schedule schedule)
+                 std::uint64_t seed, Schedule schedule, std::uint64_t greedy_every)
     : policy_(policy),
       learner_(learner),
       evaluator_(evaluator),
       problems_(problems),
       seed_(seed),
       schedule_(schedule),
+      greedy_every_(greedy_every),
       best_(problems.size()) {
   EMPLACE_CHECK(!problems.empty());
 }
@@ -30,7 +31,9 @@ std::uint64_t evaluations_per_update(const Policy& policy, const Learner& learne
 }
 
 std::uint64_t Trainer::evaluations_per_update() const {
-  return emplace::evaluations_per_update(policy_, learner_, problems_.size());
+  std::uint64_t count = emplace::evaluations_per_update(policy_, learner_, problems_.size());
+  if (greedy_is_due()) count += count / learner_.samples_per_update();
+  return count;
 }
 
 void Trainer::offer(std::uint32_t problem, const Placement& placement, const Outcome& outcome) {
@@ -39,18 +42,30 @@ void Trainer::offer(std::uint32_t problem, const Placement& placement, const Out
   best = {true, placement, outcome, evaluations_};
 }
 
+void Trainer::roll_out(std::size_t samples, bool greedy) {
+  RollOut request{.seed = seed_, .update = updates_ + 1, .samples = samples, .greedy = greedy, .schedule = schedule_};
+  std::vector<Placement> best;  // as it is now: it may change on the way
+  for (const Best& each : best_) best.push_back(each.placement);
+  for (std::size_t p = 0; p < best_.size(); ++p) request.best.push_back(best_[p].any ? &best[p] : nullptr);
+  emplace::roll_out(policy_, evaluator_, problems_, request, rollouts_, [this](const Rollout& rollout) {
+    ++evaluations_;
+    offer(rollout.problem, rollout.placement, rollout.outcome);
+  });
+}
+
 UpdateReport Trainer::step() {
-  const RollOut request{
-      .seed = seed_, .update = updates_ + 1, .samples = learner_.samples_per_update(), .schedule = schedule_};
   UpdateReport report;
+  report.greedy_seconds = std::nan("");
   const auto stopped = [this](const std::exception& error) {
     return NotFinite("update {}: {}; the learning rate may be too large", updates_ + 1, error.what());
   };
   try {
-    roll_out(policy_, evaluator_, problems_, request, rollouts_, [this](const Rollout& rollout) {
-      ++evaluations_;
-      offer(rollout.problem, rollout.placement, rollout.outcome);
-    });
+    if (greedy_is_due()) {
+      roll_out(1, true);
+      const Outcome& outcome = rollouts_[policy_.rounds(0) - 1].outcome;
+      if (outcome.feasible()) report.greedy_seconds = to_seconds(outcome.makespan);
+    }
+    roll_out(learner_.samples_per_update(), false);
     report.learner = learner_.update(policy_, rollouts_);
   } catch (const NotFinite& error) {
     throw stopped(error);

@@ -36,10 +36,9 @@ void describe(PlacetoOptions& o, OptionVisitor& visit) {
   visit("traversal", o.traversal,
         {.choices = {"topo", "random"}, .help = "Units are visited in topological order, or in one random order."});
   visit("initial", o.initial,
-        {.choices = {"random", "random-each", "first", "none"},
-         .help = "Episodes begin with one random placement drawn once, with one of "
-                 "their own, with every unit on its "
-                 "first device, or with that and no device shown to the network."});
+        {.choices = {"random", "random-each", "first", "none", "best"},
+         .help = "Episodes begin with one random placement drawn once, with one of their own, with every unit on its "
+                 "first device, with that and no device shown to the network, or with the best so far."});
   visit("memory_feature", o.memory_feature, {.help = "The network sees each unit's resident bytes too."});
 }
 
@@ -76,6 +75,13 @@ std::vector<std::uint8_t> random_devices(const Grouping& units, Stream& stream) 
   return devices;
 }
 
+std::vector<std::uint8_t> devices_of_units(const Grouping& units, const Placement& placement) {
+  std::vector<std::uint8_t> devices;
+  for (std::size_t unit = 0; unit < units.count(); ++unit)
+    devices.push_back(placement.device[units.members[unit].front()]);
+  return devices;
+}
+
 PlacetoShape shape_of(const PlacetoOptions& o, std::size_t devices) {
   return {placeto_features(devices, o.memory_feature), devices, o.message_rounds, o.size == "small", o.normalize_aggs};
 }
@@ -84,6 +90,7 @@ class PlacetoPolicy final : public NetworkPolicy {
  public:
   PlacetoPolicy(const PlacetoOptions& options, const PolicySetup& setup)
       : with_memory_(options.memory_feature),
+        from_best_(options.initial == "best"),
         network_(shape_of(options, common_device_count(setup.problems, "placeto"))) {
     for (std::uint32_t p = 0; p < setup.problems.size(); ++p) {
       const PolicyProblem& problem = setup.problems[p];
@@ -170,7 +177,9 @@ class PlacetoPolicy final : public NetworkPolicy {
 
   void begin(const Part& part, const Draw& draw) const {
     Rollout& now = draw.rounds.back();
-    now.actions = part.initial.empty() ? random_devices(*part.units, *draw.stream) : part.initial;
+    now.actions = part.initial;
+    if (from_best_ && draw.best != nullptr) now.actions = devices_of_units(*part.units, *draw.best);
+    if (now.actions.empty()) now.actions = random_devices(*part.units, *draw.stream);
     const bool shown = now.actions.front() != no_device;
     part.units->expand(shown ? now.actions : first_devices(*part.units), now.placement);
   }
@@ -241,7 +250,7 @@ class PlacetoPolicy final : public NetworkPolicy {
     block.current.clear();
   }
 
-  bool with_memory_;
+  bool with_memory_, from_best_;
   PlacetoParameters network_;
   std::vector<Part> parts_;
   nn::Tape<float> tape_;

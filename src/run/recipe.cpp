@@ -72,6 +72,8 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
   visit("op_types", o.op_types,
         {.help = "Types of ops that the policy tells apart, sorted; those of the problems, or of init, by default."});
   visit("checkpoint_every", o.checkpoint_every, {.min = 1, .unit = "updates", .help = "Updates between checkpoints."});
+  visit("greedy_every", o.greedy_every,
+        {.min = 1, .unit = "updates", .help = "Updates between evaluations of the policy's likeliest placement."});
   visit("workers", o.workers, {.choices = {"simulate"}, .help = "What ranks other than 0 do."});
   visit("compare", o.compare, {.help = "Placers whose step times stand beside the learned one in the final table."});
 }

@@ -106,7 +106,7 @@ Training::Limits Training::limits() const {
 
 Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool resume, bool show_progress) {
   Trainer trainer(*policy_, *learner_, evaluator, policy_problems_, static_cast<std::uint64_t>(recipe_.options.seed),
-                  schedule_);
+                  schedule_, static_cast<std::uint64_t>(recipe_.options.greedy_every));
   saved_at_.reset();
   if (resume && (file_exists(folder.file("checkpoint.h5")) || file_exists(folder.file("checkpoint.previous.h5")))) {
     load(load_newest_checkpoint(folder.path()), trainer);
@@ -180,6 +180,7 @@ std::vector<std::pair<std::string, double>> Training::record(const UpdateReport&
       {"best_step_time", feasible ? to_seconds(best.outcome.makespan) : std::nan("")},
       {"feasible_share", report.feasible_share},
   };
+  if (recipe_.options.greedy_every > 0) row.emplace_back("greedy_step_time", report.greedy_seconds);
   for (const auto& [name, value] : report.learner) row.emplace_back(name, value);
   row.emplace_back("wall_seconds", seconds_);
   for (const auto& [name, value] : row) history_[name == "wall_seconds" ? "seconds" : name].push_back(value);

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "emplace/base/error.hpp"
 #include "emplace/learn/not_finite.hpp"
 #include "emplace/problem/order.hpp"
@@ -41,6 +44,8 @@ class RoundsPolicy final : public Policy {
   void sample(std::span<const Draw> draws) const override {
     for (const Draw& draw : draws) {
       Rollout& now = draw.rounds.back();
+      greedy.push_back(draw.greedy);
+      best.push_back(draw.best == nullptr ? -1 : static_cast<int>(draw.best->device.size()));
       EXPECT_EQ(now.round + 1, draw.rounds.size());
       for (std::size_t r = 0; r + 1 < draw.rounds.size(); ++r) {
         EXPECT_EQ(draw.rounds[r].round, r);
@@ -57,6 +62,9 @@ class RoundsPolicy final : public Policy {
   std::span<float> parameters() override { return {}; }
   std::span<float> gradient() override { return {}; }
   [[nodiscard]] std::vector<ParameterInfo> layout() const override { return {}; }
+
+  mutable std::vector<bool> greedy;  // of each draw
+  mutable std::vector<int> best;     // ops of the best placement that each draw was told of, or -1
 
  private:
   std::vector<const Problem*> problems_;
@@ -75,7 +83,8 @@ class RecordingLearner final : public Learner {
 };
 
 struct Recorded {
-  explicit Recorded(Schedule schedule = Schedule::fifo) : trainer(policy, learner, evaluator, list, 11, schedule) {}
+  explicit Recorded(Schedule schedule = Schedule::fifo, std::uint64_t greedy_every = 0)
+      : trainer(policy, learner, evaluator, list, 11, schedule, greedy_every) {}
   Problem two = tiny(plain_devices(2), {{"a", {1, 1}}, {"b", {1, 1}}}, {{0, 1}});
   Problem three = tiny(plain_devices(2), {{"a", {1, 1}}, {"b", {1, 1}}, {"c", {5, 5}}}, {{0, 1}, {0, 2}});
   std::vector<PolicyProblem> list = {{&two, make_grouping(two, GroupingKind::op)},
@@ -125,6 +134,35 @@ TEST(Trainer, KeysStreamsBySeedUpdateAndSample) {
       EXPECT_EQ(rollout.actions.front(), expected.below(200));
     }
   }
+}
+
+TEST(Trainer, EvaluatesGreedySamplesThatTeachNothingWhenTheyAreDue) {
+  // One greedy sample of each problem, 2 + 3 rounds, before updates 1, 3, 5: evaluations 15, 10, 15.
+  Recorded r(Schedule::fifo, 2);
+  for (const std::uint64_t evaluations : {15, 10, 15}) {
+    r.policy.greedy.clear();
+    EXPECT_EQ(r.trainer.evaluations_per_update(), evaluations);
+    const std::uint64_t before = r.trainer.evaluations();
+    const UpdateReport report = r.trainer.step();
+    EXPECT_EQ(report.evaluations - before, evaluations);
+    EXPECT_EQ(report.samples, 10U);
+    EXPECT_EQ(r.learner.rollouts.size(), 10U);
+    EXPECT_EQ(std::ranges::count(r.policy.greedy, true), evaluations == 15 ? 5 : 0);
+    // The first problem's two greedy rounds are evaluations 1 and 3 of the step; the last one counts.
+    if (evaluations == 15)
+      EXPECT_DOUBLE_EQ(report.greedy_seconds, static_cast<double>(before + 3) * 1e-3);
+    else
+      EXPECT_TRUE(std::isnan(report.greedy_seconds));
+  }
+}
+
+TEST(Trainer, TellsPoliciesTheBestSoFarOfTheirProblem) {
+  Recorded r;
+  r.trainer.step();
+  EXPECT_THAT(r.policy.best, ::testing::Each(-1)) << "nothing is known before the first update";
+  r.policy.best.clear();
+  r.trainer.step();
+  EXPECT_THAT(r.policy.best, ElementsAre(2, 2, 3, 3, 2, 2, 3, 3, 3, 3)) << "the numbers of ops of the two problems";
 }
 
 TEST(Trainer, ReportsMeanAndBestOfTheFeasible) {

@@ -18,6 +18,7 @@ struct RollOut {
   std::size_t samples = 1;   // of each problem
   bool greedy = false;       // the likeliest decisions instead of draws
   Schedule schedule = Schedule::fifo;
+  std::vector<const Placement*> best = {};  // of each problem, null where there is none yet; or empty
 };
 
 // Replaces `rollouts` (its memory is used again) by samples of each problem in turn, each with as many rounds as the

@@ -29,6 +29,8 @@ struct UpdateReport {
   double mean_seconds = 0;        // mean step time of the feasible samples; NaN if there are none
   double best_seconds = 0;        // fastest feasible sample of this update; NaN if there are none
   double feasible_share = 0;
+  double greedy_seconds =
+      0;  // of the first problem's greedy sample before this update; NaN if none was due or it is not feasible
   std::map<std::string, double> learner;  // what the learner reported
 };
 
@@ -37,9 +39,11 @@ std::uint64_t evaluations_per_update(const Policy& policy, const Learner& learne
 
 class Trainer {
  public:
-  // Under `priority` and `in-order` every sample's ops are ordered as roll_out() says.
+  // Under `priority` and `in-order` every sample's ops are ordered as roll_out() says. `greedy_every`: before every so
+  // many updates, the first one included, the policy's likeliest decisions are evaluated too, and nothing is learned
+  // from them (Placeto sheet, section 2.6); 0: never.
   Trainer(Policy& policy, Learner& learner, Evaluator& evaluator, std::span<const PolicyProblem> problems,
-          std::uint64_t seed, Schedule schedule = Schedule::fifo);
+          std::uint64_t seed, Schedule schedule = Schedule::fifo, std::uint64_t greedy_every = 0);
 
   // One update: learner.samples_per_update() samples of each problem, in as many rounds as the policy wants. Streams
   // are keyed by (seed, sample_placement, update, sample), with updates counted from 1 and samples from 0, problem by
@@ -49,7 +53,7 @@ class Trainer {
   [[nodiscard]] std::uint64_t updates() const { return updates_; }
   [[nodiscard]] std::uint64_t evaluations() const { return evaluations_; }
   [[nodiscard]] std::span<const Best> best() const { return best_; }
-  // Evaluations that the next step() will make: lets an evaluation budget end exactly.
+  // Evaluations that the next step() will make, a greedy sample's included: lets an evaluation budget end exactly.
   [[nodiscard]] std::uint64_t evaluations_per_update() const;
   // Counts a placement that somebody else found (a simple placer, an earlier run) if it is better.
   void offer(std::uint32_t problem, const Placement& placement, const Outcome& outcome);
@@ -59,12 +63,16 @@ class Trainer {
   void load(const State& state);
 
  private:
+  [[nodiscard]] bool greedy_is_due() const { return greedy_every_ > 0 && updates_ % greedy_every_ == 0; }
+  void roll_out(std::size_t samples, bool greedy);
+
   Policy& policy_;
   Learner& learner_;
   Evaluator& evaluator_;
   std::span<const PolicyProblem> problems_;
   std::uint64_t seed_;
   Schedule schedule_;
+  std::uint64_t greedy_every_;
   std::uint64_t updates_ = 0;
   std::uint64_t evaluations_ = 0;
   std::vector<Best> best_;

@@ -41,6 +41,7 @@ struct Draw {
   // The likeliest decision instead of a draw, one after the other: the mode where decisions are independent, greedy
   // decoding elsewhere.
   bool greedy = false;
+  const Placement* best = nullptr;  // the best of the problem so far; null: none yet
 };
 
 // S rollouts, each with as many heads as it has factors of the placement's probability that a learner may clip or weigh

@@ -33,6 +33,7 @@ struct RecipeOptions {
   std::string init;
   std::vector<std::string> op_types;
   std::int64_t checkpoint_every = 10;
+  std::int64_t greedy_every = 0;
   std::string workers = "simulate";
   std::vector<std::string> compare = {"single", "round-robin", "contiguous", "greedy", "random"};
 };
