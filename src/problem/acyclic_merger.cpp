@@ -10,6 +10,45 @@ namespace {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
+using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+// Takes away nodes without incoming edges until there are none; clears `stays` of those.
+void peel(const Edges& edges, std::vector<char>& stays) {
+  std::vector<std::uint32_t> incoming(stays.size(), 0);
+  std::vector<std::vector<std::uint32_t>> after(stays.size());
+  for (const auto& [from, to] : edges) {
+    ++incoming[to];
+    after[from].push_back(to);
+  }
+  std::vector<std::uint32_t> free;
+  for (std::uint32_t node = 0; node < stays.size(); ++node)
+    if (incoming[node] == 0) free.push_back(node);
+  while (!free.empty()) {
+    const std::uint32_t node = free.back();
+    free.pop_back();
+    stays[node] = 0;
+    for (const std::uint32_t next : after[node])
+      if (--incoming[next] == 0) free.push_back(next);
+  }
+}
+
+// By root: may the unit be on a circle? Units on a path from one circle to another count too.
+std::vector<char> on_circles(const Problem& problem, const UnitMerger& units) {
+  Edges there, back;
+  for (std::uint32_t tensor = 0; tensor < problem.tensor_count(); ++tensor)
+    for (const std::uint32_t consumer : problem.consumers[tensor]) {
+      const std::uint32_t from = units.find(problem.producer[tensor].value), to = units.find(consumer);
+      if (from == to) continue;
+      there.emplace_back(from, to);
+      back.emplace_back(to, from);
+    }
+  std::vector<char> before(problem.op_count(), 1), after(problem.op_count(), 1);
+  peel(there, before);
+  peel(back, after);
+  for (std::size_t unit = 0; unit < before.size(); ++unit) before[unit] = before[unit] & after[unit];
+  return before;
+}
+
 }  // namespace
 
 AcyclicMerger::AcyclicMerger(const Problem& problem, UnitMerger& units)
@@ -23,6 +62,7 @@ AcyclicMerger::AcyclicMerger(const Problem& problem, UnitMerger& units)
     std::size_t& of_root = first[units.find(problem.topological[position])];
     of_root = std::min(of_root, position);
   }
+  const std::vector<char> on_circle = on_circles(problem, units);
   for (std::uint32_t op = 0; op < problem.op_count(); ++op) {
     Ticks fastest = cannot_run;
     for (std::size_t d = 0; d < problem.device_count(); ++d) {
@@ -33,8 +73,10 @@ AcyclicMerger::AcyclicMerger(const Problem& problem, UnitMerger& units)
     work_[root] += static_cast<double>(fastest);
     total_work_ += static_cast<double>(fastest);
     for (const std::uint32_t tensor : problem.outputs[op])
-      for (const std::uint32_t consumer : problem.consumers[tensor])
-        if (first[units.find(consumer)] > first[root]) after_[root].push_back(consumer);
+      for (const std::uint32_t consumer : problem.consumers[tensor]) {
+        const std::uint32_t other = units.find(consumer);
+        if (first[other] > first[root] || !(on_circle[root] && on_circle[other])) after_[root].push_back(consumer);
+      }
   }
 }
 

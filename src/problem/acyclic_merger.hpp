@@ -12,14 +12,14 @@ namespace emplace {
 
 // The graph of units while they merge. Each unit's consumers stand at its root as ops of theirs; lists of merged units
 // are joined, and cleaned of repetitions where they are read. Co-location groups may close circles of their own (a
-// variable with its update, and the whole step between them): edges back to a unit whose first op in topological order
-// comes earlier are left out from the start.
+// variable with its update, and the whole step between them): where units are on circles, edges back to one whose first
+// op in topological order comes earlier are left out from the start.
 class AcyclicMerger {
  public:
   // Changes `units`, which nobody else may merge meanwhile.
   AcyclicMerger(const Problem& problem, UnitMerger& units);
 
-  // The roots of the other units, none of them earlier, that consume what this one puts out.
+  // The roots of the other units that consume what this one puts out, but for the edges left out.
   const std::vector<std::uint32_t>& consumers(std::uint32_t root);
 
   // Merges two units, unless no device could run both, together they had more than `most_work` (sum of each op's
