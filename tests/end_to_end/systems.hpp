@@ -1,0 +1,37 @@
+// The learned systems, each by its recipe, with options that make it small enough for a test.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "program.hpp"
+
+namespace emplace::test {
+
+struct System {
+  const char* name;
+  std::vector<std::string> small;
+
+  // `train` by the recipe, made small. Later options go before earlier ones.
+  [[nodiscard]] std::vector<std::string> training(const std::vector<std::string>& more) const {
+    std::vector<std::string> arguments = {"train", std::string("configs/recipes/") + name + ".toml", "compare=[]"};
+    arguments.insert(arguments.end(), small.begin(), small.end());
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+};
+
+inline std::vector<System> systems() {
+  return {{"post", {}},
+          {"colocrl", {"colocrl.hidden=8"}},
+          {"hierarchical", {"hierarchical.hidden=8", "hierarchical.grouper_hidden=8"}},
+          {"placeto", {"placeto.size=small", "placeto.message_rounds=2"}}};
+}
+
+inline void PrintTo(const System& system, std::ostream* out) { *out << system.name; }
+inline std::string name_of_system(const testing::TestParamInfo<System>& info) { return info.param.name; }
+
+}  // namespace emplace::test
