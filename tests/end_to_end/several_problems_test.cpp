@@ -1,0 +1,94 @@
+// One policy trained on several problems, and what it makes of one that it never saw: `problems = [...]`.
+#include <gmock/gmock.h>
+
+#include "emplace/base/files.hpp"
+#include "emplace/run/checkpoint.hpp"
+#include "support/temporary_folder.hpp"
+#include "systems.hpp"
+
+namespace emplace::test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string first = "zoo:nmt?layers=2&sequence=4&training=true@k40x2";
+const std::string second = "zoo:nmt?layers=2&sequence=3&training=true@k40x2";
+const std::string third = "zoo:inception-v3?batch=4@k40x2";
+
+class SeveralProblems : public testing::TestWithParam<System> {
+ protected:
+  [[nodiscard]] Finished train(int ranks, const std::string& run, const std::vector<std::string>& more = {}) const {
+    auto arguments = GetParam().training({"problems=[\"" + first + "\", \"" + second + "\"]", "grouping=chain",
+                                          "groups=12", "updates=6", "run=" + (folder_ / run), "--json"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return emplace_run(ranks, arguments);
+  }
+  static json simulated(const std::string& problem, const std::string& placement) {
+    const auto done = emplace_run({"simulate", problem, placement, "--json"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return json::parse(done.out);
+  }
+  static Finished placed(const std::string& run, const std::string& problem, const std::string& file) {
+    const auto done = emplace_run({"place", "--policy", run, problem, "--json", "-o", file});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return done;
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_P(SeveralProblems, AreTrainedTogetherAndEachHasItsBestPlacement) {
+  const auto done = train(2, "run");
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const json results = json::parse(done.out);
+  ASSERT_EQ(results.size(), 2U);
+  const std::string run = folder_ / "run";
+  EXPECT_FALSE(file_exists(run + "/best.placement.json"));
+  const std::string problems[] = {first, second};
+  for (std::size_t p = 0; p < 2; ++p) {
+    const json again = simulated(problems[p], run + "/best." + std::to_string(p) + ".placement.json");
+    EXPECT_EQ(again["makespan_ps"], results[p]["makespan_ps"]) << p;
+  }
+  EXPECT_NE(results[0]["ops"].size(), results[1]["ops"].size());
+  // Resumed, both best placements are still there: an update more makes neither worse.
+  const auto resumed = emplace_run({"train", "--resume", run, "updates=7", "--json"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  for (std::size_t p = 0; p < 2; ++p)
+    EXPECT_LE(json::parse(resumed.out)[p]["makespan_ps"], results[p]["makespan_ps"]) << p;
+}
+
+TEST_P(SeveralProblems, TeachAPolicyThatPlacesOneItNeverSawAndSaysWhatIsNewToIt) {
+  ASSERT_EQ(train(1, "run").exit_code, 0);
+  const std::string run = folder_ / "run";
+  const std::string file = folder_ / "placement.json";
+  EXPECT_EQ(placed(run, second, file).err, "") << "nothing is new";
+  const auto done = placed(run, third, file);
+  EXPECT_EQ(simulated(third, file)["makespan_ps"], json::parse(done.out)["makespan_ps"]);
+  if (std::string(GetParam().name) == "placeto")
+    EXPECT_EQ(done.err, "") << "its network reads no types";
+  else
+    EXPECT_THAT(done.err, AllOf(HasSubstr("warning: " + run), HasSubstr("ops of types that the policy never saw: "),
+                                HasSubstr("'Conv' (")));
+}
+
+TEST_P(SeveralProblems, GiveParametersFromWhichATrainingOnAThirdGoesOn) {
+  ASSERT_EQ(train(1, "run").exit_code, 0);
+  const auto next = emplace_run(GetParam().training(
+      {"problem=" + third, "grouping=chain", "groups=12", "updates=1", "reinforce.learning_rate=1e-30",
+       "reinforce.learning_rate_end=1e-30", "run=" + (folder_ / "next"), "--init", folder_ / "run"}));
+  ASSERT_EQ(next.exit_code, 0) << next.err;
+  // Steps too small to change anything: at most 1e-30 from where the other run ended.
+  const State before = load_newest_checkpoint(folder_ / "run").arrays;
+  for (const auto& [name, array] : load_newest_checkpoint(folder_ / "next").arrays) {
+    if (!name.starts_with("policy/")) continue;
+    const auto& now = std::get<std::vector<float>>(array.data);
+    const auto& then = get<float>(before, name, now.size());
+    for (std::size_t i = 0; i < now.size(); ++i) EXPECT_NEAR(now[i], then[i], 1e-20) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, SeveralProblems, testing::Values(systems()[2], systems()[3]), name_of_system);
+
+}  // namespace
+}  // namespace emplace::test
