@@ -128,10 +128,10 @@ void settle_method(Arguments& arguments) {
 
 // The trained policy's placement: the likeliest one, and samples as far as a budget goes.
 PlacerResult place_by_policy(const TrainedPolicy& trained, const LoadedProblem& loaded, const PlacerRequest& request) {
-  if (const std::string unseen = trained.unseen_types(loaded.problem); !unseen.empty())
-    log_warning("{}: {}", trained.run(), unseen);
   const PolicyProblem problem(&loaded.problem, trained.group(loaded.problem), loaded.shapes);
   const auto policy = trained.make({&problem, 1});
+  if (const std::string unseen = trained.unseen_types(loaded.problem); !unseen.empty())
+    log_warning("{}: {}", trained.run(), unseen);
   const Best best = [&] {
     try {
       return place_with_policy(*policy, problem, request);

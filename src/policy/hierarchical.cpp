@@ -216,6 +216,7 @@ PolicyEntry hierarchical_policy() {
   entry.summary =
       "A grouper that assigns units to groups, and a sequence-to-sequence placer of groups, learned jointly.";
   entry.reference = "Mirhoseini et al.: A Hierarchical Model for Device Placement (ICLR 2018)";
+  entry.reads_op_types = true;
   entry.options = list_options<HierarchicalOptions>;
   entry.make = [](const ConfigTable& options, const PolicySetup& setup) {
     return std::make_unique<HierarchicalPolicy>(read_options<HierarchicalOptions>(options), setup);

@@ -15,6 +15,8 @@ namespace emplace::hdf5 {
 class Silence {
  public:
   Silence() {
+    // Its files are memory only; at exit it would complain of what a hostile one left open.
+    H5dont_atexit();
     H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }

@@ -49,15 +49,16 @@ std::string misfit(const Policy& policy, const State& arrays) {
   for (const Policy::ParameterInfo& info : layout) {
     const std::string name = std::string(prefix) + info.name;
     const auto found = arrays.find(name);
-    if (found == arrays.end()) return name + " is missing: the checkpoint is of another policy";
+    if (found == arrays.end()) return name + " is missing: the checkpoint is of another policy or of other problems";
     if (!std::holds_alternative<std::vector<float>>(found->second.data)) return name + " is not of 32-bit floats";
     if (found->second.shape != info.shape)
-      return fmt::format("{} is {}, wanted {}", name, str(found->second.shape), str(info.shape));
+      return fmt::format("{} is {}, wanted {}: the checkpoint is of other problems or other options", name,
+                         str(found->second.shape), str(info.shape));
   }
   for (const auto& [name, array] : arrays)
     if (name.starts_with(prefix) &&
         std::ranges::none_of(layout, [&](const auto& info) { return name.substr(prefix.size()) == info.name; }))
-      return fmt::format("has {}, which the policy does not know: the checkpoint is of another policy", name);
+      return fmt::format("{} is unknown to the policy: the checkpoint is of another one or of other problems", name);
   return "";
 }
 
@@ -65,33 +66,35 @@ std::string misfit(const Policy& policy, const State& arrays) {
 
 void load_parameters(Policy& policy, const State& arrays, const std::string& place) {
   if (const std::string what = misfit(policy, arrays); !what.empty()) throw InputError(place, "{}", what);
+  const std::span<float> parameters = policy.parameters();
   std::vector<float> values;
   for (const Policy::ParameterInfo& info : policy.layout()) {
-    const auto& slice = get<float>(arrays, std::string(prefix) + info.name);
-    values.insert(values.end(), slice.begin(), slice.end());
+    const std::string name = std::string(prefix) + info.name;
+    for (const float value : get<float>(arrays, name)) {
+      const bool finite = std::isfinite(parameters[values.size()]);
+      if (std::isfinite(value) != finite)
+        throw InputError(place, "{} holds {} where {} is wanted", name, value,
+                         finite ? "a finite number" : "the -inf of an impossible choice");
+      values.push_back(value);
+    }
   }
-  const auto parameters = policy.parameters();
   EMPLACE_CHECK(values.size() == parameters.size());
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (std::isfinite(values[i]) != std::isfinite(parameters[i]))
-      throw InputError(place, "parameter {} of the policy is {} where {} is wanted", i, values[i],
-                       std::isfinite(parameters[i]) ? "a finite number" : "an impossible choice");
   std::ranges::copy(values, parameters.begin());
   policy.parameters_changed();
 }
 
-Recipe recipe_of(const Checkpoint& checkpoint) {
+Recipe recipe_of(const Checkpoint& checkpoint, const std::string& place) {
   const auto config = checkpoint.attributes.find(config_attribute);
   if (config == checkpoint.attributes.end())
-    throw InputError("checkpoint", "attribute {} is missing", config_attribute);
-  return make_recipe(ConfigTable::parse_toml(config->second, "checkpoint"));
+    throw InputError(place, "attribute {} of the checkpoint is missing", quote(config_attribute));
+  return make_recipe(ConfigTable::parse_toml(config->second, place + ": the checkpoint's config"));
 }
 
 TrainedPolicy TrainedPolicy::load(const std::string& run) {
   if (!file_exists(run + "/checkpoint.h5") && !file_exists(run + "/checkpoint.previous.h5"))
     throw InputError(run, "is not a run folder with a checkpoint (`emplace train` makes them)");
   Checkpoint checkpoint = load_newest_checkpoint(run);
-  return {run, recipe_of(checkpoint), std::move(checkpoint.arrays)};
+  return {run, recipe_of(checkpoint, run), std::move(checkpoint.arrays)};
 }
 
 Grouping TrainedPolicy::group(const Problem& problem) const {
@@ -157,6 +160,7 @@ Best place_with_policy(const Policy& policy, const PolicyProblem& problem, const
 }
 
 std::string TrainedPolicy::unseen_types(const Problem& problem) const {
+  if (!find_entry(policies(), recipe_.options.policy, "policy", run_).reads_op_types) return "";
   std::map<std::string, std::size_t> unseen;
   std::size_t ops = 0;
   for (const std::string& type : problem.op_types)

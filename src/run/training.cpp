@@ -31,6 +31,16 @@ std::string computing_part(ConfigTable config) {
   return config.to_toml();
 }
 
+// The first line in which two configurations differ, "" if none does.
+std::string first_difference(const std::string& then, const std::string& now) {
+  const std::vector<std::string> before = split(then, '\n'), after = split(now, '\n');
+  for (std::size_t i = 0; i < std::max(before.size(), after.size()); ++i) {
+    const std::string was = i < before.size() ? before[i] : "", is = i < after.size() ? after[i] : "";
+    if (was != is) return fmt::format("{} there, {} here", quote(was), quote(is));
+  }
+  return "";
+}
+
 std::string describe_progress(const UpdateReport& report, std::uint64_t last_update, const Best& best) {
   std::string text = last_update > 0 ? fmt::format("update {}/{}", report.update, last_update)
                                      : fmt::format("update {}", report.update);
@@ -68,6 +78,8 @@ Training::Training(Recipe recipe, bool resumed)
     if (init->recipe().options.policy != o.policy)
       throw InputError(o.init, "its policy is {}, the recipe's is {}", init->recipe().options.policy, o.policy);
     if (o.op_types.empty()) o.op_types = init->recipe().options.op_types;
+    if (o.op_types != init->recipe().options.op_types)
+      throw InputError(o.init, "its policy was trained with other op_types than the recipe's (leave them out)");
   }
   if (o.op_types.empty()) o.op_types = op_types_of(policy_problems_);
   policy_ = find_entry(policies(), o.policy, "policy")
@@ -75,7 +87,8 @@ Training::Training(Recipe recipe, bool resumed)
   if (init) init->give(*policy_, policy_problems_);
   learner_ = find_entry(learners(), o.learner, "learner").make(recipe_.learner_options, policy_problems_);
   const std::uint64_t budget = limits().evaluations;
-  const std::uint64_t per_update = evaluations_per_update(*policy_, *learner_, problems_.size());
+  std::uint64_t per_update = evaluations_per_update(*policy_, *learner_, problems_.size());
+  if (o.greedy_every > 0) per_update += per_update / learner_->samples_per_update();  // the first update has one
   if (budget > 0 && budget < per_update)
     throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update", budget,
                      per_update);
@@ -109,7 +122,7 @@ Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool 
                   schedule_, static_cast<std::uint64_t>(recipe_.options.greedy_every));
   saved_at_.reset();
   if (resume && (file_exists(folder.file("checkpoint.h5")) || file_exists(folder.file("checkpoint.previous.h5")))) {
-    load(load_newest_checkpoint(folder.path()), trainer);
+    load(load_newest_checkpoint(folder.path()), trainer, folder.path());
     saved_at_ = trainer.updates();
   }
   log::to_file(folder.file("log.txt"));
@@ -142,10 +155,9 @@ Training::End Training::train(const RunFolder& folder, Trainer& trainer, bool sh
   Progress progress(show_progress);
   const double seconds_before = seconds_;
   const auto start = Clock::now();
-  const auto per_update = trainer.evaluations_per_update();
   const auto done = [&] {
     return (limit.updates > 0 && trainer.updates() >= limit.updates) ||
-           (limit.evaluations > 0 && trainer.evaluations() + per_update > limit.evaluations) ||
+           (limit.evaluations > 0 && trainer.evaluations() + trainer.evaluations_per_update() > limit.evaluations) ||
            (limit.seconds > 0 && seconds_ >= limit.seconds);
   };
   const auto fraction = [&] {
@@ -212,15 +224,16 @@ void Training::save(const RunFolder& folder, const Trainer& trainer) {
   saved_at_ = trainer.updates();
 }
 
-void Training::load(const Checkpoint& checkpoint, Trainer& trainer) {
+void Training::load(const Checkpoint& checkpoint, Trainer& trainer, const std::string& run) {
   const auto attribute = [&](const char* name) {
     const auto found = checkpoint.attributes.find(name);
-    if (found == checkpoint.attributes.end()) throw InputError("checkpoint", "attribute {} is missing", name);
+    if (found == checkpoint.attributes.end())
+      throw InputError(run, "attribute {} of its checkpoint is missing", quote(name));
     return found->second;
   };
-  const ConfigTable then = ConfigTable::parse_toml(attribute(config_attribute), "checkpoint");
-  if (computing_part(then) != computing_part(recipe_.resolved()))
-    throw InputError("checkpoint", "was written by another configuration than this run's config.toml");
+  const ConfigTable then = ConfigTable::parse_toml(attribute(config_attribute), run + ": its checkpoint's config");
+  if (const auto differs = first_difference(computing_part(then), computing_part(recipe_.resolved())); !differs.empty())
+    throw InputError(run, "its checkpoint was written by another configuration than its config.toml: {}", differs);
   if (attribute("instruction_set") != instruction_set())
     log_warning(
         "the run was begun with instruction set {}, this program uses {}: the bits may differ from an undisturbed run",
@@ -234,12 +247,13 @@ void Training::load(const Checkpoint& checkpoint, Trainer& trainer) {
     if (path.starts_with("trainer/")) counters[path.substr(8)] = array;
     if (path.starts_with("history/")) history_[path.substr(8)] = get<double>(checkpoint.arrays, path);
   }
-  load_parameters(*policy_, checkpoint.arrays, "checkpoint");
+  load_parameters(*policy_, checkpoint.arrays, run);
   learner_->load(learner);
   trainer.load(counters);
   for (const auto& [name, values] : history_)
     if (values.size() != trainer.updates())
-      throw InputError("checkpoint", "history/{} has {} updates, wanted {}", name, values.size(), trainer.updates());
+      throw InputError(run, "its checkpoint's history/{} has {} updates, wanted {}", name, values.size(),
+                       trainer.updates());
   const auto& seconds = history_["seconds"];
   seconds_ = seconds.empty() ? 0 : seconds.back();
 }

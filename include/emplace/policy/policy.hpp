@@ -135,6 +135,8 @@ struct PolicySetup {
 std::vector<std::string> op_types_of(std::span<const PolicyProblem> problems);
 
 struct PolicyEntry : EntryInfo {
+  // Whether ops of a type that is not among op_types look poorer to it than others.
+  bool reads_op_types = false;
   // `options`: the policy's own table of the recipe.
   std::function<std::unique_ptr<Policy>(const ConfigTable& options, const PolicySetup& setup)> make;
   // The options with defaults filled in, for the run folder's config.toml.

@@ -27,8 +27,8 @@ void save_parameters(Policy& policy, State& arrays);
 // the policy itself refuses.
 void load_parameters(Policy& policy, const State& arrays, const std::string& place);
 
-// The recipe that a checkpoint was written by. InputError if there is none.
-Recipe recipe_of(const Checkpoint& checkpoint);
+// The recipe that a checkpoint was written by. InputError, which begins with `place`, if there is none.
+Recipe recipe_of(const Checkpoint& checkpoint, const std::string& place);
 
 // A run's recipe and parameters, for other problems than its own.
 class TrainedPolicy {
@@ -46,7 +46,8 @@ class TrainedPolicy {
   [[nodiscard]] std::unique_ptr<Policy> make(std::span<const PolicyProblem> problems) const;
   // The run's parameters into a policy made for these problems; InputError as above.
   void give(Policy& policy, std::span<const PolicyProblem> problems) const;
-  // "3 ops of types that the policy never saw: 'Einsum' (2), 'Erf' (1)"; empty if there are none.
+  // "3 ops of types that the policy never saw: 'Einsum' (2), 'Erf' (1)"; empty if there are none, or if it reads no
+  // types.
   [[nodiscard]] std::string unseen_types(const Problem& problem) const;
 
  private:

@@ -51,7 +51,7 @@ class Training {
   };
   [[nodiscard]] Limits limits() const;
   End train(const RunFolder& folder, Trainer& trainer, bool show_progress);
-  void load(const Checkpoint& checkpoint, Trainer& trainer);
+  void load(const Checkpoint& checkpoint, Trainer& trainer, const std::string& run);
   void save(const RunFolder& folder, const Trainer& trainer);
   std::vector<std::pair<std::string, double>> record(const UpdateReport& report, const Best& best);
 

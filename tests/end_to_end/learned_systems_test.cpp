@@ -1,0 +1,111 @@
+// What every learned system does with problems at the edge: one op, too many groups, other devices, several problems.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "emplace/base/files.hpp"
+#include "support/temporary_folder.hpp"
+#include "systems.hpp"
+
+namespace emplace::test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string model = "zoo:nmt?layers=2&sequence=4&training=true";
+
+class LearnedSystems : public testing::TestWithParam<System> {
+ protected:
+  // One op: 2 s on d0, 1 s on d1.
+  std::string one_op() const {
+    write_file(folder_ / "one.json", R"({"emplace": "problem/1", "name": "one", "tensors": [],
+      "devices": [{"name": "d0", "memory_bytes": null}, {"name": "d1", "memory_bytes": null}],
+      "ops": [{"name": "a", "type": "MatMul", "seconds": [2, 1]}]})");
+    return folder_ / "one.json";
+  }
+  [[nodiscard]] std::vector<std::string> training(const std::string& run, const std::vector<std::string>& more) const {
+    auto arguments = GetParam().training({"run=" + (folder_ / run), "grouping=chain", "evaluations=80"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  static void expect_refused(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message) {
+    const auto done = emplace_run(arguments);
+    EXPECT_EQ(done.exit_code, 2) << done.err;
+    EXPECT_EQ(done.out, "");
+    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << "one sentence: " << done.err;
+    EXPECT_THAT(done.err, AllOf(testing::StartsWith("error: "), message));
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_P(LearnedSystems, TrainOnAGraphOfOneOpAndPlaceIt) {
+  const auto trained = emplace_run(training("run", {"problem=" + one_op(), "groups=1", "--json"}));
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_EQ(json::parse(trained.out)["ops"]["a"], "d1");
+  const auto placed = emplace_run({"place", "--policy", folder_ / "run", one_op(), "--evaluations", "20", "--json"});
+  ASSERT_EQ(placed.exit_code, 0) << placed.err;
+  EXPECT_EQ(json::parse(placed.out)["method"], GetParam().name);
+  EXPECT_EQ(json::parse(placed.out)["makespan_s"], 1.0);
+}
+
+TEST_P(LearnedSystems, AreRefusedMoreGroupsThanThereAreOps) {
+  expect_refused(training("run", {"problem=" + one_op(), "groups=3"}),
+                 AllOf(HasSubstr("3 groups wanted"), HasSubstr("1 ops")));
+  EXPECT_FALSE(file_exists(folder_ / "run"));
+}
+
+TEST_P(LearnedSystems, AreRefusedToPlaceForOtherDevicesThanTheyWereTrainedFor) {
+  const auto done = emplace_run(training("run", {"problem=" + model + "@k40x2", "groups=8", "--json"}));
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  expect_refused({"place", "--policy", folder_ / "run", model + "@k40x4"},
+                 AllOf(HasSubstr("trained for 3 devices"), HasSubstr("has 5")));
+  expect_refused({"place", "--policy", folder_ / "run", model + "@laptop"},
+                 AllOf(HasSubstr("trained for 3 devices"), HasSubstr("has 2")));
+  // Ops of other types are not what is wrong here, and not warned of.
+  expect_refused({"place", "--policy", folder_ / "run", one_op()},
+                 AllOf(HasSubstr("trained for 3 devices"), HasSubstr("'one' has 2")));
+}
+
+TEST_P(LearnedSystems, WithANetworkAreRefusedProblemsOfDifferentDeviceCounts) {
+  const auto arguments =
+      training("run", {"problems=[\"" + model + "@k40x2\", \"" + model + "@k40x4\"]", "groups=8", "--json"});
+  if (std::string(GetParam().name) == "post") {  // a table for each problem
+    const auto done = emplace_run(arguments);
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(json::parse(done.out).size(), 2U);
+    return;
+  }
+  expect_refused(arguments, AllOf(HasSubstr("policy " + std::string(GetParam().name)), HasSubstr("@k40x2' has 3"),
+                                  HasSubstr("@k40x4' has 5")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, LearnedSystems, testing::ValuesIn(systems()), name_of_system);
+
+class Hierarchical : public LearnedSystems {};
+TEST_P(Hierarchical, IsRefusedMoreGroupsThanThereAreUnits) {
+  expect_refused(training("run", {"problem=" + one_op(), "hierarchical.groups=3"}),
+                 AllOf(HasSubstr("policy hierarchical: 3 groups wanted"), HasSubstr("'one' has only 1")));
+}
+INSTANTIATE_TEST_SUITE_P(Recipes, Hierarchical, testing::Values(systems()[2]), name_of_system);
+
+class Colocrl : public LearnedSystems {};
+TEST_P(Colocrl, IsRefusedProblemsOfDifferentNumbersOfUnits) {
+  const std::string other = "zoo:nmt?layers=2&sequence=5&training=true@k40x2";
+  expect_refused(training("run", {"problems=[\"" + model + "@k40x2\", \"" + other + "\"]"}),
+                 AllOf(HasSubstr("policy colocrl"), HasSubstr("all problems need equally many"),
+                       HasSubstr("sequence=4&training=true@k40x2' has "), HasSubstr("' has ")));
+  const auto done = emplace_run(training("run", {"problem=" + model + "@k40x2", "groups=8", "--json"}));
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  expect_refused(training("next", {"problem=" + model + "@k40x2", "groups=9", "--init", folder_ / "run"}),
+                 AllOf(HasSubstr("policy/"), HasSubstr("of other problems")));
+}
+TEST_P(Colocrl, IsRefusedTypesOfOpsThatAreNotSorted) {
+  for (const char* types : {R"(op_types=["Relu", "MatMul"])", R"(op_types=["MatMul", "MatMul"])"})
+    expect_refused(training("run", {"problem=" + model + "@k40x2", types}), HasSubstr("op_types must be sorted"));
+}
+INSTANTIATE_TEST_SUITE_P(Recipes, Colocrl, testing::Values(systems()[1]), name_of_system);
+
+}  // namespace
+}  // namespace emplace::test
