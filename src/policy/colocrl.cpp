@@ -20,9 +20,13 @@ struct ColocrlOptions {
   int device_width = 32;
   int shape_outputs = 4;
   int shape_dimensions = 4;
+  bool aligned = false;
 };
 
 void describe(ColocrlOptions& o, OptionVisitor& visit) {
+  visit("aligned", o.aligned,
+        {.help = "The decoder also reads the encoder's state of the unit that it places; the paper's has to find it by "
+                 "attention."});
   visit("hidden", o.hidden, {.min = 1, .max = 8192, .help = "Units of the encoder's and of the decoder's LSTM."});
   visit("type_width", o.type_width, {.min = 1, .max = 8192, .help = "Width of the learned vector of an op's type."});
   visit("device_width", o.device_width, {.min = 1, .max = 8192, .help = "Width of the learned vector of a device."});
@@ -40,6 +44,7 @@ ColocrlSizes sizes_of(const ColocrlOptions& o, const PolicySetup& setup) {
   sizes.type_width = static_cast<std::size_t>(o.type_width);
   sizes.device_width = static_cast<std::size_t>(o.device_width);
   sizes.hidden = static_cast<std::size_t>(o.hidden);
+  sizes.aligned = o.aligned;
   return sizes;
 }
 

@@ -17,7 +17,7 @@ ColocrlNetwork::ColocrlNetwork(const ColocrlSizes& of) : sizes(of) {
   type_table = layout.add("types", of.types, of.type_width, table);
   encoder_weight = layout.add("encoder/weight", input + h, 4 * h, glorot);
   encoder_bias = layout.add("encoder/bias", 1, 4 * h, nn::zeros);
-  decoder_weight = layout.add("decoder/weight", of.device_width + h, 4 * h, glorot);
+  decoder_weight = layout.add("decoder/weight", of.device_width + (of.aligned ? h : 0) + h, 4 * h, glorot);
   decoder_bias = layout.add("decoder/bias", 1, 4 * h, nn::zeros);
   key_weight = layout.add("attention/keys", h, h, glorot);
   query_weight = layout.add("attention/query", h, h, glorot);
@@ -54,6 +54,12 @@ Var decode(Tape<T>& tape, const ColocrlNetwork& network, const ColocrlEncoding& 
   std::ranges::fill(first_row, 0U);
   nn::LstmVars vars;
   vars.input = gather_rows(tape, tape.parameter(network.device_table), previous);
+  if (network.sizes.aligned) {
+    const std::span<std::uint32_t> group = tape.template array<std::uint32_t>(previous.size());
+    for (std::size_t row = 0; row < group.size(); ++row) group[row] = static_cast<std::uint32_t>(row / batch);
+    const Var both[] = {vars.input, nn::gather_rows<T>(tape, encoding.hidden, group)};
+    vars.input = nn::concat_columns<T>(tape, both);
+  }
   vars.weight = tape.parameter(network.decoder_weight);
   vars.bias = tape.parameter(network.decoder_bias);
   vars.hidden = nn::gather_rows<T>(tape, encoding.last_hidden, first_row);
@@ -69,11 +75,12 @@ template <class T>
 struct ColocrlSteps<T>::Parts {
   Parts(Tape<T>& tape, const ColocrlNetwork& network, const ColocrlEncoding& encoding, std::size_t batch)
       : devices(value(tape, network.device_table)),
+        groups(tape.value(encoding.hidden)),
         lstm(tape, value(tape, network.decoder_weight), value(tape, network.decoder_bias), {}, batch),
         query(tape, value(tape, network.query_weight), {}, nn::Activation::none),
         attention(tape, tape.value(encoding.keys), tape.value(encoding.hidden), value(tape, network.score), batch),
         output(tape, value(tape, network.output_weight), value(tape, network.output_bias), nn::Activation::none),
-        x(tape.matrix(batch, network.sizes.device_width)),
+        x(tape.matrix(batch, network.sizes.device_width + (network.sizes.aligned ? network.sizes.hidden : 0))),
         hidden(tape.matrix(batch, network.sizes.hidden)),
         cell(tape.matrix(batch, network.sizes.hidden)),
         q(tape.matrix(batch, network.sizes.hidden)),
@@ -87,7 +94,8 @@ struct ColocrlSteps<T>::Parts {
   }
   static Matrix<const T> value(Tape<T>& tape, const nn::Slice& slice) { return tape.value(tape.parameter(slice)); }
 
-  Matrix<const T> devices;
+  Matrix<const T> devices, groups;
+  std::size_t step = 0;
   nn::LstmStep<T> lstm;
   nn::LinearStep<T> query;
   nn::AttentionStep<T> attention;
@@ -104,7 +112,11 @@ template <class T>
 Matrix<const T> ColocrlSteps<T>::operator()(std::span<const std::uint32_t> previous) {
   Parts& p = *parts_;
   EMPLACE_CHECK(previous.size() == p.x.rows);
-  for (std::size_t b = 0; b < p.x.rows; ++b) std::ranges::copy(p.devices.row(previous[b]), p.x.row(b).begin());
+  for (std::size_t b = 0; b < p.x.rows; ++b) {
+    const auto end = std::ranges::copy(p.devices.row(previous[b]), p.x.row(b).begin()).out;
+    if (end != p.x.row(b).end()) std::ranges::copy(p.groups.row(p.step), end);
+  }
+  ++p.step;
   p.lstm(p.x, p.hidden, p.cell);
   p.query(p.hidden, p.q);
   p.attention(p.q, p.context);

@@ -13,6 +13,7 @@ struct ColocrlSizes {
   std::size_t types, groups, devices;  // T, M, D
   std::size_t shape_slots = 16;        // S
   std::size_t type_width = 32, device_width = 32, hidden = 256;
+  bool aligned = false;  // the decoder reads the encoder's state of the group that it places, too
 };
 
 struct ColocrlNetwork {

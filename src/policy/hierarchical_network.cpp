@@ -28,7 +28,7 @@ HierarchicalNetwork::HierarchicalNetwork(const HierarchicalSizes& of) : sizes(of
   encoder_forget = layout.add("encoder/forget_bias", 1, 1, nn::constant(1));
   memory_weight = layout.add("attention/memory", h, h, glorot);
   device_table = layout.add("devices", of.devices + 1, h, glorot);
-  decoder_weight = layout.add("decoder/weight", 2 * h, 4 * h, glorot);
+  decoder_weight = layout.add("decoder/weight", (of.aligned ? 3 : 2) * h, 4 * h, glorot);
   decoder_forget = layout.add("decoder/forget_bias", 1, 1, nn::constant(1));
   query_weight = layout.add("attention/query", h, h, glorot);
   score = layout.add("attention/score", h, 1, glorot);
@@ -68,6 +68,12 @@ Var decode_groups(Tape<T>& tape, const HierarchicalNetwork& network, const Place
   std::ranges::fill(first_row, 0U);
   nn::LstmVars vars;
   vars.input = gather_rows(tape, tape.parameter(network.device_table), previous);
+  if (network.sizes.aligned) {
+    const std::span<std::uint32_t> group = tape.template array<std::uint32_t>(previous.size());
+    for (std::size_t row = 0; row < group.size(); ++row) group[row] = static_cast<std::uint32_t>(row / batch);
+    const Var both[] = {vars.input, nn::gather_rows<T>(tape, encoding.memory, group)};
+    vars.input = nn::concat_columns<T>(tape, both);
+  }
   vars.weight = tape.parameter(network.decoder_weight);
   vars.forget_bias = tape.parameter(network.decoder_forget);
   vars.hidden = nn::gather_rows<T>(tape, encoding.last_hidden, first_row);
@@ -83,13 +89,14 @@ template <class T>
 struct PlacerSteps<T>::Parts {
   Parts(Tape<T>& tape, const HierarchicalNetwork& network, const PlacerEncoding& encoding, std::size_t batch)
       : devices(value(tape, network.device_table)),
+        memory(tape.value(encoding.memory)),
         lstm(tape, value(tape, network.decoder_weight), {}, value(tape, network.decoder_forget), batch),
         query(tape, value(tape, network.query_weight), {}, nn::Activation::none),
         attention(tape, tape.value(encoding.memory), tape.value(encoding.memory), value(tape, network.score), batch),
         output(tape, value(tape, network.output_weight), {}, nn::Activation::none),
         squash(static_cast<T>(network.sizes.squash)),
         temperature(static_cast<T>(network.sizes.temperature)),
-        x(tape.matrix(batch, network.sizes.hidden)),
+        x(tape.matrix(batch, (network.sizes.aligned ? 2 : 1) * network.sizes.hidden)),
         hidden(tape.matrix(batch, network.sizes.hidden)),
         cell(tape.matrix(batch, network.sizes.hidden)),
         q(tape.matrix(batch, network.sizes.hidden)),
@@ -103,7 +110,8 @@ struct PlacerSteps<T>::Parts {
   }
   static Matrix<const T> value(Tape<T>& tape, const nn::Slice& slice) { return tape.value(tape.parameter(slice)); }
 
-  Matrix<const T> devices;
+  Matrix<const T> devices, memory;
+  std::size_t step = 0;
   nn::LstmStep<T> lstm;
   nn::LinearStep<T> query;
   nn::AttentionStep<T> attention;
@@ -121,7 +129,11 @@ template <class T>
 Matrix<T> PlacerSteps<T>::operator()(std::span<const std::uint32_t> previous) {
   Parts& p = *parts_;
   EMPLACE_CHECK(previous.size() == p.x.rows);
-  for (std::size_t b = 0; b < p.x.rows; ++b) std::ranges::copy(p.devices.row(previous[b]), p.x.row(b).begin());
+  for (std::size_t b = 0; b < p.x.rows; ++b) {
+    const auto end = std::ranges::copy(p.devices.row(previous[b]), p.x.row(b).begin()).out;
+    if (end != p.x.row(b).end()) std::ranges::copy(p.memory.row(p.step), end);
+  }
+  ++p.step;
   p.lstm(p.x, p.hidden, p.cell);
   p.query(p.hidden, p.q);
   p.attention(p.q, p.context);

@@ -15,6 +15,7 @@ struct HierarchicalSizes {
   std::size_t shape_slots = 25, neighbour_slots = 20;
   std::size_t type_width = 20, grouper_hidden = 64;
   std::size_t hidden = 512;  // H, even: the encoder has H/2 units each way
+  bool aligned = false;      // the decoder reads the memory of the group that it places, too
   double squash = 5, temperature = 10;
 
   [[nodiscard]] std::size_t op_constants() const { return shape_slots + neighbour_slots; }   // beside the type
@@ -36,7 +37,7 @@ struct HierarchicalNetwork {
   nn::Slice encoder_there, encoder_back, encoder_forget;             // (F_g + H/2) x 2H each, beta
   nn::Slice memory_weight;                                           // Wa1
   nn::Slice device_table;                                            // (D + 1) x H, the last row is GO
-  nn::Slice decoder_weight, decoder_forget;                          // 2H x 4H, beta
+  nn::Slice decoder_weight, decoder_forget;                          // 2H (aligned: 3H) x 4H, beta
   nn::Slice query_weight, score, output_weight;                      // Wa2, v, Wd
 };
 

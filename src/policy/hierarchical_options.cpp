@@ -34,6 +34,9 @@ void describe(HierarchicalOptions& o, OptionVisitor& visit) {
   visit("shape_outputs", o.shape_outputs, {.min = 1, .max = 64, .help = "Outputs of an op whose shapes are read."});
   visit("shape_dimensions", o.shape_dimensions,
         {.min = 1, .max = 64, .help = "Dimensions of each output that are read."});
+  visit("aligned", o.aligned,
+        {.help =
+             "The placer also reads its memory of the group that it places; the paper's has to find it by attention."});
   visit("squash", o.squash,
         {.min = 0, .above_min = true, .help = "C of the placer's logits C tanh(l / T): none is larger."});
   visit("temperature", o.temperature, {.min = 0, .above_min = true, .help = "T of the placer's logits C tanh(l / T)."});
@@ -81,6 +84,7 @@ HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& o, const PolicyS
   sizes.type_width = static_cast<std::size_t>(o.type_width);
   sizes.grouper_hidden = static_cast<std::size_t>(o.grouper_hidden);
   sizes.hidden = static_cast<std::size_t>(o.hidden);
+  sizes.aligned = o.aligned;
   sizes.squash = o.squash;
   sizes.temperature = o.temperature;
   return sizes;

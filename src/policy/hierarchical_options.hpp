@@ -20,6 +20,7 @@ struct HierarchicalOptions {
   int placements_per_grouping = 4;
   int grouper_hidden = 64;
   int hidden = 512;
+  bool aligned = false;
   int type_width = 20;
   int adjacency = 20;
   int shape_outputs = 5;

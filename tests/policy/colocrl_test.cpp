@@ -35,9 +35,15 @@ TEST(Colocrl, StartsWithForgetGatesOpen) {
       EXPECT_EQ(values[bias.begin + i], i / 3 == 1 ? 1.0F : 0.0F) << "gates stand i f o g";
 }
 
-TEST(Colocrl, HasRightGradientsOfTheWholeNetwork) {
-  const ColocrlNetwork network(
-      {.types = 3, .groups = 4, .devices = 3, .shape_slots = 2, .type_width = 3, .device_width = 2, .hidden = 5});
+void expect_right_gradients(bool aligned) {
+  const ColocrlNetwork network({.types = 3,
+                                .groups = 4,
+                                .devices = 3,
+                                .shape_slots = 2,
+                                .type_width = 3,
+                                .device_width = 2,
+                                .hidden = 5,
+                                .aligned = aligned});
   Lists types;
   for (const std::vector<std::uint32_t>& group : {std::vector<std::uint32_t>{0, 2}, {1}, {}, {2, 2, 0}}) {
     types.items.insert(types.items.end(), group.begin(), group.end());
@@ -52,6 +58,9 @@ TEST(Colocrl, HasRightGradientsOfTheWholeNetwork) {
     return decode<T>(tape, network, encoding, previous, 2);
   });
 }
+
+TEST(Colocrl, HasRightGradientsOfTheWholeNetwork) { expect_right_gradients(false); }
+TEST(Colocrl, HasRightGradientsWhereTheDecoderIsAligned) { expect_right_gradients(true); }
 
 TEST(Colocrl, IsADistributionOverPlacements) {
   const Problem p = tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {1, 1}}, {"c", {2, 1}}}, {{0, 1}, {0, 2}}, 1);
@@ -82,6 +91,14 @@ TEST(Colocrl, HasTheGradientOfTheExpectedCostAndSoHasReinforce) {
   Enumerated all("colocrl", small, p);
   all.check_gradient_of_expected_cost({3, 1, 4, 1.5});
   for (const double baseline : {0.0, 2.5}) all.check_reinforce({3, 1, 4, 1.5}, baseline, 1, 20000);
+}
+
+// What is drawn step by step is what teacher forcing thinks was drawn.
+TEST(Colocrl, IsTheSameDistributionStepByStepWhereTheDecoderIsAligned) {
+  const Problem p = tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {1, 1}}, {"c", {2, 1}}}, {{0, 1}, {0, 2}}, 1);
+  const std::string aligned = std::string(small) + "\naligned = true";
+  Enumerated all("colocrl", aligned.c_str(), p);
+  all.check_reinforce({3, 1, 4, 1.5, 2, 6, 5, 3.5}, 2.5, 1, 20000);
 }
 
 TEST(Colocrl, RefusesProblemsOfDifferentSizes) {

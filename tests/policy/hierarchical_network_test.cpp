@@ -52,8 +52,13 @@ TEST(HierarchicalNetwork, HasRightGradientsOfTheGrouper) {
   });
 }
 
-TEST(HierarchicalNetwork, HasRightGradientsOfThePlacer) {
-  const HierarchicalNetwork network(small_sizes(3));
+HierarchicalSizes aligned(HierarchicalSizes sizes) {
+  sizes.aligned = true;
+  return sizes;
+}
+
+void expect_right_gradients_of_the_placer(const HierarchicalSizes& sizes) {
+  const HierarchicalNetwork network(sizes);
   const std::vector<double> features = random_doubles(3 * 6, 2, 1);
   const std::vector<std::uint32_t> previous = {3, 3, 0, 2, 1, 1};  // two samples
   check_network(network.layout.size(), [&]<class T>(nn::Tape<T>& tape) {
@@ -61,6 +66,11 @@ TEST(HierarchicalNetwork, HasRightGradientsOfThePlacer) {
     for (std::size_t i = 0; i < features.size(); ++i) rows.data[i] = static_cast<T>(features[i]);
     return decode_groups<T>(tape, network, encode_groups<T>(tape, network, rows), previous, 2);
   });
+}
+
+TEST(HierarchicalNetwork, HasRightGradientsOfThePlacer) { expect_right_gradients_of_the_placer(small_sizes(3)); }
+TEST(HierarchicalNetwork, HasRightGradientsOfAnAlignedPlacer) {
+  expect_right_gradients_of_the_placer(aligned(small_sizes(3)));
 }
 
 TEST(HierarchicalNetwork, GivesAnOpLogitsOfItsOwnFeaturesAlone) {
@@ -118,8 +128,8 @@ TEST(HierarchicalNetwork, AlignsBothDirectionsOfTheEncoderOnTheirGroup) {
   }
 }
 
-TEST(HierarchicalNetwork, DecodesStepByStepAsAtOnce) {
-  const HierarchicalNetwork network(small_sizes(3));
+void expect_same_step_by_step(const HierarchicalSizes& sizes) {
+  const HierarchicalNetwork network(sizes);
   const std::vector<double> parameters = random_doubles(network.layout.size(), 1, 1);
   const std::vector<double> features = random_doubles(3 * 6, 2, 1);
   const std::vector<std::uint32_t> previous = {3, 3, 0, 2, 1, 1};
@@ -132,6 +142,11 @@ TEST(HierarchicalNetwork, DecodesStepByStepAsAtOnce) {
     const nn::Matrix<double> logits = step(std::span(previous).subspan(t * 2, 2));
     for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(logits.data[i], all.data[t * 6 + i], 1e-12);
   }
+}
+
+TEST(HierarchicalNetwork, DecodesStepByStepAsAtOnce) { expect_same_step_by_step(small_sizes(3)); }
+TEST(HierarchicalNetwork, DecodesStepByStepAsAtOnceWhereItIsAligned) {
+  expect_same_step_by_step(aligned(small_sizes(3)));
 }
 
 // fork-join s -> {a, b} -> t with shapes of one number: s 1, a 3, b 7, t none.
