@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "emplace/base/files.hpp"
+#include "emplace/search/placer.hpp"
 #include "program.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -88,6 +89,34 @@ TEST_F(Place, BeginsAtTheGivenPlacement) {
   const auto unused = emplace_run(place("heft", {"--start", found}));
   EXPECT_EQ(unused.exit_code, 2);
   EXPECT_THAT(unused.err, AllOf(HasSubstr("--start"), HasSubstr("climb"), HasSubstr("'heft'")));
+}
+
+TEST_F(Place, RefusesAStartForEveryPlacerThatWouldNotUseIt) {
+  const std::string problem = folder_ / "problem.json";
+  write_file(problem, example_problem);
+  const std::string start = folder_ / "start.json";
+  write_file(start, R"({"emplace": "placement/1", "ops": {"a": "gpu:0", "b": "cpu:0"}})");
+  for (const PlacerEntry& entry : placers()) {
+    if (entry.name.find(':') != std::string::npos) continue;  // a family: device:NAME
+    const auto done = emplace_run({"place", entry.name, problem, "--start", start, "--evaluations", "50"});
+    EXPECT_EQ(done.exit_code, entry.from_start ? 0 : 2) << entry.name << ": " << done.err;
+    if (!entry.from_start) {
+      EXPECT_THAT(done.err, AllOf(HasSubstr("--start"), HasSubstr("'" + entry.name + "' begins with nothing")));
+    }
+  }
+  const auto family = emplace_run({"place", "device:gpu:0", problem, "--start", start});
+  EXPECT_EQ(family.exit_code, 2);
+  EXPECT_THAT(family.err, HasSubstr("'device:gpu:0' begins with nothing"));
+}
+
+TEST_F(Place, DoesNotCountTheFirstOrderOfAPlacementAsAnEvaluation) {
+  for (const char* method : {"round-robin", "cpu-only", "heft"})
+    for (const char* schedule : {"fifo", "priority", "in-order"}) {
+      const Result placed =
+          result_of(emplace_run(place(method, {"--schedule", schedule, "--evaluations", "1", "--json"})));
+      EXPECT_EQ(placed.object["evaluations"], 1) << method << ", " << schedule;
+      EXPECT_EQ(placed.object["order"].is_null(), std::string(schedule) == "fifo") << method << ", " << schedule;
+    }
 }
 
 TEST_F(Place, RefusesAFileThatCannotBeWrittenBeforeItSearches) {
