@@ -186,6 +186,7 @@ PolicyEntry colocrl_policy() {
   entry.name = "colocrl";
   entry.summary = "LSTM encoder over groups of ops, attentional LSTM decoder that emits a device for each.";
   entry.reference = "Mirhoseini et al.: Device Placement Optimization with Reinforcement Learning (ICML 2017)";
+  entry.reads_op_types = true;
   entry.options = list_options<ColocrlOptions>;
   entry.make = [](const ConfigTable& options, const PolicySetup& setup) {
     return std::make_unique<ColocrlPolicy>(read_options<ColocrlOptions>(options), setup);
