@@ -12,8 +12,7 @@
 #include "emplace/formats/workload.hpp"
 #include "emplace/graph/op_table.hpp"
 #include "emplace/machine/machine.hpp"
-#include "emplace/run/checkpoint.hpp"
-#include "emplace/run/run_folder.hpp"
+#include "inspect_checkpoint.hpp"
 #include "result_json.hpp"
 
 namespace emplace::app {
@@ -167,31 +166,6 @@ void inspect_machine(const Arguments& arguments) {
   fmt::print("{}\n{} channels, {} routes\n", table.str(), machine.channels.size(), machine.routes.size());
 }
 
-void inspect_checkpoint(const Arguments& arguments, const Checkpoint& checkpoint, const char* kind,
-                        const std::string& status) {
-  arguments.graph.refuse(arguments.file, kind);
-  Json arrays = Json::object();
-  TextTable table({"array", "shape"});
-  for (const auto& [path, array] : checkpoint.arrays) {
-    std::vector<std::string> sizes;
-    for (const std::uint64_t size : array.shape) sizes.push_back(fmt::format("{}", size));
-    arrays[path] = array.shape;
-    table.add({path, sizes.empty() ? "scalar" : join(sizes, "x")});
-  }
-  if (arguments.json) {
-    Json json = {{"kind", kind}};
-    if (!status.empty()) json["status"] = status;
-    json["attributes"] = checkpoint.attributes;
-    json["arrays"] = std::move(arrays);
-    print_json(json);
-    return;
-  }
-  if (!status.empty()) fmt::print("run folder, {}\n", status);
-  for (const auto& [name, value] : checkpoint.attributes)
-    if (value.find('\n') == std::string::npos) fmt::print("{}: {}\n", name, value);
-  fmt::print("its digests and checksums are right\n\n{}", table.str());
-}
-
 ExitCode run_inspect(const Arguments& arguments) {
   const std::string& file = arguments.file;
   if (is_graph_at_machine(file)) {
@@ -211,7 +185,8 @@ ExitCode run_inspect(const Arguments& arguments) {
       throw InputError(file, "is a folder without a config.toml, so not a run folder");
     const std::string status =
         file_exists(file + "/status") ? split(read_file(file + "/status", 4096), '\n').front() : "unknown";
-    inspect_checkpoint(arguments, load_newest_checkpoint(file), "run", status);
+    arguments.graph.refuse(file, "run");
+    inspect_checkpoint(file, load_newest_checkpoint(file), status, arguments.json);
     return ExitCode::done;
   }
   if (!file_exists(file) && file.find('/') == std::string::npos && file.find('.') == std::string::npos) {
@@ -222,7 +197,8 @@ ExitCode run_inspect(const Arguments& arguments) {
   if (extension == ".toml") {
     inspect_machine(arguments);
   } else if (extension == ".h5" || extension == ".hdf5") {
-    inspect_checkpoint(arguments, load_checkpoint(file), "checkpoint", "");
+    arguments.graph.refuse(file, "checkpoint");
+    inspect_checkpoint(file, load_checkpoint(file), "", arguments.json);
   } else if (extension == ".json") {
     const std::string text = read_file(file);
     const Json json = Json::parse(text, nullptr, false);

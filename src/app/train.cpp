@@ -40,7 +40,7 @@ std::string recipe_keys() {
   for (const OptionInfo& option : lister.options) {
     text += fmt::format("  {:<{}}  {}", option.name, width, option.help);
     if (!option.choices.empty()) text += fmt::format(" One of {}.", join(option.choices, ", "));
-    if (!option.default_value.empty() && option.default_value != "0" && option.default_value != "[]")
+    if (!option.default_value.empty() && option.default_value != "[]")
       text += fmt::format(" Default {}.", option.default_value);
     text += '\n';
   }

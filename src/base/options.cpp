@@ -17,6 +17,12 @@ bool within_bounds(double value, const OptionMeta& meta) {
   return !low && !high;
 }
 
+// Outside the bounds a default stands for "none".
+template <class Number>
+std::string default_text(Number value, const OptionMeta& meta) {
+  return within_bounds(static_cast<double>(value), meta) ? fmt::format("{}", value) : "";
+}
+
 void check_bounds(double value, const char* name, const OptionMeta& meta, const std::string& place) {
   if (within_bounds(value, meta)) return;
   std::string wanted;
@@ -69,10 +75,10 @@ void OptionLister::operator()(const char* name, bool& value, const OptionMeta& m
   options.push_back({name, "bool", value ? "true" : "false", meta.help, meta.unit, {}});
 }
 void OptionLister::operator()(const char* name, std::int64_t& value, const OptionMeta& meta) {
-  options.push_back({name, "int", fmt::format("{}", value), meta.help, meta.unit, {}});
+  options.push_back({name, "int", default_text(value, meta), meta.help, meta.unit, {}});
 }
 void OptionLister::operator()(const char* name, double& value, const OptionMeta& meta) {
-  options.push_back({name, "number", fmt::format("{}", value), meta.help, meta.unit, {}});
+  options.push_back({name, "number", default_text(value, meta), meta.help, meta.unit, {}});
 }
 void OptionLister::operator()(const char* name, std::string& value, const OptionMeta& meta) {
   options.push_back({name, "text", value, meta.help, meta.unit, meta.choices});

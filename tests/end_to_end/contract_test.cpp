@@ -186,6 +186,14 @@ TEST_F(Contract, ListShowsEveryKindWithItsKeys) {
   }
 }
 
+TEST_F(Contract, ListHasNoDefaultWhereADefaultIsNone) {
+  const json learners = json::parse(emplace_run({"list", "learners", "--json"}).out);
+  for (const json& option : learners[0]["options"])
+    if (option["name"] == "learning_rate_end") EXPECT_EQ(option["default"], "");
+  EXPECT_THAT(emplace_run({"list", "learners"}).out,
+              testing::AllOf(HasSubstr("reached linearly. (default none)"), testing::Not(HasSubstr("(default -"))));
+}
+
 TEST_F(Contract, EveryCommandExplainsItself) {
   EXPECT_THAT(emplace_run({"--help"}).out, testing::AllOf(HasSubstr("train"), HasSubstr("simulate"), HasSubstr("75")));
   for (const char* name : {"train", "place", "simulate", "cost", "inspect", "list"}) {

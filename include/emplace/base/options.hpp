@@ -47,7 +47,7 @@ class OptionVisitor {
 
 // What `emplace list --json` and --help print of one option.
 struct OptionInfo {
-  std::string name, type, default_value, help, unit;
+  std::string name, type, default_value, help, unit;  // default_value: "" where there is none
   std::vector<std::string> choices;
 };
 

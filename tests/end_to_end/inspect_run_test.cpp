@@ -1,0 +1,90 @@
+// `emplace inspect` of a run folder and of a checkpoint: what was trained, how far, and what came of it.
+#include <gmock/gmock.h>
+
+#include "emplace/base/files.hpp"
+#include "support/temporary_folder.hpp"
+#include "systems.hpp"
+
+namespace emplace::test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class InspectRun : public testing::Test {
+ protected:
+  void SetUp() override {
+    write_file(folder_ / "problem.json", example_problem);
+    const auto done =
+        emplace_run(systems()[1].training({"problem=" + (folder_ / "problem.json"), "updates=5", "run=" + run_}));
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+  }
+  static json inspected(const std::string& file) {
+    const auto done = emplace_run({"inspect", file, "--json"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return json::parse(done.out);
+  }
+  TemporaryFolder folder_;
+  const std::string run_ = folder_ / "run";
+};
+
+TEST_F(InspectRun, SaysWhatWasTrainedHowFarAndWhatCameOfIt) {
+  const json run = inspected(run_);
+  EXPECT_EQ(run["kind"], "run");
+  EXPECT_EQ(run["status"], "finished");
+  EXPECT_EQ(run["policy"], "colocrl");
+  EXPECT_EQ(run["learner"], "reinforce");
+  ASSERT_EQ(run["problems"].size(), 1U);
+  EXPECT_THAT(run["problems"][0].get<std::string>(), HasSubstr("problem.json"));
+  EXPECT_EQ(run["devices"], 2);
+  EXPECT_EQ(run["updates"], 5);
+  EXPECT_EQ(run["evaluations"], 40) << "8 samples an update";
+  const json placed =
+      json::parse(emplace_run({"simulate", folder_ / "problem.json", run_ + "/best.placement.json", "--json"}).out);
+  EXPECT_EQ(run["best"][0]["makespan_ps"], placed["makespan_ps"]);
+  EXPECT_EQ(run["best"][0]["feasible"], true);
+  std::size_t parameters = 0;
+  for (const auto& [name, shape] : run["arrays"].items())
+    if (name.starts_with("policy/")) parameters += shape[0].get<std::size_t>() * shape[1].get<std::size_t>();
+  EXPECT_EQ(run["parameters"], parameters);
+  // A checkpoint says the same but for the folder's status.
+  json file = inspected(run_ + "/checkpoint.h5");
+  EXPECT_EQ(file["kind"], "checkpoint");
+  file["kind"] = "run";
+  file["status"] = "finished";
+  EXPECT_EQ(file, run);
+}
+
+TEST_F(InspectRun, ListsTheParametersByNameAndShape) {
+  const auto done = emplace_run({"inspect", run_});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out,
+              AllOf(HasSubstr("policy colocrl, trained by reinforce for 2 devices: 5 updates, 40 evaluations"),
+                    HasSubstr("problem.json: best "), HasSubstr("its digests and checksums are right"),
+                    HasSubstr("parameters of the policy"), HasSubstr("encoder/weight")));
+}
+
+TEST_F(InspectRun, RefusesADamagedCheckpointAndFallsBackToTheOneBeforeInAFolder) {
+  std::string bytes = read_file(run_ + "/checkpoint.h5");
+  write_file(run_ + "/checkpoint.previous.h5", bytes);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  write_file(run_ + "/checkpoint.h5", bytes);
+  const auto refused = emplace_run({"inspect", run_ + "/checkpoint.h5", "--json"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, HasSubstr("is damaged"));
+  const auto folder = emplace_run({"inspect", run_, "--json"});
+  EXPECT_EQ(folder.exit_code, 0);
+  EXPECT_THAT(folder.err, AllOf(HasSubstr("is damaged"), HasSubstr("continuing from")));
+  EXPECT_EQ(json::parse(folder.out)["updates"], 5);
+}
+
+TEST_F(InspectRun, RefusesOptionsOfModels) {
+  const auto done = emplace_run({"inspect", run_, "--batch", "3"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, AllOf(HasSubstr("--batch"), HasSubstr(run_)));
+}
+
+}  // namespace
+}  // namespace emplace::test
