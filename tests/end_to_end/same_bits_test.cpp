@@ -87,7 +87,7 @@ class SameBits : public testing::Test {
 class SameBitsOfEverySystem : public SameBits, public testing::WithParamInterface<Training> {};
 
 INSTANTIATE_TEST_SUITE_P(Recipes, SameBitsOfEverySystem, testing::ValuesIn(trainings()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& training) { return training.param.name; });
 
 TEST_P(SameBitsOfEverySystem, RewardsParametersAndBestPlacementDoNotDependOnTheNumberOfRanks) {
   const std::string alone = folder_ / "alone";
