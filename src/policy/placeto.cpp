@@ -1,9 +1,7 @@
-// Placeto: an episode visits the units one by one and puts each on a device, by
-// a graph network that sees the whole placement so far and when everything
-// started in its last simulation (Addanki et al., NeurIPS 2019; sheet, section
-// 2). A sample is an episode: round 0 is the initial placement, round r places
-// the r-th unit. The entropy is that of the softmax; the released code adds
-// 1e-3 inside its logarithm.
+// Placeto: an episode visits the units one by one and puts each on a device, by a graph network that sees the whole
+// placement so far and when everything started in its last simulation (Addanki et al., NeurIPS 2019; sheet, section 2).
+// A sample is an episode: round 0 is the initial placement, which decides nothing and is kept as its observation; round
+// r places the r-th unit. The entropy is that of the softmax; the released code adds 1e-3 inside its logarithm.
 #include <algorithm>
 
 #include "categorical_draw.hpp"
@@ -42,8 +40,7 @@ void describe(PlacetoOptions& o, OptionVisitor& visit) {
   visit("memory_feature", o.memory_feature, {.help = "The network sees each unit's resident bytes too."});
 }
 
-// States that the network takes at once. The last block of a batch is smaller;
-// a batch is cut by its order alone.
+// States that the network takes at once. The last block of a batch is smaller; a batch is cut by its order alone.
 constexpr std::size_t block_states = 16;
 
 struct Part {
@@ -127,7 +124,7 @@ class PlacetoPolicy final : public NetworkPolicy {
       read_unit_starts(*part.units, before.starts, part.graph.order[now.round - 1], now.observation);
       now.starts = std::move(before.starts);  // the evaluator's memory, used again
       before.starts.clear();
-      std::vector<std::uint8_t> devices = draw.rounds.front().actions;
+      std::vector<std::uint8_t> devices = shown_in(draw.rounds.front());
       for (std::size_t r = 1; r < now.round; ++r) devices[part.graph.order[r - 1]] = draw.rounds[r].actions.front();
       add_state(block, part, i, now, devices);
     }
@@ -148,8 +145,7 @@ class PlacetoPolicy final : public NetworkPolicy {
     });
   }
 
-  // Blocks are computed again rather than kept: an episode of U units is U
-  // graphs of U nodes.
+  // Blocks are computed again rather than kept: an episode of U units is U graphs of U nodes.
   void backward(std::span<const Rollout> rollouts, std::span<const double> coefficients,
                 double entropy_weight) override {
     std::size_t next = 0;
@@ -177,11 +173,19 @@ class PlacetoPolicy final : public NetworkPolicy {
 
   void begin(const Part& part, const Draw& draw) const {
     Rollout& now = draw.rounds.back();
-    now.actions = part.initial;
-    if (from_best_ && draw.best != nullptr) now.actions = devices_of_units(*part.units, *draw.best);
-    if (now.actions.empty()) now.actions = random_devices(*part.units, *draw.stream);
-    const bool shown = now.actions.front() != no_device;
-    part.units->expand(shown ? now.actions : first_devices(*part.units), now.placement);
+    std::vector<std::uint8_t> devices = part.initial;
+    if (from_best_ && draw.best != nullptr) devices = devices_of_units(*part.units, *draw.best);
+    if (devices.empty()) devices = random_devices(*part.units, *draw.stream);
+    now.actions.clear();
+    now.observation.assign(devices.begin(), devices.end());
+    part.units->expand(devices.front() != no_device ? devices : first_devices(*part.units), now.placement);
+  }
+
+  // The devices that an episode shows at its beginning, from its first round.
+  static std::vector<std::uint8_t> shown_in(const Rollout& first) {
+    std::vector<std::uint8_t> devices;
+    for (const float device : first.observation) devices.push_back(static_cast<std::uint8_t>(device));
+    return devices;
   }
 
   void add_state(Block& block, const Part& part, std::size_t member, const Rollout& rollout,
@@ -210,7 +214,7 @@ class PlacetoPolicy final : public NetworkPolicy {
       const Rollout& rollout = rollouts[i];
       const Part& part = parts_.at(rollout.problem);
       if (rollout.round == 0) {
-        devices = rollout.actions;
+        devices = shown_in(rollout);
         continue;
       }
       if (block.part != &part || block.members.size() == block_states) flush();

@@ -189,7 +189,9 @@ TEST_F(Contract, ListShowsEveryKindWithItsKeys) {
 TEST_F(Contract, ListHasNoDefaultWhereADefaultIsNone) {
   const json learners = json::parse(emplace_run({"list", "learners", "--json"}).out);
   for (const json& option : learners[0]["options"])
-    if (option["name"] == "learning_rate_end") EXPECT_EQ(option["default"], "");
+    if (option["name"] == "learning_rate_end") {
+      EXPECT_EQ(option["default"], "");
+    }
   EXPECT_THAT(emplace_run({"list", "learners"}).out,
               testing::AllOf(HasSubstr("reached linearly. (default none)"), testing::Not(HasSubstr("(default -"))));
 }
