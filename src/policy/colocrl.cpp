@@ -164,7 +164,7 @@ class ColocrlPolicy final : public NetworkPolicy {
                           allowed.begin() + static_cast<std::ptrdiff_t>((t * batch + b) * devices));
       }
     }
-    const ColocrlEncoding encoding = encode<float>(tape_, network_, input_of(problem));
+    const DecoderMemory encoding = encode<float>(tape_, network_, input_of(problem));
     const nn::Var logits = decode<float>(tape_, network_, encoding, previous, batch);
     require_finite(tape_.value(logits).all());
     rows_ = nn::categorical<float>(tape_, logits, allowed);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "attentional_decoder.hpp"
 #include "emplace/nn/ops.hpp"
 
 namespace emplace {
@@ -25,10 +26,10 @@ struct ColocrlNetwork {
   ColocrlSizes sizes;
   nn::ParameterLayout layout;
   nn::Slice type_table;  // T x d_type
-  nn::Slice encoder_weight, encoder_bias, decoder_weight, decoder_bias;
-  nn::Slice key_weight, query_weight, score;  // W1, W2, v
+  nn::Slice encoder_weight, encoder_bias;
+  nn::Slice key_weight;        // W1
+  AttentionalDecoder decoder;  // W2 and v are its attention
   nn::Slice output_weight, output_bias;
-  nn::Slice device_table;  // (D + 1) x d_dev, the last row is GO
 };
 
 // What the encoder reads of a problem.
@@ -38,30 +39,28 @@ struct ColocrlInput {
   nn::Matrix<const T> features;  // M x (S + M): shapes, adjacency
 };
 
-struct ColocrlEncoding {
-  nn::Var hidden, keys;            // M x H
-  nn::Var last_hidden, last_cell;  // 1 x H
-};
+// h as memory, h W1 as keys: M x H.
 template <class T>
-ColocrlEncoding encode(nn::Tape<T>& tape, const ColocrlNetwork& network, const ColocrlInput<T>& input);
+DecoderMemory encode(nn::Tape<T>& tape, const ColocrlNetwork& network, const ColocrlInput<T>& input);
 
 // (M B) x D logits of B samples, row t B + b, with the devices of the steps before given: `previous` has M B rows of
 // the device table and stays until the step ends.
 template <class T>
-nn::Var decode(nn::Tape<T>& tape, const ColocrlNetwork& network, const ColocrlEncoding& encoding,
+nn::Var decode(nn::Tape<T>& tape, const ColocrlNetwork& network, const DecoderMemory& encoding,
                std::span<const std::uint32_t> previous, std::size_t batch);
 
 // The same one step at a time, without gradients.
 template <class T>
 class ColocrlSteps {
  public:
-  ColocrlSteps(nn::Tape<T>& tape, const ColocrlNetwork& network, const ColocrlEncoding& encoding, std::size_t batch);
+  ColocrlSteps(nn::Tape<T>& tape, const ColocrlNetwork& network, const DecoderMemory& encoding, std::size_t batch);
   // B x D logits of the next step; `previous`: B rows of the device table.
   nn::Matrix<const T> operator()(std::span<const std::uint32_t> previous);
 
  private:
-  struct Parts;
-  Parts* parts_;  // in the tape's memory
+  DecoderSteps<T> states_;
+  nn::LinearStep<T> output_;
+  nn::Matrix<T> logits_;
 };
 
 }  // namespace emplace

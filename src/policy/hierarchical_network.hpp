@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "attentional_decoder.hpp"
 #include "emplace/nn/ops.hpp"
 
 namespace emplace {
@@ -36,9 +37,8 @@ struct HierarchicalNetwork {
   nn::Slice grouper_weight, grouper_bias, group_weight, group_bias;  // W1, b1, W2, b2
   nn::Slice encoder_there, encoder_back, encoder_forget;             // (F_g + H/2) x 2H each, beta
   nn::Slice memory_weight;                                           // Wa1
-  nn::Slice device_table;                                            // (D + 1) x H, the last row is GO
-  nn::Slice decoder_weight, decoder_forget;                          // 2H (aligned: 3H) x 4H, beta
-  nn::Slice query_weight, score, output_weight;                      // Wa2, v, Wd
+  AttentionalDecoder decoder;                                        // d = E = H; Wa2 and v are its attention
+  nn::Slice output_weight;                                           // Wd
 };
 
 // n x G logits of n ops. types: n rows of one type id or none; constants: n x (shapes, neighbours). Both stay until the
@@ -47,13 +47,10 @@ template <class T>
 nn::Var grouper_logits(nn::Tape<T>& tape, const HierarchicalNetwork& network, const Lists& types,
                        nn::Matrix<const T> constants);
 
-struct PlacerEncoding {
-  nn::Var memory;                  // G x H: m
-  nn::Var last_hidden, last_cell;  // 1 x H
-};
+// m as memory and as keys: G x H.
 // `groups`: G x F_g, stays until the step ends; no gradient passes through.
 template <class T>
-PlacerEncoding encode_groups(nn::Tape<T>& tape, const HierarchicalNetwork& network, nn::Matrix<const T> groups);
+DecoderMemory encode_groups(nn::Tape<T>& tape, const HierarchicalNetwork& network, nn::Matrix<const T> groups);
 
 // h_i of the encoder, G x H: what encode_groups makes memory of.
 template <class T>
@@ -62,20 +59,22 @@ nn::LstmResult encoder_states(nn::Tape<T>& tape, const HierarchicalNetwork& netw
 // (G B) x D squashed logits of B samples, row t B + b. `previous`: G B rows of the device table, kept until the step
 // ends.
 template <class T>
-nn::Var decode_groups(nn::Tape<T>& tape, const HierarchicalNetwork& network, const PlacerEncoding& encoding,
+nn::Var decode_groups(nn::Tape<T>& tape, const HierarchicalNetwork& network, const DecoderMemory& encoding,
                       std::span<const std::uint32_t> previous, std::size_t batch);
 
 // The same one step at a time, without gradients.
 template <class T>
 class PlacerSteps {
  public:
-  PlacerSteps(nn::Tape<T>& tape, const HierarchicalNetwork& network, const PlacerEncoding& encoding, std::size_t batch);
+  PlacerSteps(nn::Tape<T>& tape, const HierarchicalNetwork& network, const DecoderMemory& encoding, std::size_t batch);
   // B x D squashed logits of the next step, free to be changed; `previous`: B rows of the device table.
   nn::Matrix<T> operator()(std::span<const std::uint32_t> previous);
 
  private:
-  struct Parts;
-  Parts* parts_;  // in the tape's memory
+  DecoderSteps<T> states_;
+  nn::LinearStep<T> output_;
+  T squash_, temperature_;
+  nn::Matrix<T> logits_;
 };
 
 }  // namespace emplace

@@ -65,7 +65,7 @@ const nn::Categorical<float>& Placer::run(const GroupView& groups, std::span<con
                         allowed.begin() + static_cast<std::ptrdiff_t>((t * batch + b) * devices));
     }
   }
-  const PlacerEncoding encoding = encode_groups<float>(tape_, network_, matrix_of(groups));
+  const DecoderMemory encoding = encode_groups<float>(tape_, network_, matrix_of(groups));
   nn::Var logits = decode_groups<float>(tape_, network_, encoding, previous, batch);
   require_finite(tape_.value(logits).all());
   if (is_noisy) {

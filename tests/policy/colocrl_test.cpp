@@ -30,7 +30,7 @@ TEST(Colocrl, StartsWithForgetGatesOpen) {
   const ColocrlNetwork network({.types = 1, .groups = 2, .devices = 2, .hidden = 3});
   std::vector<float> values(network.layout.size());
   network.initialize<float>(values, 1);
-  for (const nn::Slice& bias : {network.encoder_bias, network.decoder_bias})
+  for (const nn::Slice& bias : {network.encoder_bias, network.decoder.bias})
     for (std::size_t i = 0; i < bias.size(); ++i)
       EXPECT_EQ(values[bias.begin + i], i / 3 == 1 ? 1.0F : 0.0F) << "gates stand i f o g";
 }
@@ -54,7 +54,7 @@ void expect_right_gradients(bool aligned) {
   check_network(network.layout.size(), [&]<class T>(nn::Tape<T>& tape) {
     const nn::Matrix<T> rows = tape.matrix(4, 6);
     for (std::size_t i = 0; i < features.size(); ++i) rows.data[i] = static_cast<T>(features[i]);
-    const ColocrlEncoding encoding = encode<T>(tape, network, {&types, rows});
+    const DecoderMemory encoding = encode<T>(tape, network, {&types, rows});
     return decode<T>(tape, network, encoding, previous, 2);
   });
 }

@@ -135,7 +135,7 @@ void expect_same_step_by_step(const HierarchicalSizes& sizes) {
   const std::vector<std::uint32_t> previous = {3, 3, 0, 2, 1, 1};
   nn::Tape<double> tape;
   tape.begin(parameters, {});
-  const PlacerEncoding encoding = encode_groups<double>(tape, network, {features.data(), 3, 6});
+  const DecoderMemory encoding = encode_groups<double>(tape, network, {features.data(), 3, 6});
   const nn::Matrix<const double> all = tape.value(decode_groups<double>(tape, network, encoding, previous, 2));
   PlacerSteps<double> step(tape, network, encoding, 2);
   for (std::size_t t = 0; t < 3; ++t) {
