@@ -4,6 +4,7 @@
 
 #include "ascent.hpp"
 #include "elites.hpp"
+#include "emplace/base/option_entry.hpp"
 #include "gradient.hpp"
 #include "likelihood.hpp"
 #include "methods.hpp"
@@ -35,7 +36,7 @@ void describe(CrossEntropyOptions& o, OptionVisitor& visit) {
 
 class CrossEntropyLearner final : public Learner {
  public:
-  explicit CrossEntropyLearner(const CrossEntropyOptions& options)
+  CrossEntropyLearner(const CrossEntropyOptions& options, std::span<const PolicyProblem>)
       : samples_(static_cast<std::size_t>(options.samples_per_update)),
         updates_(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(options.samples) / samples_)),
         fit_steps_(options.fit_steps),
@@ -82,11 +83,7 @@ LearnerEntry cross_entropy_learner() {
   entry.name = "cross-entropy";
   entry.summary = "Refits the policy to the best share of each batch: in closed form, or by gradient.";
   entry.reference = "Rubinstein (1999); Gao, Chen, Li: Post (NeurIPS 2018)";
-  entry.options = list_options<CrossEntropyOptions>;
-  entry.make = [](const ConfigTable& options, std::span<const PolicyProblem>) {
-    return std::make_unique<CrossEntropyLearner>(read_options<CrossEntropyOptions>(options));
-  };
-  entry.resolve = [](const ConfigTable& options) { return echo_options(read_options<CrossEntropyOptions>(options)); };
+  make_from_options<CrossEntropyLearner, CrossEntropyOptions>(entry);
   return entry;
 }
 

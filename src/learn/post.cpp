@@ -9,6 +9,7 @@
 #include "ascent.hpp"
 #include "elites.hpp"
 #include "emplace/base/error.hpp"
+#include "emplace/base/option_entry.hpp"
 #include "gradient.hpp"
 #include "likelihood.hpp"
 #include "methods.hpp"
@@ -80,7 +81,7 @@ AdvantageOptions advantage_options(const PostLearnerOptions& o) {
 
 class PostLearner final : public Learner {
  public:
-  explicit PostLearner(const PostLearnerOptions& options)
+  PostLearner(const PostLearnerOptions& options, std::span<const PolicyProblem>)
       : o_(options),
         window_(elite_count(options.elite_fraction, static_cast<std::size_t>(options.window))),
         advantages_(advantage_options(options), {}),
@@ -198,11 +199,7 @@ LearnerEntry post_learner() {
   entry.name = "post";
   entry.summary = "Proximal policy steps on every batch and a cross-entropy refit to the best tenth of several.";
   entry.reference = "Gao, Chen, Li: Post (NeurIPS 2018)";
-  entry.options = list_options<PostLearnerOptions>;
-  entry.make = [](const ConfigTable& options, std::span<const PolicyProblem>) {
-    return std::make_unique<PostLearner>(checked(options));
-  };
-  entry.resolve = [](const ConfigTable& options) { return echo_options(checked(options)); };
+  make_from_options<PostLearner, PostLearnerOptions>(entry, checked);
   return entry;
 }
 

@@ -7,6 +7,7 @@
 #include "advantages.hpp"
 #include "ascent.hpp"
 #include "emplace/base/error.hpp"
+#include "emplace/base/option_entry.hpp"
 #include "gradient.hpp"
 #include "learning_batch.hpp"
 #include "methods.hpp"
@@ -176,11 +177,7 @@ LearnerEntry ppo_learner() {
   entry.name = "ppo";
   entry.summary = "Proximal policy optimisation: several passes over every batch, with clipped ratios or a KL penalty.";
   entry.reference = "Schulman et al. (arXiv 1707.06347, 2017)";
-  entry.options = list_options<PpoOptions>;
-  entry.make = [](const ConfigTable& options, std::span<const PolicyProblem> problems) {
-    return std::make_unique<PpoLearner>(checked(options), problems);
-  };
-  entry.resolve = [](const ConfigTable& options) { return echo_options(checked(options)); };
+  make_from_options<PpoLearner, PpoOptions>(entry, checked);
   return entry;
 }
 

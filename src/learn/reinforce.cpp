@@ -4,6 +4,7 @@
 #include "advantages.hpp"
 #include "ascent.hpp"
 #include "emplace/base/error.hpp"
+#include "emplace/base/option_entry.hpp"
 #include "gradient.hpp"
 #include "learning_batch.hpp"
 #include "methods.hpp"
@@ -127,11 +128,7 @@ LearnerEntry reinforce_learner() {
   entry.name = "reinforce";
   entry.summary = "Policy gradient against a baseline; one optimiser step on every batch.";
   entry.reference = "Williams (1992); Mirhoseini et al. (ICML 2017)";
-  entry.options = list_options<ReinforceOptions>;
-  entry.make = [](const ConfigTable& options, std::span<const PolicyProblem> problems) {
-    return std::make_unique<ReinforceLearner>(checked(options), problems);
-  };
-  entry.resolve = [](const ConfigTable& options) { return echo_options(checked(options)); };
+  make_from_options<ReinforceLearner, ReinforceOptions>(entry, checked);
   return entry;
 }
 

@@ -6,6 +6,7 @@
 #include "colocrl_features.hpp"
 #include "colocrl_network.hpp"
 #include "emplace/base/error.hpp"
+#include "emplace/base/option_entry.hpp"
 #include "methods.hpp"
 #include "network_policy.hpp"
 #include "rollout_parts.hpp"
@@ -187,11 +188,7 @@ PolicyEntry colocrl_policy() {
   entry.summary = "LSTM encoder over groups of ops, attentional LSTM decoder that emits a device for each.";
   entry.reference = "Mirhoseini et al.: Device Placement Optimization with Reinforcement Learning (ICML 2017)";
   entry.reads_op_types = true;
-  entry.options = list_options<ColocrlOptions>;
-  entry.make = [](const ConfigTable& options, const PolicySetup& setup) {
-    return std::make_unique<ColocrlPolicy>(read_options<ColocrlOptions>(options), setup);
-  };
-  entry.resolve = [](const ConfigTable& options) { return echo_options(read_options<ColocrlOptions>(options)); };
+  make_from_options<ColocrlPolicy, ColocrlOptions>(entry);
   return entry;
 }
 

@@ -7,6 +7,7 @@
 
 #include "categorical_draw.hpp"
 #include "emplace/base/error.hpp"
+#include "emplace/base/option_entry.hpp"
 #include "emplace/base/text.hpp"
 #include "hierarchical_grouper.hpp"
 #include "hierarchical_options.hpp"
@@ -217,11 +218,7 @@ PolicyEntry hierarchical_policy() {
       "A grouper that assigns units to groups, and a sequence-to-sequence placer of groups, learned jointly.";
   entry.reference = "Mirhoseini et al.: A Hierarchical Model for Device Placement (ICLR 2018)";
   entry.reads_op_types = true;
-  entry.options = list_options<HierarchicalOptions>;
-  entry.make = [](const ConfigTable& options, const PolicySetup& setup) {
-    return std::make_unique<HierarchicalPolicy>(read_options<HierarchicalOptions>(options), setup);
-  };
-  entry.resolve = [](const ConfigTable& options) { return echo_options(read_options<HierarchicalOptions>(options)); };
+  make_from_options<HierarchicalPolicy, HierarchicalOptions>(entry);
   return entry;
 }
 

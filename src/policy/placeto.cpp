@@ -6,6 +6,7 @@
 
 #include "categorical_draw.hpp"
 #include "emplace/base/error.hpp"
+#include "emplace/base/option_entry.hpp"
 #include "emplace/base/text.hpp"
 #include "methods.hpp"
 #include "network_policy.hpp"
@@ -266,15 +267,9 @@ class PlacetoPolicy final : public NetworkPolicy {
 PolicyEntry placeto_policy() {
   PolicyEntry entry;
   entry.name = "placeto";
-  entry.summary =
-      "A graph network that moves one unit after the other, seeing "
-      "the placement and its start times.";
+  entry.summary = "A graph network that moves one unit after the other, seeing the placement and its start times.";
   entry.reference = "Addanki et al.: Placeto (NeurIPS 2019)";
-  entry.options = list_options<PlacetoOptions>;
-  entry.make = [](const ConfigTable& options, const PolicySetup& setup) {
-    return std::make_unique<PlacetoPolicy>(read_options<PlacetoOptions>(options), setup);
-  };
-  entry.resolve = [](const ConfigTable& options) { return echo_options(read_options<PlacetoOptions>(options)); };
+  make_from_options<PlacetoPolicy, PlacetoOptions>(entry);
   return entry;
 }
 

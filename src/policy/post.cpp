@@ -7,6 +7,7 @@
 
 #include "categorical_table.hpp"
 #include "emplace/base/error.hpp"
+#include "emplace/base/option_entry.hpp"
 #include "methods.hpp"
 
 namespace emplace {
@@ -95,10 +96,10 @@ std::vector<std::uint64_t> thresholds_of(const CategoricalTable& table) {
 
 class PostPolicy final : public Policy {
  public:
-  PostPolicy(const PostOptions& options, std::span<const PolicyProblem> problems)
+  PostPolicy(const PostOptions& options, const PolicySetup& setup)
       : has_levels_(options.coarse_units > 0), refits_per_level_(static_cast<std::size_t>(options.refits_per_level)) {
     std::size_t cells = 0;
-    for (const PolicyProblem& problem : problems) {
+    for (const PolicyProblem& problem : setup.problems) {
       const std::size_t devices = problem.problem->device_count();
       std::vector<Grouping> levels = make_levels(problem, static_cast<std::size_t>(options.coarse_units));
       CategoricalTable table(levels.front().count(), devices);
@@ -303,11 +304,7 @@ PolicyEntry post_policy() {
   entry.name = "post";
   entry.summary = "Independent categorical distributions over devices, one a unit; no network.";
   entry.reference = "Gao, Chen, Li: Post (NeurIPS 2018)";
-  entry.options = list_options<PostOptions>;
-  entry.make = [](const ConfigTable& options, const PolicySetup& setup) {
-    return std::make_unique<PostPolicy>(read_options<PostOptions>(options), setup.problems);
-  };
-  entry.resolve = [](const ConfigTable& options) { return echo_options(read_options<PostOptions>(options)); };
+  make_from_options<PostPolicy, PostOptions>(entry);
   return entry;
 }
 
