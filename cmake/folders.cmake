@@ -43,6 +43,21 @@ function(emplace_folder name)
   set_property(GLOBAL APPEND PROPERTY EMPLACE_FOLDERS emplace_${name})
 endfunction()
 
+# emplace_kernels(STEM): STEM_plain.cpp, STEM_avx2.cpp and STEM_avx512.cpp of this folder are the same code for three
+# instruction sets; which one runs is chosen at run time.
+function(emplace_kernels stem)
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    return()
+  endif()
+  set_source_files_properties(${stem}_plain.cpp PROPERTIES COMPILE_OPTIONS "-march=x86-64;-Wno-psabi")
+  set_source_files_properties(${stem}_avx2.cpp PROPERTIES COMPILE_OPTIONS "-march=x86-64-v3")
+  set_source_files_properties(${stem}_avx512.cpp PROPERTIES COMPILE_OPTIONS "-march=x86-64-v4")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # g++ 12 takes the undefined register that its own intrinsics start from for a mistake (GCC bug 105593).
+    set_property(SOURCE ${stem}_avx512.cpp APPEND PROPERTY COMPILE_OPTIONS -Wno-uninitialized -Wno-maybe-uninitialized)
+  endif()
+endfunction()
+
 # emplace_tests(FOLDER LINKS library...): every *_test.cpp here becomes part of build/.../tests/test_FOLDER.
 function(emplace_tests name)
   cmake_parse_arguments(ARG "" "" "USES;LINKS" ${ARGN})

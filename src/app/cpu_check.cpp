@@ -4,12 +4,14 @@
 
 #include <cstring>
 
+#include "emplace/base/cpu_levels.hpp"
+
 #if defined(__x86_64__) && defined(EMPLACE_NEEDS_AVX2)
 namespace {
 
 __attribute__((constructor(101))) void check_cpu() {
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) return;
+  if (emplace::cpu_runs_x86_64_v3()) return;
   const char message[] =
       "error: this emplace was built for CPUs with AVX2 (x86-64-v3) and this CPU lacks it; build the preset "
       "`portable`\n";

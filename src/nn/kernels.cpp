@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "emplace/base/cpu_levels.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/nn/kernel_set.hpp"
 
@@ -20,14 +21,8 @@ std::string_view name_of(KernelSet set) {
 
 std::vector<KernelSet> kernel_sets() {
   std::vector<KernelSet> sets{KernelSet::reference, KernelSet::plain};
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    sets.push_back(KernelSet::avx2);
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-      sets.push_back(KernelSet::avx512);
-  }
-#endif
+  if (cpu_runs_x86_64_v3()) sets.push_back(KernelSet::avx2);
+  if (cpu_runs_x86_64_v4()) sets.push_back(KernelSet::avx512);
   return sets;
 }
 

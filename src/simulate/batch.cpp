@@ -11,6 +11,7 @@
 #include "batch_bound_program.hpp"
 #include "batch_program.hpp"
 #include "batch_scalar.hpp"
+#include "emplace/base/cpu_levels.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/simulate/engine.hpp"
@@ -29,14 +30,8 @@ std::string_view name_of(BatchKernel kernel) {
 
 std::vector<BatchKernel> batch_kernels() {
   std::vector<BatchKernel> kernels{BatchKernel::scalar, BatchKernel::plain};
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
-    kernels.push_back(BatchKernel::avx2);
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-      kernels.push_back(BatchKernel::avx512);
-  }
-#endif
+  if (cpu_runs_x86_64_v3()) kernels.push_back(BatchKernel::avx2);
+  if (cpu_runs_x86_64_v4()) kernels.push_back(BatchKernel::avx512);
   return kernels;
 }
 
