@@ -10,6 +10,7 @@
 #include "../../src/run/checkpoint_image.hpp"
 #include "emplace/base/files.hpp"
 #include "program.hpp"
+#include "refusal.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace emplace::test {
@@ -45,13 +46,6 @@ class BadCheckpoint : public testing::Test {
     write_file(run + "/checkpoint.h5", sealed(image));
   }
 
-  static void expect_refused(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message) {
-    const auto done = emplace_run(arguments);
-    EXPECT_EQ(done.exit_code, 2) << done.err;
-    EXPECT_EQ(done.out, "");
-    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << "one sentence: " << done.err;
-    EXPECT_THAT(done.err, AllOf(testing::StartsWith("error: "), message));
-  }
   // The run is one of ColocRL.
   void expect_refused_everywhere(const std::string& run, const testing::Matcher<std::string>& message) const {
     const std::string before = read_file(run + "/checkpoint.h5");

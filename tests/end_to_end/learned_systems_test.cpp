@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "emplace/base/files.hpp"
+#include "refusal.hpp"
 #include "support/temporary_folder.hpp"
 #include "systems.hpp"
 
@@ -29,13 +30,6 @@ class LearnedSystems : public testing::TestWithParam<System> {
     auto arguments = GetParam().training({"run=" + (folder_ / run), "grouping=chain", "evaluations=80"});
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
-  }
-  static void expect_refused(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message) {
-    const auto done = emplace_run(arguments);
-    EXPECT_EQ(done.exit_code, 2) << done.err;
-    EXPECT_EQ(done.out, "");
-    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << "one sentence: " << done.err;
-    EXPECT_THAT(done.err, AllOf(testing::StartsWith("error: "), message));
   }
   TemporaryFolder folder_;
 };

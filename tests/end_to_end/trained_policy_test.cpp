@@ -3,6 +3,7 @@
 
 #include "emplace/base/files.hpp"
 #include "program.hpp"
+#include "refusal.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace emplace::test {
@@ -30,12 +31,6 @@ class TrainedPolicies : public testing::Test {
     const auto done = emplace_run(ranks, arguments);
     EXPECT_EQ(done.exit_code, 0) << done.err;
     return json::parse(done.out);
-  }
-  static void expect_refused(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message) {
-    const auto done = emplace_run(arguments);
-    EXPECT_EQ(done.exit_code, 2) << done.err;
-    EXPECT_EQ(done.out, "");
-    EXPECT_THAT(done.err, message);
   }
   TemporaryFolder folder_;
 };
