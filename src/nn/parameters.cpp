@@ -23,7 +23,8 @@ double draw(const Initializer& start, const Slice& slice, Stream& random) {
     case Initializer::Kind::uniform: return start.value * (2 * random.uniform() - 1);
     case Initializer::Kind::normal: return start.value * draw_normal(random);
     case Initializer::Kind::glorot_uniform:
-      return std::sqrt(6.0 / static_cast<double>(slice.rows + slice.columns)) * (2 * random.uniform() - 1);
+      return start.value * std::sqrt(6.0 / static_cast<double>(slice.rows + slice.columns)) *
+             (2 * random.uniform() - 1);
   }
   EMPLACE_CHECK(false, "an initializer of no kind");
   return 0;
@@ -34,7 +35,7 @@ double draw(const Initializer& start, const Slice& slice, Stream& random) {
 Initializer constant(double value) { return {Initializer::Kind::constant, value}; }
 Initializer uniform(double bound) { return {Initializer::Kind::uniform, bound}; }
 Initializer normal(double deviation) { return {Initializer::Kind::normal, deviation}; }
-Initializer glorot_uniform() { return {Initializer::Kind::glorot_uniform, 0}; }
+Initializer glorot_uniform(double gain) { return {Initializer::Kind::glorot_uniform, gain}; }
 
 Slice ParameterLayout::add(std::string name, std::size_t rows, std::size_t columns, Initializer start) {
   for (const Info& info : infos_) EMPLACE_CHECK(info.name != name, "two parameters {}", name);

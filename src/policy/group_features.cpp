@@ -8,11 +8,11 @@
 namespace emplace {
 
 UnitTable unit_table(const PolicyProblem& problem, std::span<const std::string> op_types, const ShapeSlots& shapes,
-                     std::size_t neighbours) {
+                     std::size_t neighbours, std::size_t position_waves) {
   const Grouping& grouping = problem.grouping;
   const std::vector<std::uint32_t> types = type_ids(*problem.problem, op_types);
   const std::vector<std::uint32_t> position = topological_positions(*problem.problem);
-  const std::size_t width = shapes.size() + 2 * neighbours;
+  const std::size_t width = shapes.size() + 2 * neighbours + 2 * position_waves;
   UnitTable table;
   table.shape_slots = shapes.size();
   table.first_op.assign(grouping.count() * width, 0.0F);
@@ -22,7 +22,8 @@ UnitTable unit_table(const PolicyProblem& problem, std::span<const std::string> 
     const std::uint32_t first = *std::ranges::min_element(ops, {}, [&](std::uint32_t op) { return position[op]; });
     const std::span<float> row = std::span(table.first_op).subspan(unit * width, width);
     add_shape_logs(problem.shapes, first, shapes, row.first(shapes.size()));
-    set_neighbour_slots(*problem.problem, position, first, neighbours, row.subspan(shapes.size()));
+    set_neighbour_slots(*problem.problem, position, first, neighbours, row.subspan(shapes.size(), 2 * neighbours));
+    set_position_waves(unit, grouping.count(), row.last(2 * position_waves));
     if (types[first] != no_type) table.first_type.items.push_back(types[first]);
     table.first_type.begin.push_back(static_cast<std::uint32_t>(table.first_type.items.size()));
     for (const std::uint32_t op : ops) {

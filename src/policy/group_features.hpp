@@ -14,7 +14,7 @@ namespace emplace {
 // U units: what the grouper reads of each, and what group features are summed from.
 struct UnitTable {
   Lists first_type;             // U rows: the type of the unit's first op in topological order, if known
-  std::vector<float> first_op;  // U x (shapes, neighbours): of that op
+  std::vector<float> first_op;  // U x (shapes, neighbours, position waves): of that op, and where the unit stands
   Lists types;                  // U rows: the type ids of all its ops
   std::vector<float> shapes;    // U x shapes: summed over its ops
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;  // distinct (producing unit, consuming unit)
@@ -24,7 +24,7 @@ struct UnitTable {
 };
 
 UnitTable unit_table(const PolicyProblem& problem, std::span<const std::string> op_types, const ShapeSlots& shapes,
-                     std::size_t neighbours);
+                     std::size_t neighbours, std::size_t position_waves = 0);
 
 // G x (types + shapes + G) into `rows`: counts of ops by type and sums of shape numbers, each as log(1 + value); 1 at
 // the columns of groups to which an edge runs. An empty group has an all-zero row.

@@ -25,15 +25,16 @@ class HierarchicalPolicy final : public NetworkPolicy {
   HierarchicalPolicy(const HierarchicalOptions& options, const PolicySetup& setup)
       : mode_(mode_of(options)),
         network_(hierarchical_sizes(options, setup)),
-        grouper_(network_, noise_of(options), setup.seed, static_cast<std::uint32_t>(options.placements_per_grouping)),
+        grouper_(network_, noise_of(options), options.grouper_entropy, setup.seed,
+                 static_cast<std::uint32_t>(options.placements_per_grouping)),
         placer_(network_, noise_of(options), setup.seed),
         sampling_placer_(network_, noise_of(options), setup.seed) {
     const ShapeSlots shapes{static_cast<std::size_t>(options.shape_outputs),
                             static_cast<std::size_t>(options.shape_dimensions)};
     for (const PolicyProblem& problem : setup.problems)
-      problems_.push_back(
-          {&problem.grouping, problem.problem->device_count(),
-           unit_table(problem, setup.op_types, shapes, static_cast<std::size_t>(options.adjacency) / 2)});
+      problems_.push_back({&problem.grouping, problem.problem->device_count(),
+                           unit_table(problem, setup.op_types, shapes, static_cast<std::size_t>(options.adjacency) / 2,
+                                      static_cast<std::size_t>(options.position_waves))});
     use(network_.layout);
     network_.initialize<float>(parameters_, setup.seed);
   }

@@ -106,7 +106,7 @@ void Grouper::forward(const UnitTable& units, std::span<const float> parameters,
       for (const std::size_t s : fold.members) {
         for (std::size_t r = 0; r < rows.scores.rows; ++r)
           log.value[log.begin[s] + first + r] = rows.log_probability(r, rollouts[s].actions[first + r]);
-        log.entropy[s] += entropy;
+        log.entropy[s] += entropy_share_ * entropy;
       }
     }
   });
@@ -125,7 +125,8 @@ void Grouper::backward(const UnitTable& units, std::span<const float> parameters
       for (const std::size_t s : fold.members)
         for (std::size_t r = 0; r < weight.rows; ++r)
           weight(r, rollouts[s].actions[first + r]) += static_cast<float>(coefficients[begin[s] + first + r]);
-      nn::seed_folded<float>(tape_, rows, weight, entropy_weight * static_cast<double>(fold.members.size()));
+      nn::seed_folded<float>(tape_, rows, weight,
+                             entropy_weight * entropy_share_ * static_cast<double>(fold.members.size()));
     }
     tape_.backward();
   });

@@ -22,9 +22,11 @@ struct GroupingDraw {
 
 class Grouper {
  public:
-  // `sharing`: so many samples of an update, one after the other, have one grouping. The network outlives this.
-  Grouper(const HierarchicalNetwork& network, const LogitNoise& noise, std::uint64_t seed, std::uint32_t sharing)
-      : network_(network), noise_(noise), seed_(seed), sharing_(sharing) {}
+  // `entropy_share`: of the groups' entropy, counted. `sharing`: so many samples of an update, one after the other,
+  // have one grouping. The network outlives this.
+  Grouper(const HierarchicalNetwork& network, const LogitNoise& noise, double entropy_share, std::uint64_t seed,
+          std::uint32_t sharing)
+      : network_(network), noise_(noise), entropy_share_(entropy_share), seed_(seed), sharing_(sharing) {}
 
   [[nodiscard]] std::uint32_t index_of(const Rollout& rollout) const { return rollout.sample / sharing_; }
   void draw(const UnitTable& units, std::span<const float> parameters, std::span<GroupingDraw> draws);
@@ -59,6 +61,7 @@ class Grouper {
 
   const HierarchicalNetwork& network_;
   LogitNoise noise_;
+  double entropy_share_;
   std::uint64_t seed_;
   std::uint32_t sharing_;
   nn::Tape<float> tape_;

@@ -19,7 +19,8 @@ HierarchicalNetwork::HierarchicalNetwork(const HierarchicalSizes& of) : sizes(of
     type_table = layout.add("types", of.types, of.type_width, glorot);
     grouper_weight = layout.add("grouper/weight", of.type_width + of.op_constants(), of.grouper_hidden, glorot);
     grouper_bias = layout.add("grouper/bias", 1, of.grouper_hidden, nn::zeros);
-    group_weight = layout.add("grouper/group_weight", of.grouper_hidden, of.groups, glorot);
+    group_weight =
+        layout.add("grouper/group_weight", of.grouper_hidden, of.groups, nn::glorot_uniform(of.grouper_gain));
     group_bias = layout.add("grouper/group_bias", 1, of.groups, nn::zeros);
   }
   encoder_there = layout.add("encoder/forward", of.group_features() + half, 4 * half, glorot);

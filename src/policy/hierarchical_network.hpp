@@ -13,13 +13,16 @@ namespace emplace {
 struct HierarchicalSizes {
   std::size_t types, groups, devices;  // T, G, D
   bool has_grouper = true;
-  std::size_t shape_slots = 25, neighbour_slots = 20;
+  std::size_t shape_slots = 25, neighbour_slots = 20, position_waves = 0;
   std::size_t type_width = 20, grouper_hidden = 64;
   std::size_t hidden = 512;  // H, even: the encoder has H/2 units each way
+  double grouper_gain = 1;   // times Glorot's bound: how far apart the grouper's first logits are
   bool aligned = false;      // the decoder reads the memory of the group that it places, too
   double squash = 5, temperature = 10;
 
-  [[nodiscard]] std::size_t op_constants() const { return shape_slots + neighbour_slots; }   // beside the type
+  [[nodiscard]] std::size_t op_constants() const {  // beside the type
+    return shape_slots + neighbour_slots + 2 * position_waves;
+  }
   [[nodiscard]] std::size_t group_features() const { return types + shape_slots + groups; }  // F_g
 };
 
@@ -41,8 +44,8 @@ struct HierarchicalNetwork {
   nn::Slice output_weight;                                           // Wd
 };
 
-// n x G logits of n ops. types: n rows of one type id or none; constants: n x (shapes, neighbours). Both stay until the
-// step ends.
+// n x G logits of n ops. types: n rows of one type id or none; constants: n x (shapes, neighbours, position waves).
+// Both stay until the step ends.
 template <class T>
 nn::Var grouper_logits(nn::Tape<T>& tape, const HierarchicalNetwork& network, const Lists& types,
                        nn::Matrix<const T> constants);

@@ -34,6 +34,19 @@ void describe(HierarchicalOptions& o, OptionVisitor& visit) {
   visit("shape_outputs", o.shape_outputs, {.min = 1, .max = 64, .help = "Outputs of an op whose shapes are read."});
   visit("shape_dimensions", o.shape_dimensions,
         {.min = 1, .max = 64, .help = "Dimensions of each output that are read."});
+  visit("position_waves", o.position_waves,
+        {.min = 0,
+         .max = 256,
+         .help = "The grouper also reads sine and cosine of so many waves at the place of an op in topological order; "
+                 "the paper's cannot tell ops of one type and shape apart that have neighbours close by."});
+  visit("grouper_gain", o.grouper_gain,
+        {.min = 0,
+         .max = 1000,
+         .above_min = true,
+         .help = "Spread of the grouper's first logits, in Glorot's: above 1, the first groups hold from sample to "
+                 "sample, and the placer can learn where to put them."});
+  visit("grouper_entropy", o.grouper_entropy,
+        {.min = 0, .max = 1, .help = "Share of the entropy of groups, of which there are many, in the policy's."});
   visit("aligned", o.aligned,
         {.help =
              "The placer also reads its memory of the group that it places; the paper's has to find it by attention."});
@@ -81,6 +94,8 @@ HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& o, const PolicyS
   sizes.has_grouper = mode_of(o) == GroupingMode::learned;
   sizes.shape_slots = static_cast<std::size_t>(o.shape_outputs) * static_cast<std::size_t>(o.shape_dimensions);
   sizes.neighbour_slots = static_cast<std::size_t>(o.adjacency);
+  sizes.position_waves = static_cast<std::size_t>(o.position_waves);
+  sizes.grouper_gain = o.grouper_gain;
   sizes.type_width = static_cast<std::size_t>(o.type_width);
   sizes.grouper_hidden = static_cast<std::size_t>(o.grouper_hidden);
   sizes.hidden = static_cast<std::size_t>(o.hidden);

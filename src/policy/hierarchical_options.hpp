@@ -23,6 +23,9 @@ struct HierarchicalOptions {
   bool aligned = false;
   int type_width = 20;
   int adjacency = 20;
+  int position_waves = 0;
+  double grouper_gain = 1;
+  double grouper_entropy = 1;
   int shape_outputs = 5;
   int shape_dimensions = 5;
   double squash = 5;

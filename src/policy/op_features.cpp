@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace emplace {
 
@@ -46,6 +47,14 @@ void set_neighbour_slots(const Problem& problem, std::span<const std::uint32_t> 
   for (const std::uint32_t tensor : problem.outputs[op])
     for (const std::uint32_t consumer : problem.consumers[tensor]) found.push_back(position[consumer]);
   write(into.subspan(slots, slots));
+}
+
+void set_position_waves(std::size_t index, std::size_t count, std::span<float> into) {
+  const double x = std::numbers::pi * (static_cast<double>(index) + 0.5) / static_cast<double>(count);
+  for (std::size_t i = 0; i < into.size(); ++i) {
+    const auto k = static_cast<double>(i / 2 + 1);
+    into[i] = static_cast<float>(i % 2 == 0 ? std::sin(k * x) : std::cos(k * x));
+  }
 }
 
 }  // namespace emplace

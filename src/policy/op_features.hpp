@@ -31,6 +31,10 @@ std::vector<std::uint32_t> topological_positions(const Problem& problem);
 void set_neighbour_slots(const Problem& problem, std::span<const std::uint32_t> position, std::uint32_t op,
                          std::size_t slots, std::span<float> into);
 
+// Where the `index`th of `count` stands among them, x in (0, 1), as sin(pi k x) and cos(pi k x) for k = 1, 2, ...: a
+// network can tell neighbours apart by them that have the same features (after Vaswani et al. 2017, section 3.5).
+void set_position_waves(std::size_t index, std::size_t count, std::span<float> into);
+
 // visit(a, b) once or more for each pair of part_of[producer] and part_of[consumer] that differ.
 template <class Part, class Visit>
 void for_each_edge_between(const Problem& problem, std::span<const Part> part_of, Visit&& visit) {

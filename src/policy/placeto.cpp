@@ -24,6 +24,7 @@ struct PlacetoOptions {
   std::string traversal = "topo";
   std::string initial = "random";
   bool memory_feature = false;
+  int position_waves = 0;
 };
 
 void describe(PlacetoOptions& o, OptionVisitor& visit) {
@@ -39,6 +40,11 @@ void describe(PlacetoOptions& o, OptionVisitor& visit) {
          .help = "Episodes begin with one random placement drawn once, with one of their own, with every unit on its "
                  "first device, with that and no device shown to the network, or with the best so far."});
   visit("memory_feature", o.memory_feature, {.help = "The network sees each unit's resident bytes too."});
+  visit("position_waves", o.position_waves,
+        {.min = 0,
+         .max = 256,
+         .help = "The classifier also reads sine and cosine of so many waves at the unit's place in topological "
+                 "order; the paper's cannot tell units apart that have the same surroundings."});
 }
 
 // States that the network takes at once. The last block of a batch is smaller; a batch is cut by its order alone.
@@ -81,7 +87,8 @@ std::vector<std::uint8_t> devices_of_units(const Grouping& units, const Placemen
 }
 
 PlacetoShape shape_of(const PlacetoOptions& o, std::size_t devices) {
-  return {placeto_features(devices, o.memory_feature), devices, o.message_rounds, o.size == "small", o.normalize_aggs};
+  return {placeto_features(devices, o.memory_feature), devices, o.message_rounds, o.size == "small", o.normalize_aggs,
+          static_cast<std::size_t>(o.position_waves)};
 }
 
 class PlacetoPolicy final : public NetworkPolicy {
@@ -227,7 +234,7 @@ class PlacetoPolicy final : public NetworkPolicy {
 
   nn::Categorical<float> run(nn::Tape<float>& tape, const Block& block, std::span<float> gradient) const {
     const Part& part = *block.part;
-    fill_placeto_block(part.graph, *part.units, block.current, part.block);
+    fill_placeto_block(part.graph, *part.units, block.current, network_.shape().position_waves, part.block);
     tape.begin(parameters_, gradient);
     const nn::Matrix<const float> states{block.states.data(), block.members.size() * part.graph.count(),
                                          network_.shape().features};

@@ -1,6 +1,7 @@
 #include "placeto_network.hpp"
 
 #include "emplace/base/error.hpp"
+#include "op_features.hpp"
 
 namespace emplace {
 
@@ -48,8 +49,10 @@ class Network {
                              messages(p_.from_children, x, block.children, block.itself_if_children)};
     const nn::Var h = nn::concat_columns<T>(tape_, both);
     const std::array around = {pool(p_.ancestors, h, block.ancestors), pool(p_.descendants, h, block.descendants),
-                               pool(p_.rest, h, block.rest), nn::gather_rows(tape_, h, block.current)};
-    return {h, fnn(p_.classifier, nn::concat_columns<T>(tape_, around), nn::Activation::none)};
+                               pool(p_.rest, h, block.rest), nn::gather_rows(tape_, h, block.current), waves(block)};
+    const std::size_t parts = around.size() - (p_.shape().position_waves == 0 ? 1 : 0);
+    const nn::Var read = nn::concat_columns<T>(tape_, std::span(around).first(parts));
+    return {h, fnn(p_.classifier, read, nn::Activation::none)};
   }
 
  private:
@@ -77,6 +80,13 @@ class Network {
     return fnn(by.after, all, nn::Activation::relu);
   }
 
+  nn::Var waves(const PlacetoBlock& block) {
+    const nn::Matrix<T> values = tape_.matrix(block.current.size(), 2 * p_.shape().position_waves);
+    EMPLACE_CHECK(values.all().size() == block.waves.size());
+    std::ranges::copy(block.waves, values.all().begin());
+    return tape_.constant(values);
+  }
+
   nn::Tape<T>& tape_;
   const PlacetoParameters& p_;
 };
@@ -84,7 +94,7 @@ class Network {
 }  // namespace
 
 void fill_placeto_block(const PlacetoGraph& graph, const Grouping& grouping, std::span<const std::uint32_t> current,
-                        PlacetoBlock& block) {
+                        std::size_t position_waves, PlacetoBlock& block) {
   if (block.states != current.size()) {
     block.states = current.size();
     repeat(graph.parents, block.states, block.parents);
@@ -97,10 +107,13 @@ void fill_placeto_block(const PlacetoGraph& graph, const Grouping& grouping, std
   relatives(graph.rest, current, block.rest);
   block.current.clear();
   block.allowed.clear();
+  block.waves.resize(current.size() * 2 * position_waves);
   for (std::size_t b = 0; b < current.size(); ++b) {
     block.current.push_back(static_cast<std::uint32_t>(b * graph.count() + current[b]));
     for (std::size_t d = 0; d < grouping.device_count(); ++d)
       block.allowed.push_back(grouping.allows(current[b], d) ? 1 : 0);
+    set_position_waves(current[b], graph.count(),
+                       std::span(block.waves).subspan(b * 2 * position_waves, 2 * position_waves));
   }
 }
 
@@ -112,8 +125,9 @@ PlacetoParameters::PlacetoParameters(const PlacetoShape& shape) : shape_(shape) 
   ancestors = gather("ancestors", 2 * d);
   descendants = gather("descendants", 2 * d);
   rest = gather("rest", 2 * d);
-  classifier = shape.small ? fnn("classifier", {8 * d, 8 * d, shape.devices})
-                           : fnn("classifier", {8 * d, 16 * d, 8 * d, shape.devices});
+  const std::size_t waves = 2 * shape.position_waves;
+  classifier = shape.small ? fnn("classifier", {8 * d + waves, 8 * d, shape.devices})
+                           : fnn("classifier", {8 * d + waves, 16 * d + waves, 8 * d, shape.devices});
 }
 
 PlacetoParameters::Fnn PlacetoParameters::fnn(const std::string& name, std::initializer_list<std::size_t> sizes) {

@@ -17,7 +17,8 @@ struct PlacetoShape {
   std::size_t devices = 0;   // D
   int message_rounds = 8;    // k
   bool small = false;
-  bool normalize = false;  // poolings divide by the number of units pooled
+  bool normalize = false;          // poolings divide by the number of units pooled
+  std::size_t position_waves = 0;  // the classifier reads twice as many numbers more
 };
 
 // B states of one graph under each other: row b U + u is unit u of state b.
@@ -28,11 +29,12 @@ struct PlacetoBlock {
   Lists ancestors, descendants, rest;           // B rows: relatives of each state's current unit
   std::vector<std::uint32_t> current;           // B: its row
   std::vector<std::uint8_t> allowed;            // B x D
+  std::vector<float> waves;                     // B x 2 position waves: where its current unit stands
 };
 
 // Fills `block` (its memory is used again) for states whose current units are given.
 void fill_placeto_block(const PlacetoGraph& graph, const Grouping& grouping, std::span<const std::uint32_t> current,
-                        PlacetoBlock& block);
+                        std::size_t position_waves, PlacetoBlock& block);
 
 class PlacetoParameters {
  public:

@@ -27,6 +27,19 @@ TEST(HierarchicalNetwork, HasTheParametersOfTheSheet) {
   EXPECT_EQ(HierarchicalNetwork({.types = 200, .groups = 256, .devices = 2}).layout.size(), 4'159'778U);
 }
 
+TEST(HierarchicalNetwork, SpreadsTheFirstLogitsOfItsGrouperByTheGain) {
+  const auto start = [](double gain) {
+    const HierarchicalNetwork network({.types = 2, .groups = 4, .devices = 2, .hidden = 6, .grouper_gain = gain});
+    std::vector<double> values(network.layout.size());
+    network.initialize<double>(values, 1);
+    return std::pair(network.group_weight, values);
+  };
+  const auto [slice, once] = start(1);
+  const auto [same, fivefold] = start(5);
+  for (std::size_t i = 0; i < once.size(); ++i)
+    EXPECT_DOUBLE_EQ(fivefold[i], (i >= slice.begin && i < slice.begin + slice.size() ? 5 : 1) * once[i]);
+}
+
 // Small sizes for everything below.
 HierarchicalSizes small_sizes(std::size_t groups) {
   return {.types = 2,
@@ -209,12 +222,13 @@ TEST(GroupFeatures, ListTheFirstOpOfEachUnitForTheGrouper) {
   fork_join.problem.op_types = {"Split", "Conv", "?", "Add"};
   const PolicyProblem seen(&fork_join.problem, make_grouping(fork_join.problem, GroupingKind::colocation),
                            fork_join.shapes);
-  const UnitTable table = unit_table(seen, fork_join.types, {1, 1}, 1);
+  const UnitTable table = unit_table(seen, fork_join.types, {1, 1}, 1, 1);
   // Units {s, t}, {a}, {b}; N = 4. s: log 2, no producer, first consumer a = 2/4. a: producer s = 1/4, consumer t =
-  // 4/4.
-  EXPECT_THAT(table.first_op, Pointwise(FloatEq(), {std::log(2.0F), 0.0F, 0.5F,   //
-                                                    std::log(4.0F), 0.25F, 1.0F,  //
-                                                    std::log(8.0F), 0.25F, 1.0F}));
+  // 4/4. Each unit's place: sine and cosine of 1/6, 3/6 and 5/6 of pi.
+  const float c = std::sqrt(0.75F);
+  EXPECT_THAT(table.first_op, Pointwise(::testing::FloatNear(1e-6F), {std::log(2.0F), 0.0F, 0.5F, 0.5F, c,      //
+                                                                      std::log(4.0F), 0.25F, 1.0F, 1.0F, 0.0F,  //
+                                                                      std::log(8.0F), 0.25F, 1.0F, 0.5F, -c}));
   EXPECT_THAT(table.first_type.begin, ::testing::ElementsAre(0, 1, 2, 2)) << "b's type is not known";
   EXPECT_THAT(table.first_type.items, ::testing::ElementsAre(2, 1));
   EXPECT_THAT(table.types.items, ::testing::ElementsAre(2, 0, 1));

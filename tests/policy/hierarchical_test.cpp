@@ -147,7 +147,8 @@ TEST(Hierarchical, TakesRowChunksAsItTakesAllRows) {
     ops.push_back({"op" + std::to_string(i), {1, 1}});
     if (i >= 7) edges.push_back({i - 7, i});
   }
-  Made made(tiny(plain_devices(2), ops, edges, 1), quiet + "groups = 5\n");
+  const std::string chosen = quiet + "groups = 5\nposition_waves = 3\ngrouper_entropy = 0.5\n";
+  Made made(tiny(plain_devices(2), ops, edges, 1), chosen);
   made.perturb(0.3);
   const Rollout rollout = made.draw(1, 0, 0);
   LogProbabilities log;
@@ -156,10 +157,10 @@ TEST(Hierarchical, TakesRowChunksAsItTakesAllRows) {
   for (std::size_t i = 0; i < 600; ++i) coefficients[i] = std::sin(static_cast<double>(i));
   made.policy->backward({&rollout, 1}, coefficients, 0.1);
 
-  auto options = read_options<HierarchicalOptions>(ConfigTable::parse_toml(quiet + "groups = 5\n", "test"));
+  auto options = read_options<HierarchicalOptions>(ConfigTable::parse_toml(chosen, "test"));
   const std::vector<std::string> types = op_types_of(made.list);
   const HierarchicalNetwork network(hierarchical_sizes(options, {made.list, types, 1}));
-  const UnitTable table = unit_table(made.list.front(), types, {1, 2}, 2);
+  const UnitTable table = unit_table(made.list.front(), types, {1, 2}, 2, 3);
   std::vector<float> gradient(network.layout.size(), 0.0F);
   nn::Tape<float> tape;
   tape.begin(made.policy->parameters(), gradient);
@@ -170,7 +171,7 @@ TEST(Hierarchical, TakesRowChunksAsItTakesAllRows) {
                              {});
   for (std::size_t i = 0; i < 600; ++i)
     ASSERT_NEAR(log.value[i], rows.log_probability(i, rollout.actions[i]), 1e-5) << "op " << i;
-  nn::seed<float>(tape, rows, std::span(rollout.actions).first(600), std::span(coefficients).first(600), 0.1);
+  nn::seed<float>(tape, rows, std::span(rollout.actions).first(600), std::span(coefficients).first(600), 0.1 * 0.5);
   tape.backward();
   for (const nn::Slice& slice : {network.type_table, network.grouper_weight, network.group_weight, network.group_bias})
     for (std::size_t i = slice.begin; i < slice.begin + slice.size(); ++i)

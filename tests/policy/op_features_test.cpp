@@ -14,6 +14,7 @@ namespace {
 using namespace testing;
 using ::testing::ElementsAre;
 using ::testing::FloatEq;
+using ::testing::FloatNear;
 using ::testing::Pointwise;
 
 OutputShapes shapes(const std::vector<std::vector<std::vector<std::int64_t>>>& ops) {
@@ -47,6 +48,15 @@ TEST(OpFeatures, ListNeighboursInTopologicalOrderWithinTheirSlots) {
   std::vector<float> short_row(2);
   set_neighbour_slots(p, position, 0, 1, short_row);  // one slot each: the first
   EXPECT_THAT(short_row, ElementsAre(0.25F, 0.75F));
+}
+
+TEST(OpFeatures, GiveAPlaceAsWavesOfGrowingFrequency) {
+  std::vector<float> only(4), second(4);
+  set_position_waves(0, 1, only);  // in the middle: pi / 2
+  EXPECT_THAT(only, Pointwise(FloatNear(1e-6F), {1.0F, 0.0F, 0.0F, -1.0F}));
+  set_position_waves(1, 6, second);  // pi / 4
+  const float half = std::sqrt(0.5F);
+  EXPECT_THAT(second, Pointwise(FloatNear(1e-6F), {half, half, 1.0F, 0.0F}));
 }
 
 TEST(OpFeatures, KnowOnlyTheTypesOfTheTraining) {

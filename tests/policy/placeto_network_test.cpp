@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <tuple>
 
 #include "../../src/policy/placeto_network.hpp"
 #include "emplace/base/error.hpp"
@@ -105,6 +107,11 @@ struct Loops {
     append(gather(p.descendants, h, graph.descendants[current], normalize));
     append(gather(p.rest, h, graph.rest[current], normalize));
     append(h[current]);
+    for (std::size_t k = 1; k <= p.shape().position_waves; ++k) {
+      const double angle =
+          std::numbers::pi * static_cast<double>(k) * (current + 0.5) / static_cast<double>(graph.count());
+      append({std::sin(angle), std::cos(angle)});
+    }
     return fnn(p.classifier, all, false);
   }
 };
@@ -122,7 +129,7 @@ struct Fixture {
       if (value == 0) value = 0.2 * random.uniform() - 0.1;
     states.resize(visited.size() * graph.count() * shape.features);
     for (float& value : states) value = static_cast<float>(random.uniform());
-    fill_placeto_block(graph, list.front().grouping, visited, block);
+    fill_placeto_block(graph, list.front().grouping, visited, shape.position_waves, block);
   }
 
   template <class T>
@@ -165,27 +172,27 @@ TEST(PlacetoNetwork, HasThePapersParameters) {
 }
 
 TEST(PlacetoNetwork, ComputesWhatTheSheetSays) {
-  for (const bool small : {false, true})
-    for (const bool normalize : {false, true})
-      for (const std::size_t ops : {1, 2, 9}) {
-        const Problem problem = random_graph(ops, 3, 7 * ops);
-        std::vector<std::uint32_t> visited;
-        for (std::uint32_t unit = 0; unit < ops; ++unit) visited.push_back(unit);
-        visited.push_back(0);
-        Fixture f(problem, {placeto_features(3, false), 3, 4, small, normalize}, visited);
-        const std::vector<double> logits = f.logits();
-        const Loops loops{f.parameters, f.graph, f.values};
-        const std::size_t state = f.graph.count() * f.parameters.shape().features;
-        for (std::size_t b = 0; b < visited.size(); ++b) {
-          const Row wanted = loops.logits(std::span(f.states).subspan(b * state, state), visited[b]);
-          for (std::size_t d = 0; d < 3; ++d) EXPECT_NEAR(logits[b * 3 + d], wanted[d], 1e-11);
-        }
+  for (const auto& [small, normalize, waves] :
+       {std::tuple(false, false, 0U), {true, false, 3U}, {false, true, 3U}, {true, true, 0U}})
+    for (const std::size_t ops : {1, 2, 9}) {
+      const Problem problem = random_graph(ops, 3, 7 * ops);
+      std::vector<std::uint32_t> visited;
+      for (std::uint32_t unit = 0; unit < ops; ++unit) visited.push_back(unit);
+      visited.push_back(0);
+      Fixture f(problem, {placeto_features(3, false), 3, 4, small, normalize, waves}, visited);
+      const std::vector<double> logits = f.logits();
+      const Loops loops{f.parameters, f.graph, f.values};
+      const std::size_t state = f.graph.count() * f.parameters.shape().features;
+      for (std::size_t b = 0; b < visited.size(); ++b) {
+        const Row wanted = loops.logits(std::span(f.states).subspan(b * state, state), visited[b]);
+        for (std::size_t d = 0; d < 3; ++d) EXPECT_NEAR(logits[b * 3 + d], wanted[d], waves > 0 ? 1e-6 : 1e-11);
       }
+    }
 }
 
 TEST(PlacetoNetwork, HasTheGradientOfItsLogits) {
   const Problem problem = random_graph(7, 2, 5);
-  Fixture f(problem, {placeto_features(2, false), 2, 3}, {0, 3, 6});
+  Fixture f(problem, {placeto_features(2, false), 2, 3, false, false, 2}, {0, 3, 6});
   Stream random({.seed = 9});
   std::vector<double> weights(6);
   for (double& w : weights) w = 2 * random.uniform() - 1;

@@ -18,13 +18,13 @@ struct Slice {
 
 struct Initializer {
   enum class Kind : std::uint8_t { constant, uniform, normal, glorot_uniform } kind = Kind::constant;
-  double value = 0;  // the constant, the bound of the uniform, the standard deviation of the normal
+  double value = 0;  // the constant, the bound of the uniform, the standard deviation of the normal, glorot's gain
 };
 inline constexpr Initializer zeros{};
 Initializer constant(double value);
 Initializer uniform(double bound);  // in [-bound, bound]
 Initializer normal(double deviation);
-Initializer glorot_uniform();  // bound sqrt(6 / (rows + columns)) (Glorot, Bengio 2010, eq. 16)
+Initializer glorot_uniform(double gain = 1);  // bound gain x sqrt(6 / (rows + columns)) (Glorot, Bengio 2010, eq. 16)
 
 class ParameterLayout {
  public:
