@@ -17,6 +17,7 @@ namespace {
 
 struct ColocrlOptions {
   int hidden = 256;
+  int attention_width = 0;
   int type_width = 32;
   int device_width = 32;
   int shape_outputs = 4;
@@ -29,6 +30,11 @@ void describe(ColocrlOptions& o, OptionVisitor& visit) {
         {.help = "The decoder also reads the encoder's state of the unit that it places; the paper's has to find it by "
                  "attention."});
   visit("hidden", o.hidden, {.min = 1, .max = 8192, .help = "Units of the encoder's and of the decoder's LSTM."});
+  visit("attention_width", o.attention_width,
+        {.min = 0,
+         .max = 8192,
+         .help = "Width in which the decoder compares itself with the units, most of the time of long sequences; 0: "
+                 "as hidden, as in the paper."});
   visit("type_width", o.type_width, {.min = 1, .max = 8192, .help = "Width of the learned vector of an op's type."});
   visit("device_width", o.device_width, {.min = 1, .max = 8192, .help = "Width of the learned vector of a device."});
   visit("shape_outputs", o.shape_outputs, {.min = 1, .max = 64, .help = "Outputs of an op whose shapes are read."});
@@ -45,6 +51,7 @@ ColocrlSizes sizes_of(const ColocrlOptions& o, const PolicySetup& setup) {
   sizes.type_width = static_cast<std::size_t>(o.type_width);
   sizes.device_width = static_cast<std::size_t>(o.device_width);
   sizes.hidden = static_cast<std::size_t>(o.hidden);
+  sizes.attention_width = static_cast<std::size_t>(o.attention_width);
   sizes.aligned = o.aligned;
   return sizes;
 }

@@ -9,7 +9,8 @@ using nn::Tape;
 using nn::Var;
 
 ColocrlNetwork::ColocrlNetwork(const ColocrlSizes& of) : sizes(of) {
-  const std::size_t h = of.hidden, input = of.type_width + of.shape_slots + of.groups;
+  const std::size_t h = of.hidden, a = of.attention_width > 0 ? of.attention_width : h,
+                    input = of.type_width + of.shape_slots + of.groups;
   const nn::Initializer glorot = nn::glorot_uniform(), table = nn::uniform(0.1);
   type_table = layout.add("types", of.types, of.type_width, table);
   encoder_weight = layout.add("encoder/weight", input + h, 4 * h, glorot);
@@ -17,9 +18,9 @@ ColocrlNetwork::ColocrlNetwork(const ColocrlSizes& of) : sizes(of) {
   decoder.aligned = of.aligned;
   decoder.weight = layout.add("decoder/weight", of.device_width + (of.aligned ? h : 0) + h, 4 * h, glorot);
   decoder.bias = layout.add("decoder/bias", 1, 4 * h, nn::zeros);
-  key_weight = layout.add("attention/keys", h, h, glorot);
-  decoder.query_weight = layout.add("attention/query", h, h, glorot);
-  decoder.score = layout.add("attention/score", h, 1, glorot);
+  key_weight = layout.add("attention/keys", h, a, glorot);
+  decoder.query_weight = layout.add("attention/query", h, a, glorot);
+  decoder.score = layout.add("attention/score", a, 1, glorot);
   output_weight = layout.add("output/weight", 2 * h, of.devices, glorot);
   output_bias = layout.add("output/bias", 1, of.devices, nn::zeros);
   decoder.device_table = layout.add("devices", of.devices + 1, of.device_width, table);

@@ -14,7 +14,8 @@ struct ColocrlSizes {
   std::size_t types, groups, devices;  // T, M, D
   std::size_t shape_slots = 16;        // S
   std::size_t type_width = 32, device_width = 32, hidden = 256;
-  bool aligned = false;  // the decoder reads the encoder's state of the group that it places, too
+  std::size_t attention_width = 0;  // A, of keys and queries; 0: H, as in the paper
+  bool aligned = false;             // the decoder reads the encoder's state of the group that it places, too
 };
 
 struct ColocrlNetwork {
@@ -27,7 +28,7 @@ struct ColocrlNetwork {
   nn::ParameterLayout layout;
   nn::Slice type_table;  // T x d_type
   nn::Slice encoder_weight, encoder_bias;
-  nn::Slice key_weight;        // W1
+  nn::Slice key_weight;        // W1, H x A
   AttentionalDecoder decoder;  // W2 and v are its attention
   nn::Slice output_weight, output_bias;
 };
@@ -39,7 +40,7 @@ struct ColocrlInput {
   nn::Matrix<const T> features;  // M x (S + M): shapes, adjacency
 };
 
-// h as memory, h W1 as keys: M x H.
+// h as memory, M x H, and h W1 as keys, M x A.
 template <class T>
 DecoderMemory encode(nn::Tape<T>& tape, const ColocrlNetwork& network, const ColocrlInput<T>& input);
 

@@ -35,7 +35,7 @@ TEST(Colocrl, StartsWithForgetGatesOpen) {
       EXPECT_EQ(values[bias.begin + i], i / 3 == 1 ? 1.0F : 0.0F) << "gates stand i f o g";
 }
 
-void expect_right_gradients(bool aligned) {
+void expect_right_gradients(bool aligned, std::size_t attention_width = 0) {
   const ColocrlNetwork network({.types = 3,
                                 .groups = 4,
                                 .devices = 3,
@@ -43,6 +43,7 @@ void expect_right_gradients(bool aligned) {
                                 .type_width = 3,
                                 .device_width = 2,
                                 .hidden = 5,
+                                .attention_width = attention_width,
                                 .aligned = aligned});
   Lists types;
   for (const std::vector<std::uint32_t>& group : {std::vector<std::uint32_t>{0, 2}, {1}, {}, {2, 2, 0}}) {
@@ -61,6 +62,7 @@ void expect_right_gradients(bool aligned) {
 
 TEST(Colocrl, HasRightGradientsOfTheWholeNetwork) { expect_right_gradients(false); }
 TEST(Colocrl, HasRightGradientsWhereTheDecoderIsAligned) { expect_right_gradients(true); }
+TEST(Colocrl, HasRightGradientsWhereItComparesInFewerDimensionsThanItHas) { expect_right_gradients(false, 2); }
 
 TEST(Colocrl, IsADistributionOverPlacements) {
   const Problem p = tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {1, 1}}, {"c", {2, 1}}}, {{0, 1}, {0, 2}}, 1);
