@@ -1,0 +1,108 @@
+// scripts/learning-table: one command from recipes to the table and the curves of learned placers.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "emplace/base/files.hpp"
+#include "emplace/base/text.hpp"
+#include "program.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class LearningTable : public testing::Test {
+ protected:
+  Finished table(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"env", std::string("EMPLACE=") + EMPLACE_PROGRAM,
+                                         std::string(EMPLACE_SOURCE) + "/scripts/learning-table", out_});
+    return run(arguments);
+  }
+  std::vector<std::string> lines(const std::string& name) const {
+    std::vector<std::string> list;
+    std::string rest = read_file(out_ + "/" + name);
+    for (std::size_t end = 0; (end = rest.find('\n')) != std::string::npos; rest.erase(0, end + 1))
+      list.push_back(rest.substr(0, end));
+    return list;
+  }
+  TemporaryFolder folder_;
+  std::string out_ = folder_ / "table";
+  const std::string problem_ = "zoo:inception-v3?training=true@k40x2";
+  const std::vector<std::string> small_ = {"--evaluations",  "200", "--seeds", "2", "--recipes", "post-tuned", problem_,
+                                           "--best-seconds", "0.1", "--jobs",  "2"};
+};
+
+TEST_F(LearningTable, HoldsOpponentsAndEverySeedAndRunsOnlyWhatIsMissing) {
+  const auto done = table(small_);
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, StartsWith("post-tuned: at least as good as every baseline on "));
+  EXPECT_THAT(done.err, HasSubstr("8 of 8  " + problem_));
+
+  std::vector<std::string> rows = lines("learning.csv");
+  ASSERT_EQ(rows.size(), 1 + 6 + 2U);
+  std::vector<std::string> methods;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    ASSERT_THAT(rows[i], StartsWith(problem_ + ","));
+    const std::size_t method = problem_.size() + 1, seed = rows[i].find(',', method) + 1;
+    methods.push_back(rows[i].substr(method, rows[i].find(',', seed) - method));
+    EXPECT_THAT(rows[i], HasSubstr(",true,"));
+  }
+  std::ranges::sort(methods);
+  EXPECT_THAT(methods, ElementsAre("best,-", "expert,-", "mincut,-", "post-tuned,1", "post-tuned,2", "random,-",
+                                   "scotch,-", "single,-"));
+  const std::string page = read_file(out_ + "/learning.md");
+  EXPECT_THAT(page, AllOf(HasSubstr("--evaluations 200 --best-seconds 0.1"), HasSubstr("## " + problem_),
+                          HasSubstr("| post-tuned | "), HasSubstr(" | 200 | ")));
+  // Each run's curve ends with its last evaluation.
+  const std::vector<std::string> curves = lines("curves.csv");
+  EXPECT_EQ(curves.front(), "problem,recipe,seed,evaluations,seconds,best_s");
+  for (const char* seed : {"1", "2"}) {
+    const std::string start = problem_ + ",post-tuned," + seed + ",";
+    std::string last;
+    double best = 1e9;
+    for (const std::string& line : curves)
+      if (line.starts_with(start)) {
+        last = line;
+        const double now = std::stod(line.substr(line.rfind(',') + 1));
+        EXPECT_LE(now, best);
+        best = now;
+      }
+    EXPECT_THAT(last, StartsWith(start + "200,"));
+  }
+
+  // As an interrupted call leaves it: a row that is torn, and a run's folder without a row.
+  std::string text = read_file(out_ + "/learning.csv");
+  const auto same_rows = [&] {
+    std::vector<std::string> list = lines("learning.csv");
+    for (std::string& row : list) row.erase(row.rfind(','));  // but for the seconds
+    std::ranges::sort(list);
+    return list;
+  };
+  const auto before = same_rows();
+  write_file(out_ + "/learning.csv", text.substr(0, text.size() - 10));
+  const auto again = table(small_);
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(same_rows(), before);
+  EXPECT_EQ(std::ranges::count(again.err, '\n'), 1) << again.err;
+}
+
+TEST_F(LearningTable, RefusesWhatItCannotDo) {
+  EXPECT_EQ(run({std::string(EMPLACE_SOURCE) + "/scripts/learning-table"}).exit_code, 2);
+  EXPECT_THAT(table({"--seeds", "0"}).err, HasSubstr("want whole numbers above zero, got '0'"));
+  EXPECT_THAT(table({"--recipes", "unknown"}).err, HasSubstr("there is no configs/recipes/unknown.toml"));
+  EXPECT_THAT(table({"a,b.json"}).err, HasSubstr("no commas"));
+  EXPECT_THAT(table({"--sseeds", "1"}).err, HasSubstr("Usage"));
+  const auto unreadable = table({"none.json"});
+  EXPECT_NE(unreadable.exit_code, 0);
+  EXPECT_THAT(unreadable.err, HasSubstr("none.json"));
+  EXPECT_THAT(table({"--evaluations", "7", "none.json"}).err,
+              HasSubstr("table of other settings (--evaluations 40000"));
+}
+
+}  // namespace
+}  // namespace emplace::test
