@@ -75,7 +75,18 @@ void describe(AdvantageOptions& o, OptionVisitor& visit) {
   visit("normalize", o.normalize, {.help = "Divide advantages by the spread of the problem's returns in the batch."});
 }
 
-void check(const AdvantageOptions& o, const ConfigTable& table) {
+void check(const AdvantageOptions& o, const ConfigTable& table, int samples, int controllers) {
+  const auto teaches_nothing = [&](const char* option, const std::string& what) {
+    throw InputError(table.place_of(option),
+                     "{}: with {} sample{} an update{} every advantage is 0, wanted more of them", what, samples,
+                     samples == 1 ? "" : "s", controllers > 1 ? fmt::format(" for {} controllers", controllers) : "");
+  };
+  if (o.baseline == "leave-one-out" && samples == controllers)
+    teaches_nothing("baseline", "baseline 'leave-one-out' needs other samples");
+  if (o.baseline == "window" && o.baseline_window == 1 && samples == controllers)
+    teaches_nothing("baseline_window", "a baseline_window of 1 compares a batch with itself");
+  if (o.normalize && samples == 1) teaches_nothing("normalize", "'normalize' divides by the spread within an update");
+
   if (o.baseline == "moving-average" && o.baseline_start == "failing" && o.returns != "final")
     throw InputError(
         table.place_of("returns"),
@@ -108,8 +119,10 @@ std::optional<std::vector<double>> Advantages::rewards_of(std::span<const Rollou
   return rewards;
 }
 
+void Advantages::see(std::span<const Rollout> rollouts) { rewards_.see(rollouts); }
+
 AdvantageBatch Advantages::of(std::span<const Rollout> rollouts, std::uint64_t update) {
-  rewards_.see(rollouts);
+  see(rollouts);
   AdvantageBatch batch;
   batch.begins = sample_begins(rollouts);
   batch.value.assign(rollouts.size(), 0.0);

@@ -29,7 +29,7 @@ struct AdvantageOptions {
 };
 void describe(AdvantageOptions& options, OptionVisitor& visit);
 // InputError, at the table's place, for options that contradict each other.
-void check(const AdvantageOptions& options, const ConfigTable& table);
+void check(const AdvantageOptions& options, const ConfigTable& table, int samples, int controllers = 1);
 
 // What a batch of samples teaches.
 struct AdvantageBatch {
@@ -51,6 +51,8 @@ class Advantages {
   // Of the problem's k-th sample controller k / (samples / controllers) is in charge, each with its own baselines.
   Advantages(const AdvantageOptions& options, std::span<const PolicyProblem> problems, std::size_t controllers = 1);
 
+  // Takes notice of a batch's times (Rewards::see); of() does so too.
+  void see(std::span<const Rollout> rollouts);
   // For evaluated rollouts, in update `update` (counted from 1); then moves the baselines on. NotFinite for an
   // advantage that is none.
   AdvantageBatch of(std::span<const Rollout> rollouts, std::uint64_t update);

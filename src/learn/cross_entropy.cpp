@@ -36,7 +36,7 @@ void describe(CrossEntropyOptions& o, OptionVisitor& visit) {
 
 class CrossEntropyLearner final : public Learner {
  public:
-  CrossEntropyLearner(const CrossEntropyOptions& options, std::span<const PolicyProblem>)
+  CrossEntropyLearner(const CrossEntropyOptions& options, const LearnerSetup&)
       : samples_(static_cast<std::size_t>(options.samples_per_update)),
         updates_(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(options.samples) / samples_)),
         fit_steps_(options.fit_steps),

@@ -81,7 +81,7 @@ AdvantageOptions advantage_options(const PostLearnerOptions& o) {
 
 class PostLearner final : public Learner {
  public:
-  PostLearner(const PostLearnerOptions& options, std::span<const PolicyProblem>)
+  PostLearner(const PostLearnerOptions& options, const LearnerSetup&)
       : o_(options),
         window_(elite_count(options.elite_fraction, static_cast<std::size_t>(options.window))),
         advantages_(advantage_options(options), {}),
@@ -106,6 +106,7 @@ class PostLearner final : public Learner {
     std::size_t elites = 0;
     chunks_.forward(policy, rollouts, old_);
     bool stepped = false;
+    advantages_.see(rollouts);  // of refits too: the slowest time so far counts for infeasible samples
     if (refit_now)
       elites = refit_to_elites(policy);
     else if (o_.steps != "cross-entropy")
@@ -189,6 +190,7 @@ PostLearnerOptions checked(const ConfigTable& table) {
   if (options.window % options.samples_per_update != 0)
     throw InputError(table.place_of("window"), "window ({}) must be a multiple of samples_per_update ({})",
                      options.window, options.samples_per_update);
+  if (options.steps != "cross-entropy") check(advantage_options(options), table, options.samples_per_update);
   return options;
 }
 

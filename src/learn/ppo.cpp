@@ -34,7 +34,6 @@ struct PpoOptions {
   EntropyOptions entropy;
   nn::OptimizerOptions optimizer;
   int chunk = 8;
-  int shuffle_seed = 1;
 };
 
 void describe(PpoOptions& o, OptionVisitor& visit) {
@@ -62,21 +61,22 @@ void describe(PpoOptions& o, OptionVisitor& visit) {
   describe(o.entropy, visit);
   nn::describe(o.optimizer, visit);
   visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
-  visit("shuffle_seed", o.shuffle_seed, {.min = 0, .help = "Seed of the draw of minibatches."});
 }
 
 PpoOptions checked(const ConfigTable& table) {
   auto options = read_options<PpoOptions>(table);
-  check(options.advantages, table);
+  check(options.entropy, table);
+  check(options.advantages, table, options.samples_per_update);
   return options;
 }
 
 class PpoLearner final : public Learner {
  public:
-  PpoLearner(const PpoOptions& options, std::span<const PolicyProblem> problems)
+  PpoLearner(const PpoOptions& options, const LearnerSetup& setup)
       : o_(options),
-        problems_(std::max<std::size_t>(1, problems.size())),
-        advantages_(options.advantages, problems),
+        seed_(setup.seed),
+        problems_(std::max<std::size_t>(1, setup.problems.size())),
+        advantages_(options.advantages, setup.problems),
         chunks_(static_cast<std::size_t>(options.chunk)),
         ascent_(options.optimizer),
         beta_(options.beta) {}
@@ -137,10 +137,7 @@ class PpoLearner final : public Learner {
   Steps take_steps(Policy& policy, const LearningBatch& batch, double entropy_weight) {
     Steps steps;
     for (std::uint32_t epoch = 0; epoch < static_cast<std::uint32_t>(o_.epochs); ++epoch) {
-      const StreamKey key{.seed = static_cast<std::uint64_t>(o_.shuffle_seed),
-                          .purpose = Purpose::shuffle,
-                          .update = updates_,
-                          .index = epoch};
+      const StreamKey key{.seed = seed_, .purpose = Purpose::shuffle, .update = updates_, .index = epoch};
       for (const auto& samples : minibatches(batch.samples(), static_cast<std::size_t>(o_.minibatches), key)) {
         std::optional<LearningBatch> selected;
         const LearningBatch& part =
@@ -162,6 +159,7 @@ class PpoLearner final : public Learner {
   }
 
   PpoOptions o_;
+  std::uint64_t seed_;
   std::size_t problems_;
   Advantages advantages_;
   ChunkedGradient chunks_;

@@ -41,18 +41,19 @@ void describe(ReinforceOptions& o, OptionVisitor& visit) {
 
 ReinforceOptions checked(const ConfigTable& table) {
   const auto options = read_options<ReinforceOptions>(table);
-  check(options.advantages, table);
   if (options.samples_per_update % options.controllers != 0)
     throw InputError(table.place_of("controllers"), "controllers ({}) must divide samples_per_update ({})",
                      options.controllers, options.samples_per_update);
+  check(options.entropy, table);
+  check(options.advantages, table, options.samples_per_update, options.controllers);
   return options;
 }
 
 class ReinforceLearner final : public Learner {
  public:
-  ReinforceLearner(const ReinforceOptions& options, std::span<const PolicyProblem> problems)
+  ReinforceLearner(const ReinforceOptions& options, const LearnerSetup& setup)
       : o_(options),
-        advantages_(options.advantages, problems, static_cast<std::size_t>(options.controllers)),
+        advantages_(options.advantages, setup.problems, static_cast<std::size_t>(options.controllers)),
         gradient_(static_cast<std::size_t>(options.chunk)),
         ascent_(options.optimizer) {}
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "emplace/base/error.hpp"
 #include "emplace/base/options.hpp"
 
 namespace emplace {
@@ -29,6 +30,12 @@ inline void describe(EntropyOptions& o, OptionVisitor& visit) {
         {.min = 0, .help = "Weight of the entropy after entropy_updates updates, reached linearly."});
   visit("entropy_updates", o.entropy_updates,
         {.min = 0, .help = "Updates until the entropy's weight is entropy_weight_end."});
+}
+
+inline void check(const EntropyOptions& o, const ConfigTable& table) {
+  if ((o.entropy_weight_end >= 0) != (o.entropy_updates > 0))
+    throw InputError(table.place_of(o.entropy_updates > 0 ? "entropy_updates" : "entropy_weight_end"),
+                     "entropy_weight_end and entropy_updates are one schedule: give both or none");
 }
 
 }  // namespace emplace

@@ -24,22 +24,14 @@ Trainer::Trainer(Policy& policy, Learner& learner, Evaluator& evaluator, std::sp
   EMPLACE_CHECK(!problems.empty());
 }
 
-std::uint64_t evaluations_per_update(const Policy& policy, const Learner& learner, std::size_t problems) {
+std::uint64_t evaluations_per_update(const Policy& policy, const Learner& learner, std::size_t problems, bool greedy) {
   std::uint64_t rounds = 0;
   for (std::uint32_t p = 0; p < problems; ++p) rounds += policy.rounds(p);
-  return rounds * learner.samples_per_update();
+  return rounds * (learner.samples_per_update() + (greedy ? 1 : 0));
 }
 
 std::uint64_t Trainer::evaluations_per_update() const {
-  std::uint64_t count = emplace::evaluations_per_update(policy_, learner_, problems_.size());
-  if (greedy_is_due()) count += count / learner_.samples_per_update();
-  return count;
-}
-
-void Trainer::offer(std::uint32_t problem, const Placement& placement, const Outcome& outcome) {
-  Best& best = best_.at(problem);
-  if (best.any && !better(outcome, best.outcome)) return;
-  best = {true, placement, outcome, evaluations_};
+  return emplace::evaluations_per_update(policy_, learner_, problems_.size(), greedy_is_due());
 }
 
 void Trainer::roll_out(std::size_t samples, bool greedy) {
@@ -49,7 +41,9 @@ void Trainer::roll_out(std::size_t samples, bool greedy) {
   for (std::size_t p = 0; p < best_.size(); ++p) request.best.push_back(best_[p].any ? &best[p] : nullptr);
   emplace::roll_out(policy_, evaluator_, problems_, request, rollouts_, [this](const Rollout& rollout) {
     ++evaluations_;
-    offer(rollout.problem, rollout.placement, rollout.outcome);
+    Best& present = best_.at(rollout.problem);
+    if (!present.any || better(rollout.outcome, present.outcome))
+      present = {true, rollout.placement, rollout.outcome, evaluations_};
   });
 }
 

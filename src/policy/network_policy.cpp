@@ -19,7 +19,7 @@ void NetworkPolicy::parameters_changed() {
   for (const auto& [name, slice, start] : slices_)
     for (const float value : std::span(parameters_).subspan(slice.begin, slice.size()))
       if (!std::isfinite(value))
-        throw InputError("checkpoint", "policy/{} holds {}, wanted finite numbers", name, value);
+        throw InputError("checkpoint", "policy/{} holds {} where a finite number is wanted", name, value);
 }
 
 std::vector<Policy::ParameterInfo> NetworkPolicy::layout() const {

@@ -59,6 +59,12 @@ struct Part {
   [[nodiscard]] std::size_t devices() const { return now.devices(); }
   [[nodiscard]] std::size_t cells() const { return units() * devices(); }
   [[nodiscard]] double eps() const { return eps_of(eps_option, units(), devices()); }
+  // The level that a sample was drawn at.
+  [[nodiscard]] const Grouping& level_of(std::span<const std::uint8_t> actions) const {
+    const auto found = std::ranges::find(levels, actions.size(), &Grouping::count);
+    EMPLACE_CHECK(found != levels.end(), "{} actions are of no level", actions.size());
+    return *found;
+  }
   void set_level(std::size_t new_level) {
     if (new_level == level) return;
     level = new_level;
@@ -214,9 +220,10 @@ class PostPolicy final : public Policy {
     std::vector<double> elites_of(parts_.size(), 0.0);
     for (const Rollout& elite : elites) {
       const Part& part = parts_.at(elite.problem);
-      if (elite.actions.size() != part.units()) continue;  // drawn at a coarser level
+      const Grouping& drawn = part.level_of(elite.actions);  // a coarser one, where elites are kept for long
       for (std::size_t unit = 0; unit < part.units(); ++unit)
-        count[part.begin + unit * part.devices() + elite.actions[unit]] += 1;
+        count[part.begin + unit * part.devices() +
+              elite.actions[drawn.unit_of_op[part.grouping().members[unit].front()]]] += 1;
       ++elites_of[elite.problem];
     }
     if (has_levels_) parameters_.back() += 1;
@@ -241,7 +248,17 @@ class PostPolicy final : public Policy {
   void parameters_changed() override {
     if (has_levels_ && !(parameters_.back() >= 0 && parameters_.back() < 0x1p24f))
       throw InputError("checkpoint", "policy/refits must be a count, found {}", parameters_.back());
-    for (Part& part : parts_) part.set_level(level_of(part));
+    for (Part& part : parts_) {
+      part.set_level(level_of(part));
+      const std::vector<std::uint8_t>& allowed = part.grouping().allowed;
+      for (std::size_t cell = 0; cell < part.levels.back().allowed.size(); ++cell) {
+        const float value = parameters_[part.begin + cell];
+        const bool finite = cell >= part.cells() || allowed[cell] != 0;
+        if (finite ? !std::isfinite(value) : value != forbidden)
+          throw InputError("checkpoint", "policy/logits holds {} where {} is wanted", value,
+                           finite ? "a finite number" : "the -inf of an impossible choice");
+      }
+    }
   }
 
   [[nodiscard]] std::vector<ParameterInfo> layout() const override {

@@ -70,17 +70,15 @@ void load_parameters(Policy& policy, const State& arrays, const std::string& pla
   std::vector<float> values;
   for (const Policy::ParameterInfo& info : policy.layout()) {
     const std::string name = std::string(prefix) + info.name;
-    for (const float value : get<float>(arrays, name)) {
-      const bool finite = std::isfinite(parameters[values.size()]);
-      if (std::isfinite(value) != finite)
-        throw InputError(place, "{} holds {} where {} is wanted", name, value,
-                         finite ? "a finite number" : "the -inf of an impossible choice");
-      values.push_back(value);
-    }
+    values.insert(values.end(), get<float>(arrays, name).begin(), get<float>(arrays, name).end());
   }
   EMPLACE_CHECK(values.size() == parameters.size());
   std::ranges::copy(values, parameters.begin());
-  policy.parameters_changed();
+  try {
+    policy.parameters_changed();
+  } catch (const InputError& error) {
+    throw InputError(place, "{}", error.what());
+  }
 }
 
 Recipe recipe_of(const Checkpoint& checkpoint, const std::string& place) {
@@ -133,6 +131,8 @@ Best place_with_policy(const Policy& policy, const PolicyProblem& problem, const
   constexpr std::uint64_t trained = std::uint64_t{1} << 48;
   RollOut next{.seed = request.seed, .update = trained, .samples = 1, .greedy = true, .schedule = request.schedule};
   const auto draw = [&] {
+    const Placement so_far = best.placement;
+    next.best = {best.any ? &so_far : nullptr};
     roll_out(policy, *request.evaluator, {&problem, 1}, next, rollouts, [&](const Rollout& rollout) {
       ++evaluations;
       if (!best.any || better(rollout.outcome, best.outcome)) best = {true, rollout.placement, rollout.outcome, 0};

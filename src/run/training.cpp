@@ -85,10 +85,11 @@ Training::Training(Recipe recipe, bool resumed)
   policy_ = find_entry(policies(), o.policy, "policy")
                 .make(recipe_.policy_options, {policy_problems_, o.op_types, static_cast<std::uint64_t>(o.seed)});
   if (init) init->give(*policy_, policy_problems_);
-  learner_ = find_entry(learners(), o.learner, "learner").make(recipe_.learner_options, policy_problems_);
+  learner_ = find_entry(learners(), o.learner, "learner")
+                 .make(recipe_.learner_options, {policy_problems_, static_cast<std::uint64_t>(o.seed)});
   const std::uint64_t budget = limits().evaluations;
-  std::uint64_t per_update = evaluations_per_update(*policy_, *learner_, problems_.size());
-  if (o.greedy_every > 0) per_update += per_update / learner_->samples_per_update();  // the first update has one
+  const bool greedy = o.greedy_every > 0;  // the first update has one
+  const std::uint64_t per_update = evaluations_per_update(*policy_, *learner_, problems_.size(), greedy);
   if (budget > 0 && budget < per_update)
     throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update", budget,
                      per_update);
@@ -107,13 +108,8 @@ std::string Training::best_file(std::size_t problem) const {
 Training::Limits Training::limits() const {
   const RecipeOptions& o = recipe_.options;
   Limits limits{static_cast<std::uint64_t>(o.updates), static_cast<std::uint64_t>(o.evaluations), o.seconds};
-  if (limits.updates == 0 && limits.evaluations == 0 && limits.seconds == 0) {
+  if (limits.updates == 0 && limits.evaluations == 0 && limits.seconds == 0)
     limits.updates = learner_->default_updates();
-    if (limits.updates == 0)
-      throw InputError(recipe_.place,
-                       "no budget: give `updates`, `evaluations` or `seconds` (learner '{}' has no length of its own)",
-                       o.learner);
-  }
   return limits;
 }
 

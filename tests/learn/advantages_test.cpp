@@ -159,13 +159,33 @@ TEST(Advantages, RefuseAMovingAverageOfGainsThatBeginsAtAFailingReward) {
   AdvantageOptions options = colocrl();
   options.returns = "step";
   try {
-    check(options, ConfigTable("recipe"));
+    check(options, ConfigTable("recipe"), 8);
     FAIL();
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("baseline_start"));
   }
   options.baseline_start = "first";
-  EXPECT_NO_THROW(check(options, ConfigTable("recipe")));
+  EXPECT_NO_THROW(check(options, ConfigTable("recipe"), 8));
+}
+
+TEST(Advantages, RefuseABatchThatIsComparedWithItselfAlone) {
+  const auto message = [](AdvantageOptions options, int samples, int controllers) -> std::string {
+    options.baseline_start = "first";
+    try {
+      check(options, ConfigTable("recipe"), samples, controllers);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const AdvantageOptions others{.baseline = "leave-one-out"}, itself{.baseline = "window", .baseline_window = 1};
+  EXPECT_THAT(message(others, 1, 1), HasSubstr("with 1 sample an update every advantage is 0"));
+  EXPECT_THAT(message(others, 4, 4), HasSubstr("with 4 samples an update for 4 controllers"));
+  EXPECT_EQ(message(others, 4, 2), "");
+  EXPECT_THAT(message(itself, 1, 1), HasSubstr("a baseline_window of 1"));
+  EXPECT_EQ(message(itself, 2, 1), "");
+  EXPECT_THAT(message({.normalize = true}, 1, 1), HasSubstr("'normalize'"));
+  EXPECT_EQ(message({.normalize = true}, 4, 4), "");
 }
 
 }  // namespace

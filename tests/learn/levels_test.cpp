@@ -1,6 +1,10 @@
 // Post from coarse to fine: blocks of neighbouring units move as one first, and are split level by level.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <tuple>
+
 #include "emplace/problem/grouping.hpp"
 #include "learn/training.hpp"
 
@@ -26,7 +30,7 @@ struct Levels {
   explicit Levels(const ConfigTable& policy_options, std::uint64_t seed = 1) : problem(chain(48)) {
     list.push_back({&problem, make_grouping(problem, GroupingKind::op)});
     policy = make_policy("post", policy_options, list, seed);
-    learner = find_entry(learners(), "post", "learner").make(ConfigTable{}, list);
+    learner = find_entry(learners(), "post", "learner").make(ConfigTable{}, {list});
     const Problem* const pointers[] = {&problem};
     evaluator = make_local_evaluator(pointers, Schedule::fifo);
     trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, list, seed);
@@ -94,6 +98,41 @@ TEST(PostLevels, ParametersAloneCarryTheLevel) {
   EXPECT_EQ(second.best_of(90), first.best_of(90));
   EXPECT_TRUE(std::equal(first.policy->parameters().begin(), first.policy->parameters().end(),
                          second.policy->parameters().begin()));
+}
+
+TEST(PostLevels, ElitesOfACoarserLevelCountAtAFinerOne) {
+  // Levels 3, 6, 12, ...; two refits lead to the second. Elites of the first put its blocks on devices 1, 0, 1.
+  Levels levels(coarse());
+  Rollout elite;
+  elite.actions = {1, 0, 1};
+  levels.policy->fit({&elite, 1});
+  levels.policy->fit({&elite, 1});
+  ASSERT_EQ(testing::greedy(*levels.policy, 0).actions.size(), 6U);
+  const Placement before = testing::greedy(*levels.policy, 0).placement;
+  elite.actions = {0, 1, 0};
+  levels.policy->fit({&elite, 1});
+  const Placement after = testing::greedy(*levels.policy, 0).placement;
+  for (std::size_t op = 0; op < 48; ++op) EXPECT_NE(after.device[op], before.device[op]) << op;
+}
+
+// Logits of devices that a block cannot run on stand elsewhere in the parameters at each level.
+TEST(PostLevels, ParametersCarryForbiddenDevicesOfTheirLevel) {
+  Problem problem = chain(48);
+  for (const std::size_t op : {5U, 40U}) problem.op_time[op * 2 + 1] = cannot_run;
+  const std::vector<PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
+  const auto first = make_policy("post", coarse(), list, 1), second = make_policy("post", coarse(), list, 1);
+  for (int refit = 0; refit < 9; ++refit) first->fit({});
+  ASSERT_EQ(testing::greedy(*first, 0).actions.size(), 48U);
+  std::ranges::copy(first->parameters(), second->parameters().begin());
+  second->parameters_changed();
+  EXPECT_EQ(testing::greedy(*second, 0).placement, testing::greedy(*first, 0).placement);
+
+  for (const auto& [op, device, value] :
+       {std::tuple(5, 1, 0.0F), {5, 0, -std::numeric_limits<float>::infinity()}, {6, 1, std::nanf("")}}) {
+    std::ranges::copy(first->parameters(), second->parameters().begin());
+    second->parameters()[static_cast<std::size_t>(op * 2 + device)] = value;
+    EXPECT_THROW(second->parameters_changed(), InputError) << op << " " << device;
+  }
 }
 
 TEST(PostLevels, ALevelThatNoTrainingLeavesIsRefused) {

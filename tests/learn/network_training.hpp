@@ -19,7 +19,7 @@ struct NetworkTraining {
         list{{&problem, make_grouping(problem, kind)}},
         policy(make_policy(policy_name, ConfigTable::parse_toml(policy_options, "policy"), list, seed)),
         learner(find_entry(learners(), "reinforce", "learner")
-                    .make(ConfigTable::parse_toml(learner_options, "learner"), list)),
+                    .make(ConfigTable::parse_toml(learner_options, "learner"), {list})),
         evaluator(make_local_evaluator(std::vector<const Problem*>{&problem}, Schedule::fifo)),
         trainer(*policy, *learner, *evaluator, list, seed) {}
 

@@ -30,7 +30,7 @@ struct ByHand {
       : problem(free_ops(units, devices)) {
     list.push_back({&problem, make_grouping(problem, GroupingKind::op)});
     policy = make_policy("post", table({{"eps", number(eps)}}), list, 1);
-    learner = find_entry(learners(), "post", "learner").make(learner_options, list);
+    learner = find_entry(learners(), "post", "learner").make(learner_options, {list});
   }
   std::map<std::string, double> update(const std::vector<Rollout>& batch) { return learner->update(*policy, batch); }
   [[nodiscard]] std::vector<float> logits() const { return {policy->parameters().begin(), policy->parameters().end()}; }
@@ -241,6 +241,21 @@ TEST(PostLearner, InfeasibleSamplesCountAsTwiceTheSlowest) {
   batch[1].outcome.why = Infeasible::memory;
   post.update(batch);
   EXPECT_NEAR(post.logits()[0], 0.05, 1e-6);
+}
+
+TEST(PostLearner, RemembersTheSlowestTimeOfRefitsToo) {
+  // The second update refits, to the samples of time 1. What an infeasible sample of the third costs, 6 or 20, comes
+  // from that batch alone.
+  const auto logits_after = [](double slowest) {
+    ByHand post(1, 2, table({{"samples_per_update", whole(3)}, {"window", whole(6)}}));
+    post.update({timed({0}, 1), timed({0}, 1), timed({0}, 1)});
+    EXPECT_EQ(post.update({timed({0}, 1), timed({1}, 2), timed({1}, slowest)}).at("refit"), 1);
+    auto batch = std::vector{timed({0}, 1), timed({1}, 2), timed({1}, 0.1)};
+    batch[2].outcome.why = Infeasible::memory;
+    post.update(batch);
+    return post.logits();
+  };
+  EXPECT_NE(logits_after(3), logits_after(10));
 }
 
 TEST(PostLearner, LearnsNothingFromInfeasibleSamplesAlone) {

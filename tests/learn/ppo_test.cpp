@@ -20,7 +20,7 @@ struct Ppo {
     if (!options.contains("optimizer")) options.set("optimizer", text("sgd"));
     if (!options.contains("clip_norm")) options.set("clip_norm", number(0));
     if (!options.contains("learning_rate")) options.set("learning_rate", number(0.5));
-    learner = find_entry(learners(), "ppo", "learner").make(options, drawn.list);
+    learner = find_entry(learners(), "ppo", "learner").make(options, {drawn.list});
   }
   std::map<std::string, double> update() { return learner->update(*drawn.policy, drawn.rollouts); }
   [[nodiscard]] std::vector<float> parameters() const {
@@ -52,7 +52,7 @@ TEST(Ppo, OfOneStepIsReinforceWithTheSameAdvantages) {
                                                  {"optimizer", text("sgd")},
                                                  {"clip_norm", number(0)},
                                                  {"learning_rate", number(0.5)}})),
-                                     other.drawn.list);
+                                     {other.drawn.list});
     reinforce->update(*other.drawn.policy, other.drawn.rollouts);
     for (std::size_t i = 0; i < ppo.before.size(); ++i)
       EXPECT_NEAR(ppo.parameters()[i], other.parameters()[i], 1e-5) << policy << i;

@@ -30,7 +30,7 @@ struct ByHand {
     policy = make_small_policy(policy_name, list, 1);
     Stream random{{.seed = 5}};
     for (float& parameter : policy->parameters()) parameter = static_cast<float>(random.uniform() - 0.5);
-    learner = find_entry(learners(), "reinforce", "learner").make(options, list);
+    learner = find_entry(learners(), "reinforce", "learner").make(options, {list});
   }
   // How far an update moves the parameters: with plain steps of rate 1, the gradient of the expected reward.
   std::vector<double> move(const std::vector<Rollout>& batch) {
@@ -222,6 +222,18 @@ TEST(Reinforce, RefusesControllersThatDoNotDivideItsSamples) {
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("controllers (3) must divide samples_per_update (8)"));
   }
+}
+
+TEST(Reinforce, RefusesHalfOfAnEntropySchedule) {
+  for (const char* half : {"entropy_weight_end", "entropy_updates"}) {
+    try {
+      ByHand hand(table({{half, whole(1)}}));
+      FAIL() << half;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("entropy_weight_end and entropy_updates are one schedule"));
+    }
+  }
+  EXPECT_NO_THROW(ByHand(table({{"entropy_weight_end", whole(1)}, {"entropy_updates", whole(1)}})));
 }
 
 TEST(Reinforce, RefusesAnOptimizerStateOfAnotherSize) {

@@ -22,13 +22,13 @@ class Learner {
 
   // How many samples of each problem one update wants.
   [[nodiscard]] virtual std::size_t samples_per_update() const = 0;
-  // Total number of updates after which the learner's own schedule ends; 0: none of its own.
-  [[nodiscard]] virtual std::uint64_t default_updates() const { return 0; }
+  // Updates after which the learner's own schedule ends, at least 1: its length where no budget is given.
+  [[nodiscard]] virtual std::uint64_t default_updates() const = 0;
 
   // One update with evaluated rollouts (samples_per_update() samples of each problem, all drawn from the policy's
   // present parameters; sample by sample, a sample's rounds in order). Returns what metrics.csv shows beside the
   // rewards ("kl", "entropy", "beta", ...): always the same keys, finite values. NotFinite if the update would leave
-  // the finite numbers, with the parameters as they were before the step.
+  // the finite numbers; the parameters may be those of a step that led there.
   virtual std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) = 0;
 
   // Everything that the next update depends on beside the policy's parameters, so that a resumed run continues to the
@@ -38,9 +38,14 @@ class Learner {
   virtual void load(const State& state) = 0;
 };
 
+struct LearnerSetup {
+  std::span<const PolicyProblem> problems;  // of the training
+  std::uint64_t seed = 0;                   // of the training's streams
+};
+
 struct LearnerEntry : EntryInfo {
   // The problems outlive the learner.
-  std::function<std::unique_ptr<Learner>(const ConfigTable& options, std::span<const PolicyProblem> problems)> make;
+  std::function<std::unique_ptr<Learner>(const ConfigTable& options, const LearnerSetup& setup)> make;
   std::function<ConfigTable(const ConfigTable& options)> resolve;
 };
 

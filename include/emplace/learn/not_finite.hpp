@@ -6,7 +6,7 @@
 namespace emplace {
 
 // A log-probability, advantage, gradient or step is not finite; the message says which, and of which update. The
-// policy's parameters are those before the step.
+// policy's parameters may be those of the step that led there.
 class NotFinite : public EnvironmentError {
  public:
   using EnvironmentError::EnvironmentError;

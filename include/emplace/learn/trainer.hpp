@@ -19,23 +19,24 @@ struct Best {
   bool any = false;
   Placement placement;
   Outcome outcome;
-  std::uint64_t evaluation = 0;  // its number, counted from 1; of an offer: evaluations made before it
+  std::uint64_t evaluation = 0;  // its number, counted from 1
 };
 
 struct UpdateReport {
   std::uint64_t update = 0;       // counted from 1
   std::uint64_t evaluations = 0;  // in all, up to and including this update
-  std::size_t samples = 0;        // evaluations of this update
+  std::size_t samples = 0;        // evaluations of this update that were learned from
   double mean_seconds = 0;        // mean step time of the feasible samples; NaN if there are none
   double best_seconds = 0;        // fastest feasible sample of this update; NaN if there are none
   double feasible_share = 0;
-  double greedy_seconds =
-      0;  // of the first problem's greedy sample before this update; NaN if none was due or it is not feasible
+  // Of the first problem's greedy sample before this update; NaN if none was due or it is not feasible.
+  double greedy_seconds = 0;
   std::map<std::string, double> learner;  // what the learner reported
 };
 
-// Evaluations of one update: samples_per_update() of each problem, in as many rounds as the policy wants.
-std::uint64_t evaluations_per_update(const Policy& policy, const Learner& learner, std::size_t problems);
+// Evaluations of one update: samples_per_update() of each problem, and a greedy one where that is due, each in as many
+// rounds as the policy wants.
+std::uint64_t evaluations_per_update(const Policy& policy, const Learner& learner, std::size_t problems, bool greedy);
 
 class Trainer {
  public:
@@ -55,8 +56,6 @@ class Trainer {
   [[nodiscard]] std::span<const Best> best() const { return best_; }
   // Evaluations that the next step() will make, a greedy sample's included: lets an evaluation budget end exactly.
   [[nodiscard]] std::uint64_t evaluations_per_update() const;
-  // Counts a placement that somebody else found (a simple placer, an earlier run) if it is better.
-  void offer(std::uint32_t problem, const Placement& placement, const Outcome& outcome);
 
   // Counters and best placements; policy and learner save their own. load() checks the placements against the problems.
   [[nodiscard]] State save() const;
