@@ -1,0 +1,54 @@
+// Placing with a policy that was trained before.
+#include "emplace/run/trained_policy.hpp"
+
+#include <gtest/gtest.h>
+
+#include "problem/tiny.hpp"
+
+namespace emplace {
+namespace {
+
+// Puts both ops on device 0 first, then moves one more to device 1, which is faster, in each sample; remembers what it
+// was told to be the best so far.
+class Improving final : public Policy {
+ public:
+  void sample(std::span<const Draw> draws) const override {
+    for (const Draw& draw : draws) {
+      told.push_back(draw.best == nullptr ? std::vector<std::uint8_t>{} : draw.best->device);
+      const std::size_t moved = std::min<std::size_t>(told.size() - 1, 2);
+      draw.rounds.back().placement.device = {static_cast<std::uint8_t>(moved > 0),
+                                             static_cast<std::uint8_t>(moved > 1)};
+    }
+  }
+  void forward(std::span<const Rollout>, LogProbabilities&) override {}
+  void backward(std::span<const Rollout>, std::span<const double>, double) override {}
+  std::span<float> parameters() override { return {}; }
+  std::span<float> gradient() override { return {}; }
+  [[nodiscard]] std::vector<ParameterInfo> layout() const override { return {}; }
+
+  mutable std::vector<std::vector<std::uint8_t>> told;
+};
+
+TEST(PlaceWithPolicy, TellsThePolicyTheBestSoFar) {
+  using testing::ms;
+  const Problem problem = testing::tiny(testing::plain_devices(2), {{"a", {3, 1}}, {"b", {3, 1}}}, {});
+  const PolicyProblem seen(&problem, make_grouping(problem, GroupingKind::op));
+  const Problem* const pointers[] = {&problem};
+  const auto evaluator = make_local_evaluator(pointers, Schedule::fifo);
+  const Improving policy;
+  PlacerRequest request;
+  request.problem = &problem;
+  request.evaluations = 18;
+  request.evaluator = evaluator.get();
+  const Best best = place_with_policy(policy, seen, request);
+  // The likeliest, then 16 at once, then one: each batch knows the best of those before it.
+  ASSERT_EQ(policy.told.size(), 18U);
+  EXPECT_TRUE(policy.told[0].empty());
+  for (std::size_t i = 1; i <= 16; ++i) EXPECT_EQ(policy.told[i], (std::vector<std::uint8_t>{0, 0}));
+  EXPECT_EQ(policy.told[17], (std::vector<std::uint8_t>{1, 1}));
+  EXPECT_EQ(best.outcome.makespan, 2 * ms);
+  EXPECT_EQ(best.evaluation, 18U);
+}
+
+}  // namespace
+}  // namespace emplace
