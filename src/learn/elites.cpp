@@ -93,7 +93,7 @@ void check_used_up(std::size_t size, std::size_t used, const char* name) {
 
 }  // namespace
 
-void EliteWindow::load(const State& state) {
+void EliteWindow::load(const State& state, std::size_t problems) {
   const auto& times = get<std::int64_t>(state, "window_time");
   const auto& keys = get<std::uint64_t>(state, "window_key", 4 * times.size());
   const auto& sizes = get<std::uint64_t>(state, "window_size", 2 * times.size());
@@ -107,6 +107,9 @@ void EliteWindow::load(const State& state) {
     rollout.problem = static_cast<std::uint32_t>(keys[4 * i + 1]);
     rollout.sample = static_cast<std::uint32_t>(keys[4 * i + 2]);
     rollout.round = static_cast<std::uint32_t>(keys[4 * i + 3]);
+    if (rollout.problem >= problems)
+      throw InputError("checkpoint", "array window_key has problem {} at {}, the training has {}", rollout.problem, i,
+                       problems);
     if (rollout.round != 0 && (i == 0 || seen_[i - 1].round + 1 != rollout.round))
       throw InputError("checkpoint", "array window_key has round {} at {}, which follows no sample's earlier one",
                        rollout.round, i);

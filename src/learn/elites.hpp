@@ -35,7 +35,8 @@ class EliteWindow {
 
   // Arrays "window_key", "window_size", "window_time", "window_actions", "window_observations".
   void save(State& state) const;
-  void load(const State& state);
+  // InputError for a sample of a problem beyond the first `problems`.
+  void load(const State& state, std::size_t problems);
 
  private:
   std::size_t quota_;

@@ -3,7 +3,6 @@
 // the options.
 #include <algorithm>
 #include <limits>
-#include <set>
 
 #include "advantages.hpp"
 #include "ascent.hpp"
@@ -81,8 +80,9 @@ AdvantageOptions advantage_options(const PostLearnerOptions& o) {
 
 class PostLearner final : public Learner {
  public:
-  PostLearner(const PostLearnerOptions& options, const LearnerSetup&)
+  PostLearner(const PostLearnerOptions& options, const LearnerSetup& setup)
       : o_(options),
+        problems_(std::max<std::size_t>(1, setup.problems.size())),
         window_(elite_count(options.elite_fraction, static_cast<std::size_t>(options.window))),
         advantages_(advantage_options(options), {}),
         chunks_(static_cast<std::size_t>(options.chunk)),
@@ -136,7 +136,7 @@ class PostLearner final : public Learner {
     samples_seen_ = get_scalar<std::uint64_t>(state, "samples_seen");
     beta_ = get_scalar<double>(state, "beta");
     gamma_s_ = get_scalar<double>(state, "gamma_s");
-    window_.load(state);
+    window_.load(state, problems_);
     advantages_.load(state);
     ascent_.load(state);
   }
@@ -158,15 +158,13 @@ class PostLearner final : public Learner {
   bool proximal_steps(Policy& policy, std::span<const Rollout> rollouts) {
     const AdvantageBatch batch = advantages_.of(rollouts, 1);
     if (batch.all_zero()) return false;
-    std::set<std::uint32_t> problems;
-    for (const Rollout& rollout : rollouts) problems.insert(rollout.problem);
     const auto samples = static_cast<double>(batch.begins.size() - 1);
     Surrogate surrogate(policy, rollouts, old_, batch.value,
                         {.ratio = o_.ratio == "joint" ? RatioKind::joint : RatioKind::per_head,
                          .clip = o_.form == "clip" ? o_.clip_ratio : 0,
                          .kl_weight = o_.form == "kl" ? beta_ : 0,
-                         .divisor = samples / static_cast<double>(problems.size()),
-                         .problems = problems.size()});
+                         .divisor = samples / static_cast<double>(problems_),
+                         .problems = problems_});
     for (int step = 0; step < o_.ppo_steps; ++step) {
       surrogate.gradient(policy, chunks_);
       ascent_.step(policy);
@@ -175,6 +173,7 @@ class PostLearner final : public Learner {
   }
 
   PostLearnerOptions o_;
+  std::size_t problems_;
   EliteWindow window_;
   Advantages advantages_;
   ChunkedGradient chunks_;

@@ -62,7 +62,9 @@ struct Part {
   // The level that a sample was drawn at.
   [[nodiscard]] const Grouping& level_of(std::span<const std::uint8_t> actions) const {
     const auto found = std::ranges::find(levels, actions.size(), &Grouping::count);
-    EMPLACE_CHECK(found != levels.end(), "{} actions are of no level", actions.size());
+    if (found == levels.end() || std::ranges::any_of(actions, [&](std::uint8_t a) { return a >= devices(); }))
+      throw InputError("checkpoint", "an elite has {} actions, which are of no level or not all of {} devices",
+                       actions.size(), devices());
     return *found;
   }
   void set_level(std::size_t new_level) {

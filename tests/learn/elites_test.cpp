@@ -66,7 +66,7 @@ TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
   State state;
   window.save(state);
   EliteWindow loaded(1);
-  loaded.load(state);
+  loaded.load(state, 1);
   State again;
   loaded.save(again);
   EXPECT_EQ(again, state);
@@ -83,10 +83,11 @@ TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
   loaded.keep_elites();
   EXPECT_EQ(loaded.samples(), 1u);
 
+  EXPECT_THROW(EliteWindow(1).load(state, 0), InputError) << "of a problem that is not there";
   auto keys = get<std::uint64_t>(state, "window_key");
   keys[3] = 7;  // the first rollout's round
   put(state, "window_key", keys);
-  EXPECT_THROW(EliteWindow(1).load(state), InputError);
+  EXPECT_THROW(EliteWindow(1).load(state, 1), InputError);
 }
 
 }  // namespace

@@ -115,6 +115,15 @@ TEST(PostLevels, ElitesOfACoarserLevelCountAtAFinerOne) {
   for (std::size_t op = 0; op < 48; ++op) EXPECT_NE(after.device[op], before.device[op]) << op;
 }
 
+TEST(PostLevels, ElitesThatNoTrainingDrewAreRefused) {
+  Levels levels(coarse());
+  Rollout elite;
+  for (const std::vector<std::uint8_t>& actions : {std::vector<std::uint8_t>{0, 1}, {0, 1, 2}}) {
+    elite.actions = actions;
+    EXPECT_THROW(levels.policy->fit({&elite, 1}), InputError) << actions.size();
+  }
+}
+
 // Logits of devices that a block cannot run on stand elsewhere in the parameters at each level.
 TEST(PostLevels, ParametersCarryForbiddenDevicesOfTheirLevel) {
   Problem problem = chain(48);
