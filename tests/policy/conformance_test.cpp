@@ -24,72 +24,98 @@ const Problem& three_devices() {  // 3 units, two forbidden devices
   return problem;
 }
 
-// What a policy is tried on: several problems, so that nothing relies on there being one. Networks are small, so that
-// every parameter can be moved; what makes log-probabilities differ from sample to sample is off.
+// Several problems, so that nothing relies on there being one: with as many units and devices in each, as many devices,
+// or neither.
+std::vector<Problem> same_sizes() {
+  return {three_devices(),
+          tiny(plain_devices(3), {{"x", {1, 2, 3}}, {"y", {no, 1, 2}}, {"z", {2, 2, 2}}}, {{0, 2}, {1, 2}}, 1)};
+}
+std::vector<Problem> same_devices() {
+  return {three_devices(), tiny(plain_devices(3), {{"x", {1, 2, 3}}, {"y", {1, 1, 2}}}, {{0, 1}}, 1)};
+}
+std::vector<Problem> different() { return {three_devices(), chain_5(2)}; }
+
+// What a policy is tried on. Networks are small, so that every parameter can be moved; what makes log-probabilities
+// differ from sample to sample is off.
 struct Trial {
-  ConfigTable options;
+  const char* name;
+  const char* policy;
+  std::vector<Problem> (*problems)();
+  const char* options;
   // How far parameters move from their start, and the step of differences: deep networks of relus bend everywhere.
   float move = 0.5F;
   float step = 1.0F / 256;
-  std::vector<Problem> problems;
-  std::vector<PolicyProblem> list;
+  std::size_t draws = 20000;
 };
 
-std::unique_ptr<Trial> trial_of(const std::string& policy) {
-  auto trial = std::make_unique<Trial>();
-  const Problem same_sizes =
-      tiny(plain_devices(3), {{"x", {1, 2, 3}}, {"y", {no, 1, 2}}, {"z", {2, 2, 2}}}, {{0, 2}, {1, 2}}, 1);
-  const Problem two_ops = tiny(plain_devices(3), {{"x", {1, 2, 3}}, {"y", {1, 1, 2}}}, {{0, 1}}, 1);
-  const char* options = "";
-  if (policy == "colocrl") {  // as many units and devices in each
-    trial->problems = {three_devices(), same_sizes};
-    options = "hidden = 4\ntype_width = 2\ndevice_width = 3\nshape_outputs = 1\nshape_dimensions = 2";
-  } else if (policy == "hierarchical") {  // as many devices in each
-    trial->problems = {three_devices(), two_ops};
-    options =
-        "groups = 2\ngrouper_hidden = 4\nhidden = 4\ntype_width = 2\nadjacency = 4\nshape_outputs = 1\n"
-        "shape_dimensions = 2\nplacements_per_grouping = 1\nnoise = \"none\"";
-  } else if (policy == "placeto") {
-    trial->problems = {three_devices(), two_ops};
-    options = "size = \"small\"\nmessage_rounds = 1";
-    trial->move = 0.1F;
-    trial->step = 1.0F / 1024;
-  } else {
-    trial->problems = {three_devices(), chain_5(2)};
-  }
-  trial->options = ConfigTable::parse_toml(options, policy);
-  for (const Problem& problem : trial->problems)
-    trial->list.push_back({&problem, make_grouping(problem, GroupingKind::colocation)});
-  return trial;
+constexpr Trial trials[] = {
+    {"post", "post", different, ""},
+    {"colocrl", "colocrl", same_sizes,
+     "hidden = 4\ntype_width = 2\ndevice_width = 3\nshape_outputs = 1\nshape_dimensions = 2"},
+    {"hierarchical", "hierarchical", same_devices,
+     "groups = 2\ngrouper_hidden = 4\nhidden = 4\ntype_width = 2\nadjacency = 4\nshape_outputs = 1\n"
+     "shape_dimensions = 2\nplacements_per_grouping = 1\nnoise = \"none\""},
+    {"placeto", "placeto", same_devices, "size = \"small\"\nmessage_rounds = 1", 0.1F, 1.0F / 4096, 8000},
+    {"placeto_in_random_order", "placeto", same_devices,
+     "size = \"small\"\nmessage_rounds = 1\ninitial = \"first\"\ntraversal = \"random\"", 0.1F, 1.0F / 4096, 4000},
+    {"placeto_from_nowhere", "placeto", same_devices,
+     "size = \"small\"\nmessage_rounds = 1\ninitial = \"none\"\nmemory_feature = true\nposition_waves = 1", 0.1F,
+     1.0F / 4096, 4000},
+    {"placeto_from_anywhere", "placeto", same_devices,
+     "size = \"small\"\nmessage_rounds = 1\ninitial = \"random-each\"\nnormalize_aggs = true", 0.1F, 1.0F / 4096,
+     10000},
+};
+
+TEST(Policies, HaveATrialEach) {
+  for (const PolicyEntry& policy : policies())
+    EXPECT_TRUE(std::ranges::any_of(trials, [&](const Trial& trial) { return trial.policy == policy.name; }))
+        << "give " << policy.name << " a row in `trials`, with options that make its network small";
 }
 
 class EveryPolicy : public ::testing::TestWithParam<std::size_t> {
  protected:
   void SetUp() override {
-    trial_ = trial_of(entry().name);
+    problems_ = trial().problems();
+    for (const Problem& problem : problems_)
+      list_.push_back({&problem, make_grouping(problem, GroupingKind::colocation)});
     policy_ = fresh();
   }
 
-  [[nodiscard]] const PolicyEntry& entry() const { return policies()[GetParam()]; }
+  [[nodiscard]] const Trial& trial() const { return trials[GetParam()]; }
+  [[nodiscard]] const PolicyEntry& entry() const { return find_entry(policies(), trial().policy, "policy"); }
   [[nodiscard]] std::unique_ptr<Policy> fresh(std::uint64_t seed = 3) const {
-    return make_policy(entry().name, trial_->options, trial_->list, seed);
+    return make_policy(trial().policy, ConfigTable::parse_toml(trial().options, trial().name), list_, seed);
   }
 
   // Moves every finite parameter a little: the start may be special (uniform, symmetric).
-  void perturb() { perturb(trial_->move); }
+  void perturb() { perturb(trial().move); }
   void perturb(double size) {
     Stream random{{.seed = 99}};
     for (float& parameter : policy_->parameters())
       if (std::isfinite(parameter)) parameter += static_cast<float>(size * (2 * random.uniform() - 1));
   }
 
+  // What a simulator would leave behind, in as far as policies read it: some starts that depend on the placement.
+  void leave_starts(Rollout& rollout) const {
+    if (!policy_->reads_start_times()) return;
+    rollout.starts.clear();
+    Ticks now = 0;
+    for (const std::uint8_t device : rollout.placement.device) {
+      rollout.starts.push_back(now);
+      now += (1 + device) * ms;
+    }
+  }
+  static Stream stream_of(std::uint64_t update, std::uint32_t sample) {
+    return Stream({.seed = 5, .purpose = Purpose::sample_placement, .update = update, .index = sample});
+  }
+
   // `count` samples of each problem, complete up to the last round (outcomes stay empty).
   [[nodiscard]] std::vector<Rollout> rollouts(std::size_t count, std::uint64_t update = 1) const {
     std::vector<Rollout> all;
     std::uint32_t sample = 0;
-    for (std::uint32_t p = 0; p < trial_->list.size(); ++p)
+    for (std::uint32_t p = 0; p < list_.size(); ++p)
       for (std::size_t k = 0; k < count; ++k, ++sample) {
-        Stream stream{{.seed = 5, .purpose = Purpose::sample_placement, .update = update, .index = sample}};
+        Stream stream = stream_of(update, sample);
         std::vector<Rollout> rounds(policy_->rounds(p));
         for (std::uint32_t r = 0; r < rounds.size(); ++r) {
           rounds[r].update = update;
@@ -98,6 +124,7 @@ class EveryPolicy : public ::testing::TestWithParam<std::size_t> {
           rounds[r].round = r;
           const Draw draw{&stream, std::span(rounds).first(r + 1)};
           policy_->sample({&draw, 1});
+          leave_starts(rounds[r]);
         }
         all.insert(all.end(), rounds.begin(), rounds.end());
       }
@@ -120,7 +147,7 @@ class EveryPolicy : public ::testing::TestWithParam<std::size_t> {
   template <class Value>
   void check_gradient(Value&& value, double tolerance) {
     const std::vector<float> gradient(policy_->gradient().begin(), policy_->gradient().end());
-    const float step = trial_->step;
+    const float step = trial().step;
     const double here = value();
     for (std::size_t i = 0; i < gradient.size(); ++i) {
       float& parameter = policy_->parameters()[i];
@@ -145,14 +172,15 @@ class EveryPolicy : public ::testing::TestWithParam<std::size_t> {
   }
   void clear_gradient() { std::fill(policy_->gradient().begin(), policy_->gradient().end(), 0.0f); }
 
-  std::unique_ptr<Trial> trial_;
+  std::vector<Problem> problems_;
+  std::vector<PolicyProblem> list_;
   std::unique_ptr<Policy> policy_;
 };
 
 TEST_P(EveryPolicy, SamplesValidPlacementsThatKeepTheUnits) {
   perturb();
   for (const Rollout& rollout : rollouts(50)) {
-    const PolicyProblem& problem = trial_->list[rollout.problem];
+    const PolicyProblem& problem = list_[rollout.problem];
     check_placement(*problem.problem, rollout.placement);
     for (std::size_t op = 0; op < problem.problem->op_count(); ++op) {
       EXPECT_TRUE(problem.problem->can_run(OpId{op}, DeviceId{std::size_t{rollout.placement.device[op]}}));
@@ -176,58 +204,81 @@ TEST_P(EveryPolicy, SamplesTheSameFromTheSameStream) {
 }
 
 TEST_P(EveryPolicy, SamplesABatchAsItSamplesOneByOne) {
-  const auto single = rollouts(4);
-  if (policy_->rounds(0) != 1 || policy_->rounds(1) != 1) GTEST_SKIP() << "one round only";
-  std::vector<Rollout> batch(single.size());
-  std::vector<Stream> streams;
-  std::vector<Draw> draws;
-  for (std::size_t s = 0; s < batch.size(); ++s) {
-    batch[s].update = single[s].update;
-    batch[s].problem = single[s].problem;
-    batch[s].sample = single[s].sample;
-    streams.emplace_back(
-        StreamKey{.seed = 5, .purpose = Purpose::sample_placement, .update = 1, .index = single[s].sample});
+  // 20 samples of each of two problems in a batch: Placeto's network takes 16 of one problem at once.
+  perturb();
+  const auto single = rollouts(20);
+  std::vector<std::vector<Rollout>> batch;  // a sample each
+  for (const Rollout& one : single) {
+    if (one.round == 0) batch.emplace_back();
+    Rollout& rollout = batch.back().emplace_back();
+    rollout.update = one.update;
+    rollout.problem = one.problem;
+    rollout.sample = one.sample;
+    rollout.round = one.round;
   }
-  for (std::size_t s = 0; s < batch.size(); ++s) draws.push_back({&streams[s], {&batch[s], 1}});
-  policy_->sample(draws);
-  for (std::size_t s = 0; s < batch.size(); ++s) EXPECT_EQ(batch[s].actions, single[s].actions);
+  std::vector<Stream> streams;
+  for (std::uint32_t s = 0; s < batch.size(); ++s) streams.push_back(stream_of(1, s));
+  const std::size_t rounds = std::max(policy_->rounds(0), policy_->rounds(1));
+  for (std::size_t r = 0; r < rounds; ++r) {
+    std::vector<Draw> draws;
+    for (std::size_t s = 0; s < batch.size(); ++s)
+      if (r < batch[s].size()) draws.push_back({&streams[s], std::span(batch[s]).first(r + 1)});
+    policy_->sample(draws);
+    for (const Draw& draw : draws) leave_starts(draw.rounds.back());
+  }
+  std::size_t at = 0;
+  for (const std::vector<Rollout>& sample : batch)
+    for (const Rollout& rollout : sample) {
+      EXPECT_EQ(rollout.actions, single[at].actions);
+      EXPECT_EQ(rollout.observation, single[at].observation);
+      EXPECT_EQ(rollout.placement, single[at].placement);
+      ++at;
+    }
+  EXPECT_EQ(at, single.size());
 }
 
 TEST_P(EveryPolicy, LogProbabilitiesAreTheSamplingFrequencies) {
   perturb(0.3);
-  constexpr std::size_t count = 20000;
+  const std::size_t count = trial().draws;
   const auto list = rollouts(count);
   LogProbabilities log;
   policy_->forward(list, log);
   ASSERT_EQ(log.begin.size(), list.size() + 1);
-  std::map<std::pair<std::uint32_t, std::vector<std::uint8_t>>, std::pair<std::size_t, double>> seen;
+  // What a sample is drawn from: its problem, and what a first round that decides nothing has begun it with.
+  using Start = std::pair<std::uint32_t, std::vector<float>>;
+  std::map<std::pair<Start, std::vector<std::uint8_t>>, std::pair<std::size_t, double>> seen;
+  std::map<Start, std::size_t> drawn;
   std::map<std::uint32_t, double> mean_log, mean_entropy;
+  Start start;
   std::vector<std::uint8_t> actions;  // of all rounds of a sample
   double total = 0;
   for (std::size_t s = 0; s < list.size(); ++s) {
     if (list[s].round == 0) {
+      start = {list[s].problem, list[s].actions.empty() ? list[s].observation : std::vector<float>()};
+      ++drawn[start];
       actions.clear();
       total = 0;
     }
     actions.insert(actions.end(), list[s].actions.begin(), list[s].actions.end());
     for (const double value : log.of(s)) total += value;
-    mean_entropy[list[s].problem] += log.entropy[s] / count;
+    mean_entropy[list[s].problem] += log.entropy[s] / static_cast<double>(count);
     if (s + 1 < list.size() && list[s + 1].round != 0) continue;
-    auto& entry_of = seen[{list[s].problem, actions}];
+    auto& entry_of = seen[{start, actions}];
     ++entry_of.first;
     entry_of.second = total;
-    mean_log[list[s].problem] += total / count;
+    mean_log[list[s].problem] += total / static_cast<double>(count);
   }
-  std::map<std::uint32_t, double> mass;
+  std::map<Start, double> mass;
   for (const auto& [key, value] : seen) {
     const double p = std::exp(value.second);
     mass[key.first] += p;
     // 5 sigma of a binomial count, and 1 for the rarest.
-    EXPECT_NEAR(static_cast<double>(value.first), p * count, 5 * std::sqrt(p * count) + 1);
+    const double expected = p * static_cast<double>(drawn[key.first]);
+    EXPECT_NEAR(static_cast<double>(value.first), expected, 5 * std::sqrt(expected) + 1);
   }
-  for (const auto& [problem, sum] : mass) {
-    EXPECT_LE(sum, 1 + 1e-6) << "problem " << problem;
-    EXPECT_GE(sum, 0.99) << "problem " << problem;
+  for (const auto& [from, sum] : mass) {
+    EXPECT_LE(sum, 1 + 1e-6) << "problem " << from.first;
+    EXPECT_GE(sum, 0.99) << "problem " << from.first;
   }
   // The entropy is the mean of -log p.
   for (const auto& [problem, entropy] : mean_entropy) EXPECT_NEAR(entropy, -mean_log[problem], 0.05) << problem;
@@ -334,16 +385,12 @@ TEST_P(EveryPolicy, EchoesEveryOptionAndRefusesUnknownOnes) {
   for (const OptionInfo& option : entry().options()) EXPECT_TRUE(echo.contains(option.name)) << option.name;
   ConfigTable wrong;
   wrong.set("no_such_option", {std::int64_t{1}, "here"});
-  EXPECT_THROW(make_policy(entry().name, wrong, trial_->list, 1), InputError);
+  EXPECT_THROW(make_policy(entry().name, wrong, list_, 1), InputError);
   EXPECT_THROW(entry().resolve(wrong), InputError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy, ::testing::Range<std::size_t>(0, policies().size()),
-                         [](const auto& parameter) {
-                           std::string name = policies()[parameter.param].name;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy, ::testing::Range<std::size_t>(0, std::size(trials)),
+                         [](const auto& parameter) { return std::string(trials[parameter.param].name); });
 
 }  // namespace
 }  // namespace emplace

@@ -1,0 +1,144 @@
+// Placeto's policy: how its episodes begin, go on and end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "emplace/base/error.hpp"
+#include "emplace/policy/policy.hpp"
+#include "problem/tiny.hpp"
+
+namespace emplace {
+namespace {
+
+using namespace testing;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Made {
+  Made(Problem of, const std::string& options, GroupingKind kind = GroupingKind::op)
+      : problem(std::move(of)),
+        list{{&problem, make_grouping(problem, kind)}},
+        policy(make_policy(
+            "placeto", ConfigTable::parse_toml("size = \"small\"\nmessage_rounds = 1\n" + options, "test"), list, 1)) {}
+
+  // All rounds of a sample; `starts` are those of every placement on the way.
+  std::vector<Rollout> episode(std::uint32_t sample, const std::vector<Ticks>& starts = {},
+                               const Placement* best = nullptr) {
+    Stream stream({.seed = 5, .purpose = Purpose::sample_placement, .update = 1, .index = sample});
+    std::vector<Rollout> rounds(policy->rounds(0));
+    for (std::uint32_t r = 0; r < rounds.size(); ++r) {
+      rounds[r].sample = sample;
+      rounds[r].round = r;
+      const Draw draw{&stream, std::span(rounds).first(r + 1), false, best};
+      policy->sample({&draw, 1});
+      rounds[r].starts = starts;
+    }
+    return rounds;
+  }
+
+  Problem problem;
+  std::vector<PolicyProblem> list;
+  std::unique_ptr<Policy> policy;
+};
+
+// The third op cannot run on device 0.
+Problem three_ops() {
+  return tiny(plain_devices(3), {{"a", {1, 1, 1}}, {"b", {1, 1, 1}}, {"c", {no, 1, 1}}}, {{0, 1}, {1, 2}}, 1);
+}
+
+// How 20 episodes begin.
+std::set<std::vector<std::uint8_t>> beginnings(Made& made) {
+  std::set<std::vector<std::uint8_t>> all;
+  for (std::uint32_t sample = 0; sample < 20; ++sample) {
+    const Rollout first = made.episode(sample).front();
+    check_placement(made.problem, first.placement);
+    EXPECT_NE(first.placement.device[2], 0) << "c cannot run there";
+    EXPECT_THAT(first.actions, IsEmpty());
+    all.insert(first.placement.device);
+  }
+  return all;
+}
+
+TEST(Placeto, BeginsEveryEpisodeWithOneRandomPlacementUnlessItIsToldOtherwise) {
+  Made once(three_ops(), ""), each(three_ops(), "initial = \"random-each\"");
+  EXPECT_EQ(beginnings(once).size(), 1U);
+  EXPECT_GT(beginnings(each).size(), 5U) << "20 draws of 18 placements";
+}
+
+TEST(Placeto, BeginsOnFirstDevicesAndShowsThemOrNone) {
+  Made first(three_ops(), "initial = \"first\""), none(three_ops(), "initial = \"none\"");
+  EXPECT_THAT(beginnings(first), ElementsAre(ElementsAre(0, 0, 1)));
+  EXPECT_THAT(beginnings(none), ElementsAre(ElementsAre(0, 0, 1)));
+  EXPECT_THAT(first.episode(0).front().observation, ElementsAre(0.0F, 0.0F, 1.0F));
+  EXPECT_THAT(none.episode(0).front().observation, Each(255.0F)) << "on no device";
+}
+
+TEST(Placeto, BeginsWithTheBestSoFarOnceThereIsOne) {
+  Made made(three_ops(), "initial = \"best\"");
+  EXPECT_GT(beginnings(made).size(), 5U) << "none yet: each begins somewhere";
+  const Placement best{{2, 0, 1}, {}};
+  for (std::uint32_t sample = 0; sample < 5; ++sample)
+    EXPECT_THAT(made.episode(sample, {}, &best).front().placement.device, ElementsAre(2, 0, 1));
+}
+
+TEST(Placeto, PlacesOneUnitARoundAndEachUnitOnce) {
+  // {a, c} and {d, f} are units, so an order of 4 units; the random one is drawn once for all episodes.
+  const Problem problem = tiny(
+      plain_devices(2),
+      {{"a", {1, 1}, "g"}, {"b", {1, 1}}, {"c", {1, 1}, "g"}, {"d", {1, 1}, "h"}, {"e", {1, 1}}, {"f", {1, 1}, "h"}},
+      {{0, 1}, {2, 3}, {3, 4}}, 1);
+  for (const char* traversal : {"topo", "random"}) {
+    Made made(problem, std::string("traversal = \"") + traversal + "\"", GroupingKind::colocation);
+    const Grouping& units = made.list.front().grouping;
+    ASSERT_EQ(units.count(), 4U);
+    std::vector<std::set<std::size_t>> changed(5);  // by round, in any of 40 episodes
+    for (std::uint32_t sample = 0; sample < 40; ++sample) {
+      const std::vector<Rollout> rounds = made.episode(sample);
+      ASSERT_EQ(rounds.size(), 5U);
+      for (std::size_t r = 1; r < rounds.size(); ++r) {
+        ASSERT_EQ(rounds[r].actions.size(), 1U);
+        for (std::size_t op = 0; op < 6; ++op)
+          if (rounds[r].placement.device[op] != rounds[r - 1].placement.device[op]) {
+            changed[r].insert(units.unit_of_op[op]);
+            EXPECT_EQ(rounds[r].placement.device[op], rounds[r].actions.front());
+          }
+      }
+    }
+    std::vector<std::size_t> order;
+    for (std::size_t r = 1; r < 5; ++r) {
+      ASSERT_EQ(changed[r].size(), 1U) << traversal << ", round " << r;
+      order.push_back(*changed[r].begin());
+    }
+    if (std::string(traversal) == "topo")
+      EXPECT_THAT(order, ElementsAre(0, 1, 2, 3));
+    else
+      EXPECT_THAT(order, ::testing::AllOf(::testing::UnorderedElementsAre(0, 1, 2, 3),
+                                          ::testing::Not(ElementsAre(0, 1, 2, 3))));
+  }
+}
+
+TEST(Placeto, ReadsWhenUnitsStartedInThePlacementBefore) {
+  // Round 1 places the first of starts 0 6 9 11 16, round 4 the fourth: -11 -5 -2 0 5, the largest 11.
+  Made made(chain_5(2), "initial = \"first\"");
+  const std::vector<Rollout> rounds = made.episode(0, {0, 6 * ms, 9 * ms, 11 * ms, 16 * ms});
+  EXPECT_THAT(rounds[1].observation, ElementsAre(0.0F, 6.0F / 16, 9.0F / 16, 11.0F / 16, 1.0F));
+  EXPECT_THAT(rounds[4].observation, ElementsAre(-1.0F, -5.0F / 11, -2.0F / 11, 0.0F, 5.0F / 11));
+  EXPECT_THAT(made.episode(0)[4].observation, Each(0.0F)) << "not timed";
+}
+
+TEST(Placeto, RefusesMoreUnitsThanItCanKeepRelativesOf) {
+  std::vector<TinyOp> ops;
+  for (int i = 0; i < 4097; ++i) ops.push_back({std::to_string(i), {1, 1}});
+  try {
+    Made made(tiny(plain_devices(2), ops, {}), "");
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("at most 4096; 'tiny' has 4097 (give `groups`)"));
+  }
+}
+
+}  // namespace
+}  // namespace emplace
