@@ -11,6 +11,7 @@ namespace emplace {
 namespace {
 
 constexpr std::size_t most_groups = 256;  // a group is one byte
+constexpr double largest = 1e6;           // of what scales logits: beyond, a float may not hold them
 constexpr const char* place = "policy hierarchical";
 
 }  // namespace
@@ -50,14 +51,16 @@ void describe(HierarchicalOptions& o, OptionVisitor& visit) {
   visit("aligned", o.aligned,
         {.help =
              "The placer also reads its memory of the group that it places; the paper's has to find it by attention."});
-  visit("squash", o.squash,
-        {.min = 0, .above_min = true, .help = "C of the placer's logits C tanh(l / T): none is larger."});
-  visit("temperature", o.temperature, {.min = 0, .above_min = true, .help = "T of the placer's logits C tanh(l / T)."});
+  visit(
+      "squash", o.squash,
+      {.min = 0, .max = largest, .above_min = true, .help = "C of the placer's logits C tanh(l / T): none is larger."});
+  visit("temperature", o.temperature,
+        {.min = 1 / largest, .max = largest, .help = "T of the placer's logits C tanh(l / T)."});
   visit(
       "noise", o.noise,
       {.choices = {"uniform", "rms", "none"},
        .help = "Noise on all logits: uniform within noise_size, normal with noise_size times their root mean square."});
-  visit("noise_size", o.noise_size, {.min = 0, .help = "Size of the noise."});
+  visit("noise_size", o.noise_size, {.min = 0, .max = largest, .help = "Size of the noise."});
   visit("noise_updates", o.noise_updates, {.min = 0, .unit = "updates", .help = "Updates that have noise."});
 }
 
@@ -76,6 +79,8 @@ HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& o, const PolicyS
     throw InputError(place, "hidden is {}, wanted an even number: half of it reads each way", o.hidden);
   if (o.adjacency % 2 != 0)
     throw InputError(place, "adjacency is {}, wanted an even number: half of it are producers", o.adjacency);
+  if (mode_of(o) == GroupingMode::none && o.groups > 0)
+    throw InputError(place, "groups is {}, but with grouping = \"none\" the placer places units: wanted 0", o.groups);
   HierarchicalSizes sizes;
   sizes.types = setup.op_types.size();
   sizes.devices = common_device_count(setup.problems, "hierarchical");

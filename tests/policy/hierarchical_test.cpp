@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "../../src/policy/group_features.hpp"
@@ -11,51 +10,16 @@
 #include "emplace/base/error.hpp"
 #include "policy/enumerated.hpp"
 #include "policy/greedy.hpp"
+#include "policy/hierarchical_made.hpp"
 #include "problem/tiny.hpp"
 
 namespace emplace {
 namespace {
 
 using namespace testing;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-const std::string small =
-    "hidden = 4\ngrouper_hidden = 4\ntype_width = 2\nadjacency = 4\nshape_outputs = 1\nshape_dimensions = 2\n";
-const std::string quiet = small + "noise = \"none\"\n";
-
-struct Made {
-  Made(Problem of, const std::string& options, GroupingKind kind = GroupingKind::op)
-      : problem(std::move(of)),
-        list{{&problem, make_grouping(problem, kind)}},
-        policy(make_policy("hierarchical", ConfigTable::parse_toml(options, "test"), list, 1)) {}
-
-  void perturb(double size) {
-    Stream random{{.seed = 9}};
-    for (float& parameter : policy->parameters()) parameter += static_cast<float>(size * (2 * random.uniform() - 1));
-  }
-  // `key` names the draw, whose stream is not that of update and sample.
-  Rollout draw(std::uint64_t update, std::uint32_t sample, std::uint32_t key) {
-    Rollout rollout;
-    rollout.update = update;
-    rollout.sample = sample;
-    Stream stream{{.seed = 5, .purpose = Purpose::sample_placement, .update = 77, .index = key}};
-    const Draw one{&stream, {&rollout, 1}};
-    policy->sample({&one, 1});
-    return rollout;
-  }
-  double log_probability(const Rollout& rollout, std::size_t first_head = 0) {
-    LogProbabilities log;
-    policy->forward({&rollout, 1}, log);
-    double sum = 0;
-    for (const double value : log.of(0).subspan(first_head)) sum += value;
-    return sum;
-  }
-
-  Problem problem;
-  std::vector<PolicyProblem> list;
-  std::unique_ptr<Policy> policy;
-};
 
 std::string message_of(const std::vector<PolicyProblem>& list, const std::string& options) {
   try {
@@ -101,23 +65,29 @@ TEST(Hierarchical, CountsTheDrawOfACoLocationGroupOnce) {
 }
 
 TEST(Hierarchical, KeepsEveryDeviceWithinTheBoundsOfTheSquash) {
-  // |logit| < 5, so with two devices p <= 1 / (1 + e^-10) = 0.9999546 and >= 4.54e-5, however large the parameters.
-  Made made(chain_5(2), quiet + "groups = 3\n");
-  made.perturb(100);
-  double lowest = 1, highest = 0;
-  for (std::uint8_t device : {std::uint8_t{0}, std::uint8_t{1}}) {
-    Rollout rollout;
-    rollout.actions = {0, 1, 2, 0, 1, device, device, device};
-    LogProbabilities log;
-    made.policy->forward({&rollout, 1}, log);
-    for (std::size_t t = 5; t < 8; ++t) {
-      lowest = std::min(lowest, std::exp(log.value[t]));
-      highest = std::max(highest, std::exp(log.value[t]));
+  // |logit| <= 5, so 1 / (1 + (D - 1) e^10) <= p <= 1 / (1 + (D - 1) e^-10), however large the parameters: with two
+  // devices 4.54e-5 to 0.9999546, with three 2.27e-5 to 0.9999092.
+  const std::tuple<std::size_t, double, double> bounds[] = {{2, 4.5397e-5, 0.99995461}, {3, 2.2699e-5, 0.99990921}};
+  for (const auto& [devices, least, most] : bounds) {
+    const std::vector<double> times(devices, 1);
+    Made made(tiny(plain_devices(devices), {{"a", times}, {"b", times}, {"c", times}}, {{0, 1}, {1, 2}}, 1),
+              quiet + "groups = 3\n");
+    made.perturb(100);
+    double lowest = 1, highest = 0;
+    for (std::uint8_t device = 0; device < devices; ++device) {
+      Rollout rollout;
+      rollout.actions = {0, 1, 2, device, device, device};
+      LogProbabilities log;
+      made.policy->forward({&rollout, 1}, log);
+      for (std::size_t t = 3; t < 6; ++t) {
+        lowest = std::min(lowest, std::exp(log.value[t]));
+        highest = std::max(highest, std::exp(log.value[t]));
+      }
     }
+    EXPECT_LE(highest, most);
+    EXPECT_GE(lowest, least);
+    EXPECT_GT(highest, 0.999) << "the bound is nearly met, or this test tests nothing";
   }
-  EXPECT_LE(highest, 0.99995461);
-  EXPECT_GE(lowest, 4.5397e-5);
-  EXPECT_GT(highest, 0.9999) << "the bound is nearly met, or this test tests nothing";
 }
 
 TEST(Hierarchical, IsADistributionOverGroupingsAndPlacements) {
@@ -141,14 +111,8 @@ TEST(Hierarchical, HasTheGradientOfTheExpectedCostAndSoHasReinforceWithSharedGro
 
 TEST(Hierarchical, TakesRowChunksAsItTakesAllRows) {
   // 600 ops are three chunks: the same log-probabilities and gradient as from one matrix of all rows.
-  std::vector<TinyOp> ops;
-  std::vector<TinyEdge> edges;
-  for (std::size_t i = 0; i < 600; ++i) {
-    ops.push_back({"op" + std::to_string(i), {1, 1}});
-    if (i >= 7) edges.push_back({i - 7, i});
-  }
   const std::string chosen = quiet + "groups = 5\nposition_waves = 3\ngrouper_entropy = 0.5\n";
-  Made made(tiny(plain_devices(2), ops, edges, 1), chosen);
+  Made made(staggered_ops(600), chosen);
   made.perturb(0.3);
   const Rollout rollout = made.draw(1, 0, 0);
   LogProbabilities log;
@@ -202,56 +166,6 @@ TEST(Hierarchical, GivesAGroupThatNoDeviceCanRunTheFirstDeviceWithoutAChoice) {
   EXPECT_GT(together, 0U);
   EXPECT_LT(together, 64U);
 }
-
-class HierarchicalNoise : public ::testing::TestWithParam<const char*> {
- protected:
-  // How often draws that share (update, sample), and so grouping and noise, take which devices; with one of each.
-  static std::map<std::vector<std::uint8_t>, std::pair<double, Rollout>> frequencies(Made& made, std::uint64_t update) {
-    std::map<std::vector<std::uint8_t>, std::pair<double, Rollout>> seen;
-    constexpr std::uint32_t count = 20000;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const Rollout rollout = made.draw(update, 6, i);
-      auto& [frequency, first] = seen[rollout.actions];
-      if (frequency == 0) first = rollout;
-      frequency += 1.0 / count;
-    }
-    return seen;
-  }
-};
-
-TEST_P(HierarchicalNoise, GivesTheLogProbabilitiesOfTheNoisyLogits) {
-  const std::string options =
-      small + "groups = 2\nnoise_size = 2\nnoise_updates = 10\nnoise = \"" + GetParam() + "\"\n";
-  Made made(chain_5(2), options);
-  Made silent(chain_5(2), quiet + "groups = 2\n");
-  made.perturb(2);
-  silent.perturb(2);
-  for (const auto& [actions, drawn] : frequencies(made, 3)) {
-    const double p = std::exp(made.log_probability(drawn.second, 5));
-    EXPECT_NEAR(drawn.first, p, 5 * std::sqrt(p / 20000) + 1e-4);
-    EXPECT_GT(std::abs(made.log_probability(drawn.second) - silent.log_probability(drawn.second)), 1e-3);
-  }
-  // It ends after its updates.
-  const Rollout late = made.draw(11, 6, 0);
-  EXPECT_TRUE(late.observation.empty());
-  EXPECT_DOUBLE_EQ(made.log_probability(late), silent.log_probability(late));
-}
-
-TEST_P(HierarchicalNoise, KeepsItsSizeWhenParametersMoveOn) {
-  // Proximal steps ask for the old sample's log-probability under new parameters: the noise is still the drawn one.
-  Made made(chain_5(2), small + "groups = 2\nnoise_size = 2\nnoise = \"" + GetParam() + "\"\n");
-  made.perturb(0.5);
-  const Rollout rollout = made.draw(1, 0, 0);
-  const double before = made.log_probability(rollout);
-  made.perturb(1);
-  EXPECT_NE(made.log_probability(rollout), before);
-  Stream random{{.seed = 9}};
-  for (float& parameter : made.policy->parameters()) parameter -= static_cast<float>(2 * random.uniform() - 1);
-  EXPECT_NEAR(made.log_probability(rollout), before, 1e-4);
-}
-
-INSTANTIATE_TEST_SUITE_P(Kinds, HierarchicalNoise, ::testing::Values("uniform", "rms"),
-                         [](const auto& parameter) { return std::string(parameter.param); });
 
 TEST(Hierarchical, WithoutGroupingPlacesUnitsInTopologicalOrder) {
   const Problem p = tiny(plain_devices(2), {{"b", {1, 1}}, {"a", {1, 1}}}, {{1, 0}}, 1);
@@ -325,6 +239,10 @@ TEST(Hierarchical, RefusesWhatItsNetworksCannotTake) {
   EXPECT_THAT(message_of(sizes, quiet + "groups = 5\n"), HasSubstr("only 4 units"));
   EXPECT_THAT(message_of(sizes, quiet + "grouping = \"none\"\n"), HasSubstr("'tiny' has 5 and 'tiny' has 4"));
   EXPECT_THAT(message_of(devices, quiet), HasSubstr("'tiny' has 2 and 'tiny' has 3"));
+  EXPECT_THAT(message_of(one, quiet + "grouping = \"none\"\ngroups = 5\n"), HasSubstr("groups is 5, but"));
+  for (const char* name : {"noise_size", "squash", "temperature"})
+    EXPECT_THAT(message_of(one, small + name + " = 1e39\n"), AllOf(HasSubstr(name), HasSubstr("1e+39")));
+  EXPECT_THAT(message_of(one, small + "temperature = 1e-39\n"), AllOf(HasSubstr("temperature"), HasSubstr("1e-39")));
   EXPECT_THAT(message_of(one, "hidden = 5\n"), HasSubstr("even"));
   EXPECT_THAT(message_of(one, "adjacency = 5\n"), HasSubstr("even"));
 }

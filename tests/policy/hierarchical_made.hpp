@@ -1,0 +1,64 @@
+// The Hierarchical Planner's policy on one problem, with small networks, for tests.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emplace/policy/policy.hpp"
+#include "problem/tiny.hpp"
+
+namespace emplace::testing {
+
+inline const std::string small =
+    "hidden = 4\ngrouper_hidden = 4\ntype_width = 2\nadjacency = 4\nshape_outputs = 1\nshape_dimensions = 2\n";
+inline const std::string quiet = small + "noise = \"none\"\n";
+
+struct Made {
+  Made(Problem of, const std::string& options, GroupingKind kind = GroupingKind::op)
+      : problem(std::move(of)),
+        list{{&problem, make_grouping(problem, kind)}},
+        policy(make_policy("hierarchical", ConfigTable::parse_toml(options, "test"), list, 1)) {}
+
+  void perturb(double size) {
+    Stream random{{.seed = 9}};
+    for (float& parameter : policy->parameters()) parameter += static_cast<float>(size * (2 * random.uniform() - 1));
+  }
+  // `key` names the draw, whose stream is not that of update and sample.
+  static Stream stream(std::uint32_t key) {
+    return Stream({.seed = 5, .purpose = Purpose::sample_placement, .update = 77, .index = key});
+  }
+  Rollout draw(std::uint64_t update, std::uint32_t sample, std::uint32_t key) {
+    Rollout rollout;
+    rollout.update = update;
+    rollout.sample = sample;
+    Stream random = stream(key);
+    const Draw one{&random, {&rollout, 1}};
+    policy->sample({&one, 1});
+    return rollout;
+  }
+  double log_probability(const Rollout& rollout, std::size_t first_head = 0) {
+    LogProbabilities log;
+    policy->forward({&rollout, 1}, log);
+    double sum = 0;
+    for (const double value : log.of(0).subspan(first_head)) sum += value;
+    return sum;
+  }
+
+  Problem problem;
+  std::vector<PolicyProblem> list;
+  std::unique_ptr<Policy> policy;
+};
+
+// Each op feeds the seventh after it.
+inline Problem staggered_ops(std::size_t count) {
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t i = 0; i < count; ++i) {
+    ops.push_back({"op" + std::to_string(i), {1, 1}});
+    if (i >= 7) edges.push_back({i - 7, i});
+  }
+  return tiny(plain_devices(2), ops, edges, 1);
+}
+
+}  // namespace emplace::testing
