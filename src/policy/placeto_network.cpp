@@ -1,5 +1,7 @@
 #include "placeto_network.hpp"
 
+#include <numeric>
+
 #include "emplace/base/error.hpp"
 #include "op_features.hpp"
 
@@ -28,14 +30,16 @@ void itself_where_any(const Lists& lists, Lists& out) {
   }
 }
 
-void relatives(const Lists& lists, std::span<const std::uint32_t> current, Lists& out) {
-  out.begin.assign(1, 0);
-  out.items.clear();
+void relatives(const Lists& lists, std::span<const std::uint32_t> current, PlacetoPool& out) {
+  out.rows.clear();
+  out.lists.begin.assign(1, 0);
   const auto units = static_cast<std::uint32_t>(lists.rows());
   for (std::uint32_t b = 0; b < current.size(); ++b) {
-    for (const std::uint32_t other : lists[current[b]]) out.items.push_back(b * units + other);
-    out.begin.push_back(static_cast<std::uint32_t>(out.items.size()));
+    for (const std::uint32_t other : lists[current[b]]) out.rows.push_back(b * units + other);
+    out.lists.begin.push_back(static_cast<std::uint32_t>(out.rows.size()));
   }
+  out.lists.items.resize(out.rows.size());
+  std::iota(out.lists.items.begin(), out.lists.items.end(), 0u);
 }
 
 template <class T>
@@ -74,9 +78,11 @@ class Network {
     return y;
   }
 
-  nn::Var pool(const PlacetoParameters::Gather& by, nn::Var h, const Lists& set) {
-    const nn::Var each = fnn(by.before, h, nn::Activation::relu);
-    const nn::Var all = p_.shape().normalize ? nn::segment_mean(tape_, each, set) : nn::segment_sum(tape_, each, set);
+  // The three pools share no row, so together they work on each row once.
+  nn::Var pool(const PlacetoParameters::Gather& by, nn::Var h, const PlacetoPool& set) {
+    const nn::Var each = fnn(by.before, nn::gather_rows(tape_, h, set.rows), nn::Activation::relu);
+    const nn::Var all =
+        p_.shape().normalize ? nn::segment_mean(tape_, each, set.lists) : nn::segment_sum(tape_, each, set.lists);
     return fnn(by.after, all, nn::Activation::relu);
   }
 

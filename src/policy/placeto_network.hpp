@@ -21,12 +21,18 @@ struct PlacetoShape {
   std::size_t position_waves = 0;  // the classifier reads twice as many numbers more
 };
 
+// Rows that are pooled: `lists` has B rows, whose items are positions in `rows`, one after the other.
+struct PlacetoPool {
+  std::vector<std::uint32_t> rows;
+  Lists lists;
+};
+
 // B states of one graph under each other: row b U + u is unit u of state b.
 struct PlacetoBlock {
   std::size_t states = 0;
   Lists parents, children;                      // B U rows
   Lists itself_if_parents, itself_if_children;  // B U rows: the row itself, or nothing
-  Lists ancestors, descendants, rest;           // B rows: relatives of each state's current unit
+  PlacetoPool ancestors, descendants, rest;     // relatives of each state's current unit
   std::vector<std::uint32_t> current;           // B: its row
   std::vector<std::uint8_t> allowed;            // B x D
   std::vector<float> waves;                     // B x 2 position waves: where its current unit stands

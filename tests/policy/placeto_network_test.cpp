@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <tuple>
 
@@ -169,6 +170,15 @@ TEST(PlacetoNetwork, HasThePapersParameters) {
   EXPECT_EQ(count(8), 54842U);
   EXPECT_EQ(count(2, true), 4902U);
   EXPECT_EQ(placeto_features(2, true), 8U);
+
+  std::map<std::string, std::size_t> parts;
+  const PlacetoParameters two({placeto_features(2, false), 2});
+  for (const nn::ParameterLayout::Info& info : two.layout().infos())
+    parts[info.name.substr(0, info.name.find('.'))] += info.slice.size();
+  EXPECT_EQ(parts["node"], 168U);
+  EXPECT_EQ(parts["from_parents"] + parts["from_children"], 448U);
+  EXPECT_EQ(parts["ancestors"] + parts["descendants"] + parts["rest"], 2520U);
+  EXPECT_EQ(parts["classifier"], 12826U);
 }
 
 TEST(PlacetoNetwork, ComputesWhatTheSheetSays) {
@@ -305,6 +315,20 @@ TEST(PlacetoNetwork, DoesNotDependOnTheNumbersOfUnits) {
   }
 }
 
+TEST(PlacetoNetwork, TellsDevicesApartByName) {
+  // Two equal devices: the placement with both exchanged takes as long, but it is another state.
+  const Problem problem = fork_join(2);
+  const std::size_t d = placeto_features(2, false);
+  Fixture f(problem, {d, 2, 8}, {1});
+  const std::vector<float> no_times(4, 0.0F);
+  write_placeto_state(f.graph, 2, false, 1, std::vector<std::uint8_t>{0, 0, 1, 0}, no_times, f.states);
+  const std::vector<double> one = f.logits();
+  write_placeto_state(f.graph, 2, false, 1, std::vector<std::uint8_t>{1, 1, 0, 1}, no_times, f.states);
+  const std::vector<double> exchanged = f.logits();
+  EXPECT_GT(std::abs(exchanged[0] - one[0]), 1e-3) << "as it was";
+  EXPECT_GT(std::abs(exchanged[1] - one[0]), 1e-3) << "nor exchanged with it";
+}
+
 // ---- The graph and the state
 
 TEST(PlacetoGraph, PartsTheUnitsIntoRelativesOfEach) {
@@ -407,6 +431,27 @@ TEST(PlacetoState, HasOneCurrentUnitOneMoreDoneEachStepAndNoStartWhereThereAreNo
     EXPECT_EQ(state[graph.order[step] * d + 3], 1);
     EXPECT_EQ(devices, 0) << "units on no device show none";
   }
+}
+
+TEST(PlacetoState, HasStartsWithinOneOfTheCurrentUnits) {
+  EXPECT_TRUE(rc::check("starts in [-1, 1], 0 at the current unit, in the order of the times", [] {
+    const auto ops = *rc::gen::inRange<std::size_t>(1, 20);
+    const auto at = *rc::gen::container<std::vector<std::uint32_t>>(ops, rc::gen::inRange<std::uint32_t>(0, 1000));
+    const auto current = *rc::gen::inRange<std::uint32_t>(0, static_cast<std::uint32_t>(ops));
+    const Problem problem = random_graph(ops, 2, 1);  // unit u is op u
+    const std::vector<Ticks> starts(at.begin(), at.end());
+    std::vector<float> relative;
+    read_unit_starts(by_op(problem).grouping, starts, current, relative);
+    RC_ASSERT(relative.size() == ops);
+    RC_ASSERT(relative[current] == 0.0F);
+    float largest = 0;
+    for (std::size_t u = 0; u < ops; ++u) {
+      largest = std::max(largest, std::abs(relative[u]));
+      RC_ASSERT((relative[u] < 0) == (starts[u] < starts[current]));
+    }
+    const bool is_any_apart = std::ranges::any_of(starts, [&](Ticks start) { return start != starts[current]; });
+    RC_ASSERT(largest == (is_any_apart ? 1.0F : 0.0F));
+  }));
 }
 
 }  // namespace
