@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "../../src/learn/rewards.hpp"
 #include "learn/network_training.hpp"
 
 namespace emplace {
@@ -24,6 +26,32 @@ TEST(HierarchicalLearning, FindsTheOptimumOfTheToysWithAsManyGroupsAsOps) {
     }
 }
 
+// 3200 draws of 16 to 256 placements meet the optimum whatever is learned, so here the last ones and the likeliest
+// count. The paper's grouper cannot tell the ops of these toys apart; with what the tuned recipe adds it can.
+TEST(HierarchicalLearning, EndsNearTheOptimumOfTheToysWhereItTellsOpsApart) {
+  const std::string told = net + "position_waves = 4\ngrouper_gain = 5\ngrouper_entropy = 0.1\n" +
+                           "placements_per_grouping = 1\naligned = true\n";
+  const std::string compared =
+      "samples_per_update = 16\nlearning_rate = 0.01\nbaseline = \"leave-one-out\"\n"
+      "normalize = true\n";
+  struct Toy {
+    Problem problem;
+    double most;  // ms, on average over seeds: below what the best single device takes, where that is not the optimum
+  };
+  // Uniformly random placements take 30, 36, 57.21875 and 19.5 ms; the optima 20, 24, 40 and 14.
+  const Toy toys[] = {{chain_5(2), 23}, {chain_5(5), 24.5}, {two_chains(1), 45}, {fork_join(2), 15.5}};
+  for (const Toy& toy : toys) {
+    double last = 0, likeliest = 0;
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      NetworkTraining training(toy.problem, "hierarchical", told, compared, seed);
+      last += training.run(200, 20) / 3;
+      likeliest += 1e3 * to_seconds(training.greedy_makespan()) / 3;
+    }
+    EXPECT_LT(last, toy.most);
+    EXPECT_LT(likeliest, toy.most);
+  }
+}
+
 TEST(HierarchicalLearning, EndsOnTheBestSingleDeviceWithOneGroup) {
   const std::pair<Problem, Ticks> toys[] = {
       {chain_5(2), 24}, {chain_5(5), 24}, {two_chains(1), 80}, {fork_join(2), 22}};
@@ -39,9 +67,14 @@ TEST(HierarchicalLearning, EndsOnAPlacementThatFitsIntoMemory) {
   std::vector<Device> devices = plain_devices(2);
   for (Device& device : devices) device.memory = 10;
   const Problem problem = tiny(devices, {{"a", {5, 5}, "", 6}, {"b", {5, 5}, "", 6}}, {{0, 1}}, 3);
+  // R_fail: ten times the 10 ms of a single device.
+  const std::vector<PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
+  Rollout together;
+  together.outcome.why = Infeasible::memory;
+  EXPECT_DOUBLE_EQ(Rewards({}, list).of(together, 1).value(), -std::sqrt(0.1));
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     NetworkTraining training(problem, "hierarchical", net, learner, seed);
-    EXPECT_NEAR(training.run(400, 50), 13, 1e-9);
+    EXPECT_NEAR(training.run(400, 50), 13, 1e-9) << "what is feasible takes 13 ms, learned or not";
     EXPECT_GT(training.feasible_share, 0.9) << seed;
   }
 }

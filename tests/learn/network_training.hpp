@@ -26,10 +26,12 @@ struct NetworkTraining {
   // Mean step time of the feasible samples of the last `last` of so many updates, ms.
   double run(std::size_t updates, std::size_t last) {
     double sum = 0;
+    feasible_share = 0;
     for (std::size_t update = 1; update <= updates; ++update) {
       const UpdateReport report = trainer.step();
-      feasible_share = report.feasible_share;
-      if (update > updates - last) sum += 1e3 * report.mean_seconds;
+      if (update <= updates - last) continue;
+      sum += 1e3 * report.mean_seconds;
+      feasible_share += report.feasible_share / static_cast<double>(last);
     }
     return sum / static_cast<double>(last);
   }
@@ -45,7 +47,7 @@ struct NetworkTraining {
   std::unique_ptr<Learner> learner;
   std::unique_ptr<Evaluator> evaluator;
   Trainer trainer;
-  double feasible_share = 0;
+  double feasible_share = 0;  // of those last samples
 };
 
 }  // namespace emplace::testing
