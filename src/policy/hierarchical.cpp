@@ -3,12 +3,10 @@
 // of its own: the joint ratio of tens of thousands of groups would leave every clipping range at once.
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "categorical_draw.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/option_entry.hpp"
-#include "emplace/base/text.hpp"
 #include "hierarchical_grouper.hpp"
 #include "hierarchical_options.hpp"
 #include "hierarchical_placer.hpp"
@@ -32,7 +30,7 @@ class HierarchicalPolicy final : public NetworkPolicy {
     const ShapeSlots shapes{static_cast<std::size_t>(options.shape_outputs),
                             static_cast<std::size_t>(options.shape_dimensions)};
     for (const PolicyProblem& problem : setup.problems)
-      problems_.push_back({&problem.grouping, problem.problem->device_count(),
+      problems_.push_back({&problem.grouping,
                            unit_table(problem, setup.op_types, shapes, static_cast<std::size_t>(options.adjacency) / 2,
                                       static_cast<std::size_t>(options.position_waves))});
     use(network_.layout);
@@ -108,7 +106,6 @@ class HierarchicalPolicy final : public NetworkPolicy {
   using Part = RolloutPart<std::size_t>;
   struct Prepared {
     const Grouping* units;
-    std::size_t devices;
     UnitTable table;
   };
 

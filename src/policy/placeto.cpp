@@ -7,7 +7,6 @@
 #include "categorical_draw.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/option_entry.hpp"
-#include "emplace/base/text.hpp"
 #include "methods.hpp"
 #include "network_policy.hpp"
 #include "placeto_graph.hpp"
