@@ -32,8 +32,8 @@ class Placer {
   const nn::Categorical<float>& run(const GroupView& groups, std::span<const float> parameters,
                                     std::span<float> gradient, std::span<const Rollout> rollouts,
                                     std::span<const std::size_t> members);
-  // After run(): adds the gradient. `begin`: of each rollout's heads in `coefficients`, of which the last G are ours;
-  // `end`: begin of the next one's.
+  // After run(): adds the gradient. `begin`: of each rollout's heads in `coefficients`, of which the last G are ours,
+  // and after the last one the end.
   void backward(std::span<const Rollout> rollouts, std::span<const std::size_t> members,
                 std::span<const std::size_t> begin, std::span<const double> coefficients, double entropy_weight);
 

@@ -113,13 +113,19 @@ void fill_placeto_block(const PlacetoGraph& graph, const Grouping& grouping, std
   relatives(graph.rest, current, block.rest);
   block.current.clear();
   block.allowed.clear();
-  block.waves.resize(current.size() * 2 * position_waves);
+  block.waves.clear();
+  const std::size_t waves = 2 * position_waves;
+  if (block.waves_of_unit.empty()) {
+    block.waves_of_unit.resize(graph.count() * waves);
+    for (std::size_t unit = 0; unit < graph.count(); ++unit)
+      set_position_waves(unit, graph.count(), std::span(block.waves_of_unit).subspan(unit * waves, waves));
+  }
   for (std::size_t b = 0; b < current.size(); ++b) {
     block.current.push_back(static_cast<std::uint32_t>(b * graph.count() + current[b]));
     for (std::size_t d = 0; d < grouping.device_count(); ++d)
       block.allowed.push_back(grouping.allows(current[b], d) ? 1 : 0);
-    set_position_waves(current[b], graph.count(),
-                       std::span(block.waves).subspan(b * 2 * position_waves, 2 * position_waves));
+    const auto row = std::span(block.waves_of_unit).subspan(current[b] * waves, waves);
+    block.waves.insert(block.waves.end(), row.begin(), row.end());
   }
 }
 

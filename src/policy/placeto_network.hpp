@@ -36,9 +36,10 @@ struct PlacetoBlock {
   std::vector<std::uint32_t> current;           // B: its row
   std::vector<std::uint8_t> allowed;            // B x D
   std::vector<float> waves;                     // B x 2 position waves: where its current unit stands
+  std::vector<float> waves_of_unit;             // U x 2 position waves, filled once
 };
 
-// Fills `block` (its memory is used again) for states whose current units are given.
+// Fills `block` (its memory is used again, for the same graph) for states whose current units are given.
 void fill_placeto_block(const PlacetoGraph& graph, const Grouping& grouping, std::span<const std::uint32_t> current,
                         std::size_t position_waves, PlacetoBlock& block);
 

@@ -45,7 +45,7 @@ struct Draw {
 };
 
 // S rollouts, each with as many heads as it has factors of the placement's probability that a learner may clip or weigh
-// on its own: one a unit for Post, grouper and placer for the Hierarchical Planner, none for a round without a
+// on its own: one a unit for Post, one a unit and one a group for the Hierarchical Planner, none for a round without a
 // decision.
 struct LogProbabilities {
   std::vector<std::size_t> begin{0};  // S + 1: the heads of rollout s are value[begin[s]] .. value[begin[s + 1]]

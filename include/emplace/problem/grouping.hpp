@@ -27,7 +27,7 @@ namespace emplace {
 //
 // colocrl: colocation, and then each op whose outputs have exactly one distinct consuming op joined with that (ColocRL
 // sheet, section 2.1; control edges count); colocrl-group repeats the rule on the units until no unit has exactly one
-// distinct consuming unit. A join that would close a circle between units is left out.
+// distinct consuming unit. A join that would close a circle between units is left out. Rule 3 (by names) has no kind.
 enum class GroupingKind : std::uint8_t { op, colocation, chain, random, colocrl, colocrl_group };
 
 GroupingKind grouping_of(std::string_view name, const std::string& place);
