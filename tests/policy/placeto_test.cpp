@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "emplace/base/error.hpp"
@@ -127,6 +129,44 @@ TEST(Placeto, ReadsWhenUnitsStartedInThePlacementBefore) {
   EXPECT_THAT(rounds[1].observation, ElementsAre(0.0F, 6.0F / 16, 9.0F / 16, 11.0F / 16, 1.0F));
   EXPECT_THAT(rounds[4].observation, ElementsAre(-1.0F, -5.0F / 11, -2.0F / 11, 0.0F, 5.0F / 11));
   EXPECT_THAT(made.episode(0)[4].observation, Each(0.0F)) << "not timed";
+}
+
+TEST(Placeto, HasTheGradientOfABatchThatIsTheSumOfItsEpisodes) {
+  // 100 units: an episode is seven blocks of states, and the blocks of three together are cut elsewhere.
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t i = 0; i < 100; ++i) {
+    ops.push_back({std::to_string(i), {1, 2}});
+    if (i >= 3) edges.push_back({i - 3, i});
+  }
+  Made made(tiny(plain_devices(2), ops, edges, 1), "initial = \"random-each\"");
+  std::vector<Rollout> batch;
+  std::vector<double> coefficients;
+  std::vector<double> sum(made.policy->parameters().size(), 0.0);
+  LogProbabilities log;
+  const auto gradient = [&](std::span<const Rollout> rollouts, std::span<const double> weights) {
+    std::ranges::fill(made.policy->gradient(), 0.0F);
+    made.policy->backward(rollouts, weights, 0.1);
+    return std::vector<float>(made.policy->gradient().begin(), made.policy->gradient().end());
+  };
+  for (std::uint32_t sample = 0; sample < 3; ++sample) {
+    const std::vector<Rollout> episode = made.episode(sample);
+    std::vector<double> weights;
+    for (std::size_t i = 0; i < 100; ++i) weights.push_back(std::sin(static_cast<double>(100 * sample + i)));
+    made.policy->forward(episode, log);
+    made.episode(7);  // sampling in between changes nothing
+    const std::vector<float> alone = gradient(episode, weights);
+    EXPECT_EQ(gradient(episode, weights), alone) << "nor does asking again";
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += alone[i];
+    batch.insert(batch.end(), episode.begin(), episode.end());
+    coefficients.insert(coefficients.end(), weights.begin(), weights.end());
+  }
+  made.policy->forward(batch, log);
+  const std::vector<float> together = gradient(batch, coefficients);
+  double largest = 0;
+  for (const double g : sum) largest = std::max(largest, std::abs(g));
+  EXPECT_GT(largest, 0.1);
+  for (std::size_t i = 0; i < sum.size(); ++i) EXPECT_NEAR(together[i], sum[i], 1e-4 * largest) << i;
 }
 
 TEST(Placeto, RefusesMoreUnitsThanItCanKeepRelativesOf) {
