@@ -53,8 +53,11 @@ namespace {
 // d logits -= p (total + entropy_weight (log p + H)) of one row.
 template <class T>
 void seed_row(const Categorical<T>& rows, std::size_t r, double total, double entropy_weight, std::span<T> d) {
-  const auto offset = static_cast<T>(total + entropy_weight * (rows.entropy[r] - rows.log_normalizer[r]));
-  kernels<T>().softmax_backward(rows.scores.row(r).data(), rows.probability.row(r).data(), offset,
+  // log p = (score - shift) - (log normalizer - shift): both differences are small, however large the logits are.
+  const auto shift = static_cast<T>(rows.log_normalizer[r]);
+  const double rest = rows.log_normalizer[r] - static_cast<double>(shift);
+  const auto offset = static_cast<T>(total + entropy_weight * (rows.entropy[r] - rest));
+  kernels<T>().softmax_backward(rows.scores.row(r).data(), rows.probability.row(r).data(), shift, offset,
                                 static_cast<T>(entropy_weight), d.data(), d.size());
 }
 

@@ -56,8 +56,8 @@ struct Kernels {
   // p = e^(scores - largest), 0 where `allowed` (or null: all) is 0. Sums run in T in 64 bytes of lanes, then in
   // double.
   SoftmaxSums<T> (*softmax)(const T* scores, const std::uint8_t* allowed, T* p, std::size_t n);
-  // d -= p (offset + weight scores) where p is above 0.
-  void (*softmax_backward)(const T* scores, const T* p, T offset, T weight, T* d, std::size_t n);
+  // d -= p (offset + weight (scores - shift)) where p is above 0.
+  void (*softmax_backward)(const T* scores, const T* p, T shift, T offset, T weight, T* d, std::size_t n);
   // Row r of out (lists x columns) = the largest of the rows items[begin[r]] ... items[begin[r + 1] - 1] of x in each
   // column, or 0.
   void (*largest_rows)(const T* x, const std::uint32_t* begin, const std::uint32_t* items, std::size_t lists,

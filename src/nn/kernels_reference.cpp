@@ -61,9 +61,9 @@ SoftmaxSums<T> softmax(const T* scores, const std::uint8_t* allowed, T* p, std::
 }
 
 template <class T>
-void softmax_backward(const T* scores, const T* p, T offset, T weight, T* d, std::size_t n) {
+void softmax_backward(const T* scores, const T* p, T shift, T offset, T weight, T* d, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i)
-    if (p[i] > 0) d[i] -= p[i] * (offset + weight * scores[i]);
+    if (p[i] > 0) d[i] -= p[i] * (offset + weight * (scores[i] - shift));
 }
 
 template <class T>

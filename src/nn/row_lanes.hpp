@@ -32,11 +32,11 @@ SoftmaxSums<T> softmax(const T* scores, const std::uint8_t* allowed, T* p, std::
 }
 
 template <class T>
-void softmax_backward(const T* scores, const T* p, T offset, T weight, T* d, std::size_t n) {
+void softmax_backward(const T* scores, const T* p, T shift, T offset, T weight, T* d, std::size_t n) {
   const Lanes<T> zero = {};
   over<T>(n, [=](auto part, std::size_t i) {
     const Lanes<T> probability = load(part, p + i);
-    const Lanes<T> change = probability * fma(all(weight), load(part, scores + i), all(offset));
+    const Lanes<T> change = probability * fma(all(weight), load(part, scores + i) - shift, all(offset));
     store(part, d + i, load(part, d + i) - (probability > zero ? change : zero));
   });
 }

@@ -133,6 +133,35 @@ TEST(Seed, InFloatAgreesWithDouble) {
   }
 }
 
+TEST(Seed, OfLargeLogitsIsThatOfTheSameLogitsMovedToZero) {
+  // 1e6 + k is exact in float, so that probabilities and gradients are those of the logits k.
+  const Objective objective;
+  std::vector<float> small(20), large(20);
+  for (std::size_t i = 0; i < small.size(); ++i) {
+    small[i] = static_cast<float>(i * 7 % 4);
+    large[i] = 1e6F + small[i];
+  }
+  for (const bool folded : {false, true}) {
+    const auto there = objective.gradient<float>(large, folded);
+    const auto here = objective.gradient<float>(small, folded);
+    for (std::size_t i = 0; i < small.size(); ++i) EXPECT_NEAR(there[i], here[i], 1e-6) << i;
+  }
+}
+
+TEST(Seed, OfAnActionThatIsCertainIsZeroHoweverLargeItsLogit) {
+  // p = (1, 0), H = 0: d = coefficient (1 - p) - weight p (log p + H) = 0.
+  const std::vector<float> values = {1e30F, -1e30F};
+  std::vector<float> gradient(2);
+  Tape<float> tape;
+  tape.begin(values, gradient);
+  const auto rows = categorical(tape, tape.parameter({0, 1, 2}), {});
+  const std::uint8_t action = 0;
+  const double one = 1;
+  seed<float>(tape, rows, {&action, 1}, {&one, 1}, 0.3);
+  tape.backward();
+  EXPECT_EQ(gradient, (std::vector<float>{0, 0}));
+}
+
 TEST(Seed, RefusesAForbiddenAction) {
   Objective objective;
   objective.action[2] = 3;
