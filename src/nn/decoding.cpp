@@ -19,6 +19,8 @@ LinearStep<T>::LinearStep(Tape<T>& tape, Matrix<const T> weight, Matrix<const T>
 
 template <class T>
 void LinearStep<T>::operator()(Matrix<const T> x, Matrix<T> y) const {
+  const Shape shapes[] = {x.shape(), y.shape(), weight_.shape()};
+  if (x.shape() != Shape{y.rows, weight_.rows} || y.columns != weight_.columns) wrong_shapes("LinearStep", shapes);
   if (bias_.size() > 0)
     for (std::size_t r = 0; r < y.rows; ++r) std::ranges::copy(bias_.all(), y.row(r).begin());
   multiply<T>(x, Packed<T>{packed_, weight_.rows, weight_.columns}, y, bias_.size() > 0 ? Into::add : Into::overwrite);

@@ -85,6 +85,12 @@ TEST(Decoding, RefusesShapesThatDoNotFit) {
   EXPECT_THROW(LstmStep<double>(tape, {values.data(), 2, 12}, {}, {}, 1), BugError);
   EXPECT_THROW(LstmStep<double>(tape, weight, {}, {}, 1)(keys, {out.data(), 1, 3}, {out.data(), 1, 3}), BugError);
   EXPECT_THROW(LinearStep<double>(tape, weight, {values.data(), 1, 5}, Activation::none), BugError);
+  // Refused before the bias is copied: a result of 1 x 12 is wanted.
+  std::vector<double> kept = out;
+  EXPECT_THROW(LinearStep<double>(tape, weight, {values.data(), 1, 12}, Activation::none)({values.data(), 1, 5},
+                                                                                          {out.data(), 1, 3}),
+               BugError);
+  EXPECT_EQ(out, kept);
   EXPECT_THROW(AttentionStep<double>(tape, keys, memory, {values.data(), 3, 1}, 1), BugError);
 }
 
