@@ -69,7 +69,7 @@ Var Tape<T>::apply(Op<T>& op, std::span<const Var> inputs) {
   inputs_.clear();
   shapes_.clear();
   for (const Var var : inputs) {
-    inputs_.push_back(var.is_none() ? Matrix<const T>{} : value(var));
+    inputs_.push_back(input(var));
     shapes_.push_back(inputs_.back().shape());
     node.wants_gradient = node.wants_gradient || wants_gradient(var);
   }
@@ -82,34 +82,52 @@ Var Tape<T>::apply(Op<T>& op, std::span<const Var> inputs) {
 
 template <class T>
 Var Tape<T>::rows(Var var, std::size_t begin, std::size_t count) {
-  const Node& whole = nodes_[var.id];
+  const Node& whole = at(var);
   EMPLACE_CHECK(begin <= whole.value.rows && count <= whole.value.rows - begin, "rows [{}, {}) of {}", begin,
                 begin + count, whole.value.rows);
-  Node node;
-  node.value = whole.value.middle(begin, count);
-  node.owner = whole.owner.is_none() ? var : whole.owner;
-  node.offset = whole.offset + begin * whole.value.columns;
-  node.wants_gradient = whole.wants_gradient;
-  return add(node);
+  Node part;
+  part.value = whole.value.middle(begin, count);
+  part.owner = whole.owner.is_none() ? var : whole.owner;
+  part.offset = whole.offset + begin * whole.value.columns;
+  part.wants_gradient = whole.wants_gradient;
+  return add(part);
+}
+
+template <class T>
+auto Tape<T>::at(Var var) const -> const Node& {
+  EMPLACE_CHECK(var.id < nodes_.size(), "a value that is not on the tape");
+  return nodes_[var.id];
 }
 
 template <class T>
 Matrix<const T> Tape<T>::value(Var var) const {
-  EMPLACE_CHECK(var.id < nodes_.size(), "a value that is not on the tape");
-  return nodes_[var.id].value;
+  return at(var).value;
+}
+
+template <class T>
+Matrix<const T> Tape<T>::input(Var var) const {
+  Matrix<const T> seen = var.is_none() ? Matrix<const T>{} : value(var);
+  if (seen.size() == 0) seen.data = nullptr;
+  return seen;
+}
+
+template <class T>
+Matrix<T> Tape<T>::d_input(Var var) {
+  if (!wants_gradient(var) || value(var).size() == 0) return {};
+  return gradient(var);
 }
 
 template <class T>
 Matrix<T> Tape<T>::gradient(Var var) {
   EMPLACE_CHECK(wants_gradient(var), "the gradient of a value that depends on nothing that wants one");
-  const Node& node = nodes_[var.id];
-  Node& owner = nodes_[node.owner.is_none() ? var.id : node.owner.id];
+  const Node& part = at(var);
+  Node& owner = nodes_[part.owner.is_none() ? var.id : part.owner.id];
   if (owner.gradient == nullptr) {
     const Matrix<T> zeros_matrix = matrix(owner.value.rows, owner.value.columns);
     std::ranges::fill(zeros_matrix.all(), T{0});
     owner.gradient = zeros_matrix.data;
   }
-  return {owner.gradient + node.offset, node.value.rows, node.value.columns};
+  return {owner.gradient + part.offset, part.value.rows, part.value.columns};
 }
 
 template <class T>
@@ -117,16 +135,17 @@ void Tape<T>::backward() {
   EMPLACE_CHECK(!done_, "backward() twice in one step");
   done_ = true;
   for (std::size_t id = nodes_.size(); id-- > 0;) {
-    const Node& node = nodes_[id];
-    if (node.op == nullptr || node.gradient == nullptr) continue;
+    const Node& result = nodes_[id];
+    if (result.op == nullptr || result.gradient == nullptr) continue;
     inputs_.clear();
     d_inputs_.clear();
-    for (const Var var : node.inputs) {
-      inputs_.push_back(var.is_none() ? Matrix<const T>{} : value(var));
-      d_inputs_.push_back(wants_gradient(var) ? gradient(var) : Matrix<T>{});
+    for (const Var var : result.inputs) {
+      inputs_.push_back(input(var));
+      d_inputs_.push_back(d_input(var));
     }
     const Arena::Mark mark = arena_.mark();
-    node.op->backward(*this, inputs_, node.value, {node.gradient, node.value.rows, node.value.columns}, d_inputs_);
+    result.op->backward(*this, inputs_, result.value, {result.gradient, result.value.rows, result.value.columns},
+                        d_inputs_);
     arena_.release(mark);
   }
 }

@@ -13,13 +13,8 @@ using nn::Var;
 namespace {
 
 template <class T>
-Var parameter(Tape<T>& tape, const nn::Slice& slice) {
-  return slice.size() == 0 ? Var{} : tape.parameter(slice);
-}
-
-template <class T>
 Matrix<const T> value(Tape<T>& tape, const nn::Slice& slice) {
-  return slice.size() == 0 ? Matrix<const T>{} : tape.value(tape.parameter(slice));
+  return tape.value(tape.parameter(slice));
 }
 
 }  // namespace
@@ -38,8 +33,8 @@ Var decoder_states(Tape<T>& tape, const AttentionalDecoder& decoder, const Decod
     vars.input = nn::concat_columns<T>(tape, both);
   }
   vars.weight = tape.parameter(decoder.weight);
-  vars.bias = parameter(tape, decoder.bias);
-  vars.forget_bias = parameter(tape, decoder.forget_bias);
+  vars.bias = tape.parameter(decoder.bias);
+  vars.forget_bias = tape.parameter(decoder.forget_bias);
   vars.hidden = nn::gather_rows<T>(tape, memory.last_hidden, first_row);
   vars.cell = nn::gather_rows<T>(tape, memory.last_cell, first_row);
   const Var states = lstm(tape, vars, {.batch = batch}).hidden;

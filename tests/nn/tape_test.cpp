@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "emplace/base/error.hpp"
 #include "nn/gradient_check.hpp"
 
@@ -69,6 +71,46 @@ TEST(Tape, RefusesParametersBeyondTheValues) {
   EXPECT_NO_THROW(tape.parameter({3, 1, 3}));
   EXPECT_THROW(tape.parameter({3, 2, 2}), BugError);
   EXPECT_THROW(tape.parameter({7, 0, 0}), BugError);
+}
+
+TEST(Tape, RefusesValuesThatAreNotOnIt) {
+  const std::vector<double> values(6);
+  Tape<double> tape;
+  tape.begin(values, {});
+  tape.parameter({0, 1, 3});
+  const Var later = tape.parameter({3, 1, 3});
+  tape.begin(values, {});
+  EXPECT_THROW(tape.rows({}, 0, 1), BugError);
+  EXPECT_THROW(tape.rows(later, 0, 1), BugError);
+  EXPECT_THROW(std::ignore = tape.value(later), BugError);
+  EXPECT_THROW(std::ignore = tape.wants_gradient(later), BugError);
+  EXPECT_THROW(scale(tape, later, 2.0), BugError);
+}
+
+TEST(Tape, TakesAParameterWithoutElementsForNone) {
+  // Behind the gradients of the weights stand those of the last parameter: an empty bias must not reach them.
+  const std::vector<double> values = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  std::vector<double> gradient(values.size());
+  Tape<double> tape;
+  tape.begin(values, gradient);
+  const Var x = tape.parameter({0, 1, 2}), weight = tape.parameter({2, 2, 2});
+  const Var y = linear(tape, x, weight, tape.parameter({6, 0, 0}), Activation::none);
+  EXPECT_THAT(tape.value(y).all(), ElementsAre(1 * 3 + 2 * 5, 1 * 4 + 2 * 6));
+  std::ranges::fill(tape.gradient(y).all(), 1.0);
+  tape.backward();
+  EXPECT_THAT(gradient, ElementsAre(7, 11, 1, 1, 2, 2, 0, 0, 0));
+
+  const std::vector<double> large(40, 0.1);
+  std::vector<double> of_none(large.size()), of_empty(large.size());
+  for (auto* slopes : {&of_none, &of_empty}) {
+    tape.begin(large, *slopes);
+    const Var empty = slopes == &of_none ? Var{} : tape.parameter({20, 0, 0});
+    const LstmVars vars{tape.parameter({0, 2, 2}), tape.parameter({4, 4, 8}), empty, empty, empty, empty};
+    std::ranges::fill(tape.gradient(lstm(tape, vars, {.batch = 1}).hidden).all(), 1.0);
+    tape.backward();
+  }
+  EXPECT_EQ(of_none, of_empty);
+  EXPECT_NE(of_none, std::vector<double>(large.size()));
 }
 
 TEST(Arena, GivesAlignedPiecesThatDoNotOverlap) {

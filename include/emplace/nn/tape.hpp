@@ -1,6 +1,6 @@
 // A reverse-mode tape with matrix-sized nodes. A step begins, ops are applied (each computes at once), gradients of
 // some results are seeded, and backward() adds the gradients of all parameters to one flat vector. Memory is an arena
-// that is kept: after the first step of a shape nothing is allocated.
+// that is kept: after the second step of a shape nothing is allocated (that joins the pieces of the first).
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,8 @@ template <class T>
 class Tape;
 
 // An op is four small answers. It lives in the tape's arena (its destructor is not called) and may keep what its
-// backward() needs there. T is float or double. An optional input that is none has 0 x 0 values at null.
+// backward() needs there. T is float or double. An input without elements is at null, and an optional one that is none
+// is 0 x 0.
 template <class T>
 class Op {
  public:
@@ -59,8 +60,8 @@ class Op {
   // The shape of the result, from those of the inputs; wrong_shapes() where they do not fit.
   [[nodiscard]] virtual Shape shape(std::span<const Shape> inputs) const = 0;
   virtual void forward(Tape<T>& tape, std::span<const Matrix<const T>> inputs, Matrix<T> result) = 0;
-  // Adds to d_inputs[i] what `d_result` means for input i; d_inputs[i].data is null where nobody wants to know. Memory
-  // of the tape taken here is given back afterwards.
+  // Adds to d_inputs[i] what `d_result` means for input i; d_inputs[i].data is null where nobody wants to know, and
+  // where there is nothing to know. Memory of the tape taken here is given back afterwards.
   virtual void backward(Tape<T>& tape, std::span<const Matrix<const T>> inputs, Matrix<const T> result,
                         Matrix<const T> d_result, std::span<const Matrix<T>> d_inputs) const = 0;
 
@@ -94,7 +95,7 @@ class Tape {
   // The gradient of the objective by this value, zeros at first: seeds are added here before backward(), and results
   // are read here after it. A bug where the value depends on nothing that wants a gradient.
   Matrix<T> gradient(Var var);
-  [[nodiscard]] bool wants_gradient(Var var) const { return !var.is_none() && nodes_[var.id].wants_gradient; }
+  [[nodiscard]] bool wants_gradient(Var var) const { return !var.is_none() && at(var).wants_gradient; }
   // From the seeds to everything that they depend on, in reverse order of application. Once a step.
   void backward();
 
@@ -109,8 +110,6 @@ class Tape {
   O& make(Args&&... args) {
     return *new (bytes(sizeof(O), alignof(O))) O(std::forward<Args>(args)...);
   }
-  // Bytes of arena in use.
-  [[nodiscard]] std::size_t used_bytes() const { return arena_.used(); }
 
  private:
   struct Node {
@@ -124,6 +123,11 @@ class Tape {
   };
 
   Var add(const Node& node);
+  // A bug where the value is none, or of another step that had more.
+  const Node& at(Var var) const;
+  // As an op sees them.
+  Matrix<const T> input(Var var) const;
+  Matrix<T> d_input(Var var);
 
   Arena arena_;
   std::vector<Node> nodes_;
