@@ -3,7 +3,9 @@
 // read and written per second, with the speed of copying as many.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <string>
@@ -217,9 +219,17 @@ void add_all() {
 int main(int argc, char** argv) {
   using namespace emplace::nn;
   // NN_KERNELS=reference (Eigen), plain, avx2 or avx512: another set than the fastest.
-  if (const char* wanted = std::getenv("NN_KERNELS"))
-    for (const KernelSet set : kernel_sets())
-      if (name_of(set) == wanted) use_kernel_set(set);
+  if (const char* wanted = std::getenv("NN_KERNELS")) {
+    const std::vector<KernelSet> sets = kernel_sets();
+    const auto set = std::ranges::find(sets, wanted, name_of);
+    if (set == sets.end()) {
+      std::string names;
+      for (const KernelSet each : sets) names += " " + std::string(name_of(each));
+      std::fprintf(stderr, "NN_KERNELS is %s; this machine has%s\n", wanted, names.c_str());
+      return 2;
+    }
+    use_kernel_set(*set);
+  }
   benchmark::AddCustomContext("kernels", std::string(name_of(kernel_set())));
   add_all();
   return emplace::run_benchmarks(argc, argv, "ms_per_step");

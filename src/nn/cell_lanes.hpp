@@ -1,5 +1,5 @@
-// Functions of every element, the LSTM's cell and Adam's step for one instruction set (see lanes.hpp). The formulas are
-// in lstm_cell.hpp and optimizer.hpp.
+// Functions of every element and the LSTM's cell for one instruction set (see lanes.hpp). The formulas are in
+// lstm_cell.hpp.
 #pragma once
 
 #include "kernels.hpp"

@@ -17,9 +17,11 @@ enum FeedingInput : std::size_t { query_weight = lstm_input_count, keys, memory,
 
 // The formulas are in recurrent.hpp. The result is the fed state s_t = [context_t, h_t], T B x (E + H), and
 // z_t = x_t W_x + s_{t-1} W_s + b, so that the two recurrent products are one.
-//   backward, from the last step:  ds_t = d_result_t + dz_{t+1} W_s^T = [dcontext_t, dh_t];  da_t = dcontext_t
-//   memory^T; du_t, dquery_t as in attention;  dh_t += dquery_t W_q^T;  dz_t as in lstm_cell.hpp over all steps:
-//   dmemory += A^T dContext;  dW_q += H^T dQuery;  dW_s += S_before^T dZ;  the rest as in lstm
+//   backward, from the last step:
+//     ds_t = d_result_t + dz_{t+1} W_s^T = [dcontext_t, dh_t];  da_t = dcontext_t memory^T
+//     du_t, dquery_t as in attention;  dh_t += dquery_t W_q^T;  dz_t as in lstm_cell.hpp
+//   over all steps:
+//     dmemory += A^T dContext;  dW_q += H^T dQuery;  dW_s += S_before^T dZ;  the rest as in lstm
 template <class T>
 class FeedingDecoder final : public Op<T> {
  public:

@@ -1,4 +1,4 @@
-// The inner loops compiled for one instruction set. The flags are in CMakeLists.txt.
+// The inner loops compiled for one instruction set. The flags are in cmake/folders.cmake.
 #include "kernel_table.hpp"
 
 namespace emplace::nn {

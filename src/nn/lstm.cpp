@@ -13,8 +13,10 @@ namespace emplace::nn {
 namespace {
 
 // The formulas are in recurrent.hpp. The result has T B rows of h and below them B rows of the last c.
-//   backward, from the last step read: dz_t as in lstm_cell.hpp with dh_t = d_result_t + dz_{t+1} W_h^T;  dW_x += X^T
-//   dZ; dW_h += H_before^T dZ;  db += column sums of dZ;  dbeta += sum of dZ_f;  dX += dZ W_x^T
+//   backward, from the last step read:
+//     dz_t as in lstm_cell.hpp with dh_t = d_result_t + dz_{t+1} W_h^T
+//   over all steps:
+//     dW_x += X^T dZ;  dW_h += H_before^T dZ;  db += column sums of dZ;  dbeta += sum of dZ_f;  dX += dZ W_x^T
 template <class T>
 class Lstm final : public Op<T> {
  public:

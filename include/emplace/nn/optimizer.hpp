@@ -44,8 +44,9 @@ struct StepReport {
 // g is the gradient, clipped: times clip_norm / |g| where its global norm |g| (summed in double) is above clip_norm.
 //   adam (Kingma, Ba 2015):  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
 //     p -= rate (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon), t = 1, 2, ...
-//   rmsprop (Tieleman, Hinton 2012):  v = rho v + (1 - rho) g^2;  m = momentum m + rate g / (sqrt(v) + epsilon);  p -=
-//   m sgd:  m = momentum m + g;  p -= rate m
+//   rmsprop (Tieleman, Hinton 2012):  v = rho v + (1 - rho) g^2;  m = momentum m + rate g / (sqrt(v) + epsilon)
+//     p -= m
+//   sgd:  m = momentum m + g;  p -= rate m
 class Optimizer {
  public:
   explicit Optimizer(const OptimizerOptions& options);
