@@ -6,9 +6,6 @@ namespace emplace {
 
 nn::StepReport Ascent::step(Policy& policy) {
   const std::span<float> gradient = policy.gradient();
-  if (loaded_ != 0 && loaded_ != gradient.size())
-    throw InputError("checkpoint", "the optimizer's state is of {} parameters, the policy has {}", loaded_,
-                     gradient.size());
   for (float& slope : gradient) slope = -slope;  // optimisers go downhill
   try {
     return optimizer_.step(policy.parameters(), gradient);
@@ -26,8 +23,7 @@ void Ascent::load(const State& state) {
   const std::string prefix = "optimizer/";
   for (const auto& [name, array] : state)
     if (name.starts_with(prefix)) own[name.substr(prefix.size())] = array;
-  loaded_ = get<float>(own, "first").size();
-  optimizer_.load(own, loaded_);
+  optimizer_.load(own);
 }
 
 }  // namespace emplace

@@ -13,8 +13,7 @@ class Ascent {
  public:
   explicit Ascent(const nn::OptimizerOptions& options) : optimizer_(options) {}
 
-  // One step up policy.gradient(), which is used up. NotFinite, with the parameters as they were, for a gradient or a
-  // step that is not finite; InputError if a loaded state is of another number of parameters.
+  // One step up policy.gradient(), which is used up. Errors as in Optimizer::step().
   nn::StepReport step(Policy& policy);
 
   // The optimiser's arrays under "optimizer/".
@@ -23,7 +22,6 @@ class Ascent {
 
  private:
   nn::Optimizer optimizer_;
-  std::size_t loaded_ = 0;  // parameters of a loaded state; 0: any
 };
 
 }  // namespace emplace

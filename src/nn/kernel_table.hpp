@@ -31,7 +31,7 @@ constexpr Kernels<T> kernel_table = {
     .sum = sum_all<T>,
     .largest = largest_of<T>,
     .dot = dot_all<T>,
-    .measure = measure,
+    .squares = squares,
     .adam = adam,
 };
 

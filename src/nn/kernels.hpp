@@ -80,8 +80,8 @@ struct Kernels {
   T (*largest)(const T* values, std::size_t n);
   T (*dot)(const T* a, const T* b, std::size_t n);
 
-  // Over the elements with a finite p: the sum of g^2, in double, and the largest |p|.
-  void (*measure)(const float* p, const float* g, std::size_t n, double& squares, double& largest);
+  // Over the elements with a finite p: the sum of g^2, in double.
+  double (*squares)(const float* p, const float* g, std::size_t n);
   // In place; where p is not finite it stays and its moments become 0.
   void (*adam)(const AdamStep& step, float* p, const float* g, float* first, float* second, std::size_t n);
 };

@@ -52,15 +52,6 @@ Optimizer::Optimizer(const OptimizerOptions& options) : options_(options) {
 
 namespace {
 
-// m is at most a mean of slopes, or a sum of momentum^k times slopes; v is at most a mean of their squares.
-double next_first_bound(const OptimizerOptions& o, double bound, double norm, double rate) {
-  if (o.optimizer == "adam") return std::max(bound, norm);
-  return o.momentum * bound + (o.optimizer == "rmsprop" ? rate * norm / o.epsilon : norm);
-}
-double next_second_bound(const OptimizerOptions& o, double bound, double norm) {
-  return o.optimizer == "sgd" ? 0 : std::max(bound, norm * norm);
-}
-
 // Adam's corrections for the zeros that its moments start from, folded into the rate and epsilon.
 AdamStep adam_step(const OptimizerOptions& o, std::int64_t step, float factor, double rate) {
   const auto t = static_cast<double>(step + 1);
@@ -74,84 +65,61 @@ AdamStep adam_step(const OptimizerOptions& o, std::int64_t step, float factor, d
           .epsilon = static_cast<float>(o.epsilon * root)};
 }
 
-bool all_finite(std::span<const float> before, std::span<const float> values) {
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (std::isfinite(before[i]) && !std::isfinite(values[i])) return false;
-  return true;
+std::size_t count_finite(std::span<const float> values) {
+  std::size_t count = 0;
+  for (const float value : values) count += std::isfinite(value) ? 1 : 0;
+  return count;
 }
 
 }  // namespace
 
-bool Optimizer::surely_finite(double norm, double largest, double rate) const {
-  constexpr double limit = 1e38;  // a third of what a float holds, for the roundings
-  const double first = next_first_bound(options_, first_bound_, norm, rate);
-  double change = first;
-  if (options_.optimizer == "adam") {
-    const AdamStep step = adam_step(options_, step_, 1, rate);
-    change = step.epsilon > 0 ? step.scale * first / step.epsilon : limit;
-  } else if (options_.optimizer == "sgd") {
-    change = rate * first;
-  }
-  return largest + change < limit && first < limit && next_second_bound(options_, second_bound_, norm) < limit;
-}
-
-void Optimizer::apply(std::span<float> p, std::span<const float> g, std::span<float> first, std::span<float> second,
-                      float factor, double rate) const {
+void Optimizer::apply(std::span<float> p, std::span<const float> g, float factor, double rate) {
   if (options_.optimizer == "adam")
-    return kernels<float>().adam(adam_step(options_, step_, factor, rate), p.data(), g.data(), first.data(),
-                                 second.data(), p.size());
+    return kernels<float>().adam(adam_step(options_, step_, factor, rate), p.data(), g.data(), first_.data(),
+                                 second_.data(), p.size());
   const auto momentum = static_cast<float>(options_.momentum), scale = static_cast<float>(rate);
   const auto keep = static_cast<float>(options_.rho), take = static_cast<float>(1 - options_.rho);
   const auto epsilon = static_cast<float>(options_.epsilon);
   const bool rmsprop = options_.optimizer == "rmsprop";
   for (std::size_t i = 0; i < p.size(); ++i) {
     if (!std::isfinite(p[i])) {
-      first[i] = second[i] = 0;
+      first_[i] = 0;
+      if (rmsprop) second_[i] = 0;
       continue;
     }
     const float slope = factor * g[i];
     if (rmsprop) {
-      second[i] = keep * second[i] + take * (slope * slope);
-      first[i] = momentum * first[i] + scale * slope / (std::sqrt(second[i]) + epsilon);
-      p[i] -= first[i];
+      second_[i] = keep * second_[i] + take * (slope * slope);
+      first_[i] = momentum * first_[i] + scale * slope / (std::sqrt(second_[i]) + epsilon);
+      p[i] -= first_[i];
     } else {
-      first[i] = momentum * first[i] + slope;
-      p[i] -= scale * first[i];
+      first_[i] = momentum * first_[i] + slope;
+      p[i] -= scale * first_[i];
     }
   }
 }
 
 StepReport Optimizer::step(std::span<float> parameters, std::span<const float> gradient) {
   const std::size_t n = parameters.size();
-  EMPLACE_CHECK(gradient.size() == n && (step_ == 0 || first_.size() == n), "{} parameters, {} gradients, {} moments",
-                n, gradient.size(), first_.size());
-  first_.resize(n);
-  second_.resize(n);
+  EMPLACE_CHECK(gradient.size() == n, "{} parameters, {} gradients", n, gradient.size());
+  if (step_ > 0 && first_.size() != n)
+    throw InputError("checkpoint", "the optimizer's state is of {} parameters, the policy has {}", first_.size(), n);
 
-  double squares = 0, largest = 0;
-  kernels<float>().measure(parameters.data(), gradient.data(), n, squares, largest);
-  const StepReport report{std::sqrt(squares), learning_rate_at(options_, step_)};
-  if (!std::isfinite(squares)) throw NotFinite(fmt::format("the norm of the gradient is {}", report.gradient_norm));
+  const StepReport report{std::sqrt(kernels<float>().squares(parameters.data(), gradient.data(), n)),
+                          learning_rate_at(options_, step_)};
+  if (!std::isfinite(report.gradient_norm))
+    throw NotFinite(fmt::format("the norm of the gradient is {}", report.gradient_norm));
   const bool clipped = options_.clip_norm > 0 && report.gradient_norm > options_.clip_norm;
-  const double norm = clipped ? options_.clip_norm : report.gradient_norm;
   const auto factor = static_cast<float>(clipped ? options_.clip_norm / report.gradient_norm : 1.0);
 
-  if (surely_finite(norm, largest, report.learning_rate)) {
-    apply(parameters, gradient, first_, second_, factor, report.learning_rate);
-  } else {
-    // On copies, so that a step that fails leaves no trace.
-    std::vector<float> next(parameters.begin(), parameters.end()), first = first_, second = second_;
-    apply(next, gradient, first, second, factor, report.learning_rate);
-    if (!all_finite(parameters, next) || !all_finite(parameters, first) || !all_finite(parameters, second))
-      throw NotFinite(fmt::format("a step of learning rate {} along a gradient of norm {} leaves the finite numbers",
-                                  report.learning_rate, report.gradient_norm));
-    std::ranges::copy(next, parameters.begin());
-    first_.swap(first);
-    second_.swap(second);
-  }
-  first_bound_ = next_first_bound(options_, first_bound_, norm, report.learning_rate);
-  second_bound_ = next_second_bound(options_, second_bound_, norm);
+  first_.resize(n);
+  second_.resize(second_moments(n));
+  const std::size_t finite = count_finite(parameters);
+  apply(parameters, gradient, factor, report.learning_rate);
   ++step_;
+  if (count_finite(parameters) != finite || count_finite(first_) != n || count_finite(second_) != second_.size())
+    throw NotFinite(fmt::format("a step of learning rate {} along a gradient of norm {} leaves the finite numbers",
+                                report.learning_rate, report.gradient_norm));
   return report;
 }
 
@@ -163,20 +131,16 @@ State Optimizer::save() const {
   return state;
 }
 
-void Optimizer::load(const State& state, std::size_t parameters) {
+void Optimizer::load(const State& state) {
   const auto step = get_scalar<std::int64_t>(state, "step");
   if (step < 0) throw InputError("checkpoint", "array step is {}, wanted at least 0", step);
-  const std::size_t wanted = step == 0 ? 0 : parameters;
-  auto first = get<float>(state, "first", wanted);
-  auto second = get<float>(state, "second", wanted);
-  if (!std::ranges::all_of(first, [](float value) { return std::isfinite(value); }))
+  auto first = step == 0 ? get<float>(state, "first", 0) : get<float>(state, "first");
+  auto second = get<float>(state, "second", second_moments(first.size()));
+  if (count_finite(first) != first.size())
     throw InputError("checkpoint", "array first holds a number that is not finite");
   if (!std::ranges::all_of(second, [](float value) { return std::isfinite(value) && value >= 0; }))
     throw InputError("checkpoint", "array second holds a number that is negative or not finite");
   step_ = step;
-  first_bound_ = second_bound_ = 0;
-  for (const float value : first) first_bound_ = std::max(first_bound_, static_cast<double>(std::abs(value)));
-  for (const float value : second) second_bound_ = std::max(second_bound_, static_cast<double>(value));
   first_ = std::move(first);
   second_ = std::move(second);
 }

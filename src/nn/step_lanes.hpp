@@ -7,18 +7,15 @@
 namespace emplace::nn {
 namespace {
 
-inline void measure(const float* p, const float* g, std::size_t n, double& squares, double& largest) {
+inline double squares(const float* p, const float* g, std::size_t n) {
   // Two sums, so that one's additions need not wait for the other's: element j goes to lane j modulo 16.
   Wide<double> sums[2];
-  Lanes<double> most = {};
   constexpr std::size_t w = width<double>, lanes = 2 * Wide<double>::parts;
   const auto add = [&](const float* p_at, const float* g_at, std::size_t lane) {
     const Lanes<double> x = load_as_double(p_at), y = load_as_double(g_at), zero = {};
-    const auto finite = x - x == zero;
-    const Lanes<double> kept = finite ? y : zero, size = finite ? (x < zero ? -x : x) : zero;
+    const Lanes<double> kept = x - x == zero ? y : zero;
     Lanes<double>& sum = sums[lane / Wide<double>::parts].part[lane % Wide<double>::parts];
     sum = fma(kept, kept, sum);
-    most = size > most ? size : most;
   };
   std::size_t i = 0;
   for (; i + lanes * w <= n; i += lanes * w)
@@ -29,8 +26,7 @@ inline void measure(const float* p, const float* g, std::size_t n, double& squar
     g_rest[j] = g[i + j];
   }
   for (std::size_t lane = 0; lane < lanes; ++lane) add(p_rest + lane * w, g_rest + lane * w, lane);
-  squares = sums[0].total() + sums[1].total();
-  largest = across<double>(most, [](Lanes<double> a, Lanes<double> b) { return a > b ? a : b; });
+  return sums[0].total() + sums[1].total();
 }
 
 inline void adam(const AdamStep& step, float* p, const float* g, float* first, float* second, std::size_t n) {

@@ -83,6 +83,12 @@ TEST(LearningRate, FollowsItsSchedule) {
   EXPECT_DOUBLE_EQ(learning_rate_at(o, 1), 0.08);
   EXPECT_DOUBLE_EQ(learning_rate_at(o, 4), 0.02);
   EXPECT_DOUBLE_EQ(learning_rate_at(o, 400), 0.02);
+  // Both at once: 0.08 of the linear one, halved once after 1 step of the exponential one.
+  o.learning_rate_decay = 0.5;
+  EXPECT_DOUBLE_EQ(learning_rate_at(o, 1), 0.04);
+  o.learning_rate_updates = 0;  // at the end from the start
+  o.learning_rate_decay = 1;
+  EXPECT_DOUBLE_EQ(learning_rate_at(o, 0), 0.02);
   o = options("sgd");
   o.learning_rate_decay = 0.5;
   o.learning_rate_decay_every = 3;
@@ -115,10 +121,25 @@ TEST(Optimizer, RefusesGradientsAndStepsThatAreNotFinite) {
     const State state = optimizer.save();
     EXPECT_THROW(optimizer.step(p, std::vector<float>{0, infinity}), NotFinite);
     EXPECT_THROW(optimizer.step(p, std::vector<float>{std::nanf(""), 0}), NotFinite);
-    EXPECT_THROW(optimizer.step(p, std::vector<float>{-3e38F, 0}), NotFinite);
     EXPECT_EQ(p, before);
     EXPECT_EQ(optimizer.save(), state);
+    EXPECT_THROW(optimizer.step(p, std::vector<float>{-3e38F, 0}), NotFinite);
   }
+}
+
+TEST(Optimizer, RefusesAStepThatOverflowsAMomentOnly) {
+  // The square of 1e20 is no float, so v is infinite and Adam's step 0.
+  std::vector<float> p = {1, 1};
+  Optimizer adam(options("adam"));
+  EXPECT_THROW(adam.step(p, std::vector<float>{1e20F, 1}), NotFinite);
+}
+
+TEST(Optimizer, IsAsNewAfterAFirstGradientThatIsNotFinite) {
+  std::vector<float> p = {1, 1};
+  Optimizer adam(options("adam")), fresh(options("adam"));
+  EXPECT_THROW(adam.step(p, std::vector<float>{infinity, 1}), NotFinite);
+  EXPECT_EQ(adam.save(), fresh.save());
+  EXPECT_NO_THROW(fresh.load(adam.save()));
 }
 
 TEST(Optimizer, ContinuesToTheSameBitsAfterSaveAndLoad) {
@@ -131,16 +152,25 @@ TEST(Optimizer, ContinuesToTheSameBitsAfterSaveAndLoad) {
     for (int i = 0; i < 3; ++i) whole.step(p, std::vector<float>{1.0F + i, -2, 0.5F});
     std::vector<float> q = p;
     Optimizer resumed(o);
-    resumed.load(whole.save(), 3);
+    resumed.load(whole.save());
     for (int i = 0; i < 3; ++i) {
       whole.step(p, std::vector<float>{1, 0.3F * i, 0.5F});
       resumed.step(q, std::vector<float>{1, 0.3F * i, 0.5F});
     }
     EXPECT_EQ(p, q);
     Optimizer fresh(o);
-    fresh.load(Optimizer(o).save(), 3);
+    fresh.load(Optimizer(o).save());
     EXPECT_NO_THROW(fresh.step(p, std::vector<float>{1, 2, 3}));
   }
+}
+
+TEST(Optimizer, RefusesAnUnknownName) { EXPECT_THROW(Optimizer(options("adagrad")), BugError); }
+
+TEST(Sgd, KeepsNoMeanSquares) {
+  std::vector<float> p = {1, 2};
+  Optimizer sgd(options("sgd"));
+  sgd.step(p, std::vector<float>{1, 1});
+  EXPECT_TRUE(get<float>(sgd.save(), "second").empty());
 }
 
 TEST(Optimizer, RefusesAStateOfOtherParameters) {
@@ -150,14 +180,22 @@ TEST(Optimizer, RefusesAStateOfOtherParameters) {
   State state = optimizer.save();
   const auto refusal = [&](std::size_t parameters) -> std::string {
     try {
-      Optimizer(options("adam")).load(state, parameters);
+      Optimizer resumed(options("adam"));
+      resumed.load(state);
+      std::vector<float> q(parameters), slopes(parameters);
+      resumed.step(q, slopes);
     } catch (const InputError& error) {
       return error.what();
     }
     return "none";
   };
   EXPECT_EQ(refusal(3), "none");
-  EXPECT_THAT(refusal(4), HasSubstr("array first has 3 elements, wanted 4"));
+  EXPECT_THAT(refusal(4), HasSubstr("checkpoint: the optimizer's state is of 3 parameters, the policy has 4"));
+  std::get<std::vector<std::int64_t>>(state["step"].data)[0] = -1;
+  EXPECT_THAT(refusal(3), HasSubstr("array step is -1, wanted at least 0"));
+  std::get<std::vector<std::int64_t>>(state["step"].data)[0] = 0;
+  EXPECT_THAT(refusal(3), HasSubstr("array first has 3 elements, wanted 0"));
+  std::get<std::vector<std::int64_t>>(state["step"].data)[0] = 1;
   std::get<std::vector<float>>(state["second"].data)[1] = -1;
   EXPECT_THAT(refusal(3), HasSubstr("array second holds a number that is negative or not finite"));
   std::get<std::vector<float>>(state["first"].data)[1] = infinity;

@@ -30,7 +30,7 @@ void describe(OptimizerOptions& options, OptionVisitor& visit);
 // The rate of step `step`, counted from 0.
 double learning_rate_at(const OptimizerOptions& options, std::int64_t step);
 
-// A gradient, or what a step would make of the parameters, is not finite.
+// A gradient, or what a step made of the parameters, is not finite.
 class NotFinite : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -51,26 +51,21 @@ class Optimizer {
  public:
   explicit Optimizer(const OptimizerOptions& options);
 
-  // The first call fixes the length. A parameter that is not finite (a masked logit of -infinity) stays as it is and
-  // its gradient counts for nothing. Where the gradient or the step is not finite NotFinite is thrown, and the
-  // parameters and the optimiser are as they were.
+  // The first call fixes the length; InputError where a loaded state is of another one. A parameter that is not finite
+  // (a masked logit of -infinity) stays as it is and its gradient counts for nothing. NotFinite for a gradient that is
+  // not finite, before anything is changed, and for a step that leaves the finite numbers, after it.
   StepReport step(std::span<float> parameters, std::span<const float> gradient);
 
-  [[nodiscard]] State save() const;  // "step", "first" (m), "second" (v)
-  // The state of an optimiser of as many parameters; InputError otherwise.
-  void load(const State& state, std::size_t parameters);
+  [[nodiscard]] State save() const;  // "step", "first" (m), "second" (v, empty for sgd)
+  void load(const State& state);
 
  private:
-  // Whether one more step along a gradient of this norm surely leaves all finite; `largest` bounds |p|.
-  bool surely_finite(double norm, double largest, double rate) const;
-  // Steps in place.
-  void apply(std::span<float> p, std::span<const float> g, std::span<float> first, std::span<float> second,
-             float factor, double rate) const;
+  void apply(std::span<float> p, std::span<const float> g, float factor, double rate);
+  std::size_t second_moments(std::size_t n) const { return options_.optimizer == "sgd" ? 0 : n; }
 
   OptimizerOptions options_;
   std::int64_t step_ = 0;
   std::vector<float> first_, second_;
-  double first_bound_ = 0, second_bound_ = 0;  // of |m| and v
 };
 
 }  // namespace emplace::nn
