@@ -56,6 +56,7 @@ template <class T>
 struct Packed {
   const T* data = nullptr;
   std::size_t rows = 0, columns = 0;
+  [[nodiscard]] Shape shape() const { return {rows, columns}; }
 };
 // In the tape's memory, until its next step or, inside backward(), the end of that.
 template <class T>

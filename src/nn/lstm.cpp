@@ -1,4 +1,4 @@
-// lstm, bidirectional_lstm.
+// lstm, bidirectional_lstm, gate_sums.
 #include <algorithm>
 
 #include "elementwise.hpp"
@@ -11,6 +11,31 @@
 namespace emplace::nn {
 
 namespace {
+
+//   z = x W + b, beta added to the columns of f;  dx, dW, db, dbeta as in lstm
+template <class T>
+class GateSums final : public Op<T> {
+ public:
+  std::string_view name() const override { return "gate_sums"; }
+
+  Shape shape(std::span<const Shape> in) const override {
+    const std::size_t columns = in[lstm_weight].columns;
+    if (in[lstm_weight].rows != in[lstm_input].columns || columns % 4 != 0 ||
+        (in[lstm_bias].size() > 0 && in[lstm_bias] != Shape{1, columns}) ||
+        (in[lstm_forget].size() > 0 && in[lstm_forget] != Shape{1, 1}))
+      wrong_shapes(name(), in);
+    return {in[lstm_input].rows, columns};
+  }
+
+  void forward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<T> z) override {
+    LstmInputs<T>(in, in[lstm_input].columns).gate_sums(z);
+  }
+
+  void backward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<const T>, Matrix<const T> dz,
+                std::span<const Matrix<T>> d_in) const override {
+    LstmInputs<T>(in, in[lstm_input].columns).backward(dz, d_in);
+  }
+};
 
 // The formulas are in recurrent.hpp. The result has T B rows of h and below them B rows of the last c.
 //   backward, from the last step read:
@@ -25,17 +50,22 @@ class Lstm final : public Op<T> {
   std::string_view name() const override { return "lstm"; }
 
   Shape shape(std::span<const Shape> in) const override {
-    const std::size_t h = lstm_width(name(), in, in[0].columns, spec_.batch);
+    const std::size_t h = lstm_width(name(), in, read_columns(in[0].columns), spec_.batch);
+    if (spec_.summed && (in[0].columns != 4 * h || in[lstm_bias].size() > 0 || in[lstm_forget].size() > 0))
+      wrong_shapes(name(), in);
     return {in[0].rows + spec_.batch, h};
   }
 
   void forward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<T> result) override {
-    const LstmInputs<T> inputs(in, in[0].columns);
+    const LstmInputs<T> inputs(in, read_columns(in[0].columns));
     const std::size_t batch = spec_.batch, steps = in[0].rows / batch, h = result.columns;
     gates_ = tape.matrix(in[0].rows, 4 * h);
     cells_ = tape.matrix(in[0].rows, h);
     squashed_ = tape.matrix(in[0].rows, h);
-    inputs.gate_sums(gates_);
+    if (spec_.summed)
+      std::ranges::copy(in[0].all(), gates_.data);
+    else
+      inputs.gate_sums(gates_);
     const Packed<T> recurrent = pack<T>(tape, inputs.recurrent);
     for (std::size_t s = 0; s < steps; ++s) {
       const std::size_t at = row(s, steps);
@@ -50,7 +80,7 @@ class Lstm final : public Op<T> {
 
   void backward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<const T> result, Matrix<const T> d_result,
                 std::span<const Matrix<T>> d_in) const override {
-    const LstmInputs<T> inputs(in, in[0].columns);
+    const LstmInputs<T> inputs(in, read_columns(in[0].columns));
     const std::size_t batch = spec_.batch, steps = in[0].rows / batch, h = result.columns;
     const Matrix<T> d_gates = tape.matrix(in[0].rows, 4 * h);
     const Matrix<T> d_hidden = tape.matrix(batch, h);  // from the step after
@@ -68,7 +98,10 @@ class Lstm final : public Op<T> {
     }
     if (d_in[lstm_hidden].data != nullptr) add_all<T>(d_hidden.all(), d_in[lstm_hidden].all());
     if (d_in[lstm_cell_start].data != nullptr) add_all<T>(d_cell.all(), d_in[lstm_cell_start].all());
-    inputs.backward(d_gates, d_in);
+    if (!spec_.summed)
+      inputs.backward(d_gates, d_in);
+    else if (d_in[lstm_input].data != nullptr)
+      add_all<T>(d_gates.all(), d_in[lstm_input].all());
     if (d_in[lstm_weight].data == nullptr) return;
     // The states that the steps found: for all steps but the first read they stand one step away from the gates.
     const Strided<T> d_recurrent = inputs.recurrent_part(d_in[lstm_weight]);
@@ -81,6 +114,7 @@ class Lstm final : public Op<T> {
   }
 
  private:
+  std::size_t read_columns(std::size_t columns) const { return spec_.summed ? 0 : columns; }
   // The first row of the s-th step read.
   std::size_t row(std::size_t s, std::size_t steps) const { return (spec_.reverse ? steps - 1 - s : s) * spec_.batch; }
   const T* cell_before(const LstmInputs<T>& inputs, std::size_t s, std::size_t steps) const {
@@ -102,6 +136,12 @@ LstmResult lstm(Tape<T>& tape, const LstmVars& vars, const LstmSpec& spec) {
 }
 
 template <class T>
+Var gate_sums(Tape<T>& tape, Var input, Var weight, Var bias, Var forget_bias) {
+  const auto inputs = lstm_input_list({input, weight, bias, forget_bias, {}, {}});
+  return tape.apply(tape.template make<GateSums<T>>(), inputs);
+}
+
+template <class T>
 LstmResult bidirectional_lstm(Tape<T>& tape, const LstmVars& forward, const LstmVars& backward, std::size_t batch) {
   const LstmResult there = lstm(tape, forward, {.batch = batch, .reverse = false});
   const LstmResult back = lstm(tape, backward, {.batch = batch, .reverse = true});
@@ -115,6 +155,8 @@ LstmResult bidirectional_lstm(Tape<T>& tape, const LstmVars& forward, const Lstm
 
 template LstmResult lstm(Tape<float>&, const LstmVars&, const LstmSpec&);
 template LstmResult lstm(Tape<double>&, const LstmVars&, const LstmSpec&);
+template Var gate_sums(Tape<float>&, Var, Var, Var, Var);
+template Var gate_sums(Tape<double>&, Var, Var, Var, Var);
 template LstmResult bidirectional_lstm(Tape<float>&, const LstmVars&, const LstmVars&, std::size_t);
 template LstmResult bidirectional_lstm(Tape<double>&, const LstmVars&, const LstmVars&, std::size_t);
 

@@ -42,13 +42,12 @@ class DecoderSteps {
   nn::Matrix<const T> operator()(std::span<const std::uint32_t> previous);
 
  private:
-  nn::Matrix<const T> devices_, memory_;
-  bool aligned_;
   nn::LstmStep<T> lstm_;
   nn::LinearStep<T> query_;
   nn::AttentionStep<T> attention_;
+  nn::Matrix<const T> device_gates_, memory_gates_;
   std::size_t step_ = 0;
-  nn::Matrix<T> x_, hidden_, cell_, q_, context_, both_;
+  nn::Matrix<T> gates_, hidden_, cell_, q_, context_, both_;
 };
 
 }  // namespace emplace

@@ -139,15 +139,15 @@ TEST(Decoding, AllocatesNothingAStep) {
   const auto values = random_values<float>(2000, 1);
   Tape<float> tape;
   tape.begin(values, {});
-  const LstmStep<float> step(tape, {values.data(), 8, 16}, {}, {}, 2);
+  const LstmStep<float> step(tape, {values.data(), 8, 16}, 2);
   const AttentionStep<float> attend(tape, {values.data(), 5, 4}, {values.data(), 5, 3}, {values.data(), 4, 1}, 2);
   const LinearStep<float> out(tape, {values.data(), 4, 9}, {}, Activation::none);
   const auto x = tape.matrix(2, 4), h = tape.matrix(2, 4), c = tape.matrix(2, 4), context = tape.matrix(2, 3);
-  const auto y = tape.matrix(2, 9);
-  for (const auto& zeroed : {x, h, c}) std::ranges::fill(zeroed.all(), 0.0F);
+  const auto y = tape.matrix(2, 9), gates = tape.matrix(2, 16);
+  for (const auto& zeroed : {x, h, c, gates}) std::ranges::fill(zeroed.all(), 0.0F);
   const std::size_t before = testing::allocations();
   for (int i = 0; i < 3; ++i) {
-    step(x, h, c);
+    step(gates, x, h, c);
     attend(h, context);
     out(h, y);
   }

@@ -69,6 +69,53 @@ TEST(Lstm, AgreesWithOneStepAfterTheOther) {
     }
 }
 
+// The same from gate sums: those of a table, of which every step reads some row.
+TEST(Lstm, ReadsSumsOfItsGatesToTheSameBits) {
+  const std::size_t batch = 2, f = 3, h = 5;
+  const std::vector<std::uint32_t> read = {0, 2, 1, 1, 3, 0, 2, 2};
+  for (const bool reverse : {false, true})
+    for (const bool optional : {false, true}) {
+      auto shapes = lstm_shapes(read.size() / batch, batch, f, h, optional);
+      shapes[0] = {4, f};  // the table
+      const auto both = [&](auto& tape, std::span<const Var> v) {
+        LstmVars vars = lstm_vars(v);
+        vars.input = gather_rows(tape, v[0], read);
+        const LstmResult whole = lstm(tape, vars, {.batch = batch, .reverse = reverse});
+        vars.input = gather_rows(tape, gate_sums(tape, v[0], tape.rows(v[1], 0, f), v[2], v[3]), read);
+        vars.weight = tape.rows(v[1], f, h);
+        vars.bias = vars.forget_bias = {};
+        const LstmResult parts = lstm(tape, vars, {.batch = batch, .reverse = reverse, .summed = true});
+        return std::pair{whole, parts};
+      };
+      const auto values = random_values<float>(testing::total(shapes), 5);
+      Tape<float> tape;
+      const auto [whole, parts] = both(tape, testing::parameters(tape, shapes, values));
+      for (std::size_t i = 0; i < read.size() * h; ++i)
+        EXPECT_EQ(tape.value(whole.hidden).data[i], tape.value(parts.hidden).data[i]);
+      check_network(shapes, [&](auto& any, std::span<const Var> v) {
+        const LstmResult r = both(any, v).second;
+        return Vars{r.hidden, r.last_cell};
+      });
+    }
+}
+
+TEST(GateSums, RefusesShapesThatDoNotFit) {
+  const auto values = random_values<double>(200, 5);
+  Tape<double> tape;
+  tape.begin(values, {});
+  const Var x = tape.parameter({0, 2, 3}), weight = tape.parameter({6, 3, 8}), bias = tape.parameter({30, 1, 4});
+  EXPECT_NO_THROW(gate_sums(tape, x, weight, {}, {}));
+  EXPECT_THROW(gate_sums(tape, x, tape.parameter({6, 2, 8}), {}, {}), BugError);
+  EXPECT_THROW(gate_sums(tape, x, tape.parameter({6, 3, 6}), {}, {}), BugError);
+  EXPECT_THROW(gate_sums(tape, x, weight, bias, {}), BugError);
+  EXPECT_THROW(gate_sums(tape, x, weight, {}, bias), BugError);
+  const LstmVars with_bias{
+      tape.parameter({0, 2, 8}), tape.parameter({16, 2, 8}), tape.parameter({40, 1, 8}), {}, {}, {}};
+  EXPECT_THROW(lstm(tape, with_bias, {.summed = true}), BugError);
+  const LstmVars of_rows{x, tape.parameter({16, 2, 8}), {}, {}, {}, {}};
+  EXPECT_THROW(lstm(tape, of_rows, {.summed = true}), BugError);
+}
+
 TEST(Lstm, RefusesRowsThatAreNoWholeSteps) {
   const auto shapes = lstm_shapes(5, 1, 2, 3, false);
   const auto values = random_values<double>(testing::total(shapes), 5);

@@ -7,6 +7,9 @@
 
 namespace emplace::nn {
 
+template <class T>
+struct Packed;  // a matrix as products read it
+
 // y = activation(x W + b), see linear. x B x a, y B x b.
 template <class T>
 class LinearStep {
@@ -16,25 +19,24 @@ class LinearStep {
   void operator()(Matrix<const T> x, Matrix<T> y) const;
 
  private:
-  Matrix<const T> weight_, bias_;
-  const T* packed_;  // as its products read it
+  Matrix<const T> bias_;
+  const Packed<T>* weight_;
   Activation activation_;
 };
 
-// One step of lstm: hidden and cell (B x H) become the next ones; x B x F.
+// One step of lstm: hidden and cell (B x H) become the next ones. gates are B x 4H, gate_sums() of the part of the
+// input that is known before, and are used up; fed (B x R, R may be 0) is the part of the input that is not.
 template <class T>
 class LstmStep {
  public:
-  // `bias` and `forget_bias` may be empty; see LstmVars.
-  LstmStep(Tape<T>& tape, Matrix<const T> weight, Matrix<const T> bias, Matrix<const T> forget_bias, std::size_t batch);
-  void operator()(Matrix<const T> x, Matrix<T> hidden, Matrix<T> cell) const;
+  // The weight is (R + H) x 4H: the rows of what is fed above those of the hidden state.
+  LstmStep(Tape<T>& tape, Matrix<const T> weight, std::size_t batch);
+  void operator()(Matrix<T> gates, Matrix<const T> fed, Matrix<T> hidden, Matrix<T> cell) const;
 
  private:
-  Matrix<const T> weight_;
-  const T* packed_;
-  Matrix<T> start_;   // 1 x 4H: all biases
-  Matrix<T> inputs_;  // B x (F + H)
-  Matrix<T> gates_, squashed_;
+  const Packed<T>* weight_;
+  Matrix<T> inputs_;  // B x (R + H)
+  Matrix<T> squashed_;
 };
 
 // The contexts of B queries, see attention. query B x A, context B x E.
@@ -47,8 +49,8 @@ class AttentionStep {
  private:
   struct Sides;
   Sides* sides_;
-  Matrix<const T> memory_, v_;
-  const T* packed_;    // the memory
+  Matrix<const T> v_;
+  const Packed<T>* memory_;
   Matrix<T> weights_;  // B x M
 };
 

@@ -12,6 +12,8 @@ namespace emplace::nn {
 struct LstmSpec {
   std::size_t batch = 1;
   bool reverse = false;  // reads step T-1 first; row t of the result is still step t
+  // The input is gate_sums() of what is read, (T B) x 4H; the weight is W_h alone, H x 4H, and the biases are none.
+  bool summed = false;
 };
 struct LstmVars {
   Var input;         // (T B) x F
@@ -26,6 +28,10 @@ struct LstmResult {
 };
 template <class T>
 LstmResult lstm(Tape<T>& tape, const LstmVars& vars, const LstmSpec& spec);
+// x W_x + b with beta added to f, n x 4H: what of an LSTM's gates does not depend on its state. Where many steps read
+// the same few rows, these are multiplied once and gathered. input n x F, weight F x 4H, biases as above.
+template <class T>
+Var gate_sums(Tape<T>& tape, Var input, Var weight, Var bias, Var forget_bias);
 
 // h_t = [forward state at t, backward state at t], (T B) x 2H; last_* = [last forward, last backward], B x 2H. Both
 // read their own `input`.
