@@ -162,6 +162,15 @@ TEST(Seed, OfAnActionThatIsCertainIsZeroHoweverLargeItsLogit) {
   EXPECT_EQ(gradient, (std::vector<float>{0, 0}));
 }
 
+TEST(Seed, WithoutAMaskIsThatOfAMaskThatAllowsAll) {
+  Objective masked, bare;
+  masked.allowed.assign(20, 1);
+  bare.allowed.clear();
+  const std::vector<double> values = testing::random_values<double>(20, 1, 2);
+  for (const bool folded : {false, true})
+    EXPECT_EQ(bare.gradient<double>(values, folded), masked.gradient<double>(values, folded));
+}
+
 TEST(Seed, RefusesAForbiddenAction) {
   Objective objective;
   objective.action[2] = 3;

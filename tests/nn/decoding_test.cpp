@@ -13,7 +13,7 @@ namespace {
 using testing::random_values;
 using Vars = std::vector<Var>;
 
-TEST(Decoding, StepByStepAgreesWithTheOpsOnWholeSequences) {
+TEST(Decoding, StepByStepHasTheBitsOfTheOpsOnWholeSequences) {
   const std::size_t steps = 5, batch = 3, f = 6, e = 19, h = 17, a = 33, m = 21, d = 4;
   // Input, weight, bias, beta, starts, query weight, keys, memory, v, weight and bias of the logits.
   const std::vector<Shape> shapes = {{steps * batch, f},
@@ -53,9 +53,9 @@ TEST(Decoding, StepByStepAgreesWithTheOpsOnWholeSequences) {
     attend(query, context);
     logits_step(hidden, out);
     for (std::size_t b = 0; b < batch; ++b) {
-      for (std::size_t j = 0; j < h; ++j) EXPECT_NEAR(hidden(b, j), tape.value(r.hidden)(t * batch + b, j), 1e-5);
-      for (std::size_t j = 0; j < e; ++j) EXPECT_NEAR(context(b, j), tape.value(r.context)(t * batch + b, j), 1e-5);
-      for (std::size_t j = 0; j < d; ++j) EXPECT_NEAR(out(b, j), tape.value(logits)(t * batch + b, j), 1e-5);
+      for (std::size_t j = 0; j < h; ++j) EXPECT_EQ(hidden(b, j), tape.value(r.hidden)(t * batch + b, j));
+      for (std::size_t j = 0; j < e; ++j) EXPECT_EQ(context(b, j), tape.value(r.context)(t * batch + b, j));
+      for (std::size_t j = 0; j < d; ++j) EXPECT_EQ(out(b, j), tape.value(logits)(t * batch + b, j));
     }
   }
 }

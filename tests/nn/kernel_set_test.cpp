@@ -1,10 +1,14 @@
 #include "emplace/nn/kernel_set.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "emplace/nn/categorical.hpp"
+#include "emplace/nn/decoding.hpp"
 #include "emplace/nn/optimizer.hpp"
 #include "nn/gradient_check.hpp"
 #include "nn/recurrent_reference.hpp"
@@ -36,39 +40,54 @@ const auto network = [](auto& tape, std::span<const Var> v) {
 
 TEST_P(EveryKernelSet, HasTheGradientsOfTheFormulas) { testing::check_network(shapes(), network); }
 
+// x W, or x W + b, and all gradients, against sums in double.
+void expect_product(std::size_t m, std::size_t k, std::size_t n, bool biased) {
+  const std::string sizes = fmt::format("{} x {} times {} x {}{}", m, k, k, n, biased ? " and a bias" : "");
+  const auto values = random_values<float>(m * k + k * n + n, 3);
+  std::vector<float> gradient(values.size());
+  Tape<float> tape;
+  tape.begin(values, gradient);
+  const Var bias = biased ? tape.parameter({m * k + k * n, 1, n}) : Var{};
+  const Var y = linear(tape, tape.parameter({0, m, k}), tape.parameter({m * k, k, n}), bias, Activation::none);
+  const auto weights = random_values<float>(m * n, 4);
+  std::ranges::copy(weights, tape.gradient(y).data);
+  tape.backward();
+  const float *const a = values.data(), *const b = a + m * k, *const da = gradient.data(), *const db = da + m * k;
+  const double off = 1e-6 * static_cast<double>(m + k + n);
+  for (std::size_t i = 0; i < m; i += 3)
+    for (std::size_t j = 0; j < n; ++j) {
+      double sum = biased ? b[k * n + j] : 0;
+      for (std::size_t l = 0; l < k; ++l) sum += static_cast<double>(a[i * k + l]) * b[l * n + j];
+      ASSERT_NEAR(tape.value(y)(i, j), sum, off) << sizes;
+    }
+  for (std::size_t i = 0; i < m; i += 5)
+    for (std::size_t l = 0; l < k; l += 3) {
+      double sum = 0;
+      for (std::size_t j = 0; j < n; ++j) sum += static_cast<double>(weights[i * n + j]) * b[l * n + j];
+      ASSERT_NEAR(da[i * k + l], sum, off) << sizes;
+    }
+  for (std::size_t l = 0; l < k; l += 7)
+    for (std::size_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (std::size_t i = 0; i < m; ++i) sum += static_cast<double>(a[i * k + l]) * weights[i * n + j];
+      ASSERT_NEAR(db[l * n + j], sum, off) << sizes;
+    }
+}
+
 TEST_P(EveryKernelSet, MultipliesAnySizes) {
   for (const std::size_t m : {1, 2, 3, 4, 5, 7, 12, 13, 25, 200})
     for (const std::size_t k : {1, 3, 256, 257})
-      for (const std::size_t n : {1, 7, 8, 9, 16, 31, 33, 129, 140}) {
-        const auto values = random_values<float>(m * k + k * n, 3);
-        std::vector<float> gradient(values.size());
-        Tape<float> tape;
-        tape.begin(values, gradient);
-        const Var y = matmul(tape, tape.parameter({0, m, k}), tape.parameter({m * k, k, n}));
-        const auto weights = random_values<float>(m * n, 4);
-        std::ranges::copy(weights, tape.gradient(y).data);
-        tape.backward();
-        const float *const a = values.data(), *const b = a + m * k, *const da = gradient.data(), *const db = da + m * k;
-        const double off = 1e-6 * static_cast<double>(m + k + n);
-        for (std::size_t i = 0; i < m; i += 3)
-          for (std::size_t j = 0; j < n; ++j) {
-            double sum = 0;
-            for (std::size_t l = 0; l < k; ++l) sum += static_cast<double>(a[i * k + l]) * b[l * n + j];
-            ASSERT_NEAR(tape.value(y)(i, j), sum, off) << m << " " << k << " " << n;
-          }
-        for (std::size_t i = 0; i < m; i += 5)
-          for (std::size_t l = 0; l < k; l += 3) {
-            double sum = 0;
-            for (std::size_t j = 0; j < n; ++j) sum += static_cast<double>(weights[i * n + j]) * b[l * n + j];
-            ASSERT_NEAR(da[i * k + l], sum, off) << m << " " << k << " " << n;
-          }
-        for (std::size_t l = 0; l < k; l += 7)
-          for (std::size_t j = 0; j < n; ++j) {
-            double sum = 0;
-            for (std::size_t i = 0; i < m; ++i) sum += static_cast<double>(a[i * k + l]) * weights[i * n + j];
-            ASSERT_NEAR(db[l * n + j], sum, off) << m << " " << k << " " << n;
-          }
-      }
+      for (const std::size_t n : {1, 7, 8, 9, 16, 31, 33, 129, 140}) expect_product(m, k, n, false);
+}
+
+// The right side is packed 320 rows at a time; the gradients have m and n for their inner dimension.
+TEST_P(EveryKernelSet, MultipliesInnerDimensionsOfSeveralBlocks) {
+  for (const std::size_t k : {320, 321, 640, 700})
+    for (const std::size_t m : {1, 5, 13})
+      for (const std::size_t n : {7, 33})
+        for (const bool biased : {false, true}) expect_product(m, k, n, biased);
+  expect_product(321, 5, 9, true);
+  expect_product(5, 9, 321, true);
 }
 
 // In units of the last place of the result.
@@ -124,6 +143,71 @@ TEST(KernelSets, GiveTheSameBits) {
   }
 }
 
+// Rows of few and of many vectors, with masks; lists of few and of many rows, one of them empty.
+template <class T>
+std::vector<T> results_of_rows(KernelSet set, std::size_t columns) {
+  use_kernel_set(set);
+  constexpr std::size_t rows = 40;
+  const std::size_t n = rows * columns;
+  auto values = random_values<T>(2 * n + 2 * columns, 7, 3);
+  std::vector<T> found(values.size());
+  Tape<T> tape;
+  tape.begin(values, found);
+
+  const Var x = tape.parameter({n, rows, columns});
+  Lists lists{.begin = {0, 0}, .items = {}};
+  for (std::uint32_t r = 0; r < rows; ++r) lists.items.push_back(r * 7 % rows);
+  lists.begin.push_back(static_cast<std::uint32_t>(lists.items.size()));
+  for (std::uint32_t r = 0; r < rows; ++r) {
+    for (std::uint32_t i = 0; i < 1 + r % 3; ++i) lists.items.push_back((r * 11 + i) % rows);
+    lists.begin.push_back(static_cast<std::uint32_t>(lists.items.size()));
+  }
+  const Var largest = segment_max(tape, x, lists);
+  const Var normal = layer_norm<T>(tape, x, tape.parameter({2 * n, 1, columns}),
+                                   tape.parameter({2 * n + columns, 1, columns}), static_cast<T>(1e-5));
+  for (const Var result : {largest, normal})
+    std::ranges::copy(random_values<T>(tape.value(result).size(), 8), tape.gradient(result).data);
+
+  std::vector<std::uint8_t> allowed(n), action(rows);
+  for (std::size_t i = 0; i < n; ++i) allowed[i] = i % 5 != 3 ? 1 : 0;
+  std::vector<double> coefficient(rows);
+  for (std::size_t r = 0; r < rows; ++r) {
+    coefficient[r] = 0.1 * static_cast<double>(r) - 2;
+    while (allowed[r * columns + action[r]] == 0) ++action[r];
+  }
+  const auto draws = categorical<T>(tape, tape.parameter({0, rows, columns}), allowed);
+  seed<T>(tape, draws, action, coefficient, 0.3);
+  tape.backward();
+
+  const auto keep = [&](auto span) {
+    for (const auto each : span) found.push_back(static_cast<T>(each));
+  };
+  keep(draws.probability.all());
+  keep(draws.entropy);
+  keep(draws.log_normalizer);
+  keep(tape.value(largest).all());
+  keep(tape.value(normal).all());
+  use_kernel_set(kernel_sets().back());
+  return found;
+}
+
+TEST(KernelSets, GiveRowsTheSameBits) {
+  for (const std::size_t columns : {5, 37, 150, 200}) {
+    const auto plain = results_of_rows<float>(KernelSet::plain, columns);
+    const auto wide = results_of_rows<double>(KernelSet::plain, columns);
+    for (const KernelSet set : kernel_sets()) {
+      if (set == KernelSet::reference || set == KernelSet::plain) continue;
+      EXPECT_EQ(results_of_rows<float>(set, columns), plain) << name_of(set) << " " << columns;
+      EXPECT_EQ(results_of_rows<double>(set, columns), wide) << name_of(set) << " " << columns;
+    }
+    const auto reference = results_of_rows<double>(KernelSet::reference, columns);
+    for (std::size_t i = 0; i < wide.size(); ++i) ASSERT_NEAR(wide[i], reference[i], 1e-12) << columns << " " << i;
+    const auto short_reference = results_of_rows<float>(KernelSet::reference, columns);
+    for (std::size_t i = 0; i < plain.size(); ++i)
+      ASSERT_NEAR(plain[i], short_reference[i], 1e-5 * std::max(1.0F, std::abs(plain[i]))) << columns << " " << i;
+  }
+}
+
 TEST(KernelSets, TakeTheSameStepsOfAdam) {
   const auto gradient = random_values<float>(101, 5);
   const auto stepped = [&](KernelSet set) {
@@ -140,15 +224,71 @@ TEST(KernelSets, TakeTheSameStepsOfAdam) {
 TEST(KernelSets, GiveARowTheSameBitsWhateverRowsAreBesideIt) {
   const std::size_t rows = 205, k = 300, n = 70;
   const auto values = random_values<float>((rows + n) * k, 5);
+  for (const KernelSet set : kernel_sets()) {
+    if (set == KernelSet::reference) continue;
+    use_kernel_set(set);
+    Tape<float> tape;
+    tape.begin(values, {});
+    const Var weight = tape.parameter({rows * k, k, n});
+    const auto whole = tape.value(matmul(tape, tape.parameter({0, rows, k}), weight));
+    for (const std::size_t count : {1, 2, 5, 13, 100})
+      for (std::size_t begin = 0; begin + count <= rows; begin += 29) {
+        const auto part = tape.value(matmul(tape, tape.parameter({begin * k, count, k}), weight));
+        for (std::size_t i = 0; i < part.size(); ++i)
+          ASSERT_EQ(part.data[i], whole.data[begin * n + i]) << name_of(set);
+      }
+  }
+  use_kernel_set(kernel_sets().back());
+}
+
+// [h, c, context, probability] of `count` of 13 samples from `first` on.
+std::vector<float> decoded(std::size_t first, std::size_t count) {
+  const std::size_t h = 37, r = 5, m = 21, devices = 19;
+  const auto values = random_values<float>((r + h) * 4 * h + 2 * m * h + h + h * devices, 5);
+  const auto state = random_values<float>(13 * (6 * h + r), 6);
   Tape<float> tape;
   tape.begin(values, {});
-  const Var weight = tape.parameter({rows * k, k, n});
-  const auto whole = tape.value(matmul(tape, tape.parameter({0, rows, k}), weight));
-  for (const std::size_t count : {1, 2, 5, 13, 100})
-    for (std::size_t begin = 0; begin + count <= rows; begin += 29) {
-      const auto part = tape.value(matmul(tape, tape.parameter({begin * k, count, k}), weight));
-      for (std::size_t i = 0; i < part.size(); ++i) ASSERT_EQ(part.data[i], whole.data[begin * n + i]);
-    }
+  auto weight = [&, begin = std::size_t{0}](std::size_t rows, std::size_t columns) mutable {
+    const Matrix<const float> matrix{values.data() + begin, rows, columns};
+    begin += matrix.size();
+    return matrix;
+  };
+  const LstmStep<float> lstm_step(tape, weight(r + h, 4 * h), count);
+  const auto keys = weight(m, h), memory = weight(m, h);
+  const AttentionStep<float> attend(tape, keys, memory, weight(h, 1), count);
+  const LinearStep<float> output(tape, weight(h, devices), {}, Activation::tanh);
+  const auto part = [&](std::size_t begin, std::size_t columns) {
+    const Matrix<float> copy = tape.matrix(count, columns);
+    std::ranges::copy(std::span(state).subspan(13 * begin + first * columns, copy.size()), copy.data);
+    return copy;
+  };
+  const Matrix<float> gates = part(0, 4 * h), hidden = part(4 * h, h), cell = part(5 * h, h);
+  const Matrix<float> context = tape.matrix(count, h), logits = tape.matrix(count, devices);
+  lstm_step(gates, part(6 * h, r), hidden, cell);
+  attend(hidden, context);
+  output(context, logits);
+  const auto draws = categorical<float>(tape, tape.constant(logits), {});
+  std::vector<float> all;
+  for (std::size_t b = 0; b < count; ++b)
+    for (const auto& each : {Matrix<const float>(hidden), Matrix<const float>(cell), Matrix<const float>(context),
+                             Matrix<const float>(draws.probability)})
+      all.insert(all.end(), each.row(b).begin(), each.row(b).end());
+  return all;
+}
+
+// What ranks sample must not depend on how samples are dealt out to them.
+TEST(KernelSets, DecodeASampleToTheSameBitsWhateverSamplesAreBesideIt) {
+  for (const KernelSet set : kernel_sets()) {
+    if (set == KernelSet::reference) continue;
+    use_kernel_set(set);
+    const std::vector<float> whole = decoded(0, 13);
+    const std::size_t one = whole.size() / 13;
+    for (const std::size_t count : {1, 2, 5})
+      for (std::size_t first = 0; first + count <= 13; ++first)
+        EXPECT_TRUE(std::ranges::equal(decoded(first, count), std::span(whole).subspan(first * one, count * one)))
+            << name_of(set) << ": " << count << " from " << first;
+  }
+  use_kernel_set(kernel_sets().back());
 }
 
 TEST(KernelSets, HaveNames) {

@@ -1,6 +1,6 @@
 // Networks one step at a time and without gradients, for sampling: the input of a step depends on what was drawn in the
-// step before. B samples are decoded at once. The results are those of the ops on whole sequences, to rounding. What is
-// made here lives in the memory of a tape until its next begin().
+// step before. B samples are decoded at once. The results have the bits of the ops on whole sequences (with `reference`
+// kernels: to rounding). What is made here lives in the memory of a tape until its next begin().
 #pragma once
 
 #include "emplace/nn/layers.hpp"
