@@ -9,10 +9,10 @@
 #include "emplace/base/files.hpp"
 #include "emplace/base/interrupt.hpp"
 #include "emplace/base/log.hpp"
+#include "emplace/base/not_finite.hpp"
 #include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
-#include "emplace/learn/not_finite.hpp"
 #include "emplace/nn/optimizer.hpp"
 #include "emplace/run/recipe.hpp"
 #include "emplace/run/trained_policy.hpp"
@@ -135,7 +135,7 @@ PlacerResult place_by_policy(const TrainedPolicy& trained, const LoadedProblem& 
   const Best best = [&] {
     try {
       return place_with_policy(*policy, problem, request);
-    } catch (const nn::NotFinite& error) {  // finite parameters may still overflow
+    } catch (const NotFinite& error) {  // finite parameters may still overflow
       throw NotFinite("{}: {}; its training diverged", trained.run(), error.what());
     }
   }();

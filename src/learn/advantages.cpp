@@ -5,7 +5,7 @@
 #include <map>
 
 #include "emplace/base/error.hpp"
-#include "emplace/learn/not_finite.hpp"
+#include "emplace/base/not_finite.hpp"
 #include "samples.hpp"
 
 namespace emplace {

@@ -1,17 +1,11 @@
 #include "ascent.hpp"
 
-#include "emplace/learn/not_finite.hpp"
-
 namespace emplace {
 
 nn::StepReport Ascent::step(Policy& policy) {
   const std::span<float> gradient = policy.gradient();
   for (float& slope : gradient) slope = -slope;  // optimisers go downhill
-  try {
-    return optimizer_.step(policy.parameters(), gradient);
-  } catch (const nn::NotFinite& error) {
-    throw NotFinite("{}", error.what());
-  }
+  return optimizer_.step(policy.parameters(), gradient);
 }
 
 void Ascent::save(State& state) const {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
-#include "emplace/learn/not_finite.hpp"
+#include "emplace/base/not_finite.hpp"
 #include "samples.hpp"
 
 namespace emplace {

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/not_finite.hpp"
 #include "emplace/base/vector_math.hpp"
-#include "emplace/learn/not_finite.hpp"
 #include "samples.hpp"
 
 namespace emplace {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "emplace/base/error.hpp"
-#include "emplace/learn/not_finite.hpp"
+#include "emplace/base/not_finite.hpp"
 #include "emplace/learn/roll_out.hpp"
 #include "emplace/nn/optimizer.hpp"
 
@@ -50,9 +50,6 @@ void Trainer::roll_out(std::size_t samples, bool greedy) {
 UpdateReport Trainer::step() {
   UpdateReport report;
   report.greedy_seconds = std::nan("");
-  const auto stopped = [this](const std::exception& error) {
-    return NotFinite("update {}: {}; the learning rate may be too large", updates_ + 1, error.what());
-  };
   try {
     if (greedy_is_due()) {
       roll_out(1, true);
@@ -62,9 +59,7 @@ UpdateReport Trainer::step() {
     roll_out(learner_.samples_per_update(), false);
     report.learner = learner_.update(policy_, rollouts_);
   } catch (const NotFinite& error) {
-    throw stopped(error);
-  } catch (const nn::NotFinite& error) {  // a policy's
-    throw stopped(error);
+    throw NotFinite("update {}: {}; the learning rate may be too large", updates_ + 1, error.what());
   }
   ++updates_;
   report.update = updates_;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/not_finite.hpp"
 #include "kernels.hpp"
 
 namespace emplace::nn {
@@ -107,8 +108,7 @@ StepReport Optimizer::step(std::span<float> parameters, std::span<const float> g
 
   const StepReport report{std::sqrt(kernels<float>().squares(parameters.data(), gradient.data(), n)),
                           learning_rate_at(options_, step_)};
-  if (!std::isfinite(report.gradient_norm))
-    throw NotFinite(fmt::format("the norm of the gradient is {}", report.gradient_norm));
+  if (!std::isfinite(report.gradient_norm)) throw NotFinite("the norm of the gradient is {}", report.gradient_norm);
   const bool clipped = options_.clip_norm > 0 && report.gradient_norm > options_.clip_norm;
   const auto factor = static_cast<float>(clipped ? options_.clip_norm / report.gradient_norm : 1.0);
 
@@ -118,8 +118,8 @@ StepReport Optimizer::step(std::span<float> parameters, std::span<const float> g
   apply(parameters, gradient, factor, report.learning_rate);
   ++step_;
   if (count_finite(parameters) != finite || count_finite(first_) != n || count_finite(second_) != second_.size())
-    throw NotFinite(fmt::format("a step of learning rate {} along a gradient of norm {} leaves the finite numbers",
-                                report.learning_rate, report.gradient_norm));
+    throw NotFinite("a step of learning rate {} along a gradient of norm {} leaves the finite numbers",
+                    report.learning_rate, report.gradient_norm);
   return report;
 }
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/not_finite.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/nn/optimizer.hpp"
 
 namespace emplace {
 
@@ -30,7 +30,7 @@ std::vector<Policy::ParameterInfo> NetworkPolicy::layout() const {
 
 void require_finite(std::span<const float> logits) {
   for (const float value : logits)
-    if (!std::isfinite(value)) throw nn::NotFinite(fmt::format("the network puts out a logit of {}", value));
+    if (!std::isfinite(value)) throw NotFinite("the network puts out a logit of {}", value);
 }
 
 std::size_t common_device_count(std::span<const PolicyProblem> problems, std::string_view policy) {

@@ -28,7 +28,7 @@ class NetworkPolicy : public Policy {
   std::vector<nn::ParameterLayout::Info> slices_;
 };
 
-// nn::NotFinite where a value is not finite: parameters have grown beyond all bounds.
+// NotFinite where a value is not finite: parameters have grown beyond all bounds.
 void require_finite(std::span<const float> logits);
 
 // InputError naming both, where two problems have different numbers of devices; the common number.

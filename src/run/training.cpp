@@ -10,10 +10,10 @@
 #include "emplace/base/files.hpp"
 #include "emplace/base/interrupt.hpp"
 #include "emplace/base/log.hpp"
+#include "emplace/base/not_finite.hpp"
 #include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
-#include "emplace/learn/not_finite.hpp"
 #include "emplace/run/trained_policy.hpp"
 #include "emplace/run/version.hpp"
 

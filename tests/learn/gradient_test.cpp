@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "emplace/learn/not_finite.hpp"
+#include "emplace/base/not_finite.hpp"
 #include "learn/drawn.hpp"
 
 namespace emplace {

@@ -7,7 +7,7 @@
 
 #include "../../src/learn/schedule.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/learn/not_finite.hpp"
+#include "emplace/base/not_finite.hpp"
 #include "learn/training.hpp"
 
 namespace emplace {

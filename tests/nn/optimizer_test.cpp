@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/not_finite.hpp"
 
 namespace emplace::nn {
 namespace {

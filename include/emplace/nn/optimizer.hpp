@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,12 +28,6 @@ void describe(OptimizerOptions& options, OptionVisitor& visit);
 
 // The rate of step `step`, counted from 0.
 double learning_rate_at(const OptimizerOptions& options, std::int64_t step);
-
-// A gradient, or what a step made of the parameters, is not finite.
-class NotFinite : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 struct StepReport {
   double gradient_norm = 0;  // before clipping
