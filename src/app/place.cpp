@@ -13,7 +13,6 @@
 #include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
-#include "emplace/nn/optimizer.hpp"
 #include "emplace/run/recipe.hpp"
 #include "emplace/run/trained_policy.hpp"
 #include "emplace/search/bound.hpp"

@@ -7,7 +7,6 @@
 #include "emplace/base/error.hpp"
 #include "emplace/base/not_finite.hpp"
 #include "emplace/learn/roll_out.hpp"
-#include "emplace/nn/optimizer.hpp"
 
 namespace emplace {
 
