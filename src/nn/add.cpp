@@ -96,9 +96,8 @@ class Squash final : public Op<T> {
   std::string_view name() const override { return "squash"; }
   Shape shape(std::span<const Shape> in) const override { return in[0]; }
   void forward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<T> y) override {
-    std::ranges::transform(in[0].all(), y.data, [this](T x) { return x / temperature_; });
-    activate_all(Activation::tanh, y.all());
-    for (T& value : y.all()) value *= c_;
+    std::ranges::copy(in[0].all(), y.data);
+    squash_all(c_, temperature_, y.all());
   }
   void backward(Tape<T>&, std::span<const Matrix<const T>>, Matrix<const T> y, Matrix<const T> dy,
                 std::span<const Matrix<T>> d_in) const override {
@@ -135,6 +134,13 @@ Var activate(Tape<T>& tape, Var x, Activation activation) {
 }
 
 template <class T>
+void squash_all(T c, T temperature, std::span<T> values) {
+  for (T& value : values) value /= temperature;
+  activate_all(Activation::tanh, values);
+  for (T& value : values) value *= c;
+}
+
+template <class T>
 Var squash(Tape<T>& tape, Var x, T c, T temperature) {
   return tape.apply(tape.template make<Squash<T>>(c, temperature), {&x, 1});
 }
@@ -144,7 +150,8 @@ Var squash(Tape<T>& tape, Var x, T c, T temperature) {
   template Var add_row(Tape<T>&, Var, Var);         \
   template Var scale(Tape<T>&, Var, T);             \
   template Var activate(Tape<T>&, Var, Activation); \
-  template Var squash(Tape<T>&, Var, T, T);
+  template Var squash(Tape<T>&, Var, T, T);         \
+  template void squash_all(T, T, std::span<T>);
 EMPLACE_INSTANTIATE(float)
 EMPLACE_INSTANTIATE(double)
 #undef EMPLACE_INSTANTIATE

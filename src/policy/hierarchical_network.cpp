@@ -1,7 +1,6 @@
 #include "hierarchical_network.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "emplace/base/error.hpp"
 
@@ -83,7 +82,7 @@ PlacerSteps<T>::PlacerSteps(Tape<T>& tape, const HierarchicalNetwork& network, c
 template <class T>
 Matrix<T> PlacerSteps<T>::operator()(std::span<const std::uint32_t> previous) {
   output_(states_(previous), logits_);
-  for (T& logit : logits_.all()) logit = squash_ * std::tanh(logit / temperature_);
+  nn::squash_all(squash_, temperature_, logits_.all());
   return logits_;
 }
 

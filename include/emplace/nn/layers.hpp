@@ -31,6 +31,9 @@ Var activate(Tape<T>& tape, Var x, Activation activation);
 // y = c tanh(x / temperature): bounds logits to (-c, c) (Mirhoseini et al. 2018; Bello et al. 2016).
 template <class T>
 Var squash(Tape<T>& tape, Var x, T c, T temperature);
+// The same in place, off the tape.
+template <class T>
+void squash_all(T c, T temperature, std::span<T> values);
 
 template <class T>
 Var concat_columns(Tape<T>& tape, std::span<const Var> parts);
