@@ -22,6 +22,30 @@ std::vector<T> random_values(std::size_t count, std::uint32_t index, double boun
   return values;
 }
 
+// f'(0) by fourth-order central differences, off by step^4 times the fifth derivative.
+template <class F>
+double slope_at_zero(F f, double step = 1e-3) {
+  return (8 * (f(step) - f(-step)) - (f(2 * step) - f(-2 * step))) / (12 * step);
+}
+
+// All matrices, which stand one after the other in `values`, as parameters of a step; those without elements are none.
+template <class T>
+std::vector<Var> parameters(Tape<T>& tape, std::span<const Shape> shapes, std::span<const T> values,
+                            std::span<T> gradient = {}) {
+  tape.begin(values, gradient);
+  std::vector<Var> vars;
+  std::size_t begin = 0;
+  for (const Shape& shape : shapes) {
+    vars.push_back(shape.size() == 0 ? Var{} : tape.parameter({begin, shape.rows, shape.columns}));
+    begin += shape.size();
+  }
+  return vars;
+}
+template <class T>
+std::vector<Var> parameters(Tape<T>& tape, const std::vector<Shape>& shapes, const std::vector<T>& values) {
+  return parameters<T>(tape, std::span(shapes), std::span(values));
+}
+
 // A network of matrices: all of them stand in one vector, so that inputs and parameters are checked alike. The results'
 // weighted sum is the objective.
 template <class T>
@@ -38,13 +62,8 @@ Evaluation<T> evaluate(Tape<T>& tape, std::span<const Shape> shapes, const Netwo
                        std::span<const T> values, bool with_gradient) {
   Evaluation<T> evaluation;
   evaluation.gradient.resize(values.size());
-  tape.begin(values, with_gradient ? std::span<T>(evaluation.gradient) : std::span<T>());
-  std::vector<Var> vars;
-  std::size_t begin = 0;
-  for (const Shape& shape : shapes) {
-    vars.push_back(shape.size() == 0 ? Var{} : tape.parameter({begin, shape.rows, shape.columns}));
-    begin += shape.size();
-  }
+  const std::vector<Var> vars =
+      parameters<T>(tape, shapes, values, with_gradient ? std::span<T>(evaluation.gradient) : std::span<T>());
   std::uint32_t index = 1000;
   for (const Var result : network(tape, vars)) {
     const Matrix<const T> value = tape.value(result);
@@ -64,8 +83,7 @@ inline std::size_t total(std::span<const Shape> shapes) {
   return size;
 }
 
-// Every element of every matrix, to 1e-6 of the gradient's size: fourth-order central differences,
-// (8 (f(x + h) - f(x - h)) - (f(x + 2h) - f(x - 2h))) / 12 h, are off by h^4 = 1e-12 times the fifth derivative.
+// Every element of every matrix, to 1e-6 of the gradient's size.
 inline void expect_right_gradients(const std::vector<Shape>& shapes, const Network<double>& network,
                                    std::vector<double> values = {}) {
   if (values.empty()) values = random_values<double>(total(shapes), 1);
@@ -74,14 +92,12 @@ inline void expect_right_gradients(const std::vector<Shape>& shapes, const Netwo
   double largest = 0;
   for (const double g : gradient) largest = std::max(largest, std::abs(g));
   EXPECT_GT(largest, 0);
-  constexpr double h = 1e-3;
-  const auto at = [&](std::size_t i, double step) {
-    std::vector<double> moved = values;
-    moved[i] += step;
-    return evaluate<double>(tape, shapes, network, moved, false).objective;
-  };
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const double slope = (8 * (at(i, h) - at(i, -h)) - (at(i, 2 * h) - at(i, -2 * h))) / (12 * h);
+    const double slope = slope_at_zero([&](double step) {
+      std::vector<double> moved = values;
+      moved[i] += step;
+      return evaluate<double>(tape, shapes, network, moved, false).objective;
+    });
     ASSERT_NEAR(gradient[i], slope, 1e-6 * std::max({std::abs(slope), 0.01 * largest})) << "element " << i;
   }
 }

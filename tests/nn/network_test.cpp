@@ -82,13 +82,11 @@ TEST(Network, HasTheDirectionalDerivativesOfItsGradient) {
     const auto direction = random_values<double>(values.size(), 100 + d, 0.3);
     double slope = 0;
     for (std::size_t i = 0; i < values.size(); ++i) slope += gradient[i] * direction[i];
-    const auto at = [&](double step) {
+    const double wanted = testing::slope_at_zero([&](double step) {
       std::vector<double> moved = values;
       for (std::size_t i = 0; i < values.size(); ++i) moved[i] += step * direction[i];
       return network.objective<double>(tape, input, moved, {});
-    };
-    constexpr double h = 1e-3;
-    const double wanted = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
+    });
     EXPECT_NEAR(slope, wanted, 1e-6 * std::abs(wanted)) << d;
   }
 }

@@ -8,23 +8,6 @@
 
 namespace emplace::nn::testing {
 
-// All matrices as parameters of a step without gradients.
-template <class T>
-std::vector<Var> parameters(Tape<T>& tape, std::span<const Shape> shapes, std::span<const T> values) {
-  tape.begin(values, {});
-  std::vector<Var> vars;
-  std::size_t begin = 0;
-  for (const Shape& shape : shapes) {
-    vars.push_back(shape.size() == 0 ? Var{} : tape.parameter({begin, shape.rows, shape.columns}));
-    begin += shape.size();
-  }
-  return vars;
-}
-template <class T>
-std::vector<Var> parameters(Tape<T>& tape, const std::vector<Shape>& shapes, const std::vector<T>& values) {
-  return parameters(tape, std::span(shapes), std::span(values));
-}
-
 struct LstmState {
   std::size_t width;
   std::vector<double> h, c;  // B x H
