@@ -84,8 +84,7 @@ void Optimizer::apply(std::span<float> p, std::span<const float> g, float factor
   const bool rmsprop = options_.optimizer == "rmsprop";
   for (std::size_t i = 0; i < p.size(); ++i) {
     if (!std::isfinite(p[i])) {
-      first_[i] = 0;
-      if (rmsprop) second_[i] = 0;
+      first_[i] = second_[i] = 0;
       continue;
     }
     const float slope = factor * g[i];
@@ -113,11 +112,11 @@ StepReport Optimizer::step(std::span<float> parameters, std::span<const float> g
   const auto factor = static_cast<float>(clipped ? options_.clip_norm / report.gradient_norm : 1.0);
 
   first_.resize(n);
-  second_.resize(second_moments(n));
+  second_.resize(n);
   const std::size_t finite = count_finite(parameters);
   apply(parameters, gradient, factor, report.learning_rate);
   ++step_;
-  if (count_finite(parameters) != finite || count_finite(first_) != n || count_finite(second_) != second_.size())
+  if (count_finite(parameters) != finite || count_finite(first_) != n || count_finite(second_) != n)
     throw NotFinite("a step of learning rate {} along a gradient of norm {} leaves the finite numbers",
                     report.learning_rate, report.gradient_norm);
   return report;
@@ -135,7 +134,7 @@ void Optimizer::load(const State& state) {
   const auto step = get_scalar<std::int64_t>(state, "step");
   if (step < 0) throw InputError("checkpoint", "array step is {}, wanted at least 0", step);
   auto first = step == 0 ? get<float>(state, "first", 0) : get<float>(state, "first");
-  auto second = get<float>(state, "second", second_moments(first.size()));
+  auto second = get<float>(state, "second", first.size());
   if (count_finite(first) != first.size())
     throw InputError("checkpoint", "array first holds a number that is not finite");
   if (!std::ranges::all_of(second, [](float value) { return std::isfinite(value) && value >= 0; }))

@@ -167,13 +167,6 @@ TEST(Optimizer, ContinuesToTheSameBitsAfterSaveAndLoad) {
 
 TEST(Optimizer, RefusesAnUnknownName) { EXPECT_THROW(Optimizer(options("adagrad")), BugError); }
 
-TEST(Sgd, KeepsNoMeanSquares) {
-  std::vector<float> p = {1, 2};
-  Optimizer sgd(options("sgd"));
-  sgd.step(p, std::vector<float>{1, 1});
-  EXPECT_TRUE(get<float>(sgd.save(), "second").empty());
-}
-
 TEST(Optimizer, RefusesAStateOfOtherParameters) {
   std::vector<float> p = {1, 2, 3};
   Optimizer optimizer(options("adam"));

@@ -49,12 +49,11 @@ class Optimizer {
   // not finite, before anything is changed, and for a step that leaves the finite numbers, after it.
   StepReport step(std::span<float> parameters, std::span<const float> gradient);
 
-  [[nodiscard]] State save() const;  // "step", "first" (m), "second" (v, empty for sgd)
+  [[nodiscard]] State save() const;  // "step", "first" (m), "second" (v, zeros for sgd)
   void load(const State& state);
 
  private:
   void apply(std::span<float> p, std::span<const float> g, float factor, double rate);
-  std::size_t second_moments(std::size_t n) const { return options_.optimizer == "sgd" ? 0 : n; }
 
   OptimizerOptions options_;
   std::int64_t step_ = 0;
