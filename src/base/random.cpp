@@ -2,6 +2,9 @@
 
 #include <Random123/philox.h>
 
+#include <cmath>
+#include <numbers>
+
 #include "emplace/base/error.hpp"
 
 namespace emplace {
@@ -13,6 +16,11 @@ Stream::Stream(const StreamKey& key)
       counter_{0, key.index, static_cast<std::uint32_t>(key.update),
                (static_cast<std::uint32_t>(key.update >> 32) << 8) | static_cast<std::uint32_t>(key.purpose)} {
   EMPLACE_CHECK(key.update >> 56 == 0 && static_cast<std::uint32_t>(key.purpose) < 256);
+}
+
+double Stream::normal() {
+  const double radius = std::sqrt(-2 * std::log(1 - uniform()));  // the logarithm's argument is above zero
+  return radius * std::cos(2 * std::numbers::pi * uniform());
 }
 
 void Stream::refill() {

@@ -1,7 +1,6 @@
 #include "emplace/nn/parameters.hpp"
 
 #include <cmath>
-#include <numbers>
 #include <utility>
 
 #include "emplace/base/error.hpp"
@@ -11,17 +10,11 @@ namespace emplace::nn {
 
 namespace {
 
-// Box, Muller 1958; the logarithm's argument is above zero.
-double draw_normal(Stream& random) {
-  const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
-  return radius * std::cos(2 * std::numbers::pi * random.uniform());
-}
-
 double draw(const Initializer& start, const Slice& slice, Stream& random) {
   switch (start.kind) {
     case Initializer::Kind::constant: return start.value;
     case Initializer::Kind::uniform: return start.value * (2 * random.uniform() - 1);
-    case Initializer::Kind::normal: return start.value * draw_normal(random);
+    case Initializer::Kind::normal: return start.value * random.normal();
     case Initializer::Kind::glorot_uniform:
       return start.value * std::sqrt(6.0 / static_cast<double>(slice.rows + slice.columns)) *
              (2 * random.uniform() - 1);

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 #include <span>
 #include <string>
 
@@ -29,15 +28,11 @@ struct LogitNoise {
     for (const float logit : logits) sum += static_cast<double>(logit) * logit;
     return static_cast<float>(std::sqrt(sum / static_cast<double>(logits.size())));
   }
-  // uniform: in [-size, size]; rms: normal with standard deviation size * scale (Box, Muller 1958).
+  // uniform: in [-size, size]; rms: normal with standard deviation size * scale.
   void draw(Stream& stream, float scale, std::span<float> noise) const {
     for (float& value : noise) {
-      if (kind == Kind::uniform) {
-        value = static_cast<float>(size * (2 * static_cast<double>(stream.bits32()) * 0x1p-32 - 1));
-      } else {
-        const double radius = std::sqrt(-2 * std::log(1 - stream.uniform()));
-        value = static_cast<float>(size * scale * radius * std::cos(2 * std::numbers::pi * stream.uniform()));
-      }
+      value = static_cast<float>(kind == Kind::uniform ? size * (2 * static_cast<double>(stream.bits32()) * 0x1p-32 - 1)
+                                                       : size * scale * stream.normal());
     }
   }
 };

@@ -1,8 +1,6 @@
 #include "published_network.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 #include <tuple>
 
 #include "emplace/base/error.hpp"
@@ -33,11 +31,8 @@ double noise_factor(const Switches& switches, std::size_t op) {
                  .purpose = Purpose::simulator_noise,
                  .update = 0,
                  .index = static_cast<std::uint32_t>(op)}};
-  const double first = random.uniform();
-  if (switches.noise == Noise::uniform) return 1 + switches.noise_level * (2 * first - 1);
-  // Box and Muller 1958; 1 - first is never 0.
-  const double normal = std::sqrt(-2 * std::log(1 - first)) * std::cos(2 * std::numbers::pi * random.uniform());
-  return std::max(0.0, 1 + switches.noise_level * normal);
+  if (switches.noise == Noise::uniform) return 1 + switches.noise_level * (2 * random.uniform() - 1);
+  return std::max(0.0, 1 + switches.noise_level * random.normal());
 }
 
 struct Clock {

@@ -39,6 +39,8 @@ class Stream {
   std::uint64_t bits64() { return (std::uint64_t{bits32()} << 32) | bits32(); }
   // Uniform in [0, 1) with 53 random bits.
   double uniform() { return static_cast<double>(bits64() >> 11) * 0x1.0p-53; }
+  // Standard normal (Box, Muller 1958), from two uniform draws.
+  double normal();
   // Uniform in {0, ..., count-1}, count > 0, without bias.
   std::uint32_t below(std::uint32_t count);
 
