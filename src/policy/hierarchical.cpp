@@ -217,6 +217,7 @@ PolicyEntry hierarchical_policy() {
   entry.reference = "Mirhoseini et al.: A Hierarchical Model for Device Placement (ICLR 2018)";
   entry.reads_op_types = true;
   make_from_options<HierarchicalPolicy, HierarchicalOptions>(entry);
+  entry.settle = settle_groups;
   return entry;
 }
 

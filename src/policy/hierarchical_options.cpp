@@ -92,7 +92,7 @@ HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& o, const PolicyS
   } else {
     sizes.groups =
         o.groups > 0 ? static_cast<std::size_t>(o.groups) : std::min({most_groups, 20 * sizes.devices, units});
-    if (sizes.groups > units)
+    if (sizes.groups > units && !setup.is_trained)
       throw InputError(place, "{} groups wanted, but {} has only {} units to group", sizes.groups,
                        quote(smallest.problem->name), units);
   }
@@ -108,6 +108,13 @@ HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& o, const PolicyS
   sizes.squash = o.squash;
   sizes.temperature = o.temperature;
   return sizes;
+}
+
+ConfigTable settle_groups(const ConfigTable& table, const PolicySetup& setup) {
+  auto options = read_options<HierarchicalOptions>(table);
+  if (mode_of(options) != GroupingMode::none)
+    options.groups = static_cast<int>(hierarchical_sizes(options, setup).groups);
+  return echo_options(options);
 }
 
 }  // namespace emplace

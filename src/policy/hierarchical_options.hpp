@@ -38,8 +38,10 @@ void describe(HierarchicalOptions& options, OptionVisitor& visit);
 
 GroupingMode mode_of(const HierarchicalOptions& options);
 LogitNoise noise_of(const HierarchicalOptions& options);
-// InputError for problems with different numbers of devices, for more groups than units, and without grouping for
-// different numbers of units or more of them than an encoder can read.
+// InputError for problems with different numbers of devices, for more groups than units in a training, and without
+// grouping for different numbers of units or more of them than an encoder can read.
 HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& options, const PolicySetup& setup);
+// The options with the number of groups that these problems get.
+ConfigTable settle_groups(const ConfigTable& options, const PolicySetup& setup);
 
 }  // namespace emplace

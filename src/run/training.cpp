@@ -82,8 +82,10 @@ Training::Training(Recipe recipe, bool resumed)
       throw InputError(o.init, "its policy was trained with other op_types than the recipe's (leave them out)");
   }
   if (o.op_types.empty()) o.op_types = op_types_of(policy_problems_);
-  policy_ = find_entry(policies(), o.policy, "policy")
-                .make(recipe_.policy_options, {policy_problems_, o.op_types, static_cast<std::uint64_t>(o.seed)});
+  const PolicyEntry& policy = find_entry(policies(), o.policy, "policy");
+  const PolicySetup setup{policy_problems_, o.op_types, static_cast<std::uint64_t>(o.seed)};
+  if (policy.settle) recipe_.policy_options = policy.settle(recipe_.policy_options, setup);
+  policy_ = policy.make(recipe_.policy_options, setup);
   if (init) init->give(*policy_, policy_problems_);
   learner_ = find_entry(learners(), o.learner, "learner")
                  .make(recipe_.learner_options, {policy_problems_, static_cast<std::uint64_t>(o.seed)});

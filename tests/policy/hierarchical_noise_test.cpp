@@ -128,7 +128,9 @@ TEST_P(HierarchicalNoise, IsTheSameInChunksAndInBatchesAsForAllRowsOfEachSample)
           value = static_cast<float>(0.7 * rms * radius * std::cos(2 * std::numbers::pi * stream.uniform()));
         }
       }
-      if (std::string(GetParam()) == "rms") ASSERT_NEAR(rollouts[s].observation[i], rms, 1e-5);
+      if (std::string(GetParam()) == "rms") {
+        ASSERT_NEAR(rollouts[s].observation[i], rms, 1e-5);
+      }
     }
     const auto rows = nn::categorical<float>(tape, add(tape, logits, tape.constant(noise)), {});
     for (std::size_t i = 0; i < count; ++i)

@@ -221,6 +221,31 @@ TEST(Hierarchical, TakesTheSmallestOfItsThreeDefaultsForTheNumberOfGroups) {
   EXPECT_EQ(Made(tiny(plain_devices(2), ops, {}, 1), quiet).draw(1, 0, 0).actions.size(), 600U + 40U);
 }
 
+TEST(Hierarchical, KeepsTheNumberOfGroupsOfItsTrainingForOtherGraphs) {
+  const auto chain = [](std::size_t ops) {
+    std::vector<TinyOp> list;
+    for (std::size_t i = 0; i < ops; ++i) list.push_back({"op" + std::to_string(i), {1, 1}});
+    return tiny(plain_devices(2), list, {});
+  };
+  const Problem small_one = chain(3), trained_on = chain(12), large = chain(30);
+  const auto as_list = [](const Problem& problem) {
+    return std::vector<PolicyProblem>{{&problem, make_grouping(problem, GroupingKind::op)}};
+  };
+  const auto training = as_list(trained_on);
+  const PolicyEntry& entry = find_entry(policies(), "hierarchical", "policy");
+  const ConfigTable asked = ConfigTable::parse_toml(quiet, "test");
+  const ConfigTable settled = entry.settle(asked, {training, {}, 1});
+  const std::size_t parameters = entry.make(asked, {training, {}, 1})->parameters().size();
+  for (const Problem* problem : {&trained_on, &large, &small_one}) {
+    const auto list = as_list(*problem);
+    const auto policy = entry.make(settled, {list, {}, 1, true});
+    EXPECT_EQ(policy->parameters().size(), parameters) << problem->op_count();
+    EXPECT_EQ(testing::greedy(*policy, 0).placement.device.size(), problem->op_count());
+  }
+  EXPECT_NE(entry.make(asked, {as_list(large), {}, 1})->parameters().size(), parameters);
+  EXPECT_THROW(entry.make(settled, {as_list(small_one), {}, 1}), InputError) << "a training wants groups with units";
+}
+
 TEST(Hierarchical, PlacesAGraphWithOneOp) {
   Made made(tiny(plain_devices(2), {{"a", {1, 2}}}, {}, 1), quiet);
   const Rollout rollout = made.draw(1, 0, 0);

@@ -129,6 +129,7 @@ struct PolicySetup {
   // op of another type counts as of none (a zero row of an embedding, no count).
   std::span<const std::string> op_types;
   std::uint64_t seed = 0;
+  bool is_trained = false;  // to place with parameters of a training: problems may be smaller than its own were
 };
 
 // The types of the problems' ops, sorted.
@@ -141,6 +142,9 @@ struct PolicyEntry : EntryInfo {
   std::function<std::unique_ptr<Policy>(const ConfigTable& options, const PolicySetup& setup)> make;
   // The options with defaults filled in, for the run folder's config.toml.
   std::function<ConfigTable(const ConfigTable& options)> resolve;
+  // Empty, or: the options with what depends on the training's problems written out, so that the policy is the same for
+  // others.
+  std::function<ConfigTable(const ConfigTable& options, const PolicySetup& setup)> settle;
 };
 
 // Every policy, in the order in which `emplace list policies` shows them.
