@@ -91,10 +91,21 @@ TEST_F(LearningTable, HoldsOpponentsAndEverySeedAndRunsOnlyWhatIsMissing) {
   EXPECT_EQ(std::ranges::count(again.err, '\n'), 1) << again.err;
 }
 
+TEST_F(LearningTable, ChangesRecipesAsItIsTold) {
+  const auto done = table({"--evaluations", "60", "--seeds", "1", "--best-seconds", "0.1", "--recipes",
+                           "post-tuned post-tuned+groups=20+post.steps=proximal", problem_});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(read_file(out_ + "/learning.csv"),
+              HasSubstr(problem_ + ",post-tuned+groups=20+post.steps=proximal,1,0."));
+  EXPECT_THAT(read_file(out_ + "/learning.md"), HasSubstr("| post-tuned+groups=20+post.steps=proximal | "));
+  EXPECT_THAT(done.out, HasSubstr("\npost-tuned+groups=20+post.steps=proximal: at least"));
+}
+
 TEST_F(LearningTable, RefusesWhatItCannotDo) {
   EXPECT_EQ(run({std::string(EMPLACE_SOURCE) + "/scripts/learning-table"}).exit_code, 2);
   EXPECT_THAT(table({"--seeds", "0"}).err, HasSubstr("want whole numbers above zero, got '0'"));
   EXPECT_THAT(table({"--recipes", "unknown"}).err, HasSubstr("there is no configs/recipes/unknown.toml"));
+  EXPECT_THAT(table({"--recipes", "post-tuned+compare=[1,2]"}).err, HasSubstr("no commas in 'post-tuned+compare"));
   EXPECT_THAT(table({"a,b.json"}).err, HasSubstr("no commas"));
   EXPECT_THAT(table({"--sseeds", "1"}).err, HasSubstr("Usage"));
   const auto unreadable = table({"none.json"});
