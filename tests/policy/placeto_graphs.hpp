@@ -1,0 +1,30 @@
+// Random graphs of Placeto's tests, and how they are seen without grouping.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../../src/policy/placeto_graph.hpp"
+#include "problem/tiny.hpp"
+
+namespace emplace::testing {
+
+inline Stream any_stream() { return Stream({.seed = 1}); }
+
+inline PolicyProblem by_op(const Problem& problem) { return {&problem, make_grouping(problem, GroupingKind::op)}; }
+
+// A random graph with edges from smaller to larger ids, devices equal.
+inline Problem random_graph(std::size_t ops, std::size_t devices, std::uint64_t seed) {
+  Stream random({.seed = seed});
+  std::vector<TinyOp> list;
+  std::vector<TinyEdge> edges;
+  for (std::size_t op = 0; op < ops; ++op) {
+    list.push_back({std::to_string(op), std::vector<double>(devices, 1 + random.below(9)), "", random.below(5),
+                    1 + random.below(9)});
+    for (std::size_t before = 0; before < op; ++before)
+      if (random.below(3) == 0) edges.push_back({before, op});
+  }
+  return tiny(plain_devices(devices), list, edges, 1);
+}
+
+}  // namespace emplace::testing
