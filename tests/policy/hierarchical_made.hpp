@@ -1,10 +1,14 @@
 // The Hierarchical Planner's policy on one problem, with small networks, for tests.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "../../src/policy/group_features.hpp"
+#include "../../src/policy/hierarchical_options.hpp"
 #include "emplace/policy/policy.hpp"
 #include "problem/tiny.hpp"
 
@@ -60,5 +64,37 @@ inline Problem staggered_ops(std::size_t count) {
   }
   return tiny(plain_devices(2), ops, edges, 1);
 }
+
+// What the grouper of such a policy computes in chunks, as one matrix of all rows on a tape of its own. `options` are
+// those of `made`, whose units are ops.
+struct WholeGrouper {
+  WholeGrouper(Made& made, const std::string& options)
+      : types(op_types_of(made.list)),
+        setup{made.list, types, 1},
+        asked(read_options<HierarchicalOptions>(ConfigTable::parse_toml(options, "test"))),
+        network(hierarchical_sizes(asked, setup)),
+        table(unit_table(made.list.front(), types, {1, 2}, 2, network.sizes.position_waves)),
+        gradient(network.layout.size(), 0.0F) {
+    tape.begin(made.policy->parameters(), gradient);
+    logits = grouper_logits<float>(tape, network, table.first_type,
+                                   {table.first_op.data(), table.count(), network.sizes.op_constants()});
+  }
+  // After tape.backward().
+  void expect_gradient(Made& made, double tolerance) const {
+    for (const nn::Slice& slice :
+         {network.type_table, network.grouper_weight, network.group_weight, network.group_bias})
+      for (std::size_t i = slice.begin; i < slice.begin + slice.size(); ++i)
+        EXPECT_NEAR(made.policy->gradient()[i], gradient[i], tolerance);
+  }
+
+  std::vector<std::string> types;
+  PolicySetup setup;
+  HierarchicalOptions asked;
+  HierarchicalNetwork network;
+  UnitTable table;
+  std::vector<float> gradient;
+  nn::Tape<float> tape;
+  nn::Var logits;
+};
 
 }  // namespace emplace::testing

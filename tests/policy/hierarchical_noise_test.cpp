@@ -102,16 +102,9 @@ TEST_P(HierarchicalNoise, IsTheSameInChunksAndInBatchesAsForAllRowsOfEachSample)
   std::ranges::fill(made.policy->gradient(), 0.0F);
   made.policy->backward(rollouts, coefficients, 0.1);
 
-  const auto options = read_options<HierarchicalOptions>(ConfigTable::parse_toml(chosen, "test"));
-  const std::vector<std::string> types = op_types_of(made.list);
-  const HierarchicalNetwork network(hierarchical_sizes(options, {made.list, types, 1}));
-  const UnitTable table = unit_table(made.list.front(), types, {1, 2}, 2, 3);
-  std::vector<float> gradient(network.layout.size(), 0.0F);
-  nn::Tape<float> tape;
-  tape.begin(made.policy->parameters(), gradient);
-  const nn::Var logits = grouper_logits<float>(tape, network, table.first_type,
-                                               {table.first_op.data(), count, network.sizes.op_constants()});
-  const nn::Matrix<const float> values = tape.value(logits);
+  WholeGrouper whole(made, chosen);
+  nn::Tape<float>& tape = whole.tape;
+  const nn::Matrix<const float> values = tape.value(whole.logits);
   for (std::size_t s = 0; s < 4; ++s) {
     Stream stream(
         {.seed = 1, .purpose = Purpose::grouper_noise, .update = 3, .index = static_cast<std::uint32_t>(s / 2)});
@@ -132,16 +125,14 @@ TEST_P(HierarchicalNoise, IsTheSameInChunksAndInBatchesAsForAllRowsOfEachSample)
         ASSERT_NEAR(rollouts[s].observation[i], rms, 1e-5);
       }
     }
-    const auto rows = nn::categorical<float>(tape, add(tape, logits, tape.constant(noise)), {});
+    const auto rows = nn::categorical<float>(tape, add(tape, whole.logits, tape.constant(noise)), {});
     for (std::size_t i = 0; i < count; ++i)
       ASSERT_NEAR(log.of(s)[i], rows.log_probability(i, rollouts[s].actions[i]), 1e-4)
           << "sample " << s << ", op " << i;
     nn::seed<float>(tape, rows, groups_of(s), std::span(coefficients).subspan(log.begin[s], count), 0.1 * 0.5);
   }
   tape.backward();
-  for (const nn::Slice& slice : {network.type_table, network.grouper_weight, network.group_weight, network.group_bias})
-    for (std::size_t i = slice.begin; i < slice.begin + slice.size(); ++i)
-      EXPECT_NEAR(made.policy->gradient()[i], gradient[i], 2e-3);
+  whole.expect_gradient(made, 2e-3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, HierarchicalNoise, ::testing::Values("uniform", "rms"),

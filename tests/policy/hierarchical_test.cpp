@@ -121,25 +121,14 @@ TEST(Hierarchical, TakesRowChunksAsItTakesAllRows) {
   for (std::size_t i = 0; i < 600; ++i) coefficients[i] = std::sin(static_cast<double>(i));
   made.policy->backward({&rollout, 1}, coefficients, 0.1);
 
-  auto options = read_options<HierarchicalOptions>(ConfigTable::parse_toml(chosen, "test"));
-  const std::vector<std::string> types = op_types_of(made.list);
-  const HierarchicalNetwork network(hierarchical_sizes(options, {made.list, types, 1}));
-  const UnitTable table = unit_table(made.list.front(), types, {1, 2}, 2, 3);
-  std::vector<float> gradient(network.layout.size(), 0.0F);
-  nn::Tape<float> tape;
-  tape.begin(made.policy->parameters(), gradient);
-  const auto rows =
-      nn::categorical<float>(tape,
-                             grouper_logits<float>(tape, network, table.first_type,
-                                                   {table.first_op.data(), 600, network.sizes.op_constants()}),
-                             {});
+  WholeGrouper whole(made, chosen);
+  nn::Tape<float>& tape = whole.tape;
+  const auto rows = nn::categorical<float>(tape, whole.logits, {});
   for (std::size_t i = 0; i < 600; ++i)
     ASSERT_NEAR(log.value[i], rows.log_probability(i, rollout.actions[i]), 1e-5) << "op " << i;
   nn::seed<float>(tape, rows, std::span(rollout.actions).first(600), std::span(coefficients).first(600), 0.1 * 0.5);
   tape.backward();
-  for (const nn::Slice& slice : {network.type_table, network.grouper_weight, network.group_weight, network.group_bias})
-    for (std::size_t i = slice.begin; i < slice.begin + slice.size(); ++i)
-      EXPECT_NEAR(made.policy->gradient()[i], gradient[i], 1e-3);
+  whole.expect_gradient(made, 1e-3);
 }
 
 TEST(Hierarchical, GivesAGroupThatNoDeviceCanRunTheFirstDeviceWithoutAChoice) {
