@@ -15,8 +15,6 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 
-const std::string model = "zoo:nmt?layers=2&sequence=4&training=true";
-
 class LearnedSystems : public testing::TestWithParam<System> {
  protected:
   // One op: 2 s on d0, 1 s on d1.
@@ -51,11 +49,11 @@ TEST_P(LearnedSystems, AreRefusedMoreGroupsThanThereAreOps) {
 }
 
 TEST_P(LearnedSystems, AreRefusedToPlaceForOtherDevicesThanTheyWereTrainedFor) {
-  const auto done = emplace_run(training("run", {"problem=" + model + "@k40x2", "groups=8", "--json"}));
+  const auto done = emplace_run(training("run", {"problem=" + small_training + "@k40x2", "groups=8", "--json"}));
   ASSERT_EQ(done.exit_code, 0) << done.err;
-  expect_refused({"place", "--policy", folder_ / "run", model + "@k40x4"},
+  expect_refused({"place", "--policy", folder_ / "run", small_training + "@k40x4"},
                  AllOf(HasSubstr("trained for 3 devices"), HasSubstr("has 5")));
-  expect_refused({"place", "--policy", folder_ / "run", model + "@laptop"},
+  expect_refused({"place", "--policy", folder_ / "run", small_training + "@laptop"},
                  AllOf(HasSubstr("trained for 3 devices"), HasSubstr("has 2")));
   // Ops of other types are not what is wrong here, and not warned of.
   expect_refused({"place", "--policy", folder_ / "run", one_op()},
@@ -63,8 +61,8 @@ TEST_P(LearnedSystems, AreRefusedToPlaceForOtherDevicesThanTheyWereTrainedFor) {
 }
 
 TEST_P(LearnedSystems, WithANetworkAreRefusedProblemsOfDifferentDeviceCounts) {
-  const auto arguments =
-      training("run", {"problems=[\"" + model + "@k40x2\", \"" + model + "@k40x4\"]", "groups=8", "--json"});
+  const auto arguments = training(
+      "run", {"problems=[\"" + small_training + "@k40x2\", \"" + small_training + "@k40x4\"]", "groups=8", "--json"});
   if (std::string(GetParam().name) == "post") {  // a table for each problem
     const auto done = emplace_run(arguments);
     ASSERT_EQ(done.exit_code, 0) << done.err;
@@ -87,17 +85,18 @@ INSTANTIATE_TEST_SUITE_P(Recipes, Hierarchical, testing::Values(systems()[2]), n
 class Colocrl : public LearnedSystems {};
 TEST_P(Colocrl, IsRefusedProblemsOfDifferentNumbersOfUnits) {
   const std::string other = "zoo:nmt?layers=2&sequence=5&training=true@k40x2";
-  expect_refused(training("run", {"problems=[\"" + model + "@k40x2\", \"" + other + "\"]"}),
+  expect_refused(training("run", {"problems=[\"" + small_training + "@k40x2\", \"" + other + "\"]"}),
                  AllOf(HasSubstr("policy colocrl"), HasSubstr("all problems need equally many"),
                        HasSubstr("sequence=4&training=true@k40x2' has "), HasSubstr("' has ")));
-  const auto done = emplace_run(training("run", {"problem=" + model + "@k40x2", "groups=8", "--json"}));
+  const auto done = emplace_run(training("run", {"problem=" + small_training + "@k40x2", "groups=8", "--json"}));
   ASSERT_EQ(done.exit_code, 0) << done.err;
-  expect_refused(training("next", {"problem=" + model + "@k40x2", "groups=9", "--init", folder_ / "run"}),
+  expect_refused(training("next", {"problem=" + small_training + "@k40x2", "groups=9", "--init", folder_ / "run"}),
                  AllOf(HasSubstr("policy/"), HasSubstr("of other problems")));
 }
 TEST_P(Colocrl, IsRefusedTypesOfOpsThatAreNotSorted) {
   for (const char* types : {R"(op_types=["Relu", "MatMul"])", R"(op_types=["MatMul", "MatMul"])"})
-    expect_refused(training("run", {"problem=" + model + "@k40x2", types}), HasSubstr("op_types must be sorted"));
+    expect_refused(training("run", {"problem=" + small_training + "@k40x2", types}),
+                   HasSubstr("op_types must be sorted"));
 }
 INSTANTIATE_TEST_SUITE_P(Recipes, Colocrl, testing::Values(systems()[1]), name_of_system);
 

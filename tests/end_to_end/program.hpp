@@ -19,6 +19,9 @@ inline Finished emplace_run(int ranks, std::vector<std::string> arguments) {
   return run(under_mpirun(ranks, command(std::move(arguments))));
 }
 
+// A training step that is small enough to learn on within a test.
+inline const std::string small_training = "zoo:nmt?layers=2&sequence=4&training=true";
+
 // The example of the design page: op a on gpu:0 and b on cpu:0 take 1 ms + 10 us + 4096 B / 12 GB/s + 10 ms.
 inline const char* const example_problem = R"({ "emplace": "problem/1", "name": "two-device chain",
   "devices":  [{"name": "cpu:0", "kind": "cpu", "memory_bytes": 68719476736}, {"name": "gpu:0", "kind": "gpu", "memory_bytes": 12884901888}],

@@ -13,12 +13,10 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 
-const std::string model = "zoo:nmt?layers=2&sequence=4&training=true";
-
 class TrainedPolicies : public testing::Test {
  protected:
   std::string trained(const std::string& name, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {"train", "configs/recipes/post.toml", "problem=" + model + "@k40x2",
+    std::vector<std::string> arguments = {"train", "configs/recipes/post.toml", "problem=" + small_training + "@k40x2",
                                           "evaluations=400", "run=" + (folder_ / name)};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto done = emplace_run(arguments);
@@ -26,7 +24,7 @@ class TrainedPolicies : public testing::Test {
     return folder_ / name;
   }
   static json placed(int ranks, const std::string& run, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {"place", "--policy", run, model + "@k40x2", "--json"};
+    std::vector<std::string> arguments = {"place", "--policy", run, small_training + "@k40x2", "--json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto done = emplace_run(ranks, arguments);
     EXPECT_EQ(done.exit_code, 0) << done.err;
@@ -61,15 +59,16 @@ TEST_F(TrainedPolicies, GoOnFromTheirParametersInANewRun) {
 
 TEST_F(TrainedPolicies, AreRefusedForOtherDevicesOtherGraphsAndOtherPolicies) {
   const std::string run = trained("run");
-  expect_refused({"place", "--policy", run, model + "@k40x4"},
+  expect_refused({"place", "--policy", run, small_training + "@k40x4"},
                  AllOf(HasSubstr("trained for 3 devices"), HasSubstr("has 5")));
   expect_refused({"place", "--policy", run, "zoo:nmt?layers=2&sequence=5&training=true@k40x2"},
                  AllOf(HasSubstr("policy/logits is"), HasSubstr("wanted")));
-  expect_refused({"train", "configs/recipes/post.toml", "problem=" + model + "@k40x4", "--init", run},
+  expect_refused({"train", "configs/recipes/post.toml", "problem=" + small_training + "@k40x4", "--init", run},
                  HasSubstr("trained for 3 devices"));
-  expect_refused({"place", "--policy", folder_ / "nowhere", model + "@k40x2"},
+  expect_refused({"place", "--policy", folder_ / "nowhere", small_training + "@k40x2"},
                  HasSubstr("nowhere: is not a run folder"));
-  expect_refused({"place", "--policy", run, "heft", model + "@k40x2"}, HasSubstr("takes the place of a method"));
+  expect_refused({"place", "--policy", run, "heft", small_training + "@k40x2"},
+                 HasSubstr("takes the place of a method"));
   expect_refused({"place", "--policy", run}, HasSubstr("a problem is missing"));
   expect_refused({"place", "heft"}, HasSubstr("a problem is missing"));
   expect_refused({"place"}, HasSubstr("a placer is missing"));
@@ -83,7 +82,7 @@ TEST_F(TrainedPolicies, AreRefusedWhenTheirCheckpointIsDamaged) {
     bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
     write_file(run + name, bytes);
   }
-  expect_refused({"place", "--policy", run, model + "@k40x2"}, HasSubstr("checkpoint.h5"));
+  expect_refused({"place", "--policy", run, small_training + "@k40x2"}, HasSubstr("checkpoint.h5"));
 }
 
 }  // namespace
