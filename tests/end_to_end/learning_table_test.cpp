@@ -112,7 +112,7 @@ TEST_F(LearningTable, RefusesWhatItCannotDo) {
   EXPECT_NE(unreadable.exit_code, 0);
   EXPECT_THAT(unreadable.err, HasSubstr("none.json"));
   EXPECT_THAT(table({"--evaluations", "7", "none.json"}).err,
-              HasSubstr("table of other settings (--evaluations 40000"));
+              HasSubstr("table of other settings (--evaluations 100000"));
 }
 
 }  // namespace
