@@ -7,6 +7,7 @@
 #include "colocrl_network.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/option_entry.hpp"
+#include "forced_steps.hpp"
 #include "methods.hpp"
 #include "network_policy.hpp"
 #include "rollout_parts.hpp"
@@ -104,14 +105,10 @@ class ColocrlPolicy final : public NetworkPolicy {
       if (!is_on_tape_) run(part, rollouts);
       is_on_tape_ = false;
       const std::size_t batch = part.members.size();
-      const std::span<std::uint8_t> actions = tape_.array<std::uint8_t>(groups * batch);
       const std::span<double> weights = tape_.array<double>(groups * batch);
-      for (std::size_t t = 0; t < groups; ++t)
-        for (std::size_t b = 0; b < batch; ++b) {
-          actions[t * batch + b] = rollouts[part.members[b]].actions[t];
-          weights[t * batch + b] = coefficients[part.members[b] * groups + t];
-        }
-      nn::seed<float>(tape_, rows_, actions, weights, entropy_weight);
+      for (std::size_t b = 0; b < batch; ++b)
+        for (std::size_t t = 0; t < groups; ++t) weights[t * batch + b] = coefficients[part.members[b] * groups + t];
+      nn::seed<float>(tape_, rows_, forced_.actions, weights, entropy_weight);
       tape_.backward();
     }
   }
@@ -159,30 +156,20 @@ class ColocrlPolicy final : public NetworkPolicy {
   // Teacher forcing: logits of all steps of all samples of the part, rows t B + b, on the tape and in rows_.
   void run(const Part& part, std::span<const Rollout> rollouts) {
     const Prepared& problem = problems_.at(part.key);
-    const std::size_t groups = network_.sizes.groups, devices = network_.sizes.devices, batch = part.members.size();
     tape_.begin(parameters_, gradient_);
-    const std::span<std::uint32_t> previous = tape_.array<std::uint32_t>(groups * batch);
-    const std::span<std::uint8_t> allowed = tape_.array<std::uint8_t>(groups * batch * devices);
-    for (std::size_t b = 0; b < batch; ++b) {
-      const std::vector<std::uint8_t>& actions = rollouts[part.members[b]].actions;
-      EMPLACE_CHECK(actions.size() == groups);
-      for (std::size_t t = 0; t < groups; ++t) {
-        previous[t * batch + b] = t == 0 ? static_cast<std::uint32_t>(devices) : actions[t - 1];
-        std::ranges::copy(std::span(problem.units->allowed).subspan(t * devices, devices),
-                          allowed.begin() + static_cast<std::ptrdiff_t>((t * batch + b) * devices));
-      }
-    }
+    forced_ = forced_steps(tape_, rollouts, part.members, problem.units->allowed, network_.sizes.devices);
     const DecoderMemory encoding = encode<float>(tape_, network_, input_of(problem));
-    const nn::Var logits = decode<float>(tape_, network_, encoding, previous, batch);
+    const nn::Var logits = decode<float>(tape_, network_, encoding, forced_.previous, part.members.size());
     require_finite(tape_.value(logits).all());
-    rows_ = nn::categorical<float>(tape_, logits, allowed);
+    rows_ = nn::categorical<float>(tape_, logits, forced_.allowed);
   }
 
   ColocrlNetwork network_;
   std::vector<Prepared> problems_;
   std::vector<Part> parts_;  // of the last forward()
   nn::Tape<float> tape_;
-  nn::Categorical<float> rows_;  // of the part that is on the tape
+  ForcedSteps forced_;           // of the part that is on the tape
+  nn::Categorical<float> rows_;  // likewise
   bool is_on_tape_ = false;      // the only part's forward pass still is
   mutable nn::Tape<float> sampling_tape_;
 };

@@ -98,7 +98,7 @@ class HierarchicalPolicy final : public NetworkPolicy {
     for (const Part& part : parts_) {
       if (!is_on_tape_) placer_.run(views_[part.key], parameters_, gradient_, rollouts, part.members);
       is_on_tape_ = false;
-      placer_.backward(rollouts, part.members, begin_, coefficients, entropy_weight);
+      placer_.backward(part.members, begin_, coefficients, entropy_weight);
     }
   }
 

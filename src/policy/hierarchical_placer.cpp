@@ -52,21 +52,10 @@ const nn::Categorical<float>& Placer::run(const GroupView& groups, std::span<con
                                           std::span<const std::size_t> members) {
   const std::size_t steps = network_.sizes.groups, devices = network_.sizes.devices, batch = members.size();
   tape_.begin(parameters, gradient);
-  const std::span<std::uint32_t> previous = tape_.array<std::uint32_t>(steps * batch);
-  const std::span<std::uint8_t> allowed = tape_.array<std::uint8_t>(steps * batch * devices);
-  bool is_noisy = false;
-  for (std::size_t b = 0; b < batch; ++b) {
-    const Rollout& rollout = rollouts[members[b]];
-    is_noisy = is_noisy || noise_.is_on(rollout.update);
-    const std::span<const std::uint8_t> device = std::span(rollout.actions).last(steps);
-    for (std::size_t t = 0; t < steps; ++t) {
-      previous[t * batch + b] = t == 0 ? static_cast<std::uint32_t>(devices) : device[t - 1];
-      std::ranges::copy(std::span(groups.allowed).subspan(t * devices, devices),
-                        allowed.begin() + static_cast<std::ptrdiff_t>((t * batch + b) * devices));
-    }
-  }
+  forced_ = forced_steps(tape_, rollouts, members, groups.allowed, devices);
+  const bool is_noisy = std::ranges::any_of(members, [&](std::size_t s) { return noise_.is_on(rollouts[s].update); });
   const DecoderMemory encoding = encode_groups<float>(tape_, network_, matrix_of(groups));
-  nn::Var logits = decode_groups<float>(tape_, network_, encoding, previous, batch);
+  nn::Var logits = decode_groups<float>(tape_, network_, encoding, forced_.previous, batch);
   require_finite(tape_.value(logits).all());
   if (is_noisy) {
     const nn::Matrix<float> noise = tape_.matrix(steps * batch, devices);
@@ -82,25 +71,19 @@ const nn::Categorical<float>& Placer::run(const GroupView& groups, std::span<con
     }
     logits = add(tape_, logits, tape_.constant(noise));
   }
-  rows_ = nn::categorical<float>(tape_, logits, allowed);
+  rows_ = nn::categorical<float>(tape_, logits, forced_.allowed);
   return rows_;
 }
 
-void Placer::backward(std::span<const Rollout> rollouts, std::span<const std::size_t> members,
-                      std::span<const std::size_t> begin, std::span<const double> coefficients, double entropy_weight) {
+void Placer::backward(std::span<const std::size_t> members, std::span<const std::size_t> begin,
+                      std::span<const double> coefficients, double entropy_weight) {
   const std::size_t steps = network_.sizes.groups, batch = members.size();
-  const std::span<std::uint8_t> actions = tape_.array<std::uint8_t>(steps * batch);
   const std::span<double> weights = tape_.array<double>(steps * batch);
   for (std::size_t b = 0; b < batch; ++b) {
-    const std::size_t s = members[b];
-    const std::span<const std::uint8_t> device = std::span(rollouts[s].actions).last(steps);
-    const double* ours = coefficients.data() + begin[s + 1] - steps;
-    for (std::size_t t = 0; t < steps; ++t) {
-      actions[t * batch + b] = device[t];
-      weights[t * batch + b] = ours[t];
-    }
+    const double* ours = coefficients.data() + begin[members[b] + 1] - steps;
+    for (std::size_t t = 0; t < steps; ++t) weights[t * batch + b] = ours[t];
   }
-  nn::seed<float>(tape_, rows_, actions, weights, entropy_weight);
+  nn::seed<float>(tape_, rows_, forced_.actions, weights, entropy_weight);
   tape_.backward();
 }
 

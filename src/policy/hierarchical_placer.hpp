@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "emplace/policy/policy.hpp"
+#include "forced_steps.hpp"
 #include "hierarchical_network.hpp"
 #include "logit_noise.hpp"
 
@@ -32,10 +33,10 @@ class Placer {
   const nn::Categorical<float>& run(const GroupView& groups, std::span<const float> parameters,
                                     std::span<float> gradient, std::span<const Rollout> rollouts,
                                     std::span<const std::size_t> members);
-  // After run(): adds the gradient. `begin`: of each rollout's heads in `coefficients`, of which the last G are ours,
-  // and after the last one the end.
-  void backward(std::span<const Rollout> rollouts, std::span<const std::size_t> members,
-                std::span<const std::size_t> begin, std::span<const double> coefficients, double entropy_weight);
+  // After run() of the same members: adds the gradient. `begin`: of each rollout's heads in `coefficients`, of which
+  // the last G are ours, and after the last one the end.
+  void backward(std::span<const std::size_t> members, std::span<const std::size_t> begin,
+                std::span<const double> coefficients, double entropy_weight);
 
  private:
   [[nodiscard]] Stream noise_stream(const Rollout& rollout) const;
@@ -45,6 +46,7 @@ class Placer {
   LogitNoise noise_;
   std::uint64_t seed_;
   nn::Tape<float> tape_;
+  ForcedSteps forced_;  // of the last run()
   nn::Categorical<float> rows_;
 };
 
