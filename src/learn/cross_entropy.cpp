@@ -8,6 +8,7 @@
 #include "gradient.hpp"
 #include "likelihood.hpp"
 #include "methods.hpp"
+#include "schedule.hpp"
 
 namespace emplace {
 
@@ -32,6 +33,12 @@ void describe(CrossEntropyOptions& o, OptionVisitor& visit) {
         {.min = 1, .max = 100000, .help = "Gradient steps of a refit where the policy has no closed form."});
   nn::describe(o.optimizer, visit);
   visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
+}
+
+CrossEntropyOptions checked(const ConfigTable& table) {
+  const auto options = read_options<CrossEntropyOptions>(table);
+  check(options.optimizer, table);
+  return options;
 }
 
 class CrossEntropyLearner final : public Learner {
@@ -83,7 +90,7 @@ LearnerEntry cross_entropy_learner() {
   entry.name = "cross-entropy";
   entry.summary = "Refits the policy to the best share of each batch: in closed form, or by gradient.";
   entry.reference = "Rubinstein (1999); Gao, Chen, Li: Post (NeurIPS 2018)";
-  make_from_options<CrossEntropyLearner, CrossEntropyOptions>(entry);
+  make_from_options<CrossEntropyLearner, CrossEntropyOptions>(entry, checked);
   return entry;
 }
 

@@ -13,6 +13,7 @@
 #include "likelihood.hpp"
 #include "methods.hpp"
 #include "samples.hpp"
+#include "schedule.hpp"
 #include "surrogate.hpp"
 
 namespace emplace {
@@ -189,6 +190,7 @@ PostLearnerOptions checked(const ConfigTable& table) {
   if (options.window % options.samples_per_update != 0)
     throw InputError(table.place_of("window"), "window ({}) must be a multiple of samples_per_update ({})",
                      options.window, options.samples_per_update);
+  check(options.optimizer, table);
   if (options.steps != "cross-entropy") check(advantage_options(options), table, options.samples_per_update);
   return options;
 }

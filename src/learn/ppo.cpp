@@ -66,6 +66,7 @@ void describe(PpoOptions& o, OptionVisitor& visit) {
 PpoOptions checked(const ConfigTable& table) {
   auto options = read_options<PpoOptions>(table);
   check(options.entropy, table);
+  check(options.optimizer, table);
   check(options.advantages, table, options.samples_per_update);
   return options;
 }

@@ -45,6 +45,7 @@ ReinforceOptions checked(const ConfigTable& table) {
     throw InputError(table.place_of("controllers"), "controllers ({}) must divide samples_per_update ({})",
                      options.controllers, options.samples_per_update);
   check(options.entropy, table);
+  check(options.optimizer, table);
   check(options.advantages, table, options.samples_per_update, options.controllers);
   return options;
 }

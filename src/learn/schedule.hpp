@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/options.hpp"
+#include "emplace/nn/optimizer.hpp"
 
 namespace emplace {
 
@@ -32,10 +34,21 @@ inline void describe(EntropyOptions& o, OptionVisitor& visit) {
         {.min = 0, .help = "Updates until the entropy's weight is entropy_weight_end."});
 }
 
+// The end of a schedule wants its length, and the length an end.
+inline void check_schedule(const ConfigTable& table, std::string_view end, bool has_end, std::string_view length,
+                           bool has_length) {
+  if (has_end != has_length)
+    throw InputError(table.place_of(has_end ? end : length), "{} and {} are one schedule: give both or none", end,
+                     length);
+}
+
 inline void check(const EntropyOptions& o, const ConfigTable& table) {
-  if ((o.entropy_weight_end >= 0) != (o.entropy_updates > 0))
-    throw InputError(table.place_of(o.entropy_updates > 0 ? "entropy_updates" : "entropy_weight_end"),
-                     "entropy_weight_end and entropy_updates are one schedule: give both or none");
+  check_schedule(table, "entropy_weight_end", o.entropy_weight_end >= 0, "entropy_updates", o.entropy_updates > 0);
+}
+
+inline void check(const nn::OptimizerOptions& o, const ConfigTable& table) {
+  check_schedule(table, "learning_rate_end", o.learning_rate_end >= 0, "learning_rate_updates",
+                 o.learning_rate_updates > 0);
 }
 
 }  // namespace emplace

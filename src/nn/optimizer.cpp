@@ -14,16 +14,19 @@ void describe(OptimizerOptions& o, OptionVisitor& visit) {
   visit("learning_rate", o.learning_rate,
         {.min = 0, .max = 1e3, .above_min = true, .help = "Length of a step, at the start of a schedule."});
   visit("learning_rate_end", o.learning_rate_end,
-        {.min = 0, .max = 1e3, .help = "Learning rate after learning_rate_updates updates, reached linearly."});
-  visit("learning_rate_updates", o.learning_rate_updates,
-        {.min = 0, .help = "Updates until the learning rate is learning_rate_end."});
+        {.min = 0, .max = 1e3, .help = "Learning rate after learning_rate_updates steps, reached linearly."});
+  visit(
+      "learning_rate_updates", o.learning_rate_updates,
+      {.min = 0,
+       .help = "Steps until the learning rate is learning_rate_end: one an update with REINFORCE, one a minibatch with "
+               "PPO, fit_steps a refit with cross-entropy."});
   visit("learning_rate_decay", o.learning_rate_decay,
         {.min = 0,
          .max = 1,
          .above_min = true,
-         .help = "Factor of the learning rate every learning_rate_decay_every updates."});
+         .help = "Factor of the learning rate every learning_rate_decay_every steps."});
   visit("learning_rate_decay_every", o.learning_rate_decay_every,
-        {.min = 1, .help = "Updates between two decays of the learning rate."});
+        {.min = 1, .help = "Steps between two decays of the learning rate."});
   visit("beta1", o.beta1, {.min = 0, .max = 0.999999, .help = "Adam: how much of the mean gradient is kept."});
   visit("beta2", o.beta2, {.min = 0, .max = 0.99999999, .help = "Adam: how much of the mean square is kept."});
   visit("epsilon", o.epsilon,

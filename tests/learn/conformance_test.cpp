@@ -109,6 +109,26 @@ TEST_P(EveryLearner, EchoesEveryOptionAndRefusesUnknownOnes) {
   EXPECT_THROW(entry().resolve(table({{"no_such_option", whole(1)}})), InputError);
 }
 
+TEST_P(EveryLearner, RefusesHalfOfASchedule) {
+  const std::pair<const char*, const char*> schedules[] = {{"learning_rate_end", "learning_rate_updates"},
+                                                           {"entropy_weight_end", "entropy_updates"}};
+  std::size_t refused = 0;
+  for (const auto& [end, length] : schedules) {
+    if (!entry().resolve(ConfigTable{}).contains(length)) continue;
+    for (const char* half : {end, length}) {
+      try {
+        entry().resolve(table({{half, whole(1)}}));
+        ADD_FAILURE() << half;
+      } catch (const InputError& error) {
+        EXPECT_THAT(error.what(), ::testing::HasSubstr(std::string(end) + " and " + length + " are one schedule"));
+        ++refused;
+      }
+    }
+    EXPECT_NO_THROW(entry().resolve(table({{end, whole(1)}, {length, whole(1)}})));
+  }
+  EXPECT_GE(refused, 2U);  // every learner has an optimizer
+}
+
 TEST_P(EveryLearner, RefusesAStateOfAnotherShape) {
   const auto t = training();
   for (int update = 0; update < 3; ++update) t->trainer->step();

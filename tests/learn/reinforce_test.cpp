@@ -224,18 +224,6 @@ TEST(Reinforce, RefusesControllersThatDoNotDivideItsSamples) {
   }
 }
 
-TEST(Reinforce, RefusesHalfOfAnEntropySchedule) {
-  for (const char* half : {"entropy_weight_end", "entropy_updates"}) {
-    try {
-      ByHand hand(table({{half, whole(1)}}));
-      FAIL() << half;
-    } catch (const InputError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("entropy_weight_end and entropy_updates are one schedule"));
-    }
-  }
-  EXPECT_NO_THROW(ByHand(table({{"entropy_weight_end", whole(1)}, {"entropy_updates", whole(1)}})));
-}
-
 TEST(Reinforce, RefusesAnOptimizerStateOfAnotherSize) {
   const auto batch = std::vector{timed({0, 1}, 5), timed({1, 1}, 4)};
   ByHand small(table({})), large(table({}), "post", 2);
