@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "categorical_table.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/option_entry.hpp"
 #include "methods.hpp"
+#include "table_draw.hpp"
 
 namespace emplace {
 
@@ -83,25 +85,6 @@ std::vector<Grouping> make_levels(const PolicyProblem& problem, std::size_t coar
   });
 }
 
-// D x U thresholds of an inverse CDF on 32 random bits: the action is the number of devices whose threshold is at or
-// below the draw. From the last allowed device on they are above every draw. A probability is off by 2^-32 at most.
-std::vector<std::uint64_t> thresholds_of(const CategoricalTable& table) {
-  const std::size_t units = table.units();
-  std::vector<std::uint64_t> thresholds(units * table.devices());
-  std::vector<double> sum(units, 0.0);
-  std::vector<std::size_t> last(units, 0);
-  for (std::size_t d = 0; d < table.devices(); ++d)
-    for (std::size_t unit = 0; unit < units; ++unit) {
-      const double p = table.probability(d)[unit];
-      if (p > 0) last[unit] = d;
-      sum[unit] += p;
-      thresholds[d * units + unit] = static_cast<std::uint64_t>(std::min(sum[unit], 1.0) * 0x1p32);
-    }
-  for (std::size_t unit = 0; unit < units; ++unit)
-    for (std::size_t d = last[unit]; d < table.devices(); ++d) thresholds[d * units + unit] = std::uint64_t{1} << 32;
-  return thresholds;
-}
-
 class PostPolicy final : public Policy {
  public:
   PostPolicy(const PostOptions& options, const PolicySetup& setup)
@@ -123,30 +106,20 @@ class PostPolicy final : public Policy {
   }
 
   void sample(std::span<const Draw> draws) const override {
-    std::vector<std::uint64_t> thresholds;
-    std::vector<std::uint32_t> bits;
-    const Part* thresholds_for = nullptr;
-    for (const Draw& draw : draws) {
-      Rollout& rollout = draw.rounds.back();
+    std::vector<std::optional<TableDraw>> draw_of(parts_.size());
+    for (const Draw& each : draws) {
+      Rollout& rollout = each.rounds.back();
       const Part& part = parts_.at(rollout.problem);
-      if (draw.greedy) {
+      if (each.greedy) {
         likeliest(part, rollout.actions);
-        part.grouping().expand(rollout.actions, rollout.placement);
-        continue;
-      }
-      if (thresholds_for != &part) {
-        CategoricalTable table(part.units(), part.devices());
-        table.set(logits(part));
-        thresholds = thresholds_of(table);
-        thresholds_for = &part;
-      }
-      bits.resize(part.units());
-      for (std::uint32_t& word : bits) word = draw.stream->bits32();
-      // Comparisons are counted, not branched on: the branch would be unpredictable by design.
-      rollout.actions.assign(part.units(), 0);
-      for (std::size_t d = 0; d + 1 < part.devices(); ++d) {
-        const std::uint64_t* threshold = thresholds.data() + d * part.units();
-        for (std::size_t unit = 0; unit < part.units(); ++unit) rollout.actions[unit] += threshold[unit] <= bits[unit];
+      } else {
+        std::optional<TableDraw>& draw = draw_of[rollout.problem];
+        if (!draw) {
+          CategoricalTable table(part.units(), part.devices());
+          table.set(logits(part));
+          draw.emplace(table);
+        }
+        (*draw)(*each.stream, rollout.actions);
       }
       part.grouping().expand(rollout.actions, rollout.placement);
     }
