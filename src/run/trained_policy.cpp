@@ -127,9 +127,11 @@ Best place_with_policy(const Policy& policy, const PolicyProblem& problem, const
   Best best;
   std::uint64_t evaluations = 0;
   std::vector<Rollout> rollouts;
-  // Beyond every training: its exploration (noise on logits) has ended.
-  constexpr std::uint64_t trained = std::uint64_t{1} << 48;
-  RollOut next{.seed = request.seed, .update = trained, .samples = 1, .greedy = true, .schedule = request.schedule};
+  // Beyond every training: its exploration (noise on logits) has ended. Policies key draws of their own, as those of a
+  // grouping, by the update and the seed of their training, so another seed begins at another update.
+  Stream start_of({.seed = request.seed, .purpose = Purpose::sample_grouping});
+  const std::uint64_t first = (std::uint64_t{1} << 55) + (start_of.bits64() >> 10);
+  RollOut next{.seed = request.seed, .update = first, .samples = 1, .greedy = true, .schedule = request.schedule};
   const auto draw = [&] {
     const Placement so_far = best.placement;
     next.best = {best.any ? &so_far : nullptr};

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "problem/tiny.hpp"
 
 namespace emplace {
@@ -14,6 +16,7 @@ class Improving final : public Policy {
  public:
   void sample(std::span<const Draw> draws) const override {
     for (const Draw& draw : draws) {
+      updates.push_back(draw.rounds.back().update);
       told.push_back(draw.best == nullptr ? std::vector<std::uint8_t>{} : draw.best->device);
       const std::size_t moved = std::min<std::size_t>(told.size() - 1, 2);
       draw.rounds.back().placement.device = {static_cast<std::uint8_t>(moved > 0),
@@ -27,7 +30,37 @@ class Improving final : public Policy {
   [[nodiscard]] std::vector<ParameterInfo> layout() const override { return {}; }
 
   mutable std::vector<std::vector<std::uint8_t>> told;
+  mutable std::vector<std::uint64_t> updates;
 };
+
+std::vector<std::uint64_t> updates_of_seed(std::uint64_t seed) {
+  const Problem problem = testing::tiny(testing::plain_devices(2), {{"a", {3, 1}}, {"b", {3, 1}}}, {});
+  const PolicyProblem seen(&problem, make_grouping(problem, GroupingKind::op));
+  const Problem* const pointers[] = {&problem};
+  const auto evaluator = make_local_evaluator(pointers, Schedule::fifo);
+  const Improving policy;
+  PlacerRequest request;
+  request.problem = &problem;
+  request.seed = seed;
+  request.evaluations = 50;
+  request.evaluator = evaluator.get();
+  place_with_policy(policy, seen, request);
+  return policy.updates;
+}
+
+// By the update policies key draws of their own: the Hierarchical Planner its groupings.
+TEST(PlaceWithPolicy, BeginsEachSeedAtAnUpdateOfItsOwnBeyondEveryTraining) {
+  EXPECT_EQ(updates_of_seed(1), updates_of_seed(1));
+  std::set<std::uint64_t> seen;
+  for (const std::uint64_t seed : {0, 1, 2, 3}) {
+    const std::vector<std::uint64_t> updates = updates_of_seed(seed);
+    const std::set<std::uint64_t> different(updates.begin(), updates.end());
+    EXPECT_EQ(different.size(), 5U);  // 1 + 16 + 16 + 16 + 1 samples
+    EXPECT_GE(*different.begin(), std::uint64_t{1} << 55);
+    seen.insert(different.begin(), different.end());
+  }
+  EXPECT_EQ(seen.size(), 4 * 5U);
+}
 
 TEST(PlaceWithPolicy, TellsThePolicyTheBestSoFar) {
   using testing::ms;
