@@ -29,6 +29,7 @@ void normalize_row(std::span<const T> scores, std::span<const std::uint8_t> allo
 
 template <class T>
 double Categorical<T>::log_probability(std::size_t row, std::size_t column) const {
+  EMPLACE_CHECK(row < scores.rows && column < scores.columns);
   if (!allowed.empty() && allowed[row * scores.columns + column] == 0) return -std::numeric_limits<double>::infinity();
   return static_cast<double>(scores(row, column)) - log_normalizer[row];
 }

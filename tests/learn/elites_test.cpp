@@ -46,6 +46,20 @@ TEST(EliteWindow, KeepsAllRoundsOfASampleJudgedByItsLast) {
   EXPECT_THAT(window.rollouts()[2].observation, ElementsAre(12));
 }
 
+TEST(EliteWindow, ChoosesTheElitesOfEachProblemAmongItsOwn) {
+  // All samples of problem 1 are slower than every one of problem 0.
+  std::vector<Rollout> batch;
+  for (const double time : {4, 2, 3}) add_episode(batch, static_cast<std::uint32_t>(batch.size()), {time});
+  for (const double time : {30, 20, 40}) add_episode(batch, static_cast<std::uint32_t>(batch.size()), {time});
+  for (std::size_t i = 3; i < 6; ++i) batch[i].problem = 1;
+  EliteWindow window(2);
+  window.add(batch);
+  window.keep_elites();
+  EXPECT_EQ(samples_and_rounds(window),
+            (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{1, 0}, {2, 0}, {3, 0}, {4, 0}}));
+  EXPECT_DOUBLE_EQ(window.gamma_seconds(), (3e-3 + 30e-3) / 2);  // the mean of the problems' slowest elites
+}
+
 TEST(EliteWindow, DropsSamplesThatEndInfeasible) {
   std::vector<Rollout> batch;
   add_episode(batch, 0, {9, 1});

@@ -25,6 +25,11 @@ TEST(Post, SolvesTheToys) {
   }
 }
 
+TEST(Post, SolvesTheToysWithJointRatiosToo) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+    EXPECT_EQ(Training(chain_5(2), "post", table({{"ratio", text("joint")}}), seed).run(), 20 * ms);
+}
+
 TEST(Post, SolvesTwoChainsForMostSeeds) {
   // 2 of 256 placements have 40. Placements in which both chains change sides half-way have 20 + 1 + 20 = 41, and
   // independent factors cannot get from there to 40: 17 of 200 seeds end there. None ends above.

@@ -115,6 +115,7 @@ TEST(Reinforce, HasThatMeanWhenItSamples) {
   std::ranges::fill(sampled.policy->gradient(), 0.0f);
   sampled.policy->backward(all, coefficients, 0);
   for (std::size_t i = 0; i < mean.size(); ++i) EXPECT_NEAR(mean[i], sampled.policy->gradient()[i], 0.06) << i;
+  EXPECT_GT(*std::ranges::max_element(sampled.policy->gradient()), 0.2);  // far more than the error allowed
 }
 
 TEST(Reinforce, LearnsNothingWhereEveryRewardIsTheBaseline) {

@@ -67,6 +67,16 @@ TEST(Categorical, RefusesRowsWithoutAnAllowedColumnAndLogitsThatAreNotNumbers) {
   EXPECT_THROW(categorical(tape, tape.constant({nan.data(), 1, 2}), {}), BugError);
 }
 
+TEST(Categorical, RefusesARowOrAColumnThatIsNotThere) {
+  const std::vector<float> values = {1, 2};
+  Tape<float> tape;
+  tape.begin(values, {});
+  const auto rows = categorical(tape, tape.parameter({0, 1, 2}), {});
+  EXPECT_NEAR(rows.log_probability(0, 1), -std::log1p(std::exp(-1.0)), 1e-6);
+  EXPECT_THROW((void)rows.log_probability(0, 2), BugError);
+  EXPECT_THROW((void)rows.log_probability(1, 0), BugError);
+}
+
 // sum_r coefficient[r] log p(r, action[r]) + weight sum_r H_r of 4 rows of 5 logits, one column forbidden in row 2.
 struct Objective {
   std::vector<std::uint8_t> action = {4, 0, 2, 2};
