@@ -76,7 +76,8 @@ TEST_P(SeveralProblems, GiveParametersFromWhichATrainingOnAThirdGoesOn) {
   ASSERT_EQ(train(1, "run").exit_code, 0);
   const auto next = emplace_run(GetParam().training(
       {"problem=" + third, "grouping=chain", "groups=12", "updates=1", "reinforce.learning_rate=1e-30",
-       "reinforce.learning_rate_end=1e-30", "run=" + (folder_ / "next"), "--init", folder_ / "run"}));
+       "reinforce.learning_rate_end=1e-30", "reinforce.learning_rate_updates=1", "run=" + (folder_ / "next"), "--init",
+       folder_ / "run"}));
   ASSERT_EQ(next.exit_code, 0) << next.err;
   // Steps too small to change anything: at most 1e-30 from where the other run ended.
   const State before = load_newest_checkpoint(folder_ / "run").arrays;
