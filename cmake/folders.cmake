@@ -74,3 +74,8 @@ function(emplace_tests name)
   # Tests run in the source tree: they read configs/ and, where it exists, ../shared.
   gtest_discover_tests(test_${name} TEST_PREFIX ${name}/ WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()
+
+# tests/support/allocations.hpp for one test program.
+function(counts_allocations target)
+  target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/allocations.cpp)
+endfunction()

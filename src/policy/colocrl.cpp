@@ -81,7 +81,10 @@ class ColocrlPolicy final : public NetworkPolicy {
     log.value.resize(rollouts.size() * groups);
     log.entropy.assign(rollouts.size(), 0.0);
     std::vector<std::uint32_t> problem_of;
-    for (const Rollout& rollout : rollouts) problem_of.push_back(rollout.problem);
+    for (const Rollout& rollout : rollouts) {
+      EMPLACE_CHECK(rollout.actions.size() == groups);
+      problem_of.push_back(rollout.problem);
+    }
     parts_ = parts_of(problem_of);
     for (const Part& part : parts_) {
       run(part, rollouts);

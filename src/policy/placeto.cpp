@@ -209,24 +209,24 @@ class PlacetoPolicy final : public NetworkPolicy {
 
   // visit(block) for the decisions in order.
   template <class Visit>
-  void for_each_block(std::span<const Rollout> rollouts, Visit&& visit) const {
-    Block block;
-    std::vector<std::uint8_t> devices;
+  void for_each_block(std::span<const Rollout> rollouts, Visit&& visit) {
+    Block& block = block_;
     const auto flush = [&] {
       if (!block.members.empty()) visit(std::as_const(block));
       block.members.clear();
       block.current.clear();
     };
+    block.part = nullptr;
     for (std::size_t i = 0; i < rollouts.size(); ++i) {
       const Rollout& rollout = rollouts[i];
       const Part& part = parts_.at(rollout.problem);
       if (rollout.round == 0) {
-        devices = shown_in(rollout);
+        devices_.assign(rollout.observation.begin(), rollout.observation.end());
         continue;
       }
       if (block.part != &part || block.members.size() == block_states) flush();
-      add_state(block, part, i, rollout, devices);
-      devices[part.graph.order[rollout.round - 1]] = rollout.actions.front();
+      add_state(block, part, i, rollout, devices_);
+      devices_[part.graph.order[rollout.round - 1]] = rollout.actions.front();
     }
     flush();
   }
@@ -265,6 +265,8 @@ class PlacetoPolicy final : public NetworkPolicy {
   PlacetoParameters network_;
   std::vector<Part> parts_;
   nn::Tape<float> tape_;
+  Block block_;                        // of forward() and backward(), whose memory is used again
+  std::vector<std::uint8_t> devices_;  // likewise: of the episode that is read
   mutable nn::Tape<float> sampling_tape_;
 };
 

@@ -6,8 +6,8 @@
 #include "emplace/nn/decoding.hpp"
 #include "emplace/nn/ops.hpp"
 #include "emplace/nn/optimizer.hpp"
-#include "nn/allocations.hpp"
 #include "nn/gradient_check.hpp"
+#include "support/allocations.hpp"
 
 namespace emplace::nn {
 namespace {
@@ -121,14 +121,14 @@ TEST(Network, LearnsAndAllocatesNothingAfterItsFirstSteps) {
   std::size_t before = 0;
   for (int step = 0; step < 30; ++step) {
     // The second step joins the blocks of the arena into one.
-    if (step == 2) before = testing::allocations();
+    if (step == 2) before = emplace::testing::allocations();
     std::ranges::fill(gradient, 0.0F);
     last = network.objective<float>(tape, input, values, gradient);
     if (step == 0) first = last;
     for (float& g : gradient) g = -g;
     adam.step(values, gradient);
   }
-  EXPECT_EQ(testing::allocations(), before);
+  EXPECT_EQ(emplace::testing::allocations(), before);
   EXPECT_GT(before, 0);
   EXPECT_GT(last, first + 0.5);
 }
@@ -143,13 +143,13 @@ TEST(Decoding, AllocatesNothingAStep) {
   const auto x = tape.matrix(2, 4), h = tape.matrix(2, 4), c = tape.matrix(2, 4), context = tape.matrix(2, 3);
   const auto y = tape.matrix(2, 9), gates = tape.matrix(2, 16);
   for (const auto& zeroed : {x, h, c, gates}) std::ranges::fill(zeroed.all(), 0.0F);
-  const std::size_t before = testing::allocations();
+  const std::size_t before = emplace::testing::allocations();
   for (int i = 0; i < 3; ++i) {
     step(gates, x, h, c);
     attend(h, context);
     out(h, y);
   }
-  EXPECT_EQ(testing::allocations(), before);
+  EXPECT_EQ(emplace::testing::allocations(), before);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "emplace/policy/policy.hpp"
 #include "policy/greedy.hpp"
 #include "problem/tiny.hpp"
+#include "support/allocations.hpp"
 
 namespace emplace {
 namespace {
@@ -52,9 +53,16 @@ constexpr Trial trials[] = {
     {"post", "post", different, ""},
     {"colocrl", "colocrl", same_sizes,
      "hidden = 4\ntype_width = 2\ndevice_width = 3\nshape_outputs = 1\nshape_dimensions = 2"},
+    {"colocrl_aligned", "colocrl", same_sizes,
+     "hidden = 4\ntype_width = 2\ndevice_width = 3\nshape_outputs = 1\nshape_dimensions = 2\naligned = true\n"
+     "attention_width = 3"},
     {"hierarchical", "hierarchical", same_devices,
      "groups = 2\ngrouper_hidden = 4\nhidden = 4\ntype_width = 2\nadjacency = 4\nshape_outputs = 1\n"
      "shape_dimensions = 2\nplacements_per_grouping = 1\nnoise = \"none\""},
+    {"hierarchical_aligned", "hierarchical", same_devices,
+     "groups = 2\ngrouper_hidden = 4\nhidden = 4\ntype_width = 2\nadjacency = 4\nshape_outputs = 1\n"
+     "shape_dimensions = 2\nplacements_per_grouping = 1\nnoise = \"none\"\naligned = true\nposition_waves = 1\n"
+     "grouper_gain = 5\ngrouper_entropy = 0.5"},
     {"placeto", "placeto", same_devices, "size = \"small\"\nmessage_rounds = 1", 0.1F, 1.0F / 4096, 8000},
     {"placeto_in_random_order", "placeto", same_devices,
      "size = \"small\"\nmessage_rounds = 1\ninitial = \"first\"\ntraversal = \"random\"", 0.1F, 1.0F / 4096, 4000},
@@ -321,6 +329,22 @@ TEST_P(EveryPolicy, AddsToTheGradientThatIsThere) {
   float largest = 0;
   for (const float g : once) largest = std::max(largest, std::abs(g));
   for (std::size_t i = 0; i < once.size(); ++i) EXPECT_NEAR(policy_->gradient()[i], 2 * once[i], 1e-5 * largest);
+}
+
+TEST_P(EveryPolicy, TakesNoMoreFromTheHeapForAnotherGradientThanItsLists) {
+  const auto list = rollouts(4);
+  LogProbabilities log;
+  std::vector<double> ones;
+  std::size_t taken[4];
+  for (std::size_t& each : taken) {
+    const std::size_t before = testing::allocations();
+    policy_->forward(list, log);
+    ones.resize(log.value.size(), 1.0);
+    policy_->backward(list, ones, 0.1);
+    each = testing::allocations() - before;
+  }
+  EXPECT_EQ(taken[3], taken[2]);
+  EXPECT_LE(taken[3], 100U);  // lists of the batch's parts; what networks compute stays in their tapes
 }
 
 TEST_P(EveryPolicy, HasTheGradientOfItsKlDivergence) {

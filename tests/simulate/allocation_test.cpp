@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
-#include <new>
 #include <span>
 
 #include "emplace/base/random.hpp"
@@ -12,39 +10,7 @@
 #include "emplace/simulate/batch.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "emplace/simulate/incremental.hpp"
-
-namespace {
-std::size_t allocations = 0;
-
-void* counted(std::size_t size, std::size_t alignment = alignof(std::max_align_t)) noexcept {
-  ++allocations;
-  return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-}
-// Out of line: g++ 12 takes std::free behind operator delete for a mismatch.
-[[gnu::noinline]] void release(void* memory) noexcept { std::free(memory); }
-void* must(void* memory) {
-  if (!memory) throw std::bad_alloc();
-  return memory;
-}
-}  // namespace
-
-// All forms, so that none is freed by another library's.
-void* operator new(std::size_t size) { return must(counted(size)); }
-void* operator new[](std::size_t size) { return must(counted(size)); }
-void* operator new(std::size_t size, std::align_val_t a) { return must(counted(size, static_cast<std::size_t>(a))); }
-void* operator new[](std::size_t size, std::align_val_t a) { return must(counted(size, static_cast<std::size_t>(a))); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return counted(size); }
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return counted(size); }
-void operator delete(void* memory) noexcept { release(memory); }
-void operator delete[](void* memory) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t) noexcept { release(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { release(memory); }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept { release(memory); }
+#include "support/allocations.hpp"
 
 namespace emplace {
 namespace {
@@ -87,12 +53,12 @@ TEST(ExactEngine, AllocatesNothingAfterItsFirstEvaluation) {
       Usage usage;
       const Want want{.usage = &usage, .timeline = nullptr};
       engine->evaluate(placements[0], want);
-      const std::size_t before = allocations;
+      const std::size_t before = testing::allocations();
       for (const Placement& placement : placements) {
         engine->evaluate(placement);
         engine->evaluate(placement, want);
       }
-      EXPECT_EQ(allocations, before) << name_of(schedule) << (bus ? " on a bus" : " on pairs");
+      EXPECT_EQ(testing::allocations(), before) << name_of(schedule) << (bus ? " on a bus" : " on pairs");
     }
   }
 }
@@ -102,7 +68,7 @@ TEST(IncrementalEngine, AllocatesNothingAfterItsFirstBase) {
   const Placement base{std::vector<std::uint8_t>(problem.op_count(), 0), problem.topological};
   const auto engine = make_incremental_engine(problem);
   engine->set_base(base);
-  const std::size_t before = allocations;
+  const std::size_t before = testing::allocations();
   Stream random({.seed = 9});
   for (int i = 0; i < 500; ++i) {
     // Neighbours in the order, more and more of them: memory is limited, so some trials cannot be settled cheaply.
@@ -113,7 +79,7 @@ TEST(IncrementalEngine, AllocatesNothingAfterItsFirstBase) {
     if (i % 5 == 0) engine->commit();
     if (i % 50 == 0) engine->set_base(base);
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(testing::allocations(), before);
 }
 
 TEST(BatchEngine, AllocatesNothingAfterItsFirstEvaluation) {
@@ -132,10 +98,10 @@ TEST(BatchEngine, AllocatesNothingAfterItsFirstEvaluation) {
   for (const BatchKernel kernel : batch_kernels()) {
     const auto engine = make_batch_engine(problem, problem.topological, kernel);
     engine->evaluate({devices.data(), 1}, {outcomes.data(), 1}, {peaks.data(), 4});
-    const std::size_t before = allocations;
+    const std::size_t before = testing::allocations();
     engine->evaluate(devices, outcomes);
     engine->evaluate(devices, outcomes, peaks);
-    EXPECT_EQ(allocations, before) << name_of(kernel);
+    EXPECT_EQ(testing::allocations(), before) << name_of(kernel);
   }
 }
 

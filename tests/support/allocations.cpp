@@ -1,0 +1,46 @@
+#include "support/allocations.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<std::size_t> count{0};
+
+void* counted(std::size_t size, std::size_t alignment = alignof(std::max_align_t)) noexcept {
+  ++count;
+  return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+// Out of line: g++ 12 takes std::free behind operator delete for a mismatch.
+[[gnu::noinline]] void release(void* memory) noexcept { std::free(memory); }
+void* must(void* memory) {
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+// All forms, so that none is freed by another library's.
+void* operator new(std::size_t size) { return must(counted(size)); }
+void* operator new[](std::size_t size) { return must(counted(size)); }
+void* operator new(std::size_t size, std::align_val_t a) { return must(counted(size, static_cast<std::size_t>(a))); }
+void* operator new[](std::size_t size, std::align_val_t a) { return must(counted(size, static_cast<std::size_t>(a))); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return counted(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return counted(size); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { release(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { release(memory); }
+
+namespace emplace::testing {
+
+std::size_t allocations() { return count; }
+
+}  // namespace emplace::testing
