@@ -1,0 +1,139 @@
+// Chunks of a gradient can be computed by anyone: a policy that has nothing but the parameters and a chunk's rollouts
+// gives the bits that a policy gives which has been through all of them, whatever it has in memory.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../../src/learn/gradient.hpp"
+#include "emplace/learn/roll_out.hpp"
+#include "problem/tiny.hpp"
+
+namespace emplace {
+namespace {
+
+using namespace testing;
+
+struct System {
+  const char* policy;
+  const char* options;
+};
+constexpr System systems[] = {{"post", ""},
+                              {"colocrl", "hidden = 8\ntype_width = 2\ndevice_width = 3\naligned = true"},
+                              // Noise of its own for each sample; a grouping serves two chunks.
+                              {"hierarchical", "hidden = 8\ngrouper_hidden = 4\ngroups = 3"},
+                              {"placeto", "message_rounds = 2\nposition_waves = 2"}};
+
+void PrintTo(const System& system, std::ostream* out) { *out << system.policy; }
+
+class Chunks : public ::testing::TestWithParam<System> {
+ protected:
+  [[nodiscard]] std::unique_ptr<Policy> fresh() const {
+    return make_policy(GetParam().policy, ConfigTable::parse_toml(GetParam().options, "test"), list, 1);
+  }
+  // Another policy of the training with the same parameters, as on another rank.
+  [[nodiscard]] std::unique_ptr<Policy> worker(Policy& of) const {
+    auto policy = fresh();
+    std::ranges::copy(of.parameters(), policy->parameters().begin());
+    policy->parameters_changed();
+    return policy;
+  }
+  // Equally many units, as ColocRL wants them.
+  Problem one = chain_5(2);
+  Problem two = tiny(plain_devices(2), {{"a", {4, 8}}, {"b", {6, 3}}, {"c", {8, 2}}, {"d", {6, 3}}, {"e", {4, no}}},
+                     {{0, 1}, {0, 2}, {1, 3}, {2, 4}}, 1);
+  std::vector<PolicyProblem> list = {{&one, make_grouping(one, GroupingKind::op)},
+                                     {&two, make_grouping(two, GroupingKind::op)}};
+};
+
+// What a policy reads of a rollout, by its contract, and nothing else.
+std::vector<Rollout> as_sent(std::span<const Rollout> rollouts) {
+  std::vector<Rollout> copies;
+  for (const Rollout& rollout : rollouts) {
+    Rollout& copy = copies.emplace_back();
+    copy.update = rollout.update;
+    copy.problem = rollout.problem;
+    copy.sample = rollout.sample;
+    copy.round = rollout.round;
+    copy.actions = rollout.actions;
+    copy.observation = rollout.observation;
+  }
+  return copies;
+}
+
+void weigh(std::size_t first_rollout, std::span<double> coefficients) {
+  for (std::size_t i = 0; i < coefficients.size(); ++i)
+    coefficients[i] = std::sin(static_cast<double>(100 * first_rollout + i + 1));
+}
+
+TEST_P(Chunks, HaveTheSameBitsWhoeverComputesThem) {
+  constexpr double entropy_weight = 0.3;
+  const auto master = fresh();
+  Stream random{{.seed = 7}};
+  for (float& parameter : master->parameters())
+    if (std::isfinite(parameter)) parameter += static_cast<float>(0.2 * random.uniform() - 0.1);
+  master->parameters_changed();
+  const auto evaluator = make_local_evaluator(std::vector<const Problem*>{&one, &two}, Schedule::fifo);
+  std::vector<Rollout> rollouts;
+  roll_out(*master, *evaluator, list, {.seed = 3, .samples = 5}, rollouts);
+
+  // Five chunks of two samples, the third of which has one of each problem.
+  std::vector<std::span<const Rollout>> chunks;
+  std::vector<std::size_t> firsts;
+  std::vector<double> log;
+  ChunkedGradient gradient(2);
+  for (int twice = 0; twice < 2; ++twice) {  // the second time in memory that has been used
+    chunks.clear(), firsts.clear(), log.clear();
+    gradient.compute(
+        *master, rollouts,
+        [&](const ChunkedGradient::Chunk& chunk, std::span<double> coefficients) {
+          chunks.push_back(chunk.rollouts);
+          firsts.push_back(chunk.first_rollout);
+          log.insert(log.end(), chunk.log->value.begin(), chunk.log->value.end());
+          weigh(chunk.first_rollout, coefficients);
+        },
+        entropy_weight);
+  }
+  const std::vector<float> wanted(master->gradient().begin(), master->gradient().end());
+  ASSERT_EQ(chunks.size(), 5U);
+  EXPECT_GT(std::ranges::max(wanted), 0.01F);
+
+  // The first worker computes chunks 2, 4 and 0, the second 3 and 1; the sums are added in the chunks' order.
+  const std::unique_ptr<Policy> workers[] = {worker(*master), worker(*master)};
+  std::vector<std::vector<float>> parts(5);
+  std::vector<std::vector<double>> logs(5);
+  for (const std::size_t c : {2, 3, 4, 0, 1}) {
+    Policy& policy = *workers[c % 2];
+    const std::vector<Rollout> sent = as_sent(chunks[c]);
+    LogProbabilities part;
+    policy.forward(sent, part);
+    std::vector<double> coefficients(part.value.size());
+    weigh(firsts[c], coefficients);
+    std::ranges::fill(policy.gradient(), 0.0F);
+    policy.backward(sent, coefficients, entropy_weight);
+    parts[c].assign(policy.gradient().begin(), policy.gradient().end());
+    logs[c] = part.value;
+  }
+  std::vector<double> total(parts[0].begin(), parts[0].end()), all_logs = logs[0];
+  for (std::size_t c = 1; c < 5; ++c) {
+    for (std::size_t i = 0; i < total.size(); ++i) total[i] += parts[c][i];
+    all_logs.insert(all_logs.end(), logs[c].begin(), logs[c].end());
+  }
+  EXPECT_EQ(all_logs, log);
+  EXPECT_EQ(std::vector<float>(total.begin(), total.end()), wanted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, Chunks, ::testing::ValuesIn(systems),
+                         [](const auto& system) { return std::string(system.param.policy); });
+
+TEST(Policies, HaveTheirChunksComputedByAnyone) {
+  for (const PolicyEntry& policy : policies())
+    EXPECT_TRUE(std::ranges::any_of(systems, [&](const System& system) { return system.policy == policy.name; }))
+        << "give " << policy.name << " a row in `systems`, with options that make its network small";
+}
+
+}  // namespace
+}  // namespace emplace
