@@ -19,9 +19,10 @@ inline std::vector<double> random_doubles(std::size_t count, std::uint32_t index
 }
 
 // `build` puts the network of the given parameters on a tape, for T double and float, and returns n x D logits. The
-// objective is the log-probability of fixed actions plus 0.3 times the entropy.
+// objective is the log-probability of fixed actions plus 0.3 times the entropy. `h` is the step of differences: short
+// where relus bend, so that none of them switches within it.
 template <class Build>
-void check_network(std::size_t parameters, Build&& build) {
+void check_network(std::size_t parameters, Build&& build, double h = 1e-4) {
   const std::vector<double> values = random_doubles(parameters, 1, 0.5);
   const auto objective = [&]<class T>(const std::vector<T>& at, std::vector<T>* gradient) {
     nn::Tape<T> tape;
@@ -51,10 +52,9 @@ void check_network(std::size_t parameters, Build&& build) {
     };
     double slope = 0;
     for (std::size_t i = 0; i < parameters; ++i) slope += gradient[i] * direction[i];
-    constexpr double h = 1e-4;
     const double measured = (8 * (along(h) - along(-h)) - (along(2 * h) - along(-2 * h))) / (12 * h);
-    EXPECT_NEAR(slope, measured, 1e-6 * std::max(1.0, std::abs(measured)));
-    EXPECT_GT(std::abs(slope), 1e-3);
+    EXPECT_NEAR(slope, measured, 1e-6 * std::abs(measured));
+    EXPECT_GT(std::abs(slope), 1e-2);
   }
   const std::vector<float> rounded(values.begin(), values.end());
   std::vector<float> quick(parameters, 0.0F);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "../../src/policy/placeto_network.hpp"
+#include "policy/network_check.hpp"
 #include "policy/placeto_graphs.hpp"
 #include "policy/placeto_loops.hpp"
 
@@ -29,19 +30,15 @@ struct Fixture {
   }
 
   template <class T>
-  std::vector<T> logits(std::span<const T> with, std::span<T> gradient = {}, const std::vector<double>& weights = {}) {
+  std::vector<T> logits(std::span<const T> with) {
     const std::vector<T> input(states.begin(), states.end());
     nn::Tape<T> tape;
-    tape.begin(with, gradient);
+    tape.begin(with, {});
     const nn::Matrix<const T> x{input.data(), block.states * graph.count(), parameters.shape().features};
     const PlacetoVars vars = placeto_network<T>(tape, parameters, x, block);
     const auto out = tape.value(vars.logits).all();
     const auto h = tape.value(vars.embedding).all();
     embedding.assign(h.begin(), h.end());
-    if (!gradient.empty()) {
-      for (std::size_t i = 0; i < weights.size(); ++i) tape.gradient(vars.logits).data[i] += static_cast<T>(weights[i]);
-      tape.backward();
-    }
     return {out.begin(), out.end()};
   }
   std::vector<double> logits() { return logits<double>(values); }
@@ -95,32 +92,25 @@ TEST(PlacetoNetwork, ComputesWhatTheSheetSays) {
     }
 }
 
-TEST(PlacetoNetwork, HasTheGradientOfItsLogits) {
-  const Problem problem = random_graph(7, 2, 5);
-  Fixture f(problem, {placeto_features(2, false), 2, 3, false, false, 2}, {0, 3, 6});
-  Stream random({.seed = 9});
-  std::vector<double> weights(6);
-  for (double& w : weights) w = 2 * random.uniform() - 1;
-  std::vector<double> gradient(f.values.size(), 0.0);
-  f.logits<double>(f.values, gradient, weights);
-  const auto objective = [&](const std::vector<double>& at) {
-    const std::vector<double> logits = f.logits<double>(at);
-    double sum = 0;
-    for (std::size_t i = 0; i < logits.size(); ++i) sum += weights[i] * logits[i];
-    return sum;
-  };
-  for (int direction = 0; direction < 5; ++direction) {
-    std::vector<double> up = f.values, down = f.values;
-    double expected = 0;
-    constexpr double step = 1e-6;
-    for (std::size_t i = 0; i < up.size(); ++i) {
-      const double along = 2 * random.uniform() - 1;
-      up[i] += step * along;
-      down[i] -= step * along;
-      expected += along * gradient[i];
-    }
-    EXPECT_NEAR((objective(up) - objective(down)) / (2 * step), expected, 1e-6 * (1 + std::abs(expected)));
-  }
+void expect_right_gradients(const PlacetoShape& shape) {
+  const Problem problem = random_graph(7, shape.devices, 5);
+  Fixture f(problem, shape, {0, 3, 6});
+  check_network(
+      f.values.size(),
+      [&]<class T>(nn::Tape<T>& tape) {
+        const nn::Matrix<T> x = tape.matrix(f.block.states * f.graph.count(), shape.features);
+        std::ranges::copy(f.states, x.data);
+        return placeto_network<T>(tape, f.parameters, x, f.block).logits;
+      },
+      1e-6);
+}
+
+TEST(PlacetoNetwork, HasRightGradients) { expect_right_gradients({placeto_features(2, false), 2, 3}); }
+TEST(PlacetoNetwork, HasRightGradientsWhereItIsSmallAndReadsMemory) {
+  expect_right_gradients({placeto_features(3, true), 3, 2, true});
+}
+TEST(PlacetoNetwork, HasRightGradientsWithMeansAndPositions) {
+  expect_right_gradients({placeto_features(2, false), 2, 3, false, true, 2});
 }
 
 TEST(PlacetoNetwork, IsTheSameInFloatAsInDouble) {
