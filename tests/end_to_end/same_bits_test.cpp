@@ -66,6 +66,11 @@ std::vector<Training> trainings() {
   list.push_back({"placeto_in_order", list.back().arguments});
   for (const char* more : {"schedule=in-order", "greedy_every=2", "placeto.initial=best"})
     list.back().arguments.emplace_back(more);
+  // Six chunks an update, the last of one sample, with what tuned recipes add to the paper's networks and baselines.
+  const System tuned{"hierarchical-tuned",
+                     {"hierarchical.hidden=8", "hierarchical.grouper_hidden=8", "hierarchical.groups=4",
+                      "hierarchical.position_waves=3", "reinforce.chunk=3"}};
+  list.push_back({"hierarchical_tuned_in_chunks", tuned.training(common)});
   return list;
 }
 
