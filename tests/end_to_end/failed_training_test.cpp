@@ -2,11 +2,12 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <regex>
 
 #include "emplace/base/files.hpp"
 #include "emplace/run/checkpoint.hpp"
-#include "program.hpp"
 #include "support/temporary_folder.hpp"
+#include "systems.hpp"
 
 namespace emplace::test {
 namespace {
@@ -19,22 +20,22 @@ const std::string model = "zoo:nmt?layers=2&sequence=4&training=true@k40x2";
 class FailedTraining : public testing::Test {
  protected:
   // Rewards of about 1e11 and the largest learning rate: the first step is one of 1e16, after which logits overflow.
-  std::vector<std::string> diverging(const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"train",
-                                          "configs/recipes/hierarchical.toml",
-                                          "problem=" + model,
-                                          "grouping=chain",
-                                          "groups=8",
-                                          "hierarchical.hidden=8",
-                                          "reinforce.reward=time",
-                                          "reinforce.time_unit=1e-12",
-                                          "reinforce.optimizer=sgd",
-                                          "reinforce.learning_rate=1000",
-                                          "reinforce.clip_norm=0",
-                                          "updates=30",
-                                          "run=" + run_};
+  // ColocRL's logits are sums of few bounded numbers, and its softmax is saturated by then, without a slope: there a
+  // step is one of 1e37, and momentum repeats it until the weights overflow.
+  [[nodiscard]] std::vector<std::string> diverging(const System& system, const std::vector<std::string>& more) const {
+    const bool is_bounded = system.name == std::string("colocrl");
+    std::vector<std::string> arguments = system.training(
+        {"problem=" + model, "grouping=chain", "groups=8", "reinforce.reward=time", "reinforce.penalty_cap=0",
+         is_bounded ? "reinforce.time_unit=1e-33" : "reinforce.time_unit=1e-12", "reinforce.optimizer=sgd",
+         is_bounded ? "reinforce.momentum=0.99" : "reinforce.momentum=0", "reinforce.learning_rate=1000",
+         "reinforce.clip_norm=0", "updates=100", "run=" + run_});
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
+  }
+  // The update that a failing training names.
+  static int named_update(const Finished& done) {
+    std::smatch found;
+    return std::regex_search(done.err, found, std::regex("error: update ([0-9]+): ")) ? std::stoi(found[1]) : 0;
   }
   static void expect_failure(const Finished& done, const testing::Matcher<std::string>& message) {
     EXPECT_EQ(done.exit_code, 1) << done.err;
@@ -48,31 +49,52 @@ class FailedTraining : public testing::Test {
   const std::string run_ = folder_ / "run";
 };
 
-TEST_F(FailedTraining, NamesTheUpdateThatIsNotFiniteAndTheCheckpointThatItKeeps) {
-  const auto done = emplace_run(diverging({"checkpoint_every=1", "--json"}));
-  expect_failure(done, AllOf(HasSubstr("update 2: the network puts out a logit of "), HasSubstr("learning rate"),
-                             HasSubstr("the checkpoint of update 1 is kept in " + run_)));
+class DivergingTraining : public FailedTraining, public testing::WithParamInterface<System> {};
+
+TEST_P(DivergingTraining, NamesTheUpdateThatIsNotFiniteAndTheCheckpointThatItKeeps) {
+  const auto done = emplace_run(diverging(GetParam(), {"checkpoint_every=1", "--json"}));
+  const int update = named_update(done);
+  ASSERT_GE(update, 2) << done.err;
+  const std::string named = "update " + std::to_string(update) + ": ", before = std::to_string(update - 1);
+  expect_failure(done, AllOf(HasSubstr(named + "the network puts out a logit of "), HasSubstr("learning rate"),
+                             HasSubstr("the checkpoint of update " + before + " is kept in " + run_)));
   EXPECT_EQ(read_file(run_ + "/status"), "failed\n");
-  EXPECT_EQ(load_checkpoint(run_ + "/checkpoint.h5").attributes.at("update"), "1");
-  EXPECT_THAT(read_file(run_ + "/log.txt"), HasSubstr("update 2: "));
-  // Going on ends in the same update; the checkpoint is still that of update 1.
+  EXPECT_EQ(load_checkpoint(run_ + "/checkpoint.h5").attributes.at("update"), before);
+  EXPECT_THAT(read_file(run_ + "/log.txt"), HasSubstr(named));
+  // Going on ends in the same update; the checkpoint is still that of the one before.
   const auto resumed = emplace_run({"train", "--resume", run_});
-  expect_failure(resumed, AllOf(HasSubstr("update 2: "), HasSubstr("the checkpoint of update 1 is kept")));
-  EXPECT_EQ(load_checkpoint(run_ + "/checkpoint.h5").attributes.at("update"), "1");
+  expect_failure(resumed, AllOf(HasSubstr(named), HasSubstr("the checkpoint of update " + before + " is kept")));
+  EXPECT_EQ(load_checkpoint(run_ + "/checkpoint.h5").attributes.at("update"), before);
   const auto placed = emplace_run({"place", "--policy", run_, model});
   expect_failure(placed, AllOf(HasSubstr(run_), HasSubstr("a logit of "), HasSubstr("its training diverged")));
 }
 
-TEST_F(FailedTraining, SaysSoWhereThereIsNoCheckpointYet) {
-  const auto done = emplace_run(diverging({"--json"}));
-  expect_failure(done, AllOf(HasSubstr("update 2: "), HasSubstr(run_ + " has no checkpoint yet")));
+TEST_P(DivergingTraining, SaysSoWhereThereIsNoCheckpointYet) {
+  const auto done = emplace_run(diverging(GetParam(), {"checkpoint_every=100", "--json"}));
+  EXPECT_GE(named_update(done), 2);
+  expect_failure(done, HasSubstr(run_ + " has no checkpoint yet"));
   EXPECT_EQ(read_file(run_ + "/status"), "failed\n");
   EXPECT_FALSE(file_exists(run_ + "/checkpoint.h5"));
 }
 
+INSTANTIATE_TEST_SUITE_P(Recipes, DivergingTraining, testing::Values(systems()[1], systems()[2], systems()[3]),
+                         name_of_system);
+
+// Post's advantages are standardised, its probability ratios bounded by the smallest probability that is ever drawn,
+// and it has no network: at the largest learning rate its table's logits are large, and finite.
+TEST_F(FailedTraining, IsNoneOfPosts) {
+  for (const char* ratio : {"per_op", "joint"})
+    for (const char* steps : {"both", "proximal"}) {
+      const auto done = emplace_run(systems()[0].training(
+          {"problem=" + model, "post.learning_rate=1000", std::string("post.ratio=") + ratio,
+           std::string("post.steps=") + steps, "updates=30", "run=" + (folder_ / (ratio + std::string(steps)))}));
+      EXPECT_EQ(done.exit_code, 0) << ratio << " " << steps << ": " << done.err;
+    }
+}
+
 TEST_F(FailedTraining, EndsEveryRank) {
-  const auto done =
-      run(under_mpirun(3, command(diverging({"checkpoint_every=1", "--json"}))), std::chrono::seconds(30));
+  const auto done = run(under_mpirun(3, command(diverging(systems()[2], {"checkpoint_every=1", "--json"}))),
+                        std::chrono::seconds(30));
   EXPECT_FALSE(done.timed_out);
   expect_failure(done, HasSubstr("the checkpoint of update 1 is kept in " + run_));
   EXPECT_EQ(read_file(run_ + "/status"), "failed\n");
