@@ -1,6 +1,9 @@
 // The --json keys, exit codes and file formats that other programs rely on.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <tuple>
+
 #include "emplace/base/files.hpp"
 #include "program.hpp"
 #include "support/temporary_folder.hpp"
@@ -183,6 +186,23 @@ TEST_F(Contract, ListShowsEveryKindWithItsKeys) {
           EXPECT_TRUE(option.contains(key)) << kind << " " << key;
     }
     EXPECT_EQ(emplace_run({"list", kind}).exit_code, 0);
+  }
+}
+
+TEST_F(Contract, ListShowsTheLearnedSystemsWithTheirPapersAndOptions) {
+  const json list = json::parse(emplace_run({"list", "policies", "--json"}).out);
+  const std::string text = emplace_run({"list", "policies"}).out;
+  for (const auto& [name, venue, option] : {std::tuple{"post", "NeurIPS 2018", "eps"},
+                                            {"colocrl", "ICML 2017", "hidden"},
+                                            {"hierarchical", "ICLR 2018", "groups"},
+                                            {"placeto", "NeurIPS 2019", "message_rounds"}}) {
+    const auto entry = std::ranges::find_if(list, [&](const json& each) { return each["name"] == name; });
+    ASSERT_NE(entry, list.end()) << name;
+    EXPECT_NE((*entry)["summary"], "") << name;
+    EXPECT_THAT((*entry)["reference"].get<std::string>(), HasSubstr(venue)) << name;
+    const auto is_option = [&](const json& each) { return each["name"] == option && each["help"] != ""; };
+    EXPECT_TRUE(std::ranges::any_of((*entry)["options"], is_option)) << name << " " << option;
+    for (const char* shown : {name, venue, option}) EXPECT_THAT(text, HasSubstr(shown));
   }
 }
 
