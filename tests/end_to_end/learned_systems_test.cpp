@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "emplace/base/files.hpp"
+#include "emplace/run/checkpoint.hpp"
 #include "refusal.hpp"
 #include "support/temporary_folder.hpp"
 #include "systems.hpp"
@@ -98,6 +99,29 @@ TEST_P(Colocrl, IsRefusedTypesOfOpsThatAreNotSorted) {
     expect_refused(training("run", {"problem=" + small_training + "@k40x2", types}),
                    HasSubstr("op_types must be sorted"));
 }
+TEST_P(Colocrl, PlacesItsOwnProblemAndGoesOnFromItsParameters) {
+  const std::string problem = small_training + "@k40x2", run = folder_ / "run", file = folder_ / "placement.json";
+  const auto train = [&](const std::string& name, std::vector<std::string> more) {
+    more.insert(more.end(), {"problem=" + problem, "groups=12", "greedy_every=1", "seed=2", "--json"});
+    const auto done = emplace_run(training(name, more));
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    // Of the likeliest placement before the first update.
+    return get<double>(load_newest_checkpoint(folder_ / name).arrays, "history/greedy_step_time").front();
+  };
+  const double untrained = train("run", {"evaluations=900", "reinforce.learning_rate=0.01"});
+  const auto placed = emplace_run({"place", "--policy", run, problem, "--json", "-o", file});
+  ASSERT_EQ(placed.exit_code, 0) << placed.err;
+  EXPECT_EQ(placed.err, "") << "nothing is new";
+  const json likeliest = json::parse(placed.out);
+  EXPECT_EQ(likeliest["method"], "colocrl");
+  EXPECT_EQ(likeliest["evaluations"], 1);
+  const auto simulated = emplace_run({"simulate", problem, file, "--json"});
+  EXPECT_EQ(json::parse(simulated.out)["makespan_ps"], likeliest["makespan_ps"]);
+  EXPECT_NE(likeliest["makespan_s"], untrained);
+  // With the parameters of the first run the second begins where that one ended.
+  EXPECT_EQ(train("next", {"updates=1", "--init", run}), likeliest["makespan_s"]);
+}
+
 INSTANTIATE_TEST_SUITE_P(Recipes, Colocrl, testing::Values(systems()[1]), name_of_system);
 
 }  // namespace
