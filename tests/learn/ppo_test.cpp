@@ -105,6 +105,31 @@ TEST(Ppo, LearnsNothingFromSamplesThatAreAlikeOrLeftOut) {
   }
 }
 
+TEST(Ppo, GivesEntropyTheWeightOfItsSchedule) {
+  // All samples alike: only the entropy acts, in one step of the length of its weight, 1 and 1/2; then there is none.
+  Ppo ppo(table({{"epochs", whole(1)},
+                 {"entropy_weight", number(1)},
+                 {"entropy_weight_end", number(0)},
+                 {"entropy_updates", whole(2)}}));
+  for (Rollout& rollout : ppo.drawn.rollouts) rollout.outcome.makespan = 5 * ms;
+  std::vector<std::vector<float>> after;
+  for (const double weight : {1.0, 0.5, 0.0}) {
+    const auto metrics = ppo.update();
+    EXPECT_EQ(metrics.at("entropy_weight"), weight);
+    EXPECT_EQ(metrics.at("steps"), weight > 0 ? 1 : 0);
+    after.push_back(ppo.parameters());
+    std::ranges::copy(ppo.before, ppo.drawn.policy->parameters().begin());
+  }
+  double largest = 0;
+  for (std::size_t i = 0; i < ppo.before.size(); ++i) {
+    const double whole_step = static_cast<double>(after[0][i]) - ppo.before[i];
+    EXPECT_NEAR(after[1][i] - ppo.before[i], whole_step / 2, 1e-6);
+    largest = std::max(largest, whole_step);
+  }
+  EXPECT_GT(largest, 0.01);
+  EXPECT_EQ(after[2], ppo.before);
+}
+
 TEST(Ppo, LearnsTheSameInChunksOfAnySize) {
   for (const char* policy : {"post", "chain", "episode"}) {
     std::vector<std::vector<float>> results;
