@@ -4,8 +4,10 @@
 
 #include <optional>
 
+#include "emplace/base/error.hpp"
+#include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/problem/outcome.hpp"
+#include "emplace/learn/trainer.hpp"
 #include "emplace/run/recipe.hpp"
 #include "emplace/run/trained_policy.hpp"
 #include "result_json.hpp"
@@ -13,22 +15,6 @@
 namespace emplace::app {
 
 namespace {
-
-// Of one problem of the training, as Trainer::save() wrote it.
-struct Found {
-  Ticks time;
-  bool timed, feasible;
-  std::uint64_t evaluation;
-};
-
-std::optional<Found> best_of(const State& arrays, std::size_t problem) {
-  const std::string at = fmt::format("trainer/best.{}.", problem);
-  if (!arrays.contains(at + "outcome")) return std::nullopt;
-  const auto& numbers = get<std::int64_t>(arrays, at + "outcome", 5);
-  const Outcome outcome{numbers[0], numbers[1], static_cast<Infeasible>(numbers[2])};
-  return Found{outcome.makespan, outcome.timed(), outcome.feasible(),
-               get_scalar<std::uint64_t>(arrays, at + "evaluation")};
-}
 
 std::uint64_t parameter_count(const State& arrays) {
   std::uint64_t count = 0;
@@ -43,27 +29,33 @@ std::string shape_text(const StateArray& array) {
   return sizes.empty() ? "scalar" : join(sizes, "x");
 }
 
-Json to_json(const Recipe& recipe, const Checkpoint& checkpoint, const std::string& status) {
-  const State& arrays = checkpoint.arrays;
+// What was trained and how far: nothing where this program does not know the recipe.
+Json training_json(const Recipe& recipe, const State& arrays) {
+  const State trainer = arrays_under(arrays, "trainer/");
   const bool pipeline = recipe.options.objective == "pipeline";
-  Json json = {{"kind", status.empty() ? "checkpoint" : "run"}};
-  if (!status.empty()) json["status"] = status;
-  json["policy"] = recipe.options.policy;
-  json["learner"] = recipe.options.learner;
-  json["problems"] = recipe.sources();
+  Json json = {{"policy", recipe.options.policy}, {"learner", recipe.options.learner}, {"problems", recipe.sources()}};
   json["devices"] = get_scalar<std::uint64_t>(arrays, device_count_array);
-  json["updates"] = get_scalar<std::uint64_t>(arrays, "trainer/updates");
-  json["evaluations"] = get_scalar<std::uint64_t>(arrays, "trainer/evaluations");
+  json["updates"] = get_scalar<std::uint64_t>(trainer, "updates");
+  json["evaluations"] = get_scalar<std::uint64_t>(trainer, "evaluations");
   json["best"] = Json::array();
   for (std::size_t p = 0; p < recipe.sources().size(); ++p) {
-    const auto best = best_of(arrays, p);
+    const auto best = saved_best(trainer, p);
     json["best"].push_back(Json());
     if (!best) continue;
-    const Json seconds = best->timed ? Json(to_seconds(best->time)) : Json();
-    json["best"].back() = {{"feasible", best->feasible}, {"evaluation", best->evaluation}};
-    if (!pipeline) json["best"].back()["makespan_ps"] = best->timed ? Json(best->time) : Json();
+    const Outcome& outcome = best->outcome;
+    const Json seconds = outcome.timed() ? Json(to_seconds(outcome.makespan)) : Json();
+    json["best"].back() = {{"feasible", outcome.feasible()}, {"evaluation", best->evaluation}};
+    if (!pipeline) json["best"].back()["makespan_ps"] = outcome.timed() ? Json(outcome.makespan) : Json();
     json["best"].back()[pipeline ? "load_s" : "makespan_s"] = seconds;
   }
+  return json;
+}
+
+Json to_json(const std::optional<Recipe>& recipe, const Checkpoint& checkpoint, const std::string& status) {
+  const State& arrays = checkpoint.arrays;
+  Json json = {{"kind", status.empty() ? "checkpoint" : "run"}};
+  if (!status.empty()) json["status"] = status;
+  if (recipe) json.update(training_json(*recipe, arrays));
   json["parameters"] = parameter_count(arrays);
   json["attributes"] = checkpoint.attributes;
   json["arrays"] = Json::object();
@@ -71,29 +63,34 @@ Json to_json(const Recipe& recipe, const Checkpoint& checkpoint, const std::stri
   return json;
 }
 
-void print(const Recipe& recipe, const Checkpoint& checkpoint, const std::string& status) {
-  const State& arrays = checkpoint.arrays;
-  if (!status.empty()) fmt::print("run folder, {}\n", status);
+std::string best_text(const std::optional<Best>& best) {
+  if (!best) return "nothing found";
+  const Outcome& outcome = best->outcome;
+  return fmt::format("best {}{}, evaluation {}", outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : "-",
+                     outcome.feasible() ? "" : " (infeasible)", best->evaluation);
+}
+
+void print_training(const Recipe& recipe, const State& arrays) {
+  const State trainer = arrays_under(arrays, "trainer/");
   fmt::print("policy {}, trained by {} for {} devices: {} updates, {} evaluations\n", recipe.options.policy,
              recipe.options.learner, get_scalar<std::uint64_t>(arrays, device_count_array),
-             get_scalar<std::uint64_t>(arrays, "trainer/updates"),
-             get_scalar<std::uint64_t>(arrays, "trainer/evaluations"));
-  for (std::size_t p = 0; p < recipe.sources().size(); ++p) {
-    const auto best = best_of(arrays, p);
-    fmt::print("  {}: {}\n", recipe.sources()[p],
-               !best
-                   ? "nothing found"
-                   : fmt::format("best {}{}, evaluation {}", best->timed ? human_seconds(to_seconds(best->time)) : "-",
-                                 best->feasible ? "" : " (infeasible)", best->evaluation));
-  }
+             get_scalar<std::uint64_t>(trainer, "updates"), get_scalar<std::uint64_t>(trainer, "evaluations"));
+  for (std::size_t p = 0; p < recipe.sources().size(); ++p)
+    fmt::print("  {}: {}\n", printable(recipe.sources()[p]), best_text(saved_best(trainer, p)));
+}
+
+void print(const std::optional<Recipe>& recipe, const Checkpoint& checkpoint, const std::string& status) {
+  const State& arrays = checkpoint.arrays;
+  if (!status.empty()) fmt::print("run folder, {}\n", printable(status));
+  if (recipe) print_training(*recipe, arrays);
   for (const auto& [name, value] : checkpoint.attributes)
-    if (value.find('\n') == std::string::npos) fmt::print("{}: {}\n", name, value);
+    if (value.find('\n') == std::string::npos) fmt::print("{}: {}\n", printable(name), printable(value));
   fmt::print("its digests and checksums are right\n\n");
   TextTable parameters({"parameters of the policy", "shape"});
   TextTable rest({"other arrays", "shape"});
   for (const auto& [path, array] : arrays) {
     const bool of_policy = path.starts_with("policy/");
-    (of_policy ? parameters : rest).add({of_policy ? path.substr(7) : path, shape_text(array)});
+    (of_policy ? parameters : rest).add({printable(of_policy ? path.substr(7) : path), shape_text(array)});
   }
   fmt::print("{}{} in all\n\n{}", parameters.str(), parameter_count(arrays), rest.str());
 }
@@ -101,11 +98,18 @@ void print(const Recipe& recipe, const Checkpoint& checkpoint, const std::string
 }  // namespace
 
 void inspect_checkpoint(const std::string& file, const Checkpoint& checkpoint, const std::string& status, bool json) {
-  const Recipe recipe = recipe_of(checkpoint, file);
-  if (json)
-    print_json(to_json(recipe, checkpoint, status));
-  else
-    print(recipe, checkpoint, status);
+  std::optional<Recipe> recipe;
+  try {
+    recipe = recipe_of(checkpoint, file);
+  } catch (const InputError& error) {  // of another version of the program, maybe
+    log_warning("{}", error.what());
+  }
+  reading(file, [&] {
+    if (json)
+      print_json(to_json(recipe, checkpoint, status));
+    else
+      print(recipe, checkpoint, status);
+  });
 }
 
 }  // namespace emplace::app

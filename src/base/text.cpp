@@ -57,21 +57,26 @@ std::string did_you_mean(std::string_view wanted, std::span<const std::string> c
   return near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near);
 }
 
-std::string quote(std::string_view name) {
-  constexpr std::size_t longest = 80;
-  std::string out = "'";
-  for (const char c : name.substr(0, longest)) {
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7F)
       out += fmt::format("\\x{:02x}", byte);
     else
       out += c;
   }
-  if (name.size() > longest) {
-    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80) != 0) out.pop_back();  // no torn UTF-8
-    out += fmt::format("... ({} characters)", name.size());
-  }
-  return out + "'";
+  return out;
+}
+
+std::string quote(std::string_view name) {
+  constexpr std::size_t longest = 80;
+  std::string_view shown = name.substr(0, longest);
+  if (shown.size() < name.size())
+    while (!shown.empty() && (static_cast<unsigned char>(shown.back()) & 0x80) != 0)
+      shown.remove_suffix(1);  // no torn UTF-8
+  return fmt::format("'{}{}'", printable(shown),
+                     shown.size() < name.size() ? fmt::format("... ({} characters)", name.size()) : "");
 }
 
 std::string human_bytes(Bytes bytes) {

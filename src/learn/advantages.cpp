@@ -77,7 +77,7 @@ void describe(AdvantageOptions& o, OptionVisitor& visit) {
 
 void check(const AdvantageOptions& o, const ConfigTable& table, int samples, int controllers) {
   const auto teaches_nothing = [&](const char* option, const std::string& what) {
-    throw InputError(table.place_of(option),
+    throw InputError(table.place_of(table.contains(option) ? option : "samples_per_update"),
                      "{}: with {} sample{} an update{} every advantage is 0, wanted more of them", what, samples,
                      samples == 1 ? "" : "s", controllers > 1 ? fmt::format(" for {} controllers", controllers) : "");
   };

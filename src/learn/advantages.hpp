@@ -28,7 +28,8 @@ struct AdvantageOptions {
   bool normalize = false;
 };
 void describe(AdvantageOptions& options, OptionVisitor& visit);
-// InputError, at the table's place, for options that contradict each other.
+// InputError, at the table's place, for options that contradict each other, and for those with which an update of
+// `samples` samples of each problem, dealt to so many controllers, teaches nothing.
 void check(const AdvantageOptions& options, const ConfigTable& table, int samples, int controllers = 1);
 
 // What a batch of samples teaches.

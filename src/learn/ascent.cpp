@@ -12,12 +12,12 @@ void Ascent::save(State& state) const {
   for (auto& [name, array] : optimizer_.save()) state["optimizer/" + name] = array;
 }
 
-void Ascent::load(const State& state) {
+void Ascent::load(const State& state, const Policy& policy) {
   State own;
   const std::string prefix = "optimizer/";
   for (const auto& [name, array] : state)
     if (name.starts_with(prefix)) own[name.substr(prefix.size())] = array;
-  optimizer_.load(own);
+  optimizer_.load(own, policy.parameter_count());
 }
 
 }  // namespace emplace

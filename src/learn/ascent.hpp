@@ -18,7 +18,7 @@ class Ascent {
 
   // The optimiser's arrays under "optimizer/".
   void save(State& state) const;
-  void load(const State& state);
+  void load(const State& state, const Policy& policy);
 
  private:
   nn::Optimizer optimizer_;

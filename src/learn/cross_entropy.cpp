@@ -72,7 +72,7 @@ class CrossEntropyLearner final : public Learner {
     ascent_.save(state);
     return state;
   }
-  void load(const State& state) override { ascent_.load(state); }
+  void load(const State& state, const Policy& policy) override { ascent_.load(state, policy); }
 
  private:
   std::size_t samples_;

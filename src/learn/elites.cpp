@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "samples.hpp"
@@ -91,9 +92,11 @@ void check_used_up(std::size_t size, std::size_t used, const char* name) {
   if (used != size) throw InputError("checkpoint", "array {} has {} elements, window_size wants {}", name, size, used);
 }
 
+constexpr std::uint64_t most_samples = std::numeric_limits<std::uint32_t>::max();
+
 }  // namespace
 
-void EliteWindow::load(const State& state, std::size_t problems) {
+void EliteWindow::load(const State& state, const Policy& policy, std::size_t problems) {
   const auto& times = get<std::int64_t>(state, "window_time");
   const auto& keys = get<std::uint64_t>(state, "window_key", 4 * times.size());
   const auto& sizes = get<std::uint64_t>(state, "window_size", 2 * times.size());
@@ -103,22 +106,29 @@ void EliteWindow::load(const State& state, std::size_t problems) {
   std::size_t next_action = 0, next_observation = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
     Rollout& rollout = seen_.emplace_back();
-    rollout.update = keys[4 * i];
-    rollout.problem = static_cast<std::uint32_t>(keys[4 * i + 1]);
-    rollout.sample = static_cast<std::uint32_t>(keys[4 * i + 2]);
-    rollout.round = static_cast<std::uint32_t>(keys[4 * i + 3]);
-    if (rollout.problem >= problems)
-      throw InputError("checkpoint", "array window_key has problem {} at {}, the training has {}", rollout.problem, i,
-                       problems);
-    if (rollout.round != 0 && (i == 0 || seen_[i - 1].round + 1 != rollout.round))
-      throw InputError("checkpoint", "array window_key has round {} at {}, which follows no sample's earlier one",
-                       rollout.round, i);
+    const std::span<const std::uint64_t> key = std::span(keys).subspan(4 * i, 4);
+    rollout.update = key[0];
+    rollout.problem = static_cast<std::uint32_t>(key[1]);
+    rollout.sample = static_cast<std::uint32_t>(key[2]);
+    rollout.round = static_cast<std::uint32_t>(key[3]);
+    if (key[1] >= problems)
+      throw InputError("checkpoint", "array window_key has problem {} at {}, the training has {}", key[1], i, problems);
+    const bool begins = key[3] == 0;
+    const bool goes_on = i > 0 && times[i] == times[i - 1] &&
+                         std::ranges::equal(key.first(3), std::span(keys).subspan(4 * (i - 1), 3)) &&
+                         key[3] == keys[4 * i - 1] + 1;
+    if (std::max(key[2], key[3]) > most_samples || !(begins || goes_on))
+      throw InputError("checkpoint", "array window_key has round {} of sample {} at {}, which follows no round of it",
+                       key[3], key[2], i);
     rollout.outcome.makespan = times[i];
     take(actions, next_action, sizes[2 * i], rollout.actions, "window_actions");
     take(observations, next_observation, sizes[2 * i + 1], rollout.observation, "window_observations");
   }
   check_used_up(actions.size(), next_action, "window_actions");
   check_used_up(observations.size(), next_observation, "window_observations");
+  const std::vector<std::size_t> begins = sample_begins(seen_);
+  for (std::size_t s = 0; s + 1 < begins.size(); ++s)
+    policy.check(std::span(seen_).subspan(begins[s], begins[s + 1] - begins[s]));
 }
 
 }  // namespace emplace

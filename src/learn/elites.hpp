@@ -35,8 +35,8 @@ class EliteWindow {
 
   // Arrays "window_key", "window_size", "window_time", "window_actions", "window_observations".
   void save(State& state) const;
-  // InputError for a sample of a problem beyond the first `problems`.
-  void load(const State& state, std::size_t problems);
+  // InputError for samples that a window of this policy and of so many problems cannot have.
+  void load(const State& state, const Policy& policy, std::size_t problems);
 
  private:
   std::size_t quota_;

@@ -133,13 +133,13 @@ class PostLearner final : public Learner {
     return state;
   }
 
-  void load(const State& state) override {
+  void load(const State& state, const Policy& policy) override {
     samples_seen_ = get_scalar<std::uint64_t>(state, "samples_seen");
     beta_ = get_scalar<double>(state, "beta");
     gamma_s_ = get_scalar<double>(state, "gamma_s");
-    window_.load(state, problems_);
+    window_.load(state, policy, problems_);
     advantages_.load(state);
-    ascent_.load(state);
+    ascent_.load(state, policy);
   }
 
  private:
@@ -191,6 +191,9 @@ PostLearnerOptions checked(const ConfigTable& table) {
     throw InputError(table.place_of("window"), "window ({}) must be a multiple of samples_per_update ({})",
                      options.window, options.samples_per_update);
   check(options.optimizer, table);
+  if (options.steps != "cross-entropy" && options.samples_per_update == 1)
+    throw InputError(table.place_of("samples_per_update"),
+                     "samples_per_update is 1, wanted more: proximal steps compare the samples of a batch");
   if (options.steps != "cross-entropy") check(advantage_options(options), table, options.samples_per_update);
   return options;
 }

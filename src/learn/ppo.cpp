@@ -122,11 +122,11 @@ class PpoLearner final : public Learner {
     ascent_.save(state);
     return state;
   }
-  void load(const State& state) override {
+  void load(const State& state, const Policy& policy) override {
     updates_ = get_scalar<std::uint64_t>(state, "updates");
     beta_ = get_scalar<double>(state, "beta");
     advantages_.load(state);
-    ascent_.load(state);
+    ascent_.load(state, policy);
   }
 
  private:

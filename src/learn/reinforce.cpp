@@ -90,10 +90,10 @@ class ReinforceLearner final : public Learner {
     ascent_.save(state);
     return state;
   }
-  void load(const State& state) override {
+  void load(const State& state, const Policy& policy) override {
     updates_ = get_scalar<std::uint64_t>(state, "updates");
     advantages_.load(state);
-    ascent_.load(state);
+    ascent_.load(state, policy);
   }
 
  private:

@@ -10,6 +10,10 @@
 
 namespace emplace {
 
+namespace {
+constexpr std::uint64_t most_updates = std::uint64_t{1} << 53;
+}  // namespace
+
 Trainer::Trainer(Policy& policy, Learner& learner, Evaluator& evaluator, std::span<const PolicyProblem> problems,
                  std::uint64_t seed, Schedule schedule, std::uint64_t greedy_every)
     : policy_(policy),
@@ -105,28 +109,32 @@ State Trainer::save() const {
 
 void Trainer::load(const State& state) {
   updates_ = get_scalar<std::uint64_t>(state, "updates");
+  if (updates_ > most_updates) throw InputError("checkpoint", "array updates is {}, wanted up to 2^53", updates_);
   evaluations_ = get_scalar<std::uint64_t>(state, "evaluations");
   for (std::size_t p = 0; p < best_.size(); ++p) {
-    Best& best = best_[p];
-    best = {};
-    const std::string at = fmt::format("best.{}.", p);
-    if (!state.contains(at + "device")) continue;
-    best.any = true;
-    best.placement.device = get<std::uint8_t>(state, at + "device");
-    if (state.contains(at + "order"))
-      for (const std::int64_t op : get<std::int64_t>(state, at + "order")) {
-        if (op < 0 || op >= static_cast<std::int64_t>(problems_[p].problem->op_count()))
-          throw InputError("checkpoint", "array {}order names op {}", at, op);
-        best.placement.order.push_back(static_cast<std::uint32_t>(op));
-      }
-    check_placement(*problems_[p].problem, best.placement, "checkpoint");
-    const auto& outcome = get<std::int64_t>(state, at + "outcome", 5);
-    if (outcome[2] < 0 || outcome[2] > static_cast<std::int64_t>(Infeasible::memory))
-      throw InputError("checkpoint", "array {}outcome has the unknown reason {}", at, outcome[2]);
-    best.outcome = {outcome[0], outcome[1], static_cast<Infeasible>(outcome[2]), static_cast<std::uint8_t>(outcome[3]),
-                    static_cast<std::uint32_t>(outcome[4])};
-    best.evaluation = get_scalar<std::uint64_t>(state, at + "evaluation");
+    best_[p] = saved_best(state, p).value_or(Best{});
+    if (best_[p].any) check_placement(*problems_[p].problem, best_[p].placement, "checkpoint");
   }
+}
+
+std::optional<Best> saved_best(const State& state, std::size_t problem) {
+  const std::string at = fmt::format("best.{}.", problem);
+  if (!state.contains(at + "device")) return std::nullopt;
+  Best best{.any = true};
+  best.placement.device = get<std::uint8_t>(state, at + "device");
+  if (state.contains(at + "order"))
+    for (const std::int64_t op : get<std::int64_t>(state, at + "order")) {
+      if (op < 0 || op >= static_cast<std::int64_t>(best.placement.device.size()))
+        throw InputError("checkpoint", "array {}order names op {}", at, op);
+      best.placement.order.push_back(static_cast<std::uint32_t>(op));
+    }
+  const auto& outcome = get<std::int64_t>(state, at + "outcome", 5);
+  if (outcome[2] < 0 || outcome[2] > static_cast<std::int64_t>(Infeasible::memory))
+    throw InputError("checkpoint", "array {}outcome has the unknown reason {}", at, outcome[2]);
+  best.outcome = {outcome[0], outcome[1], static_cast<Infeasible>(outcome[2]), static_cast<std::uint8_t>(outcome[3]),
+                  static_cast<std::uint32_t>(outcome[4])};
+  best.evaluation = get_scalar<std::uint64_t>(state, at + "evaluation");
+  return best;
 }
 
 }  // namespace emplace

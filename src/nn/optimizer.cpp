@@ -105,8 +105,7 @@ void Optimizer::apply(std::span<float> p, std::span<const float> g, float factor
 StepReport Optimizer::step(std::span<float> parameters, std::span<const float> gradient) {
   const std::size_t n = parameters.size();
   EMPLACE_CHECK(gradient.size() == n, "{} parameters, {} gradients", n, gradient.size());
-  if (step_ > 0 && first_.size() != n)
-    throw InputError("checkpoint", "the optimizer's state is of {} parameters, the policy has {}", first_.size(), n);
+  EMPLACE_CHECK(step_ == 0 || first_.size() == n, "{} parameters after {}", n, first_.size());
 
   const StepReport report{std::sqrt(kernels<float>().squares(parameters.data(), gradient.data(), n)),
                           learning_rate_at(options_, step_)};
@@ -133,10 +132,11 @@ State Optimizer::save() const {
   return state;
 }
 
-void Optimizer::load(const State& state) {
+void Optimizer::load(const State& state, std::size_t parameters) {
+  constexpr std::int64_t most = std::int64_t{1} << 53;  // what a double counts
   const auto step = get_scalar<std::int64_t>(state, "step");
-  if (step < 0) throw InputError("checkpoint", "array step is {}, wanted at least 0", step);
-  auto first = step == 0 ? get<float>(state, "first", 0) : get<float>(state, "first");
+  if (step < 0 || step > most) throw InputError("checkpoint", "array step is {}, wanted 0 to 2^53", step);
+  auto first = get<float>(state, "first", step == 0 ? 0 : parameters);
   auto second = get<float>(state, "second", first.size());
   if (count_finite(first) != first.size())
     throw InputError("checkpoint", "array first holds a number that is not finite");

@@ -5,6 +5,7 @@
 #include "categorical_draw.hpp"
 #include "colocrl_features.hpp"
 #include "colocrl_network.hpp"
+#include "drawn_sample.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/option_entry.hpp"
 #include "forced_steps.hpp"
@@ -72,6 +73,13 @@ class ColocrlPolicy final : public NetworkPolicy {
     std::vector<std::uint32_t> problem_of;
     for (const Draw& each : draws) problem_of.push_back(each.rounds.back().problem);
     for (const Part& part : parts_of(problem_of)) sample_part(part, draws);
+  }
+
+  void check(std::span<const Rollout> rounds) const override {
+    check_count(rounds.size(), 1, "rounds");
+    check_count(rounds.front().actions.size(), network_.sizes.groups, "devices");
+    check_below(rounds.front().actions, network_.sizes.devices, "device");
+    check_count(rounds.front().observation.size(), 0, "observations");
   }
 
   void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override {

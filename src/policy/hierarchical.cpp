@@ -5,6 +5,7 @@
 #include <map>
 
 #include "categorical_draw.hpp"
+#include "drawn_sample.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/option_entry.hpp"
 #include "hierarchical_grouper.hpp"
@@ -23,10 +24,11 @@ class HierarchicalPolicy final : public NetworkPolicy {
   HierarchicalPolicy(const HierarchicalOptions& options, const PolicySetup& setup)
       : mode_(mode_of(options)),
         network_(hierarchical_sizes(options, setup)),
-        grouper_(network_, noise_of(options), options.grouper_entropy, setup.seed,
+        noise_(noise_of(options)),
+        grouper_(network_, noise_, options.grouper_entropy, setup.seed,
                  static_cast<std::uint32_t>(options.placements_per_grouping)),
-        placer_(network_, noise_of(options), setup.seed),
-        sampling_placer_(network_, noise_of(options), setup.seed) {
+        placer_(network_, noise_, setup.seed),
+        sampling_placer_(network_, noise_, setup.seed) {
     const ShapeSlots shapes{static_cast<std::size_t>(options.shape_outputs),
                             static_cast<std::size_t>(options.shape_dimensions)};
     for (const PolicyProblem& problem : setup.problems)
@@ -54,6 +56,19 @@ class HierarchicalPolicy final : public NetworkPolicy {
         device_of_unit[unit] = device[group_of(*rollout, unit)];
       problem.units->expand(device_of_unit, rollout->placement);
     }
+  }
+
+  void check(std::span<const Rollout> rounds) const override {
+    check_count(rounds.size(), 1, "rounds");
+    const Rollout& rollout = rounds.front();
+    const std::size_t units = grouped_units(rollout), groups = network_.sizes.groups;
+    check_count(rollout.actions.size(), units + groups, "groups and devices");
+    check_below(std::span(rollout.actions).first(units), groups, "group");
+    check_below(std::span(rollout.actions).last(groups), network_.sizes.devices, "device");
+    const bool has_scales = noise_.has_scale() && noise_.is_on(rollout.update);
+    check_count(rollout.observation.size(), has_scales ? (network_.sizes.has_grouper ? units : 0) + groups : 0,
+                "scales of noise");
+    check_finite(rollout.observation);
   }
 
   void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override {
@@ -197,6 +212,7 @@ class HierarchicalPolicy final : public NetworkPolicy {
 
   GroupingMode mode_;
   HierarchicalNetwork network_;
+  LogitNoise noise_;
   mutable Grouper grouper_;
   Placer placer_;
   mutable Placer sampling_placer_;  // with memory of its own: what forward() left is still there after sample()
@@ -218,6 +234,7 @@ PolicyEntry hierarchical_policy() {
   entry.reads_op_types = true;
   make_from_options<HierarchicalPolicy, HierarchicalOptions>(entry);
   entry.settle = settle_groups;
+  entry.settled = {"groups"};
   return entry;
 }
 

@@ -47,7 +47,9 @@ void describe(HierarchicalOptions& o, OptionVisitor& visit) {
          .help = "Spread of the grouper's first logits, in Glorot's: above 1, the first groups hold from sample to "
                  "sample, and the placer can learn where to put them."});
   visit("grouper_entropy", o.grouper_entropy,
-        {.min = 0, .max = 1, .help = "Share of the entropy of groups, of which there are many, in the policy's."});
+        {.min = 0,
+         .max = 1,
+         .help = "Share of the entropy of groups, of which there are many, in the policy's, in metrics.csv too."});
   visit("aligned", o.aligned,
         {.help =
              "The placer also reads its memory of the group that it places; the paper's has to find it by attention."});

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "categorical_draw.hpp"
+#include "drawn_sample.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/option_entry.hpp"
 #include "methods.hpp"
@@ -115,6 +116,21 @@ class PlacetoPolicy final : public NetworkPolicy {
     return parts_.at(problem).units->count() + 1;
   }
   [[nodiscard]] bool reads_start_times() const override { return true; }
+
+  void check(std::span<const Rollout> rounds) const override {
+    const Part& part = parts_.at(rounds.front().problem);
+    const std::size_t units = part.units->count(), devices = network_.shape().devices;
+    check_count(rounds.size(), units + 1, "rounds");
+    for (const Rollout& round : rounds) {
+      check_count(round.actions.size(), round.round > 0 ? 1 : 0, "actions in a round");
+      check_below(round.actions, devices, "device");
+      check_count(round.observation.size(), units, "observations in a round");
+      check_finite(round.observation);
+    }
+    for (const float device : rounds.front().observation)
+      if (device != no_device && !(device >= 0 && device < static_cast<float>(devices) && std::floor(device) == device))
+        throw InputError("checkpoint", "a sample begins with a unit on device {} of {}", device, devices);
+  }
 
   void sample(std::span<const Draw> draws) const override {
     Block block;

@@ -21,6 +21,16 @@ std::unique_ptr<Policy> make_policy(std::string_view name, const ConfigTable& op
   return find_entry(policies(), name, "policy").make(options, {problems, types, seed});
 }
 
+std::size_t Policy::parameter_count() const {
+  std::size_t count = 0;
+  for (const ParameterInfo& info : layout()) {
+    std::size_t size = 1;
+    for (const std::uint64_t dimension : info.shape) size *= dimension;
+    count += size;
+  }
+  return count;
+}
+
 void Policy::mark_reference() { throw BugError("this policy has no exact KL divergence"); }
 double Policy::kl() const { throw BugError("this policy has no exact KL divergence"); }
 void Policy::add_kl_gradient(double) { throw BugError("this policy has no exact KL divergence"); }

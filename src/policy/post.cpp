@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "categorical_table.hpp"
+#include "drawn_sample.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/option_entry.hpp"
 #include "methods.hpp"
@@ -64,9 +65,7 @@ struct Part {
   // The level that a sample was drawn at.
   [[nodiscard]] const Grouping& level_of(std::span<const std::uint8_t> actions) const {
     const auto found = std::ranges::find(levels, actions.size(), &Grouping::count);
-    if (found == levels.end() || std::ranges::any_of(actions, [&](std::uint8_t a) { return a >= devices(); }))
-      throw InputError("checkpoint", "an elite has {} actions, which are of no level or not all of {} devices",
-                       actions.size(), devices());
+    EMPLACE_CHECK(found != levels.end());
     return *found;
   }
   void set_level(std::size_t new_level) {
@@ -123,6 +122,17 @@ class PostPolicy final : public Policy {
       }
       part.grouping().expand(rollout.actions, rollout.placement);
     }
+  }
+
+  void check(std::span<const Rollout> rounds) const override {
+    check_count(rounds.size(), 1, "rounds");
+    const Rollout& rollout = rounds.front();
+    const Part& part = parts_.at(rollout.problem);
+    if (std::ranges::find(part.levels, rollout.actions.size(), &Grouping::count) == part.levels.end())
+      throw InputError("checkpoint", "a sample has {} devices, which is no level's number of units",
+                       rollout.actions.size());
+    check_below(rollout.actions, part.devices(), "device");
+    check_count(rollout.observation.size(), 0, "observations");
   }
 
   [[nodiscard]] bool independent_heads() const override { return true; }
@@ -221,16 +231,19 @@ class PostPolicy final : public Policy {
   std::span<float> parameters() override { return parameters_; }
   std::span<float> gradient() override { return gradient_; }
   void parameters_changed() override {
-    if (has_levels_ && !(parameters_.back() >= 0 && parameters_.back() < 0x1p24f))
-      throw InputError("checkpoint", "policy/refits must be a count, found {}", parameters_.back());
-    for (Part& part : parts_) {
+    const float refits = parameters_.back();
+    if (has_levels_ && !(refits >= 0 && refits < 0x1p24f && refits == std::floor(refits)))
+      throw InputError("checkpoint", "policy/refits must be a count, found {}", refits);
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      Part& part = parts_[p];
       part.set_level(level_of(part));
       const std::vector<std::uint8_t>& allowed = part.grouping().allowed;
       for (std::size_t cell = 0; cell < part.levels.back().allowed.size(); ++cell) {
         const float value = parameters_[part.begin + cell];
         const bool finite = cell >= part.cells() || allowed[cell] != 0;
         if (finite ? !std::isfinite(value) : value != forbidden)
-          throw InputError("checkpoint", "policy/logits holds {} where {} is wanted", value,
+          throw InputError("checkpoint", "policy/{} holds {} for unit {} and device {}, wanted {}", layout()[p].name,
+                           value, cell / part.devices(), cell % part.devices(),
                            finite ? "a finite number" : "the -inf of an impossible choice");
       }
     }

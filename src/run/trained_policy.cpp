@@ -74,11 +74,7 @@ void load_parameters(Policy& policy, const State& arrays, const std::string& pla
   }
   EMPLACE_CHECK(values.size() == parameters.size());
   std::ranges::copy(values, parameters.begin());
-  try {
-    policy.parameters_changed();
-  } catch (const InputError& error) {
-    throw InputError(place, "{}", error.what());
-  }
+  reading(place, [&] { policy.parameters_changed(); });
 }
 
 Recipe recipe_of(const Checkpoint& checkpoint, const std::string& place) {

@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
@@ -31,13 +33,31 @@ std::string computing_part(ConfigTable config) {
   return config.to_toml();
 }
 
-// The first line in which two configurations differ, "" if none does.
-std::string first_difference(const std::string& then, const std::string& now) {
-  const std::vector<std::string> before = split(then, '\n'), after = split(now, '\n');
-  for (std::size_t i = 0; i < std::max(before.size(), after.size()); ++i) {
-    const std::string was = i < before.size() ? before[i] : "", is = i < after.size() ? after[i] : "";
-    if (was != is) return fmt::format("{} there, {} here", quote(was), quote(is));
+// The lines of a configuration by "[table] key" ("key" before the first table).
+std::map<std::string, std::string> by_key(const std::string& toml) {
+  std::map<std::string, std::string> values;
+  std::string table;
+  for (const std::string& line : split(toml, '\n')) {
+    if (line.starts_with("[")) table = line + " ";
+    if (const auto equals = line.find(" = "); equals != std::string::npos)
+      values[table + line.substr(0, equals)] = line.substr(equals + 3);
   }
+  return values;
+}
+
+// The first key in which two configurations differ, "" if none does.
+std::string first_difference(const std::string& then, const std::string& now) {
+  const auto before = by_key(then), after = by_key(now);
+  const auto value_in = [](const auto& values, const std::string& key) {
+    const auto found = values.find(key);
+    return found == values.end() ? "none" : quote(found->second);
+  };
+  std::set<std::string> keys;
+  for (const auto* values : {&before, &after})
+    for (const auto& [key, value] : *values) keys.insert(key);
+  for (const std::string& key : keys)
+    if (const std::string was = value_in(before, key), is = value_in(after, key); was != is)
+      return fmt::format("{} is {} there, {} here", quote(key), was, is);
   return "";
 }
 
@@ -83,7 +103,12 @@ Training::Training(Recipe recipe, bool resumed)
   }
   if (o.op_types.empty()) o.op_types = op_types_of(policy_problems_);
   const PolicyEntry& policy = find_entry(policies(), o.policy, "policy");
-  const PolicySetup setup{policy_problems_, o.op_types, static_cast<std::uint64_t>(o.seed)};
+  const PolicySetup setup{policy_problems_, o.op_types, static_cast<std::uint64_t>(o.seed), !o.init.empty()};
+  if (init)
+    for (const std::string& option : policy.settled)
+      if (const ConfigValue* value = init->recipe().policy_options.find(option);
+          value != nullptr && !recipe_.policy_options.contains(option))
+        recipe_.policy_options.set(option, *value);
   if (policy.settle) recipe_.policy_options = policy.settle(recipe_.policy_options, setup);
   policy_ = policy.make(recipe_.policy_options, setup);
   if (init) init->give(*policy_, policy_problems_);
@@ -237,17 +262,16 @@ void Training::load(const Checkpoint& checkpoint, Trainer& trainer, const std::s
         "the run was begun with instruction set {}, this program uses {}: the bits may differ from an undisturbed run",
         attribute("instruction_set"), instruction_set());
 
-  State learner;
-  State counters;
-  for (const auto& [path, array] : checkpoint.arrays) {
-    if (path.starts_with("learner/")) learner[path.substr(8)] = array;
-    if (path.starts_with(optimizer_prefix)) learner[path] = array;
-    if (path.starts_with("trainer/")) counters[path.substr(8)] = array;
-    if (path.starts_with("history/")) history_[path.substr(8)] = get<double>(checkpoint.arrays, path);
-  }
   load_parameters(*policy_, checkpoint.arrays, run);
-  learner_->load(learner);
-  trainer.load(counters);
+  reading(run, [&] {
+    State learner = arrays_under(checkpoint.arrays, "learner/");
+    for (const auto& [path, array] : checkpoint.arrays)
+      if (path.starts_with(optimizer_prefix)) learner[path] = array;
+    learner_->load(learner, *policy_);
+    trainer.load(arrays_under(checkpoint.arrays, "trainer/"));
+    const State history = arrays_under(checkpoint.arrays, "history/");
+    for (const auto& [name, array] : history) history_[name] = get<double>(history, name);
+  });
   for (const auto& [name, values] : history_)
     if (values.size() != trainer.updates())
       throw InputError(run, "its checkpoint's history/{} has {} updates, wanted {}", name, values.size(),

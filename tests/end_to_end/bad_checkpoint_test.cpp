@@ -78,8 +78,8 @@ TEST_F(BadCheckpoint, OfAnotherPolicyThanTheRunOrTheRecipe) {
                  AllOf(HasSubstr(other), HasSubstr("its policy is hierarchical, the recipe's is colocrl")));
   replace_checkpoint(run, checkpoint_image(newest(other)));
   expect_refused({"train", "--resume", run, "evaluations=80"},
-                 AllOf(HasSubstr(run), HasSubstr("another configuration than its config.toml"), HasSubstr("there, "),
-                       HasSubstr("here")));
+                 AllOf(HasSubstr(run), HasSubstr("another configuration than its config.toml"),
+                       HasSubstr("'[colocrl] aligned' is 'false' there, none here")));
 }
 
 TEST_F(BadCheckpoint, OfAnotherHiddenSize) {
@@ -151,6 +151,32 @@ TEST_F(BadCheckpoint, WhoseConfigurationThisProgramDoesNotKnow) {
   none.attributes.erase("config");
   replace_checkpoint(run, checkpoint_image(none));
   expect_refused_everywhere(run, HasSubstr("attribute 'config' of "));
+}
+
+TEST_F(BadCheckpoint, WhoseLearnerTrainerOrHistoryIsOfNoTraining) {
+  const std::string run = trained("colocrl", "run", {small});
+  const Checkpoint good = newest(run);
+  const auto expect_resuming_refused = [&](const std::string& what, const std::function<void(State&)>& change) {
+    SCOPED_TRACE(what);
+    Checkpoint bad = good;
+    change(bad.arrays);
+    replace_checkpoint(run, checkpoint_image(bad));
+    expect_refused({"train", "--resume", run, "evaluations=80"}, AllOf(HasSubstr(run), HasSubstr(what)));
+    EXPECT_EQ(read_file(run + "/status"), "finished\n");
+  };
+  expect_resuming_refused("array slowest_time is missing", [](State& arrays) { arrays.erase("learner/slowest_time"); });
+  expect_resuming_refused("array first has",
+                          [](State& arrays) { put(arrays, "optimizer/first", std::vector<float>{1}); });
+  expect_resuming_refused("array updates is missing", [](State& arrays) { arrays.erase("trainer/updates"); });
+  expect_resuming_refused("array updates is 18446744073709551615",
+                          [](State& arrays) { put_scalar(arrays, "trainer/updates", ~std::uint64_t{0}); });
+  expect_resuming_refused("unknown reason 256", [](State& arrays) {
+    put(arrays, "trainer/best.0.outcome", std::vector<std::int64_t>{1, 0, 256, 0, 0});
+  });
+  expect_resuming_refused("array entropy has another element type",
+                          [](State& arrays) { put(arrays, "history/entropy", std::vector<float>(5)); });
+  expect_resuming_refused("history/entropy has 1 updates",
+                          [](State& arrays) { put(arrays, "history/entropy", std::vector<double>{1}); });
 }
 
 TEST_F(BadCheckpoint, OfOtherTypesOfOpsThanTheRecipeNames) {

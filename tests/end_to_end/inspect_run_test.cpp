@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "emplace/base/files.hpp"
+#include "emplace/run/checkpoint.hpp"
 #include "support/temporary_folder.hpp"
 #include "systems.hpp"
 
@@ -78,6 +79,31 @@ TEST_F(InspectRun, RefusesADamagedCheckpointAndFallsBackToTheOneBeforeInAFolder)
   EXPECT_EQ(folder.exit_code, 0);
   EXPECT_THAT(folder.err, AllOf(HasSubstr("is damaged"), HasSubstr("continuing from")));
   EXPECT_EQ(json::parse(folder.out)["updates"], 5);
+}
+
+TEST_F(InspectRun, ListsTheArraysOfARecipeThatThisProgramDoesNotKnow) {
+  Checkpoint checkpoint = load_checkpoint(run_ + "/checkpoint.h5");
+  std::string& config = checkpoint.attributes.at("config");
+  config.replace(config.find("hidden"), 6, "hiiden");
+  save_checkpoint(run_, checkpoint);
+  const auto done = emplace_run({"inspect", run_});
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_THAT(done.err, AllOf(HasSubstr("warning: "), HasSubstr("hiiden")));
+  EXPECT_THAT(done.out, AllOf(HasSubstr("encoder/weight"), testing::Not(HasSubstr("policy colocrl"))));
+  EXPECT_GT(inspected(run_)["parameters"], 100);
+}
+
+TEST_F(InspectRun, NamesAFileWhoseArraysAreOfNoTrainingAndPrintsNothingThatATerminalObeys) {
+  Checkpoint checkpoint = load_checkpoint(run_ + "/checkpoint.h5");
+  checkpoint.attributes["seed"] = "\x1b[2J";
+  save_checkpoint(run_, checkpoint);
+  const auto done = emplace_run({"inspect", run_});
+  EXPECT_THAT(done.out, HasSubstr("seed: \\x1b[2J\n"));
+  put(checkpoint.arrays, "trainer/best.0.outcome", std::vector<std::int64_t>{1, 0, 256, 0, 0});
+  save_checkpoint(run_, checkpoint);
+  const auto refused = emplace_run({"inspect", run_ + "/checkpoint.h5", "--json"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr(run_ + "/checkpoint.h5: "), HasSubstr("unknown reason 256")));
 }
 
 TEST_F(InspectRun, RefusesOptionsOfModels) {

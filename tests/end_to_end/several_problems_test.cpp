@@ -89,6 +89,15 @@ TEST_P(SeveralProblems, GiveParametersFromWhichATrainingOnAThirdGoesOn) {
   }
 }
 
+TEST_P(SeveralProblems, GiveParametersToATrainingOnFewerUnits) {
+  ASSERT_EQ(train(1, "run").exit_code, 0);
+  const auto next = emplace_run(GetParam().training({"problem=" + third, "grouping=chain", "groups=7", "updates=1",
+                                                     "run=" + (folder_ / "next"), "--init", folder_ / "run"}));
+  EXPECT_EQ(next.exit_code, 0) << next.err;
+  const auto resumed = emplace_run({"train", "--resume", folder_ / "next", "updates=2"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+}
+
 INSTANTIATE_TEST_SUITE_P(Recipes, SeveralProblems, testing::Values(systems()[2], systems()[3]), name_of_system);
 
 }  // namespace

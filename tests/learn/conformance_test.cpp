@@ -62,7 +62,7 @@ TEST_P(EveryLearner, ContinuesToTheSameBitsAfterSaveAndLoad) {
   for (std::size_t stop = 1; stop <= 12; ++stop) {
     const auto resumed = training();
     std::ranges::copy(moments[stop].parameters, resumed->policy->parameters().begin());
-    resumed->learner->load(moments[stop].learner);
+    resumed->learner->load(moments[stop].learner, *resumed->policy);
     resumed->trainer->load(moments[stop].trainer);
     EXPECT_EQ(resumed->learner->save(), moments[stop].learner);
     for (int update = 0; update < 12; ++update) resumed->trainer->step();
@@ -136,10 +136,10 @@ TEST_P(EveryLearner, RefusesAStateOfAnotherShape) {
   for (const auto& [name, array] : state) {
     State missing = state;
     missing.erase(name);
-    EXPECT_THROW(training()->learner->load(missing), InputError) << name;
+    EXPECT_THROW(t->learner->load(missing, *t->policy), InputError) << name;
     State longer = state;
     std::visit([](auto& values) { values.push_back({}); }, longer[name].data);
-    EXPECT_THROW(training()->learner->load(longer), InputError) << name;
+    EXPECT_THROW(t->learner->load(longer, *t->policy), InputError) << name;
   }
 }
 

@@ -80,7 +80,10 @@ TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
   State state;
   window.save(state);
   EliteWindow loaded(1);
-  loaded.load(state, 1);
+  const Problem problem = chain_5(2);
+  const PolicyProblem list(&problem, make_grouping(problem, GroupingKind::op));
+  const ChainPolicy policy({&list, 1});
+  loaded.load(state, policy, 1);
   State again;
   loaded.save(again);
   EXPECT_EQ(again, state);
@@ -97,11 +100,27 @@ TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
   loaded.keep_elites();
   EXPECT_EQ(loaded.samples(), 1u);
 
-  EXPECT_THROW(EliteWindow(1).load(state, 0), InputError) << "of a problem that is not there";
-  auto keys = get<std::uint64_t>(state, "window_key");
-  keys[3] = 7;  // the first rollout's round
-  put(state, "window_key", keys);
-  EXPECT_THROW(EliteWindow(1).load(state, 1), InputError);
+  EXPECT_THROW(EliteWindow(1).load(state, policy, 0), InputError) << "of a problem that is not there";
+  // Sample 0 has rounds 0 to 2, sample 1 rounds 0 and 1; a key is update, problem, sample, round.
+  const auto expect_refused = [&](std::size_t row, std::size_t column, std::uint64_t value) {
+    auto keys = get<std::uint64_t>(state, "window_key");
+    keys[4 * row + column] = value;
+    State hostile = state;
+    put(hostile, "window_key", keys, {5, 4});
+    EXPECT_THROW(EliteWindow(1).load(hostile, policy, 2), InputError) << row << ", " << column << ": " << value;
+  };
+  expect_refused(0, 3, 7);  // begins with round 7
+  expect_refused(2, 3, 3);  // 0, 1, 3
+  expect_refused(1, 0, 5);  // of another update than its sample,
+  expect_refused(1, 1, 1);  // of another problem,
+  expect_refused(1, 2, 1);  // of another sample
+  expect_refused(0, 1, std::uint64_t{1} << 32);
+  expect_refused(3, 2, std::uint64_t{1} << 32);
+  State torn = state;
+  auto times = get<std::int64_t>(state, "window_time");
+  times[1] += 1;
+  put(torn, "window_time", times);
+  EXPECT_THROW(EliteWindow(1).load(torn, policy, 1), InputError) << "rounds of a sample with two times";
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ TEST(PostLevels, ParametersAloneCarryTheLevel) {
   std::copy(first.policy->parameters().begin(), first.policy->parameters().end(), second.policy->parameters().begin());
   second.policy->parameters_changed();
   EXPECT_EQ(testing::greedy(*second.policy, 0).actions, testing::greedy(*first.policy, 0).actions);
-  second.learner->load(first.learner->save());
+  second.learner->load(first.learner->save(), *second.policy);
   second.trainer->load(first.trainer->save());
   EXPECT_EQ(second.best_of(90), first.best_of(90));
   EXPECT_TRUE(std::equal(first.policy->parameters().begin(), first.policy->parameters().end(),

@@ -340,6 +340,18 @@ TEST(PostLearner, RefusesAWindowThatBatchesDoNotFill) {
   }
 }
 
+TEST(PostLearner, RefusesBatchesOfOneSampleWhereStepsCompareThem) {
+  try {
+    ByHand hand(2, 2, table({{"samples_per_update", whole(1)}, {"window", whole(10)}}));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("samples_per_update is 1, wanted more"));
+  }
+  const ConfigTable refits =
+      table({{"samples_per_update", whole(1)}, {"window", whole(10)}, {"steps", text("cross-entropy")}});
+  EXPECT_NO_THROW(ByHand(2, 2, refits));
+}
+
 TEST(PostLearner, RunsItsPartsAlone) {
   for (const auto& [steps, refits] : {std::pair{"cross-entropy", 12}, {"proximal", 0}}) {
     Training training(chain_5(2), "post", table({{"steps", text(steps)}}));

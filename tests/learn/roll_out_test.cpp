@@ -27,6 +27,7 @@ class MovesOneByOne final : public Policy {
     }
   }
   [[nodiscard]] std::size_t rounds(std::uint32_t) const override { return 3; }
+  void check(std::span<const Rollout>) const override {}
   void forward(std::span<const Rollout>, LogProbabilities&) override {}
   void backward(std::span<const Rollout>, std::span<const double>, double) override {}
   std::span<float> parameters() override { return {}; }

@@ -51,6 +51,7 @@ class TablePolicy : public Policy {
       }
   }
 
+  void check(std::span<const Rollout>) const override {}
   std::span<float> parameters() override { return parameters_; }
   std::span<float> gradient() override { return gradient_; }
   [[nodiscard]] std::vector<ParameterInfo> layout() const override {

@@ -57,6 +57,7 @@ class RoundsPolicy final : public Policy {
     }
   }
   [[nodiscard]] std::size_t rounds(std::uint32_t p) const override { return problems_[p]->op_count(); }
+  void check(std::span<const Rollout>) const override {}
   void forward(std::span<const Rollout>, LogProbabilities&) override {}
   void backward(std::span<const Rollout>, std::span<const double>, double) override {}
   std::span<float> parameters() override { return {}; }
@@ -79,7 +80,7 @@ class RecordingLearner final : public Learner {
     return {};
   }
   [[nodiscard]] State save() const override { return {}; }
-  void load(const State&) override {}
+  void load(const State&, const Policy&) override {}
   std::vector<Rollout> rollouts;
 };
 
@@ -225,7 +226,7 @@ TEST(Trainer, NamesTheUpdateWhoseNumbersAreNotFinite) {
   // Rewards of about 1e43 make the third update's gradient more than a float can hold.
   const ConfigTable options = table({{"reward", text("time")}, {"time_unit", number(1e-45)}});
   const auto reckless = find_entry(learners(), "reinforce", "learner").make(options, {training.policy_problems});
-  reckless->load(learned);
+  reckless->load(learned, *training.policy);
   Trainer trainer(*training.policy, *reckless, *training.evaluator, training.policy_problems, 1);
   trainer.load(training.trainer->save());
   try {

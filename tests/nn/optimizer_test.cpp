@@ -87,9 +87,6 @@ TEST(LearningRate, FollowsItsSchedule) {
   // Both at once: 0.08 of the linear one, halved once after 1 step of the exponential one.
   o.learning_rate_decay = 0.5;
   EXPECT_DOUBLE_EQ(learning_rate_at(o, 1), 0.04);
-  o.learning_rate_updates = 0;  // at the end from the start
-  o.learning_rate_decay = 1;
-  EXPECT_DOUBLE_EQ(learning_rate_at(o, 0), 0.02);
   o = options("sgd");
   o.learning_rate_decay = 0.5;
   o.learning_rate_decay_every = 3;
@@ -140,7 +137,7 @@ TEST(Optimizer, IsAsNewAfterAFirstGradientThatIsNotFinite) {
   Optimizer adam(options("adam")), fresh(options("adam"));
   EXPECT_THROW(adam.step(p, std::vector<float>{infinity, 1}), NotFinite);
   EXPECT_EQ(adam.save(), fresh.save());
-  EXPECT_NO_THROW(fresh.load(adam.save()));
+  EXPECT_NO_THROW(fresh.load(adam.save(), 2));
 }
 
 TEST(Optimizer, ContinuesToTheSameBitsAfterSaveAndLoad) {
@@ -153,14 +150,14 @@ TEST(Optimizer, ContinuesToTheSameBitsAfterSaveAndLoad) {
     for (int i = 0; i < 3; ++i) whole.step(p, std::vector<float>{1.0F + i, -2, 0.5F});
     std::vector<float> q = p;
     Optimizer resumed(o);
-    resumed.load(whole.save());
+    resumed.load(whole.save(), 3);
     for (int i = 0; i < 3; ++i) {
       whole.step(p, std::vector<float>{1, 0.3F * i, 0.5F});
       resumed.step(q, std::vector<float>{1, 0.3F * i, 0.5F});
     }
     EXPECT_EQ(p, q);
     Optimizer fresh(o);
-    fresh.load(Optimizer(o).save());
+    fresh.load(Optimizer(o).save(), 3);
     EXPECT_NO_THROW(fresh.step(p, std::vector<float>{1, 2, 3}));
   }
 }
@@ -175,18 +172,16 @@ TEST(Optimizer, RefusesAStateOfOtherParameters) {
   const auto refusal = [&](std::size_t parameters) -> std::string {
     try {
       Optimizer resumed(options("adam"));
-      resumed.load(state);
-      std::vector<float> q(parameters), slopes(parameters);
-      resumed.step(q, slopes);
+      resumed.load(state, parameters);
     } catch (const InputError& error) {
       return error.what();
     }
     return "none";
   };
   EXPECT_EQ(refusal(3), "none");
-  EXPECT_THAT(refusal(4), HasSubstr("checkpoint: the optimizer's state is of 3 parameters, the policy has 4"));
+  EXPECT_THAT(refusal(4), HasSubstr("checkpoint: array first has 3 elements, wanted 4"));
   std::get<std::vector<std::int64_t>>(state["step"].data)[0] = -1;
-  EXPECT_THAT(refusal(3), HasSubstr("array step is -1, wanted at least 0"));
+  EXPECT_THAT(refusal(3), HasSubstr("array step is -1, wanted 0 to 2^53"));
   std::get<std::vector<std::int64_t>>(state["step"].data)[0] = 0;
   EXPECT_THAT(refusal(3), HasSubstr("array first has 3 elements, wanted 0"));
   std::get<std::vector<std::int64_t>>(state["step"].data)[0] = 1;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -62,7 +63,7 @@ constexpr Trial trials[] = {
     {"hierarchical_aligned", "hierarchical", same_devices,
      "groups = 2\ngrouper_hidden = 4\nhidden = 4\ntype_width = 2\nadjacency = 4\nshape_outputs = 1\n"
      "shape_dimensions = 2\nplacements_per_grouping = 1\nnoise = \"none\"\naligned = true\nposition_waves = 1\n"
-     "grouper_gain = 5\ngrouper_entropy = 0.5"},
+     "grouper_gain = 5"},
     {"placeto", "placeto", same_devices, "size = \"small\"\nmessage_rounds = 1", 0.1F, 1.0F / 4096, 8000},
     {"placeto_in_random_order", "placeto", same_devices,
      "size = \"small\"\nmessage_rounds = 1\ninitial = \"first\"\ntraversal = \"random\"", 0.1F, 1.0F / 4096, 4000},
@@ -243,6 +244,32 @@ TEST_P(EveryPolicy, SamplesABatchAsItSamplesOneByOne) {
       ++at;
     }
   EXPECT_EQ(at, single.size());
+}
+
+// What a checkpoint may say of a sample.
+TEST_P(EveryPolicy, RefusesSamplesThatItCannotHaveDrawn) {
+  const std::vector<Rollout> all = rollouts(1);
+  const std::vector<Rollout> drawn(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(policy_->rounds(0)));
+  EXPECT_NO_THROW(policy_->check(drawn));
+  const auto expect_refused = [&](const char* what, const std::function<void(std::vector<Rollout>&)>& change) {
+    std::vector<Rollout> changed = drawn;
+    change(changed);
+    EXPECT_THROW(policy_->check(changed), InputError) << what;
+  };
+  for (std::size_t round = 0; round < drawn.size(); ++round) {
+    expect_refused("an action more", [&](auto& rounds) { rounds[round].actions.push_back(0); });
+    expect_refused("an observation more", [&](auto& rounds) { rounds[round].observation.push_back(0); });
+    for (std::size_t i = 0; i < drawn[round].actions.size(); ++i)
+      expect_refused("an action beyond all devices", [&](auto& rounds) { rounds[round].actions[i] = 254; });
+    for (std::size_t i = 0; i < drawn[round].observation.size(); ++i)
+      expect_refused("what is no number", [&](auto& rounds) { rounds[round].observation[i] = NAN; });
+  }
+  if (!drawn.back().actions.empty())
+    expect_refused("an action fewer", [&](auto& rounds) { rounds.back().actions.pop_back(); });
+  if (trial().policy == std::string("placeto"))
+    for (const float device : {3.0F, 254.0F, 0.5F, -1.0F})
+      expect_refused("a beginning on no device", [&](auto& rounds) { rounds.front().observation.back() = device; });
+  expect_refused("a round more", [&](auto& rounds) { rounds.push_back(rounds.back()); });
 }
 
 TEST_P(EveryPolicy, LogProbabilitiesAreTheSamplingFrequencies) {

@@ -23,6 +23,7 @@ class Improving final : public Policy {
                                              static_cast<std::uint8_t>(moved > 1)};
     }
   }
+  void check(std::span<const Rollout>) const override {}
   void forward(std::span<const Rollout>, LogProbabilities&) override {}
   void backward(std::span<const Rollout>, std::span<const double>, double) override {}
   std::span<float> parameters() override { return {}; }

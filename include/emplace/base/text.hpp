@@ -17,7 +17,9 @@ std::string nearest_name(std::string_view wanted, std::span<const std::string> c
 // " (did you mean 'x'?)" or "" when nothing is near.
 std::string did_you_mean(std::string_view wanted, std::span<const std::string> candidates);
 
-// A name from a hostile file, made fit for one line of a message: control characters escaped, long names shortened.
+// A text from a hostile file, made fit for a terminal: control characters escaped.
+std::string printable(std::string_view text);
+// A name from a hostile file, made fit for one line of a message: printable, shortened, in quotes.
 std::string quote(std::string_view name);
 
 std::string human_bytes(Bytes bytes);       // "1.50 GiB"

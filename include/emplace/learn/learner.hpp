@@ -33,9 +33,9 @@ class Learner {
 
   // Everything that the next update depends on beside the policy's parameters, so that a resumed run continues to the
   // same bits; the optimiser's arrays are called "optimizer/...". load() throws an InputError for a state that save()
-  // cannot have written.
+  // cannot have written after updates of a policy like this one.
   [[nodiscard]] virtual State save() const = 0;
-  virtual void load(const State& state) = 0;
+  virtual void load(const State& state, const Policy& policy) = 0;
 };
 
 struct LearnerSetup {

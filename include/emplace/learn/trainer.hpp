@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,10 +23,14 @@ struct Best {
   std::uint64_t evaluation = 0;  // its number, counted from 1
 };
 
+// What Trainer::save() wrote of a problem, with a placement that nobody compared with the problem; nothing where none
+// was found. InputError for what save() cannot have written.
+std::optional<Best> saved_best(const State& trainer, std::size_t problem);
+
 struct UpdateReport {
   std::uint64_t update = 0;       // counted from 1
   std::uint64_t evaluations = 0;  // in all, up to and including this update
-  std::size_t samples = 0;        // evaluations of this update that were learned from
+  std::size_t samples = 0;        // evaluations of this update but for greedy ones
   double mean_seconds = 0;        // mean step time of the feasible samples; NaN if there are none
   double best_seconds = 0;        // fastest feasible sample of this update; NaN if there are none
   double feasible_share = 0;

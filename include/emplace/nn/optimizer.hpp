@@ -44,13 +44,14 @@ class Optimizer {
  public:
   explicit Optimizer(const OptimizerOptions& options);
 
-  // The first call fixes the length; InputError where a loaded state is of another one. A parameter that is not finite
-  // (a masked logit of -infinity) stays as it is and its gradient counts for nothing. NotFinite for a gradient that is
-  // not finite, before anything is changed, and for a step that leaves the finite numbers, after it.
+  // The first call fixes the length. A parameter that is not finite (a masked logit of -infinity) stays as it is and
+  // its gradient counts for nothing. NotFinite for a gradient that is not finite, before anything is changed, and for a
+  // step that leaves the finite numbers, after it.
   StepReport step(std::span<float> parameters, std::span<const float> gradient);
 
   [[nodiscard]] State save() const;  // "step", "first" (m), "second" (v, zeros for sgd)
-  void load(const State& state);
+  // InputError for a state that save() cannot have written after steps of so many parameters.
+  void load(const State& state, std::size_t parameters);
 
  private:
   void apply(std::span<float> p, std::span<const float> g, float factor, double rate);

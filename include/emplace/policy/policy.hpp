@@ -27,7 +27,7 @@ struct Rollout {
   std::uint32_t sample = 0;           // position in the update's batch
   std::uint32_t round = 0;            // 0 begins the sample
   std::vector<std::uint8_t> actions;  // the policy's own decisions, as many as it likes
-  std::vector<float> observation;     // what sample() read of earlier outcomes, kept for forward()
+  std::vector<float> observation;     // what else sample() read or drew, kept for forward()
   Placement placement;
   Outcome outcome;
   std::vector<Ticks> starts;  // N: of `placement`'s ops; only for policies that read start times, empty if not timed
@@ -50,8 +50,9 @@ struct Draw {
 struct LogProbabilities {
   std::vector<std::size_t> begin{0};  // S + 1: the heads of rollout s are value[begin[s]] .. value[begin[s + 1]]
   std::vector<double> value;          // natural logarithms
-  // S: of the distribution that the rollout was drawn from, all heads, nats. Where a decision depends on earlier ones,
-  // the sum of the entropies met on the way, whose mean is the entropy.
+  // S: of the distribution that the rollout was drawn from, all heads, nats; or as much of it as the policy's options
+  // let an entropy bonus count. Where a decision depends on earlier ones, the sum of the entropies met on the way,
+  // whose mean is the entropy.
   std::vector<double> entropy;
 
   [[nodiscard]] std::span<const double> of(std::size_t s) const {
@@ -69,6 +70,9 @@ class Policy {
   [[nodiscard]] virtual std::size_t rounds(std::uint32_t) const { return 1; }
   // Whether sample() wants Rollout::starts of the earlier rounds.
   [[nodiscard]] virtual bool reads_start_times() const { return false; }
+  // InputError for decisions that sample() cannot have drawn and forward() must not be given: all rounds of one sample
+  // of a problem that there is, as forward() reads them, from a checkpoint.
+  virtual void check(std::span<const Rollout> rounds) const = 0;
 
   // Log-probabilities of the rollouts' actions under the present parameters. `log` is overwritten; its memory is used
   // again. Rollouts need only update, problem, sample, round, actions and observation.
@@ -109,6 +113,8 @@ class Policy {
     std::vector<std::uint64_t> shape;  // rows x columns
   };
   [[nodiscard]] virtual std::vector<ParameterInfo> layout() const = 0;
+  // Of the layout.
+  [[nodiscard]] std::size_t parameter_count() const;
 };
 
 // A problem as policies see it: the flat problem, the units to place, and what the graph knows of its ops.
@@ -129,7 +135,7 @@ struct PolicySetup {
   // op of another type counts as of none (a zero row of an embedding, no count).
   std::span<const std::string> op_types;
   std::uint64_t seed = 0;
-  bool is_trained = false;  // to place with parameters of a training: problems may be smaller than its own were
+  bool is_trained = false;  // for parameters of an earlier training: problems may be smaller than its own were
 };
 
 // The types of the problems' ops, sorted.
@@ -145,6 +151,7 @@ struct PolicyEntry : EntryInfo {
   // Empty, or: the options with what depends on the training's problems written out, so that the policy is the same for
   // others.
   std::function<ConfigTable(const ConfigTable& options, const PolicySetup& setup)> settle;
+  std::vector<std::string> settled;  // their names
 };
 
 // Every policy, in the order in which `emplace list policies` shows them.

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
+#include "emplace/base/error.hpp"
 #include "emplace/base/state.hpp"
 
 namespace emplace {
@@ -15,6 +17,19 @@ struct Checkpoint {
   State arrays;
   std::map<std::string, std::string> attributes;
 };
+
+// Runs `read`, which knows what is wrong with a checkpoint's arrays, so that the InputError also says whose they are.
+template <class Read>
+auto reading(const std::string& place, Read&& read) {
+  try {
+    return read();
+  } catch (const InputError& error) {
+    throw InputError(place, "{}", error.what());
+  }
+}
+
+// The arrays whose path begins with `prefix`, without it.
+State arrays_under(const State& arrays, std::string_view prefix);
 
 // Temporary name, fsync; the present file (if it is sound) becomes checkpoint.previous.h5; rename; fsync of the folder.
 // Datasets carry Fletcher32 checksums, the root attribute "digest" the XXH3-128 over names, types, shapes, bytes and
