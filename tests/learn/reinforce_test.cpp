@@ -206,6 +206,25 @@ TEST(Reinforce, GivesEntropyItsWeight) {
   EXPECT_LE(hand.metrics.at("entropy"), std::log(2.0));
 }
 
+TEST(Reinforce, GivesEntropyTheWeightOfItsSchedule) {
+  // Again only the entropy acts, and a plain step is as long as its weight: 1, 1/2 and then 0. Parameters are put back.
+  ByHand hand(table({{"t_fail", number(5e-3)},
+                     {"entropy_weight", number(1)},
+                     {"entropy_weight_end", number(0)},
+                     {"entropy_updates", whole(2)}}));
+  const std::vector<float> start(hand.policy->parameters().begin(), hand.policy->parameters().end());
+  std::vector<std::vector<double>> moves;
+  for (const double weight : {1.0, 0.5, 0.0, 0.0}) {
+    moves.push_back(hand.move({timed({0, 1}, 5), timed({1, 1}, 5)}));
+    EXPECT_EQ(hand.metrics.at("entropy_weight"), weight);
+    std::ranges::copy(start, hand.policy->parameters().begin());
+  }
+  EXPECT_GT(*std::ranges::max_element(moves[0]), 0.01);
+  for (std::size_t i = 0; i < start.size(); ++i) EXPECT_NEAR(moves[1][i], moves[0][i] / 2, 1e-6);
+  EXPECT_THAT(moves[2], Each(0.0));
+  EXPECT_THAT(moves[3], Each(0.0));
+}
+
 TEST(EntropySchedule, IsLinear) {
   // Placeto: 1 to 0 over half of the episodes, here 4.
   const EntropyOptions options{.entropy_weight = 1, .entropy_weight_end = 0, .entropy_updates = 4};
