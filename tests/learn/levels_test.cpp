@@ -120,7 +120,7 @@ TEST(PostLevels, ElitesThatNoTrainingDrewAreRefused) {
   Rollout elite;
   for (const std::vector<std::uint8_t>& actions : {std::vector<std::uint8_t>{0, 1}, {0, 1, 2}}) {
     elite.actions = actions;
-    EXPECT_THROW(levels.policy->fit({&elite, 1}), InputError) << actions.size();
+    EXPECT_THROW(levels.policy->check({&elite, 1}), InputError) << actions.size();
   }
 }
 

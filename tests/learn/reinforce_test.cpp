@@ -252,7 +252,7 @@ TEST(Reinforce, RefusesAnOptimizerStateOfAnotherSize) {
     large.learner->load(small.learner->save(), *large.policy);
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("array first has 4 elements, wanted 8"));
+    EXPECT_THAT(error.what(), HasSubstr("array first has 14 elements, wanted 8"));
   }
 }
 
