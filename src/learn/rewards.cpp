@@ -33,7 +33,10 @@ void describe(RewardOptions& o, OptionVisitor& visit) {
         {.choices = {"sqrt", "time", "log", "log1p", "inverse"},
          .help = "Reward of a step time t: -sqrt(t), -t, -log t, -log(1 + t) or 1/t."});
   visit("time_unit", o.time_unit,
-        {.min = 0, .unit = "s", .help = "What step times are measured in; 0: the problem's best single-device time."});
+        {.min = 0,
+         .unit = "s",
+         .help = "What step times are measured in, as the step time of a reference placement; 0: the problem's best "
+                 "single-device time."});
   visit(
       "infeasible", o.infeasible,
       {.choices = {"fixed", "penalty", "slowest"},

@@ -124,7 +124,7 @@ std::optional<Best> saved_best(const State& state, std::size_t problem) {
   best.placement.device = get<std::uint8_t>(state, at + "device");
   if (state.contains(at + "order"))
     for (const std::int64_t op : get<std::int64_t>(state, at + "order")) {
-      if (op < 0 || op >= static_cast<std::int64_t>(best.placement.device.size()))
+      if (op < 0 || op > std::numeric_limits<std::uint32_t>::max())
         throw InputError("checkpoint", "array {}order names op {}", at, op);
       best.placement.order.push_back(static_cast<std::uint32_t>(op));
     }

@@ -84,7 +84,13 @@ TEST_F(LearningTable, HoldsOpponentsAndEverySeedAndRunsOnlyWhatIsMissing) {
     return list;
   };
   const auto before = same_rows();
-  write_file(out_ + "/learning.csv", text.substr(0, text.size() - 10));
+  // `best` has a budget of seconds, so the row that is made again is one of a training.
+  std::string last;
+  for (const std::string& row : lines("learning.csv"))
+    if (row.find(",post-tuned,2,") != std::string::npos) last = row + "\n";
+  ASSERT_NE(last, "");
+  text.erase(text.find(last), last.size());
+  write_file(out_ + "/learning.csv", text + last.substr(0, last.size() - 10));
   const auto again = table(small_);
   ASSERT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(same_rows(), before);

@@ -18,7 +18,7 @@ using namespace testing;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Records what it is asked and answers with 1 ms, 2 ms, 3 ms, ...
+// Records what it is asked and answers with its script, and after that with 1 ms an evaluation so far.
 class RecordingEvaluator final : public Evaluator {
  public:
   std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
@@ -27,10 +27,13 @@ class RecordingEvaluator final : public Evaluator {
     for (const EvaluationJob& job : jobs) {
       problems.push_back(job.problem);
       orders.push_back(job.placement->order);
-      outcomes.push_back({.makespan = ++count * ms});
+      ++count;
+      const auto next = static_cast<std::size_t>(count) - 1;
+      outcomes.push_back(next < script.size() ? script[next] : Outcome{.makespan = count * ms});
     }
     return outcomes;
   }
+  std::vector<Outcome> script;
   std::int64_t count = 0;
   std::vector<std::size_t> batches;
   std::vector<std::uint32_t> problems;
@@ -187,10 +190,23 @@ TEST(Trainer, RemembersTheBestOfEachProblemAndItsNumber) {
 }
 
 TEST(Trainer, TakesAPlacementOnlyIfItIsBetter) {
-  EXPECT_FALSE(better({.makespan = 1 * ms}, {.makespan = 1 * ms})) << "the first of equals stays";
-  EXPECT_FALSE(better({.makespan = ms / 2, .overflow = 1, .why = Infeasible::memory}, {.makespan = 1 * ms}))
-      << "infeasible is never better";
-  EXPECT_TRUE(better({.makespan = ms / 2}, {.makespan = 1 * ms}));
+  // The first problem's: evaluations 1, 2 (first rounds) and 5, 6 (second rounds) of an update.
+  const auto best_after = [&](Outcome first, Outcome second, Outcome third, Outcome fourth) {
+    Recorded fresh;
+    fresh.evaluator.script.assign(10, {.makespan = 90 * ms});
+    fresh.evaluator.script[0] = first;
+    fresh.evaluator.script[1] = second;
+    fresh.evaluator.script[4] = third;
+    fresh.evaluator.script[5] = fourth;
+    fresh.trainer.step();
+    return fresh.trainer.best()[0].evaluation;
+  };
+  const Outcome slow{.makespan = 2 * ms}, fast{.makespan = 1 * ms};
+  const Outcome wrong{.makespan = ms / 2, .overflow = 1, .why = Infeasible::memory};
+  EXPECT_EQ(best_after(slow, slow, slow, slow), 1U) << "the first of equals stays";
+  EXPECT_EQ(best_after(slow, wrong, slow, fast), 6U);
+  EXPECT_EQ(best_after(slow, fast, wrong, slow), 2U) << "infeasible is never better";
+  EXPECT_EQ(best_after(wrong, wrong, slow, slow), 5U);
 }
 
 TEST(Trainer, OrdersOpsByUpwardRankWhereTheScheduleNeedsIt) {

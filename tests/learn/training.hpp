@@ -35,7 +35,7 @@ struct Training {
       pointers.push_back(&problem);
     }
     policy = make_small_policy(policy_name, policy_problems, seed);
-    learner = find_entry(learners(), learner_name, "learner").make(options, {policy_problems});
+    learner = find_entry(learners(), learner_name, "learner").make(options, {policy_problems, seed});
     evaluator = make_local_evaluator(pointers, schedule);
     trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, policy_problems, seed, schedule);
   }
