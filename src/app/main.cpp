@@ -1,8 +1,12 @@
 // `emplace`: parses the command line, runs one subcommand on rank 0, and turns errors into exit codes and one sentence.
 #include <fmt/core.h>
 
+#include <time.h>
+
 #include <algorithm>
+#include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -44,10 +48,20 @@ ExitCode explain_exception() {
   }
 }
 
-// A second Ctrl-C ends the program at once.
+std::atomic<std::int64_t> first_interrupt{0};  // ms of a clock, 0: none yet
+
+// A second Ctrl-C ends the program at once. A launcher that passes on what the terminal sends to all its children too
+// makes two of one, so those of the first second are one.
 void stop_handler(int signal) {
   request_stop();
-  if (signal == SIGINT) std::signal(SIGINT, SIG_DFL);
+  if (signal != SIGINT) return;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);  // may be called here, unlike what <chrono> may do
+  const std::int64_t milliseconds = 1 + std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+  std::int64_t first = 0;
+  if (first_interrupt.compare_exchange_strong(first, milliseconds) || milliseconds - first < 1000) return;
+  std::signal(SIGINT, SIG_DFL);
+  std::raise(SIGINT);
 }
 
 // SIGUSR1 (forwarded by mpirun), SIGTERM and SIGINT ask rank 0 to write what it has and end with 75; workers wait for
