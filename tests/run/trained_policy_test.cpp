@@ -34,18 +34,23 @@ class Improving final : public Policy {
   mutable std::vector<std::uint64_t> updates;
 };
 
-std::vector<std::uint64_t> updates_of_seed(std::uint64_t seed) {
+// With a budget, on two free ops.
+Best place(const Improving& policy, std::uint64_t evaluations, std::uint64_t seed) {
   const Problem problem = testing::tiny(testing::plain_devices(2), {{"a", {3, 1}}, {"b", {3, 1}}}, {});
   const PolicyProblem seen(&problem, make_grouping(problem, GroupingKind::op));
   const Problem* const pointers[] = {&problem};
   const auto evaluator = make_local_evaluator(pointers, Schedule::fifo);
-  const Improving policy;
   PlacerRequest request;
   request.problem = &problem;
   request.seed = seed;
-  request.evaluations = 50;
+  request.evaluations = evaluations;
   request.evaluator = evaluator.get();
-  place_with_policy(policy, seen, request);
+  return place_with_policy(policy, seen, request);
+}
+
+std::vector<std::uint64_t> updates_of_seed(std::uint64_t seed) {
+  const Improving policy;
+  place(policy, 50, seed);
   return policy.updates;
 }
 
@@ -65,16 +70,8 @@ TEST(PlaceWithPolicy, BeginsEachSeedAtAnUpdateOfItsOwnBeyondEveryTraining) {
 
 TEST(PlaceWithPolicy, TellsThePolicyTheBestSoFar) {
   using testing::ms;
-  const Problem problem = testing::tiny(testing::plain_devices(2), {{"a", {3, 1}}, {"b", {3, 1}}}, {});
-  const PolicyProblem seen(&problem, make_grouping(problem, GroupingKind::op));
-  const Problem* const pointers[] = {&problem};
-  const auto evaluator = make_local_evaluator(pointers, Schedule::fifo);
   const Improving policy;
-  PlacerRequest request;
-  request.problem = &problem;
-  request.evaluations = 18;
-  request.evaluator = evaluator.get();
-  const Best best = place_with_policy(policy, seen, request);
+  const Best best = place(policy, 18, 0);
   // The likeliest, then 16 at once, then one: each batch knows the best of those before it.
   ASSERT_EQ(policy.told.size(), 18U);
   EXPECT_TRUE(policy.told[0].empty());
