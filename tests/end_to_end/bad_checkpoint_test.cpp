@@ -79,7 +79,7 @@ TEST_F(BadCheckpoint, OfAnotherPolicyThanTheRunOrTheRecipe) {
   replace_checkpoint(run, checkpoint_image(newest(other)));
   expect_refused({"train", "--resume", run, "evaluations=80"},
                  AllOf(HasSubstr(run), HasSubstr("another configuration than its config.toml"),
-                       HasSubstr("'[colocrl] aligned' is 'false' there, none here")));
+                       HasSubstr("'[colocrl] aligned' is none there, 'false' here")));
 }
 
 TEST_F(BadCheckpoint, OfAnotherHiddenSize) {
