@@ -39,12 +39,12 @@ Json training_json(const Recipe& recipe, const State& arrays) {
   json["evaluations"] = get_scalar<std::uint64_t>(trainer, "evaluations");
   json["best"] = Json::array();
   for (std::size_t p = 0; p < recipe.sources().size(); ++p) {
-    const auto best = saved_best(trainer, p);
+    const Best best = saved_best(trainer, p);
     json["best"].push_back(Json());
-    if (!best) continue;
-    const Outcome& outcome = best->outcome;
+    if (!best.any) continue;
+    const Outcome& outcome = best.outcome;
     const Json seconds = outcome.timed() ? Json(to_seconds(outcome.makespan)) : Json();
-    json["best"].back() = {{"feasible", outcome.feasible()}, {"evaluation", best->evaluation}};
+    json["best"].back() = {{"feasible", outcome.feasible()}, {"evaluation", best.evaluation}};
     if (!pipeline) json["best"].back()["makespan_ps"] = outcome.timed() ? Json(outcome.makespan) : Json();
     json["best"].back()[pipeline ? "load_s" : "makespan_s"] = seconds;
   }
@@ -63,11 +63,11 @@ Json to_json(const std::optional<Recipe>& recipe, const Checkpoint& checkpoint, 
   return json;
 }
 
-std::string best_text(const std::optional<Best>& best) {
-  if (!best) return "nothing found";
-  const Outcome& outcome = best->outcome;
+std::string best_text(const Best& best) {
+  if (!best.any) return "nothing found";
+  const Outcome& outcome = best.outcome;
   return fmt::format("best {}{}, evaluation {}", outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : "-",
-                     outcome.feasible() ? "" : " (infeasible)", best->evaluation);
+                     outcome.feasible() ? "" : " (infeasible)", best.evaluation);
 }
 
 void print_training(const Recipe& recipe, const State& arrays) {

@@ -13,11 +13,7 @@ void Ascent::save(State& state) const {
 }
 
 void Ascent::load(const State& state, const Policy& policy) {
-  State own;
-  const std::string prefix = "optimizer/";
-  for (const auto& [name, array] : state)
-    if (name.starts_with(prefix)) own[name.substr(prefix.size())] = array;
-  optimizer_.load(own, policy.parameter_count());
+  optimizer_.load(arrays_under(state, "optimizer/"), policy.parameter_count());
 }
 
 }  // namespace emplace

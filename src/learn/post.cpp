@@ -107,10 +107,10 @@ class PostLearner final : public Learner {
     std::size_t elites = 0;
     chunks_.forward(policy, rollouts, old_);
     bool stepped = false;
-    advantages_.see(rollouts);  // of refits too: the slowest time so far counts for infeasible samples
-    if (refit_now)
+    if (refit_now) {
+      advantages_.see(rollouts);  // the slowest time so far counts for infeasible samples, of refits too
       elites = refit_to_elites(policy);
-    else if (o_.steps != "cross-entropy")
+    } else if (o_.steps != "cross-entropy")
       stepped = proximal_steps(policy, rollouts);
     const double kl = stepped || refit_now ? mean_kl(policy, chunks_, rollouts, old_) : 0;
     if (stepped && o_.form == "kl") beta_ = adapted_kl_weight(beta_, kl, o_.kl_target);
@@ -194,7 +194,6 @@ PostLearnerOptions checked(const ConfigTable& table) {
   if (options.steps != "cross-entropy" && options.samples_per_update == 1)
     throw InputError(table.place_of("samples_per_update"),
                      "samples_per_update is 1, wanted more: proximal steps compare the samples of a batch");
-  if (options.steps != "cross-entropy") check(advantage_options(options), table, options.samples_per_update);
   return options;
 }
 

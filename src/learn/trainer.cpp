@@ -112,14 +112,14 @@ void Trainer::load(const State& state) {
   if (updates_ > most_updates) throw InputError("checkpoint", "array updates is {}, wanted up to 2^53", updates_);
   evaluations_ = get_scalar<std::uint64_t>(state, "evaluations");
   for (std::size_t p = 0; p < best_.size(); ++p) {
-    best_[p] = saved_best(state, p).value_or(Best{});
+    best_[p] = saved_best(state, p);
     if (best_[p].any) check_placement(*problems_[p].problem, best_[p].placement, "checkpoint");
   }
 }
 
-std::optional<Best> saved_best(const State& state, std::size_t problem) {
+Best saved_best(const State& state, std::size_t problem) {
   const std::string at = fmt::format("best.{}.", problem);
-  if (!state.contains(at + "device")) return std::nullopt;
+  if (!state.contains(at + "device")) return {};
   Best best{.any = true};
   best.placement.device = get<std::uint8_t>(state, at + "device");
   if (state.contains(at + "order"))

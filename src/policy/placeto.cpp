@@ -227,12 +227,15 @@ class PlacetoPolicy final : public NetworkPolicy {
   template <class Visit>
   void for_each_block(std::span<const Rollout> rollouts, Visit&& visit) {
     Block& block = block_;
-    const auto flush = [&] {
-      if (!block.members.empty()) visit(std::as_const(block));
+    const auto empty = [&] {
       block.members.clear();
       block.current.clear();
     };
-    block.part = nullptr;
+    const auto flush = [&] {
+      if (!block.members.empty()) visit(std::as_const(block));
+      empty();
+    };
+    empty();  // of what a visit left that threw
     for (std::size_t i = 0; i < rollouts.size(); ++i) {
       const Rollout& rollout = rollouts[i];
       const Part& part = parts_.at(rollout.problem);

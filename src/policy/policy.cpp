@@ -21,13 +21,15 @@ std::unique_ptr<Policy> make_policy(std::string_view name, const ConfigTable& op
   return find_entry(policies(), name, "policy").make(options, {problems, types, seed});
 }
 
+std::size_t Policy::ParameterInfo::size() const {
+  std::size_t size = 1;
+  for (const std::uint64_t dimension : shape) size *= dimension;
+  return size;
+}
+
 std::size_t Policy::parameter_count() const {
   std::size_t count = 0;
-  for (const ParameterInfo& info : layout()) {
-    std::size_t size = 1;
-    for (const std::uint64_t dimension : info.shape) size *= dimension;
-    count += size;
-  }
+  for (const ParameterInfo& info : layout()) count += info.size();
   return count;
 }
 

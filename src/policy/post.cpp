@@ -62,11 +62,10 @@ struct Part {
   [[nodiscard]] std::size_t devices() const { return now.devices(); }
   [[nodiscard]] std::size_t cells() const { return units() * devices(); }
   [[nodiscard]] double eps() const { return eps_of(eps_option, units(), devices()); }
-  // The level that a sample was drawn at.
-  [[nodiscard]] const Grouping& level_of(std::span<const std::uint8_t> actions) const {
-    const auto found = std::ranges::find(levels, actions.size(), &Grouping::count);
-    EMPLACE_CHECK(found != levels.end());
-    return *found;
+  // The level that a sample of so many actions was drawn at, null if there is none.
+  [[nodiscard]] const Grouping* level_of(std::size_t actions) const {
+    const auto found = std::ranges::find(levels, actions, &Grouping::count);
+    return found == levels.end() ? nullptr : &*found;
   }
   void set_level(std::size_t new_level) {
     if (new_level == level) return;
@@ -128,7 +127,7 @@ class PostPolicy final : public Policy {
     check_count(rounds.size(), 1, "rounds");
     const Rollout& rollout = rounds.front();
     const Part& part = parts_.at(rollout.problem);
-    if (std::ranges::find(part.levels, rollout.actions.size(), &Grouping::count) == part.levels.end())
+    if (part.level_of(rollout.actions.size()) == nullptr)
       throw InputError("checkpoint", "a sample has {} devices, which is no level's number of units",
                        rollout.actions.size());
     check_below(rollout.actions, part.devices(), "device");
@@ -205,10 +204,11 @@ class PostPolicy final : public Policy {
     std::vector<double> elites_of(parts_.size(), 0.0);
     for (const Rollout& elite : elites) {
       const Part& part = parts_.at(elite.problem);
-      const Grouping& drawn = part.level_of(elite.actions);  // a coarser one, where elites are kept for long
+      const Grouping* drawn = part.level_of(elite.actions.size());  // a coarser one, where elites are kept for long
+      EMPLACE_CHECK(drawn != nullptr);
       for (std::size_t unit = 0; unit < part.units(); ++unit)
         count[part.begin + unit * part.devices() +
-              elite.actions[drawn.unit_of_op[part.grouping().members[unit].front()]]] += 1;
+              elite.actions[drawn->unit_of_op[part.grouping().members[unit].front()]]] += 1;
       ++elites_of[elite.problem];
     }
     if (has_levels_) parameters_.back() += 1;

@@ -6,13 +6,6 @@
 
 namespace emplace {
 
-State arrays_under(const State& arrays, std::string_view prefix) {
-  State under;
-  for (const auto& [path, array] : arrays)
-    if (path.starts_with(prefix)) under[path.substr(prefix.size())] = array;
-  return under;
-}
-
 namespace {
 
 std::string newest_in(const std::string& folder) { return folder + "/checkpoint.h5"; }

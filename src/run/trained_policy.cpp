@@ -19,12 +19,6 @@ namespace {
 
 constexpr std::string_view prefix = "policy/";
 
-std::size_t size_of(const std::vector<std::uint64_t>& shape) {
-  std::size_t size = 1;
-  for (const std::uint64_t dimension : shape) size *= dimension;
-  return size;
-}
-
 std::string str(const std::vector<std::uint64_t>& shape) {
   return shape.empty() ? "a scalar" : fmt::format("{}", fmt::join(shape, " x "));
 }
@@ -34,7 +28,7 @@ std::string str(const std::vector<std::uint64_t>& shape) {
 void save_parameters(Policy& policy, State& arrays) {
   auto left = std::span<const float>(policy.parameters());
   for (const Policy::ParameterInfo& info : policy.layout()) {
-    const auto slice = left.first(size_of(info.shape));
+    const auto slice = left.first(info.size());
     put(arrays, std::string(prefix) + info.name, std::vector<float>(slice.begin(), slice.end()), info.shape);
     left = left.subspan(slice.size());
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../../src/learn/gradient.hpp"
+#include "../../src/learn/samples.hpp"
 #include "emplace/learn/roll_out.hpp"
 #include "problem/tiny.hpp"
 
@@ -52,15 +53,7 @@ class Chunks : public ::testing::TestWithParam<System> {
 // What a policy reads of a rollout, by its contract, and nothing else.
 std::vector<Rollout> as_sent(std::span<const Rollout> rollouts) {
   std::vector<Rollout> copies;
-  for (const Rollout& rollout : rollouts) {
-    Rollout& copy = copies.emplace_back();
-    copy.update = rollout.update;
-    copy.problem = rollout.problem;
-    copy.sample = rollout.sample;
-    copy.round = rollout.round;
-    copy.actions = rollout.actions;
-    copy.observation = rollout.observation;
-  }
+  for (const Rollout& rollout : rollouts) copies.push_back(decisions_of(rollout));
   return copies;
 }
 

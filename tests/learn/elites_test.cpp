@@ -84,6 +84,7 @@ TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
   const PolicyProblem list(&problem, make_grouping(problem, GroupingKind::op));
   const ChainPolicy policy({&list, 1});
   loaded.load(state, policy, 1);
+  EXPECT_THAT(policy.checked, ElementsAre(3, 2)) << "each sample with all its rounds";
   State again;
   loaded.save(again);
   EXPECT_EQ(again, state);

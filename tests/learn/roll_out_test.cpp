@@ -5,6 +5,7 @@
 
 #include "emplace/problem/order.hpp"
 #include "learn/training.hpp"
+#include "policy/stub_policy.hpp"
 
 namespace emplace {
 namespace {
@@ -14,7 +15,7 @@ using namespace testing;
 using ::testing::ElementsAre;
 
 // Round r moves op r of three to device 1; remembers whether it was asked to be greedy.
-class MovesOneByOne final : public Policy {
+class MovesOneByOne final : public StubPolicy {
  public:
   void sample(std::span<const Draw> draws) const override {
     for (const Draw& draw : draws) {
@@ -27,12 +28,6 @@ class MovesOneByOne final : public Policy {
     }
   }
   [[nodiscard]] std::size_t rounds(std::uint32_t) const override { return 3; }
-  void check(std::span<const Rollout>) const override {}
-  void forward(std::span<const Rollout>, LogProbabilities&) override {}
-  void backward(std::span<const Rollout>, std::span<const double>, double) override {}
-  std::span<float> parameters() override { return {}; }
-  std::span<float> gradient() override { return {}; }
-  [[nodiscard]] std::vector<ParameterInfo> layout() const override { return {}; }
 };
 
 struct Forked {

@@ -51,7 +51,7 @@ class TablePolicy : public Policy {
       }
   }
 
-  void check(std::span<const Rollout>) const override {}
+  void check(std::span<const Rollout> rounds) const override { checked.push_back(rounds.size()); }
   std::span<float> parameters() override { return parameters_; }
   std::span<float> gradient() override { return gradient_; }
   [[nodiscard]] std::vector<ParameterInfo> layout() const override {
@@ -60,6 +60,7 @@ class TablePolicy : public Policy {
 
   std::size_t forwards = 0;  // calls, and the most rollouts of one
   std::size_t largest_forward = 0;
+  mutable std::vector<std::size_t> checked;  // rounds of each sample that was
 
  protected:
   struct Head {

@@ -10,6 +10,7 @@
 #include "emplace/base/not_finite.hpp"
 #include "emplace/problem/order.hpp"
 #include "learn/training.hpp"
+#include "policy/stub_policy.hpp"
 
 namespace emplace {
 namespace {
@@ -41,7 +42,7 @@ class RecordingEvaluator final : public Evaluator {
 };
 
 // Everything on device (round); as many rounds as the problem has ops; checks what it is told of earlier rounds.
-class RoundsPolicy final : public Policy {
+class RoundsPolicy final : public StubPolicy {
  public:
   explicit RoundsPolicy(std::vector<const Problem*> problems) : problems_(std::move(problems)) {}
   void sample(std::span<const Draw> draws) const override {
@@ -60,12 +61,6 @@ class RoundsPolicy final : public Policy {
     }
   }
   [[nodiscard]] std::size_t rounds(std::uint32_t p) const override { return problems_[p]->op_count(); }
-  void check(std::span<const Rollout>) const override {}
-  void forward(std::span<const Rollout>, LogProbabilities&) override {}
-  void backward(std::span<const Rollout>, std::span<const double>, double) override {}
-  std::span<float> parameters() override { return {}; }
-  std::span<float> gradient() override { return {}; }
-  [[nodiscard]] std::vector<ParameterInfo> layout() const override { return {}; }
 
   mutable std::vector<bool> greedy;  // of each draw
   mutable std::vector<int> best;     // ops of the best placement that each draw was told of, or -1

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "policy/stub_policy.hpp"
 #include "problem/tiny.hpp"
 
 namespace emplace {
@@ -12,7 +13,7 @@ namespace {
 
 // Puts both ops on device 0 first, then moves one more to device 1, which is faster, in each sample; remembers what it
 // was told to be the best so far.
-class Improving final : public Policy {
+class Improving final : public testing::StubPolicy {
  public:
   void sample(std::span<const Draw> draws) const override {
     for (const Draw& draw : draws) {
@@ -23,12 +24,6 @@ class Improving final : public Policy {
                                              static_cast<std::uint8_t>(moved > 1)};
     }
   }
-  void check(std::span<const Rollout>) const override {}
-  void forward(std::span<const Rollout>, LogProbabilities&) override {}
-  void backward(std::span<const Rollout>, std::span<const double>, double) override {}
-  std::span<float> parameters() override { return {}; }
-  std::span<float> gradient() override { return {}; }
-  [[nodiscard]] std::vector<ParameterInfo> layout() const override { return {}; }
 
   mutable std::vector<std::vector<std::uint8_t>> told;
   mutable std::vector<std::uint64_t> updates;

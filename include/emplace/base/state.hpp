@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -54,6 +55,14 @@ const std::vector<T>& get(const State& state, const std::string& name, std::size
 template <class T>
 T get_scalar(const State& state, const std::string& name) {
   return get<T>(state, name, 1).front();
+}
+
+// The arrays whose path begins with `prefix`, without it.
+inline State arrays_under(const State& state, std::string_view prefix) {
+  State under;
+  for (const auto& [path, array] : state)
+    if (path.starts_with(prefix)) under[path.substr(prefix.size())] = array;
+  return under;
 }
 
 }  // namespace emplace

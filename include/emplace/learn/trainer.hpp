@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,9 +22,9 @@ struct Best {
   std::uint64_t evaluation = 0;  // its number, counted from 1
 };
 
-// What Trainer::save() wrote of a problem, with a placement that nobody compared with the problem; nothing where none
-// was found. InputError for what save() cannot have written.
-std::optional<Best> saved_best(const State& trainer, std::size_t problem);
+// What Trainer::save() wrote of a problem, with a placement that nobody compared with the problem. InputError for what
+// save() cannot have written.
+Best saved_best(const State& trainer, std::size_t problem);
 
 struct UpdateReport {
   std::uint64_t update = 0;       // counted from 1

@@ -111,6 +111,7 @@ class Policy {
   struct ParameterInfo {
     std::string name;
     std::vector<std::uint64_t> shape;  // rows x columns
+    [[nodiscard]] std::size_t size() const;
   };
   [[nodiscard]] virtual std::vector<ParameterInfo> layout() const = 0;
   // Of the layout.

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/state.hpp"
@@ -27,9 +26,6 @@ auto reading(const std::string& place, Read&& read) {
     throw InputError(place, "{}", error.what());
   }
 }
-
-// The arrays whose path begins with `prefix`, without it.
-State arrays_under(const State& arrays, std::string_view prefix);
 
 // Temporary name, fsync; the present file (if it is sound) becomes checkpoint.previous.h5; rename; fsync of the folder.
 // Datasets carry Fletcher32 checksums, the root attribute "digest" the XXH3-128 over names, types, shapes, bytes and
