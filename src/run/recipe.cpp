@@ -94,7 +94,21 @@ void apply_overrides(ConfigTable& table, const std::vector<std::string>& overrid
   if (given("problem")) clear({"graph", "machine", "problems"});
   if (given("problems")) clear({"graph", "machine", "problem"});
   if (given("graph") || given("machine")) clear({"problem", "problems"});
-  for (auto& [key, value] : values) table.set_path(key, std::move(value));
+  const auto method = [&](const char* key) {
+    const ConfigValue* value = table.find(key);
+    const auto* name = value == nullptr ? nullptr : std::get_if<std::string>(&value->data);
+    return name == nullptr ? std::string() : *name;
+  };
+  const std::string before[] = {method("policy"), method("learner")};
+  const auto set_all = [&](bool methods) {
+    for (auto& [key, value] : values)
+      if ((key == "policy" || key == "learner") == methods) table.set_path(key, std::move(value));
+  };
+  set_all(true);
+  // The options of a method that another one replaces mean nothing any more.
+  for (const std::string& name : before)
+    if (!name.empty() && name != method("policy") && name != method("learner")) table.erase(name);
+  set_all(false);
 }
 
 Recipe make_recipe(const ConfigTable& table) {

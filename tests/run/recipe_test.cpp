@@ -37,6 +37,37 @@ TEST(Recipe, AGraphOnTheCommandLineKeepsTheRecipesMachine) {
   EXPECT_THAT(recipe.sources(), ElementsAre("model.onnx@k40x2"));
 }
 
+const std::string with_methods =
+    "problem = \"p.json\"\npolicy = \"colocrl\"\nlearner = \"reinforce\"\n"
+    "[colocrl]\nhidden = 8\n[reinforce]\nlearning_rate = 0.5\n";
+
+TEST(Recipe, AnotherLearnerOnTheCommandLineReplacesTheRecipesAndItsOptions) {
+  const Recipe recipe = recipe_of(with_methods, {"ppo.epochs=2", "learner=ppo"});
+  EXPECT_TRUE(recipe.learner_options.contains("epochs"));
+  EXPECT_FALSE(recipe.learner_options.contains("learning_rate"));
+  EXPECT_TRUE(recipe.policy_options.contains("hidden")) << "of the same policy";
+}
+
+TEST(Recipe, TheSameLearnerOnTheCommandLineKeepsTheRecipesOptions) {
+  EXPECT_TRUE(recipe_of(with_methods, {"learner=reinforce"}).learner_options.contains("learning_rate"));
+}
+
+TEST(Recipe, AnotherPolicyOnTheCommandLineReplacesTheRecipesOptions) {
+  const Recipe recipe = recipe_of(with_methods, {"policy=placeto"});
+  EXPECT_FALSE(recipe.policy_options.contains("hidden"));
+  EXPECT_TRUE(recipe.learner_options.contains("learning_rate"));
+}
+
+TEST(Recipe, ASystemsTableStaysWhereOneOfItsTwoMethodsIsReplaced) {
+  const std::string post = "problem = \"p.json\"\npolicy = \"post\"\nlearner = \"post\"\n[post]\ncoarse_units = 4\n";
+  EXPECT_TRUE(recipe_of(post, {"learner=reinforce"}).policy_options.contains("coarse_units"));
+}
+
+TEST(Recipe, OptionsOfAMethodThatIsReplacedAreRefusedOnTheCommandLine) {
+  EXPECT_THAT(refusal(with_methods, {"learner=ppo", "reinforce.learning_rate=1"}),
+              HasSubstr("unknown key 'reinforce'"));
+}
+
 TEST(Recipe, TwoKindsOfSourceInOneFileAreRefused) {
   EXPECT_THAT(refusal("problem = \"p.json\"\nproblems = [\"q.json\"]"), HasSubstr("alternatives"));
 }

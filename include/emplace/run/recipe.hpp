@@ -53,7 +53,7 @@ struct Recipe {
 };
 
 // `key=value` and `table.key=value` texts over a table. One kind of problem source on the command line replaces the
-// recipe's.
+// recipe's, another policy or learner the recipe's and its options.
 void apply_overrides(ConfigTable& table, const std::vector<std::string>& overrides);
 
 // InputError for unknown keys (with the nearest right one), two kinds of problem source, budgets of 0, unknown methods.
