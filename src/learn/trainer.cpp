@@ -120,7 +120,8 @@ void Trainer::load(const State& state) {
 Best saved_best(const State& state, std::size_t problem) {
   const std::string at = fmt::format("best.{}.", problem);
   if (!state.contains(at + "device")) return {};
-  Best best{.any = true};
+  Best best;
+  best.any = true;
   best.placement.device = get<std::uint8_t>(state, at + "device");
   if (state.contains(at + "order"))
     for (const std::int64_t op : get<std::int64_t>(state, at + "order")) {
