@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
@@ -36,6 +37,21 @@ void refuse_unknown_keys(const ConfigTable& table, const std::vector<OptionInfo>
   for (const std::string& key : table.keys())
     if (!lists(options, key)) unknown.set(key, *table.find(key));
   unknown.refuse_unread(known);
+}
+
+// The names of the policy and of the learner, but for those that no method has.
+std::set<std::string> methods_of(const ConfigTable& table) {
+  const RecipeOptions defaults;
+  std::set<std::string> methods;
+  const auto add = [&](const char* key, const std::string& standard, const auto& entries) {
+    const ConfigValue* value = table.find(key);
+    const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data);
+    const std::string& name = text == nullptr ? standard : *text;
+    if (std::ranges::any_of(entries, [&](const auto& entry) { return entry.name == name; })) methods.insert(name);
+  };
+  add("policy", defaults.policy, policies());
+  add("learner", defaults.learner, learners());
+  return methods;
 }
 
 std::vector<std::string> schedule_choices() { return {"fifo", "priority", "in-order"}; }
@@ -94,21 +110,12 @@ void apply_overrides(ConfigTable& table, const std::vector<std::string>& overrid
   if (given("problem")) clear({"graph", "machine", "problems"});
   if (given("problems")) clear({"graph", "machine", "problem"});
   if (given("graph") || given("machine")) clear({"problem", "problems"});
-  const auto method = [&](const char* key) {
-    const ConfigValue* value = table.find(key);
-    const auto* name = value == nullptr ? nullptr : std::get_if<std::string>(&value->data);
-    return name == nullptr ? std::string() : *name;
-  };
-  const std::string before[] = {method("policy"), method("learner")};
-  const auto set_all = [&](bool methods) {
-    for (auto& [key, value] : values)
-      if ((key == "policy" || key == "learner") == methods) table.set_path(key, std::move(value));
-  };
-  set_all(true);
-  // The options of a method that another one replaces mean nothing any more.
-  for (const std::string& name : before)
-    if (!name.empty() && name != method("policy") && name != method("learner")) table.erase(name);
-  set_all(false);
+  ConfigTable after = table;
+  for (const auto& [key, value] : values) after.set_path(key, value);
+  // The recipe's options of a method that another one replaces mean nothing any more.
+  for (const std::string& name : methods_of(table))
+    if (!methods_of(after).contains(name)) table.erase(name);
+  for (auto& [key, value] : values) table.set_path(key, std::move(value));
 }
 
 Recipe make_recipe(const ConfigTable& table) {

@@ -63,6 +63,16 @@ TEST(Recipe, ASystemsTableStaysWhereOneOfItsTwoMethodsIsReplaced) {
   EXPECT_TRUE(recipe_of(post, {"learner=reinforce"}).policy_options.contains("coarse_units"));
 }
 
+TEST(Recipe, AReplacedNameThatIsNoMethodTakesNothingWithIt) {
+  const Recipe recipe = recipe_of("problem = \"p.json\"\npolicy = \"seed\"\nseed = 7", {"policy=post"});
+  EXPECT_EQ(recipe.options.seed, 7);
+}
+
+TEST(Recipe, ALearnerReplacesTheOneThatIsMeantWithoutAName) {
+  const std::string by_default = "problem = \"p.json\"\npolicy = \"colocrl\"\n[post]\nwindow = 40\n";
+  EXPECT_EQ(refusal(by_default, {"learner=ppo"}), "accepted");
+}
+
 TEST(Recipe, OptionsOfAMethodThatIsReplacedAreRefusedOnTheCommandLine) {
   EXPECT_THAT(refusal(with_methods, {"learner=ppo", "reinforce.learning_rate=1"}),
               HasSubstr("unknown key 'reinforce'"));
