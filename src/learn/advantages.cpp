@@ -76,6 +76,7 @@ void describe(AdvantageOptions& o, OptionVisitor& visit) {
 }
 
 void check(const AdvantageOptions& o, const ConfigTable& table, int samples, int controllers) {
+  check(o.reward, table);
   const auto teaches_nothing = [&](const char* option, const std::string& what) {
     throw InputError(table.place_of(table.contains(option) ? option : "samples_per_update"),
                      "{}: with {} sample{} an update{} every advantage is 0, wanted more of them", what, samples,

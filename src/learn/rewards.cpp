@@ -45,13 +45,24 @@ void describe(RewardOptions& o, OptionVisitor& visit) {
   visit("t_fail", o.t_fail,
         {.min = 0,
          .unit = "s",
-         .help = "Step time of an infeasible placement; 0: 10 times the best single-device time, memory ignored."});
+         .help = "Step time of an infeasible placement; 0: fail_factor times the best single-device time."});
+  visit("fail_factor", o.fail_factor,
+        {.min = 0,
+         .above_min = true,
+         .help = "An infeasible placement counts as one of so many times the problem's best single-device time, memory "
+                 "ignored (t_fail = 0)."});
   visit("penalty_per_gb", o.penalty_per_gb,
         {.min = 0, .help = "Taken off the reward for 1e9 missing bytes (infeasible = penalty)."});
   visit("penalty_cap", o.penalty_cap,
         {.min = 0, .help = "No reward falls below minus this (infeasible = penalty); 0: no cap."});
   visit("skip_failing_after", o.skip_failing_after,
         {.min = 0, .unit = "updates", .help = "After so many updates infeasible placements teach nothing."});
+}
+
+void check(const RewardOptions& o, const ConfigTable& table) {
+  if (o.t_fail > 0 && o.fail_factor != RewardOptions().fail_factor)
+    throw InputError(table.place_of("fail_factor"), "t_fail ({} s) and fail_factor ({}) are alternatives: give one",
+                     o.t_fail, o.fail_factor);
 }
 
 Rewards::Rewards(RewardOptions options, std::span<const PolicyProblem> problems) : options_(std::move(options)) {
@@ -75,7 +86,8 @@ double Rewards::of_seconds(std::uint32_t problem, double seconds) const {
 }
 
 double Rewards::failing(std::uint32_t problem) const {
-  return capped(of_seconds(problem, options_.t_fail > 0 ? options_.t_fail : 10 * single_device_seconds(problem)));
+  return capped(of_seconds(
+      problem, options_.t_fail > 0 ? options_.t_fail : options_.fail_factor * single_device_seconds(problem)));
 }
 
 double Rewards::capped(double reward) const {

@@ -24,16 +24,20 @@ struct RewardOptions {
   double time_unit = 1;
   std::string infeasible = "fixed";
   double t_fail = 0;
+  double fail_factor = 10;
   double penalty_per_gb = 2;
   double penalty_cap = 10;
   std::int64_t skip_failing_after = 5000;
 };
 void describe(RewardOptions& options, OptionVisitor& visit);
+// InputError, at the table's place, for options that contradict each other.
+void check(const RewardOptions& options, const ConfigTable& table);
 
 // With t the step time in time units (seconds, or the problem's single-device time):
 //   R(t) = -sqrt(t), -t, -log t, -log(1 + t) or 1/t
 // Infeasible placements:
-//   fixed    R(t_fail), t_fail = 10 x the single-device time unless given
+//   fixed    R(t_fail), t_fail = fail_factor x the single-device time unless given; with the reward sqrt in units of
+//            the single-device time a fail_factor of 100 is a reward of -10 (GDP sheet, section 2.6)
 //   penalty  where only memory is short: max(R(t) - penalty_per_gb x overflow / 1e9, -penalty_cap), the cap for every
 //            placement (Placeto sheet, section 2.4); R(t_fail), not below the cap, for other reasons. The overflow is
 //            the sum of what is missing over devices, where Placeto takes the largest: the same with one full device.

@@ -70,6 +70,28 @@ TEST(Rewards, CountAnInfeasiblePlacementAsTenTimesTheSingleDeviceTimeUnlessToldO
   EXPECT_DOUBLE_EQ(hundred.failing(0), -10);
 }
 
+TEST(Rewards, CountAnInfeasiblePlacementAsMinusTenWhateverTheProblemsScale) {
+  // GDP sheet, section 2.6: -sqrt(t / t_ref), and -10 for what does not run. 24 ms and 22 ms on one device.
+  for (const Problem& problem : {chain_5(2), fork_join(2)}) {
+    const OneProblem one(problem);
+    const Rewards rewards({.time_unit = 0, .fail_factor = 100}, one.list);
+    EXPECT_DOUBLE_EQ(rewards.failing(0), -10);
+    EXPECT_DOUBLE_EQ(*rewards.of(rollout_of(0.001, Infeasible::memory), 1), -10);
+    EXPECT_DOUBLE_EQ(*rewards.of(rollout_of(to_seconds(single_device_time(problem))), 1), -1);
+  }
+}
+
+TEST(Rewards, TakeATimeOfFailureOrAFactorAndNotBoth) {
+  EXPECT_NO_THROW(check(RewardOptions{.t_fail = 5}, ConfigTable("test")));
+  EXPECT_NO_THROW(check(RewardOptions{.fail_factor = 100}, ConfigTable("test")));
+  EXPECT_THROW(check(RewardOptions{.t_fail = 5, .fail_factor = 100}, ConfigTable("test")), InputError);
+  const auto refused = [](const char* learner) {
+    return find_entry(learners(), learner, "learner")
+        .resolve(table({{"t_fail", number(5)}, {"fail_factor", number(100)}}));
+  };
+  for (const char* learner : {"reinforce", "ppo"}) EXPECT_THROW(refused(learner), InputError) << learner;
+}
+
 TEST(Rewards, TakePlacetosPenaltyForMissingMemory) {
   // Placeto sheet, item 7.9: 1 s and 9.5e9 bytes of 8e9: 1 + 2 x 1.5 = 4; 20e9 bytes: 1 + 2 x 12 = 25, capped at 10.
   const Problem problem = chain_5(2);
