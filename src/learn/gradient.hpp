@@ -28,16 +28,17 @@ class ChunkedGradient {
   // policy.gradient() becomes d/dparameters of sum coefficient * log p + entropy_weight * sum entropy over all
   // rollouts, with the coefficients as constants. NotFinite for a coefficient, for a log-probability whose coefficient
   // is not 0 (an impossible action that nobody weighs is no error), for one that is not a number, for an entropy that
-  // counts.
+  // counts. `entropy_scale`, by rollout and the same for all rounds of a sample: what the weight is multiplied by, 1 if
+  // empty; a chunk then ends where it changes.
   void compute(Policy& policy, std::span<const Rollout> rollouts, const Coefficients& coefficients,
-               double entropy_weight);
+               double entropy_weight, std::span<const double> entropy_scale = {});
 
   // Log-probabilities of all rollouts, chunk by chunk.
   void forward(Policy& policy, std::span<const Rollout> rollouts, LogProbabilities& log);
 
  private:
-  // forward() of each chunk in turn, then `use`.
-  void for_each_chunk(Policy& policy, std::span<const Rollout> rollouts,
+  // forward() of each chunk in turn, then `use`. Within a chunk `scale` (by rollout, or empty) does not change.
+  void for_each_chunk(Policy& policy, std::span<const Rollout> rollouts, std::span<const double> scale,
                       const std::function<void(const Chunk& chunk)>& use);
 
   std::size_t samples_;

@@ -11,6 +11,7 @@
 #include "gradient.hpp"
 #include "learning_batch.hpp"
 #include "methods.hpp"
+#include "samples.hpp"
 #include "schedule.hpp"
 #include "surrogate.hpp"
 
@@ -30,6 +31,7 @@ struct PpoOptions {
   bool adaptive_beta = true;
   double kl_target = 0.01;
   double kl_stop = 0;
+  bool over_heads = false;
   AdvantageOptions advantages{.baseline_start = "first", .normalize = true};
   EntropyOptions entropy;
   nn::OptimizerOptions optimizer;
@@ -57,6 +59,9 @@ void describe(PpoOptions& o, OptionVisitor& visit) {
         {.min = 0,
          .unit = "nats",
          .help = "An update ends before a step from beyond this KL divergence a head; 0: never."});
+  visit("over_heads", o.over_heads,
+        {.help = "Divide each placement's objective and entropy by its number of decisions, so that problems of all "
+                 "sizes count alike; form clip alone."});
   describe(o.advantages, visit);
   describe(o.entropy, visit);
   nn::describe(o.optimizer, visit);
@@ -65,6 +70,8 @@ void describe(PpoOptions& o, OptionVisitor& visit) {
 
 PpoOptions checked(const ConfigTable& table) {
   auto options = read_options<PpoOptions>(table);
+  if (options.over_heads && options.form != "clip")
+    throw InputError(table.place_of("over_heads"), "over_heads divides the clipped objective: wanted form = \"clip\"");
   check(options.entropy, table);
   check(options.optimizer, table);
   check(options.advantages, table, options.samples_per_update);
@@ -76,7 +83,6 @@ class PpoLearner final : public Learner {
   PpoLearner(const PpoOptions& options, const LearnerSetup& setup)
       : o_(options),
         seed_(setup.seed),
-        problems_(std::max<std::size_t>(1, setup.problems.size())),
         advantages_(options.advantages, setup.problems),
         chunks_(static_cast<std::size_t>(options.chunk)),
         ascent_(options.optimizer),
@@ -149,7 +155,8 @@ class PpoLearner final : public Learner {
                              .kl_weight = o_.form == "kl" ? beta_ : 0,
                              .entropy_weight = entropy_weight,
                              .divisor = static_cast<double>(part.samples()),
-                             .problems = problems_});
+                             .over_heads = o_.over_heads,
+                             .problems = problem_count(part.rollouts)});
         surrogate.gradient(policy, chunks_);
         if (o_.kl_stop > 0 && surrogate.kl(policy) > o_.kl_stop) return steps;
         steps.last = ascent_.step(policy);
@@ -161,7 +168,6 @@ class PpoLearner final : public Learner {
 
   PpoOptions o_;
   std::uint64_t seed_;
-  std::size_t problems_;
   Advantages advantages_;
   ChunkedGradient chunks_;
   Ascent ascent_;

@@ -1,5 +1,7 @@
 #include "samples.hpp"
 
+#include <set>
+
 namespace emplace {
 
 std::vector<std::size_t> sample_begins(std::span<const Rollout> rollouts) {
@@ -8,6 +10,12 @@ std::vector<std::size_t> sample_begins(std::span<const Rollout> rollouts) {
     if (i == 0 || rollouts[i].round == 0) begins.push_back(i);
   begins.push_back(rollouts.size());
   return begins;
+}
+
+std::size_t problem_count(std::span<const Rollout> rollouts) {
+  std::set<std::uint32_t> problems;
+  for (const Rollout& rollout : rollouts) problems.insert(rollout.problem);
+  return problems.size();
 }
 
 Rollout decisions_of(const Rollout& rollout) {

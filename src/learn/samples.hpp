@@ -12,6 +12,9 @@ namespace emplace {
 // Samples + 1: the rounds of sample s are rollouts[begin[s]] .. rollouts[begin[s + 1]].
 std::vector<std::size_t> sample_begins(std::span<const Rollout> rollouts);
 
+// How many problems the rollouts are of.
+std::size_t problem_count(std::span<const Rollout> rollouts);
+
 // What forward() needs of a rollout, and no placement, outcome or start times.
 Rollout decisions_of(const Rollout& rollout);
 

@@ -12,6 +12,21 @@
 
 namespace emplace {
 
+namespace {
+
+// By rollout: 1 / the number of heads of all rounds of its sample; 0 where it has none.
+std::vector<double> one_over_heads(std::span<const Rollout> rollouts, const LogProbabilities& log) {
+  const std::vector<std::size_t> begins = sample_begins(rollouts);
+  std::vector<double> scale;
+  for (std::size_t s = 0; s + 1 < begins.size(); ++s) {
+    const std::size_t heads = log.begin[begins[s + 1]] - log.begin[begins[s]];
+    scale.insert(scale.end(), begins[s + 1] - begins[s], heads > 0 ? 1 / static_cast<double>(heads) : 0);
+  }
+  return scale;
+}
+
+}  // namespace
+
 Surrogate::Surrogate(const Policy& policy, std::span<const Rollout> rollouts, const LogProbabilities& old,
                      std::span<const double> advantages, const SurrogateOptions& options)
     : options_(options),
@@ -20,6 +35,8 @@ Surrogate::Surrogate(const Policy& policy, std::span<const Rollout> rollouts, co
       terms_(rollouts),
       old_(old.value) {
   EMPLACE_CHECK(advantages.size() == rollouts.size() && old.begin.size() == rollouts.size() + 1);
+  EMPLACE_CHECK(!options.over_heads || options.kl_weight == 0);
+  if (options.over_heads) scale_ = one_over_heads(rollouts, old);
   // What is counted by sample, and rounds that observe different things, cannot be merged.
   if (options.ratio == RatioKind::per_head && options.entropy_weight == 0 && !estimates_kl_ &&
       policy.independent_heads() && samples_ == rollouts.size()) {
@@ -28,7 +45,7 @@ Surrogate::Surrogate(const Policy& policy, std::span<const Rollout> rollouts, co
   }
   for (std::size_t s = 0; s < rollouts.size(); ++s) {
     const std::size_t heads = old.of(s).size();
-    const double advantage = advantages[s] / options.divisor;
+    const double advantage = advantages[s] / options.divisor * (scale_.empty() ? 1 : scale_[s]);
     plus_.insert(plus_.end(), heads, std::max(0.0, advantage));
     minus_.insert(minus_.end(), heads, std::min(0.0, advantage));
   }
@@ -65,7 +82,7 @@ void Surrogate::merge_equal_terms(std::span<const Rollout> rollouts, const LogPr
     const Rows& rows = rows_of[rollouts[s].problem];
     const std::span<const double> log = old.of(s);
     EMPLACE_CHECK(log.size() == rollouts[s].actions.size());
-    const double advantage = advantages[s] / options_.divisor;
+    const double advantage = advantages[s] / options_.divisor * (scale_.empty() ? 1 : scale_[s]);
     std::vector<double>& side = advantage > 0 ? plus_ : minus_;
     for (std::size_t head = 0; head < rows.heads; ++head) {
       const std::size_t cell = rows.begin + rollouts[s].actions[head] * rows.heads + head;
@@ -128,7 +145,7 @@ void Surrogate::gradient(Policy& policy, ChunkedGradient& chunks) {
   chunks.compute(
       policy, terms_,
       [this](const ChunkedGradient::Chunk& chunk, std::span<double> result) { coefficients(chunk, result); },
-      options_.entropy_weight / options_.divisor);
+      options_.entropy_weight / options_.divisor, scale_);
   if (options_.kl_weight > 0 && !estimates_kl_)
     policy.add_kl_gradient(-options_.kl_weight * (static_cast<double>(samples_) / options_.divisor) /
                            static_cast<double>(options_.problems));

@@ -19,17 +19,19 @@ struct SurrogateOptions {
   double kl_weight = 0;
   double entropy_weight = 0;
   double divisor = 1;        // mostly the number of samples, of all problems or of one
-  std::size_t problems = 1;  // of the training, each with as many samples
+  bool over_heads = false;   // each sample's terms are divided by the number of its heads too; without a KL penalty
+  std::size_t problems = 1;  // in the rollouts, each with as many samples
 };
 
 // With r = p / p_old, of each head or (joint) of all heads of a rollout together, the sum over rollouts n of
 //   plain: sum_h r_nh A_n
 //   clip:  sum_h min(r_nh A_n, clamp(r_nh, 1 - c, 1 + c) A_n)
 // minus kl_weight x the sum over samples of KL(p_old || p) over all heads, plus entropy_weight x the sum of entropies,
-// all divided by the divisor. A clipped term has no gradient; another's is r A times that of log p. The KL divergence
-// is exact where the policy can (then of all its problems alike); else the estimate sum_h r - 1 - log r of the sample's
-// own heads, which is never negative, is right in the mean, and has r - 1 times the gradient of log p (Schulman 2020,
-// k3).
+// all divided by the divisor; with over_heads a sample's terms and its entropy by the number of heads of all its rounds
+// too, so that samples of large and small graphs count alike (GDP sheet, section 2.6). A clipped term has no gradient;
+// another's is r A times that of log p. The KL divergence is exact where the policy can (then of all its problems
+// alike); else the estimate sum_h r - 1 - log r of the sample's own heads, which is never negative, is right in the
+// mean, and has r - 1 times the gradient of log p (Schulman 2020, k3).
 class Surrogate {
  public:
   // `old`: log-probabilities of the rollouts when they were drawn; the policy's reference is the policy of that time.
@@ -55,6 +57,7 @@ class Surrogate {
   std::vector<double> merged_old_;    // of merged_
   std::span<const Rollout> terms_;    // the rollouts or merged_
   std::span<const double> old_;       // of terms_, by head
+  std::vector<double> scale_;         // by rollout, 1 / heads of its sample; empty without over_heads
   std::vector<double> plus_, minus_;  // advantages above and below zero over the divisor, by term and head
   double kl_sum_ = 0, kl_heads_ = 0;  // of the estimate
 };

@@ -143,5 +143,86 @@ TEST(Ppo, LearnsTheSameInChunksOfAnySize) {
   }
 }
 
+// By REINFORCE, from the same samples of one problem: how far each parameter goes, over the number of a sample's heads.
+std::vector<double> reinforced_over_heads(const ConfigTable& options, const std::string& policy, std::uint32_t problem,
+                                          bool alike) {
+  Ppo start({}, policy);
+  std::vector<Rollout> own;
+  for (Rollout& rollout : start.drawn.rollouts) {
+    if (rollout.problem != problem) continue;
+    if (alike) rollout.outcome.makespan = 5 * ms;
+    own.push_back(rollout);
+  }
+  LogProbabilities log;
+  start.drawn.policy->forward(own, log);
+  std::size_t heads = 0;
+  for (std::size_t i = 0; i < own.size() && own[i].sample == own[0].sample; ++i) heads += log.of(i).size();
+  EXPECT_EQ(log.value.size(), 8 * heads) << "every sample has as many";
+  const auto reinforce = find_entry(learners(), "reinforce", "learner").make(options, {start.drawn.list});
+  reinforce->update(*start.drawn.policy, own);
+  std::vector<double> moved;
+  for (std::size_t i = 0; i < start.before.size(); ++i)
+    moved.push_back((static_cast<double>(start.parameters()[i]) - start.before[i]) / static_cast<double>(heads));
+  return moved;
+}
+
+TEST(Ppo, OverHeadsBeginsWithReinforcesGradientDividedByTheHeadsOfEachProblem) {
+  // GDP sheet, item 7.6: all ratios are 1 in the first epoch; samples that are alike leave the entropy alone to act.
+  for (const bool alike : {false, true})
+    for (const char* policy : {"post", "chain", "episode"}) {
+      ConfigTable options = table({{"baseline_start", text("first")},
+                                   {"entropy_weight", number(0.1)},
+                                   {"normalize", flag(true)},
+                                   {"optimizer", text("sgd")},
+                                   {"clip_norm", number(0)},
+                                   {"learning_rate", number(0.5)}});
+      const auto chain = reinforced_over_heads(options, policy, 0, alike);
+      const auto fork = reinforced_over_heads(options, policy, 1, alike);
+      options.set("epochs", whole(1));
+      options.set("over_heads", flag(true));
+      Ppo ppo(options, policy);
+      if (alike)
+        for (Rollout& rollout : ppo.drawn.rollouts) rollout.outcome.makespan = 5 * ms;
+      ppo.update();
+      double largest = 0;
+      for (std::size_t i = 0; i < ppo.before.size(); ++i) {
+        const double moved = static_cast<double>(ppo.parameters()[i]) - ppo.before[i];
+        EXPECT_NEAR(moved, (chain[i] + fork[i]) / 2, 1e-6) << policy << i << alike;
+        largest = std::max(largest, std::abs(moved));
+      }
+      EXPECT_GT(largest, 1e-4) << policy << alike;
+    }
+}
+
+TEST(Ppo, OverHeadsLearnsNothingFromSamplesThatAreAlikeWithoutEntropy) {
+  Ppo ppo(table({{"over_heads", flag(true)}}));
+  for (Rollout& rollout : ppo.drawn.rollouts) rollout.outcome.makespan = 5 * ms;
+  EXPECT_EQ(ppo.update().at("steps"), 0);
+  EXPECT_EQ(ppo.parameters(), ppo.before);
+}
+
+TEST(Ppo, OverHeadsLearnsTheSameInChunksOfAnySize) {
+  // Minibatches mix samples of 5 and of 4 heads.
+  for (const char* policy : {"post", "chain", "episode"}) {
+    std::vector<std::vector<float>> results;
+    for (const int chunk : {1, 3, 100}) {
+      Ppo ppo(table({{"chunk", whole(chunk)},
+                     {"minibatches", whole(2)},
+                     {"over_heads", flag(true)},
+                     {"entropy_weight", number(0.3)}}),
+              policy);
+      ppo.update();
+      EXPECT_NE(ppo.parameters(), ppo.before);
+      results.push_back(ppo.parameters());
+    }
+    for (const auto& result : results)
+      for (std::size_t i = 0; i < result.size(); ++i) EXPECT_NEAR(result[i], results[0][i], 1e-5) << policy;
+  }
+}
+
+TEST(Ppo, OverHeadsIsRefusedWithAPenalty) {
+  EXPECT_THROW(Ppo(table({{"over_heads", flag(true)}, {"form", text("kl")}})), InputError);
+}
+
 }  // namespace
 }  // namespace emplace

@@ -33,8 +33,9 @@ struct MovedOn {
   double objective() {
     LogProbabilities now;
     drawn.policy->forward(drawn.rollouts, now);
-    double sum = 0;
+    double total = 0;
     for (std::size_t s = 0; s < drawn.rollouts.size(); ++s) {
+      double sum = 0;
       std::vector<double> ratios;
       for (std::size_t h = now.begin[s]; h < now.begin[s + 1]; ++h) {
         const double log_ratio = now.value[h] - old.value[h];
@@ -52,12 +53,20 @@ struct MovedOn {
         sum += options.clip > 0 ? std::min(plain, clipped) : plain;
       }
       sum += options.entropy_weight * now.entropy[s];
+      total += options.over_heads ? sum / heads_of_sample(now, s) : sum;
     }
     if (drawn.policy->has_exact_kl()) {
       // kl() is a mean over the heads of both problems, 5 + 4; each problem's divergence counts for its 4 samples.
-      sum -= options.kl_weight * 4 * 9 * drawn.policy->kl();
+      total -= options.kl_weight * 4 * 9 * drawn.policy->kl();
     }
-    return sum / options.divisor;
+    return total / options.divisor;
+  }
+  // Of all rounds of the rollout's sample.
+  [[nodiscard]] double heads_of_sample(const LogProbabilities& log, std::size_t rollout) const {
+    std::size_t heads = 0;
+    for (std::size_t i = 0; i < drawn.rollouts.size(); ++i)
+      if (drawn.rollouts[i].sample == drawn.rollouts[rollout].sample) heads += log.of(i).size();
+    return static_cast<double>(heads);
   }
 
   Drawn drawn;
@@ -103,6 +112,18 @@ TEST(Surrogate, HasTheGradientOfItsObjectiveInEveryForm) {
             expect_the_gradient_of_the_objective(moved, fmt::format("{} {} clip {} kl {} entropy {}", policy,
                                                                     ratio == RatioKind::joint, clip, kl, entropy));
           }
+}
+
+TEST(Surrogate, DividesEachSampleByItsHeadsOnRequest) {
+  for (const char* policy : {"post", "chain", "episode"})
+    for (const RatioKind ratio : {RatioKind::per_head, RatioKind::joint})
+      for (const double entropy : {0.0, 0.2}) {
+        MovedOn moved(
+            policy,
+            {.ratio = ratio, .clip = 0.15, .entropy_weight = entropy, .divisor = 1, .over_heads = true, .problems = 2});
+        expect_the_gradient_of_the_objective(
+            moved, fmt::format("{} {} entropy {}", policy, ratio == RatioKind::joint, entropy));
+      }
 }
 
 TEST(Surrogate, HasNoGradientWhereATermIsClipped) {
