@@ -77,8 +77,11 @@ void print_result(const Training& training, const RunFolder& folder, Evaluator& 
                   const std::vector<PlacementReport>& reports) {
   const Recipe& recipe = training.recipe();
   for (std::size_t p = 0; p < reports.size(); ++p) {
-    const Problem& problem = *reports[p].problem;
-    fmt::print("\n{}: {} ops, {} devices\n\n", problem.name, problem.op_count(), problem.device_count());
+    if (reports[p].placement == nullptr) continue;
+    const Problem* const problem_address = reports[p].problem;
+    const Problem& problem = *problem_address;
+    fmt::print("\n{}: {} ops, {} devices{}\n\n", problem.name, problem.op_count(), problem.device_count(),
+               p < training.problems().size() ? "" : ", held out");
     const bool pipeline = training.objective() == Objective::pipeline;
     TextTable table({"placement", pipeline ? "load" : "step time", "feasible", "evaluations"});
     const auto add = [&](const std::string& name, const Placement& placement, const Outcome& outcome,
@@ -88,11 +91,10 @@ void print_result(const Training& training, const RunFolder& folder, Evaluator& 
                                     : "no: " + reason_of(training.objective(), problem, outcome, placement.device, {}),
                  fmt::format("{}", evaluations)});
     };
-    const auto problems = training.problem_list();
     const Scoring scoring{training.schedule(), training.objective()};
     // Several problems: the workers' evaluator numbers them, placers expect number 0.
     std::unique_ptr<Evaluator> local;
-    if (problems.size() > 1) local = make_local_evaluator(std::span(&problems[p], 1), scoring);
+    if (reports.size() > 1) local = make_local_evaluator(std::span(&problem_address, 1), scoring);
     for (const std::string& method : recipe.options.compare) {
       PlacerRequest request;
       request.problem = &problem;
@@ -104,7 +106,8 @@ void print_result(const Training& training, const RunFolder& folder, Evaluator& 
       const PlacerResult result = place_with(method, request, ConfigTable("compare"));
       add(method, result.placement, result.outcome, result.evaluations);
     }
-    add(reports[p].method + " (learned)", *reports[p].placement, reports[p].outcome, reports[p].evaluations);
+    add(reports[p].method + (p < training.problems().size() ? " (learned)" : " (never trained on it)"),
+        *reports[p].placement, reports[p].outcome, reports[p].evaluations);
     fmt::print("{}\nno placement is faster than {}\n", table.str(), human_seconds(to_seconds(reports[p].lower_bound)));
   }
   fmt::print("{} of training; files in {}/: best.placement.json, metrics.csv, checkpoint.h5, config.toml\n",
@@ -136,29 +139,40 @@ ExitCode run_training(const Arguments& arguments, World* world) {
     return ExitCode::interrupted;
   }
 
-  std::vector<PlacementReport> reports;
+  std::vector<PlacementReport> reports;  // of the problems, then of the held-out ones
   bool all_feasible = true;
   for (std::size_t p = 0; p < problems.size(); ++p) {
-    const Best& best = training.best()[p];
-    EMPLACE_CHECK(best.any, "a run without a single evaluation");
+    const bool trained_on = p < training.problems().size();
+    const Best& best = trained_on ? training.best()[p] : training.held_out_best()[p - training.problems().size()];
+    if (!best.any) {
+      log_warning("no update was about {}: it has no placement", quote(problems[p]->name));
+      reports.push_back({});
+      continue;
+    }
     PlacementReport report{.method = training.recipe().options.policy,
                            .problem = problems[p],
                            .placement = &best.placement,
                            .outcome = best.outcome,
                            .schedule = training.schedule(),
                            .objective = training.objective(),
-                           .evaluations = training.evaluations(),
+                           .evaluations = trained_on ? training.evaluations() : best.evaluation,
                            .seconds = training.seconds(),
                            .lower_bound = lower_bound(*problems[p], training.objective()).ticks};
     report.proved_optimal = best.outcome.feasible() && best.outcome.makespan == report.lower_bound;
-    all_feasible = all_feasible && best.outcome.feasible();
+    all_feasible = all_feasible && (best.outcome.feasible() || !trained_on);
     reports.push_back(report);
   }
   if (arguments.json) {
-    Json json = to_json(reports.front());
+    const auto object = [&](std::size_t p) {
+      if (reports[p].placement == nullptr) return Json();
+      Json json = to_json(reports[p]);
+      if (p >= training.problems().size()) json["held_out"] = true;
+      return json;
+    };
+    Json json = object(0);
     if (reports.size() > 1) {
       json = Json::array();
-      for (const PlacementReport& report : reports) json.push_back(to_json(report));
+      for (std::size_t p = 0; p < reports.size(); ++p) json.push_back(object(p));
     }
     print_json(json);
   } else {

@@ -20,6 +20,7 @@ void EliteWindow::add(std::span<const Rollout> rollouts) {
   for (std::size_t s = 0; s + 1 < begins.size(); ++s) {
     const std::span<const Rollout> rounds = rollouts.subspan(begins[s], begins[s + 1] - begins[s]);
     const Outcome& outcome = rounds.back().outcome;
+    ++added_[rounds.front().problem];
     if (!outcome.feasible()) continue;
     for (const Rollout& round : rounds) {
       seen_.push_back(decisions_of(round));
@@ -28,13 +29,23 @@ void EliteWindow::add(std::span<const Rollout> rollouts) {
   }
 }
 
+void EliteWindow::clear() {
+  seen_.clear();
+  added_.clear();
+}
+
+std::size_t EliteWindow::quota_of(std::uint32_t problem) const {
+  const std::uint64_t added = added_.at(problem);
+  return added >= samples_ ? quota_ : (quota_ * added + samples_ - 1) / samples_;
+}
+
 void EliteWindow::keep_elites() {
   std::map<std::uint32_t, std::vector<Ticks>> times;
   for (const Rollout& rollout : seen_)
     if (rollout.round == 0) times[rollout.problem].push_back(rollout.outcome.makespan);
   std::map<std::uint32_t, Ticks> gamma;
   for (auto& [problem, list] : times) {
-    const auto nth = list.begin() + static_cast<std::ptrdiff_t>(std::min(quota_, list.size()) - 1);
+    const auto nth = list.begin() + static_cast<std::ptrdiff_t>(std::min(quota_of(problem), list.size()) - 1);
     std::nth_element(list.begin(), nth, list.end());
     gamma[problem] = *nth;
   }
@@ -74,6 +85,9 @@ void EliteWindow::save(State& state) const {
   put(state, "window_time", std::move(times));
   put(state, "window_actions", std::move(actions));
   put(state, "window_observations", std::move(observations));
+  std::vector<std::uint64_t> added;
+  for (const auto& [problem, samples] : added_) added.insert(added.end(), {problem, samples});
+  put(state, "window_added", std::move(added), {added_.size(), 2});
 }
 
 namespace {
@@ -102,7 +116,8 @@ void EliteWindow::load(const State& state, const Policy& policy, std::size_t pro
   const auto& sizes = get<std::uint64_t>(state, "window_size", 2 * times.size());
   const auto& actions = get<std::uint8_t>(state, "window_actions");
   const auto& observations = get<float>(state, "window_observations");
-  seen_.clear();
+  const auto& added = get<std::uint64_t>(state, "window_added");
+  clear();
   std::size_t next_action = 0, next_observation = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
     Rollout& rollout = seen_.emplace_back();
@@ -129,6 +144,20 @@ void EliteWindow::load(const State& state, const Policy& policy, std::size_t pro
   const std::vector<std::size_t> begins = sample_begins(seen_);
   for (std::size_t s = 0; s + 1 < begins.size(); ++s)
     policy.check(std::span(seen_).subspan(begins[s], begins[s + 1] - begins[s]));
+  std::map<std::uint32_t, std::uint64_t> kept;
+  for (const Rollout& rollout : seen_)
+    if (rollout.round == 0) ++kept[rollout.problem];
+  if (added.size() % 2 != 0)
+    throw InputError("checkpoint", "array window_added has {} elements, wanted two a problem", added.size());
+  for (std::size_t i = 0; i < added.size(); i += 2) {
+    if (added[i] >= problems)
+      throw InputError("checkpoint", "array window_added names problem {}, the training has {}", added[i], problems);
+    added_[static_cast<std::uint32_t>(added[i])] = added[i + 1];
+  }
+  for (const auto& [problem, samples] : kept)
+    if (const auto found = added_.find(problem); found == added_.end() || found->second < samples)
+      throw InputError("checkpoint", "array window_added has fewer samples of problem {} than the window's {}", problem,
+                       samples);
 }
 
 }  // namespace emplace

@@ -84,7 +84,8 @@ class PostLearner final : public Learner {
   PostLearner(const PostLearnerOptions& options, const LearnerSetup& setup)
       : o_(options),
         problems_(std::max<std::size_t>(1, setup.problems.size())),
-        window_(elite_count(options.elite_fraction, static_cast<std::size_t>(options.window))),
+        window_(elite_count(options.elite_fraction, static_cast<std::size_t>(options.window)),
+                static_cast<std::size_t>(options.window)),
         advantages_(advantage_options(options), {}),
         chunks_(static_cast<std::size_t>(options.chunk)),
         ascent_(options.optimizer),
@@ -160,12 +161,13 @@ class PostLearner final : public Learner {
     const AdvantageBatch batch = advantages_.of(rollouts, 1);
     if (batch.all_zero()) return false;
     const auto samples = static_cast<double>(batch.begins.size() - 1);
+    const std::size_t problems = problem_count(rollouts);
     Surrogate surrogate(policy, rollouts, old_, batch.value,
                         {.ratio = o_.ratio == "joint" ? RatioKind::joint : RatioKind::per_head,
                          .clip = o_.form == "clip" ? o_.clip_ratio : 0,
                          .kl_weight = o_.form == "kl" ? beta_ : 0,
-                         .divisor = samples / static_cast<double>(problems_),
-                         .problems = problems_});
+                         .divisor = samples / static_cast<double>(problems),
+                         .problems = problems});
     for (int step = 0; step < o_.ppo_steps; ++step) {
       surrogate.gradient(policy, chunks_);
       ascent_.step(policy);

@@ -1,6 +1,7 @@
 #include "emplace/learn/roll_out.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "emplace/base/error.hpp"
 #include "emplace/problem/order.hpp"
@@ -13,7 +14,9 @@ namespace {
 std::vector<std::size_t> lay_out(const Policy& policy, std::size_t problems, const RollOut& request,
                                  std::vector<Rollout>& rollouts) {
   std::vector<std::size_t> begin{0};
-  for (std::uint32_t p = 0; p < problems; ++p)
+  std::vector<std::uint32_t> all(request.problems.empty() ? problems : 0);
+  std::iota(all.begin(), all.end(), 0u);
+  for (const std::uint32_t p : request.problems.empty() ? all : request.problems)
     for (std::size_t k = 0; k < request.samples; ++k) {
       const auto sample = static_cast<std::uint32_t>(begin.size() - 1);
       const std::size_t rounds = policy.rounds(p);
@@ -46,12 +49,13 @@ void set_order(std::span<const PolicyProblem> problems, Schedule schedule, const
                           : upward_rank_order(*problems[now.problem].problem, now.placement.device);
 }
 
-void evaluate(const Policy& policy, Evaluator& evaluator, std::span<const Draw> draws) {
+void evaluate(const Policy& policy, Evaluator& evaluator, std::uint32_t first_in_evaluator,
+              std::span<const Draw> draws) {
   const bool with_starts = policy.reads_start_times();
   std::vector<EvaluationJob> jobs;
   for (const Draw& draw : draws) {
     Rollout& now = draw.rounds.back();
-    jobs.push_back({now.problem, &now.placement, with_starts ? &now.starts : nullptr,
+    jobs.push_back({first_in_evaluator + now.problem, &now.placement, with_starts ? &now.starts : nullptr,
                     policy.rounds(now.problem) > 1 ? now.sample : EvaluationJob::no_series});
   }
   const std::vector<Outcome> outcomes = evaluator.evaluate(jobs);
@@ -60,6 +64,11 @@ void evaluate(const Policy& policy, Evaluator& evaluator, std::span<const Draw> 
 }
 
 }  // namespace
+
+std::uint64_t update_after_training(std::uint64_t seed) {
+  Stream stream({.seed = seed, .purpose = Purpose::sample_grouping});
+  return (std::uint64_t{1} << 55) + (stream.bits64() >> 10);
+}
 
 void roll_out(const Policy& policy, Evaluator& evaluator, std::span<const PolicyProblem> problems,
               const RollOut& request, std::vector<Rollout>& rollouts,
@@ -80,7 +89,7 @@ void roll_out(const Policy& policy, Evaluator& evaluator, std::span<const Policy
     if (draws.empty()) return;
     policy.sample(draws);
     for (const Draw& draw : draws) set_order(problems, request.schedule, draw);
-    evaluate(policy, evaluator, draws);
+    evaluate(policy, evaluator, request.first_in_evaluator, draws);
     if (evaluated)
       for (const Draw& draw : draws) evaluated(draw.rounds.back());
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/not_finite.hpp"
@@ -12,33 +13,64 @@ namespace emplace {
 
 namespace {
 constexpr std::uint64_t most_updates = std::uint64_t{1} << 53;
+
+bool is_due_before(std::uint64_t every, std::uint64_t update) { return every > 0 && (update - 1) % every == 0; }
+bool is_due_after(std::uint64_t every, std::uint64_t update) { return update % every == 0; }
+
+double feasible_seconds(const Outcome& outcome) {
+  return outcome.feasible() ? to_seconds(outcome.makespan) : std::nan("");
+}
+
 }  // namespace
 
+std::vector<std::uint32_t> problems_of_update(std::size_t count, const TrainerOptions& options, std::uint64_t update) {
+  std::vector<std::uint32_t> list(count);
+  std::iota(list.begin(), list.end(), 0u);
+  const std::size_t drawn = options.problems_per_update;
+  if (drawn == 0 || drawn >= count) return list;
+  const std::uint64_t first = update - (update - 1) % options.hold_problems;
+  Stream stream({.seed = options.seed, .purpose = Purpose::choose_problem, .update = first});
+  for (std::size_t i = 0; i < drawn; ++i)
+    std::swap(list[i], list[i + stream.below(static_cast<std::uint32_t>(count - i))]);
+  list.resize(drawn);
+  std::ranges::sort(list);
+  return list;
+}
+
+std::uint64_t evaluations_of_update(const Policy& policy, const Learner& learner, std::size_t problems,
+                                    const TrainerOptions& options, std::uint64_t update) {
+  std::uint64_t evaluations = 0;
+  for (const std::uint32_t p : problems_of_update(problems, options, update))
+    evaluations += policy.rounds(p) * learner.samples_per_update();
+  if (is_due_before(options.greedy_every, update))
+    for (std::uint32_t p = 0; p < problems; ++p) evaluations += policy.rounds(p);
+  if (is_due_after(options.held_out_every, update))
+    for (const HeldOut& each : options.held_out) evaluations += each.policy->rounds(0);
+  return evaluations;
+}
+
 Trainer::Trainer(Policy& policy, Learner& learner, Evaluator& evaluator, std::span<const PolicyProblem> problems,
-                 std::uint64_t seed, Schedule schedule, std::uint64_t greedy_every)
+                 const TrainerOptions& options)
     : policy_(policy),
       learner_(learner),
       evaluator_(evaluator),
       problems_(problems),
-      seed_(seed),
-      schedule_(schedule),
-      greedy_every_(greedy_every),
+      options_(options),
       best_(problems.size()) {
-  EMPLACE_CHECK(!problems.empty());
-}
-
-std::uint64_t evaluations_per_update(const Policy& policy, const Learner& learner, std::size_t problems, bool greedy) {
-  std::uint64_t rounds = 0;
-  for (std::uint32_t p = 0; p < problems; ++p) rounds += policy.rounds(p);
-  return rounds * (learner.samples_per_update() + (greedy ? 1 : 0));
+  EMPLACE_CHECK(!problems.empty() && options.hold_problems > 0 && options.held_out_every > 0);
 }
 
 std::uint64_t Trainer::evaluations_per_update() const {
-  return emplace::evaluations_per_update(policy_, learner_, problems_.size(), greedy_is_due());
+  return evaluations_of_update(policy_, learner_, problems_.size(), options_, updates_ + 1);
 }
 
-void Trainer::roll_out(std::size_t samples, bool greedy) {
-  RollOut request{.seed = seed_, .update = updates_ + 1, .samples = samples, .greedy = greedy, .schedule = schedule_};
+void Trainer::roll_out(std::vector<std::uint32_t> problems, std::size_t samples, bool greedy) {
+  RollOut request{.seed = options_.seed,
+                  .update = updates_ + 1,
+                  .samples = samples,
+                  .problems = std::move(problems),
+                  .greedy = greedy,
+                  .schedule = options_.schedule};
   std::vector<Placement> best;  // as it is now: it may change on the way
   for (const Best& each : best_) best.push_back(each.placement);
   for (std::size_t p = 0; p < best_.size(); ++p) request.best.push_back(best_[p].any ? &best[p] : nullptr);
@@ -50,19 +82,50 @@ void Trainer::roll_out(std::size_t samples, bool greedy) {
   });
 }
 
+std::vector<Best> Trainer::place_held_out() {
+  std::vector<Best> placed;
+  std::vector<Rollout> rollouts;
+  for (const HeldOut& each : options_.held_out) {
+    const std::span<float> parameters = each.policy->parameters();
+    EMPLACE_CHECK(parameters.size() == policy_.parameters().size());
+    std::ranges::copy(policy_.parameters(), parameters.begin());
+    each.policy->parameters_changed();
+    const RollOut request{.seed = options_.seed,
+                          .update = update_after_training(options_.seed),
+                          .greedy = true,
+                          .schedule = options_.schedule,
+                          .first_in_evaluator = static_cast<std::uint32_t>(problems_.size() + placed.size())};
+    Best best;
+    emplace::roll_out(*each.policy, evaluator_, {each.problem, 1}, request, rollouts, [&](const Rollout& rollout) {
+      if (!best.any || better(rollout.outcome, best.outcome)) best = {true, rollout.placement, rollout.outcome, 0};
+    });
+    best.evaluation = rollouts.size();
+    placed.push_back(std::move(best));
+  }
+  return placed;
+}
+
 UpdateReport Trainer::step() {
   UpdateReport report;
   report.greedy_seconds = std::nan("");
+  report.held_out_seconds.assign(options_.held_out.size(), std::nan(""));
+  const std::uint64_t update = updates_ + 1;
   try {
-    if (greedy_is_due()) {
-      roll_out(1, true);
-      const Outcome& outcome = rollouts_[policy_.rounds(0) - 1].outcome;
-      if (outcome.feasible()) report.greedy_seconds = to_seconds(outcome.makespan);
+    if (is_due_before(options_.greedy_every, update)) {
+      roll_out({}, 1, true);
+      report.greedy_seconds = feasible_seconds(rollouts_[policy_.rounds(0) - 1].outcome);
     }
-    roll_out(learner_.samples_per_update(), false);
+    roll_out(problems_of_update(problems_.size(), options_, update), learner_.samples_per_update(), false);
     report.learner = learner_.update(policy_, rollouts_);
+    if (is_due_after(options_.held_out_every, update)) {
+      const std::vector<Best> placed = place_held_out();
+      for (std::size_t p = 0; p < placed.size(); ++p) {
+        evaluations_ += placed[p].evaluation;
+        report.held_out_seconds[p] = feasible_seconds(placed[p].outcome);
+      }
+    }
   } catch (const NotFinite& error) {
-    throw NotFinite("update {}: {}; the learning rate may be too large", updates_ + 1, error.what());
+    throw NotFinite("update {}: {}; the learning rate may be too large", update, error.what());
   }
   ++updates_;
   report.update = updates_;

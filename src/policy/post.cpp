@@ -309,6 +309,7 @@ PolicyEntry post_policy() {
   entry.name = "post";
   entry.summary = "Independent categorical distributions over devices, one a unit; no network.";
   entry.reference = "Gao, Chen, Li: Post (NeurIPS 2018)";
+  entry.transfers = false;
   make_from_options<PostPolicy, PostOptions>(entry);
   return entry;
 }

@@ -90,6 +90,17 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
   visit("checkpoint_every", o.checkpoint_every, {.min = 1, .unit = "updates", .help = "Updates between checkpoints."});
   visit("greedy_every", o.greedy_every,
         {.min = 1, .unit = "updates", .help = "Updates between evaluations of the policy's likeliest placement."});
+  visit("problems_per_update", o.problems_per_update,
+        {.min = 1, .help = "Problems, drawn by the seed, that one update is about; all of them by default."});
+  visit("hold_problems", o.hold_problems,
+        {.min = 1, .unit = "updates", .help = "Updates that a draw of problems_per_update problems lasts."});
+  visit("held_out", o.held_out,
+        {.help = "Problems that are never trained on: metrics.csv shows how the policy's likeliest placement of each "
+                 "gets on (held_out_step_time, with .0, .1, ... where there are several)."});
+  visit("held_out_every", o.held_out_every,
+        {.min = 1,
+         .unit = "updates",
+         .help = "Updates between placements of the held-out problems, which count as evaluations."});
   visit("workers", o.workers, {.choices = {"simulate"}, .help = "What ranks other than 0 do."});
   visit("compare", o.compare, {.help = "Placers whose step times stand beside the learned one in the final table."});
 }
@@ -157,6 +168,23 @@ Recipe make_recipe(const ConfigTable& table) {
   if (o.graph.empty() != o.machine.empty())
     throw InputError(table.place(), "`{}` needs `{}` beside it", o.graph.empty() ? "machine" : "graph",
                      o.graph.empty() ? "graph" : "machine");
+  const std::size_t count = recipe.sources().size();
+  if (o.problems_per_update > static_cast<std::int64_t>(count))
+    throw InputError(table.place_of("problems_per_update"),
+                     "problems_per_update is {}, but the training has {} problem{}", o.problems_per_update, count,
+                     count == 1 ? "" : "s");
+  if (o.hold_problems > 1 && o.problems_per_update == 0)
+    throw InputError(table.place_of("hold_problems"),
+                     "hold_problems is {}, but without problems_per_update every update is about all problems",
+                     o.hold_problems);
+  if (!policy.transfers && o.problems_per_update > 0 && o.problems_per_update < static_cast<std::int64_t>(count))
+    throw InputError(table.place_of("problems_per_update"),
+                     "policy {} has parameters of its own for each problem: train it on all of them, or on each alone",
+                     quote(o.policy));
+  if (!policy.transfers && !o.held_out.empty())
+    throw InputError(table.place_of("held_out"),
+                     "policy {} has parameters of its own for each problem, and none for one that is held out",
+                     quote(o.policy));
   if (!std::ranges::is_sorted(o.op_types) || std::ranges::adjacent_find(o.op_types) != o.op_types.end())
     throw InputError(table.place_of("op_types"), "op_types must be sorted, each once");
   for (const std::string& method : o.compare)
@@ -177,6 +205,7 @@ ConfigTable Recipe::resolved() const {
   if (!filled.machine.empty()) filled.machine = absolute_source(filled.machine);
   if (!filled.init.empty()) filled.init = absolute_path(filled.init);
   for (std::string& each : filled.problems) each = absolute_source(each);
+  for (std::string& each : filled.held_out) each = absolute_source(each);
   ConfigTable table = echo_options(filled);
   // Empty texts stand for "not given".
   for (const std::string& key : table.keys()) {

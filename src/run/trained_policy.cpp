@@ -85,12 +85,13 @@ TrainedPolicy TrainedPolicy::load(const std::string& run) {
   return {run, recipe_of(checkpoint, run), std::move(checkpoint.arrays)};
 }
 
-Grouping TrainedPolicy::group(const Problem& problem) const {
-  const RecipeOptions& o = recipe_.options;
+Grouping group_unseen(const RecipeOptions& o, const Problem& problem, const std::string& place) {
   const auto at_most = std::min(static_cast<std::size_t>(o.groups), problem.op_count());
-  return make_grouping(problem, grouping_of(o.grouping, run_), at_most, run_, static_cast<std::uint64_t>(o.seed),
+  return make_grouping(problem, grouping_of(o.grouping, place), at_most, place, static_cast<std::uint64_t>(o.seed),
                        o.group_share);
 }
+
+Grouping TrainedPolicy::group(const Problem& problem) const { return group_unseen(recipe_.options, problem, run_); }
 
 std::unique_ptr<Policy> TrainedPolicy::make(std::span<const PolicyProblem> problems) const {
   const RecipeOptions& o = recipe_.options;
@@ -117,11 +118,11 @@ Best place_with_policy(const Policy& policy, const PolicyProblem& problem, const
   Best best;
   std::uint64_t evaluations = 0;
   std::vector<Rollout> rollouts;
-  // Beyond every training: its exploration (noise on logits) has ended. Policies key draws of their own, as those of a
-  // grouping, by the update and the seed of their training, so another seed begins at another update.
-  Stream start_of({.seed = request.seed, .purpose = Purpose::sample_grouping});
-  const std::uint64_t first = (std::uint64_t{1} << 55) + (start_of.bits64() >> 10);
-  RollOut next{.seed = request.seed, .update = first, .samples = 1, .greedy = true, .schedule = request.schedule};
+  RollOut next{.seed = request.seed,
+               .update = update_after_training(request.seed),
+               .samples = 1,
+               .greedy = true,
+               .schedule = request.schedule};
   const auto draw = [&] {
     const Placement so_far = best.placement;
     next.best = {best.any ? &so_far : nullptr};

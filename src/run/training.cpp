@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -101,6 +102,7 @@ Training::Training(Recipe recipe, bool resumed)
     if (o.op_types != init->recipe().options.op_types)
       throw InputError(o.init, "its policy was trained with other op_types than the recipe's (leave them out)");
   }
+  load_held_out();
   if (o.op_types.empty()) o.op_types = op_types_of(policy_problems_);
   const PolicyEntry& policy = find_entry(policies(), o.policy, "policy");
   const PolicySetup setup{policy_problems_, o.op_types, static_cast<std::uint64_t>(o.seed), !o.init.empty()};
@@ -112,19 +114,73 @@ Training::Training(Recipe recipe, bool resumed)
   if (policy.settle) recipe_.policy_options = policy.settle(recipe_.policy_options, setup);
   policy_ = policy.make(recipe_.policy_options, setup);
   if (init) init->give(*policy_, policy_problems_);
+  make_held_out_policies();
   learner_ = find_entry(learners(), o.learner, "learner")
                  .make(recipe_.learner_options, {policy_problems_, static_cast<std::uint64_t>(o.seed)});
   const std::uint64_t budget = limits().evaluations;
-  const bool greedy = o.greedy_every > 0;  // the first update has one
-  const std::uint64_t per_update = evaluations_per_update(*policy_, *learner_, problems_.size(), greedy);
-  if (budget > 0 && budget < per_update)
-    throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update", budget,
-                     per_update);
+  const std::uint64_t first = evaluations_of_update(*policy_, *learner_, problems_.size(), trainer_options(), 1);
+  if (budget > 0 && budget < first)
+    throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update", budget, first);
+}
+
+void Training::load_held_out() {
+  const RecipeOptions& o = recipe_.options;
+  const std::vector<std::string> sources = recipe_.sources();
+  std::vector<OutputShapes> shapes;
+  for (const std::string& source : o.held_out) {
+    LoadedProblem loaded = load_problem(source, recipe_.source);
+    for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
+    for (std::size_t p = 0; p < problems_.size(); ++p)
+      if (same_but_for_the_name(loaded.problem, problems_[p]))
+        throw InputError(recipe_.place, "{} is held out, but the training has the same problem: {}", quote(source),
+                         quote(sources[p]));
+    held_out_.push_back(std::move(loaded.problem));
+    shapes.push_back(std::move(loaded.shapes));
+  }
+  for (std::size_t p = 0; p < held_out_.size(); ++p)
+    held_out_problems_.emplace_back(&held_out_[p], group_unseen(o, held_out_[p], recipe_.place), std::move(shapes[p]));
+}
+
+// As TrainedPolicy makes them of the run afterwards. Policies of their own, so that the training's is the same with and
+// without held-out problems.
+void Training::make_held_out_policies() {
+  const RecipeOptions& o = recipe_.options;
+  const std::size_t devices = problems_.front().device_count();
+  for (const PolicyProblem& each : held_out_problems_) {
+    const std::string name = quote(each.problem->name);
+    if (each.problem->device_count() != devices)
+      throw InputError(recipe_.place, "the training's problems have {} devices, but {}, which is held out, has {}",
+                       devices, name, each.problem->device_count());
+    const PolicySetup setup{{&each, 1}, o.op_types, static_cast<std::uint64_t>(o.seed), true};
+    held_out_policies_.push_back(find_entry(policies(), o.policy, "policy").make(recipe_.policy_options, setup));
+    const auto wanted = policy_->layout(), found = held_out_policies_.back()->layout();
+    EMPLACE_CHECK(wanted.size() == found.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (wanted[i].shape != found[i].shape)
+        throw InputError(recipe_.place,
+                         "policy {} is bound to the size of its problems: {} has {} parameters for those of the "
+                         "training, but {} for {}, which is held out",
+                         quote(o.policy), wanted[i].name, wanted[i].size(), found[i].size(), name);
+  }
+}
+
+TrainerOptions Training::trainer_options() const {
+  const RecipeOptions& o = recipe_.options;
+  TrainerOptions options{.seed = static_cast<std::uint64_t>(o.seed),
+                         .schedule = schedule_,
+                         .greedy_every = static_cast<std::uint64_t>(o.greedy_every),
+                         .problems_per_update = static_cast<std::size_t>(o.problems_per_update),
+                         .hold_problems = static_cast<std::uint64_t>(o.hold_problems),
+                         .held_out_every = static_cast<std::uint64_t>(o.held_out_every)};
+  for (std::size_t p = 0; p < held_out_problems_.size(); ++p)
+    options.held_out.push_back({&held_out_problems_[p], held_out_policies_[p].get()});
+  return options;
 }
 
 std::vector<const Problem*> Training::problem_list() const {
   std::vector<const Problem*> list;
   for (const Problem& problem : problems_) list.push_back(&problem);
+  for (const Problem& problem : held_out_) list.push_back(&problem);
   return list;
 }
 
@@ -141,8 +197,7 @@ Training::Limits Training::limits() const {
 }
 
 Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool resume, bool show_progress) {
-  Trainer trainer(*policy_, *learner_, evaluator, policy_problems_, static_cast<std::uint64_t>(recipe_.options.seed),
-                  schedule_, static_cast<std::uint64_t>(recipe_.options.greedy_every));
+  Trainer trainer(*policy_, *learner_, evaluator, policy_problems_, trainer_options());
   saved_at_.reset();
   if (resume && (file_exists(folder.file("checkpoint.h5")) || file_exists(folder.file("checkpoint.previous.h5")))) {
     load(load_newest_checkpoint(folder.path()), trainer, folder.path());
@@ -155,6 +210,7 @@ Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool 
   // the sentence that ends the program.
   try {
     end = train(folder, trainer, show_progress);
+    if (end == End::finished) held_out_best_ = trainer.place_held_out();
   } catch (const NotFinite& error) {
     folder.try_set_status("failed");
     throw NotFinite("{}; {}", error.what(),
@@ -216,6 +272,9 @@ std::vector<std::pair<std::string, double>> Training::record(const UpdateReport&
       {"feasible_share", report.feasible_share},
   };
   if (recipe_.options.greedy_every > 0) row.emplace_back("greedy_step_time", report.greedy_seconds);
+  for (std::size_t p = 0; p < held_out_.size(); ++p)
+    row.emplace_back(held_out_.size() == 1 ? "held_out_step_time" : fmt::format("held_out_step_time.{}", p),
+                     report.held_out_seconds[p]);
   for (const auto& [name, value] : report.learner) row.emplace_back(name, value);
   row.emplace_back("wall_seconds", seconds_);
   for (const auto& [name, value] : row) history_[name == "wall_seconds" ? "seconds" : name].push_back(value);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
+#include "emplace/learn/roll_out.hpp"
 #include "learn/training.hpp"
 
 namespace emplace {
@@ -71,6 +72,29 @@ TEST_P(EveryLearner, ContinuesToTheSameBitsAfterSaveAndLoad) {
     EXPECT_EQ(resumed->learner->save(), moments[stop + 12].learner);
     EXPECT_EQ(resumed->trainer->save(), moments[stop + 12].trainer);
   }
+}
+
+TEST_P(EveryLearner, LearnsFromSomeOfItsProblemsAsIfThereWereNoOthers) {
+  if (policy() == "post")
+    GTEST_SKIP() << "a policy with parameters of its own for each problem: all are in each update";
+  // Both policies know both problems; one learner trains on both, but its first three updates are about the first.
+  const auto both = training();
+  const auto alone = training();
+  ConfigTable options("test");
+  for (const OptionInfo& option : entry().options())
+    if (option.name == "fit_steps") options.set(option.name, whole(5));
+  const auto of_one = entry().make(options, {std::span(alone->policy_problems).first(1), 1});
+  for (std::uint64_t update = 1; update <= 3; ++update) {
+    std::vector<Rollout> rollouts;
+    const RollOut request{.seed = 1, .update = update, .samples = both->learner->samples_per_update(), .problems = {0}};
+    for (auto& [t, learner] : {std::pair(both.get(), both->learner.get()), {alone.get(), of_one.get()}}) {
+      roll_out(*t->policy, *t->evaluator, t->policy_problems, request, rollouts);
+      EXPECT_EQ(rollouts.back().problem, 0U);
+      learner->update(*t->policy, rollouts);
+    }
+    EXPECT_EQ(parameters(*both), parameters(*alone)) << update;
+  }
+  EXPECT_NE(parameters(*both), parameters(*training()));
 }
 
 TEST_P(EveryLearner, GivesOtherResultsForOtherSeeds) {

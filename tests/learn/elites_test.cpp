@@ -60,6 +60,49 @@ TEST(EliteWindow, ChoosesTheElitesOfEachProblemAmongItsOwn) {
   EXPECT_DOUBLE_EQ(window.gamma_seconds(), (3e-3 + 30e-3) / 2);  // the mean of the problems' slowest elites
 }
 
+TEST(EliteWindow, KeepsTheShareOfAProblemThatHasPartOfTheWindow) {
+  // 2 elites of 6 samples: of 3 samples, one of them infeasible, 1; of 4 samples 4/3, so 2; of the 6 of problem 2, 2.
+  std::vector<Rollout> batch;
+  const auto add = [&](std::uint32_t problem, const std::vector<double>& times) {
+    for (const double time : times) {
+      add_episode(batch, static_cast<std::uint32_t>(batch.size()), {time});
+      batch.back().problem = problem;
+    }
+  };
+  add(0, {5, 4, 6});
+  batch[2].outcome.why = Infeasible::memory;
+  add(1, {7, 8, 9, 6});
+  add(2, {1, 2, 3, 4, 5, 6});
+  const auto elites = [](const EliteWindow& window) {
+    std::vector<std::uint32_t> samples;
+    for (const Rollout& rollout : window.rollouts()) samples.push_back(rollout.sample);
+    return samples;
+  };
+  EliteWindow window(2, 6);
+  window.add(batch);
+  State state;
+  window.save(state);
+  window.keep_elites();
+  EXPECT_THAT(elites(window), ElementsAre(1, 3, 6, 7, 8));
+
+  const Problem problem = chain_5(2);
+  const PolicyProblem list(&problem, make_grouping(problem, GroupingKind::op));
+  const ChainPolicy policy({&list, 1});
+  EliteWindow loaded(2, 6);
+  loaded.load(state, policy, 3);
+  loaded.keep_elites();
+  EXPECT_THAT(elites(loaded), ElementsAre(1, 3, 6, 7, 8)) << "infeasible samples count after load() too";
+  put(state, "window_added", std::vector<std::uint64_t>{0, 3, 1, 2, 2, 6});
+  EXPECT_THROW(loaded.load(state, policy, 3), InputError) << "fewer than the window has";
+  put(state, "window_added", std::vector<std::uint64_t>{0, 3, 1, 4, 2, 6, 3, 1});
+  EXPECT_THROW(loaded.load(state, policy, 3), InputError) << "of a problem that there is not";
+
+  window.clear();
+  window.add(std::span(batch).first(3));
+  window.keep_elites();
+  EXPECT_THAT(elites(window), ElementsAre(1)) << "clear() forgets the counts";
+}
+
 TEST(EliteWindow, DropsSamplesThatEndInfeasible) {
   std::vector<Rollout> batch;
   add_episode(batch, 0, {9, 1});

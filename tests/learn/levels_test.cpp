@@ -33,7 +33,7 @@ struct Levels {
     learner = find_entry(learners(), "post", "learner").make(ConfigTable{}, {list});
     const Problem* const pointers[] = {&problem};
     evaluator = make_local_evaluator(pointers, Schedule::fifo);
-    trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, list, seed);
+    trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, list, TrainerOptions{.seed = seed});
   }
   Ticks best_of(std::uint64_t updates) {
     while (trainer->updates() < updates) trainer->step();

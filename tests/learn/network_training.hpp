@@ -21,7 +21,7 @@ struct NetworkTraining {
         learner(find_entry(learners(), "reinforce", "learner")
                     .make(ConfigTable::parse_toml(learner_options, "learner"), {list})),
         evaluator(make_local_evaluator(std::vector<const Problem*>{&problem}, Schedule::fifo)),
-        trainer(*policy, *learner, *evaluator, list, seed) {}
+        trainer(*policy, *learner, *evaluator, list, {.seed = seed}) {}
 
   // Mean step time of the feasible samples of the last `last` of so many updates, ms.
   double run(std::size_t updates, std::size_t last) {

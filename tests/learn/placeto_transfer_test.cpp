@@ -86,7 +86,7 @@ TEST(PlacetoLearning, ServesOnGraphsThatItNeverSaw) {
                       "learner"),
                   {seen.list});
     before.push_back(unseen.greedy(*policy, seed));
-    Trainer trainer(*policy, *learner, *seen.evaluator, seen.list, seed);
+    Trainer trainer(*policy, *learner, *seen.evaluator, seen.list, {.seed = seed});
     for (int update = 0; update < 150; ++update) trainer.step();
     after.push_back(unseen.greedy(*policy, seed));
   }

@@ -37,7 +37,8 @@ struct Training {
     policy = make_small_policy(policy_name, policy_problems, seed);
     learner = find_entry(learners(), learner_name, "learner").make(options, {policy_problems, seed});
     evaluator = make_local_evaluator(pointers, schedule);
-    trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, policy_problems, seed, schedule);
+    trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, policy_problems,
+                                        TrainerOptions{.seed = seed, .schedule = schedule});
   }
   Training(Problem problem, const std::string& learner_name, const ConfigTable& options = {}, std::uint64_t seed = 1,
            const std::string& policy_name = "post")

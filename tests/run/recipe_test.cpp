@@ -2,9 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <functional>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace emplace {
 namespace {
@@ -98,6 +101,50 @@ TEST(Recipe, TheResolvedConfigurationResolvesToItself) {
   EXPECT_THAT(once, testing::AllOf(HasSubstr("seconds = 2.5"), HasSubstr("elite_fraction = 0.3"), HasSubstr("seed = 7"),
                                    HasSubstr("groups = 12"), HasSubstr("checkpoint_every = 10")));
   EXPECT_THAT(once, testing::Not(HasSubstr("\nupdates = "))) << "a budget that was not given is not written as 0";
+}
+
+const std::string several = "problems = [\"p.json\", \"q.json\"]\npolicy = \"placeto\"\nlearner = \"reinforce\"\n";
+
+TEST(Recipe, DrawsNoMoreProblemsThanThereAre) {
+  EXPECT_EQ(recipe_of(several, {"problems_per_update=1", "hold_problems=10"}).options.hold_problems, 10);
+  EXPECT_EQ(refusal(several, {"problems_per_update=2"}), "accepted");
+  EXPECT_THAT(refusal(several, {"problems_per_update=3"}), HasSubstr("is 3, but the training has 2 problems"));
+  EXPECT_THAT(refusal("problem = \"p.json\"\nproblems_per_update = 2"),
+              HasSubstr("is 2, but the training has 1 problem"));
+  EXPECT_THAT(refusal(several, {"problems_per_update=0"}), HasSubstr("'problems_per_update' must be at least 1"));
+}
+
+TEST(Recipe, HoldsNothingWhereNothingIsDrawn) {
+  EXPECT_THAT(refusal(several, {"hold_problems=10"}), HasSubstr("without problems_per_update"));
+  EXPECT_THAT(refusal(several, {"problems_per_update=1", "hold_problems=0"}),
+              HasSubstr("'hold_problems' must be at least 1"));
+}
+
+TEST(Recipe, NamesTheNearestOfTheKeysOfATrainingOnSeveralProblems) {
+  EXPECT_THAT(refusal(several + "helt_out = [\"r.json\"]"), HasSubstr("did you mean 'held_out'"));
+  EXPECT_THAT(refusal(several + "problem_per_update = 1"), HasSubstr("did you mean 'problems_per_update'"));
+  EXPECT_THAT(refusal(several + "held_out = \"r.json\""), HasSubstr("held_out"));
+  EXPECT_THAT(refusal(several, {"held_out=[\"r.json\"]", "held_out_every=0"}),
+              HasSubstr("'held_out_every' must be at least 1"));
+}
+
+TEST(Recipe, APolicyWithParametersOfItsOwnForEachProblemIsTrainedOnAllOfThemAndNoOthers) {
+  const std::string post = "problems = [\"p.json\", \"q.json\"]\npolicy = \"post\"\n";
+  EXPECT_EQ(refusal(post, {"problems_per_update=2"}), "accepted");
+  EXPECT_THAT(refusal(post, {"problems_per_update=1"}),
+              HasSubstr("policy 'post' has parameters of its own for each problem: train it on all of them"));
+  EXPECT_THAT(refusal(post, {"held_out=[\"r.json\"]"}), HasSubstr("none for one that is held out"));
+}
+
+TEST(Recipe, HeldOutProblemsResolveToTheSameFromAnyFolder) {
+  const test::TemporaryFolder folder;
+  write_file(folder / "r.json", "");
+  const std::string here = std::filesystem::relative(folder / "r.json").string();
+  const Recipe recipe = recipe_of(several, {"held_out=[\"" + here + "\", \"zoo:nmt@k40x2\"]", "held_out_every=7"});
+  const ConfigTable resolved = recipe.resolved();
+  EXPECT_NE(here, folder / "r.json");
+  EXPECT_THAT(make_recipe(resolved).options.held_out, ElementsAre(folder / "r.json", "zoo:nmt@k40x2"));
+  EXPECT_EQ(make_recipe(resolved).resolved().to_toml(), resolved.to_toml());
 }
 
 TEST(Recipe, BudgetsOfZeroAreRefused) {

@@ -20,13 +20,14 @@ class Learner {
  public:
   virtual ~Learner() = default;
 
-  // How many samples of each problem one update wants.
+  // How many samples of each of its problems one update wants.
   [[nodiscard]] virtual std::size_t samples_per_update() const = 0;
   // Updates after which the learner's own schedule ends, at least 1: its length where no budget is given.
   [[nodiscard]] virtual std::uint64_t default_updates() const = 0;
 
-  // One update with evaluated rollouts (samples_per_update() samples of each problem, all drawn from the policy's
-  // present parameters; sample by sample, a sample's rounds in order). Returns what metrics.csv shows beside the
+  // One update with evaluated rollouts: samples_per_update() samples of each of some or all of the training's problems,
+  // all drawn from the policy's present parameters; sample by sample, a sample's rounds in order. What is known of a
+  // problem that is not among them (its baseline) stays as it is. Returns what metrics.csv shows beside the
   // rewards ("kl", "entropy", "beta", ...): always the same keys, finite values. NotFinite if the update would leave
   // the finite numbers; the parameters may be those of a step that led there.
   virtual std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) = 0;

@@ -16,10 +16,18 @@ struct RollOut {
   std::uint64_t seed = 0;
   std::uint64_t update = 1;  // with the seed and the sample's position it keys the sample's stream
   std::size_t samples = 1;   // of each problem
-  bool greedy = false;       // the likeliest decisions instead of draws
+  // Positions of the problems that take part, ascending; empty: all.
+  std::vector<std::uint32_t> problems = {};
+  bool greedy = false;  // the likeliest decisions instead of draws
   Schedule schedule = Schedule::fifo;
   std::vector<const Placement*> best = {};  // of each problem, null where there is none yet; or empty
+  std::uint32_t first_in_evaluator = 0;     // what the evaluator calls the first of the problems
 };
+
+// The update that keys placements which a policy makes after its training: beyond every update, so that exploration
+// (noise on logits) has ended. Policies key draws of their own, as those of a grouping, by the update and the seed of
+// their training, so another seed begins at another update.
+std::uint64_t update_after_training(std::uint64_t seed);
 
 // Replaces `rollouts` (its memory is used again) by samples of each problem in turn, each with as many rounds as the
 // policy wants, sample by sample and its rounds in order; outcomes included. Every sample's round is evaluated before

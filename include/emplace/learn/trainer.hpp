@@ -29,36 +29,71 @@ Best saved_best(const State& trainer, std::size_t problem);
 struct UpdateReport {
   std::uint64_t update = 0;       // counted from 1
   std::uint64_t evaluations = 0;  // in all, up to and including this update
-  std::size_t samples = 0;        // evaluations of this update but for greedy ones
-  double mean_seconds = 0;        // mean step time of the feasible samples; NaN if there are none
-  double best_seconds = 0;        // fastest feasible sample of this update; NaN if there are none
+  std::size_t samples = 0;        // evaluations of this update but for greedy and held-out ones
+  // Over the feasible samples of all problems, NaN if there are none: of little meaning where problems differ in scale.
+  double mean_seconds = 0;
+  double best_seconds = 0;
   double feasible_share = 0;
   // Of the first problem's greedy sample before this update; NaN if none was due or it is not feasible.
   double greedy_seconds = 0;
+  // Of what the policy makes of each held-out problem after this update; NaN if it was not due or is not feasible.
+  std::vector<double> held_out_seconds;
   std::map<std::string, double> learner;  // what the learner reported
 };
 
-// Evaluations of one update: samples_per_update() of each problem, and a greedy one where that is due, each in as many
-// rounds as the policy wants.
-std::uint64_t evaluations_per_update(const Policy& policy, const Learner& learner, std::size_t problems, bool greedy);
+// A problem that is never trained on, and a policy made for it alone with as many parameters, in the same order, as the
+// training's has: it gets those of the training before it places.
+struct HeldOut {
+  const PolicyProblem* problem;
+  Policy* policy;
+};
+
+struct TrainerOptions {
+  std::uint64_t seed = 0;
+  Schedule schedule = Schedule::fifo;
+  // Before every so many updates, the first one included, the policy's likeliest decisions for every problem are
+  // evaluated too, and nothing is learned from them (Placeto sheet, section 2.6); 0: never.
+  std::uint64_t greedy_every = 0;
+  // K: each update is about so many of the training's problems; 0: all.
+  std::size_t problems_per_update = 0;
+  // U: updates that a draw of them lasts (GDP sheet, section 2.7).
+  std::uint64_t hold_problems = 1;
+  std::vector<HeldOut> held_out = {};
+  // They are placed after every so many updates.
+  std::uint64_t held_out_every = 1;
+};
+
+// The positions, ascending, of the `count` problems that update `update` (counted from 1) is about: K drawn without
+// repetition from a stream keyed by (seed, choose_problem, first update of the draw), so that it depends on nothing
+// that happened before.
+std::vector<std::uint32_t> problems_of_update(std::size_t count, const TrainerOptions& options, std::uint64_t update);
+
+// Evaluations of update `update`: samples_per_update() of each of its problems, and where they are due a greedy one of
+// every problem and one of each held-out problem, each in as many rounds as the policy wants.
+std::uint64_t evaluations_of_update(const Policy& policy, const Learner& learner, std::size_t problems,
+                                    const TrainerOptions& options, std::uint64_t update);
 
 class Trainer {
  public:
-  // Under `priority` and `in-order` every sample's ops are ordered as roll_out() says. `greedy_every`: before every so
-  // many updates, the first one included, the policy's likeliest decisions are evaluated too, and nothing is learned
-  // from them (Placeto sheet, section 2.6); 0: never.
+  // The evaluator knows the problems in this order, and after them the held-out ones. Under `priority` and `in-order`
+  // every sample's ops are ordered as roll_out() says.
   Trainer(Policy& policy, Learner& learner, Evaluator& evaluator, std::span<const PolicyProblem> problems,
-          std::uint64_t seed, Schedule schedule = Schedule::fifo, std::uint64_t greedy_every = 0);
+          const TrainerOptions& options);
 
-  // One update: learner.samples_per_update() samples of each problem, in as many rounds as the policy wants. Streams
-  // are keyed by (seed, sample_placement, update, sample), with updates counted from 1 and samples from 0, problem by
-  // problem.
+  // One update: learner.samples_per_update() samples of each of its problems, in as many rounds as the policy wants.
+  // Streams are keyed by (seed, sample_placement, update, sample), with updates counted from 1 and samples from 0,
+  // problem by problem. Held-out problems are placed after it where that is due.
   UpdateReport step();
+
+  // What the policy makes now of each held-out problem: the best of the rounds of its likeliest decisions, as `place
+  // --policy` without a budget. Best::evaluation counts the problem's rounds; evaluations() does not.
+  [[nodiscard]] std::vector<Best> place_held_out();
 
   [[nodiscard]] std::uint64_t updates() const { return updates_; }
   [[nodiscard]] std::uint64_t evaluations() const { return evaluations_; }
   [[nodiscard]] std::span<const Best> best() const { return best_; }
-  // Evaluations that the next step() will make, a greedy sample's included: lets an evaluation budget end exactly.
+  // Evaluations that the next step() will make, greedy and held-out ones included: lets an evaluation budget end
+  // exactly.
   [[nodiscard]] std::uint64_t evaluations_per_update() const;
 
   // Counters and best placements; policy and learner save their own. load() checks the placements against the problems.
@@ -66,16 +101,13 @@ class Trainer {
   void load(const State& state);
 
  private:
-  [[nodiscard]] bool greedy_is_due() const { return greedy_every_ > 0 && updates_ % greedy_every_ == 0; }
-  void roll_out(std::size_t samples, bool greedy);
+  void roll_out(std::vector<std::uint32_t> problems, std::size_t samples, bool greedy);
 
   Policy& policy_;
   Learner& learner_;
   Evaluator& evaluator_;
   std::span<const PolicyProblem> problems_;
-  std::uint64_t seed_;
-  Schedule schedule_;
-  std::uint64_t greedy_every_;
+  TrainerOptions options_;
   std::uint64_t updates_ = 0;
   std::uint64_t evaluations_ = 0;
   std::vector<Best> best_;

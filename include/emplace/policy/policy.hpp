@@ -145,6 +145,8 @@ std::vector<std::string> op_types_of(std::span<const PolicyProblem> problems);
 struct PolicyEntry : EntryInfo {
   // Whether ops of a type that is not among op_types look poorer to it than others.
   bool reads_op_types = false;
+  // Whether what is learned on one problem says anything of another. False: each problem has parameters of its own.
+  bool transfers = true;
   // `options`: the policy's own table of the recipe.
   std::function<std::unique_ptr<Policy>(const ConfigTable& options, const PolicySetup& setup)> make;
   // The options with defaults filled in, for the run folder's config.toml.

@@ -110,4 +110,8 @@ struct Problem {
   }
 };
 
+// Whether the two have the same devices, channels, routes, ops and tensors, with the same names but for the problems'
+// own: two files of one problem.
+bool same_but_for_the_name(const Problem& a, const Problem& b);
+
 }  // namespace emplace

@@ -34,6 +34,10 @@ struct RecipeOptions {
   std::vector<std::string> op_types;
   std::int64_t checkpoint_every = 10;
   std::int64_t greedy_every = 0;
+  std::int64_t problems_per_update = 0;  // 0: all
+  std::int64_t hold_problems = 1;
+  std::vector<std::string> held_out;
+  std::int64_t held_out_every = 50;
   std::string workers = "simulate";
   std::vector<std::string> compare = {"single", "round-robin", "contiguous", "greedy", "random"};
 };

@@ -30,6 +30,10 @@ void load_parameters(Policy& policy, const State& arrays, const std::string& pla
 // The recipe that a checkpoint was written by. InputError, which begins with `place`, if there is none.
 Recipe recipe_of(const Checkpoint& checkpoint, const std::string& place);
 
+// The units of a problem as a training by this recipe makes those of a problem that it does not train on; at most as
+// many as it has ops. `place` begins the message of an InputError.
+Grouping group_unseen(const RecipeOptions& recipe, const Problem& problem, const std::string& place);
+
 // A run's recipe and parameters, for other problems than its own.
 class TrainedPolicy {
  public:
@@ -39,7 +43,7 @@ class TrainedPolicy {
   [[nodiscard]] const Recipe& recipe() const { return recipe_; }
   [[nodiscard]] const std::string& run() const { return run_; }
 
-  // The units of a problem as the run's recipe makes them; at most as many as it has ops.
+  // group_unseen() by the run's recipe.
   [[nodiscard]] Grouping group(const Problem& problem) const;
   // The policy with the run's parameters, ready to place these problems. InputError where it cannot: another number of
   // devices, or of units where the policy is bound to one graph.

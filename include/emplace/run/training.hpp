@@ -33,12 +33,17 @@ class Training {
 
   [[nodiscard]] const Recipe& recipe() const { return recipe_; }
   [[nodiscard]] const std::deque<Problem>& problems() const { return problems_; }
+  // Those that are never trained on.
+  [[nodiscard]] const std::deque<Problem>& held_out() const { return held_out_; }
+  // What an evaluator of this training knows: the problems, then the held-out ones.
   [[nodiscard]] std::vector<const Problem*> problem_list() const;
   [[nodiscard]] Schedule schedule() const { return schedule_; }
   [[nodiscard]] Objective objective() const { return objective_; }
-  // After run(): best placement of each problem, evaluations made and seconds spent, earlier sessions of the run
-  // included.
+  // After run(): best placement of each problem (none where no update was about it), evaluations made and seconds
+  // spent, earlier sessions of the run included.
   [[nodiscard]] const std::vector<Best>& best() const { return best_; }
+  // What the policy makes of each held-out problem at the end; these placements count in no evaluations but their own.
+  [[nodiscard]] const std::vector<Best>& held_out_best() const { return held_out_best_; }
   [[nodiscard]] std::uint64_t evaluations() const { return evaluations_; }
   [[nodiscard]] double seconds() const { return seconds_; }
   // "best.placement.json", or "best.0.placement.json", ... with several problems.
@@ -50,6 +55,9 @@ class Training {
     double seconds;
   };
   [[nodiscard]] Limits limits() const;
+  [[nodiscard]] TrainerOptions trainer_options() const;
+  void load_held_out();
+  void make_held_out_policies();
   End train(const RunFolder& folder, Trainer& trainer, bool show_progress);
   void load(const Checkpoint& checkpoint, Trainer& trainer, const std::string& run);
   void save(const RunFolder& folder, const Trainer& trainer);
@@ -60,10 +68,13 @@ class Training {
   Objective objective_;
   std::deque<Problem> problems_;  // a deque: policies and evaluators keep pointers
   std::vector<PolicyProblem> policy_problems_;
+  std::deque<Problem> held_out_;
+  std::vector<PolicyProblem> held_out_problems_;
   std::unique_ptr<Policy> policy_;
+  std::vector<std::unique_ptr<Policy>> held_out_policies_;  // one a problem
   std::unique_ptr<Learner> learner_;
   std::map<std::string, std::vector<double>> history_;  // one value an update
-  std::vector<Best> best_;
+  std::vector<Best> best_, held_out_best_;
   std::uint64_t evaluations_ = 0;
   double seconds_ = 0;
   std::optional<std::uint64_t> saved_at_;  // the update of the newest checkpoint
