@@ -186,6 +186,14 @@ class EveryPolicy : public ::testing::TestWithParam<std::size_t> {
   std::unique_ptr<Policy> policy_;
 };
 
+TEST_P(EveryPolicy, HasTheSameParametersForOneProblemAsForSeveralWhereItTransfers) {
+  const auto of_one =
+      make_policy(trial().policy, ConfigTable::parse_toml(trial().options, trial().name), std::span(list_).first(1), 3);
+  const auto several = policy_->layout(), one = of_one->layout();
+  const bool same = std::ranges::equal(several, one, [](const auto& a, const auto& b) { return a.shape == b.shape; });
+  EXPECT_EQ(same, entry().transfers);
+}
+
 TEST_P(EveryPolicy, SamplesValidPlacementsThatKeepTheUnits) {
   perturb();
   for (const Rollout& rollout : rollouts(50)) {
