@@ -1,4 +1,4 @@
-// linear, matmul.
+// linear, matmul, matmul_transposed, product_of_constant.
 #include <algorithm>
 #include <tuple>
 
@@ -50,6 +50,43 @@ class Linear final : public Op<T> {
   Activation activation_;
 };
 
+//   z = x y^T;  dx += dz y;  dy += dz^T x
+template <class T>
+class MatmulTransposed final : public Op<T> {
+ public:
+  std::string_view name() const override { return "matmul_transposed"; }
+  Shape shape(std::span<const Shape> in) const override {
+    if (in[0].columns != in[1].columns) wrong_shapes(name(), in);
+    return {in[0].rows, in[1].rows};
+  }
+  void forward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<T> z) override {
+    multiply<T>(in[0], Strided<const T>(in[1]).transposed(), z, Into::overwrite);
+  }
+  void backward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<const T>, Matrix<const T> dz,
+                std::span<const Matrix<T>> d_in) const override {
+    if (d_in[0].data != nullptr) multiply<T>(dz, in[1], d_in[0], Into::add);
+    if (d_in[1].data != nullptr) multiply<T>(Strided<const T>(dz).transposed(), in[0], d_in[1], Into::add);
+  }
+};
+
+//   y = x W;  dW += x^T dy
+template <class T>
+class ProductOfConstant final : public Op<T> {
+ public:
+  std::string_view name() const override { return "product_of_constant"; }
+  Shape shape(std::span<const Shape> in) const override {
+    if (in[1].columns != in[2].rows || in[0] != Shape{in[1].rows, in[2].columns}) wrong_shapes(name(), in);
+    return in[0];
+  }
+  void forward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<T> y) override {
+    std::ranges::copy(in[0].all(), y.data);
+  }
+  void backward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<const T>, Matrix<const T> dy,
+                std::span<const Matrix<T>> d_in) const override {
+    if (d_in[2].data != nullptr) multiply<T>(Strided<const T>(in[1]).transposed(), dy, d_in[2], Into::add);
+  }
+};
+
 }  // namespace
 
 template <class T>
@@ -63,9 +100,25 @@ Var matmul(Tape<T>& tape, Var x, Var weight) {
   return linear(tape, x, weight, {}, Activation::none);
 }
 
+template <class T>
+Var matmul_transposed(Tape<T>& tape, Var x, Var y) {
+  const Var inputs[] = {x, y};
+  return tape.apply(tape.template make<MatmulTransposed<T>>(), inputs);
+}
+
+template <class T>
+Var product_of_constant(Tape<T>& tape, Var product, Var x, Var weight) {
+  const Var inputs[] = {product, x, weight};
+  return tape.apply(tape.template make<ProductOfConstant<T>>(), inputs);
+}
+
 template Var linear(Tape<float>&, Var, Var, Var, Activation);
 template Var linear(Tape<double>&, Var, Var, Var, Activation);
 template Var matmul(Tape<float>&, Var, Var);
 template Var matmul(Tape<double>&, Var, Var);
+template Var matmul_transposed(Tape<float>&, Var, Var);
+template Var matmul_transposed(Tape<double>&, Var, Var);
+template Var product_of_constant(Tape<float>&, Var, Var, Var);
+template Var product_of_constant(Tape<double>&, Var, Var, Var);
 
 }  // namespace emplace::nn

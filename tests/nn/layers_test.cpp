@@ -89,6 +89,38 @@ TEST(Scale, HasTheGradientsOfItsFormula) {
   });
 }
 
+TEST(Times, HasTheGradientsOfItsFormula) {
+  for (const std::size_t rows : {1, 4}) {
+    check_network({{4, 5}, {rows, 5}},
+                  [](auto& tape, std::span<const Var> v) { return Vars{times(tape, v[0], v[1])}; });
+    check_network({{rows, 3}}, [](auto& tape, std::span<const Var> v) { return Vars{times(tape, v[0], v[0])}; });
+  }
+}
+
+TEST(MatmulTransposed, HasTheGradientsOfItsFormula) {
+  check_network({{4, 9}, {6, 9}},
+                [](auto& tape, std::span<const Var> v) { return Vars{matmul_transposed(tape, v[0], v[1])}; });
+}
+
+TEST(ProductOfConstant, IsTheProductWithAGradientByTheWeightAlone) {
+  const std::vector<double> values = testing::random_values<double>(20 + 15, 1);
+  const auto run = [&](bool constant) {
+    std::vector<double> gradient(values.size());
+    Tape<double> tape;
+    tape.begin(values, gradient);
+    const Var x = tape.parameter({0, 4, 5}), weight = tape.parameter({20, 5, 3});
+    Var y = matmul(tape, x, weight);
+    if (constant) y = product_of_constant(tape, y, x, weight);
+    std::ranges::fill(tape.gradient(y).all(), 2.0);
+    EXPECT_NE(tape.value(y).data[0], 0);
+    tape.backward();
+    return gradient;
+  };
+  std::vector<double> wanted = run(false);
+  std::fill_n(wanted.begin(), 20, 0.0);
+  EXPECT_EQ(run(true), wanted);
+}
+
 TEST(Activate, HasTheGradientsOfItsFormula) {
   for (const Activation activation : activations)
     check_network({{3, 11}},

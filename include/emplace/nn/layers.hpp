@@ -18,6 +18,12 @@ Var linear(Tape<T>& tape, Var x, Var weight, Var bias, Activation activation);
 // x W, without a bias.
 template <class T>
 Var matmul(Tape<T>& tape, Var x, Var weight);
+// x y^T: x n x a, y b x a.
+template <class T>
+Var matmul_transposed(Tape<T>& tape, Var x, Var y);
+// The values of `product`, which is x W, with a gradient by W alone: where x is what an earlier step left behind.
+template <class T>
+Var product_of_constant(Tape<T>& tape, Var product, Var x, Var weight);
 // Same shapes.
 template <class T>
 Var add(Tape<T>& tape, Var x, Var y);
@@ -26,6 +32,9 @@ template <class T>
 Var add_row(Tape<T>& tape, Var x, Var row);
 template <class T>
 Var scale(Tape<T>& tape, Var x, T factor);
+// x y, element by element: y of the same shape, or a row (1 x columns) for every row of x.
+template <class T>
+Var times(Tape<T>& tape, Var x, Var y);
 template <class T>
 Var activate(Tape<T>& tape, Var x, Activation activation);
 // y = c tanh(x / temperature): bounds logits to (-c, c) (Mirhoseini et al. 2018; Bello et al. 2016).

@@ -4,3 +4,4 @@
 #include "emplace/nn/categorical.hpp"
 #include "emplace/nn/layers.hpp"
 #include "emplace/nn/recurrent.hpp"
+#include "emplace/nn/segment_attention.hpp"
