@@ -5,10 +5,7 @@ namespace emplace {
 
 std::span<const PolicyEntry> policies() {
   static const PolicyEntry entries[] = {
-      post_policy(),
-      colocrl_policy(),
-      hierarchical_policy(),
-      placeto_policy(),
+      post_policy(), colocrl_policy(), hierarchical_policy(), placeto_policy(), gdp_policy(),
   };
   return entries;
 }

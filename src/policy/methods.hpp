@@ -9,5 +9,6 @@ PolicyEntry post_policy();
 PolicyEntry colocrl_policy();
 PolicyEntry hierarchical_policy();
 PolicyEntry placeto_policy();
+PolicyEntry gdp_policy();
 
 }  // namespace emplace

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+
 namespace emplace {
 
 std::vector<std::uint32_t> type_ids(const Problem& problem, std::span<const std::string> op_types) {
@@ -55,6 +58,15 @@ void set_position_waves(std::size_t index, std::size_t count, std::span<float> i
     const auto k = static_cast<double>(i / 2 + 1);
     into[i] = static_cast<float>(i % 2 == 0 ? std::sin(k * x) : std::cos(k * x));
   }
+}
+
+void check_features(const PolicyProblem& problem, std::string_view what, std::span<const float> rows, std::size_t width,
+                    std::size_t begin, std::size_t count) {
+  for (std::size_t unit = 0; unit < problem.grouping.count(); ++unit)
+    for (const float value : rows.subspan(unit * width + begin, count))
+      if (!std::isfinite(value))
+        throw InputError("problem " + problem.problem->name, "op {} has a {} feature of {}, wanted finite numbers",
+                         quote(problem.problem->op_names[problem.grouping.members[unit].front()]), what, value);
 }
 
 }  // namespace emplace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emplace/policy/policy.hpp"
@@ -34,6 +35,11 @@ void set_neighbour_slots(const Problem& problem, std::span<const std::uint32_t> 
 // Where the `index`th of `count` stands among them, x in (0, 1), as sin(pi k x) and cos(pi k x) for k = 1, 2, ...: a
 // network can tell neighbours apart by them that have the same features (after Vaswani et al. 2017, section 3.5).
 void set_position_waves(std::size_t index, std::size_t count, std::span<float> into);
+
+// InputError naming the problem, the unit's first op and `what` where one of the columns [begin, begin + count) of rows
+// of `width` is not finite; a row is a unit of the problem.
+void check_features(const PolicyProblem& problem, std::string_view what, std::span<const float> rows, std::size_t width,
+                    std::size_t begin, std::size_t count);
 
 // visit(a, b) once or more for each pair of part_of[producer] and part_of[consumer] that differ.
 template <class Part, class Visit>

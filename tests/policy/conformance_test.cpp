@@ -73,6 +73,12 @@ constexpr Trial trials[] = {
     {"placeto_from_anywhere", "placeto", same_devices,
      "size = \"small\"\nmessage_rounds = 1\ninitial = \"random-each\"\nnormalize_aggs = true", 0.1F, 1.0F / 4096,
      10000},
+    {"gdp", "gdp", same_devices,
+     "hidden = 4\ntype_width = 2\nheads = 2\nfeedforward = 3\ngraph_layers = 1\nplacer_layers = 1", 0.3F, 1.0F / 1024},
+    {"gdp_in_rounds", "gdp", different,
+     "hidden = 4\ntype_width = 2\nheads = 2\nfeedforward = 3\ngraph_layers = 1\nplacer_layers = 1\nrounds = 2\n"
+     "superposition = \"graph\"\ndevice_head = \"features\"\ncost_features = true\ncentered = true",
+     0.3F, 1.0F / 1024, 10000},
 };
 
 TEST(Policies, HaveATrialEach) {

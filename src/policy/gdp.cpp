@@ -1,0 +1,336 @@
+// GDP: a graph network and a Transformer place all units of a graph at once, and nothing in them depends on the graph,
+// so that one policy learns on many graphs (Zhou et al. 2019; GO: Zhou et al., NeurIPS 2020; sheet, section 2). One
+// pass of the network serves all samples of a problem. With `rounds` the network reads its own last decisions and
+// decides again; all rounds are of one rollout, as only the last placement is evaluated.
+#include <algorithm>
+#include <cstring>
+
+#include "categorical_draw.hpp"
+#include "drawn_sample.hpp"
+#include "emplace/base/error.hpp"
+#include "emplace/base/option_entry.hpp"
+#include "gdp_features.hpp"
+#include "gdp_network.hpp"
+#include "methods.hpp"
+#include "network_policy.hpp"
+#include "rollout_parts.hpp"
+
+namespace emplace {
+
+namespace {
+
+struct GdpOptions {
+  int hidden = 128;
+  int graph_layers = 4;
+  int placer_layers = 3;
+  int heads = 4;
+  int feedforward = 512;
+  int segment = 128;
+  int type_width = 32;
+  std::string superposition = "per_node";
+  bool attention = true;
+  bool memory = true;
+  int rounds = 1;
+  bool neighbour_features = true;
+  bool cost_features = false;
+  std::vector<std::string> device_kinds;
+  int position_waves = 0;
+  bool centered = false;
+  std::string device_head = "fixed";
+};
+
+void describe(GdpOptions& o, OptionVisitor& visit) {
+  visit("hidden", o.hidden, {.min = 1, .max = 8192, .help = "Width of a node's embedding."});
+  visit("graph_layers", o.graph_layers, {.min = 0, .max = 64, .help = "Layers of GraphSAGE."});
+  visit("placer_layers", o.placer_layers, {.min = 0, .max = 64, .help = "Layers of the Transformer that places."});
+  visit("heads", o.heads, {.min = 1, .max = 1024, .help = "Heads of attention; they divide `hidden`."});
+  visit("feedforward", o.feedforward, {.min = 1, .max = 65536, .help = "Inner width of a Transformer's layer."});
+  visit("segment", o.segment,
+        {.min = 1, .max = 65536, .help = "Nodes that attend to each other, and to as many before them."});
+  visit("type_width", o.type_width, {.min = 1, .max = 8192, .help = "Width of the learned vector of an op's type."});
+  visit("superposition", o.superposition,
+        {.choices = {"per_node", "graph", "none"},
+         .help = "What gates the placer: a vector of each node (GDP), one of the graph (GO), or nothing."});
+  visit("attention", o.attention, {.help = "Off: the placer sees each node alone (ablation)."});
+  visit("memory", o.memory, {.help = "Off: a segment does not see the one before it (ablation)."});
+  visit("rounds", o.rounds,
+        {.min = 1,
+         .max = 64,
+         .help = "Times that the network decides, each time knowing what it decided before (GO: 3)."});
+  visit("neighbour_features", o.neighbour_features,
+        {.help = "A node's features tell how far off its first predecessors stand."});
+  visit("cost_features", o.cost_features, {.help = "A node's features tell its time on each kind of device."});
+  visit(
+      "device_kinds", o.device_kinds,
+      {.help = "The kinds of devices whose times are read (cost_features); empty: those of the training's problems."});
+  visit("position_waves", o.position_waves,
+        {.min = 0,
+         .max = 4096,
+         .help = "A node's features tell its place in topological order, as sine and cosine of so many waves; without "
+                 "them nodes alike in type, shape and surroundings get the same probabilities."});
+  visit("centered", o.centered,
+        {.help = "The placer reads how a node's embedding differs from the mean of the graph's."});
+  visit("device_head", o.device_head,
+        {.choices = {"fixed", "features"},
+         .help = "The network's output has a column for each device, or compares nodes with features of the devices "
+                 "(speed, memory, links), so that the policy also places on machines that it never saw."});
+}
+
+Superposition superposition_of(const std::string& name) {
+  if (name == "none") return Superposition::none;
+  return name == "graph" ? Superposition::graph : Superposition::per_node;
+}
+
+GdpFeatureOptions feature_options(const GdpOptions& o) {
+  return {o.neighbour_features, o.device_kinds, static_cast<std::size_t>(o.position_waves),
+          o.device_head == "features"};
+}
+
+GdpOptions checked(const ConfigTable& table) {
+  const auto o = read_options<GdpOptions>(table);
+  if (o.hidden % o.heads != 0)
+    throw InputError(table.place_of("heads"), "heads is {}, wanted a divisor of hidden, which is {}", o.heads,
+                     o.hidden);
+  if (!o.cost_features && !o.device_kinds.empty())
+    throw InputError(table.place_of("device_kinds"), "device_kinds are read with cost_features only");
+  return o;
+}
+
+ConfigTable settle_kinds(const ConfigTable& table, const PolicySetup& setup) {
+  auto options = checked(table);
+  if (options.cost_features && options.device_kinds.empty()) options.device_kinds = device_kinds_of(setup.problems);
+  return echo_options(options);
+}
+
+GdpSizes sizes_of(const GdpOptions& o, const PolicySetup& setup) {
+  GdpSizes sizes;
+  sizes.types = setup.op_types.size();
+  sizes.type_width = static_cast<std::size_t>(o.type_width);
+  sizes.features = gdp_feature_count(feature_options(o));
+  if (o.device_head == "features")
+    sizes.device_features = gdp_device_features;
+  else
+    sizes.devices = common_device_count(setup.problems, "gdp");
+  if (o.rounds > 1) sizes.decision = sizes.device_features > 0 ? sizes.device_features : sizes.devices;
+  sizes.hidden = static_cast<std::size_t>(o.hidden);
+  sizes.graph_layers = static_cast<std::size_t>(o.graph_layers);
+  sizes.placer_layers = static_cast<std::size_t>(o.placer_layers);
+  sizes.heads = static_cast<std::size_t>(o.heads);
+  sizes.feedforward = static_cast<std::size_t>(o.feedforward);
+  sizes.segment = static_cast<std::size_t>(o.segment);
+  sizes.superposition = superposition_of(o.superposition);
+  sizes.attention = o.attention;
+  sizes.memory = o.memory;
+  sizes.centered = o.centered;
+  return sizes;
+}
+
+class GdpPolicy final : public NetworkPolicy {
+ public:
+  GdpPolicy(GdpOptions options, const PolicySetup& setup) : rounds_(static_cast<std::size_t>(options.rounds)) {
+    if (options.cost_features && options.device_kinds.empty()) options.device_kinds = device_kinds_of(setup.problems);
+    network_ = std::make_unique<GdpNetwork>(sizes_of(options, setup));
+    for (const PolicyProblem& problem : setup.problems)
+      problems_.push_back({&problem.grouping, problem.problem->device_count(),
+                           gdp_features(problem, setup.op_types, feature_options(options))});
+    use(network_->layout);
+    network_->layout.initialize<float>(parameters_, setup.seed);
+    pass_ = std::make_unique<Pass>();
+    pass_->gradient = gradient_;
+  }
+
+  void sample(std::span<const Draw> draws) const override {
+    std::vector<std::uint32_t> problem_of;
+    for (const Draw& each : draws) problem_of.push_back(each.rounds.back().problem);
+    for (const RolloutPart<std::uint32_t>& part : parts_of(problem_of)) {
+      const Prepared& problem = problems_.at(part.key);
+      const std::size_t units = problem.units->count();
+      for (const std::size_t i : part.members) draws[i].rounds.back().actions.resize(rounds_ * units);
+      pass(part.key);
+      for (const std::size_t i : part.members) decide(draws[i], 0, problem);
+      for (std::size_t round = 1; round < rounds_; ++round)
+        for (const std::size_t i : part.members) {
+          pass(part.key, actions_of(draws[i].rounds.back(), round - 1, units));
+          decide(draws[i], round, problem);
+        }
+      for (const std::size_t i : part.members) {
+        Rollout& rollout = draws[i].rounds.back();
+        const auto last = actions_of(rollout, rounds_ - 1, units);
+        problem.units->expand({last.begin(), last.end()}, rollout.placement);
+      }
+    }
+  }
+
+  void check(std::span<const Rollout> rounds) const override {
+    check_count(rounds.size(), 1, "rounds");
+    const Rollout& sample = rounds.front();
+    const Prepared& problem = problems_.at(sample.problem);
+    const std::size_t cells = problem.units->count() * problem.devices;
+    check_count(sample.actions.size(), rounds_ * problem.units->count(), "devices");
+    check_below(sample.actions, problem.devices, "device");
+    for (std::size_t i = 0; i < sample.actions.size(); ++i)
+      if (problem.features.allowed[(i * problem.devices) % cells + sample.actions[i]] == 0)
+        throw InputError("checkpoint", "a sample puts unit {} on device {}, which cannot run it",
+                         i % problem.units->count(), sample.actions[i]);
+    check_count(sample.observation.size(), 0, "observations");
+  }
+
+  void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override {
+    log.begin.assign(1, 0);
+    for (const Rollout& rollout : rollouts) {
+      EMPLACE_CHECK(rollout.actions.size() == rounds_ * problems_.at(rollout.problem).units->count());
+      log.begin.push_back(log.begin.back() + rollout.actions.size());
+    }
+    log.value.resize(log.begin.back());
+    log.entropy.assign(rollouts.size(), 0.0);
+    for_each_pass(rollouts, [&](std::span<const std::size_t> members, std::size_t round) {
+      const nn::Categorical<float>& rows = pass_->rows;
+      double entropy = 0;
+      for (const double each : rows.entropy) entropy += each;
+      const std::size_t units = rows.scores.rows;
+      for (const std::size_t s : members) {
+        log.entropy[s] += entropy;
+        for (std::size_t v = 0; v < units; ++v)
+          log.value[log.begin[s] + round * units + v] = rows.log_probability(v, rollouts[s].actions[round * units + v]);
+      }
+    });
+  }
+
+  void backward(std::span<const Rollout> rollouts, std::span<const double> coefficients,
+                double entropy_weight) override {
+    std::vector<std::size_t> begin{0};
+    for (const Rollout& rollout : rollouts) begin.push_back(begin.back() + rollout.actions.size());
+    EMPLACE_CHECK(coefficients.size() == begin.back());
+    for_each_pass(
+        rollouts,
+        [&](std::span<const std::size_t> members, std::size_t round) {
+          nn::Tape<float>& tape = pass_->tape;
+          const nn::Categorical<float>& rows = pass_->rows;
+          const nn::Matrix<float> weight = tape.matrix(rows.scores.rows, rows.scores.columns);
+          std::ranges::fill(weight.all(), 0.0F);
+          for (const std::size_t s : members)
+            for (std::size_t v = 0; v < weight.rows; ++v) {
+              const std::size_t head = round * weight.rows + v;
+              weight(v, rollouts[s].actions[head]) += static_cast<float>(coefficients[begin[s] + head]);
+            }
+          nn::seed_folded<float>(tape, rows, weight, entropy_weight * static_cast<double>(members.size()));
+          tape.backward();
+          pass_->has_gradient = true;
+        },
+        true);
+  }
+
+  [[nodiscard]] bool independent_heads() const override { return rounds_ == 1; }
+
+ private:
+  struct Prepared {
+    const Grouping* units;
+    std::size_t devices;
+    GdpFeatures features;
+  };
+
+  // The network's pass over one problem that is on the tape. Its values hold as long as the parameters do.
+  struct Pass {
+    nn::Tape<float> tape;
+    nn::Categorical<float> rows;  // N x D
+    std::span<float> gradient;
+    std::vector<float> parameters, decisions;
+    std::uint32_t problem = 0;
+    bool any = false, is_first = false, has_gradient = false;
+    [[nodiscard]] bool is_first_of(std::uint32_t of, std::span<const float> now) const {
+      return any && is_first && problem == of && std::memcmp(parameters.data(), now.data(), now.size_bytes()) == 0;
+    }
+  };
+
+  static std::span<const std::uint8_t> actions_of(const Rollout& rollout, std::size_t round, std::size_t units) {
+    return std::span(rollout.actions).subspan(round * units, units);
+  }
+
+  // Puts the pass on the tape, unless it is there: `decided` of the round before, or empty in the first. `fresh`: with
+  // a tape that has not gone backward.
+  void pass(std::uint32_t number, std::span<const std::uint8_t> decided = {}, bool fresh = false) const {
+    const Prepared& problem = problems_.at(number);
+    const GdpSizes& sizes = network_->sizes;
+    if (decided.empty() && pass_->is_first_of(number, parameters_) && !(fresh && pass_->has_gradient)) return;
+    pass_->any = false;  // of what throws
+    const std::size_t units = problem.units->count();
+    pass_->decisions.assign(units * sizes.decision, 0.0F);
+    for (std::size_t v = 0; v < decided.size(); ++v)
+      write_decision(problem, decided[v], std::span(pass_->decisions).subspan(v * sizes.decision, sizes.decision));
+    const GdpFeatures& features = problem.features;
+    const nn::Matrix<const float> devices{features.devices.data(), problem.devices, sizes.device_features};
+    pass_->tape.begin(parameters_, pass_->gradient);
+    const nn::Var logits = gdp_network<float>(pass_->tape, *network_,
+                                              {&features.types,
+                                               {features.rows.data(), units, sizes.features},
+                                               {pass_->decisions.data(), units, sizes.decision},
+                                               &features.neighbours,
+                                               &features.all,
+                                               devices})
+                               .logits;
+    require_finite(pass_->tape.value(logits).all());
+    pass_->rows = nn::categorical<float>(pass_->tape, logits, features.allowed);
+    pass_->parameters.assign(parameters_.begin(), parameters_.end());
+    pass_->is_first = decided.empty();
+    pass_->problem = number;
+    pass_->any = true;
+    pass_->has_gradient = false;
+  }
+
+  void write_decision(const Prepared& problem, std::uint8_t device, std::span<float> into) const {
+    if (network_->sizes.device_features == 0) {
+      into[device] = 1;
+      return;
+    }
+    const std::span<const float> rows = problem.features.devices;
+    std::ranges::copy(rows.subspan(device * into.size(), into.size()), into.begin());
+  }
+
+  void decide(const Draw& draw, std::size_t round, const Prepared& problem) const {
+    const nn::Categorical<float>& rows = pass_->rows;
+    const std::size_t units = rows.scores.rows, devices = rows.scores.columns;
+    const std::span<std::uint8_t> actions = std::span(draw.rounds.back().actions).subspan(round * units, units);
+    for (std::size_t v = 0; v < units; ++v)
+      actions[v] = draw.greedy ? likeliest<float>(rows.scores.row(v),
+                                                  std::span(problem.features.allowed).subspan(v * devices, devices))
+                               : draw_from<float>(rows.probability.row(v), *draw.stream);
+  }
+
+  // visit(members, round): the first round once for all samples of a problem, later ones sample by sample.
+  template <class Visit>
+  void for_each_pass(std::span<const Rollout> rollouts, Visit&& visit, bool fresh = false) {
+    std::vector<std::uint32_t> problem_of;
+    for (const Rollout& rollout : rollouts) problem_of.push_back(rollout.problem);
+    for (const RolloutPart<std::uint32_t>& part : parts_of(problem_of)) {
+      pass(part.key, {}, fresh);
+      visit(part.members, 0);
+      const std::size_t units = problems_.at(part.key).units->count();
+      for (const std::size_t& s : part.members)
+        for (std::size_t round = 1; round < rounds_; ++round) {
+          pass(part.key, actions_of(rollouts[s], round - 1, units), fresh);
+          visit({&s, 1}, round);
+        }
+    }
+  }
+
+  std::size_t rounds_;
+  std::unique_ptr<GdpNetwork> network_;
+  std::vector<Prepared> problems_;
+  std::unique_ptr<Pass> pass_;  // sample() leaves it for forward(), and that for backward()
+};
+
+}  // namespace
+
+PolicyEntry gdp_policy() {
+  PolicyEntry entry;
+  entry.name = "gdp";
+  entry.summary = "GraphSAGE and a segment-wise Transformer place all units at once, on any graph.";
+  entry.reference = "Zhou et al.: GDP (arXiv 1910.01578, 2019); GO (NeurIPS 2020)";
+  entry.reads_op_types = true;
+  make_from_options<GdpPolicy, GdpOptions>(entry, checked);
+  entry.settle = settle_kinds;
+  entry.settled = {"device_kinds"};
+  return entry;
+}
+
+}  // namespace emplace
