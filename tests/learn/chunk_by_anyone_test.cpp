@@ -22,11 +22,13 @@ struct System {
   const char* policy;
   const char* options;
 };
-constexpr System systems[] = {{"post", ""},
-                              {"colocrl", "hidden = 8\ntype_width = 2\ndevice_width = 3\naligned = true"},
-                              // Noise of its own for each sample; a grouping serves two chunks.
-                              {"hierarchical", "hidden = 8\ngrouper_hidden = 4\ngroups = 3"},
-                              {"placeto", "message_rounds = 2\nposition_waves = 2"}};
+constexpr System systems[] = {
+    {"post", ""},
+    {"colocrl", "hidden = 8\ntype_width = 2\ndevice_width = 3\naligned = true"},
+    // Noise of its own for each sample; a grouping serves two chunks.
+    {"hierarchical", "hidden = 8\ngrouper_hidden = 4\ngroups = 3"},
+    {"placeto", "message_rounds = 2\nposition_waves = 2"},
+    {"gdp", "hidden = 8\ntype_width = 2\nheads = 2\nfeedforward = 8\nsegment = 2\nrounds = 2"}};
 
 void PrintTo(const System& system, std::ostream* out) { *out << system.policy; }
 

@@ -14,11 +14,12 @@ namespace emplace::testing {
 
 struct NetworkTraining {
   NetworkTraining(Problem of, const std::string& policy_name, const std::string& policy_options,
-                  const std::string& learner_options, std::uint64_t seed, GroupingKind kind = GroupingKind::op)
+                  const std::string& learner_options, std::uint64_t seed, GroupingKind kind = GroupingKind::op,
+                  const std::string& learner_name = "reinforce")
       : problem(std::move(of)),
         list{{&problem, make_grouping(problem, kind)}},
         policy(make_policy(policy_name, ConfigTable::parse_toml(policy_options, "policy"), list, seed)),
-        learner(find_entry(learners(), "reinforce", "learner")
+        learner(find_entry(learners(), learner_name, "learner")
                     .make(ConfigTable::parse_toml(learner_options, "learner"), {list})),
         evaluator(make_local_evaluator(std::vector<const Problem*>{&problem}, Schedule::fifo)),
         trainer(*policy, *learner, *evaluator, list, {.seed = seed}) {}
