@@ -52,17 +52,16 @@ std::uint8_t draw(std::span<const T> logits, std::span<const std::uint8_t> allow
   return static_cast<std::uint8_t>(last);  // rounding may leave the sum short: then the last that can be
 }
 
-// The same from probabilities that add up to 1 but for rounding.
+// Where `uniform`, in [0, 1), falls among probabilities that add up to 1 but for rounding.
 template <class T>
-std::uint8_t draw_from(std::span<const T> probability, Stream& stream) {
-  const double wanted = stream.uniform();
+std::uint8_t at_quantile(std::span<const T> probability, double uniform) {
   double below = 0;
   std::size_t last = 0;
   for (std::size_t d = 0; d < probability.size(); ++d) {
     if (probability[d] == 0) continue;
     last = d;
     below += static_cast<double>(probability[d]);
-    if (below > wanted) break;
+    if (below > uniform) break;
   }
   return static_cast<std::uint8_t>(last);
 }

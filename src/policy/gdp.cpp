@@ -37,6 +37,8 @@ struct GdpOptions {
   int position_waves = 0;
   bool centered = false;
   std::string device_head = "fixed";
+  int coarse_units = 0;
+  int updates_per_level = 200;
 };
 
 void describe(GdpOptions& o, OptionVisitor& visit) {
@@ -74,6 +76,12 @@ void describe(GdpOptions& o, OptionVisitor& visit) {
         {.choices = {"fixed", "features"},
          .help = "The network's output has a column for each device, or compares nodes with features of the devices "
                  "(speed, memory, links), so that the policy also places on machines that it never saw."});
+  visit("coarse_units", o.coarse_units,
+        {.min = 0,
+         .max = 1e6,
+         .help = "Training begins with units merged to so many blocks, whose units share a random number, and doubles "
+                 "their number level by level; 0: every unit is drawn alone from the start."});
+  visit("updates_per_level", o.updates_per_level, {.min = 1, .help = "Updates between two levels (coarse_units)."});
 }
 
 Superposition superposition_of(const std::string& name) {
@@ -125,14 +133,41 @@ GdpSizes sizes_of(const GdpOptions& o, const PolicySetup& setup) {
   return sizes;
 }
 
+// Blocks of units that are drawn together, each unit from its own probabilities with the block's random number. Units
+// that are drawn alone begin with placements of many needless transfers, between which one unit makes no difference.
+struct GdpBlocks {
+  std::vector<std::uint32_t> block_of_unit;
+  std::size_t count;
+};
+
+// The coarsest first; the last has a block a unit.
+std::vector<GdpBlocks> make_levels(const PolicyProblem& problem, std::size_t coarsest) {
+  std::vector<Grouping> groupings = {problem.grouping};
+  if (coarsest > 0)
+    groupings = levels_of(problem.grouping, coarsest, [&](const Grouping& finer) {
+      return coarsen(*problem.problem, finer, std::max(coarsest, (finer.count() + 1) / 2));
+    });
+  std::vector<GdpBlocks> levels;
+  for (const Grouping& grouping : groupings) {
+    GdpBlocks& blocks = levels.emplace_back();
+    blocks.count = grouping.count();
+    for (std::size_t unit = 0; unit < problem.grouping.count(); ++unit)
+      blocks.block_of_unit.push_back(grouping.unit_of_op[problem.grouping.members[unit].front()]);
+  }
+  return levels;
+}
+
 class GdpPolicy final : public NetworkPolicy {
  public:
-  GdpPolicy(GdpOptions options, const PolicySetup& setup) : rounds_(static_cast<std::size_t>(options.rounds)) {
+  GdpPolicy(GdpOptions options, const PolicySetup& setup)
+      : rounds_(static_cast<std::size_t>(options.rounds)),
+        updates_per_level_(static_cast<std::uint64_t>(options.updates_per_level)) {
     if (options.cost_features && options.device_kinds.empty()) options.device_kinds = device_kinds_of(setup.problems);
     network_ = std::make_unique<GdpNetwork>(sizes_of(options, setup));
     for (const PolicyProblem& problem : setup.problems)
-      problems_.push_back({&problem.grouping, problem.problem->device_count(),
-                           gdp_features(problem, setup.op_types, feature_options(options))});
+      problems_.push_back({&problem.grouping, problem.problem->device_count(), allowed_devices(problem),
+                           gdp_features(problem, setup.op_types, feature_options(options)),
+                           make_levels(problem, static_cast<std::size_t>(options.coarse_units))});
     use(network_->layout);
     network_->layout.initialize<float>(parameters_, setup.seed);
     pass_ = std::make_unique<Pass>();
@@ -165,13 +200,14 @@ class GdpPolicy final : public NetworkPolicy {
     check_count(rounds.size(), 1, "rounds");
     const Rollout& sample = rounds.front();
     const Prepared& problem = problems_.at(sample.problem);
-    const std::size_t cells = problem.units->count() * problem.devices;
     check_count(sample.actions.size(), rounds_ * problem.units->count(), "devices");
     check_below(sample.actions, problem.devices, "device");
-    for (std::size_t i = 0; i < sample.actions.size(); ++i)
-      if (problem.features.allowed[(i * problem.devices) % cells + sample.actions[i]] == 0)
-        throw InputError("checkpoint", "a sample puts unit {} on device {}, which cannot run it",
-                         i % problem.units->count(), sample.actions[i]);
+    for (std::size_t i = 0; i < sample.actions.size(); ++i) {
+      const std::size_t unit = i % problem.units->count();
+      if (problem.allowed[unit * problem.devices + sample.actions[i]] == 0)
+        throw InputError("checkpoint", "a sample puts unit {} on device {}, which cannot run it", unit,
+                         sample.actions[i]);
+    }
     check_count(sample.observation.size(), 0, "observations");
   }
 
@@ -183,15 +219,15 @@ class GdpPolicy final : public NetworkPolicy {
     }
     log.value.resize(log.begin.back());
     log.entropy.assign(rollouts.size(), 0.0);
-    for_each_pass(rollouts, [&](std::span<const std::size_t> members, std::size_t round) {
+    for_each_pass(rollouts, false, [&](std::span<const std::size_t> members, std::size_t round) {
       const nn::Categorical<float>& rows = pass_->rows;
       double entropy = 0;
       for (const double each : rows.entropy) entropy += each;
-      const std::size_t units = rows.scores.rows;
+      const std::size_t heads = rows.scores.rows;
       for (const std::size_t s : members) {
         log.entropy[s] += entropy;
-        for (std::size_t v = 0; v < units; ++v)
-          log.value[log.begin[s] + round * units + v] = rows.log_probability(v, rollouts[s].actions[round * units + v]);
+        for (std::size_t h = 0; h < heads; ++h)
+          log.value[log.begin[s] + round * heads + h] = rows.log_probability(h, rollouts[s].actions[round * heads + h]);
       }
     });
   }
@@ -201,23 +237,20 @@ class GdpPolicy final : public NetworkPolicy {
     std::vector<std::size_t> begin{0};
     for (const Rollout& rollout : rollouts) begin.push_back(begin.back() + rollout.actions.size());
     EMPLACE_CHECK(coefficients.size() == begin.back());
-    for_each_pass(
-        rollouts,
-        [&](std::span<const std::size_t> members, std::size_t round) {
-          nn::Tape<float>& tape = pass_->tape;
-          const nn::Categorical<float>& rows = pass_->rows;
-          const nn::Matrix<float> weight = tape.matrix(rows.scores.rows, rows.scores.columns);
-          std::ranges::fill(weight.all(), 0.0F);
-          for (const std::size_t s : members)
-            for (std::size_t v = 0; v < weight.rows; ++v) {
-              const std::size_t head = round * weight.rows + v;
-              weight(v, rollouts[s].actions[head]) += static_cast<float>(coefficients[begin[s] + head]);
-            }
-          nn::seed_folded<float>(tape, rows, weight, entropy_weight * static_cast<double>(members.size()));
-          tape.backward();
-          pass_->has_gradient = true;
-        },
-        true);
+    for_each_pass(rollouts, true, [&](std::span<const std::size_t> members, std::size_t round) {
+      nn::Tape<float>& tape = pass_->tape;
+      const nn::Categorical<float>& rows = pass_->rows;
+      const nn::Matrix<float> weight = tape.matrix(rows.scores.rows, rows.scores.columns);
+      std::ranges::fill(weight.all(), 0.0F);
+      for (const std::size_t s : members)
+        for (std::size_t h = 0; h < weight.rows; ++h) {
+          const std::size_t head = round * weight.rows + h;
+          weight(h, rollouts[s].actions[head]) += static_cast<float>(coefficients[begin[s] + head]);
+        }
+      nn::seed_folded<float>(tape, rows, weight, entropy_weight * static_cast<double>(members.size()));
+      tape.backward();
+      pass_->has_gradient = true;
+    });
   }
 
   [[nodiscard]] bool independent_heads() const override { return rounds_ == 1; }
@@ -226,10 +259,25 @@ class GdpPolicy final : public NetworkPolicy {
   struct Prepared {
     const Grouping* units;
     std::size_t devices;
+    std::vector<std::uint8_t> allowed;  // N x D; the first device where none can run the unit
     GdpFeatures features;
+    std::vector<GdpBlocks> levels;
+
+    [[nodiscard]] const GdpBlocks& blocks_in(std::uint64_t update, std::uint64_t updates_per_level) const {
+      const std::uint64_t ended = (std::max<std::uint64_t>(update, 1) - 1) / updates_per_level;
+      return levels[std::min<std::uint64_t>(ended, levels.size() - 1)];
+    }
   };
 
-  // The network's pass over one problem that is on the tape. Its values hold as long as the parameters do.
+  static std::vector<std::uint8_t> allowed_devices(const PolicyProblem& problem) {
+    std::vector<std::uint8_t> allowed = problem.grouping.allowed;
+    const std::size_t devices = problem.problem->device_count();
+    for (std::size_t unit = 0; unit < problem.grouping.count(); ++unit)
+      allow_first_if_none(std::span(allowed).subspan(unit * devices, devices));
+    return allowed;
+  }
+
+  // The network's pass that is on the tape. Its values hold as long as the parameters do.
   struct Pass {
     nn::Tape<float> tape;
     nn::Categorical<float> rows;  // N x D
@@ -249,30 +297,29 @@ class GdpPolicy final : public NetworkPolicy {
   // Puts the pass on the tape, unless it is there: `decided` of the round before, or empty in the first. `fresh`: with
   // a tape that has not gone backward.
   void pass(std::uint32_t number, std::span<const std::uint8_t> decided = {}, bool fresh = false) const {
-    const Prepared& problem = problems_.at(number);
-    const GdpSizes& sizes = network_->sizes;
     if (decided.empty() && pass_->is_first_of(number, parameters_) && !(fresh && pass_->has_gradient)) return;
-    pass_->any = false;  // of what throws
+    const Prepared& problem = problems_.at(number);
     const std::size_t units = problem.units->count();
+    const GdpSizes& sizes = network_->sizes;
+    pass_->any = false;  // of what throws
     pass_->decisions.assign(units * sizes.decision, 0.0F);
     for (std::size_t v = 0; v < decided.size(); ++v)
       write_decision(problem, decided[v], std::span(pass_->decisions).subspan(v * sizes.decision, sizes.decision));
     const GdpFeatures& features = problem.features;
-    const nn::Matrix<const float> devices{features.devices.data(), problem.devices, sizes.device_features};
-    pass_->tape.begin(parameters_, pass_->gradient);
-    const nn::Var logits = gdp_network<float>(pass_->tape, *network_,
-                                              {&features.types,
-                                               {features.rows.data(), units, sizes.features},
-                                               {pass_->decisions.data(), units, sizes.decision},
-                                               &features.neighbours,
-                                               &features.all,
-                                               devices})
-                               .logits;
-    require_finite(pass_->tape.value(logits).all());
-    pass_->rows = nn::categorical<float>(pass_->tape, logits, features.allowed);
+    nn::Tape<float>& tape = pass_->tape;
+    tape.begin(parameters_, pass_->gradient);
+    const GdpInput<float> input{&features.types,
+                                {features.rows.data(), units, sizes.features},
+                                {pass_->decisions.data(), units, sizes.decision},
+                                &features.neighbours,
+                                &features.all,
+                                {features.devices.data(), problem.devices, sizes.device_features}};
+    const nn::Var logits = gdp_network<float>(tape, *network_, input).logits;
+    require_finite(tape.value(logits).all());
+    pass_->rows = nn::categorical<float>(tape, logits, problem.allowed);
     pass_->parameters.assign(parameters_.begin(), parameters_.end());
-    pass_->is_first = decided.empty();
     pass_->problem = number;
+    pass_->is_first = decided.empty();
     pass_->any = true;
     pass_->has_gradient = false;
   }
@@ -287,18 +334,25 @@ class GdpPolicy final : public NetworkPolicy {
   }
 
   void decide(const Draw& draw, std::size_t round, const Prepared& problem) const {
+    Rollout& rollout = draw.rounds.back();
     const nn::Categorical<float>& rows = pass_->rows;
     const std::size_t units = rows.scores.rows, devices = rows.scores.columns;
-    const std::span<std::uint8_t> actions = std::span(draw.rounds.back().actions).subspan(round * units, units);
+    const std::span<std::uint8_t> actions = std::span(rollout.actions).subspan(round * units, units);
+    if (draw.greedy) {
+      for (std::size_t v = 0; v < units; ++v)
+        actions[v] = likeliest<float>(rows.scores.row(v), std::span(problem.allowed).subspan(v * devices, devices));
+      return;
+    }
+    const GdpBlocks& blocks = problem.blocks_in(rollout.update, updates_per_level_);
+    std::vector<double> uniform(blocks.count);
+    for (double& each : uniform) each = draw.stream->uniform();
     for (std::size_t v = 0; v < units; ++v)
-      actions[v] = draw.greedy ? likeliest<float>(rows.scores.row(v),
-                                                  std::span(problem.features.allowed).subspan(v * devices, devices))
-                               : draw_from<float>(rows.probability.row(v), *draw.stream);
+      actions[v] = at_quantile<float>(rows.probability.row(v), uniform[blocks.block_of_unit[v]]);
   }
 
   // visit(members, round): the first round once for all samples of a problem, later ones sample by sample.
   template <class Visit>
-  void for_each_pass(std::span<const Rollout> rollouts, Visit&& visit, bool fresh = false) {
+  void for_each_pass(std::span<const Rollout> rollouts, bool fresh, Visit&& visit) {
     std::vector<std::uint32_t> problem_of;
     for (const Rollout& rollout : rollouts) problem_of.push_back(rollout.problem);
     for (const RolloutPart<std::uint32_t>& part : parts_of(problem_of)) {
@@ -314,6 +368,7 @@ class GdpPolicy final : public NetworkPolicy {
   }
 
   std::size_t rounds_;
+  std::uint64_t updates_per_level_;
   std::unique_ptr<GdpNetwork> network_;
   std::vector<Prepared> problems_;
   std::unique_ptr<Pass> pass_;  // sample() leaves it for forward(), and that for backward()

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <set>
 
-#include "categorical_draw.hpp"
 #include "emplace/base/error.hpp"
 #include "op_features.hpp"
 
@@ -176,9 +175,6 @@ GdpFeatures gdp_features(const PolicyProblem& problem, std::span<const std::stri
     for (const float value : features.devices)
       if (!std::isfinite(value)) throw InputError("problem " + p.name, "a feature of its devices is {}", value);
   }
-  features.allowed = units.allowed;
-  for (std::size_t unit = 0; unit < n; ++unit)
-    allow_first_if_none(std::span(features.allowed).subspan(unit * p.device_count(), p.device_count()));
   return features;
 }
 

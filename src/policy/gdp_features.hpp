@@ -26,12 +26,11 @@ inline constexpr std::size_t gdp_device_features = 6 + 2 * gdp_device_waves;
 std::size_t gdp_feature_count(const GdpFeatureOptions& options);
 
 struct GdpFeatures {
-  Lists types;                        // N: of the unit's ops
-  std::vector<float> rows;            // N x gdp_feature_count
-  Lists neighbours;                   // N: predecessors and successors, ascending
-  Lists all;                          // one list of all N
-  std::vector<float> devices;         // D x gdp_device_features, or empty
-  std::vector<std::uint8_t> allowed;  // N x D; the first device where none can run the unit
+  Lists types;                 // N: of the unit's ops
+  std::vector<float> rows;     // N x gdp_feature_count
+  Lists neighbours;            // N: predecessors and successors, ascending
+  Lists all;                   // one list of all N
+  std::vector<float> devices;  // D x gdp_device_features, or empty
 };
 
 // Blocks of a row, each averaged over the unit's ops where there are several:

@@ -301,6 +301,30 @@ TEST(Gdp, GivesAForbiddenDeviceNoProbabilityAndAFiniteGradient) {
   for (const float g : policy->gradient()) EXPECT_TRUE(std::isfinite(g));
 }
 
+TEST(Gdp, DrawsUnitsOfABlockTogetherAtFirstAndAloneInTheEnd) {
+  const Problem p = two_chains(1);  // ops of one type, so the first probabilities are nearly the same for all
+  const auto policy = policy_of(p, std::string(small) + "\ncoarse_units = 2\nupdates_per_level = 10");
+  const auto splits = [&](std::uint64_t update) {  // how often one of a pair of ops in a chain is apart
+    int count = 0;
+    for (std::uint32_t sample = 0; sample < 200; ++sample) {
+      Rollout rollout;
+      rollout.update = update;
+      Stream stream{{.seed = 1, .purpose = Purpose::test, .update = update, .index = sample}};
+      const Draw draw{&stream, {&rollout, 1}};
+      policy->sample({&draw, 1});
+      const auto& device = rollout.placement.device;
+      for (const std::size_t op : {0, 1, 2, 4, 5, 6}) count += device[op] != device[op + 1];
+    }
+    return count;
+  };
+  // 1200 pairs; halves of a chain are drawn apart in the second level, which is one of its three pairs.
+  EXPECT_LT(splits(1), 30);
+  EXPECT_LT(splits(10), 30);
+  EXPECT_NEAR(splits(11), 200, 50);
+  EXPECT_NEAR(splits(21), 600, 80);
+  EXPECT_NEAR(splits(std::uint64_t{1} << 55), 600, 80);
+}
+
 TEST(Gdp, PlacesGraphsOfOneNodeOfNodesWithoutEdgesAndOfTensorsWithoutBytes) {
   const Problem graphs[] = {tiny(plain_devices(2), {{"a", {1, 2}}}, {}, 1),
                             tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {1, 2}}, {"c", {1, 2}}}, {}, 1),
@@ -398,7 +422,7 @@ TEST(Gdp, NamesAFeatureThatIsNotFinite) {
   }
 }
 
-TEST(Gdp, RefusesHeadsThatDoNotDivideItsWidth) {
+TEST(Gdp, RefusesOptionsThatDoNotGoTogether) {
   const Problem p = chain_5(2);
   EXPECT_THROW(policy_of(p, "hidden = 8\nheads = 3"), InputError);
   EXPECT_THROW(policy_of(p, "device_kinds = [\"gpu\"]"), InputError);
