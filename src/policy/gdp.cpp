@@ -37,6 +37,7 @@ struct GdpOptions {
   int position_waves = 0;
   bool centered = false;
   std::string device_head = "fixed";
+  double head_gain = 0.01;
   int coarse_units = 0;
   int updates_per_level = 200;
 };
@@ -76,6 +77,11 @@ void describe(GdpOptions& o, OptionVisitor& visit) {
         {.choices = {"fixed", "features"},
          .help = "The network's output has a column for each device, or compares nodes with features of the devices "
                  "(speed, memory, links), so that the policy also places on machines that it never saw."});
+  visit("head_gain", o.head_gain,
+        {.min = 0,
+         .max = 100,
+         .help = "Scale of the first weights of the head: 0.01 starts nearly uniform; larger ones tell equal devices "
+                 "apart from the start."});
   visit("coarse_units", o.coarse_units,
         {.min = 0,
          .max = 1e6,
@@ -130,6 +136,7 @@ GdpSizes sizes_of(const GdpOptions& o, const PolicySetup& setup) {
   sizes.attention = o.attention;
   sizes.memory = o.memory;
   sizes.centered = o.centered;
+  sizes.head_gain = o.head_gain;
   return sizes;
 }
 

@@ -50,8 +50,7 @@ GdpNetwork::GdpNetwork(const GdpSizes& of) : sizes(of) {
   if (by_graph) gate = add_linear("gate", h, h);
   for (std::size_t l = 0; l < of.placer_layers; ++l)
     placer.push_back(add_placer_layer("placer/" + std::to_string(l), 1, of.attention, by_graph));
-  // So small that the first policy is nearly uniform.
-  head = add_linear("head", h, of.device_features > 0 ? h : of.devices, 0.01);
+  head = add_linear("head", h, of.device_features > 0 ? h : of.devices, of.head_gain);
   if (of.device_features > 0) device = add_linear("device", of.device_features, h);
 }
 

@@ -25,7 +25,8 @@ struct GdpSizes {
   std::size_t placer_layers = 3, heads = 4, feedforward = 512, segment = 128;
   Superposition superposition = Superposition::per_node;
   bool attention = true, memory = true;
-  bool centered = false;  // the placer reads how a node differs from the graph's mean
+  bool centered = false;    // the placer reads how a node differs from the graph's mean
+  double head_gain = 0.01;  // so small that the first policy is nearly uniform
 };
 
 struct GdpNetwork {

@@ -195,7 +195,8 @@ TEST_F(Contract, ListShowsTheLearnedSystemsWithTheirPapersAndOptions) {
   for (const auto& [name, venue, option] : {std::tuple{"post", "NeurIPS 2018", "eps"},
                                             {"colocrl", "ICML 2017", "hidden"},
                                             {"hierarchical", "ICLR 2018", "groups"},
-                                            {"placeto", "NeurIPS 2019", "message_rounds"}}) {
+                                            {"placeto", "NeurIPS 2019", "message_rounds"},
+                                            {"gdp", "arXiv 1910.01578", "superposition"}}) {
     const auto entry = std::ranges::find_if(list, [&](const json& each) { return each["name"] == name; });
     ASSERT_NE(entry, list.end()) << name;
     EXPECT_NE((*entry)["summary"], "") << name;

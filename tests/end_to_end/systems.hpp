@@ -28,7 +28,8 @@ inline std::vector<System> systems() {
   return {{"post", {}},
           {"colocrl", {"colocrl.hidden=8"}},
           {"hierarchical", {"hierarchical.hidden=8", "hierarchical.grouper_hidden=8"}},
-          {"placeto", {"placeto.size=small", "placeto.message_rounds=2"}}};
+          {"placeto", {"placeto.size=small", "placeto.message_rounds=2"}},
+          {"gdp", {"gdp.hidden=8", "gdp.heads=2", "gdp.feedforward=16"}}};
 }
 
 inline void PrintTo(const System& system, std::ostream* out) { *out << system.name; }

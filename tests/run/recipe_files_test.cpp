@@ -214,6 +214,62 @@ TEST(RecipeFiles, TunedOnesAreOfTheirSystemsWithTheirUnitsAndABudgetOfPlacements
   }
 }
 
+TEST(RecipeFiles, GdpHasTheValuesOfItsSheet) {
+  expect_values("gdp", {{"policy", "gdp", "2"},
+                        {"learner", "ppo", "learning rule"},
+                        {"grouping", "colocation", "2.4: explicit co-location sets"},
+                        {"groups", "none", "2: every node"},
+                        {"gdp.hidden", "128", "H"},
+                        {"gdp.graph_layers", "4", "L_g"},
+                        {"gdp.placer_layers", "3", "L_p"},
+                        {"gdp.heads", "4", "n_h"},
+                        {"gdp.feedforward", "512", "F_ff"},
+                        {"gdp.segment", "128", "S"},
+                        {"gdp.type_width", "32", "2.1: T x 32"},
+                        {"gdp.superposition", "per_node", "superposition"},
+                        {"gdp.attention", "true", "2.4"},
+                        {"gdp.memory", "true", "segment = memory"},
+                        {"gdp.rounds", "1", "rounds"},
+                        {"gdp.neighbour_features", "true", "2.1"},
+                        {"gdp.cost_features", "false", "2.1: off by default"},
+                        {"gdp.position_waves", "0", "2.1"},
+                        {"gdp.centered", "false", "2.3"},
+                        {"gdp.device_head", "fixed", "2.4: Wd H x D"},
+                        {"gdp.head_gain", "0.01", "2.4: Wd scaled by 0.01"},
+                        {"gdp.coarse_units", "0", "2.4: all nodes in one shot"},
+                        {"ppo.samples_per_update", "16", "B"},
+                        {"ppo.epochs", "4", "E"},
+                        {"ppo.minibatches", "1", "minibatches"},
+                        {"ppo.updates", "1000", "updates per graph batch"},
+                        {"ppo.form", "clip", "2.6"},
+                        {"ppo.ratio", "per_head", "2.6: per node"},
+                        {"ppo.clip_ratio", "0.2", "c"},
+                        {"ppo.over_heads", "true", "2.6: 1/N"},
+                        {"ppo.entropy_weight", "0.01", "w_ent"},
+                        {"ppo.optimizer", "adam", "learning rate: Adam"},
+                        {"ppo.learning_rate", "1e-4", "learning rate"},
+                        {"ppo.clip_norm", "1", "clip"},
+                        {"ppo.reward", "sqrt", "reward"},
+                        {"ppo.time_unit", "0", "2.6: t_ref"},
+                        {"ppo.fail_factor", "100", "2.6: -sqrt(100) = -10"},
+                        {"ppo.baseline", "moving-average", "2.6: b_G"},
+                        {"ppo.baseline_decay", "0.9", "baseline decay"},
+                        {"ppo.baseline_start", "first", "2.6"},
+                        {"ppo.normalize", "true", "2.6: A / std(A)"}});
+}
+
+TEST(RecipeFiles, GoHasItsChangesToGdp) {
+  expect_values("go", {{"policy", "gdp", "2"},
+                       {"gdp.superposition", "graph", "superposition: for GO"},
+                       {"gdp.rounds", "3", "rounds: GO"},
+                       {"ppo.samples_per_update", "16", "B"},
+                       {"ppo.epochs", "4", "E"},
+                       {"ppo.over_heads", "true", "2.6"},
+                       {"ppo.fail_factor", "100", "2.6"},
+                       {"ppo.learning_rate", "1e-4", "learning rate"},
+                       {"ppo.entropy_weight", "0.01", "w_ent"}});
+}
+
 // Of every file, so that an option that is renamed or whose bounds change is missed in none.
 TEST(RecipeFiles, ResolveToThemselves) {
   std::vector<std::string> names;
@@ -224,7 +280,7 @@ TEST(RecipeFiles, ResolveToThemselves) {
     EXPECT_EQ(make_recipe(ConfigTable::parse_toml(once, names.back())).resolved().to_toml(), once) << names.back();
   }
   EXPECT_THAT(names, testing::IsSupersetOf({"colocrl", "colocrl-tuned", "hierarchical", "hierarchical-tuned", "placeto",
-                                            "placeto-tuned", "post", "post-tuned", "quickstart"}));
+                                            "placeto-tuned", "post", "post-tuned", "quickstart", "gdp", "go"}));
 }
 
 }  // namespace
