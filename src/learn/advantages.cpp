@@ -14,7 +14,9 @@ namespace {
 
 ReturnForm form_of(const std::string& name) {
   if (name == "final") return ReturnForm::final;
-  return name == "step" ? ReturnForm::step : ReturnForm::best;
+  if (name == "step") return ReturnForm::step;
+  if (name == "best") return ReturnForm::best;
+  return name == "own" ? ReturnForm::own : ReturnForm::late;
 }
 
 BaselineKind kind_of(const std::string& name) {
@@ -55,11 +57,14 @@ std::map<std::uint32_t, double> spreads(const Cells& cells_by_controller, std::s
 
 void describe(AdvantageOptions& o, OptionVisitor& visit) {
   describe(o.reward, visit);
-  visit("returns", o.returns,
-        {.choices = {"final", "step", "best"},
-         .help = "What a round of several earns: the last round's reward, the (discounted) gains from here on, or the "
-                 "gain up to the best later round."});
-  visit("discount", o.discount, {.min = 0, .max = 1, .help = "Weight of the next round's return (returns = step)."});
+  visit(
+      "returns", o.returns,
+      {.choices = {"final", "step", "best", "own", "late"},
+       .help = "What a round of several earns: the last round's reward, the (discounted) gains from here on, the gain "
+               "up to the best later round, its own reward (discounted from round to round), or the sum of all "
+               "rewards (discounted towards the first)."});
+  visit("discount", o.discount,
+        {.min = 0, .max = 1, .help = "Weight of the next round's return, or reward (returns = step, own, late)."});
   visit(
       "baseline", o.baseline,
       {.choices = {"moving-average", "window", "leave-one-out", "none"},

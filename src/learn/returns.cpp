@@ -1,6 +1,7 @@
 #include "returns.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace emplace {
 
@@ -9,6 +10,8 @@ std::vector<double> returns_of(std::span<const double> rewards, ReturnForm form,
   if (rewards.empty()) return returns;
   double later = 0;              // the discounted return of the next round
   double best = rewards.back();  // reward from here on
+  double whole = 0;              // the last reward weighs most
+  for (const double reward : rewards) whole = reward + discount * whole;
   for (std::size_t i = rewards.size(); i-- > 0;) {
     const double before = i > 0 ? rewards[i - 1] : 0.0;
     best = std::max(best, rewards[i]);
@@ -17,6 +20,8 @@ std::vector<double> returns_of(std::span<const double> rewards, ReturnForm form,
       case ReturnForm::final: returns[i] = rewards.back(); break;
       case ReturnForm::step: returns[i] = later; break;
       case ReturnForm::best: returns[i] = best - before; break;
+      case ReturnForm::own: returns[i] = std::pow(discount, static_cast<double>(i + 1)) * rewards[i]; break;
+      case ReturnForm::late: returns[i] = whole; break;
     }
   }
   return returns;

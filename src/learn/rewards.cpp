@@ -37,11 +37,10 @@ void describe(RewardOptions& o, OptionVisitor& visit) {
          .unit = "s",
          .help = "What step times are measured in, as the step time of a reference placement; 0: the problem's best "
                  "single-device time."});
-  visit(
-      "infeasible", o.infeasible,
-      {.choices = {"fixed", "penalty", "slowest"},
-       .help = "An infeasible placement counts as one of t_fail, as one with a penalty for missing memory, or as twice "
-               "the slowest feasible one so far."});
+  visit("infeasible", o.infeasible,
+        {.choices = {"fixed", "penalty", "slowest", "zero"},
+         .help = "An infeasible placement counts as one of t_fail, as one with a penalty for missing memory, as twice "
+                 "the slowest feasible one so far, or has the reward 0."});
   visit("t_fail", o.t_fail,
         {.min = 0,
          .unit = "s",
@@ -86,6 +85,7 @@ double Rewards::of_seconds(std::uint32_t problem, double seconds) const {
 }
 
 double Rewards::failing(std::uint32_t problem) const {
+  if (options_.infeasible == "zero") return 0;
   return capped(of_seconds(
       problem, options_.t_fail > 0 ? options_.t_fail : options_.fail_factor * single_device_seconds(problem)));
 }

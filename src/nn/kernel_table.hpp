@@ -3,6 +3,7 @@
 
 #include "cell_lanes.hpp"
 #include "kernels.hpp"
+#include "norm_lanes.hpp"
 #include "product_lanes.hpp"
 #include "row_lanes.hpp"
 #include "score_lanes.hpp"
@@ -24,6 +25,9 @@ constexpr Kernels<T> kernel_table = {
     .softmax_backward = softmax_backward<T>,
     .largest_rows = largest_rows<T>,
     .largest_rows_backward = largest_rows_backward<T>,
+    .normalize = normalize<T>,
+    .normalize_backward = normalize_backward<T>,
+    .combine_rows = combine_rows<T>,
     .cell = cell_row<T>,
     .cell_backward = cell_backward_row<T>,
     .scores = scores<T>,

@@ -66,6 +66,19 @@ struct Kernels {
   void (*largest_rows_backward)(const T* x, const std::uint32_t* begin, const std::uint32_t* items, std::size_t lists,
                                 std::size_t columns, const T* out, const T* d_out, T* d_x);
 
+  // Layer normalisation of the rows of x, or of x + z where z is not null: u = (x + z - mean) inverse, y = gain u +
+  // bias.
+  void (*normalize)(const T* x, const T* z, const T* gain, const T* bias, T epsilon, std::size_t rows,
+                    std::size_t columns, T* u, T* inverse, T* y);
+  // Its way back from d = dy. dx and dz are set or added to; they, d_gain and d_bias may be null. `du` is one row of
+  // scratch.
+  void (*normalize_backward)(const T* u, const T* inverse, const T* gain, const T* d, std::size_t rows,
+                             std::size_t columns, T* du, T* dx, bool set_dx, T* dz, bool set_dz, T* d_gain, T* d_bias);
+  // Row r of y = or += the sum of values[i] x_{items[i]} over the list of r (as above), one chain of fused
+  // multiply-adds.
+  void (*combine_rows)(const T* x, const std::uint32_t* begin, const std::uint32_t* items, const double* values,
+                       std::size_t rows, std::size_t columns, T* y, bool add);
+
   // See lstm_cell.hpp; h columns of one row.
   void (*cell)(T* gates, const T* before, T* cell, T* squashed, T* hidden, std::size_t h);
   void (*cell_backward)(const T* gates, const T* before, const T* squashed, const T* d_hidden, T* d_gates, T* d_cell,

@@ -90,6 +90,60 @@ void largest_rows_backward(const T* x, const std::uint32_t* begin, const std::ui
 }
 
 template <class T>
+void normalize(const T* x, const T* z, const T* gain, const T* bias, T epsilon, std::size_t rows, std::size_t columns,
+               T* u, T* inverse, T* y) {
+  const auto count = static_cast<T>(columns);
+  for (std::size_t at = 0, r = 0; r < rows; ++r, at += columns) {
+    T mean = 0, variance = 0;
+    for (std::size_t j = 0; j < columns; ++j) {
+      u[at + j] = x[at + j] + (z != nullptr ? z[at + j] : T{0});
+      mean += u[at + j] / count;
+    }
+    for (std::size_t j = 0; j < columns; ++j) {
+      u[at + j] -= mean;
+      variance += u[at + j] * u[at + j] / count;
+    }
+    inverse[r] = 1 / std::sqrt(variance + epsilon);
+    for (std::size_t j = 0; j < columns; ++j) {
+      u[at + j] *= inverse[r];
+      y[at + j] = gain[j] * u[at + j] + bias[j];
+    }
+  }
+}
+
+template <class T>
+void normalize_backward(const T* u, const T* inverse, const T* gain, const T* d, std::size_t rows, std::size_t columns,
+                        T*, T* dx, bool set_dx, T* dz, bool set_dz, T* d_gain, T* d_bias) {
+  const auto count = static_cast<T>(columns);
+  for (std::size_t at = 0, r = 0; r < rows; ++r, at += columns) {
+    T mean = 0, along = 0;
+    for (std::size_t j = 0; j < columns; ++j) {
+      if (d_gain != nullptr) d_gain[j] += d[at + j] * u[at + j];
+      if (d_bias != nullptr) d_bias[j] += d[at + j];
+      mean += d[at + j] * gain[j] / count;
+      along += d[at + j] * gain[j] * u[at + j] / count;
+    }
+    for (std::size_t j = 0; j < columns; ++j) {
+      const T back = inverse[r] * (d[at + j] * gain[j] - mean - u[at + j] * along);
+      if (dx != nullptr) dx[at + j] = back + (set_dx ? T{0} : dx[at + j]);
+      if (dz != nullptr) dz[at + j] = back + (set_dz ? T{0} : dz[at + j]);
+    }
+  }
+}
+
+template <class T>
+void combine_rows(const T* x, const std::uint32_t* begin, const std::uint32_t* items, const double* values,
+                  std::size_t rows, std::size_t columns, T* y, bool add) {
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t j = 0; j < columns; ++j) {
+      T sum = add ? y[r * columns + j] : T{0};
+      for (std::size_t i = begin[r]; i < begin[r + 1]; ++i)
+        sum += static_cast<T>(values[i]) * x[items[i] * columns + j];
+      y[r * columns + j] = sum;
+    }
+}
+
+template <class T>
 void cell(T* z, const T* before, T* cell, T* squashed, T* hidden, std::size_t h) {
   for (std::size_t j = 0; j < h; ++j) {
     const T i = sigmoid(z[j]), f = sigmoid(z[h + j]), o = sigmoid(z[2 * h + j]), g = std::tanh(z[3 * h + j]);
@@ -182,6 +236,9 @@ const Kernels<T> table = {
     .softmax_backward = softmax_backward<T>,
     .largest_rows = largest_rows<T>,
     .largest_rows_backward = largest_rows_backward<T>,
+    .normalize = normalize<T>,
+    .normalize_backward = normalize_backward<T>,
+    .combine_rows = combine_rows<T>,
     .cell = cell<T>,
     .cell_backward = cell_backward<T>,
     .scores = scores<T>,

@@ -1,5 +1,7 @@
-#include <cmath>
+// layer_norm, add_norm, norm_relu_drop.
+#include <algorithm>
 
+#include "dropping.hpp"
 #include "emplace/nn/layers.hpp"
 #include "kernels.hpp"
 
@@ -9,55 +11,47 @@ namespace {
 
 //   u = (x - mean) s with s = 1 / sqrt(variance + epsilon);  y = gain u + bias
 //   du = dy gain;  dx += s (du - mean(du) - u mean(du u));  dgain += sum_rows dy u;  dbias += sum_rows dy
+// of x, or of x + z; with a rectifier and dropout behind it or without.
 template <class T>
 class LayerNorm final : public Op<T> {
  public:
   explicit LayerNorm(T epsilon) : epsilon_(epsilon) {}
+  LayerNorm(T epsilon, const Dropout& dropout) : epsilon_(epsilon), dropout_(dropout), rectifies_(true) {}
   std::string_view name() const override { return "layer_norm"; }
   Shape shape(std::span<const Shape> in) const override {
     const Shape row{1, in[0].columns};
-    if (in[1] != row || in[2] != row || row.columns == 0) wrong_shapes(name(), in);
+    if (in[2] != row || in[3] != row || row.columns == 0 || (in[1].size() > 0 && in[1] != in[0]))
+      wrong_shapes(name(), in);
     return in[0];
   }
 
   void forward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<T> y) override {
     normal_ = tape.matrix(y.rows, y.columns);
     inverse_ = tape.template array<T>(y.rows);
-    const auto count = static_cast<T>(y.columns);
-    const T *const gain = in[1].data, *const bias = in[2].data;
-    for (std::size_t r = 0; r < y.rows; ++r) {
-      const T* const x = in[0].row(r).data();
-      T *const u = normal_.row(r).data(), *const out = y.row(r).data();
-      const T mean = kernels<T>().sum(x, y.columns) / count;
-      for (std::size_t j = 0; j < y.columns; ++j) u[j] = x[j] - mean;
-      const T inverse = 1 / std::sqrt(kernels<T>().dot(u, u, y.columns) / count + epsilon_);
-      inverse_[r] = inverse;
-      for (std::size_t j = 0; j < y.columns; ++j) u[j] *= inverse;
-      for (std::size_t j = 0; j < y.columns; ++j) out[j] = gain[j] * u[j] + bias[j];
-    }
+    kernels<T>().normalize(in[0].data, in[1].data, in[2].data, in[3].data, epsilon_, y.rows, y.columns, normal_.data,
+                           inverse_.data(), y.data);
+    if (rectifies_) relu_drop<T>(dropout_, y.all());
   }
 
   void backward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<const T> y, Matrix<const T> dy,
                 std::span<const Matrix<T>> d_in) const override {
-    const std::size_t columns = y.columns;
-    const auto count = static_cast<T>(columns);
-    T* const du = tape.template array<T>(columns).data();
-    for (std::size_t r = 0; r < y.rows; ++r) {
-      const T *const u = normal_.row(r).data(), *const d = dy.row(r).data();
-      if (T* const d_gain = d_in[1].data; d_gain != nullptr)
-        for (std::size_t j = 0; j < columns; ++j) d_gain[j] += d[j] * u[j];
-      if (T* const d_bias = d_in[2].data; d_bias != nullptr)
-        for (std::size_t j = 0; j < columns; ++j) d_bias[j] += d[j];
-      if (d_in[0].data == nullptr) continue;
-      T* const dx = d_in[0].row(r).data();
-      for (std::size_t j = 0; j < columns; ++j) du[j] = d[j] * in[1].data[j];
-      const T mean = kernels<T>().sum(du, columns) / count, along = kernels<T>().dot(du, u, columns) / count;
-      for (std::size_t j = 0; j < columns; ++j) dx[j] += inverse_[r] * (du[j] - mean - u[j] * along);
+    Matrix<const T> d = dy;
+    if (rectifies_) {
+      const Matrix<T> before = tape.matrix(y.rows, y.columns);
+      relu_drop_backward<T>(static_cast<T>(drop_scale(dropout_)), y.all(), dy.all(), before.all());
+      d = before;
     }
+    T* const scratch = tape.template array<T>(y.columns).data();
+    kernels<T>().normalize_backward(normal_.data, inverse_.data(), in[2].data, d.data, y.rows, y.columns, scratch,
+                                    d_in[0].data, tape.is_fresh(0), d_in[1].data, tape.is_fresh(1), d_in[2].data,
+                                    d_in[3].data);
   }
+  [[nodiscard]] bool overwrites(std::size_t input) const override { return input < 2; }
 
  private:
   T epsilon_;
+  Dropout dropout_;
+  bool rectifies_ = false;
   Matrix<T> normal_;      // u
   std::span<T> inverse_;  // s
 };
@@ -66,11 +60,27 @@ class LayerNorm final : public Op<T> {
 
 template <class T>
 Var layer_norm(Tape<T>& tape, Var x, Var gain, Var bias, T epsilon) {
-  const Var inputs[] = {x, gain, bias};
+  return add_norm(tape, x, {}, gain, bias, epsilon);
+}
+
+template <class T>
+Var add_norm(Tape<T>& tape, Var x, Var z, Var gain, Var bias, T epsilon) {
+  const Var inputs[] = {x, z, gain, bias};
   return tape.apply(tape.template make<LayerNorm<T>>(epsilon), inputs);
 }
 
-template Var layer_norm(Tape<float>&, Var, Var, Var, float);
-template Var layer_norm(Tape<double>&, Var, Var, Var, double);
+template <class T>
+Var norm_relu_drop(Tape<T>& tape, Var x, Var gain, Var bias, T epsilon, const Dropout& dropout) {
+  const Var inputs[] = {x, {}, gain, bias};
+  return tape.apply(tape.template make<LayerNorm<T>>(epsilon, dropout), inputs);
+}
+
+#define EMPLACE_INSTANTIATE(T)                            \
+  template Var layer_norm(Tape<T>&, Var, Var, Var, T);    \
+  template Var add_norm(Tape<T>&, Var, Var, Var, Var, T); \
+  template Var norm_relu_drop(Tape<T>&, Var, Var, Var, T, const Dropout&);
+EMPLACE_INSTANTIATE(float)
+EMPLACE_INSTANTIATE(double)
+#undef EMPLACE_INSTANTIATE
 
 }  // namespace emplace::nn

@@ -1,5 +1,6 @@
-// linear, matmul, matmul_transposed, product_of_constant.
+// linear, matmul, matmul_transposed, product_of_constant, residual_linear.
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 #include "elementwise.hpp"
@@ -41,10 +42,12 @@ class Linear final : public Op<T> {
       activate_backward<T>(activation_, y.all(), dy.all(), before.all());
       dz = before;
     }
+    if (d_in[0].data != nullptr)
+      multiply<T>(dz, Strided<const T>(weight).transposed(), d_in[0], tape.is_fresh(0) ? Into::overwrite : Into::add);
     if (d_in[1].data != nullptr) multiply<T>(Strided<const T>(x).transposed(), dz, d_in[1], Into::add);
     if (d_in[2].data != nullptr) add_rows<T>(dz, d_in[2].all());
-    if (d_in[0].data != nullptr) multiply<T>(dz, Strided<const T>(weight).transposed(), d_in[0], Into::add);
   }
+  [[nodiscard]] bool overwrites(std::size_t input) const override { return input == 0; }
 
  private:
   Activation activation_;
@@ -87,6 +90,38 @@ class ProductOfConstant final : public Op<T> {
   }
 };
 
+//   y = x + x W + b;  dx += dy + dy W^T;  dW += x^T dy;  db += column sums of dy
+template <class T>
+class ResidualLinear final : public Op<T> {
+ public:
+  std::string_view name() const override { return "residual_linear"; }
+  Shape shape(std::span<const Shape> in) const override {
+    const std::size_t width = in[0].columns;
+    if (in[1] != Shape{width, width} || in[2] != Shape{1, width}) wrong_shapes(name(), in);
+    return in[0];
+  }
+  void forward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<T> y) override {
+    const auto [x, weight, bias] = std::tie(in[0], in[1], in[2]);
+    for (std::size_t r = 0; r < y.rows; ++r)
+      std::ranges::transform(x.row(r), bias.all(), y.row(r).begin(), std::plus<>());
+    multiply<T>(x, weight, y, Into::add);
+  }
+  void backward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<const T>, Matrix<const T> dy,
+                std::span<const Matrix<T>> d_in) const override {
+    const auto [x, weight] = std::tie(in[0], in[1]);
+    if (d_in[0].data != nullptr) {
+      if (tape.is_fresh(0))
+        std::ranges::copy(dy.all(), d_in[0].data);
+      else
+        add_all<T>(dy.all(), d_in[0].all());
+      multiply<T>(dy, Strided<const T>(weight).transposed(), d_in[0], Into::add);
+    }
+    if (d_in[1].data != nullptr) multiply<T>(Strided<const T>(x).transposed(), dy, d_in[1], Into::add);
+    if (d_in[2].data != nullptr) add_rows<T>(dy, d_in[2].all());
+  }
+  [[nodiscard]] bool overwrites(std::size_t input) const override { return input == 0; }
+};
+
 }  // namespace
 
 template <class T>
@@ -112,6 +147,12 @@ Var product_of_constant(Tape<T>& tape, Var product, Var x, Var weight) {
   return tape.apply(tape.template make<ProductOfConstant<T>>(), inputs);
 }
 
+template <class T>
+Var residual_linear(Tape<T>& tape, Var x, Var weight, Var bias) {
+  const Var inputs[] = {x, weight, bias};
+  return tape.apply(tape.template make<ResidualLinear<T>>(), inputs);
+}
+
 template Var linear(Tape<float>&, Var, Var, Var, Activation);
 template Var linear(Tape<double>&, Var, Var, Var, Activation);
 template Var matmul(Tape<float>&, Var, Var);
@@ -120,5 +161,7 @@ template Var matmul_transposed(Tape<float>&, Var, Var);
 template Var matmul_transposed(Tape<double>&, Var, Var);
 template Var product_of_constant(Tape<float>&, Var, Var, Var);
 template Var product_of_constant(Tape<double>&, Var, Var, Var);
+template Var residual_linear(Tape<float>&, Var, Var, Var);
+template Var residual_linear(Tape<double>&, Var, Var, Var);
 
 }  // namespace emplace::nn

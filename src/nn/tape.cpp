@@ -118,6 +118,15 @@ Matrix<T> Tape<T>::d_input(Var var) {
 }
 
 template <class T>
+bool Tape<T>::take_fresh(Var var) {
+  if (!wants_gradient(var)) return false;
+  Node& node = nodes_[var.id];
+  if (node.gradient != nullptr || !node.owner.is_none() || node.value.size() == 0) return false;
+  node.gradient = matrix(node.value.rows, node.value.columns).data;
+  return true;
+}
+
+template <class T>
 Matrix<T> Tape<T>::gradient(Var var) {
   EMPLACE_CHECK(wants_gradient(var), "the gradient of a value that depends on nothing that wants one");
   const Node& part = at(var);
@@ -139,8 +148,10 @@ void Tape<T>::backward() {
     if (result.op == nullptr || result.gradient == nullptr) continue;
     inputs_.clear();
     d_inputs_.clear();
+    fresh_.clear();
     for (const Var var : result.inputs) {
       inputs_.push_back(input(var));
+      fresh_.push_back(result.op->overwrites(fresh_.size()) && take_fresh(var) ? 1 : 0);
       d_inputs_.push_back(d_input(var));
     }
     const Arena::Mark mark = arena_.mark();

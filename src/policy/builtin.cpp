@@ -5,7 +5,7 @@ namespace emplace {
 
 std::span<const PolicyEntry> policies() {
   static const PolicyEntry entries[] = {
-      post_policy(), colocrl_policy(), hierarchical_policy(), placeto_policy(), gdp_policy(),
+      post_policy(), colocrl_policy(), hierarchical_policy(), placeto_policy(), gdp_policy(), hsdag_policy(),
   };
   return entries;
 }

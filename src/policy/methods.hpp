@@ -10,5 +10,6 @@ PolicyEntry colocrl_policy();
 PolicyEntry hierarchical_policy();
 PolicyEntry placeto_policy();
 PolicyEntry gdp_policy();
+PolicyEntry hsdag_policy();
 
 }  // namespace emplace

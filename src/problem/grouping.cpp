@@ -39,40 +39,49 @@ void merge_groups(const Problem& problem, UnitMerger& units) {
   }
 }
 
+// The units as they are before any contraction, and those next to each: the only one, or `several`, or none.
+struct OnlyNeighbours {
+  static constexpr std::uint32_t several = none - 1;
+  std::vector<std::uint32_t> unit, op_of_unit, consumer, producer;
+
+  OnlyNeighbours(const Problem& problem, const UnitMerger& units)
+      : unit(units.numbering(problem.topological)),
+        op_of_unit(problem.op_count(), none),
+        consumer(problem.op_count(), none),
+        producer(problem.op_count(), none) {
+    for_each_consumer_unit(problem, unit, [&](std::uint32_t from, std::uint32_t to, Bytes) {
+      auto note = [](std::uint32_t& present, std::uint32_t other) {
+        if (present == none) present = other;
+        if (present != other) present = several;
+      };
+      note(consumer[from], to);
+      note(producer[to], from);
+    });
+    for (const std::uint32_t op : problem.topological)
+      if (op_of_unit[unit[op]] == none) op_of_unit[unit[op]] = op;
+  }
+};
+
 // The chain rule judges every edge in the graph before any contraction, so its outcome does not depend on an order.
 // (Without circles a contraction changes no other edge's verdict: repeating the rule would find nothing new.)
 void merge_chains(const Problem& problem, UnitMerger& units) {
-  const std::vector<std::uint32_t> unit = units.numbering(problem.topological);
-  constexpr std::uint32_t several = none - 1;
-  std::vector<std::uint32_t> only_consumer(problem.op_count(), none);
-  std::vector<std::uint32_t> only_producer(problem.op_count(), none);
-  for_each_consumer_unit(problem, unit, [&](std::uint32_t from, std::uint32_t to, Bytes) {
-    auto note = [](std::uint32_t& present, std::uint32_t other) {
-      if (present == none) present = other;
-      if (present != other) present = several;
-    };
-    note(only_consumer[from], to);
-    note(only_producer[to], from);
-  });
+  const OnlyNeighbours only(problem, units);
   const auto next_of = [&](std::uint32_t u) {
-    const std::uint32_t next = only_consumer[u];
-    return next < several && only_producer[next] == u ? next : none;
+    const std::uint32_t next = only.consumer[u];
+    return next < only.several && only.producer[next] == u ? next : none;
   };
   const auto starts_chain = [&](std::uint32_t u) {
-    const std::uint32_t before = only_producer[u];
-    return !(before < several && only_consumer[before] == u);
+    const std::uint32_t before = only.producer[u];
+    return !(before < only.several && only.consumer[before] == u);
   };
 
-  std::vector<std::uint32_t> op_of_unit(problem.op_count(), none);
-  for (const std::uint32_t op : problem.topological)
-    if (op_of_unit[unit[op]] == none) op_of_unit[unit[op]] = op;
   std::vector<char> done(problem.op_count(), 0);
   const auto walk = [&](std::uint32_t head) {
-    std::uint32_t root = units.find(op_of_unit[head]);
+    std::uint32_t root = units.find(only.op_of_unit[head]);
     done[head] = 1;
     for (std::uint32_t u = next_of(head); u != none && !done[u]; u = next_of(u)) {
       done[u] = 1;
-      const std::uint32_t other = units.find(op_of_unit[u]);
+      const std::uint32_t other = units.find(only.op_of_unit[u]);
       root = units.compatible(root, other) ? units.merge(root, other) : other;
     }
   };
@@ -81,6 +90,18 @@ void merge_chains(const Problem& problem, UnitMerger& units) {
     if (starts_chain(u)) walk(u);
   for (std::uint32_t u = 0; u < count; ++u)  // rings have no start: begin with the first op
     if (!done[u]) walk(u);
+}
+
+// In the order of units, so that a set grows from its first producer on.
+void merge_into_single_parents(const Problem& problem, UnitMerger& units) {
+  const OnlyNeighbours only(problem, units);
+  const auto count = static_cast<std::uint32_t>(units.count());
+  for (std::uint32_t u = 0; u < count; ++u) {
+    if (only.producer[u] >= only.several) continue;
+    const std::uint32_t parent = units.find(only.op_of_unit[only.producer[u]]);
+    const std::uint32_t child = units.find(only.op_of_unit[u]);
+    if (parent != child && units.compatible(parent, child)) units.merge(parent, child);
+  }
 }
 
 // Units in topological order draw a group, named by one of its ops.
@@ -122,7 +143,8 @@ std::vector<std::vector<UnitMerger::Exchange>> exchanges(const Problem& problem,
 }  // namespace
 
 const std::vector<std::string>& grouping_names() {
-  static const std::vector<std::string> names = {"op", "colocation", "chain", "random", "colocrl", "colocrl-group"};
+  static const std::vector<std::string> names = {"op",      "colocation",    "chain",        "random",
+                                                 "colocrl", "colocrl-group", "single-parent"};
   return names;
 }
 
@@ -211,6 +233,7 @@ Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at
   UnitMerger units(problem);
   if (kind != GroupingKind::op) merge_groups(problem, units);
   if (kind == GroupingKind::chain) merge_chains(problem, units);
+  if (kind == GroupingKind::single_parent) merge_into_single_parents(problem, units);
   UnitMerger::Join join;
   std::optional<AcyclicMerger> acyclic;
   if (colocrl) {

@@ -1,10 +1,14 @@
 #include "emplace/base/random.hpp"
 
+#include "../../src/base/random_fill.hpp"
+#include "emplace/base/cpu_levels.hpp"
+
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 #include <set>
+#include <vector>
 
 namespace emplace {
 namespace {
@@ -36,6 +40,45 @@ TEST(Random, IsPhilox4x32WithTenRounds) {
   EXPECT_EQ(stream.bits32(), 0xbc57ac4cU);
   EXPECT_EQ(stream.bits32(), 0x9b00dbd8U);
 }
+
+// Whole blocks of 8 halves; 128 of them are made side by side.
+TEST(Random, FillsWithTheBitsOfItsWordsFromWholeBlocks) {
+  for (const std::size_t count : {0, 1, 8, 9, 127, 128, 129, 1000}) {
+    Stream filled({.seed = 5}), single({.seed = 5});
+    filled.bits32();  // the rest of this block is passed over
+    for (int i = 0; i < 4; ++i) single.bits32();
+    std::vector<std::uint16_t> halves(count);
+    filled.fill(halves);
+    const std::size_t words = (count + 7) / 8 * 4;
+    for (std::size_t word = 0; word < words; ++word) {
+      const std::uint32_t wanted = single.bits32();
+      if (2 * word < count) {
+        ASSERT_EQ(halves[2 * word], wanted & 0xFFFF) << word;
+      }
+      if (2 * word + 1 < count) {
+        ASSERT_EQ(halves[2 * word + 1], wanted >> 16) << word;
+      }
+    }
+    EXPECT_EQ(filled.bits32(), single.bits32()) << count;
+  }
+}
+
+#if defined(__x86_64__)
+TEST(Random, FillsWithTheSameBitsOnEveryInstructionSet) {
+  const std::uint32_t key[] = {7, 9}, counter[] = {0xFFFFFFF0U - 40, 1, 2, 3};
+  const auto filled = [&](FillBlocks* fill) {
+    std::vector<std::uint16_t> halves(8 * 37 + 3);
+    fill(key, counter, halves.data(), halves.size());
+    return halves;
+  };
+  if (cpu_runs_x86_64_v3()) {
+    EXPECT_EQ(filled(fill_blocks_avx2), filled(fill_blocks_plain));
+  }
+  if (cpu_runs_x86_64_v4()) {
+    EXPECT_EQ(filled(fill_blocks_avx512), filled(fill_blocks_plain));
+  }
+}
+#endif
 
 TEST(Random, UniformStaysBelowOneAndHasMeanOneHalf) {
   Stream stream({.seed = 1});

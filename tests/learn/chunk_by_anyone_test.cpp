@@ -28,7 +28,9 @@ constexpr System systems[] = {
     // Noise of its own for each sample; a grouping serves two chunks.
     {"hierarchical", "hidden = 8\ngrouper_hidden = 4\ngroups = 3"},
     {"placeto", "message_rounds = 2\nposition_waves = 2"},
-    {"gdp", "hidden = 8\ntype_width = 2\nheads = 2\nfeedforward = 8\nsegment = 2\nrounds = 2"}};
+    {"gdp", "hidden = 8\ntype_width = 2\nheads = 2\nfeedforward = 8\nsegment = 2\nrounds = 2"},
+    // Masks of its own for each round, and features that grow.
+    {"hsdag", "hidden = 8\nupdate_timestep = 3"}};
 
 void PrintTo(const System& system, std::ostream* out) { *out << system.policy; }
 

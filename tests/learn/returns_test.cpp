@@ -41,6 +41,16 @@ TEST(Returns, OfOneRoundAreItsRewardInEveryForm) {
   EXPECT_TRUE(returns_of({}, ReturnForm::step, 1).empty());
 }
 
+// HSDAG sheet, section 7.8: gamma = 0.5, r = (4, 2).
+TEST(Returns, AreEachRoundsOwnRewardOrTheirSumTowardsTheLast) {
+  EXPECT_THAT(returns_of(std::vector{4.0, 2.0}, ReturnForm::own, 0.5), ElementsAre(2, 0.5)) << "0.5 x 4, 0.25 x 2";
+  EXPECT_THAT(returns_of(std::vector{4.0, 2.0}, ReturnForm::late, 0.5), ElementsAre(4, 4)) << "2 + 0.5 x 4";
+  EXPECT_THAT(returns_of(std::vector{3.0}, ReturnForm::own, 0.9), ElementsAre(testing::DoubleEq(2.7)));
+  EXPECT_THAT(returns_of(std::vector{3.0}, ReturnForm::late, 0.9), ElementsAre(3));
+  // Section 6.4: over 20 rounds the weights add up to 12.83, the last being 1.
+  EXPECT_NEAR(returns_of(std::vector(20, 1.0), ReturnForm::late, 0.95).front(), 12.83, 0.005);
+}
+
 TEST(Returns, OfStepsTelescope) {
   EXPECT_TRUE(rc::check("G of the first step is rho_0 - rho_N, and the sum of all r", [] {
     auto whole = *rc::gen::container<std::vector<int>>(rc::gen::inRange(-1000, 1000));

@@ -92,6 +92,15 @@ TEST(Rewards, TakeATimeOfFailureOrAFactorAndNotBoth) {
   for (const char* learner : {"reinforce", "ppo"}) EXPECT_THROW(refused(learner), InputError) << learner;
 }
 
+TEST(Rewards, AreZeroForInfeasiblePlacementsOnRequest) {
+  const Problem problem = chain_5(2);
+  const OneProblem one(problem);
+  const Rewards rewards({.reward = "inverse", .infeasible = "zero"}, one.list);
+  EXPECT_DOUBLE_EQ(*rewards.of(rollout_of(0.5, Infeasible::memory), 1), 0);
+  EXPECT_DOUBLE_EQ(*rewards.of(rollout_of(0.5), 1), 2);
+  EXPECT_DOUBLE_EQ(rewards.failing(0), 0);
+}
+
 TEST(Rewards, TakePlacetosPenaltyForMissingMemory) {
   // Placeto sheet, item 7.9: 1 s and 9.5e9 bytes of 8e9: 1 + 2 x 1.5 = 4; 20e9 bytes: 1 + 2 x 12 = 25, capped at 10.
   const Problem problem = chain_5(2);

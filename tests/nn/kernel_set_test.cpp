@@ -10,6 +10,7 @@
 #include "emplace/nn/categorical.hpp"
 #include "emplace/nn/decoding.hpp"
 #include "emplace/nn/optimizer.hpp"
+#include "emplace/nn/sparse.hpp"
 #include "nn/gradient_check.hpp"
 #include "nn/recurrent_reference.hpp"
 
@@ -165,7 +166,19 @@ std::vector<T> results_of_rows(KernelSet set, std::size_t columns) {
   const Var largest = segment_max(tape, x, lists);
   const Var normal = layer_norm<T>(tape, x, tape.parameter({2 * n, 1, columns}),
                                    tape.parameter({2 * n + columns, 1, columns}), static_cast<T>(1e-5));
-  for (const Var result : {largest, normal})
+  Lists band{.begin = {0}, .items = {}};  // each row and the one after it
+  std::vector<double> entries;
+  for (std::uint32_t r = 0; r < rows; ++r) {
+    for (const std::size_t other : {(r + rows - 1) % rows, std::size_t{r}, (r + 1) % rows}) {
+      band.items.push_back(static_cast<std::uint32_t>(other));
+      entries.push_back(0.01 * static_cast<double>(r + other) - (r == other ? 1 : 0));
+    }
+    band.begin.push_back(static_cast<std::uint32_t>(band.items.size()));
+  }
+  const Var combined = symmetric_product(tape, band, entries, normal);
+  const Var joined = add_norm<T>(tape, combined, x, tape.parameter({2 * n, 1, columns}),
+                                 tape.parameter({2 * n + columns, 1, columns}), static_cast<T>(1e-5));
+  for (const Var result : {largest, normal, joined})
     std::ranges::copy(random_values<T>(tape.value(result).size(), 8), tape.gradient(result).data);
 
   std::vector<std::uint8_t> allowed(n), action(rows);
@@ -187,6 +200,7 @@ std::vector<T> results_of_rows(KernelSet set, std::size_t columns) {
   keep(draws.log_normalizer);
   keep(tape.value(largest).all());
   keep(tape.value(normal).all());
+  keep(tape.value(joined).all());
   use_kernel_set(kernel_sets().back());
   return found;
 }

@@ -37,6 +37,14 @@ std::vector<Problem> same_devices() {
 }
 std::vector<Problem> different() { return {three_devices(), chain_5(2)}; }
 
+// A path that parses into several clusters, and a pair of ops beside a third; no two ops that no device runs.
+std::vector<Problem> sparse_graphs() {
+  return {tiny(plain_devices(3),
+               {{"a", {1, 2, 3}}, {"b", {1, no, 2}}, {"c", {1, 2, 1}}, {"d", {1, 1, 1}}, {"e", {2, 1, 1}}},
+               {{0, 1}, {1, 2}, {2, 3}, {3, 4}}, 1),
+          tiny(plain_devices(3), {{"x", {1, 2, 3}}, {"y", {1, 1, 2}}, {"z", {1, 1, no}}}, {{0, 1}}, 1)};
+}
+
 // What a policy is tried on. Networks are small, so that every parameter can be moved; what makes log-probabilities
 // differ from sample to sample is off.
 struct Trial {
@@ -79,6 +87,17 @@ constexpr Trial trials[] = {
      "hidden = 4\ntype_width = 2\nheads = 2\nfeedforward = 3\ngraph_layers = 1\nplacer_layers = 1\nrounds = 2\n"
      "superposition = \"graph\"\ndevice_head = \"features\"\ncost_features = true\ncentered = true",
      0.3F, 1.0F / 1024, 10000},
+    // One round: the features of a second one move with the parameters, but no gradient flows through them.
+    {"hsdag", "hsdag", sparse_graphs, "hidden = 4\nupdate_timestep = 1\ndropout = 0\nposition_width = 2", 0.1F,
+     1.0F / 4096, 8000},
+    {"hsdag_in_two_passes", "hsdag", sparse_graphs,
+     "hidden = 4\nupdate_timestep = 1\ndropout = 0\nposition_width = 2\nparsing_passes = 2\nscore_layers = 1", 0.1F,
+     1.0F / 4096, 4000},
+    {"hsdag_node_by_node", "hsdag", sparse_graphs,
+     "hidden = 4\nupdate_timestep = 1\ndropout = 0\nposition_width = 2\ngrouping = \"none\"", 0.1F, 1.0F / 4096, 20000},
+    {"hsdag_in_learned_groups", "hsdag", sparse_graphs,
+     "hidden = 4\nupdate_timestep = 1\ndropout = 0\nfeatures = \"code\"\ngrouping = \"learned\"\ngroups = 2", 0.1F,
+     1.0F / 4096, 20000},
 };
 
 TEST(Policies, HaveATrialEach) {

@@ -78,6 +78,27 @@ TEST(Grouping, OfChainsCutsWhereNoDeviceCouldRunBothSides) {
   EXPECT_THAT(g.allowed, ElementsAre(1, 0, 0, 1));
 }
 
+TEST(Grouping, OfSingleParentsJoinsEveryUnitThatHasOneProducer) {
+  // HSDAG sheet, section 7.2: p feeds x and y, both feed z. chain: 4 units, single-parent: {p, x, y}, {z}.
+  const std::vector<TinyOp> ops = {{"p", {1}}, {"x", {1}}, {"y", {1}}, {"z", {1}}};
+  const Problem p = tiny(plain_devices(1), ops, {{0, 1}, {0, 2}, {1, 3}, {2, 3}});
+  EXPECT_EQ(make_grouping(p, GroupingKind::chain).count(), 4U);
+  EXPECT_THAT(make_grouping(p, GroupingKind::single_parent).unit_of_op, ElementsAre(0, 0, 0, 1));
+}
+
+TEST(Grouping, OfSingleParentsCutsWhereNoDeviceCouldRunBothSides) {
+  // a feeds b and c; b runs on device 0 only, c on device 1 only, d behind c: {a, b}, {c, d}.
+  const Problem p =
+      tiny(plain_devices(2), {{"a", {1, 1}}, {"b", {1, no}}, {"c", {no, 1}}, {"d", {1, 1}}}, {{0, 1}, {0, 2}, {2, 3}});
+  EXPECT_THAT(make_grouping(p, GroupingKind::single_parent).unit_of_op, ElementsAre(0, 0, 1, 1));
+}
+
+TEST(Grouping, OfSingleParentsStaysDefinedWhereGroupsCloseACircle) {
+  // {a, c} <-> {b}: each is the other's only producer.
+  const Problem ring = tiny(plain_devices(1), {{"a", {1}, "g"}, {"b", {1}}, {"c", {1}, "g"}}, {{0, 1}, {1, 2}});
+  EXPECT_THAT(make_grouping(ring, GroupingKind::single_parent).unit_of_op, ElementsAre(0, 0, 0));
+}
+
 TEST(Grouping, AtMostMergesTheUnitOfLeastWorkIntoTheNeighbourOfMostBytes) {
   // Work a 5, b 1, c 5, d 4; bytes a>b 10, b>c 30, c>d 20. First b joins c (30 > 10), giving 6; then d (4) joins {b,
   // c}.
@@ -222,7 +243,8 @@ TEST(Grouping, LawsHoldOnRandomProblems) {
     const double share = *rc::gen::element(1.0, 0.5, 0.1);
     const Grouping colocrl = make_grouping(p, GroupingKind::colocrl, 0, "", 0, share);
     const Grouping repeated = make_grouping(p, GroupingKind::colocrl_group, 0, "", 0, share);
-    for (const Grouping* g : {&colocated, &chains, &colocrl, &repeated}) {
+    const Grouping parents = make_grouping(p, GroupingKind::single_parent);
+    for (const Grouping* g : {&colocated, &chains, &colocrl, &repeated, &parents}) {
       std::vector<std::uint32_t> all(g->members.items);
       std::sort(all.begin(), all.end());
       for (std::uint32_t op = 0; op < ops; ++op) RC_ASSERT(all[op] == op);
@@ -242,7 +264,26 @@ TEST(Grouping, LawsHoldOnRandomProblems) {
     }
     RC_ASSERT(chains.count() <= colocated.count());
     if (!units_form_a_circle(p, colocated))
-      for (const Grouping* g : {&chains, &colocrl, &repeated}) RC_ASSERT(!units_form_a_circle(p, *g));
+      for (const Grouping* g : {&chains, &colocrl, &repeated, &parents}) RC_ASSERT(!units_form_a_circle(p, *g));
+  }));
+}
+
+// HSDAG sheet, section 7.2: chain leaves |V| - #{(i, j): out(i) = 1, in(j) = 1}, single-parent #{v: in(v) != 1}.
+TEST(Grouping, OfChainsAndOfSingleParentsHaveAsManyUnitsAsTheirFormulasSay) {
+  EXPECT_TRUE(rc::check("on one device and without groups", [] {
+    const auto ops = *rc::gen::inRange<std::size_t>(1, 60);
+    const Problem p = random_problem(ops, 1, *rc::gen::arbitrary<std::uint64_t>(), 0);
+    std::set<std::pair<std::uint32_t, std::uint32_t>> edges;
+    for (std::uint32_t tensor = 0; tensor < p.tensor_count(); ++tensor)
+      for (const std::uint32_t consumer : p.consumers[tensor])
+        edges.emplace(static_cast<std::uint32_t>(p.producer[tensor].index()), consumer);
+    std::vector<std::size_t> in(ops, 0), out(ops, 0);
+    for (const auto& [a, b] : edges) ++out[a], ++in[b];
+    const auto links =
+        std::ranges::count_if(edges, [&](const auto& e) { return out[e.first] == 1 && in[e.second] == 1; });
+    RC_ASSERT(make_grouping(p, GroupingKind::chain).count() == ops - static_cast<std::size_t>(links));
+    const auto roots = std::ranges::count_if(in, [](std::size_t degree) { return degree != 1; });
+    RC_ASSERT(make_grouping(p, GroupingKind::single_parent).count() == static_cast<std::size_t>(roots));
   }));
 }
 

@@ -170,6 +170,53 @@ TEST(RecipeFiles, PlacetoHasTheValuesOfItsSheet) {
                             {"reinforce.skip_failing_after", "1000000000", "2.4: no episode is dropped"}});
 }
 
+TEST(RecipeFiles, HsdagHasTheValuesOfItsSheet) {
+  expect_values("hsdag", {{"policy", "hsdag", "2"},
+                          {"learner", "reinforce", "2.5"},
+                          {"grouping", "chain", "coarsening"},
+                          {"groups", "none", "2.1: no bound"},
+                          {"hsdag.grouping", "parsed", "2.4: the others are variants"},
+                          {"hsdag.groups", "0", "2.4: as many as it finds"},
+                          {"hsdag.update_timestep", "20", "update_timestep"},
+                          {"hsdag.parsing_passes", "1", "parsing_passes"},
+                          {"hsdag.hidden", "128", "H"},
+                          {"hsdag.score_layers", "2", "gnn1, gnn2 layers"},
+                          {"hsdag.pool_layers", "1", "gnn1, gnn2 layers"},
+                          {"hsdag.dropout", "0.2", "dropout"},
+                          {"hsdag.features", "paper", "features"},
+                          {"hsdag.shape_feature", "true", "2.2"},
+                          {"hsdag.structure_features", "true", "2.2"},
+                          {"hsdag.position_feature", "true", "2.2"},
+                          {"hsdag.position_width", "16", "d_pos"},
+                          {"hsdag.in_degrees", "[]", "2.2: the values that occur"},
+                          {"hsdag.out_degrees", "[]", "2.2: the values that occur"},
+                          {"reinforce.samples_per_update", "1", "2.5: one episode an update"},
+                          {"reinforce.updates", "100", "max_episodes"},
+                          {"reinforce.optimizer", "adam", "learning rate (Adam)"},
+                          {"reinforce.learning_rate", "1e-4", "learning rate (Adam)"},
+                          {"reinforce.learning_rate_end", "none", "learning rate: fixed"},
+                          {"reinforce.learning_rate_decay", "1", "learning rate: fixed"},
+                          {"reinforce.clip_norm", "0", "2.5: no clipping"},
+                          {"reinforce.reward", "inverse", "2.5: r = 1/tau"},
+                          {"reinforce.time_unit", "1", "2.5: tau in seconds"},
+                          {"reinforce.infeasible", "zero", "infeasible reward"},
+                          {"reinforce.skip_failing_after", "1000000000", "2.5: none is dropped"},
+                          {"reinforce.returns", "own", "return_form: paper"},
+                          {"reinforce.discount", "0.95", "gamma"},
+                          {"reinforce.baseline", "'none'", "baseline"},
+                          {"reinforce.normalize", "false", "2.5: gamma^t r_t as it is"},
+                          {"reinforce.entropy_weight", "0", "2.5: no entropy"}});
+}
+
+TEST(RecipeFiles, HsdagsRnnIsColocrlsNetworkRewardedForFastPlacements) {
+  expect_values("hsdag-rnn", {{"policy", "colocrl", "5"},
+                              {"learner", "reinforce", "6.9"},
+                              {"grouping", "chain", "coarsening"},
+                              {"reinforce.reward", "sqrt", "6.9: sqrt(latency), the sign corrected"},
+                              {"reinforce.baseline", "'none'", "6.9: log p x sqrt(latency)"},
+                              {"reinforce.learning_rate", "1e-4", "learning rate (Adam)"}});
+}
+
 TEST(RecipeFiles, PostHasTheValuesOfItsSheet) {
   expect_values("post", {{"policy", "post", "2"},
                          {"learner", "post", "2.2"},
@@ -279,8 +326,9 @@ TEST(RecipeFiles, ResolveToThemselves) {
     const std::string once = resolved(names.back()).to_toml();
     EXPECT_EQ(make_recipe(ConfigTable::parse_toml(once, names.back())).resolved().to_toml(), once) << names.back();
   }
-  EXPECT_THAT(names, testing::IsSupersetOf({"colocrl", "colocrl-tuned", "hierarchical", "hierarchical-tuned", "placeto",
-                                            "placeto-tuned", "post", "post-tuned", "quickstart", "gdp", "go"}));
+  EXPECT_THAT(names, testing::IsSupersetOf({"colocrl", "colocrl-tuned", "hierarchical", "hierarchical-tuned", "hsdag",
+                                            "hsdag-rnn", "placeto", "placeto-tuned", "post", "post-tuned", "quickstart",
+                                            "gdp", "go"}));
 }
 
 }  // namespace

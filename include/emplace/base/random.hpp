@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace emplace {
 
@@ -22,6 +23,8 @@ enum class Purpose : std::uint32_t {
   sample_grouping = 10,
   grouper_noise = 11,
   placer_noise = 12,
+  dropout = 13,
+  sample_graph = 14,
 };
 
 struct StreamKey {
@@ -43,6 +46,9 @@ class Stream {
   double normal();
   // Uniform in {0, ..., count-1}, count > 0, without bias.
   std::uint32_t below(std::uint32_t count);
+  // The bits of the next bits32(), the lower half of each first, many at once. It begins and ends with whole blocks of
+  // 128 bits: what is left of one is passed over.
+  void fill(std::span<std::uint16_t> halves);
 
  private:
   void refill();

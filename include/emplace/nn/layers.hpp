@@ -71,5 +71,11 @@ Var segment_max(Tape<T>& tape, Var x, const Lists& lists);
 // (Ba et al. 2016); gain and bias are 1 x columns.
 template <class T>
 Var layer_norm(Tape<T>& tape, Var x, Var gain, Var bias, T epsilon);
+// The same of x + z, of the same shape.
+template <class T>
+Var add_norm(Tape<T>& tape, Var x, Var z, Var gain, Var bias, T epsilon);
+// y = x + x W + b: x n x a, W a x a, bias 1 x a.
+template <class T>
+Var residual_linear(Tape<T>& tape, Var x, Var weight, Var bias);
 
 }  // namespace emplace::nn

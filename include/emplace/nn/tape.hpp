@@ -64,6 +64,8 @@ class Op {
   // where there is nothing to know. Memory of the tape taken here is given back afterwards.
   virtual void backward(Tape<T>& tape, std::span<const Matrix<const T>> inputs, Matrix<const T> result,
                         Matrix<const T> d_result, std::span<const Matrix<T>> d_inputs) const = 0;
+  // Whether backward() asks Tape::is_fresh() about this input, and looks at its inputs in their order.
+  [[nodiscard]] virtual bool overwrites(std::size_t) const { return false; }
 
  protected:
   ~Op() = default;
@@ -96,6 +98,9 @@ class Tape {
   // are read here after it. A bug where the value depends on nothing that wants a gradient.
   Matrix<T> gradient(Var var);
   [[nodiscard]] bool wants_gradient(Var var) const { return !var.is_none() && at(var).wants_gradient; }
+  // Within backward() of an op that overwrites it: d_inputs[i] holds nothing yet, and is to be set rather than added
+  // to.
+  [[nodiscard]] bool is_fresh(std::size_t i) const { return fresh_[i] != 0; }
   // From the seeds to everything that they depend on, in reverse order of application. Once a step.
   void backward();
 
@@ -128,6 +133,8 @@ class Tape {
   // As an op sees them.
   Matrix<const T> input(Var var) const;
   Matrix<T> d_input(Var var);
+  // Takes memory for a gradient that there is none of; false where it cannot be left as it is.
+  bool take_fresh(Var var);
 
   Arena arena_;
   std::vector<Node> nodes_;
@@ -135,6 +142,7 @@ class Tape {
   std::span<T> gradient_;
   std::vector<Matrix<const T>> inputs_;  // of the op at hand
   std::vector<Matrix<T>> d_inputs_;
+  std::vector<std::uint8_t> fresh_;
   std::vector<Shape> shapes_;
   bool done_ = false;
 };

@@ -21,14 +21,18 @@ namespace emplace {
 // drawn into one of `at_most` groups. `op` and `random` are the ablations "no grouping" and "random grouping" of the
 // Hierarchical Planner (sheet, section 2.8).
 //
+// single-parent: colocation, and then each unit with exactly one producer unit joined with that, whatever else the
+// producer feeds (the rule of HSDAG's released code, sheet section 2.1).
+//
 // Contracting a chain never closes a circle between units: such a circle would have to leave the producer by another
-// edge than the contracted one. Circles that co-location groups close themselves (group {a, c} around b) stay, or
+// edge than the contracted one; nor does joining a unit with its only producer, as all that enters the whole enters
+// the producer. Circles that co-location groups close themselves (group {a, c} around b) stay, or
 // vanish into one unit where nothing else is attached to them.
 //
 // colocrl: colocation, and then each op whose outputs have exactly one distinct consuming op joined with that (ColocRL
 // sheet, section 2.1; control edges count); colocrl-group repeats the rule on the units until no unit has exactly one
 // distinct consuming unit. A join that would close a circle between units is left out. Rule 3 (by names) has no kind.
-enum class GroupingKind : std::uint8_t { op, colocation, chain, random, colocrl, colocrl_group };
+enum class GroupingKind : std::uint8_t { op, colocation, chain, random, colocrl, colocrl_group, single_parent };
 
 GroupingKind grouping_of(std::string_view name, const std::string& place);
 std::string_view name_of(GroupingKind kind);
@@ -58,8 +62,9 @@ struct Grouping {
 // groups close one. Work is an op's time averaged over the devices that
 // can run it. Near-linear time: a unit is looked at only as the one of least work, and each merge doubles that.
 //
-// No merge, of a chain or otherwise, leaves a unit without a device that can run it: chains are cut there, from the
-// producers' end. InputError if `at_most` exceeds the number of ops, or if devices allow no merging that far.
+// No merge, of a chain or otherwise, leaves a unit without a device that can run it: chains and sets of a single parent
+// are cut there, from the producers' end. InputError if `at_most` exceeds the number of ops, or if devices allow no
+// merging that far.
 //
 // `random` needs at_most and is the only kind that depends on the seed. It leaves out groups that nobody drew. A draw
 // that would leave a group without a device that can run it is made among the groups that would keep one; where there

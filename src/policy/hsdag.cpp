@@ -1,0 +1,409 @@
+// HSDAG: a network that parses the graph of units into clusters and places each of them (Duan et al., NeurIPS 2024;
+// sheet, section 2). A sample is an episode of `update_timestep` placements: after each, the features of every node
+// grow by the embedding of its cluster, through which no gradient flows. A round's actions are the devices of its
+// clusters, and its observation says which they are, as later parameters would parse other ones.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <tuple>
+
+#include "categorical_draw.hpp"
+#include "drawn_sample.hpp"
+#include "emplace/base/error.hpp"
+#include "emplace/base/option_entry.hpp"
+#include "hsdag_features.hpp"
+#include "hsdag_network.hpp"
+#include "hsdag_options.hpp"
+#include "methods.hpp"
+#include "network_policy.hpp"
+
+namespace emplace {
+
+namespace {
+
+// How nodes come into clusters (HsdagOptions::grouping).
+enum class Way : std::uint8_t { parsed, none, learned };
+
+Way way_of(const std::string& grouping) {
+  if (grouping == "parsed") return Way::parsed;
+  return grouping == "none" ? Way::none : Way::learned;
+}
+
+class HsdagPolicy final : public NetworkPolicy {
+ public:
+  HsdagPolicy(const HsdagOptions& options, const PolicySetup& setup)
+      : way_(way_of(options.grouping)),
+        rounds_(static_cast<std::uint32_t>(options.update_timestep)),
+        passes_(options.parsing_passes),
+        dropout_(options.dropout),
+        seed_(setup.seed) {
+    std::vector<HsdagGraph> graphs;
+    for (const PolicyProblem& problem : setup.problems) graphs.push_back(hsdag_graph(problem));
+    const HsdagColumns columns = hsdag_columns(options, setup, graphs);
+    for (std::uint32_t p = 0; p < setup.problems.size(); ++p) {
+      const PolicyProblem& problem = setup.problems[p];
+      Part& part = parts_.emplace_back();
+      part.units = &problem.grouping;
+      part.features = hsdag_features(problem, graphs[p], columns, setup.op_types, setup.seed, p);
+      part.graph = std::move(graphs[p].graph);
+    }
+    HsdagSizes sizes;
+    sizes.features = columns.width();
+    sizes.hidden = static_cast<std::size_t>(options.hidden);
+    sizes.devices = common_device_count(setup.problems, "hsdag");
+    sizes.score_layers = options.score_layers;
+    sizes.pool_layers = options.pool_layers;
+    sizes.scores_edges = way_ == Way::parsed;
+    sizes.groups = static_cast<std::size_t>(options.groups);
+    network_.emplace(sizes);
+    use(network_->layout());
+    network_->layout().initialize<float>(parameters_, setup.seed);
+  }
+
+  [[nodiscard]] std::size_t rounds(std::uint32_t) const override { return rounds_; }
+
+  void check(std::span<const Rollout> rounds) const override {
+    const Part& part = parts_.at(rounds.front().problem);
+    check_count(rounds.size(), rounds_, "rounds");
+    for (const Rollout& round : rounds) {
+      std::size_t clusters = part.graph.nodes;
+      if (way_ == Way::parsed) {
+        clusters = check_levels(part, round.observation);
+      } else {
+        check_count(round.observation.size(), 0, "observations in a round");
+      }
+      std::span<const std::uint8_t> devices = round.actions;
+      if (way_ == Way::learned) {
+        if (devices.size() < part.graph.nodes)
+          throw InputError("checkpoint", "a sample has {} actions in a round, wanted one for each of {} units and more",
+                           devices.size(), part.graph.nodes);
+        const auto groups = devices.first(part.graph.nodes);
+        check_below(groups, network_->sizes().groups, "group");
+        std::vector<char> drawn(network_->sizes().groups, 0);
+        for (const std::uint8_t group : groups) drawn[group] = 1;
+        clusters = static_cast<std::size_t>(std::ranges::count(drawn, 1));
+        devices = devices.subspan(part.graph.nodes);
+      }
+      check_count(devices.size(), clusters, "devices in a round");
+      check_below(devices, network_->sizes().devices, "device");
+    }
+  }
+
+  void sample(std::span<const Draw> draws) const override {
+    for (const Draw& draw : draws) {
+      Rollout& now = draw.rounds.back();
+      const Part& part = parts_.at(now.problem);
+      std::vector<float>& x = state_of(draw);
+      now.actions.clear();
+      now.observation.clear();
+      const Run run = compute(sampling_tape_, part, x, now, draw.greedy, {}, sampling_levels_, Drawing{this, &draw});
+      const std::size_t count = sampling_levels_.cluster_count;
+      std::vector<float> weights(network_->sizes().devices);
+      const std::span<const std::uint8_t> allowed = run.devices.allowed;
+      for (std::size_t c = 0; c < count; ++c)
+        now.actions.push_back(
+            decide(draw, run.devices.scores.row(c), allowed.subspan(c * weights.size(), weights.size()), weights));
+      const std::span<const std::uint8_t> devices = std::span(now.actions).last(count);
+      std::vector<std::uint8_t> device_of_unit;
+      for (const std::uint32_t cluster : sampling_levels_.cluster_of_node) device_of_unit.push_back(devices[cluster]);
+      part.units->expand(device_of_unit, now.placement);
+      grow(x, run.embedding, sampling_levels_);
+    }
+  }
+
+  void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override {
+    log.begin.assign(1, 0);
+    log.value.clear();
+    log.entropy.assign(rollouts.size(), 0.0);
+    on_tape_.reset();
+    for (std::size_t i = 0; i < rollouts.size(); ++i) {
+      const Run run = compute_given(rollouts[i]);
+      const auto take = [&](const nn::Categorical<float>& rows, std::span<const std::uint8_t> actions) {
+        for (std::size_t r = 0; r < actions.size(); ++r) {
+          log.value.push_back(rows.log_probability(r, actions[r]));
+          log.entropy[i] += rows.entropy[r];
+        }
+      };
+      const auto [groups, devices] = decisions(rollouts[i]);
+      if (way_ == Way::learned) take(run.groups, groups);
+      take(run.devices, devices);
+      log.begin.push_back(log.value.size());
+      if (i + 1 == rollouts.size())
+        on_tape_ = run;
+      else
+        grow(x_, run.embedding, levels_);
+    }
+  }
+
+  // Rounds are computed again rather than kept, but for the last one, which still is on the tape.
+  void backward(std::span<const Rollout> rollouts, std::span<const double> coefficients,
+                double entropy_weight) override {
+    std::size_t last = rollouts.size();
+    if (on_tape_) {
+      --last;
+      seed(*on_tape_, rollouts[last], coefficients.last(rollouts[last].actions.size()), entropy_weight);
+      on_tape_.reset();
+    }
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < last; ++i) {
+      const std::span<const double> weights = coefficients.subspan(next, rollouts[i].actions.size());
+      next += weights.size();
+      const bool teaches = entropy_weight != 0 || std::ranges::any_of(weights, [](double w) { return w != 0; });
+      const Run run = compute_given(rollouts[i]);
+      if (teaches) seed(run, rollouts[i], weights, entropy_weight);
+      if (i + 1 < rollouts.size() && rollouts[i + 1].round > 0) grow(x_, run.embedding, levels_);
+    }
+    EMPLACE_CHECK(next + (last < rollouts.size() ? rollouts[last].actions.size() : 0) == coefficients.size());
+  }
+
+ private:
+  struct Part {
+    const Grouping* units;
+    NodeGraph graph;
+    std::vector<float> features;  // N x F: X_0
+  };
+
+  // A pass that is on a tape.
+  struct Run {
+    nn::Categorical<float> groups;  // only of learned groups
+    nn::Categorical<float> devices;
+    nn::Matrix<const float> embedding;
+  };
+
+  // Clusters as they are drawn or parsed, noted down in the round.
+  struct Drawing {
+    const HsdagPolicy* policy;
+    const Draw* draw;
+    void parsed(std::size_t, const NodeGraph& graph, std::span<const float> scores, Clusters& clusters) const {
+      require_finite(scores);
+      parse(graph, scores, clusters);
+      std::vector<float>& noted = draw->rounds.back().observation;
+      noted.insert(noted.end(), clusters.of_node.begin(), clusters.of_node.end());
+    }
+    void grouped(const nn::Categorical<float>& logits) const {
+      std::vector<float> weights(logits.scores.columns);
+      for (std::size_t node = 0; node < logits.scores.rows; ++node)
+        draw->rounds.back().actions.push_back(decide(*draw, logits.scores.row(node), {}, weights));
+    }
+    [[nodiscard]] const Rollout& rollout() const { return draw->rounds.back(); }
+  };
+  // Clusters as they were noted down.
+  struct Given {
+    const Rollout* round;
+    std::size_t* read;
+    void parsed(std::size_t, const NodeGraph& graph, std::span<const float>, Clusters& clusters) const {
+      EMPLACE_CHECK(graph.nodes <= round->observation.size() - *read, "a round without its clusters");
+      const auto noted = std::span(round->observation).subspan(*read, graph.nodes);
+      *read += graph.nodes;
+      clusters.of_node.assign(noted.begin(), noted.end());
+      complete(graph, std::ranges::max(clusters.of_node) + 1U, clusters);
+    }
+    void grouped(const nn::Categorical<float>&) const {}
+    [[nodiscard]] const Rollout& rollout() const { return *round; }
+  };
+
+  static std::uint8_t decide(const Draw& draw, std::span<const float> logits, std::span<const std::uint8_t> allowed,
+                             std::span<float> weights) {
+    return draw.greedy ? likeliest<float>(logits, allowed)
+                       : emplace::draw<float>(logits, allowed, *draw.stream, weights);
+  }
+
+  // Groups of nodes (of learned groups, else none) and devices of clusters.
+  [[nodiscard]] std::pair<std::span<const std::uint8_t>, std::span<const std::uint8_t>> decisions(
+      const Rollout& rollout) const {
+    const std::size_t groups = way_ == Way::learned ? parts_.at(rollout.problem).graph.nodes : 0;
+    const std::span<const std::uint8_t> all = rollout.actions;
+    EMPLACE_CHECK(all.size() >= groups);
+    return {all.first(groups), all.subspan(groups)};
+  }
+
+  // The number of clusters that a round's observation leaves. InputError for what is no parse.
+  [[nodiscard]] std::size_t check_levels(const Part& part, std::span<const float> observation) const {
+    Clusters clusters;
+    NodeGraph coarser;
+    std::vector<std::uint32_t> component;
+    const NodeGraph* now = &part.graph;
+    for (int pass = 0; pass < passes_ && now->edges() > 0; ++pass) {
+      if (observation.size() < now->nodes)
+        throw InputError("checkpoint", "a sample has clusters of {} of {} nodes in a round", observation.size(),
+                         now->nodes);
+      clusters.of_node.clear();
+      for (const float cluster : observation.first(now->nodes)) {
+        if (!(cluster >= 0 && cluster < static_cast<float>(now->nodes) && std::floor(cluster) == cluster))
+          throw InputError("checkpoint", "a sample has a node in cluster {} of {}", cluster, now->nodes);
+        clusters.of_node.push_back(static_cast<std::uint32_t>(cluster));
+      }
+      components_within(*now, clusters.of_node, component);
+      if (component != clusters.of_node)
+        throw InputError("checkpoint", "a sample has clusters that are not connected, or not in their order");
+      complete(*now, std::ranges::max(clusters.of_node) + 1U, clusters);
+      observation = observation.subspan(now->nodes);
+      NodeGraph next;
+      coarsen(*now, clusters, next);
+      coarser = std::move(next);
+      now = &coarser;
+    }
+    check_count(observation.size(), 0, "observations behind the clusters of a round");
+    return now->nodes;
+  }
+
+  // One pass with the features x. `levels` are those of the tape.
+  template <class Decisions>
+  Run compute(nn::Tape<float>& tape, const Part& part, std::span<const float> x, const Rollout& round, bool greedy,
+              std::span<float> gradient, HsdagLevels& levels, const Decisions& decisions) const {
+    Stream masks({.seed = seed_,
+                  .purpose = Purpose::dropout,
+                  .update = round.update,
+                  .index = round.sample * rounds_ + round.round});
+    tape.begin(parameters_, gradient);
+    HsdagPass<float> pass(tape, *network_, {x.data(), part.graph.nodes, network_->sizes().features},
+                          {dropout_, greedy ? nullptr : &masks});
+    Run run;
+    if (way_ == Way::parsed) {
+      pool_parsed(pass, part.graph, passes_, levels,
+                  [&](std::size_t level, const NodeGraph& graph, nn::Var scores, Clusters& clusters) {
+                    decisions.parsed(level, graph, tape.value(scores).all(), clusters);
+                  });
+    } else {
+      levels.clusters.resize(1);
+      Clusters& clusters = levels.clusters.front();
+      if (way_ == Way::learned) {
+        const nn::Var logits = pass.group_logits(part.graph);
+        require_finite(tape.value(logits).all());
+        run.groups = nn::categorical<float>(tape, logits, {});
+        decisions.grouped(run.groups);
+        set_groups(part, decisions.rollout(), clusters);
+      } else if (clusters.of_node.size() != part.graph.nodes || clusters.count() != part.graph.nodes) {
+        clusters.of_node.resize(part.graph.nodes);
+        std::iota(clusters.of_node.begin(), clusters.of_node.end(), 0U);
+        complete(part.graph, part.graph.nodes, clusters);
+      }
+      pass.pool(part.graph, clusters, {});
+      levels.cluster_of_node = clusters.of_node;
+      levels.cluster_count = clusters.count();
+    }
+    const auto result = pass.finish();
+    require_finite(tape.value(result.logits).all());
+    run.devices = nn::categorical<float>(tape, result.logits, allowed_of(tape, part, levels));
+    run.embedding = tape.value(result.embedding);
+    return run;
+  }
+
+  // Of the round of an episode whose earlier rounds were computed before; the state is in x_.
+  Run compute_given(const Rollout& rollout) {
+    const Part& part = parts_.at(rollout.problem);
+    if (rollout.round == 0) x_ = part.features;
+    std::size_t read = 0;
+    const Run run = compute(tape_, part, x_, rollout, false, gradient_, levels_, Given{&rollout, &read});
+    EMPLACE_CHECK(read == rollout.observation.size());
+    return run;
+  }
+
+  void seed(const Run& run, const Rollout& rollout, std::span<const double> coefficients, double entropy_weight) {
+    const auto [groups, devices] = decisions(rollout);
+    if (way_ == Way::learned)
+      nn::seed<float>(tape_, run.groups, groups, coefficients.first(groups.size()), entropy_weight);
+    nn::seed<float>(tape_, run.devices, devices, coefficients.last(devices.size()), entropy_weight);
+    tape_.backward();
+  }
+
+  // The groups that were drawn, numbered by their smallest node.
+  void set_groups(const Part& part, const Rollout& rollout, Clusters& clusters) const {
+    constexpr std::uint32_t none = ~std::uint32_t{0};
+    const auto [groups, devices] = decisions(rollout);
+    std::array<std::uint32_t, 256> number{};
+    number.fill(none);
+    std::uint32_t count = 0;
+    clusters.of_node.resize(part.graph.nodes);
+    for (std::size_t node = 0; node < groups.size(); ++node) {
+      std::uint32_t& of_group = number[groups[node]];
+      if (of_group == none) of_group = count++;
+      clusters.of_node[node] = of_group;
+    }
+    complete(part.graph, count, clusters);
+  }
+
+  // C x D, in the tape's memory: devices that run all nodes of a cluster.
+  [[nodiscard]] std::span<const std::uint8_t> allowed_of(nn::Tape<float>& tape, const Part& part,
+                                                         const HsdagLevels& levels) const {
+    const std::size_t devices = network_->sizes().devices;
+    const std::span<std::uint8_t> allowed = tape.array<std::uint8_t>(levels.cluster_count * devices);
+    std::ranges::fill(allowed, std::uint8_t{1});
+    for (std::size_t node = 0; node < part.graph.nodes; ++node)
+      for (std::size_t d = 0; d < devices; ++d)
+        if (!part.units->allows(node, d)) allowed[levels.cluster_of_node[node] * devices + d] = 0;
+    for (std::size_t c = 0; c < levels.cluster_count; ++c) allow_first_if_none(allowed.subspan(c * devices, devices));
+    return allowed;
+  }
+
+  // X_t = X_{t-1} + Z[c(v)].
+  static void grow(std::vector<float>& x, nn::Matrix<const float> embedding, const HsdagLevels& levels) {
+    const std::size_t columns = embedding.columns;
+    for (std::size_t node = 0; node < levels.cluster_of_node.size(); ++node) {
+      float* const row = x.data() + node * columns;
+      const float* const z = embedding.row(levels.cluster_of_node[node]).data();
+      for (std::size_t j = 0; j < columns; ++j) row[j] += z[j];
+    }
+  }
+
+  // The features with which the round of this draw begins: as its last round left them, or from all earlier rounds.
+  std::vector<float>& state_of(const Draw& draw) const {
+    const Rollout& now = draw.rounds.back();
+    const Part& part = parts_.at(now.problem);
+    if (now.round == 0)
+      std::erase_if(episodes_, [&](const auto& each) { return std::get<0>(each.first) != now.update; });
+    Episode& episode = episodes_[{now.update, now.problem, now.sample, draw.greedy}];
+    if (now.round == 0 || episode.rounds != now.round) {
+      episode.x = part.features;
+      for (const Rollout& earlier : draw.rounds.first(now.round)) {
+        std::size_t read = 0;
+        const Run run = compute(sampling_tape_, part, episode.x, earlier, draw.greedy, {}, sampling_levels_,
+                                Given{&earlier, &read});
+        grow(episode.x, run.embedding, sampling_levels_);
+      }
+    }
+    episode.rounds = now.round + 1;
+    return episode.x;
+  }
+
+  struct Episode {
+    std::uint32_t rounds = 0;  // that x has seen
+    std::vector<float> x;
+  };
+  using EpisodeKey = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, bool>;  // update, problem, sample, greedy
+
+  Way way_;
+  std::uint32_t rounds_;
+  int passes_;
+  double dropout_;
+  std::uint64_t seed_;
+  std::vector<Part> parts_;
+  std::optional<HsdagNetwork> network_;
+  nn::Tape<float> tape_;
+  HsdagLevels levels_;          // of the pass on the tape
+  std::vector<float> x_;        // its features
+  std::optional<Run> on_tape_;  // the last rollout of forward() still is
+  mutable nn::Tape<float> sampling_tape_;
+  mutable HsdagLevels sampling_levels_;
+  mutable std::map<EpisodeKey, Episode> episodes_;  // that are being drawn
+};
+
+}  // namespace
+
+PolicyEntry hsdag_policy() {
+  PolicyEntry entry;
+  entry.name = "hsdag";
+  entry.summary =
+      "A graph network that parses units into clusters and places those, several times from state to state.";
+  entry.reference = "Duan et al.: A structure-aware framework for learning device placements (NeurIPS 2024)";
+  entry.reads_op_types = true;
+  make_from_options<HsdagPolicy, HsdagOptions>(entry, read_hsdag_options);
+  entry.settle = settle_degrees;
+  entry.settled = {"in_degrees", "out_degrees"};
+  return entry;
+}
+
+}  // namespace emplace

@@ -1,0 +1,50 @@
+// Does HSDAG learn, and how far does it reach? Its sheet, section 7.9.
+#include <gtest/gtest.h>
+
+#include "emplace/learn/roll_out.hpp"
+#include "learn/network_training.hpp"
+
+namespace emplace {
+namespace {
+
+using namespace testing;
+
+// The recipe's learner, quicker.
+const char* const learner =
+    "samples_per_update = 1\nchunk = 1\nreward = \"inverse\"\ntime_unit = 0\ninfeasible = \"zero\"\nreturns = \"own\"\n"
+    "discount = 0.95\nbaseline = \"none\"\nlearning_rate = 0.002";
+
+TEST(HsdagLearning, ReachesWhatItsClustersAllow) {
+  // chain-5 is one set, although 20 exists ungrouped; two chains, one on each device; fork-join in two pairs.
+  const std::pair<Problem, Ticks> toys[] = {{chain_5(2), 24}, {two_chains(1), 40}, {fork_join(2), 14}};
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+    for (const auto& [problem, optimum] : toys) {
+      NetworkTraining training(problem, "hsdag", "hidden = 16\nupdate_timestep = 5", learner, seed,
+                               GroupingKind::chain);
+      training.run(20, 1);
+      EXPECT_EQ(training.trainer.best()[0].outcome.makespan, optimum * ms) << seed;
+    }
+}
+
+// Four ops beside each other that are quick on one of two devices, two on each: 20 ms; at random 58 ms on average. The
+// paper's learner, which has no baseline, is slow at it. All seeds but one end at 20 ms, that one with one op
+// misplaced.
+TEST(HsdagLearning, MakesGoodPlacementsLikely) {
+  const Problem uneven =
+      tiny(plain_devices(2), {{"a", {10, 30}}, {"b", {30, 10}}, {"c", {10, 30}}, {"d", {30, 10}}}, {}, 1);
+  for (const char* way : {"", "\ngrouping = \"none\""})
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      NetworkTraining training(
+          uneven, "hsdag", std::string("hidden = 64\nupdate_timestep = 5\ndropout = 0") + way,
+          "samples_per_update = 1\nchunk = 1\nreward = \"inverse\"\ntime_unit = 0\nreturns = \"own\"\n"
+          "discount = 0.95\nbaseline = \"moving-average\"\nbaseline_start = \"first\"\nlearning_rate = 0.001",
+          seed, GroupingKind::chain);
+      EXPECT_LT(training.run(400, 50), 45) << way << " " << seed;
+      std::vector<Rollout> episode;
+      roll_out(*training.policy, *training.evaluator, training.list, {.greedy = true}, episode);
+      EXPECT_LE(episode.back().outcome.makespan, 40 * ms) << way << " " << seed;
+    }
+}
+
+}  // namespace
+}  // namespace emplace

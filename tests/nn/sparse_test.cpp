@@ -1,0 +1,81 @@
+#include "emplace/nn/sparse.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "emplace/base/error.hpp"
+#include "emplace/nn/layers.hpp"
+#include "nn/gradient_check.hpp"
+
+namespace emplace::nn {
+namespace {
+
+using testing::check_network;
+using ::testing::ElementsAre;
+using testing::random_values;
+using Vars = std::vector<Var>;
+
+// 4 x 4, symmetric, with an empty row.
+const Lists lists{.begin = {0, 2, 5, 5, 6}, .items = {0, 1, 0, 1, 3, 1}};
+const std::vector<double> weights = {0.5, -1, -1, 2, 3, 3};
+
+TEST(SymmetricProduct, OfAHandWorkedExample) {
+  // Rows 1, 2, 3, 4: 0.5 x 1 - 2; -1 + 2 x 2 + 3 x 4; none; 3 x 2.
+  const std::vector<float> values = {1, 2, 3, 4};
+  Tape<float> tape;
+  tape.begin(values, {});
+  const Var y = symmetric_product(tape, lists, weights, tape.parameter({0, 4, 1}));
+  EXPECT_THAT(tape.value(y).all(), ElementsAre(-1.5F, 15, 0, 6));
+}
+
+TEST(SymmetricProduct, HasTheGradientsOfItsFormula) {
+  for (const std::size_t columns : {1, 19, 130})
+    check_network({{4, columns}}, [](auto& tape, std::span<const Var> v) {
+      const Var once = symmetric_product(tape, lists, weights, v[0]);
+      return Vars{symmetric_product(tape, lists, weights, once), once, v[0]};
+    });
+}
+
+TEST(ProductOfRows, HasTheGradientsOfItsFormulaAlsoForARowTimesItself) {
+  const std::vector<std::uint32_t> a = {0, 2, 1, 0}, b = {1, 2, 0, 2};
+  check_network({{3, 5}}, [=](auto& tape, std::span<const Var> v) { return Vars{product_of_rows(tape, v[0], a, b)}; });
+}
+
+TEST(ScaleRows, HasTheGradientsOfItsFormula) {
+  check_network({{3, 5}, {3, 1}},
+                [](auto& tape, std::span<const Var> v) { return Vars{scale_rows(tape, v[0], v[1])}; });
+}
+
+TEST(SparseOps, RefuseRowsThatAreNot) {
+  const std::vector<float> values(12);
+  Tape<float> tape;
+  tape.begin(values, {});
+  const Var x = tape.parameter({0, 3, 4});
+  const std::vector<std::uint32_t> good = {0}, bad = {3};
+  EXPECT_THROW(product_of_rows(tape, x, good, bad), BugError);
+  EXPECT_THROW(symmetric_product(tape, lists, weights, x), BugError);
+  EXPECT_THROW(scale_rows(tape, x, x), BugError);
+}
+
+TEST(AddNorm, HasTheGradientsOfItsFormulaAlsoForTwiceTheSame) {
+  const auto epsilon = [](auto& tape) {
+    using T = std::remove_cvref_t<decltype(*tape.value(Var{0}).data)>;
+    return static_cast<T>(1e-5);
+  };
+  for (const std::size_t columns : {7, 40})
+    check_network({{3, columns}, {3, columns}, {1, columns}, {1, columns}}, [=](auto& tape, std::span<const Var> v) {
+      const Var sum = add_norm(tape, v[0], v[1], v[2], v[3], epsilon(tape));
+      return Vars{add_norm(tape, sum, v[0], v[2], v[3], epsilon(tape)),
+                  add_norm(tape, sum, sum, v[2], v[3], epsilon(tape))};
+    });
+}
+
+TEST(ResidualLinear, HasTheGradientsOfItsFormula) {
+  check_network({{4, 6}, {6, 6}, {1, 6}}, [](auto& tape, std::span<const Var> v) {
+    const Var once = residual_linear(tape, v[0], v[1], v[2]);
+    return Vars{residual_linear(tape, once, v[1], v[2])};
+  });
+}
+
+}  // namespace
+}  // namespace emplace::nn

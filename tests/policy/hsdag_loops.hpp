@@ -1,0 +1,117 @@
+// HSDAG's network as section 2.3 of its sheet says it, without dropout, in double, one element after the other.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "../../src/policy/hsdag_network.hpp"
+
+namespace emplace::testing {
+
+using Table = std::vector<std::vector<double>>;
+
+struct HsdagLoops {
+  const HsdagNetwork& network;
+  const std::vector<double>& values;
+
+  [[nodiscard]] double at(const nn::Slice& slice, std::size_t i, std::size_t j) const {
+    return values[slice.begin + i * slice.columns + j];
+  }
+  [[nodiscard]] Table linear(const Table& x, const HsdagNetwork::Linear& layer) const {
+    Table y;
+    for (const auto& row : x) {
+      auto& out = y.emplace_back(layer.weight.columns);
+      for (std::size_t j = 0; j < out.size(); ++j) {
+        out[j] = at(layer.bias, 0, j);
+        for (std::size_t i = 0; i < row.size(); ++i) out[j] += row[i] * at(layer.weight, i, j);
+      }
+    }
+    return y;
+  }
+  [[nodiscard]] Table norm(const Table& x, const HsdagNetwork::Norm& by) const {
+    Table y = x;
+    for (auto& row : y) {
+      double mean = 0, variance = 0;
+      for (const double v : row) mean += v / static_cast<double>(row.size());
+      for (const double v : row) variance += (v - mean) * (v - mean) / static_cast<double>(row.size());
+      for (std::size_t j = 0; j < row.size(); ++j)
+        row[j] = (row[j] - mean) / std::sqrt(variance + 1e-5) * at(by.gain, 0, j) + at(by.offset, 0, j);
+    }
+    return y;
+  }
+  static Table relu(Table x) {
+    for (auto& row : x)
+      for (double& v : row) v = std::max(v, 0.0);
+    return x;
+  }
+  static Table add(Table x, const Table& y) {
+    for (std::size_t r = 0; r < x.size(); ++r)
+      for (std::size_t j = 0; j < x[r].size(); ++j) x[r][j] += y[r][j];
+    return x;
+  }
+  [[nodiscard]] Table gnn(const Table& x, const HsdagNetwork::Gnn& layers, const NodeGraph& graph) const {
+    const std::size_t n = x.size();
+    Table a(n, std::vector<double>(n, 0));
+    for (std::size_t v = 0; v < n; ++v) a[v][v] = 1;
+    for (std::size_t e = 0; e < graph.edges(); ++e) a[graph.from[e]][graph.to[e]] = a[graph.to[e]][graph.from[e]] = 1;
+    std::vector<double> degree(n, 0);
+    for (std::size_t v = 0; v < n; ++v)
+      for (const double each : a[v]) degree[v] += each;
+    Table y = x;
+    for (const auto& layer : layers.layers) {
+      Table mixed(n, std::vector<double>(x.front().size(), 0));
+      for (std::size_t v = 0; v < n; ++v)
+        for (std::size_t u = 0; u < n; ++u)
+          for (std::size_t j = 0; j < mixed[v].size(); ++j)
+            mixed[v][j] += a[v][u] / std::sqrt(degree[v] * degree[u]) * y[u][j];
+      y = relu(linear(mixed, layer));
+    }
+    return norm(add(x, y), layers.norm);
+  }
+  [[nodiscard]] Table residual(const Table& x, const HsdagNetwork::Residual& layer) const {
+    return norm(add(x, linear(x, layer.linear)), layer.norm);
+  }
+
+  // Z and logits; `assignments` of each pass are given, and its scores are put into `scores`.
+  std::pair<Table, Table> run(const Table& x, NodeGraph graph,
+                              const std::vector<std::vector<std::uint32_t>>& assignments,
+                              std::vector<std::vector<double>>& scores) const {
+    Table h = relu(norm(linear(relu(norm(linear(x, network.in_first), network.in_first_norm)), network.in_second),
+                        network.in_second_norm));
+    for (const std::vector<std::uint32_t>& cluster : assignments) {
+      const Table z = gnn(h, network.gnn1, graph);
+      Table product;
+      for (std::size_t e = 0; e < graph.edges(); ++e) {
+        auto& row = product.emplace_back(z[graph.from[e]]);
+        for (std::size_t j = 0; j < row.size(); ++j) row[j] *= z[graph.to[e]][j];
+      }
+      auto& s = scores.emplace_back();
+      for (const auto& row :
+           linear(relu(norm(linear(product, network.edge_first), network.edge_norm)), network.edge_second))
+        s.push_back(1 / (1 + std::exp(-row[0])));
+      const Table q = residual(gnn(h, network.gnn2, graph), network.pre);
+      const std::size_t count = *std::max_element(cluster.begin(), cluster.end()) + 1U;
+      Table sum(count, std::vector<double>(q.front().size(), 0));
+      std::vector<std::size_t> size(count, 0);
+      for (std::size_t v = 0; v < q.size(); ++v) {
+        ++size[cluster[v]];
+        for (std::size_t j = 0; j < q[v].size(); ++j) sum[cluster[v]][j] += q[v][j];
+      }
+      h = residual(sum, network.post);
+      std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
+      std::vector<double> w(count, 0);
+      for (std::size_t e = 0; e < graph.edges(); ++e) {
+        const std::uint32_t a = cluster[graph.from[e]], b = cluster[graph.to[e]];
+        ends.emplace_back(a, b);
+        if (a == b) w[a] += 2 * s[e];
+      }
+      for (std::size_t c = 0; c < count; ++c)
+        for (double& v : h[c]) v *= size[c] == 1 ? 1 : w[c];
+      make_graph(count, ends, graph);
+    }
+    const Table z = relu(linear(relu(linear(h, network.out_first)), network.out_second));
+    return {z, linear(relu(linear(z, network.head_first)), network.head_second)};
+  }
+};
+
+}  // namespace emplace::testing
