@@ -1,6 +1,6 @@
 // Training steps of policies with a graph network on one core: policy/NAME/ops:N, counter ms_per_step = CPU ms of
-// forward, loss with entropy, backward and Adam for 16 placements of one graph. Graphs rotate, and parameters change
-// from step to step.
+// forward, loss with entropy, backward and Adam for 16 placements of one graph (hsdag: one). Graphs rotate, and
+// parameters change from step to step.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -47,17 +47,19 @@ struct Workload {
   const char* name;
   const char* policy;
   const char* options;
-  double degree;
+  double degree;  // edges an op
+  std::size_t samples;
 };
 
 constexpr Workload workloads[] = {
     // The network of the speed figure, without gates and with them.
-    {"gdp-plain", "gdp", "graph_layers = 3\nplacer_layers = 2\nsuperposition = \"none\"", 1.5},
-    {"gdp", "gdp", "graph_layers = 3\nplacer_layers = 2", 1.5},
+    {"gdp-plain", "gdp", "graph_layers = 3\nplacer_layers = 2\nsuperposition = \"none\"", 1.5, 16},
+    {"gdp", "gdp", "graph_layers = 3\nplacer_layers = 2", 1.5, 16},
+    // One round of an episode; its graphs are nearly chains.
+    {"hsdag", "hsdag", "update_timestep = 1", 1.05, 1},
 };
 
 void train(benchmark::State& state, const Workload& workload, std::uint32_t ops) {
-  constexpr std::size_t samples = 16;
   const std::size_t graphs = ops > 10000 ? 2 : 8;
   std::vector<Problem> problems;
   for (std::uint32_t g = 0; g < graphs; ++g) problems.push_back(random_problem(ops, workload.degree, g));
@@ -67,7 +69,7 @@ void train(benchmark::State& state, const Workload& workload, std::uint32_t ops)
   std::vector<std::vector<Rollout>> batches(graphs);
   for (std::uint32_t g = 0; g < graphs; ++g) {
     const auto rounds = static_cast<std::uint32_t>(policy->rounds(g));
-    for (std::uint32_t s = 0; s < samples && batches[g].size() < samples; ++s) {
+    for (std::uint32_t s = 0; s < workload.samples; ++s) {
       Stream stream({.seed = 1, .purpose = Purpose::sample_placement, .update = 1, .index = s});
       std::vector<Rollout> sample(rounds);
       for (std::uint32_t r = 0; r < rounds; ++r) {

@@ -70,10 +70,12 @@ struct Kernels {
   // bias.
   void (*normalize)(const T* x, const T* z, const T* gain, const T* bias, T epsilon, std::size_t rows,
                     std::size_t columns, T* u, T* inverse, T* y);
-  // Its way back from d = dy. dx and dz are set or added to; they, d_gain and d_bias may be null. `du` is one row of
-  // scratch.
-  void (*normalize_backward)(const T* u, const T* inverse, const T* gain, const T* d, std::size_t rows,
-                             std::size_t columns, T* du, T* dx, bool set_dx, T* dz, bool set_dz, T* d_gain, T* d_bias);
+  // Its way back from d = dy; where `after` is not null, from dy behind a rectifier and dropout, whose result it is and
+  // which multiplies by `scale`: only what is above 0 has a gradient. dx and dz are set or added to; they, d_gain and
+  // d_bias may be null. `du` is one row of scratch.
+  void (*normalize_backward)(const T* u, const T* inverse, const T* gain, const T* after, T scale, const T* d,
+                             std::size_t rows, std::size_t columns, T* du, T* dx, bool set_dx, T* dz, bool set_dz,
+                             T* d_gain, T* d_bias);
   // Row r of y = or += the sum of values[i] x_{items[i]} over the list of r (as above), one chain of fused
   // multiply-adds.
   void (*combine_rows)(const T* x, const std::uint32_t* begin, const std::uint32_t* items, const double* values,

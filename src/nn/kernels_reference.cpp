@@ -112,19 +112,22 @@ void normalize(const T* x, const T* z, const T* gain, const T* bias, T epsilon, 
 }
 
 template <class T>
-void normalize_backward(const T* u, const T* inverse, const T* gain, const T* d, std::size_t rows, std::size_t columns,
-                        T*, T* dx, bool set_dx, T* dz, bool set_dz, T* d_gain, T* d_bias) {
+void normalize_backward(const T* u, const T* inverse, const T* gain, const T* after, T scale, const T* d,
+                        std::size_t rows, std::size_t columns, T* du, T* dx, bool set_dx, T* dz, bool set_dz, T* d_gain,
+                        T* d_bias) {
   const auto count = static_cast<T>(columns);
   for (std::size_t at = 0, r = 0; r < rows; ++r, at += columns) {
     T mean = 0, along = 0;
     for (std::size_t j = 0; j < columns; ++j) {
-      if (d_gain != nullptr) d_gain[j] += d[at + j] * u[at + j];
-      if (d_bias != nullptr) d_bias[j] += d[at + j];
-      mean += d[at + j] * gain[j] / count;
-      along += d[at + j] * gain[j] * u[at + j] / count;
+      const T slope = after == nullptr ? d[at + j] : after[at + j] > 0 ? d[at + j] * scale : T{0};
+      du[j] = slope * gain[j];
+      if (d_gain != nullptr) d_gain[j] += slope * u[at + j];
+      if (d_bias != nullptr) d_bias[j] += slope;
+      mean += du[j] / count;
+      along += du[j] * u[at + j] / count;
     }
     for (std::size_t j = 0; j < columns; ++j) {
-      const T back = inverse[r] * (d[at + j] * gain[j] - mean - u[at + j] * along);
+      const T back = inverse[r] * (du[j] - mean - u[at + j] * along);
       if (dx != nullptr) dx[at + j] = back + (set_dx ? T{0} : dx[at + j]);
       if (dz != nullptr) dz[at + j] = back + (set_dz ? T{0} : dz[at + j]);
     }

@@ -35,14 +35,9 @@ class LayerNorm final : public Op<T> {
 
   void backward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<const T> y, Matrix<const T> dy,
                 std::span<const Matrix<T>> d_in) const override {
-    Matrix<const T> d = dy;
-    if (rectifies_) {
-      const Matrix<T> before = tape.matrix(y.rows, y.columns);
-      relu_drop_backward<T>(static_cast<T>(drop_scale(dropout_)), y.all(), dy.all(), before.all());
-      d = before;
-    }
     T* const scratch = tape.template array<T>(y.columns).data();
-    kernels<T>().normalize_backward(normal_.data, inverse_.data(), in[2].data, d.data, y.rows, y.columns, scratch,
+    kernels<T>().normalize_backward(normal_.data, inverse_.data(), in[2].data, rectifies_ ? y.data : nullptr,
+                                    static_cast<T>(drop_scale(dropout_)), dy.data, y.rows, y.columns, scratch,
                                     d_in[0].data, tape.is_fresh(0), d_in[1].data, tape.is_fresh(1), d_in[2].data,
                                     d_in[3].data);
   }

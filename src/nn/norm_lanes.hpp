@@ -44,13 +44,17 @@ void normalize(const T* x, const T* z, const T* gain, const T* bias, T epsilon, 
 }
 
 template <class T>
-void normalize_backward(const T* u, const T* inverse, const T* gain, const T* d, std::size_t rows, std::size_t columns,
-                        T* du, T* dx, bool set_dx, T* dz, bool set_dz, T* d_gain, T* d_bias) {
+void normalize_backward(const T* u, const T* inverse, const T* gain, const T* after, T scale, const T* d,
+                        std::size_t rows, std::size_t columns, T* du, T* dx, bool set_dx, T* dz, bool set_dz, T* d_gain,
+                        T* d_bias) {
   const auto count = static_cast<T>(columns);
+  const Lanes<T> zero = {};
   for (std::size_t r = 0; r < rows; ++r, u += columns, d += columns) {
     Wide<T> sum, along;
     over_wide<T>(columns, [&](auto part, std::size_t j, std::size_t p) {
-      const Lanes<T> slope = load(part, d + j), normal = load(part, u + j);
+      const Lanes<T> normal = load(part, u + j);
+      Lanes<T> slope = load(part, d + j);
+      if (after != nullptr) slope = load(part, after + j) > zero ? slope * scale : zero;
       if (d_gain != nullptr) store(part, d_gain + j, load(part, d_gain + j) + slope * normal);
       if (d_bias != nullptr) store(part, d_bias + j, load(part, d_bias + j) + slope);
       const Lanes<T> each = slope * load(part, gain + j);
@@ -64,6 +68,7 @@ void normalize_backward(const T* u, const T* inverse, const T* gain, const T* d,
       if (dx != nullptr) store(part, dx + j, set_dx ? back : load(part, dx + j) + back);
       if (dz != nullptr) store(part, dz + j, set_dz ? back : load(part, dz + j) + back);
     });
+    if (after != nullptr) after += columns;
     if (dx != nullptr) dx += columns;
     if (dz != nullptr) dz += columns;
   }

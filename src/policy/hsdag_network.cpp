@@ -92,12 +92,18 @@ Var HsdagPass<T>::linear(Var x, const HsdagNetwork::Linear& layer, nn::Activatio
 // LN(h + y), where y is h after as many times drop(relu(Ahat y W + b)) as there are layers.
 template <class T>
 Var HsdagPass<T>::gnn(const HsdagNetwork::Gnn& layers, const NodeGraph& graph) {
+  if (mixed_.is_none()) mixed_ = mix(graph, h_);
   Var y = h_;
   for (const HsdagNetwork::Linear& layer : layers.layers)
-    y = nn::linear_relu_drop(tape_, nn::symmetric_product(tape_, graph.neighbours, graph.weights, y),
-                             tape_.parameter(layer.weight), tape_.parameter(layer.bias), dropout_);
+    y = nn::linear_relu_drop(tape_, y.id == h_.id ? mixed_ : mix(graph, y), tape_.parameter(layer.weight),
+                             tape_.parameter(layer.bias), dropout_);
   return nn::add_norm(tape_, h_, y, tape_.parameter(layers.norm.gain), tape_.parameter(layers.norm.offset),
                       norm_epsilon<T>);
+}
+
+template <class T>
+Var HsdagPass<T>::mix(const NodeGraph& graph, Var x) {
+  return nn::symmetric_product(tape_, graph.neighbours, graph.weights, x);
 }
 
 template <class T>
@@ -125,6 +131,7 @@ template <class T>
 void HsdagPass<T>::pool(const NodeGraph& graph, const Clusters& clusters, Var scores) {
   const Var q = residual(gnn(p_.gnn2, graph), p_.pre);
   h_ = residual(nn::segment_sum(tape_, q, clusters.members), p_.post);
+  mixed_ = {};
   if (scores.is_none()) return;
   const Matrix<T> alone = tape_.matrix(clusters.count(), 1);
   std::ranges::copy(clusters.alone, alone.data);

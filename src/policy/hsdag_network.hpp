@@ -93,12 +93,14 @@ class HsdagPass {
   nn::Var norm_relu_drop(nn::Var x, const HsdagNetwork::Norm& norm);
   nn::Var linear(nn::Var x, const HsdagNetwork::Linear& layer, nn::Activation activation);
   nn::Var gnn(const HsdagNetwork::Gnn& layers, const NodeGraph& graph);
+  nn::Var mix(const NodeGraph& graph, nn::Var x);
   nn::Var residual(nn::Var x, const HsdagNetwork::Residual& layer);
 
   nn::Tape<T>& tape_;
   const HsdagNetwork& p_;
   nn::Dropout dropout_;
   nn::Var h_;
+  nn::Var mixed_;  // Ahat h, which both graph networks begin with; none: not computed yet
 };
 
 // The levels of a pass that parses: one a parsing pass, while there are edges left. Its memory is used again.

@@ -196,7 +196,8 @@ TEST_F(Contract, ListShowsTheLearnedSystemsWithTheirPapersAndOptions) {
                                             {"colocrl", "ICML 2017", "hidden"},
                                             {"hierarchical", "ICLR 2018", "groups"},
                                             {"placeto", "NeurIPS 2019", "message_rounds"},
-                                            {"gdp", "arXiv 1910.01578", "superposition"}}) {
+                                            {"gdp", "arXiv 1910.01578", "superposition"},
+                                            {"hsdag", "NeurIPS 2024", "parsing_passes"}}) {
     const auto entry = std::ranges::find_if(list, [&](const json& each) { return each["name"] == name; });
     ASSERT_NE(entry, list.end()) << name;
     EXPECT_NE((*entry)["summary"], "") << name;

@@ -98,7 +98,8 @@ TEST_P(SeveralProblems, GiveParametersToATrainingOnFewerUnits) {
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(Recipes, SeveralProblems, testing::Values(systems()[2], systems()[3]), name_of_system);
+INSTANTIATE_TEST_SUITE_P(Recipes, SeveralProblems, testing::Values(systems()[2], systems()[3], systems()[4]),
+                         name_of_system);
 
 }  // namespace
 }  // namespace emplace::test
