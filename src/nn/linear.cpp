@@ -1,10 +1,11 @@
-// linear, matmul, matmul_transposed, product_of_constant, residual_linear.
+// linear, matmul, matmul_transposed, product_of_constant, residual_linear, project.
 #include <algorithm>
 #include <functional>
 #include <tuple>
 
 #include "elementwise.hpp"
 #include "gemm.hpp"
+#include "kernels.hpp"
 
 namespace emplace::nn {
 
@@ -122,6 +123,42 @@ class ResidualLinear final : public Op<T> {
   [[nodiscard]] bool overwrites(std::size_t input) const override { return input == 0; }
 };
 
+//   z_r = x_r . w + b, y = activation(z)
+//   dz = dy activation'(z);  dx_r += dz_r w;  dw += sum_r dz_r x_r;  db += sum_r dz_r
+template <class T>
+class Project final : public Op<T> {
+ public:
+  explicit Project(Activation activation) : activation_(activation) {}
+  std::string_view name() const override { return "project"; }
+  Shape shape(std::span<const Shape> in) const override {
+    if (in[0].columns == 0 || in[1] != Shape{in[0].columns, 1} || in[2] != Shape{1, 1}) wrong_shapes(name(), in);
+    return {in[0].rows, 1};
+  }
+  void forward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<T> y) override {
+    for (std::size_t r = 0; r < y.rows; ++r)
+      y.data[r] = kernels<T>().dot(in[0].row(r).data(), in[1].data, in[0].columns) + *in[2].data;
+    activate_all(activation_, y.all());
+  }
+  void backward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<const T> y, Matrix<const T> dy,
+                std::span<const Matrix<T>> d_in) const override {
+    const std::span<T> dz = tape.template array<T>(y.rows);
+    activate_backward<T>(activation_, y.all(), dy.all(), dz);
+    for (std::size_t r = 0; r < y.rows; ++r) {
+      if (d_in[0].data != nullptr) {
+        const std::span<T> row = d_in[0].row(r);
+        if (tape.is_fresh(0)) std::ranges::fill(row, T{0});
+        add_scaled<T>(dz[r], in[1].all(), row);
+      }
+      if (d_in[1].data != nullptr) add_scaled<T>(dz[r], in[0].row(r), d_in[1].all());
+      if (d_in[2].data != nullptr) *d_in[2].data += dz[r];
+    }
+  }
+  [[nodiscard]] bool overwrites(std::size_t input) const override { return input == 0; }
+
+ private:
+  Activation activation_;
+};
+
 }  // namespace
 
 template <class T>
@@ -153,8 +190,16 @@ Var residual_linear(Tape<T>& tape, Var x, Var weight, Var bias) {
   return tape.apply(tape.template make<ResidualLinear<T>>(), inputs);
 }
 
+template <class T>
+Var project(Tape<T>& tape, Var x, Var weight, Var bias, Activation activation) {
+  const Var inputs[] = {x, weight, bias};
+  return tape.apply(tape.template make<Project<T>>(activation), inputs);
+}
+
 template Var linear(Tape<float>&, Var, Var, Var, Activation);
 template Var linear(Tape<double>&, Var, Var, Var, Activation);
+template Var project(Tape<float>&, Var, Var, Var, Activation);
+template Var project(Tape<double>&, Var, Var, Var, Activation);
 template Var matmul(Tape<float>&, Var, Var);
 template Var matmul(Tape<double>&, Var, Var);
 template Var matmul_transposed(Tape<float>&, Var, Var);

@@ -119,7 +119,8 @@ Var HsdagPass<T>::edge_scores(const NodeGraph& graph) {
   const Var z = gnn(p_.gnn1, graph);
   const Var ends = nn::product_of_rows(tape_, z, graph.from, graph.to);
   const Var hidden = norm_relu_drop(linear(ends, p_.edge_first, nn::Activation::none), p_.edge_norm);
-  return linear(hidden, p_.edge_second, nn::Activation::sigmoid);
+  return nn::project(tape_, hidden, tape_.parameter(p_.edge_second.weight), tape_.parameter(p_.edge_second.bias),
+                     nn::Activation::sigmoid);
 }
 
 template <class T>

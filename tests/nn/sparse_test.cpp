@@ -77,5 +77,14 @@ TEST(ResidualLinear, HasTheGradientsOfItsFormula) {
   });
 }
 
+TEST(Project, HasTheGradientsOfItsFormula) {
+  for (const Activation activation : {Activation::none, Activation::sigmoid})
+    for (const std::size_t columns : {1, 19})
+      check_network({{4, columns}, {columns, 1}, {1, 1}}, [=](auto& tape, std::span<const Var> v) {
+        const Var scaled = scale_rows(tape, v[0], project(tape, v[0], v[1], v[2], activation));
+        return Vars{project(tape, scaled, v[1], v[2], activation), scaled};
+      });
+}
+
 }  // namespace
 }  // namespace emplace::nn

@@ -24,6 +24,9 @@ Var matmul_transposed(Tape<T>& tape, Var x, Var y);
 // The values of `product`, which is x W, with a gradient by W alone: where x is what an earlier step left behind.
 template <class T>
 Var product_of_constant(Tape<T>& tape, Var product, Var x, Var weight);
+// As linear, for a weight of one column: products of rows that wide would compute a panel of columns for one.
+template <class T>
+Var project(Tape<T>& tape, Var x, Var weight, Var bias, Activation activation);
 // Same shapes.
 template <class T>
 Var add(Tape<T>& tape, Var x, Var y);
