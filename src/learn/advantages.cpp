@@ -94,11 +94,11 @@ void check(const AdvantageOptions& o, const ConfigTable& table, int samples, int
   if (o.normalize && samples == 1) teaches_nothing("normalize", "'normalize' divides by the spread within an update");
 
   if (o.baseline == "moving-average" && o.baseline_start == "failing" && o.returns != "final")
-    throw InputError(
-        table.place_of("returns"),
-        "returns '{}' are gains, and a moving average of them cannot begin at a failing placement's reward: "
-        "set baseline_start = \"first\" or another baseline",
-        o.returns);
+    throw InputError(table.place_of("returns"),
+                     "returns '{}' are not the reward of one placement, so a moving average of them cannot begin at a "
+                     "failing one's: "
+                     "set baseline_start = \"first\" or another baseline",
+                     o.returns);
 }
 
 bool AdvantageBatch::all_zero() const {

@@ -7,6 +7,7 @@
 
 #include "emplace/cost/lower.hpp"
 #include "emplace/formats/reader.hpp"
+#include "emplace/problem/grouping.hpp"
 
 namespace emplace {
 namespace {
@@ -40,6 +41,16 @@ TEST(RealModels, AllLowerAsInferenceAndAsTrainingStep) {
     EXPECT_GT(training.problem.op_count(), inference.problem.op_count());
     EXPECT_GT(seconds_on(training.problem, 0), seconds_on(inference.problem, 0));
   }
+}
+
+// HSDAG sheet, section 7.2: every layer of the file is an op.
+TEST(RealModels, ChainsOfAnOpenVinoModelAreAsManyUnitsAsHsdagsRulesLeave) {
+  if (!std::filesystem::exists("../shared/models")) GTEST_SKIP() << "../shared/models is not here";
+  const Graph graph = read_graph("../shared/models/openvino-ir/face-detection-adas-0001.xml", {});
+  const Problem problem = lower(graph, load_machine("laptop"), {.prune = false, .training = false}, "face").problem;
+  ASSERT_EQ(problem.op_count(), 605U);
+  EXPECT_EQ(make_grouping(problem, GroupingKind::chain).count(), 417U);
+  EXPECT_EQ(make_grouping(problem, GroupingKind::single_parent).count(), 410U);
 }
 
 TEST(RealModels, FullyShapedModelsOfKnownOpsNeedNoGuess) {
