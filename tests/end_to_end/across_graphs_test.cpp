@@ -139,7 +139,8 @@ TEST_P(AcrossGraphs, AHeldOutProblemOnOtherDevicesIsRefused) {
                  AllOf(HasSubstr("have 3 devices"), HasSubstr("which is held out, has 5")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Recipes, AcrossGraphs, testing::Values(systems()[2], systems()[3]), name_of_system);
+INSTANTIATE_TEST_SUITE_P(Recipes, AcrossGraphs, testing::Values(systems()[2], systems()[3], systems()[4], systems()[5]),
+                         name_of_system);
 
 TEST(AcrossGraphsByColocrl, AHeldOutProblemOfAnotherSizeIsRefused) {
   TemporaryFolder folder;

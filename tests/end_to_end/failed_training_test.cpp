@@ -25,10 +25,10 @@ class FailedTraining : public testing::Test {
   [[nodiscard]] std::vector<std::string> diverging(const System& system, const std::vector<std::string>& more) const {
     const bool is_bounded = system.name == std::string("colocrl");
     std::vector<std::string> arguments = system.training(
-        {"problem=" + model, "grouping=chain", "groups=8", "reinforce.reward=time", "reinforce.penalty_cap=0",
-         is_bounded ? "reinforce.time_unit=1e-33" : "reinforce.time_unit=1e-12", "reinforce.optimizer=sgd",
-         is_bounded ? "reinforce.momentum=0.99" : "reinforce.momentum=0", "reinforce.learning_rate=1000",
-         "reinforce.clip_norm=0", "updates=100", "run=" + run_});
+        {"problem=" + model, "grouping=chain", "groups=8", "learner=reinforce", "reinforce.reward=time",
+         "reinforce.penalty_cap=0", is_bounded ? "reinforce.time_unit=1e-33" : "reinforce.time_unit=1e-12",
+         "reinforce.optimizer=sgd", is_bounded ? "reinforce.momentum=0.99" : "reinforce.momentum=0",
+         "reinforce.learning_rate=1000", "reinforce.clip_norm=0", "updates=100", "run=" + run_});
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
@@ -77,7 +77,8 @@ TEST_P(DivergingTraining, SaysSoWhereThereIsNoCheckpointYet) {
   EXPECT_FALSE(file_exists(run_ + "/checkpoint.h5"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Recipes, DivergingTraining, testing::Values(systems()[1], systems()[2], systems()[3]),
+INSTANTIATE_TEST_SUITE_P(Recipes, DivergingTraining,
+                         testing::Values(systems()[1], systems()[2], systems()[3], systems()[4], systems()[5]),
                          name_of_system);
 
 // Post's advantages are standardised, its probability ratios bounded by the smallest probability that is ever drawn,

@@ -74,10 +74,10 @@ TEST_P(SeveralProblems, TeachAPolicyThatPlacesOneItNeverSawAndSaysWhatIsNewToIt)
 
 TEST_P(SeveralProblems, GiveParametersFromWhichATrainingOnAThirdGoesOn) {
   ASSERT_EQ(train(1, "run").exit_code, 0);
-  const auto next = emplace_run(GetParam().training(
-      {"problem=" + third, "grouping=chain", "groups=12", "updates=1", "reinforce.learning_rate=1e-30",
-       "reinforce.learning_rate_end=1e-30", "reinforce.learning_rate_updates=1", "run=" + (folder_ / "next"), "--init",
-       folder_ / "run"}));
+  const std::string rate = std::string(GetParam().learner) + ".learning_rate";
+  const auto next = emplace_run(GetParam().training({"problem=" + third, "grouping=chain", "groups=12", "updates=1",
+                                                     rate + "=1e-30", rate + "_end=1e-30", rate + "_updates=1",
+                                                     "run=" + (folder_ / "next"), "--init", folder_ / "run"}));
   ASSERT_EQ(next.exit_code, 0) << next.err;
   // Steps too small to change anything: at most 1e-30 from where the other run ended.
   const State before = load_newest_checkpoint(folder_ / "run").arrays;
@@ -98,8 +98,8 @@ TEST_P(SeveralProblems, GiveParametersToATrainingOnFewerUnits) {
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(Recipes, SeveralProblems, testing::Values(systems()[2], systems()[3], systems()[4]),
-                         name_of_system);
+INSTANTIATE_TEST_SUITE_P(Recipes, SeveralProblems,
+                         testing::Values(systems()[2], systems()[3], systems()[4], systems()[5]), name_of_system);
 
 }  // namespace
 }  // namespace emplace::test

@@ -14,6 +14,7 @@ namespace emplace::test {
 struct System {
   const char* name;
   std::vector<std::string> small;
+  const char* learner = "reinforce";
 
   // `train` by the recipe, made small. Later options go before earlier ones.
   [[nodiscard]] std::vector<std::string> training(const std::vector<std::string>& more) const {
@@ -24,13 +25,13 @@ struct System {
   }
 };
 
-inline std::vector<System> systems(){
-    return {{"post", {}},
-            {"colocrl", {"colocrl.hidden=8"}},
-            {"hierarchical", {"hierarchical.hidden=8", "hierarchical.grouper_hidden=8"}},
-            {"placeto", {"placeto.size=small", "placeto.message_rounds=2"}},
-            {"gdp", {"gdp.hidden=8", "gdp.heads=2", "gdp.feedforward=16"}}},
-           {"hsdag", {"hsdag.hidden=8", "hsdag.update_timestep=3"}}};
+inline std::vector<System> systems() {
+  return {{"post", {}, "post"},
+          {"colocrl", {"colocrl.hidden=8"}},
+          {"hierarchical", {"hierarchical.hidden=8", "hierarchical.grouper_hidden=8"}},
+          {"placeto", {"placeto.size=small", "placeto.message_rounds=2"}},
+          {"gdp", {"gdp.hidden=8", "gdp.heads=2", "gdp.feedforward=16"}, "ppo"},
+          {"hsdag", {"hsdag.hidden=8", "hsdag.update_timestep=3"}}};
 }
 
 inline void PrintTo(const System& system, std::ostream* out) { *out << system.name; }
