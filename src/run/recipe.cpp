@@ -118,9 +118,13 @@ void apply_overrides(ConfigTable& table, const std::vector<std::string>& overrid
   const auto given = [&](const char* key) {
     return std::any_of(values.begin(), values.end(), [&](const auto& value) { return value.first == key; });
   };
+  const bool names_graph = given("graph") || given("machine");
+  // What the recipe says of several problems means nothing where one takes their place.
+  if (given("problem") || (names_graph && table.contains("problems")))
+    clear({"problems_per_update", "hold_problems", "held_out", "held_out_every"});
   if (given("problem")) clear({"graph", "machine", "problems"});
   if (given("problems")) clear({"graph", "machine", "problem"});
-  if (given("graph") || given("machine")) clear({"problem", "problems"});
+  if (names_graph) clear({"problem", "problems"});
   ConfigTable after = table;
   for (const auto& [key, value] : values) after.set_path(key, value);
   // The recipe's options of a method that another one replaces mean nothing any more.

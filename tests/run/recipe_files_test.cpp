@@ -251,7 +251,8 @@ TEST(RecipeFiles, TunedOnesAreOfTheirSystemsWithTheirUnitsAndABudgetOfPlacements
       {{"policy", "colocrl", ""}, {"learner", "reinforce", ""}, {"groups", "400", ""}},
       {{"policy", "hierarchical", ""}, {"learner", "reinforce", ""}, {"groups", "400", ""}},
       {{"policy", "placeto", ""}, {"learner", "reinforce", ""}, {"groups", "100", ""}},
-      {{"policy", "post", ""}, {"learner", "post", ""}, {"groups", "400", ""}}};
+      {{"policy", "post", ""}, {"learner", "post", ""}, {"groups", "400", ""}},
+      {{"policy", "gdp", ""}, {"learner", "ppo", ""}, {"groups", "400", ""}}};
   for (std::vector<SheetValue> values : of) {
     const std::string name = std::string(values.front().value) + "-tuned";
     values.push_back({"grouping", "colocation", ""});

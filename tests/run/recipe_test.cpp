@@ -114,6 +114,24 @@ TEST(Recipe, DrawsNoMoreProblemsThanThereAre) {
   EXPECT_THAT(refusal(several, {"problems_per_update=0"}), HasSubstr("'problems_per_update' must be at least 1"));
 }
 
+TEST(Recipe, AProblemOnTheCommandLineReplacesWhatTheRecipeSaysOfSeveral) {
+  const std::string drawn =
+      several + "problems_per_update = 2\nhold_problems = 5\nheld_out = [\"p.json\"]\nheld_out_every = 7\n";
+  for (const std::vector<std::string>& one :
+       {std::vector<std::string>{"problem=p.json"}, {"graph=m.onnx", "machine=k40x2"}}) {
+    const RecipeOptions options = recipe_of(drawn, one).options;
+    EXPECT_EQ(options.problems_per_update, 0);
+    EXPECT_EQ(options.hold_problems, 1);
+    EXPECT_TRUE(options.held_out.empty());
+  }
+  EXPECT_EQ(recipe_of(drawn, {"problems=[\"p.json\", \"r.json\"]"}).options.problems_per_update, 2);
+  EXPECT_EQ(recipe_of("graph = \"m.onnx\"\nmachine = \"k40x2\"\npolicy = \"placeto\"\nlearner = \"reinforce\"\n"
+                      "held_out = [\"p.json\"]\n",
+                      {"machine=k40x4"})
+                .options.held_out.size(),
+            1U);
+}
+
 TEST(Recipe, HoldsNothingWhereNothingIsDrawn) {
   EXPECT_THAT(refusal(several, {"hold_problems=10"}), HasSubstr("without problems_per_update"));
   EXPECT_THAT(refusal(several, {"problems_per_update=1", "hold_problems=0"}),
