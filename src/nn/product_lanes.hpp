@@ -98,22 +98,15 @@ void pack(KernelMatrix<T> b, std::size_t k, std::size_t n, T* packed) {
   }
 }
 
-// Where a tile's results go, rows c_step apart; all columns of its panels.
-template <class T>
-struct Target {
-  T* c;
-  std::size_t c_step;
-  bool add;
-};
-
-// `step` is between rows of the left side (by_rows) or between its columns.
+// `step` is between rows of the left side (by_rows) or between its columns. The results, all columns of the tile's
+// panels, go to c, rows c_step apart.
 template <class T, std::size_t rows, std::size_t panels, bool by_rows>
-void tile(const T* a, std::size_t step, std::size_t k, const T* packed, Target<T> target) {
+void tile(const T* a, std::size_t step, std::size_t k, const T* packed, T* c, std::size_t c_step, bool add) {
   constexpr std::size_t w = width<T>, vectors = 2 * panels;
   Lanes<T> sums[rows][vectors];
-  if (target.add) {
+  if (add) {
     EMPLACE_UNROLL for (std::size_t i = 0; i < rows; ++i) EMPLACE_UNROLL for (std::size_t v = 0; v < vectors; ++v)
-        sums[i][v] = load(target.c + i * target.c_step + v * w);
+        sums[i][v] = load(c + i * c_step + v * w);
   } else {
     EMPLACE_UNROLL for (std::size_t i = 0; i < rows; ++i) EMPLACE_UNROLL for (std::size_t v = 0; v < vectors; ++v)
         sums[i][v] = Lanes<T>{};
@@ -128,11 +121,11 @@ void tile(const T* a, std::size_t step, std::size_t k, const T* packed, Target<T
     }
   }
   EMPLACE_UNROLL for (std::size_t i = 0; i < rows; ++i) EMPLACE_UNROLL for (std::size_t v = 0; v < vectors; ++v)
-      store(target.c + i * target.c_step + v * w, sums[i][v]);
+      store(c + i * c_step + v * w, sums[i][v]);
 }
 
 template <class T>
-using Tile = void (*)(const T*, std::size_t, std::size_t, const T*, Target<T>);
+using Tile = void (*)(const T*, std::size_t, std::size_t, const T*, T*, std::size_t, bool);
 
 // Tiles of 1 to tile_rows rows; of panels_of(rows) panels, or of one.
 template <class T, bool by_rows>
@@ -151,22 +144,23 @@ constexpr Tiles<T, by_rows> tiles;
 
 // A tile whose last panel is wider than the result.
 template <class T>
-void run_apart(Tile<T> run, const T* a, std::size_t step, std::size_t k, const T* packed, Target<T> target,
-               std::size_t rows, std::size_t columns) {
+void run_apart(Tile<T> run, const T* a, std::size_t step, std::size_t k, const T* packed, T* c, std::size_t c_step,
+               bool add, std::size_t rows, std::size_t columns) {
   alignas(lane_bytes) T result[tile_rows * panels_of(1) * panel<T>];
   const std::size_t wide = (columns + panel<T> - 1) / panel<T> * panel<T>;
-  if (target.add)
+  if (add)
     for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t j = 0; j < wide; ++j) result[i * wide + j] = j < columns ? target.c[i * target.c_step + j] : 0;
-  run(a, step, k, packed, {result, wide, target.add});
+      for (std::size_t j = 0; j < wide; ++j) result[i * wide + j] = j < columns ? c[i * c_step + j] : 0;
+  run(a, step, k, packed, result, wide, add);
   for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < columns; ++j) target.c[i * target.c_step + j] = result[i * wide + j];
+    for (std::size_t j = 0; j < columns; ++j) c[i * c_step + j] = result[i * wide + j];
 }
 
 template <class T, bool by_rows>
 void product_of(const T* a, std::size_t step, std::size_t m, std::size_t k, const T* packed, std::size_t n, T* c,
                 std::size_t c_step, bool add, bool backwards) {
   const std::size_t panels = (n + panel<T> - 1) / panel<T>;
+  std::size_t begins[block_rows / tile_rows + 1] = {};  // of the block's tiles, found once for all panels
   const auto row = [=](std::size_t i) { return by_rows ? a + i * step : a + i; };
   const Tiles<T, by_rows>& kinds = tiles<T, by_rows>;
   for (std::size_t block = 0; block < m; block += block_rows) {
@@ -175,6 +169,7 @@ void product_of(const T* a, std::size_t step, std::size_t m, std::size_t k, cons
     const std::size_t count = (rows + tile_rows - 1) / tile_rows;
     const std::size_t group = panels_of(count == 1 ? rows : tile_rows);
     const std::size_t groups = (panels + group - 1) / group;
+    for (std::size_t t = 0; t < count; ++t) begins[t + 1] = rows * (t + 1) / count;
     for (std::size_t g = 0; g < groups; ++g) {
       const std::size_t first = (backwards ? groups - 1 - g : g) * group;
       const bool many = group > 1 && first + group <= panels;
@@ -182,14 +177,14 @@ void product_of(const T* a, std::size_t step, std::size_t m, std::size_t k, cons
         const std::size_t last = many ? p + group : p + 1;
         const std::size_t columns = last == panels ? n - p * panel<T> : (last - p) * panel<T>;
         for (std::size_t t = 0; t < count; ++t) {
-          const std::size_t begin = block + rows * t / count, height = block + rows * (t + 1) / count - begin;
+          const std::size_t begin = block + begins[t], height = begins[t + 1] - begins[t];
           const Tile<T> run = (many ? kinds.many : kinds.one)[height];
           const T* const right = packed + p * k * panel<T>;
-          const Target<T> target{c + begin * c_step + p * panel<T>, c_step, add};
+          T* const to = c + begin * c_step + p * panel<T>;
           if (columns == (last - p) * panel<T>)
-            run(row(begin), step, k, right, target);
+            run(row(begin), step, k, right, to, c_step, add);
           else
-            run_apart(run, row(begin), step, k, right, target, height, columns);
+            run_apart(run, row(begin), step, k, right, to, c_step, add, height, columns);
         }
       }
     }
