@@ -2,6 +2,7 @@
 // the plain one with a KL penalty whose weight adapts itself. Defaults follow GDP's sheet (section 3) where it has
 // them.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "advantages.hpp"
@@ -34,6 +35,7 @@ struct PpoOptions {
   bool over_heads = false;
   AdvantageOptions advantages{.baseline_start = "first", .normalize = true};
   EntropyOptions entropy;
+  double entropy_target = 0;
   nn::OptimizerOptions optimizer;
   int chunk = 8;
 };
@@ -64,6 +66,11 @@ void describe(PpoOptions& o, OptionVisitor& visit) {
                  "sizes count alike; form clip alone."});
   describe(o.advantages, visit);
   describe(o.entropy, visit);
+  visit("entropy_target", o.entropy_target,
+        {.min = 0,
+         .max = 1,
+         .help = "The entropy's weight adapts itself from entropy_weight on, so that the mean entropy of a decision "
+                 "falls linearly from this share of its first value to 0 in entropy_updates updates; 0: it does not."});
   nn::describe(o.optimizer, visit);
   visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
 }
@@ -72,7 +79,14 @@ PpoOptions checked(const ConfigTable& table) {
   auto options = read_options<PpoOptions>(table);
   if (options.over_heads && options.form != "clip")
     throw InputError(table.place_of("over_heads"), "over_heads divides the clipped objective: wanted form = \"clip\"");
-  check(options.entropy, table);
+  if (options.entropy_target > 0) {
+    if (options.entropy.entropy_weight == 0 || options.entropy.entropy_updates == 0 ||
+        options.entropy.entropy_weight_end >= 0)
+      throw InputError(table.place_of("entropy_target"),
+                       "entropy_target wants entropy_weight above 0 and entropy_updates, without entropy_weight_end");
+  } else {
+    check(options.entropy, table);
+  }
   check(options.optimizer, table);
   check(options.advantages, table, options.samples_per_update);
   return options;
@@ -86,7 +100,8 @@ class PpoLearner final : public Learner {
         advantages_(options.advantages, setup.problems),
         chunks_(static_cast<std::size_t>(options.chunk)),
         ascent_(options.optimizer),
-        beta_(options.beta) {}
+        beta_(options.beta),
+        entropy_weight_(options.entropy.entropy_weight) {}
 
   [[nodiscard]] std::size_t samples_per_update() const override {
     return static_cast<std::size_t>(o_.samples_per_update);
@@ -97,11 +112,11 @@ class PpoLearner final : public Learner {
     ++updates_;
     const AdvantageBatch advantages = advantages_.of(rollouts, updates_);
     LearningBatch batch = used_samples(rollouts, advantages);
-    const double entropy_weight = o_.entropy.weight(updates_);
     if (policy.has_exact_kl()) policy.mark_reference();
     // The entropy is reported even of a batch that teaches nothing.
     chunks_.forward(policy, batch.samples() == 0 ? rollouts : batch.rollouts, batch.old);
     const double entropy = mean_entropy(batch.old);
+    const double entropy_weight = o_.entropy_target > 0 ? adapted_entropy_weight(entropy) : o_.entropy.weight(updates_);
     Steps steps;
     double kl = 0;
     if (batch.samples() > 0 && !(advantages.all_zero() && entropy_weight == 0)) {
@@ -124,6 +139,10 @@ class PpoLearner final : public Learner {
     State state;
     put_scalar(state, "updates", updates_);
     put_scalar(state, "beta", beta_);
+    if (o_.entropy_target > 0) {
+      put_scalar(state, "entropy_weight", entropy_weight_);
+      put_scalar(state, "first_entropy", first_entropy_);
+    }
     advantages_.save(state);
     ascent_.save(state);
     return state;
@@ -131,6 +150,10 @@ class PpoLearner final : public Learner {
   void load(const State& state, const Policy& policy) override {
     updates_ = get_scalar<std::uint64_t>(state, "updates");
     beta_ = get_scalar<double>(state, "beta");
+    if (o_.entropy_target > 0) {
+      entropy_weight_ = get_scalar<double>(state, "entropy_weight");
+      first_entropy_ = get_scalar<double>(state, "first_entropy");
+    }
     advantages_.load(state);
     ascent_.load(state, policy);
   }
@@ -140,6 +163,19 @@ class PpoLearner final : public Learner {
     double count = 0;
     nn::StepReport last;
   };
+
+  // What balances entropy and advantages differs from problem to problem and from the beginning to the end; how much
+  // should still be open does not. The weight follows what is missing (as a share of the first entropy) at once, by up
+  // to e^4, and its own level slowly, so that it settles.
+  double adapted_entropy_weight(double entropy) {
+    if (updates_ == 1) first_entropy_ = entropy;
+    const double left = 1 - static_cast<double>(updates_ - 1) / static_cast<double>(o_.entropy.entropy_updates);
+    if (left <= 0) return 0;
+    if (first_entropy_ == 0) return entropy_weight_;
+    const double missing = std::clamp(o_.entropy_target * left - entropy / first_entropy_, -1.0, 1.0);
+    entropy_weight_ = std::clamp(entropy_weight_ * std::exp(0.1 * missing), 1e-6, 1e3);
+    return entropy_weight_ * std::exp(4 * missing);
+  }
 
   Steps take_steps(Policy& policy, const LearningBatch& batch, double entropy_weight) {
     Steps steps;
@@ -172,6 +208,7 @@ class PpoLearner final : public Learner {
   ChunkedGradient chunks_;
   Ascent ascent_;
   double beta_;
+  double entropy_weight_, first_entropy_ = 0;
   std::uint64_t updates_ = 0;
 };
 

@@ -130,6 +130,53 @@ TEST(Ppo, GivesEntropyTheWeightOfItsSchedule) {
   EXPECT_EQ(after[2], ppo.before);
 }
 
+TEST(Ppo, AdaptsTheEntropysWeightToHowMuchShouldStillBeOpen) {
+  // The toy's best placement is found soon; the bonus has to hold half of the entropy until it may end.
+  const Problem problem = chain_5(2);
+  const std::vector<PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
+  const auto evaluator = make_local_evaluator(std::vector<const Problem*>{&problem}, Schedule::fifo);
+  std::vector<double> entropies, weights;
+  const auto policy = make_policy("post", ConfigTable{}, list, 1);
+  const auto learner = find_entry(learners(), "ppo", "learner")
+                           .make(table({{"learning_rate", number(0.05)},
+                                        {"entropy_weight", number(0.01)},
+                                        {"entropy_target", number(0.5)},
+                                        {"entropy_updates", whole(900)}}),
+                                 {list});
+  Trainer trainer(*policy, *learner, *evaluator, list, {.seed = 1});
+  for (int update = 0; update < 930; ++update) {
+    const UpdateReport report = trainer.step();
+    entropies.push_back(report.learner.at("entropy"));
+    weights.push_back(report.learner.at("entropy_weight"));
+  }
+  const auto mean = [&](std::size_t begin) {
+    double sum = 0;
+    for (std::size_t i = begin; i < begin + 20; ++i) sum += entropies[i] / 20;
+    return sum;
+  };
+  const double first = entropies.front();
+  EXPECT_NEAR(mean(290) / first, 0.5 * (1 - 300.0 / 900), 0.1);
+  EXPECT_NEAR(mean(590) / first, 0.5 * (1 - 600.0 / 900), 0.1);
+  EXPECT_GT(*std::ranges::max_element(weights), 0.05) << "the weight that it began with holds nothing";
+  EXPECT_EQ(weights.back(), 0);
+  EXPECT_LT(mean(910), 0.05 * first);
+}
+
+TEST(Ppo, WantsAScheduleForAnEntropyToHold) {
+  const auto refused = [](const ConfigTable& options) {
+    return find_entry(learners(), "ppo", "learner").resolve(options);
+  };
+  EXPECT_THROW(refused(table({{"entropy_target", number(0.5)}})), InputError);
+  EXPECT_THROW(refused(table({{"entropy_target", number(0.5)}, {"entropy_weight", number(1)}})), InputError);
+  EXPECT_THROW(refused(table({{"entropy_target", number(0.5)},
+                              {"entropy_weight", number(1)},
+                              {"entropy_weight_end", number(0)},
+                              {"entropy_updates", whole(2)}})),
+               InputError);
+  EXPECT_NO_THROW(
+      refused(table({{"entropy_target", number(0.5)}, {"entropy_weight", number(1)}, {"entropy_updates", whole(2)}})));
+}
+
 TEST(Ppo, LearnsTheSameInChunksOfAnySize) {
   for (const char* policy : {"post", "chain", "episode"}) {
     std::vector<std::vector<float>> results;

@@ -186,5 +186,24 @@ TEST(Seed, RefusesAForbiddenAction) {
   EXPECT_THROW(objective.gradient<double>(values, false), BugError);
 }
 
+TEST(Categorical, LeavesNoGradientThatFloatsDoNotHoldInFull) {
+  // The odds of the second column: e^-60, about 1e-26.
+  const std::vector<float> values = {60, 0};
+  for (const bool folded : {false, true}) {
+    std::vector<float> gradient(2);
+    Tape<float> tape;
+    tape.begin(values, gradient);
+    const Categorical<float> rows = categorical<float>(tape, tape.parameter({0, 1, 2}), {});
+    EXPECT_GT(rows.probability(0, 1), 0);
+    const std::vector<float> weight = {1, 0};
+    if (folded)
+      seed_folded<float>(tape, rows, Matrix<const float>{weight.data(), 1, 2}, 0);
+    else
+      seed<float>(tape, rows, std::vector<std::uint8_t>{0}, std::vector<double>{1}, 0);
+    tape.backward();
+    EXPECT_EQ(gradient, (std::vector<float>{0, 0}));
+  }
+}
+
 }  // namespace
 }  // namespace emplace::nn

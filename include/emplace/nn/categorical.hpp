@@ -29,6 +29,7 @@ Categorical<T> categorical(Tape<T>& tape, Var logits, std::span<const std::uint8
 
 // Seeds the gradient of sum_r coefficient[r] log p(r, action[r]) + entropy_weight sum_r H_r:
 //   d logits = coefficient (onehot(action) - p) - entropy_weight p (log p + H)
+// Elements below 1e-24 become 0.
 template <class T>
 void seed(Tape<T>& tape, const Categorical<T>& rows, std::span<const std::uint8_t> action,
           std::span<const double> coefficient, double entropy_weight);
