@@ -11,137 +11,19 @@
 #include "emplace/base/option_entry.hpp"
 #include "gdp_features.hpp"
 #include "gdp_network.hpp"
+#include "gdp_options.hpp"
 #include "methods.hpp"
 #include "network_policy.hpp"
 #include "rollout_parts.hpp"
+#include "unit_levels.hpp"
 
 namespace emplace {
 
 namespace {
 
-struct GdpOptions {
-  int hidden = 128;
-  int graph_layers = 4;
-  int placer_layers = 3;
-  int heads = 4;
-  int feedforward = 512;
-  int segment = 128;
-  int type_width = 32;
-  std::string superposition = "per_node";
-  bool attention = true;
-  bool memory = true;
-  int rounds = 1;
-  bool neighbour_features = true;
-  bool cost_features = false;
-  std::vector<std::string> device_kinds;
-  int position_waves = 0;
-  bool centered = false;
-  std::string device_head = "fixed";
-  double head_gain = 0.01;
-  int coarse_units = 0;
-  int updates_per_level = 200;
-};
-
-void describe(GdpOptions& o, OptionVisitor& visit) {
-  visit("hidden", o.hidden, {.min = 1, .max = 8192, .help = "Width of a node's embedding."});
-  visit("graph_layers", o.graph_layers, {.min = 0, .max = 64, .help = "Layers of GraphSAGE."});
-  visit("placer_layers", o.placer_layers, {.min = 0, .max = 64, .help = "Layers of the Transformer that places."});
-  visit("heads", o.heads, {.min = 1, .max = 1024, .help = "Heads of attention; they divide `hidden`."});
-  visit("feedforward", o.feedforward, {.min = 1, .max = 65536, .help = "Inner width of a Transformer's layer."});
-  visit("segment", o.segment,
-        {.min = 1, .max = 65536, .help = "Nodes that attend to each other, and to as many before them."});
-  visit("type_width", o.type_width, {.min = 1, .max = 8192, .help = "Width of the learned vector of an op's type."});
-  visit("superposition", o.superposition,
-        {.choices = {"per_node", "graph", "none"},
-         .help = "What gates the placer: a vector of each node (GDP), one of the graph (GO), or nothing."});
-  visit("attention", o.attention, {.help = "Off: the placer sees each node alone (ablation)."});
-  visit("memory", o.memory, {.help = "Off: a segment does not see the one before it (ablation)."});
-  visit("rounds", o.rounds,
-        {.min = 1,
-         .max = 64,
-         .help = "Times that the network decides, each time knowing what it decided before (GO: 3)."});
-  visit("neighbour_features", o.neighbour_features,
-        {.help = "A node's features tell how far off its first predecessors stand."});
-  visit("cost_features", o.cost_features, {.help = "A node's features tell its time on each kind of device."});
-  visit(
-      "device_kinds", o.device_kinds,
-      {.help = "The kinds of devices whose times are read (cost_features); empty: those of the training's problems."});
-  visit("position_waves", o.position_waves,
-        {.min = 0,
-         .max = 4096,
-         .help = "A node's features tell its place in topological order, as sine and cosine of so many waves; without "
-                 "them nodes alike in type, shape and surroundings get the same probabilities."});
-  visit("centered", o.centered,
-        {.help = "The placer reads how a node's embedding differs from the mean of the graph's."});
-  visit("device_head", o.device_head,
-        {.choices = {"fixed", "features"},
-         .help = "The network's output has a column for each device, or compares nodes with features of the devices "
-                 "(speed, memory, links), so that the policy also places on machines that it never saw."});
-  visit("head_gain", o.head_gain,
-        {.min = 0,
-         .max = 100,
-         .help = "Scale of the first weights of the head: 0.01 starts nearly uniform; larger ones tell equal devices "
-                 "apart from the start."});
-  visit("coarse_units", o.coarse_units,
-        {.min = 0,
-         .max = 1e6,
-         .help = "Training begins with units merged to so many blocks, whose units share a random number, and doubles "
-                 "their number level by level; 0: every unit is drawn alone from the start."});
-  visit("updates_per_level", o.updates_per_level, {.min = 1, .help = "Updates between two levels (coarse_units)."});
-}
-
-Superposition superposition_of(const std::string& name) {
-  if (name == "none") return Superposition::none;
-  return name == "graph" ? Superposition::graph : Superposition::per_node;
-}
-
-GdpFeatureOptions feature_options(const GdpOptions& o) {
-  return {o.neighbour_features, o.device_kinds, static_cast<std::size_t>(o.position_waves),
-          o.device_head == "features"};
-}
-
-GdpOptions checked(const ConfigTable& table) {
-  const auto o = read_options<GdpOptions>(table);
-  if (o.hidden % o.heads != 0)
-    throw InputError(table.place_of("heads"), "heads is {}, wanted a divisor of hidden, which is {}", o.heads,
-                     o.hidden);
-  if (!o.cost_features && !o.device_kinds.empty())
-    throw InputError(table.place_of("device_kinds"), "device_kinds are read with cost_features only");
-  return o;
-}
-
-ConfigTable settle_kinds(const ConfigTable& table, const PolicySetup& setup) {
-  auto options = checked(table);
-  if (options.cost_features && options.device_kinds.empty()) options.device_kinds = device_kinds_of(setup.problems);
-  return echo_options(options);
-}
-
-GdpSizes sizes_of(const GdpOptions& o, const PolicySetup& setup) {
-  GdpSizes sizes;
-  sizes.types = setup.op_types.size();
-  sizes.type_width = static_cast<std::size_t>(o.type_width);
-  sizes.features = gdp_feature_count(feature_options(o));
-  if (o.device_head == "features")
-    sizes.device_features = gdp_device_features;
-  else
-    sizes.devices = common_device_count(setup.problems, "gdp");
-  if (o.rounds > 1) sizes.decision = sizes.device_features > 0 ? sizes.device_features : sizes.devices;
-  sizes.hidden = static_cast<std::size_t>(o.hidden);
-  sizes.graph_layers = static_cast<std::size_t>(o.graph_layers);
-  sizes.placer_layers = static_cast<std::size_t>(o.placer_layers);
-  sizes.heads = static_cast<std::size_t>(o.heads);
-  sizes.feedforward = static_cast<std::size_t>(o.feedforward);
-  sizes.segment = static_cast<std::size_t>(o.segment);
-  sizes.superposition = superposition_of(o.superposition);
-  sizes.attention = o.attention;
-  sizes.memory = o.memory;
-  sizes.centered = o.centered;
-  sizes.head_gain = o.head_gain;
-  return sizes;
-}
-
 // Blocks of units that are drawn together, each unit from its own probabilities with the block's random number. Units
 // that are drawn alone begin with placements of many needless transfers, between which one unit makes no difference.
+// Log-probabilities stay those of each unit by itself.
 struct GdpBlocks {
   std::vector<std::uint32_t> block_of_unit;
   std::size_t count;
@@ -149,13 +31,8 @@ struct GdpBlocks {
 
 // The coarsest first; the last has a block a unit.
 std::vector<GdpBlocks> make_levels(const PolicyProblem& problem, std::size_t coarsest) {
-  std::vector<Grouping> groupings = {problem.grouping};
-  if (coarsest > 0)
-    groupings = levels_of(problem.grouping, coarsest, [&](const Grouping& finer) {
-      return coarsen(*problem.problem, finer, std::max(coarsest, (finer.count() + 1) / 2));
-    });
   std::vector<GdpBlocks> levels;
-  for (const Grouping& grouping : groupings) {
+  for (const Grouping& grouping : halved_levels(problem, coarsest)) {
     GdpBlocks& blocks = levels.emplace_back();
     blocks.count = grouping.count();
     for (std::size_t unit = 0; unit < problem.grouping.count(); ++unit)
@@ -169,11 +46,11 @@ class GdpPolicy final : public NetworkPolicy {
   GdpPolicy(GdpOptions options, const PolicySetup& setup)
       : rounds_(static_cast<std::size_t>(options.rounds)),
         updates_per_level_(static_cast<std::uint64_t>(options.updates_per_level)) {
-    if (options.cost_features && options.device_kinds.empty()) options.device_kinds = device_kinds_of(setup.problems);
-    network_ = std::make_unique<GdpNetwork>(sizes_of(options, setup));
+    settle_kinds(options, setup);
+    network_ = std::make_unique<GdpNetwork>(gdp_sizes(options, setup));
     for (const PolicyProblem& problem : setup.problems)
       problems_.push_back({&problem.grouping, problem.problem->device_count(), allowed_devices(problem),
-                           gdp_features(problem, setup.op_types, feature_options(options)),
+                           gdp_features(problem, setup.op_types, gdp_feature_options(options)),
                            make_levels(problem, static_cast<std::size_t>(options.coarse_units))});
     use(network_->layout);
     network_->layout.initialize<float>(parameters_, setup.seed);
@@ -389,8 +266,12 @@ PolicyEntry gdp_policy() {
   entry.summary = "GraphSAGE and a segment-wise Transformer place all units at once, on any graph.";
   entry.reference = "Zhou et al.: GDP (arXiv 1910.01578, 2019); GO (NeurIPS 2020)";
   entry.reads_op_types = true;
-  make_from_options<GdpPolicy, GdpOptions>(entry, checked);
-  entry.settle = settle_kinds;
+  make_from_options<GdpPolicy, GdpOptions>(entry, read_gdp_options);
+  entry.settle = [](const ConfigTable& table, const PolicySetup& setup) {
+    GdpOptions options = read_gdp_options(table);
+    settle_kinds(options, setup);
+    return echo_options(options);
+  };
   entry.settled = {"device_kinds"};
   return entry;
 }

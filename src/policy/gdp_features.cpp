@@ -11,16 +11,6 @@ namespace emplace {
 
 namespace {
 
-// Sorted pairs (from, to) of units, each once.
-std::vector<std::pair<std::uint32_t, std::uint32_t>> unit_edges(const PolicyProblem& problem) {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
-  for_each_edge_between<std::uint32_t>(*problem.problem, problem.grouping.unit_of_op,
-                                       [&](std::uint32_t a, std::uint32_t b) { edges.emplace_back(a, b); });
-  std::ranges::sort(edges);
-  edges.erase(std::ranges::unique(edges).begin(), edges.end());
-  return edges;
-}
-
 Lists lists_of(std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs, std::size_t rows) {
   std::ranges::sort(pairs);
   pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());

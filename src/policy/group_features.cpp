@@ -32,10 +32,7 @@ UnitTable unit_table(const PolicyProblem& problem, std::span<const std::string> 
     }
     table.types.begin.push_back(static_cast<std::uint32_t>(table.types.items.size()));
   }
-  for_each_edge_between<std::uint32_t>(*problem.problem, grouping.unit_of_op,
-                                       [&](std::uint32_t a, std::uint32_t b) { table.edges.emplace_back(a, b); });
-  std::ranges::sort(table.edges);
-  table.edges.erase(std::ranges::unique(table.edges).begin(), table.edges.end());
+  table.edges = unit_edges(problem);
   return table;
 }
 

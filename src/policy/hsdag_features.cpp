@@ -90,11 +90,7 @@ std::vector<float> dimensions_of(const NodeGraph& graph, std::uint64_t seed, std
 
 HsdagGraph hsdag_graph(const PolicyProblem& problem) {
   HsdagGraph made;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
-  for_each_edge_between<std::uint32_t>(*problem.problem, problem.grouping.unit_of_op,
-                                       [&](std::uint32_t a, std::uint32_t b) { edges.emplace_back(a, b); });
-  std::ranges::sort(edges);
-  edges.erase(std::ranges::unique(edges).begin(), edges.end());
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges = unit_edges(problem);
   made.degrees.in.resize(problem.grouping.count());
   made.degrees.out.resize(problem.grouping.count());
   for (const auto& [a, b] : edges) {
@@ -138,33 +134,25 @@ std::vector<float> hsdag_features(const PolicyProblem& problem, const HsdagGraph
   std::vector<float> features(units.count() * width, 0.0F);
   for (std::size_t unit = 0; unit < units.count(); ++unit) {
     Row row{std::span(features).subspan(unit * width, width)};
-    const auto finite = [&](const char* what, std::span<const float> block) {
-      for (const float value : block)
-        if (!std::isfinite(value))
-          throw InputError(place, "the feature {} of the unit of {} is {}, wanted a finite number", quote(what),
-                           quote(problem.problem->op_names[units.members[unit].front()]), value);
-    };
-    const std::span<float> type = row.next(columns.types);
-    set_types(units.members[unit], types, type);
-    finite("type", type);
+    set_types(units.members[unit], types, row.next(columns.types));
     if (columns.node_number) row.next(1)[0] = static_cast<float>(unit);
     if (columns.shape) {
       const std::uint32_t last =
           *std::ranges::max_element(units.members[unit], {}, [&](std::uint32_t op) { return position[op]; });
-      const std::span<float> shape = row.next(shape_slots);
-      set_shape(problem.shapes, last, shape);
-      finite("shape", shape);
+      set_shape(problem.shapes, last, row.next(shape_slots));
     }
     set_one(columns.in_degrees, graph.degrees.in[unit], row.next(columns.in_degrees.size()));
     set_one(columns.out_degrees, graph.degrees.out[unit], row.next(columns.out_degrees.size()));
-    if (columns.structure) {
-      const std::span<float> dimension = row.next(1);
-      dimension[0] = dimensions[unit];
-      finite("fractal dimension", dimension);
-    }
+    if (columns.structure) row.next(1)[0] = dimensions[unit];
     set_position(unit, row.next(columns.position));
     EMPLACE_CHECK(row.full());
   }
+  const std::size_t degrees = columns.in_degrees.size() + columns.out_degrees.size();
+  std::size_t begin = columns.types + (columns.node_number ? 1 : 0);
+  check_features(problem, "type", features, width, 0, columns.types);
+  if (columns.shape) check_features(problem, "shape", features, width, begin, shape_slots);
+  begin += (columns.shape ? shape_slots : 0) + degrees;
+  if (columns.structure) check_features(problem, "fractal dimension", features, width, begin, 1);
   return features;
 }
 

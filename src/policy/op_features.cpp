@@ -69,4 +69,13 @@ void check_features(const PolicyProblem& problem, std::string_view what, std::sp
                          quote(problem.problem->op_names[problem.grouping.members[unit].front()]), what, value);
 }
 
+std::vector<std::pair<std::uint32_t, std::uint32_t>> unit_edges(const PolicyProblem& problem) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
+  for_each_edge_between<std::uint32_t>(*problem.problem, problem.grouping.unit_of_op,
+                                       [&](std::uint32_t a, std::uint32_t b) { edges.emplace_back(a, b); });
+  std::ranges::sort(edges);
+  edges.erase(std::ranges::unique(edges).begin(), edges.end());
+  return edges;
+}
+
 }  // namespace emplace

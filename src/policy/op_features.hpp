@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "emplace/policy/policy.hpp"
@@ -50,5 +51,8 @@ void for_each_edge_between(const Problem& problem, std::span<const Part> part_of
       if (part_of[consumer] != from) visit(from, part_of[consumer]);
   }
 }
+
+// The pairs (producer's unit, consumer's unit) that differ, ascending, each once.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> unit_edges(const PolicyProblem& problem);
 
 }  // namespace emplace

@@ -12,6 +12,7 @@
 #include "emplace/base/option_entry.hpp"
 #include "methods.hpp"
 #include "table_draw.hpp"
+#include "unit_levels.hpp"
 
 namespace emplace {
 
@@ -76,13 +77,6 @@ struct Part {
 
 // Independent factors cannot say "same device as my neighbour" (sheet, section 6), so on a long chain they settle on
 // many needless cuts. Blocks that move as one can; each level's blocks are unions of the next one's.
-std::vector<Grouping> make_levels(const PolicyProblem& problem, std::size_t coarsest) {
-  if (coarsest == 0) return {problem.grouping};
-  return levels_of(problem.grouping, coarsest, [&](const Grouping& finer) {
-    return coarsen(*problem.problem, finer, std::max(coarsest, (finer.count() + 1) / 2));
-  });
-}
-
 class PostPolicy final : public Policy {
  public:
   PostPolicy(const PostOptions& options, const PolicySetup& setup)
@@ -90,7 +84,7 @@ class PostPolicy final : public Policy {
     std::size_t cells = 0;
     for (const PolicyProblem& problem : setup.problems) {
       const std::size_t devices = problem.problem->device_count();
-      std::vector<Grouping> levels = make_levels(problem, static_cast<std::size_t>(options.coarse_units));
+      std::vector<Grouping> levels = halved_levels(problem, static_cast<std::size_t>(options.coarse_units));
       CategoricalTable table(levels.front().count(), devices);
       parts_.push_back({std::move(levels), cells, options.eps, 0, table, table});
       cells += problem.grouping.count() * devices;

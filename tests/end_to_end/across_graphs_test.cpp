@@ -11,6 +11,7 @@
 #include "refusal.hpp"
 #include "support/temporary_folder.hpp"
 #include "systems.hpp"
+#include "three_problems.hpp"
 
 namespace emplace::test {
 namespace {
@@ -19,9 +20,6 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 
-const std::string first = "zoo:nmt?layers=2&sequence=4&training=true@k40x2";
-const std::string second = "zoo:nmt?layers=2&sequence=3&training=true@k40x2";
-const std::string third = "zoo:inception-v3?batch=4@k40x2";
 const std::string fourth = "zoo:nmt?layers=2&sequence=2&training=true@k40x2";
 
 std::string list(const std::string& key, const std::vector<std::string>& sources) {

@@ -5,6 +5,7 @@
 #include "emplace/run/checkpoint.hpp"
 #include "support/temporary_folder.hpp"
 #include "systems.hpp"
+#include "three_problems.hpp"
 
 namespace emplace::test {
 namespace {
@@ -12,10 +13,6 @@ namespace {
 using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
-
-const std::string first = "zoo:nmt?layers=2&sequence=4&training=true@k40x2";
-const std::string second = "zoo:nmt?layers=2&sequence=3&training=true@k40x2";
-const std::string third = "zoo:inception-v3?batch=4@k40x2";
 
 class SeveralProblems : public testing::TestWithParam<System> {
  protected:

