@@ -61,7 +61,8 @@ ConfigTable read_config(const Arguments& arguments, const RunFolder* resumed) {
     for (const std::string& text : overrides) {
       const std::string key = text.substr(0, text.find('='));
       if (!is_budget_key(key))
-        throw InputError("command line", "--resume continues the run as it is; {} cannot be changed (budgets can)",
+        throw InputError("command line",
+                         "--resume continues the run as it is; {} cannot be changed (budgets and threads can)",
                          quote(key));
     }
   ConfigTable table = resumed != nullptr ? resumed->config() : ConfigTable::read_toml(arguments.recipe);

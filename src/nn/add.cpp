@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "elementwise.hpp"
+#include "in_parts.hpp"
 
 namespace emplace::nn {
 
@@ -17,13 +18,17 @@ class Add final : public Op<T> {
     return in[0];
   }
   void forward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<T> z) override {
-    std::ranges::copy(in[0].all(), z.data);
-    add_all<T>(in[1].all(), z.all());
+    in_parts(z.size(), element_cost, 16, [&](std::size_t begin, std::size_t count) {
+      std::ranges::copy(in[0].all().subspan(begin, count), z.data + begin);
+      add_all<T>(in[1].all().subspan(begin, count), z.all().subspan(begin, count));
+    });
   }
   void backward(Tape<T>&, std::span<const Matrix<const T>>, Matrix<const T>, Matrix<const T> dz,
                 std::span<const Matrix<T>> d_in) const override {
-    for (const Matrix<T>& d : d_in)
-      if (d.data != nullptr) add_all<T>(dz.all(), d.all());
+    in_parts(dz.size(), 2 * element_cost, 16, [&](std::size_t begin, std::size_t count) {
+      for (const Matrix<T>& d : d_in)
+        if (d.data != nullptr) add_all<T>(dz.all().subspan(begin, count), d.all().subspan(begin, count));
+    });
   }
 };
 
@@ -74,14 +79,19 @@ class Activate final : public Op<T> {
   std::string_view name() const override { return "activate"; }
   Shape shape(std::span<const Shape> in) const override { return in[0]; }
   void forward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<T> y) override {
-    std::ranges::copy(in[0].all(), y.data);
-    activate_all(activation_, y.all());
+    in_parts(y.size(), 2 * element_cost, 16, [&](std::size_t begin, std::size_t count) {
+      std::ranges::copy(in[0].all().subspan(begin, count), y.data + begin);
+      activate_all(activation_, y.all().subspan(begin, count));
+    });
   }
   void backward(Tape<T>& tape, std::span<const Matrix<const T>>, Matrix<const T> y, Matrix<const T> dy,
                 std::span<const Matrix<T>> d_in) const override {
     const std::span<T> dx = tape.template array<T>(y.size());
-    activate_backward<T>(activation_, y.all(), dy.all(), dx);
-    add_all<T>(dx, d_in[0].all());
+    in_parts(y.size(), 2 * element_cost, 16, [&](std::size_t begin, std::size_t count) {
+      activate_backward<T>(activation_, y.all().subspan(begin, count), dy.all().subspan(begin, count),
+                           dx.subspan(begin, count));
+      add_all<T>(dx.subspan(begin, count), d_in[0].all().subspan(begin, count));
+    });
   }
 
  private:

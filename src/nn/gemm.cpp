@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
+#include "in_parts.hpp"
 #include "kernels.hpp"
 
 namespace emplace::nn {
@@ -11,6 +12,8 @@ namespace {
 
 // Rows of the right side that are packed at a time: a panel of them stays in the first-level cache.
 constexpr std::size_t block_depth = 320;
+// A multiple of what every instruction set takes at a time.
+constexpr std::size_t product_columns = 32;
 
 template <class T>
 KernelMatrix<T> kernel_matrix(Strided<const T> m) {
@@ -59,9 +62,24 @@ void multiply(Strided<const T> a, const Packed<T>& b, Strided<T> c, Into into, b
                        backwards);
 }
 
-#define EMPLACE_INSTANTIATE(T)                                                     \
-  template void multiply<T>(Strided<const T>, Strided<const T>, Strided<T>, Into); \
-  template Packed<T> pack<T>(Tape<T>&, Strided<const T>);                          \
+// Divided by columns: each thread packs its own.
+template <class T>
+void add_weight_gradients(Matrix<const T> x, Matrix<const T> dz, Matrix<T> d_weight, Matrix<T> d_bias) {
+  const std::size_t inputs = d_weight.data == nullptr ? 0 : x.columns;
+  in_parts(dz.columns, dz.rows * (inputs + element_cost), product_columns, [&](std::size_t begin, std::size_t count) {
+    const Strided<const T> of = Strided<const T>(dz).column_block(begin, count);
+    if (d_weight.data != nullptr)
+      multiply<T>(Strided<const T>(x).transposed(), of, Strided<T>(d_weight).column_block(begin, count), Into::add);
+    if (d_bias.data != nullptr)
+      for (std::size_t r = 0; r < dz.rows; ++r)
+        for (std::size_t j = 0; j < count; ++j) d_bias.data[begin + j] += of.data[r * of.row_stride + j];
+  });
+}
+
+#define EMPLACE_INSTANTIATE(T)                                                                   \
+  template void multiply<T>(Strided<const T>, Strided<const T>, Strided<T>, Into);               \
+  template void add_weight_gradients<T>(Matrix<const T>, Matrix<const T>, Matrix<T>, Matrix<T>); \
+  template Packed<T> pack<T>(Tape<T>&, Strided<const T>);                                        \
   template void multiply<T>(Strided<const T>, const Packed<T>&, Strided<T>, Into, bool);
 EMPLACE_INSTANTIATE(float)
 EMPLACE_INSTANTIATE(double)

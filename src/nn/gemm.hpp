@@ -65,4 +65,8 @@ Packed<T> pack(Tape<T>& tape, Strided<const T> b);
 template <class T>
 void multiply(Strided<const T> a, const Packed<T>& b, Strided<T> c, Into into, bool backwards = false);
 
+// dW += x^T dz, db += the column sums of dz; each may be null.
+template <class T>
+void add_weight_gradients(Matrix<const T> x, Matrix<const T> dz, Matrix<T> d_weight, Matrix<T> d_bias);
+
 }  // namespace emplace::nn

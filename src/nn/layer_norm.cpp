@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "dropping.hpp"
+#include "elementwise.hpp"
 #include "emplace/nn/layers.hpp"
+#include "in_parts.hpp"
 #include "kernels.hpp"
 
 namespace emplace::nn {
@@ -28,22 +30,42 @@ class LayerNorm final : public Op<T> {
   void forward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<T> y) override {
     normal_ = tape.matrix(y.rows, y.columns);
     inverse_ = tape.template array<T>(y.rows);
-    kernels<T>().normalize(in[0].data, in[1].data, in[2].data, in[3].data, epsilon_, y.rows, y.columns, normal_.data,
-                           inverse_.data(), y.data);
+    in_parts(y.rows, 4 * element_cost * y.columns, 1, [&](std::size_t begin, std::size_t count) {
+      const std::size_t at = begin * y.columns;
+      kernels<T>().normalize(in[0].data + at, in[1].data == nullptr ? nullptr : in[1].data + at, in[2].data, in[3].data,
+                             epsilon_, count, y.columns, normal_.data + at, inverse_.data() + begin, y.data + at);
+    });
     if (rectifies_) relu_drop<T>(dropout_, y.all());
   }
 
   void backward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<const T> y, Matrix<const T> dy,
                 std::span<const Matrix<T>> d_in) const override {
-    T* const scratch = tape.template array<T>(y.columns).data();
-    kernels<T>().normalize_backward(normal_.data, inverse_.data(), in[2].data, rectifies_ ? y.data : nullptr,
-                                    static_cast<T>(drop_scale(dropout_)), dy.data, y.rows, y.columns, scratch,
-                                    d_in[0].data, tape.is_fresh(0), d_in[1].data, tape.is_fresh(1), d_in[2].data,
-                                    d_in[3].data);
+    // Gains and biases are summed in blocks of rows, then block by block: the same for any number of threads.
+    const std::size_t columns = y.columns, blocks = (y.rows + block_rows - 1) / block_rows;
+    const Matrix<T> scratch = tape.matrix(blocks, columns), gains = tape.matrix(blocks, columns),
+                    biases = tape.matrix(blocks, columns);
+    std::ranges::fill(gains.all(), T{0});
+    std::ranges::fill(biases.all(), T{0});
+    const bool set[] = {tape.is_fresh(0), tape.is_fresh(1)};
+    in_parts(blocks, 4 * element_cost * block_rows * columns, 1, [&](std::size_t first, std::size_t count) {
+      for (std::size_t block = first; block < first + count; ++block) {
+        const std::size_t begin = block * block_rows, at = begin * columns;
+        const auto part = [at](T* of) { return of == nullptr ? nullptr : of + at; };
+        kernels<T>().normalize_backward(normal_.data + at, inverse_.data() + begin, in[2].data,
+                                        rectifies_ ? y.data + at : nullptr, static_cast<T>(drop_scale(dropout_)),
+                                        dy.data + at, std::min(block_rows, y.rows - begin), columns,
+                                        scratch.row(block).data(), part(d_in[0].data), set[0], part(d_in[1].data),
+                                        set[1], gains.row(block).data(), biases.row(block).data());
+      }
+    });
+    if (d_in[2].data != nullptr) add_rows<T>(gains, d_in[2].all());
+    if (d_in[3].data != nullptr) add_rows<T>(biases, d_in[3].all());
   }
   [[nodiscard]] bool overwrites(std::size_t input) const override { return input < 2; }
 
  private:
+  static constexpr std::size_t block_rows = 256;
+
   T epsilon_;
   Dropout dropout_;
   bool rectifies_ = false;

@@ -1,10 +1,10 @@
 // linear, matmul, matmul_transposed, product_of_constant, residual_linear, project.
 #include <algorithm>
 #include <functional>
-#include <tuple>
 
 #include "elementwise.hpp"
 #include "gemm.hpp"
+#include "in_parts.hpp"
 #include "kernels.hpp"
 
 namespace emplace::nn {
@@ -27,26 +27,31 @@ class Linear final : public Op<T> {
   }
 
   void forward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<T> y) override {
-    const auto [x, weight, bias] = std::tie(in[0], in[1], in[2]);
-    if (bias.data != nullptr)
-      for (std::size_t r = 0; r < y.rows; ++r) std::ranges::copy(bias.all(), y.row(r).begin());
-    multiply<T>(x, weight, y, bias.data != nullptr ? Into::add : Into::overwrite);
-    activate_all(activation_, y.all());
+    const Matrix<const T> x = in[0], weight = in[1], bias = in[2];
+    in_parts(y.rows, weight.size() + element_cost * y.columns, 1, [&](std::size_t begin, std::size_t count) {
+      const Matrix<T> rows = y.middle(begin, count);
+      if (bias.data != nullptr)
+        for (std::size_t r = 0; r < count; ++r) std::ranges::copy(bias.all(), rows.row(r).begin());
+      multiply<T>(x.middle(begin, count), weight, rows, bias.data != nullptr ? Into::add : Into::overwrite);
+      activate_all(activation_, rows.all());
+    });
   }
 
   void backward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<const T> y, Matrix<const T> dy,
                 std::span<const Matrix<T>> d_in) const override {
-    const auto [x, weight] = std::tie(in[0], in[1]);
-    Matrix<const T> dz = dy;
-    if (activation_ != Activation::none) {
-      const Matrix<T> before = tape.matrix(y.rows, y.columns);
-      activate_backward<T>(activation_, y.all(), dy.all(), before.all());
-      dz = before;
-    }
-    if (d_in[0].data != nullptr)
-      multiply<T>(dz, Strided<const T>(weight).transposed(), d_in[0], tape.is_fresh(0) ? Into::overwrite : Into::add);
-    if (d_in[1].data != nullptr) multiply<T>(Strided<const T>(x).transposed(), dz, d_in[1], Into::add);
-    if (d_in[2].data != nullptr) add_rows<T>(dz, d_in[2].all());
+    const Matrix<const T> x = in[0], weight = in[1];
+    const Into into = tape.is_fresh(0) ? Into::overwrite : Into::add;
+    const bool changes = activation_ != Activation::none;
+    const Matrix<T> before = changes ? tape.matrix(y.rows, y.columns) : Matrix<T>{};
+    const Matrix<const T> dz = changes ? Matrix<const T>(before) : dy;
+    in_parts(y.rows, weight.size() + element_cost * y.columns, 1, [&](std::size_t begin, std::size_t count) {
+      if (changes)
+        activate_backward<T>(activation_, y.middle(begin, count).all(), dy.middle(begin, count).all(),
+                             before.middle(begin, count).all());
+      if (d_in[0].data != nullptr)
+        multiply<T>(dz.middle(begin, count), Strided<const T>(weight).transposed(), d_in[0].middle(begin, count), into);
+    });
+    add_weight_gradients<T>(x, dz, d_in[1], d_in[2]);
   }
   [[nodiscard]] bool overwrites(std::size_t input) const override { return input == 0; }
 
@@ -87,7 +92,7 @@ class ProductOfConstant final : public Op<T> {
   }
   void backward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<const T>, Matrix<const T> dy,
                 std::span<const Matrix<T>> d_in) const override {
-    if (d_in[2].data != nullptr) multiply<T>(Strided<const T>(in[1]).transposed(), dy, d_in[2], Into::add);
+    add_weight_gradients<T>(in[1], dy, d_in[2], {});
   }
 };
 
@@ -102,23 +107,28 @@ class ResidualLinear final : public Op<T> {
     return in[0];
   }
   void forward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<T> y) override {
-    const auto [x, weight, bias] = std::tie(in[0], in[1], in[2]);
-    for (std::size_t r = 0; r < y.rows; ++r)
-      std::ranges::transform(x.row(r), bias.all(), y.row(r).begin(), std::plus<>());
-    multiply<T>(x, weight, y, Into::add);
+    const Matrix<const T> x = in[0], weight = in[1], bias = in[2];
+    in_parts(y.rows, weight.size() + element_cost * y.columns, 1, [&](std::size_t begin, std::size_t count) {
+      for (std::size_t r = begin; r < begin + count; ++r)
+        std::ranges::transform(x.row(r), bias.all(), y.row(r).begin(), std::plus<>());
+      multiply<T>(x.middle(begin, count), weight, y.middle(begin, count), Into::add);
+    });
   }
   void backward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<const T>, Matrix<const T> dy,
                 std::span<const Matrix<T>> d_in) const override {
-    const auto [x, weight] = std::tie(in[0], in[1]);
-    if (d_in[0].data != nullptr) {
-      if (tape.is_fresh(0))
-        std::ranges::copy(dy.all(), d_in[0].data);
-      else
-        add_all<T>(dy.all(), d_in[0].all());
-      multiply<T>(dy, Strided<const T>(weight).transposed(), d_in[0], Into::add);
-    }
-    if (d_in[1].data != nullptr) multiply<T>(Strided<const T>(x).transposed(), dy, d_in[1], Into::add);
-    if (d_in[2].data != nullptr) add_rows<T>(dy, d_in[2].all());
+    const Matrix<const T> x = in[0], weight = in[1];
+    const bool fresh = tape.is_fresh(0);
+    if (d_in[0].data != nullptr)
+      in_parts(dy.rows, weight.size() + element_cost * dy.columns, 1, [&](std::size_t begin, std::size_t count) {
+        const Matrix<const T> d = dy.middle(begin, count);
+        const Matrix<T> dx = d_in[0].middle(begin, count);
+        if (fresh)
+          std::ranges::copy(d.all(), dx.data);
+        else
+          add_all<T>(d.all(), dx.all());
+        multiply<T>(d, Strided<const T>(weight).transposed(), dx, Into::add);
+      });
+    add_weight_gradients<T>(x, dy, d_in[1], d_in[2]);
   }
   [[nodiscard]] bool overwrites(std::size_t input) const override { return input == 0; }
 };

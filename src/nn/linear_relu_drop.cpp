@@ -1,6 +1,7 @@
 #include "dropping.hpp"
 #include "elementwise.hpp"
 #include "gemm.hpp"
+#include "in_parts.hpp"
 
 namespace emplace::nn {
 
@@ -18,18 +19,22 @@ class LinearReluDrop final : public Op<T> {
     return {in[0].rows, in[1].columns};
   }
   void forward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<T> y) override {
-    multiply<T>(in[0], in[1], y, Into::overwrite);
-    for (std::size_t r = 0; r < y.rows; ++r) add_all<T>(in[2].all(), y.row(r));
+    in_parts(y.rows, in[1].size() + element_cost * y.columns, 1, [&](std::size_t begin, std::size_t count) {
+      multiply<T>(in[0].middle(begin, count), in[1], y.middle(begin, count), Into::overwrite);
+      for (std::size_t r = begin; r < begin + count; ++r) add_all<T>(in[2].all(), y.row(r));
+    });
     relu_drop<T>(dropout_, y.all());
   }
   void backward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<const T> y, Matrix<const T> dy,
                 std::span<const Matrix<T>> d_in) const override {
     const Matrix<T> dz = tape.matrix(y.rows, y.columns);
     relu_drop_backward<T>(static_cast<T>(drop_scale(dropout_)), y.all(), dy.all(), dz.all());
+    const Into into = tape.is_fresh(0) ? Into::overwrite : Into::add;
     if (d_in[0].data != nullptr)
-      multiply<T>(dz, Strided<const T>(in[1]).transposed(), d_in[0], tape.is_fresh(0) ? Into::overwrite : Into::add);
-    if (d_in[1].data != nullptr) multiply<T>(Strided<const T>(in[0]).transposed(), dz, d_in[1], Into::add);
-    if (d_in[2].data != nullptr) add_rows<T>(dz, d_in[2].all());
+      in_parts(dz.rows, in[1].size(), 1, [&](std::size_t begin, std::size_t count) {
+        multiply<T>(dz.middle(begin, count), Strided<const T>(in[1]).transposed(), d_in[0].middle(begin, count), into);
+      });
+    add_weight_gradients<T>(in[0], dz, d_in[1], d_in[2]);
   }
   [[nodiscard]] bool overwrites(std::size_t input) const override { return input == 0; }
 

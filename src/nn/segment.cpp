@@ -3,6 +3,7 @@
 
 #include "elementwise.hpp"
 #include "emplace/base/error.hpp"
+#include "in_parts.hpp"
 #include "kernels.hpp"
 
 namespace emplace::nn {
@@ -55,7 +56,10 @@ class SegmentMax final : public Op<T> {
     return {lists_.rows(), in[0].columns};
   }
   void forward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<T> y) override {
-    kernels<T>().largest_rows(in[0].data, lists_.begin.data(), lists_.items.data(), y.rows, y.columns, y.data);
+    in_parts(y.rows, 2 * element_cost * y.columns, 1, [&](std::size_t begin, std::size_t count) {
+      kernels<T>().largest_rows(in[0].data, lists_.begin.data() + begin, lists_.items.data(), count, y.columns,
+                                y.row(begin).data());
+    });
   }
   void backward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<const T> y, Matrix<const T> dy,
                 std::span<const Matrix<T>> d_in) const override {

@@ -6,6 +6,7 @@
 #include "elementwise.hpp"
 #include "emplace/base/error.hpp"
 #include "gemm.hpp"
+#include "in_parts.hpp"
 #include "scores.hpp"
 
 namespace emplace::nn {
@@ -45,9 +46,11 @@ class SegmentAttentionOp final : public Op<T> {
   void forward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<T> out) override {
     const bool remembers = in[3].data != nullptr;
     weights_ = tape.template array<Matrix<T>>(segments(out.rows) * spec_.heads);
-    std::size_t next = 0;
-    for_each_block<const T>(out.shape(), remembers, [&](const Block<const T>& block) {
-      const Matrix<T> p = weights_[next++] = tape.matrix(block.rows, block.memory_rows + block.rows);
+    for_each_block<const T>(out.shape(), remembers, 0, spec_.heads, [&](const Block<const T>& block) {
+      weight_of(block) = tape.matrix(block.rows, block.memory_rows + block.rows);
+    });
+    for_each_block_in_parts<const T>(out.shape(), remembers, [&](const Block<const T>& block, std::size_t) {
+      const Matrix<T> p = weight_of(block);
       const Strided<T> scores = p;
       if (block.memory_rows > 0)
         multiply<T>(block.of(in[0]), block.memory_of(in[3]).transposed(), scores.column_block(0, block.memory_rows),
@@ -69,17 +72,17 @@ class SegmentAttentionOp final : public Op<T> {
   void backward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<const T>, Matrix<const T> d_out,
                 std::span<const Matrix<T>> d_in) const override {
     const bool remembers = in[3].data != nullptr;
-    const std::span<T> memory = tape.template array<T>(2 * spec_.segment * spec_.segment);
-    std::size_t next = 0;
-    for_each_block<T>(d_out.shape(), remembers, [&](const Block<T>& at) {
+    const std::size_t most = 2 * spec_.segment * spec_.segment;
+    T* const memory = tape.template array<T>(spec_.heads * most).data();
+    for_each_block_in_parts<T>(d_out.shape(), remembers, [&](const Block<T>& at, std::size_t first_head) {
       const Block<const T> block{at.begin, at.rows, at.memory_begin, at.memory_rows, at.column, at.width};
-      const Matrix<const T> p = weights_[next++];
+      const Matrix<const T> p = weight_of(block);
       const Strided<const T> d = block.of(d_out), own = Strided<const T>(p).column_block(at.memory_rows, at.rows),
                              earlier = Strided<const T>(p).column_block(0, at.memory_rows);
       if (d_in[2].data != nullptr) multiply<T>(own.transposed(), d, at.of(d_in[2]), Into::add);
       if (d_in[4].data != nullptr && at.memory_rows > 0)
         multiply<T>(earlier.transposed(), d, at.memory_of(d_in[4]), Into::add);
-      const Matrix<T> d_scores{memory.data(), p.rows, p.columns};
+      const Matrix<T> d_scores{memory + first_head * most, p.rows, p.columns};
       const Strided<T> d_own = Strided<T>(d_scores).column_block(at.memory_rows, at.rows),
                        d_earlier = Strided<T>(d_scores).column_block(0, at.memory_rows);
       multiply<T>(d, block.of(in[2]).transposed(), d_own, Into::overwrite);
@@ -102,15 +105,27 @@ class SegmentAttentionOp final : public Op<T> {
   [[nodiscard]] std::size_t segments(std::size_t rows) const { return (rows + spec_.segment - 1) / spec_.segment; }
   static T factor(std::size_t width) { return 1 / std::sqrt(static_cast<T>(width)); }
 
+  template <class U>
+  Matrix<T>& weight_of(const Block<U>& block) const {
+    return weights_[block.begin / spec_.segment * spec_.heads + block.column / block.width];
+  }
+
   template <class U, class Visit>
-  void for_each_block(const Shape& shape, bool remembers, Visit&& visit) const {
+  void for_each_block(const Shape& shape, bool remembers, std::size_t head, std::size_t heads, Visit&& visit) const {
     const std::size_t width = shape.columns / spec_.heads;
     for (std::size_t begin = 0; begin < shape.rows; begin += spec_.segment)
-      for (std::size_t head = 0; head < spec_.heads; ++head) {
+      for (std::size_t h = head; h < head + heads; ++h) {
         const std::size_t before = remembers && begin > 0 ? spec_.segment : 0;
-        visit(
-            Block<U>{begin, std::min(spec_.segment, shape.rows - begin), begin - before, before, head * width, width});
+        visit(Block<U>{begin, std::min(spec_.segment, shape.rows - begin), begin - before, before, h * width, width});
       }
+  }
+  // visit(block, the part's first head): heads share nothing but what they read.
+  template <class U, class Visit>
+  void for_each_block_in_parts(const Shape& shape, bool remembers, Visit&& visit) const {
+    const std::size_t cost = 2 * spec_.segment * shape.rows * (2 * shape.columns / spec_.heads + element_cost);
+    in_parts(spec_.heads, cost, 1, [&](std::size_t head, std::size_t heads) {
+      for_each_block<U>(shape, remembers, head, heads, [&](const Block<U>& block) { visit(block, head); });
+    });
   }
 
   SegmentAttentionSpec spec_;

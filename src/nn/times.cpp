@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "emplace/nn/layers.hpp"
+#include "in_parts.hpp"
 
 namespace emplace::nn {
 
@@ -17,19 +18,27 @@ class Times final : public Op<T> {
     return in[0];
   }
   void forward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<T> z) override {
-    for (std::size_t r = 0; r < z.rows; ++r) {
-      const T *const x = in[0].row(r).data(), *const y = factors(in[1], r);
-      T* const out = z.row(r).data();
-      for (std::size_t j = 0; j < z.columns; ++j) out[j] = x[j] * y[j];
-    }
+    in_parts(z.rows, element_cost * z.columns, 1, [&](std::size_t begin, std::size_t count) {
+      for (std::size_t r = begin; r < begin + count; ++r) {
+        const T *const x = in[0].row(r).data(), *const y = factors(in[1], r);
+        T* const out = z.row(r).data();
+        for (std::size_t j = 0; j < z.columns; ++j) out[j] = x[j] * y[j];
+      }
+    });
   }
   void backward(Tape<T>&, std::span<const Matrix<const T>> in, Matrix<const T>, Matrix<const T> dz,
                 std::span<const Matrix<T>> d_in) const override {
-    for (std::size_t r = 0; r < dz.rows; ++r) {
-      const T *const d = dz.row(r).data(), *const x = in[0].row(r).data(), *const y = factors(in[1], r);
-      if (d_in[0].data != nullptr) add_product(d, y, d_in[0].row(r));
-      if (d_in[1].data != nullptr) add_product(d, x, d_in[1].row(in[1].rows == 1 ? 0 : r));
-    }
+    const auto rows = [&](std::size_t begin, std::size_t count) {
+      for (std::size_t r = begin; r < begin + count; ++r) {
+        const T *const d = dz.row(r).data(), *const x = in[0].row(r).data(), *const y = factors(in[1], r);
+        if (d_in[0].data != nullptr) add_product(d, y, d_in[0].row(r));
+        if (d_in[1].data != nullptr) add_product(d, x, d_in[1].row(in[1].rows == 1 ? 0 : r));
+      }
+    };
+    if (in[1].rows == dz.rows)
+      in_parts(dz.rows, 2 * element_cost * dz.columns, 1, rows);
+    else
+      rows(0, dz.rows);
   }
 
  private:

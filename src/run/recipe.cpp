@@ -88,6 +88,10 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
   visit("op_types", o.op_types,
         {.help = "Types of ops that the policy tells apart, sorted; those of the problems, or of init, by default."});
   visit("checkpoint_every", o.checkpoint_every, {.min = 1, .unit = "updates", .help = "Updates between checkpoints."});
+  visit("threads", o.threads,
+        {.min = 1,
+         .max = 256,
+         .help = "Threads of rank 0 that the policy's network is computed on; no bit depends on them."});
   visit("greedy_every", o.greedy_every,
         {.min = 1, .unit = "updates", .help = "Updates between evaluations of the policy's likeliest placement."});
   visit("problems_per_update", o.problems_per_update,
@@ -229,7 +233,7 @@ ConfigTable Recipe::resolved() const {
 }
 
 bool is_budget_key(const std::string& key) {
-  constexpr std::array keys = {"updates", "evaluations", "seconds", "checkpoint_every", "compare"};
+  constexpr std::array keys = {"updates", "evaluations", "seconds", "checkpoint_every", "threads", "compare"};
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <system_error>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
@@ -17,6 +18,7 @@
 #include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "emplace/nn/threads.hpp"
 #include "emplace/run/trained_policy.hpp"
 #include "emplace/run/version.hpp"
 
@@ -196,7 +198,17 @@ Training::Limits Training::limits() const {
   return limits;
 }
 
+void Training::use_threads() const {
+  const std::int64_t count = recipe_.options.threads;
+  try {
+    nn::use_threads(static_cast<std::size_t>(count));
+  } catch (const std::system_error& error) {
+    throw InputError(recipe_.place, "the system does not grant {} threads: {}", count, error.what());
+  }
+}
+
 Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool resume, bool show_progress) {
+  use_threads();
   Trainer trainer(*policy_, *learner_, evaluator, policy_problems_, trainer_options());
   saved_at_.reset();
   if (resume && (file_exists(folder.file("checkpoint.h5")) || file_exists(folder.file("checkpoint.previous.h5")))) {

@@ -137,6 +137,29 @@ TEST_P(SameBitsOfEverySystem, RewardsParametersAndBestPlacementDoNotDependOnTheN
   }
 }
 
+TEST_F(SameBits, OfANetworkDoNotDependOnTheNumberOfThreads) {
+  std::vector<Training> gdp = trainings();
+  std::erase_if(gdp, [](const Training& training) { return training.name != "gdp"; });
+  ASSERT_EQ(gdp.size(), 1U);
+  const std::vector<std::string> wide = {"problem=zoo:inception-v3?training=true@k40x2",
+                                         "grouping=colocation",
+                                         "groups=400",
+                                         "gdp.hidden=64",
+                                         "gdp.feedforward=128",
+                                         "updates=2",
+                                         "--json"};
+  const auto train = [&](const std::string& run, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = wide;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto done = emplace_run(of(gdp.front(), run, arguments));
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+  };
+  train(folder_ / "one", {});
+  train(folder_ / "three", {"threads=3"});
+  EXPECT_EQ(without_clocks(folder_ / "three"), without_clocks(folder_ / "one"));
+  EXPECT_EQ(metrics_without_clocks(folder_ / "three"), metrics_without_clocks(folder_ / "one"));
+}
+
 TEST_P(SameBitsOfEverySystem, ARunKilledHalfWayAndResumedOnOtherRanksEndsAsAnUndisturbedOne) {
   const std::vector<std::string> longer = {"evaluations=20000", "updates=60"};
   const std::string undisturbed = folder_ / "undisturbed";

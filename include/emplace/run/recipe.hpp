@@ -33,6 +33,7 @@ struct RecipeOptions {
   std::string init;
   std::vector<std::string> op_types;
   std::int64_t checkpoint_every = 10;
+  std::int64_t threads = 1;
   std::int64_t greedy_every = 0;
   std::int64_t problems_per_update = 0;  // 0: all
   std::int64_t hold_problems = 1;
