@@ -39,6 +39,7 @@ class HsdagPolicy final : public NetworkPolicy {
         rounds_(static_cast<std::uint32_t>(options.update_timestep)),
         passes_(options.parsing_passes),
         dropout_(options.dropout),
+        is_one_pass_(rounds_ == 1 && dropout_ == 0 && way_ != Way::learned),
         seed_(setup.seed) {
     std::vector<HsdagGraph> graphs;
     for (const PolicyProblem& problem : setup.problems) graphs.push_back(hsdag_graph(problem));
@@ -93,13 +94,19 @@ class HsdagPolicy final : public NetworkPolicy {
   }
 
   void sample(std::span<const Draw> draws) const override {
-    for (const Draw& draw : draws) {
+    Run run;
+    for (std::size_t i = 0; i < draws.size(); ++i) {
+      const Draw& draw = draws[i];
       Rollout& now = draw.rounds.back();
       const Part& part = parts_.at(now.problem);
       std::vector<float>& x = state_of(draw);
       now.actions.clear();
       now.observation.clear();
-      const Run run = compute(sampling_tape_, part, x, now, draw.greedy, {}, sampling_levels_, Drawing{this, &draw});
+      if (const Rollout* before = i > 0 ? &draws[i - 1].rounds.back() : nullptr;
+          before != nullptr && is_one_pass_ && before->problem == now.problem)
+        now.observation = before->observation;
+      else
+        run = compute(sampling_tape_, part, x, now, draw.greedy, {}, sampling_levels_, Drawing{this, &draw});
       const std::size_t count = sampling_levels_.cluster_count;
       std::vector<float> weights(network_->sizes().devices);
       const std::span<const std::uint8_t> allowed = run.devices.allowed;
@@ -119,44 +126,54 @@ class HsdagPolicy final : public NetworkPolicy {
     log.value.clear();
     log.entropy.assign(rollouts.size(), 0.0);
     on_tape_.reset();
-    for (std::size_t i = 0; i < rollouts.size(); ++i) {
+    for (std::size_t i = 0, count = 0; i < rollouts.size(); i += count) {
       const Run run = compute_given(rollouts[i]);
-      const auto take = [&](const nn::Categorical<float>& rows, std::span<const std::uint8_t> actions) {
-        for (std::size_t r = 0; r < actions.size(); ++r) {
-          log.value.push_back(rows.log_probability(r, actions[r]));
-          log.entropy[i] += rows.entropy[r];
-        }
-      };
-      const auto [groups, devices] = decisions(rollouts[i]);
-      if (way_ == Way::learned) take(run.groups, groups);
-      take(run.devices, devices);
-      log.begin.push_back(log.value.size());
-      if (i + 1 == rollouts.size())
-        on_tape_ = run;
+      count = with_one_pass(rollouts.subspan(i));
+      for (std::size_t s = i; s < i + count; ++s) {
+        const auto take = [&](const nn::Categorical<float>& rows, std::span<const std::uint8_t> actions) {
+          for (std::size_t r = 0; r < actions.size(); ++r) {
+            log.value.push_back(rows.log_probability(r, actions[r]));
+            log.entropy[s] += rows.entropy[r];
+          }
+        };
+        const auto [groups, devices] = decisions(rollouts[s]);
+        if (way_ == Way::learned) take(run.groups, groups);
+        take(run.devices, devices);
+        log.begin.push_back(log.value.size());
+      }
+      if (i + count == rollouts.size())
+        on_tape_ = {run, i};
       else
         grow(x_, run.embedding, levels_);
     }
   }
 
-  // Rounds are computed again rather than kept, but for the last one, which still is on the tape.
+  // Rounds are computed again rather than kept, but for the last pass, which still is on the tape.
   void backward(std::span<const Rollout> rollouts, std::span<const double> coefficients,
                 double entropy_weight) override {
-    std::size_t last = rollouts.size();
+    const auto heads = [](std::span<const Rollout> of) {
+      std::size_t sum = 0;
+      for (const Rollout& rollout : of) sum += rollout.actions.size();
+      return sum;
+    };
+    EMPLACE_CHECK(heads(rollouts) == coefficients.size());
+    std::size_t end = rollouts.size();
     if (on_tape_) {
-      --last;
-      seed(*on_tape_, rollouts[last], coefficients.last(rollouts[last].actions.size()), entropy_weight);
+      end = on_tape_->second;
+      const std::span<const Rollout> last = rollouts.subspan(end);
+      seed(on_tape_->first, last, coefficients.last(heads(last)), entropy_weight);
       on_tape_.reset();
     }
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < last; ++i) {
-      const std::span<const double> weights = coefficients.subspan(next, rollouts[i].actions.size());
+    for (std::size_t i = 0, count = 0, next = 0; i < end; i += count) {
+      count = with_one_pass(rollouts.subspan(i));
+      const std::span<const Rollout> members = rollouts.subspan(i, count);
+      const std::span<const double> weights = coefficients.subspan(next, heads(members));
       next += weights.size();
       const bool teaches = entropy_weight != 0 || std::ranges::any_of(weights, [](double w) { return w != 0; });
-      const Run run = compute_given(rollouts[i]);
-      if (teaches) seed(run, rollouts[i], weights, entropy_weight);
-      if (i + 1 < rollouts.size() && rollouts[i + 1].round > 0) grow(x_, run.embedding, levels_);
+      const Run run = compute_given(members.front());
+      if (teaches) seed(run, members, weights, entropy_weight);
+      if (i + count < rollouts.size() && rollouts[i + count].round > 0) grow(x_, run.embedding, levels_);
     }
-    EMPLACE_CHECK(next + (last < rollouts.size() ? rollouts[last].actions.size() : 0) == coefficients.size());
   }
 
  private:
@@ -302,11 +319,34 @@ class HsdagPolicy final : public NetworkPolicy {
     return run;
   }
 
-  void seed(const Run& run, const Rollout& rollout, std::span<const double> coefficients, double entropy_weight) {
-    const auto [groups, devices] = decisions(rollout);
-    if (way_ == Way::learned)
-      nn::seed<float>(tape_, run.groups, groups, coefficients.first(groups.size()), entropy_weight);
-    nn::seed<float>(tape_, run.devices, devices, coefficients.last(devices.size()), entropy_weight);
+  // How many of the rollouts, from the first on, one pass serves: those of single rounds without dropout, where nothing
+  // but the parameters decides what the pass gives.
+  [[nodiscard]] std::size_t with_one_pass(std::span<const Rollout> rollouts) const {
+    const Rollout& first = rollouts.front();
+    std::size_t count = 1;
+    while (is_one_pass_ && count < rollouts.size() && rollouts[count].problem == first.problem &&
+           rollouts[count].observation == first.observation)
+      ++count;
+    return count;
+  }
+
+  // Of the rollouts that the pass serves.
+  void seed(const Run& run, std::span<const Rollout> members, std::span<const double> coefficients,
+            double entropy_weight) {
+    if (members.size() == 1) {
+      const auto [groups, devices] = decisions(members.front());
+      if (way_ == Way::learned)
+        nn::seed<float>(tape_, run.groups, groups, coefficients.first(groups.size()), entropy_weight);
+      nn::seed<float>(tape_, run.devices, devices, coefficients.last(devices.size()), entropy_weight);
+    } else {
+      const nn::Matrix<float> weight = tape_.matrix(run.devices.scores.rows, run.devices.scores.columns);
+      std::ranges::fill(weight.all(), 0.0F);
+      auto coefficient = coefficients.begin();
+      for (const Rollout& member : members)
+        for (std::size_t c = 0; c < weight.rows; ++c)
+          weight(c, member.actions[c]) += static_cast<float>(*coefficient++);
+      nn::seed_folded<float>(tape_, run.devices, weight, entropy_weight * static_cast<double>(members.size()));
+    }
     tape_.backward();
   }
 
@@ -379,13 +419,14 @@ class HsdagPolicy final : public NetworkPolicy {
   std::uint32_t rounds_;
   int passes_;
   double dropout_;
+  bool is_one_pass_;  // of all samples of an update
   std::uint64_t seed_;
   std::vector<Part> parts_;
   std::optional<HsdagNetwork> network_;
   nn::Tape<float> tape_;
-  HsdagLevels levels_;          // of the pass on the tape
-  std::vector<float> x_;        // its features
-  std::optional<Run> on_tape_;  // the last rollout of forward() still is
+  HsdagLevels levels_;                                  // of the pass on the tape
+  std::vector<float> x_;                                // its features
+  std::optional<std::pair<Run, std::size_t>> on_tape_;  // forward()'s last pass, which serves rollouts from this one on
   mutable nn::Tape<float> sampling_tape_;
   mutable HsdagLevels sampling_levels_;
   mutable std::map<EpisodeKey, Episode> episodes_;  // that are being drawn

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
@@ -106,6 +107,19 @@ TEST_F(LearningTable, ChangesRecipesAsItIsTold) {
               HasSubstr(problem_ + ",post-tuned+groups=20+post.steps=proximal,1,0."));
   EXPECT_THAT(read_file(out_ + "/learning.md"), HasSubstr("| post-tuned+groups=20+post.steps=proximal | "));
   EXPECT_THAT(done.out, HasSubstr("\npost-tuned+groups=20+post.steps=proximal: at least"));
+}
+
+TEST_F(LearningTable, ChangesRecipesWhereAProblemSaysSo) {
+  const std::string changed = problem_ + "+groups=20+schedule=in-order";
+  const auto done =
+      table({"--evaluations", "60", "--seeds", "1", "--best-seconds", "0.1", "--recipes", "post-tuned", changed});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(read_file(out_ + "/learning.csv"), HasSubstr("\n" + changed + ",post-tuned,1,0."));
+  EXPECT_THAT(read_file(out_ + "/learning.md"), HasSubstr("## " + changed + "\n"));
+  std::string config;
+  for (const auto& each : std::filesystem::recursive_directory_iterator(out_ + "/runs"))
+    if (each.path().filename() == "config.toml") config = read_file(each.path());
+  EXPECT_THAT(config, AllOf(HasSubstr("groups = 20\n"), HasSubstr("schedule = \"in-order\"\n")));
 }
 
 TEST_F(LearningTable, RefusesWhatItCannotDo) {
