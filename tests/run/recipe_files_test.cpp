@@ -328,8 +328,8 @@ TEST(RecipeFiles, ResolveToThemselves) {
     EXPECT_EQ(make_recipe(ConfigTable::parse_toml(once, names.back())).resolved().to_toml(), once) << names.back();
   }
   EXPECT_THAT(names, testing::IsSupersetOf({"colocrl", "colocrl-tuned", "hierarchical", "hierarchical-tuned", "hsdag",
-                                            "hsdag-rnn", "placeto", "placeto-tuned", "post", "post-tuned", "quickstart",
-                                            "gdp", "go"}));
+                                            "hsdag-rnn", "hsdag-tuned", "placeto", "placeto-tuned", "post",
+                                            "post-tuned", "quickstart", "gdp", "go"}));
 }
 
 }  // namespace
