@@ -7,6 +7,7 @@
 
 #include "advantages.hpp"
 #include "ascent.hpp"
+#include "elites.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/option_entry.hpp"
 #include "gradient.hpp"
@@ -33,6 +34,7 @@ struct PpoOptions {
   double kl_target = 0.01;
   double kl_stop = 0;
   bool over_heads = false;
+  bool keep_best = false;
   AdvantageOptions advantages{.baseline_start = "first", .normalize = true};
   EntropyOptions entropy;
   double entropy_target = 0;
@@ -64,6 +66,10 @@ void describe(PpoOptions& o, OptionVisitor& visit) {
   visit("over_heads", o.over_heads,
         {.help = "Divide each placement's objective and entropy by its number of decisions, so that problems of all "
                  "sizes count alike; form clip alone."});
+  visit(
+      "keep_best", o.keep_best,
+      {.help = "The fastest placement so far of each problem is one more sample of every update (self-imitation, Oh et "
+               "al. 2018); returns final alone."});
   describe(o.advantages, visit);
   describe(o.entropy, visit);
   visit("entropy_target", o.entropy_target,
@@ -79,6 +85,10 @@ PpoOptions checked(const ConfigTable& table) {
   auto options = read_options<PpoOptions>(table);
   if (options.over_heads && options.form != "clip")
     throw InputError(table.place_of("over_heads"), "over_heads divides the clipped objective: wanted form = \"clip\"");
+  if (options.keep_best && options.advantages.returns != "final")
+    throw InputError(
+        table.place_of("keep_best"),
+        "keep_best knows what a sample ended with, and not what its rounds earned: wanted returns = \"final\"");
   if (options.entropy_target > 0) {
     if (options.entropy.entropy_weight == 0 || options.entropy.entropy_updates == 0 ||
         options.entropy.entropy_weight_end >= 0)
@@ -98,6 +108,7 @@ class PpoLearner final : public Learner {
       : o_(options),
         seed_(setup.seed),
         advantages_(options.advantages, setup.problems),
+        problems_(setup.problems.size()),
         chunks_(static_cast<std::size_t>(options.chunk)),
         ascent_(options.optimizer),
         beta_(options.beta),
@@ -108,8 +119,11 @@ class PpoLearner final : public Learner {
   }
   [[nodiscard]] std::uint64_t default_updates() const override { return static_cast<std::uint64_t>(o_.updates); }
 
-  std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) override {
+  std::map<std::string, double> update(Policy& policy, std::span<const Rollout> drawn) override {
     ++updates_;
+    const std::vector<Rollout> joined = o_.keep_best ? with_best(drawn) : std::vector<Rollout>();
+    const std::span<const Rollout> rollouts = o_.keep_best ? std::span(joined) : drawn;
+    if (o_.keep_best) keep_best_of(drawn);
     const AdvantageBatch advantages = advantages_.of(rollouts, updates_);
     LearningBatch batch = used_samples(rollouts, advantages);
     if (policy.has_exact_kl()) policy.mark_reference();
@@ -143,6 +157,7 @@ class PpoLearner final : public Learner {
       put_scalar(state, "entropy_weight", entropy_weight_);
       put_scalar(state, "first_entropy", first_entropy_);
     }
+    if (o_.keep_best) best_.save(state);
     advantages_.save(state);
     ascent_.save(state);
     return state;
@@ -154,6 +169,7 @@ class PpoLearner final : public Learner {
       entropy_weight_ = get_scalar<double>(state, "entropy_weight");
       first_entropy_ = get_scalar<double>(state, "first_entropy");
     }
+    if (o_.keep_best) best_.load(state, policy, problems_);
     advantages_.load(state);
     ascent_.load(state, policy);
   }
@@ -163,6 +179,27 @@ class PpoLearner final : public Learner {
     double count = 0;
     nn::StepReport last;
   };
+
+  // The batch, and behind it the best samples of its problems.
+  [[nodiscard]] std::vector<Rollout> with_best(std::span<const Rollout> drawn) const {
+    std::vector<Rollout> joined(drawn.begin(), drawn.end());
+    for (const Rollout& round : best_.rollouts())
+      if (std::ranges::any_of(drawn, [&](const Rollout& each) { return each.problem == round.problem; }))
+        joined.push_back(round);
+    return joined;
+  }
+  void keep_best_of(std::span<const Rollout> drawn) {
+    const std::vector<std::size_t> begins = sample_begins(drawn);
+    for (std::size_t s = 0; s + 1 < begins.size(); ++s) {
+      const std::span<const Rollout> rounds = drawn.subspan(begins[s], begins[s + 1] - begins[s]);
+      const bool is_no_better = std::ranges::any_of(best_.rollouts(), [&](const Rollout& best) {
+        return best.problem == rounds.back().problem && best.outcome.makespan <= rounds.back().outcome.makespan;
+      });
+      if (is_no_better || !rounds.back().outcome.feasible()) continue;
+      best_.add(rounds);
+      best_.keep_elites();
+    }
+  }
 
   // What balances entropy and advantages differs from problem to problem and from the beginning to the end; how much
   // should still be open does not. The weight follows what is missing (as a share of the first entropy) at once, by up
@@ -205,6 +242,8 @@ class PpoLearner final : public Learner {
   PpoOptions o_;
   std::uint64_t seed_;
   Advantages advantages_;
+  std::size_t problems_;
+  EliteWindow best_{1};  // one sample a problem
   ChunkedGradient chunks_;
   Ascent ascent_;
   double beta_;

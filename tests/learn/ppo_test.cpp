@@ -177,6 +177,59 @@ TEST(Ppo, WantsAScheduleForAnEntropyToHold) {
       refused(table({{"entropy_target", number(0.5)}, {"entropy_weight", number(1)}, {"entropy_updates", whole(2)}})));
 }
 
+TEST(Ppo, HasTheBestPlacementSoFarAsOneMoreSample) {
+  const ConfigTable options =
+      table({{"keep_best", flag(true)}, {"epochs", whole(1)}, {"learning_rate", number(0.001)}});
+  for (const char* policy : {"post", "chain", "episode"}) {
+    Ppo ppo(options, policy);
+    std::vector<Rollout>& rollouts = ppo.drawn.rollouts;
+    const std::size_t samples = 2 * 8;
+    for (Rollout& rollout : rollouts) rollout.outcome = {.makespan = 50 * ms};
+    // Of the first problem one is the fastest but infeasible, one the fastest that counts.
+    const auto last_of = [&](std::uint32_t problem, std::uint32_t sample) -> Rollout& {
+      return *std::ranges::find_if(rollouts, [&](const Rollout& each) {
+        return each.problem == problem && each.sample == sample && each.round + 1 == ppo.drawn.policy->rounds(problem);
+      });
+    };
+    last_of(0, 2).outcome = {.makespan = 10 * ms, .why = Infeasible::memory};
+    last_of(0, 5).outcome = {.makespan = 20 * ms};
+    std::vector<Rollout> best;
+    for (const Rollout& each : rollouts)
+      if (each.problem == 0 && each.sample == 5) best.push_back(each);
+    EXPECT_EQ(ppo.update().at("used_samples"), samples) << policy;
+
+    // What was drawn now teaches nothing; the best of the first problem still does, that of the second does not.
+    for (Rollout& rollout : rollouts) rollout.outcome = {.makespan = 50 * ms};
+    for (Rollout& rollout : rollouts) rollout.update = 2;
+    LogProbabilities before, after;
+    ppo.drawn.policy->forward(best, before);
+    const State state = ppo.learner->save();
+    const auto parameters = ppo.parameters();
+    EXPECT_EQ(ppo.update().at("used_samples"), samples + 2) << policy;
+    ppo.drawn.policy->forward(best, after);
+    double rise = 0;
+    for (std::size_t h = 0; h < before.value.size(); ++h) rise += after.value[h] - before.value[h];
+    // The episode's decisions share a weight, which the other samples pull at too.
+    if (policy != std::string("episode")) {
+      EXPECT_GT(rise, 1e-4) << policy;
+    }
+    EXPECT_NE(ppo.parameters(), parameters) << policy;
+
+    // It is of the learner's state.
+    const auto wanted = ppo.parameters();
+    Ppo resumed(options, policy);
+    std::ranges::copy(parameters, resumed.drawn.policy->parameters().begin());
+    resumed.drawn.policy->parameters_changed();
+    resumed.learner->load(state, *resumed.drawn.policy);
+    resumed.drawn.rollouts = rollouts;
+    resumed.update();
+    EXPECT_EQ(resumed.parameters(), wanted) << policy;
+  }
+  EXPECT_THROW(
+      find_entry(learners(), "ppo", "learner").resolve(table({{"keep_best", flag(true)}, {"returns", text("step")}})),
+      InputError);
+}
+
 TEST(Ppo, LearnsTheSameInChunksOfAnySize) {
   for (const char* policy : {"post", "chain", "episode"}) {
     std::vector<std::vector<float>> results;
