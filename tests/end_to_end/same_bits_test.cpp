@@ -80,10 +80,11 @@ std::vector<Training> trainings() {
   list.push_back({"placeto_in_order", placeto});
   for (const char* more : {"schedule=in-order", "greedy_every=2", "placeto.initial=best"})
     list.back().arguments.emplace_back(more);
-  // GDP in rounds that read each other, on machines of any size, from blocks on.
+  // GDP in rounds that read each other, on machines of any size, from blocks on, with the best so far.
   const System go{"go", {"gdp.hidden=8", "gdp.heads=2", "gdp.feedforward=16", "gdp.device_head=features"}};
   list.push_back({"go", go.training(common)});
-  for (const char* more : {"gdp.coarse_units=2", "gdp.updates_per_level=4"}) list.back().arguments.emplace_back(more);
+  for (const char* more : {"gdp.coarse_units=2", "gdp.updates_per_level=4", "ppo.keep_best=true"})
+    list.back().arguments.emplace_back(more);
   // Six chunks an update, the last of one sample, with what tuned recipes add to the paper's networks and baselines.
   const System tuned{"hierarchical-tuned",
                      {"hierarchical.hidden=8", "hierarchical.grouper_hidden=8", "hierarchical.groups=4",
