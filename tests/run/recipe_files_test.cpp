@@ -248,15 +248,18 @@ TEST(RecipeFiles, PostHasTheValuesOfItsSheet) {
 
 TEST(RecipeFiles, TunedOnesAreOfTheirSystemsWithTheirUnitsAndABudgetOfPlacements) {
   const std::vector<SheetValue> of[] = {
-      {{"policy", "colocrl", ""}, {"learner", "reinforce", ""}, {"groups", "400", ""}},
-      {{"policy", "hierarchical", ""}, {"learner", "reinforce", ""}, {"groups", "400", ""}},
-      {{"policy", "placeto", ""}, {"learner", "reinforce", ""}, {"groups", "100", ""}},
-      {{"policy", "post", ""}, {"learner", "post", ""}, {"groups", "400", ""}},
-      {{"policy", "gdp", ""}, {"learner", "ppo", ""}, {"groups", "400", ""}}};
+      {{"policy", "colocrl", ""}, {"learner", "reinforce", ""}, {"groups", "400", ""}, {"evaluations", "100000", ""}},
+      {{"policy", "hierarchical", ""},
+       {"learner", "reinforce", ""},
+       {"groups", "400", ""},
+       {"evaluations", "100000", ""}},
+      {{"policy", "placeto", ""}, {"learner", "reinforce", ""}, {"groups", "100", ""}, {"evaluations", "100000", ""}},
+      {{"policy", "post", ""}, {"learner", "post", ""}, {"groups", "400", ""}, {"evaluations", "100000", ""}},
+      {{"policy", "gdp", ""}, {"learner", "ppo", ""}, {"groups", "400", ""}, {"evaluations", "50000", ""}},
+      {{"policy", "hsdag", ""}, {"learner", "ppo", ""}, {"groups", "none", ""}, {"evaluations", "50000", ""}}};
   for (std::vector<SheetValue> values : of) {
     const std::string name = std::string(values.front().value) + "-tuned";
-    values.push_back({"grouping", "colocation", ""});
-    values.push_back({"evaluations", "100000", ""});
+    values.push_back({"grouping", name == "hsdag-tuned" ? "op" : "colocation", ""});
     values.push_back({"updates", "none", ""});
     expect_values(name, values);
   }
