@@ -3,12 +3,15 @@
 
 #include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "command.hpp"
+#include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
 #include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "emplace/nn/threads.hpp"
 #include "emplace/run/training.hpp"
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
@@ -60,7 +63,7 @@ ConfigTable read_config(const Arguments& arguments, const RunFolder* resumed) {
   if (resumed != nullptr)
     for (const std::string& text : overrides) {
       const std::string key = text.substr(0, text.find('='));
-      if (!is_budget_key(key))
+      if (!may_change_on_resume(key))
         throw InputError("command line",
                          "--resume continues the run as it is; {} cannot be changed (budgets and threads can)",
                          quote(key));
@@ -115,6 +118,17 @@ void print_result(const Training& training, const RunFolder& folder, Evaluator& 
              human_seconds(training.seconds()), folder.path());
 }
 
+void use_threads(std::size_t count) {
+  try {
+    nn::use_threads(count);
+  } catch (const std::system_error& error) {
+    throw EnvironmentError("{} threads cannot be had: {}", count, error.what());
+  }
+  if (const std::size_t cores = nn::usable_cores(); cores < count)
+    log_warning("{} threads share {} core{} (mpirun binds ranks to cores unless told --bind-to none)", count, cores,
+                cores == 1 ? "" : "s");
+}
+
 ExitCode run_training(const Arguments& arguments, World* world) {
   std::optional<RunFolder> resumed;
   if (!arguments.resume.empty()) resumed.emplace(RunFolder::open(arguments.resume));
@@ -124,6 +138,7 @@ ExitCode run_training(const Arguments& arguments, World* world) {
     throw InputError("command line", "give a recipe, or --resume RUN to continue a run");
   const bool resume = resumed.has_value();
   Training training(make_recipe(read_config(arguments, resume ? &*resumed : nullptr)), resume);
+  use_threads(static_cast<std::size_t>(training.recipe().options.threads));
   const RunFolder folder =
       resumed ? std::move(*resumed) : RunFolder::create(training.recipe().options.run, training.recipe().resolved());
   if (!folder.moved_aside().empty())

@@ -1,4 +1,5 @@
-// The elites of the cross-entropy method: the best feasible samples of a window (Gao et al. 2018, algorithm 1).
+// The elites of the cross-entropy method: the best feasible samples of a window (Gao et al. 2018, algorithm 1); and the
+// best sample so far of each problem.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@ struct LearningBatch {
   std::span<const Rollout> rollouts;  // sample by sample
   std::vector<std::size_t> begins;    // samples + 1
   std::vector<double> advantages;     // by rollout
-  LogProbabilities old;               // of the rollouts when they were drawn; filled by who needs it
+  LogProbabilities old;               // of the rollouts before the update; filled by who needs it
 
   LearningBatch() = default;
   LearningBatch(LearningBatch&&) = default;  // a copy's `rollouts` would look into the original

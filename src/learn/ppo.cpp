@@ -89,6 +89,11 @@ PpoOptions checked(const ConfigTable& table) {
     throw InputError(
         table.place_of("keep_best"),
         "keep_best knows what a sample ended with, and not what its rounds earned: wanted returns = \"final\"");
+  if (options.keep_best && (options.form == "kl" || options.kl_stop > 0))
+    throw InputError(
+        table.place_of("keep_best"),
+        "keep_best's sample was not drawn from the policy, so that no divergence can be estimated with it: "
+        "wanted form = \"clip\" and kl_stop = 0");
   if (options.entropy_target > 0) {
     if (options.entropy.entropy_weight == 0 || options.entropy.entropy_updates == 0 ||
         options.entropy.entropy_weight_end >= 0)
@@ -180,9 +185,13 @@ class PpoLearner final : public Learner {
     nn::StepReport last;
   };
 
-  // The batch, and behind it the best samples of its problems.
+  // The batch, and behind it the best samples of its problems, which count as if the present policy had drawn them.
   [[nodiscard]] std::vector<Rollout> with_best(std::span<const Rollout> drawn) const {
-    std::vector<Rollout> joined(drawn.begin(), drawn.end());
+    std::vector<Rollout> joined;
+    for (const Rollout& round : drawn) {
+      joined.push_back(decisions_of(round));
+      joined.back().outcome = round.outcome;
+    }
     for (const Rollout& round : best_.rollouts())
       if (std::ranges::any_of(drawn, [&](const Rollout& each) { return each.problem == round.problem; }))
         joined.push_back(round);

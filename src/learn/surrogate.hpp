@@ -34,7 +34,7 @@ struct SurrogateOptions {
 // mean, and has r - 1 times the gradient of log p (Schulman 2020, k3).
 class Surrogate {
  public:
-  // `old`: log-probabilities of the rollouts when they were drawn; the policy's reference is the policy of that time.
+  // `old`: log-probabilities of the rollouts before the update; the policy's reference is the policy of that time.
   // Rollouts and `old` must outlive this.
   Surrogate(const Policy& policy, std::span<const Rollout> rollouts, const LogProbabilities& old,
             std::span<const double> advantages, const SurrogateOptions& options);

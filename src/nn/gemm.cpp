@@ -65,6 +65,7 @@ void multiply(Strided<const T> a, const Packed<T>& b, Strided<T> c, Into into, b
 // Divided by columns: each thread packs its own.
 template <class T>
 void add_weight_gradients(Matrix<const T> x, Matrix<const T> dz, Matrix<T> d_weight, Matrix<T> d_bias) {
+  if (d_weight.data == nullptr && d_bias.data == nullptr) return;
   const std::size_t inputs = d_weight.data == nullptr ? 0 : x.columns;
   in_parts(dz.columns, dz.rows * (inputs + element_cost), product_columns, [&](std::size_t begin, std::size_t count) {
     const Strided<const T> of = Strided<const T>(dz).column_block(begin, count);

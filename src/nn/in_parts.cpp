@@ -1,9 +1,14 @@
 #include "in_parts.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
+#include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "emplace/base/error.hpp"
@@ -33,67 +38,82 @@ T wait_for_change(const std::atomic<T>& value, T old) {
   return value.load(std::memory_order_acquire);
 }
 
+thread_local bool inside_part = false;
+
 // The caller and count() - 1 threads of its own, which sleep between the calls.
 class Team {
  public:
-  ~Team() { resize(1); }
+  ~Team() { dismiss(); }
   [[nodiscard]] std::size_t count() const { return others_.size() + 1; }
 
   void resize(std::size_t count) {
-    if (!others_.empty()) {
-      ends_ = true;
-      start();
-      others_.clear();  // joins
-      ends_ = false;
-    }
+    dismiss();
     others_.reserve(count - 1);
-    while (others_.size() + 1 < count)
-      others_.emplace_back([this, number = others_.size() + 1, begin = round_.load()] { follow(number, begin); });
+    try {
+      while (others_.size() + 1 < count)
+        others_.emplace_back([this, number = others_.size() + 1, begin = round_.load()] { follow(number, begin); });
+    } catch (...) {
+      dismiss();
+      throw;
+    }
   }
 
   void run(std::size_t parts, std::size_t count, std::size_t grain, Part part, void* work) {
+    EMPLACE_CHECK(!runs_.exchange(true), "two networks at a time on the threads of one");
     parts_ = parts, count_ = count, grain_ = grain, part_ = part, work_ = work;
     busy_.store(static_cast<std::uint32_t>(others_.size()), std::memory_order_relaxed);
     start();
     do_part(0);
     for (std::uint32_t left = busy_.load(std::memory_order_acquire); left > 0;) left = wait_for_change(busy_, left);
+    const std::exception_ptr failure = std::exchange(failure_, nullptr);
+    runs_ = false;
+    if (failure) std::rethrow_exception(failure);
   }
 
  private:
+  void dismiss() {
+    ends_ = true;
+    start();
+    others_.clear();  // joins
+    ends_ = false;
+  }
   void start() {
     round_.fetch_add(1, std::memory_order_release);
     round_.notify_all();
   }
-  void do_part(std::size_t number) const {
+  void do_part(std::size_t number) {
     const std::size_t grains = (count_ + grain_ - 1) / grain_;
     const std::size_t begin = std::min(count_, grains * number / parts_ * grain_),
                       end = std::min(count_, grains * (number + 1) / parts_ * grain_);
-    if (begin < end) part_(work_, begin, end - begin);
+    inside_part = true;
+    try {
+      if (begin < end) part_(work_, begin, end - begin);
+    } catch (...) {
+      const std::lock_guard lock(failing_);
+      if (!failure_) failure_ = std::current_exception();
+    }
+    inside_part = false;
   }
   void follow(std::size_t number, std::uint32_t round) {
     for (;;) {
       round = wait_for_change(round_, round);
       if (ends_) return;
-      inside = true;
       if (number < parts_) do_part(number);
       if (busy_.fetch_sub(1, std::memory_order_release) == 1) busy_.notify_one();
     }
   }
 
- public:
-  static thread_local bool inside;  // a part is being done
-
- private:
   std::vector<std::jthread> others_;
   std::atomic<std::uint32_t> round_ = 0, busy_ = 0;
+  std::atomic<bool> runs_ = false;
   // Of this round.
   std::size_t parts_ = 1, count_ = 0, grain_ = 1;
   Part part_ = nullptr;
   void* work_ = nullptr;
+  std::mutex failing_;
+  std::exception_ptr failure_;
   bool ends_ = false;
 };
-
-thread_local bool Team::inside = false;
 
 Team& team() {
   static Team of_process;
@@ -101,6 +121,12 @@ Team& team() {
 }
 
 }  // namespace
+
+std::size_t usable_cores() {
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof(cores), &cores) == 0) return static_cast<std::size_t>(CPU_COUNT(&cores));
+  return std::max(1U, std::thread::hardware_concurrency());  // more than 1024 of them
+}
 
 std::size_t threads() { return team().count(); }
 
@@ -111,12 +137,12 @@ void use_threads(std::size_t count) {
 
 void in_parts(std::size_t count, std::size_t cost, std::size_t grain, Part part, void* work) {
   if (count == 0) return;
-  const std::size_t worth = Team::inside ? 1 : std::max<std::size_t>(1, count * cost / least_part);
+  const std::size_t worth = inside_part ? 1 : std::max<std::size_t>(1, count * cost / least_part);
   const std::size_t parts = std::min({threads(), worth, (count + grain - 1) / grain});
-  if (parts == 1) return part(work, 0, count);
-  Team::inside = true;
-  team().run(parts, count, grain, part, work);
-  Team::inside = false;
+  if (parts == 1)
+    part(work, 0, count);
+  else
+    team().run(parts, count, grain, part, work);
 }
 
 }  // namespace emplace::nn

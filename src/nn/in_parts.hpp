@@ -17,7 +17,8 @@ using Part = void (*)(void* work, std::size_t begin, std::size_t count);
 void in_parts(std::size_t count, std::size_t cost, std::size_t grain, Part part, void* work);
 
 // work(begin, n) for ranges that cover 0 ... count - 1 once, at the same time where there are threads and work enough;
-// `cost`: of one element. Ranges begin at multiples of `grain`. Inside work() everything is serial; it must not throw.
+// `cost`: of one element. Ranges begin at multiples of `grain`. Inside work() everything is serial. All end before what
+// one of them throws goes on.
 template <class Work>
 void in_parts(std::size_t count, std::size_t cost, std::size_t grain, Work&& work) {
   using Bare = std::remove_reference_t<Work>;

@@ -44,13 +44,15 @@ class Linear final : public Op<T> {
     const bool changes = activation_ != Activation::none;
     const Matrix<T> before = changes ? tape.matrix(y.rows, y.columns) : Matrix<T>{};
     const Matrix<const T> dz = changes ? Matrix<const T>(before) : dy;
-    in_parts(y.rows, weight.size() + element_cost * y.columns, 1, [&](std::size_t begin, std::size_t count) {
-      if (changes)
-        activate_backward<T>(activation_, y.middle(begin, count).all(), dy.middle(begin, count).all(),
-                             before.middle(begin, count).all());
-      if (d_in[0].data != nullptr)
-        multiply<T>(dz.middle(begin, count), Strided<const T>(weight).transposed(), d_in[0].middle(begin, count), into);
-    });
+    if (changes || d_in[0].data != nullptr)
+      in_parts(y.rows, weight.size() + element_cost * y.columns, 1, [&](std::size_t begin, std::size_t count) {
+        if (changes)
+          activate_backward<T>(activation_, y.middle(begin, count).all(), dy.middle(begin, count).all(),
+                               before.middle(begin, count).all());
+        if (d_in[0].data != nullptr)
+          multiply<T>(dz.middle(begin, count), Strided<const T>(weight).transposed(), d_in[0].middle(begin, count),
+                      into);
+      });
     add_weight_gradients<T>(x, dz, d_in[1], d_in[2]);
   }
   [[nodiscard]] bool overwrites(std::size_t input) const override { return input == 0; }

@@ -72,7 +72,7 @@ class SegmentAttentionOp final : public Op<T> {
   void backward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<const T>, Matrix<const T> d_out,
                 std::span<const Matrix<T>> d_in) const override {
     const bool remembers = in[3].data != nullptr;
-    const std::size_t most = 2 * spec_.segment * spec_.segment;
+    const std::size_t segment = std::min(spec_.segment, d_out.rows), most = (remembers ? 2 : 1) * segment * segment;
     T* const memory = tape.template array<T>(spec_.heads * most).data();
     for_each_block_in_parts<T>(d_out.shape(), remembers, [&](const Block<T>& at, std::size_t first_head) {
       const Block<const T> block{at.begin, at.rows, at.memory_begin, at.memory_rows, at.column, at.width};
@@ -122,7 +122,8 @@ class SegmentAttentionOp final : public Op<T> {
   // visit(block, the part's first head): heads share nothing but what they read.
   template <class U, class Visit>
   void for_each_block_in_parts(const Shape& shape, bool remembers, Visit&& visit) const {
-    const std::size_t cost = 2 * spec_.segment * shape.rows * (2 * shape.columns / spec_.heads + element_cost);
+    const std::size_t keys = (remembers ? 2 : 1) * std::min(spec_.segment, shape.rows);
+    const std::size_t cost = keys * shape.rows * (2 * shape.columns / spec_.heads + element_cost);
     in_parts(spec_.heads, cost, 1, [&](std::size_t head, std::size_t heads) {
       for_each_block<U>(shape, remembers, head, heads, [&](const Block<U>& block) { visit(block, head); });
     });

@@ -99,7 +99,8 @@ class HsdagPolicy final : public NetworkPolicy {
       const Draw& draw = draws[i];
       Rollout& now = draw.rounds.back();
       const Part& part = parts_.at(now.problem);
-      std::vector<float>& x = state_of(draw);
+      std::vector<float>* const grown = rounds_ > 1 ? &state_of(draw) : nullptr;
+      const std::vector<float>& x = grown != nullptr ? *grown : part.features;
       now.actions.clear();
       now.observation.clear();
       if (const Rollout* before = i > 0 ? &draws[i - 1].rounds.back() : nullptr;
@@ -117,7 +118,7 @@ class HsdagPolicy final : public NetworkPolicy {
       std::vector<std::uint8_t> device_of_unit;
       for (const std::uint32_t cluster : sampling_levels_.cluster_of_node) device_of_unit.push_back(devices[cluster]);
       part.units->expand(device_of_unit, now.placement);
-      grow(x, run.embedding, sampling_levels_);
+      if (grown != nullptr) grow(*grown, run.embedding, sampling_levels_);
     }
   }
 
@@ -143,7 +144,7 @@ class HsdagPolicy final : public NetworkPolicy {
       }
       if (i + count == rollouts.size())
         on_tape_ = {run, i};
-      else
+      else if (rounds_ > 1)
         grow(x_, run.embedding, levels_);
     }
   }
@@ -342,6 +343,8 @@ class HsdagPolicy final : public NetworkPolicy {
       const nn::Matrix<float> weight = tape_.matrix(run.devices.scores.rows, run.devices.scores.columns);
       std::ranges::fill(weight.all(), 0.0F);
       auto coefficient = coefficients.begin();
+      EMPLACE_CHECK(coefficients.size() == members.size() * weight.rows,
+                    "{} coefficients for {} samples of {} clusters", coefficients.size(), members.size(), weight.rows);
       for (const Rollout& member : members)
         for (std::size_t c = 0; c < weight.rows; ++c)
           weight(c, member.actions[c]) += static_cast<float>(*coefficient++);

@@ -232,7 +232,7 @@ ConfigTable Recipe::resolved() const {
   return table;
 }
 
-bool is_budget_key(const std::string& key) {
+bool may_change_on_resume(const std::string& key) {
   constexpr std::array keys = {"updates", "evaluations", "seconds", "checkpoint_every", "threads", "compare"};
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }

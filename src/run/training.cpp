@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <system_error>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
@@ -18,7 +17,6 @@
 #include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
-#include "emplace/nn/threads.hpp"
 #include "emplace/run/trained_policy.hpp"
 #include "emplace/run/version.hpp"
 
@@ -29,10 +27,10 @@ namespace {
 // The learner's arrays of this name stand beside the policy's (DESIGN section 4).
 constexpr std::string_view optimizer_prefix = "optimizer/";
 
-// The part of the configuration that decides what is computed: everything but the budgets and the folder.
+// The part of the configuration that decides what is computed: everything but what a resumed run may change, and the folder.
 std::string computing_part(ConfigTable config) {
   for (const std::string& key : config.keys())
-    if (is_budget_key(key) || key == "run") config.erase(key);
+    if (may_change_on_resume(key) || key == "run") config.erase(key);
   return config.to_toml();
 }
 
@@ -198,17 +196,7 @@ Training::Limits Training::limits() const {
   return limits;
 }
 
-void Training::use_threads() const {
-  const std::int64_t count = recipe_.options.threads;
-  try {
-    nn::use_threads(static_cast<std::size_t>(count));
-  } catch (const std::system_error& error) {
-    throw InputError(recipe_.place, "the system does not grant {} threads: {}", count, error.what());
-  }
-}
-
 Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool resume, bool show_progress) {
-  use_threads();
   Trainer trainer(*policy_, *learner_, evaluator, policy_problems_, trainer_options());
   saved_at_.reset();
   if (resume && (file_exists(folder.file("checkpoint.h5")) || file_exists(folder.file("checkpoint.previous.h5")))) {

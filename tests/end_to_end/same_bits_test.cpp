@@ -85,6 +85,9 @@ std::vector<Training> trainings() {
   list.push_back({"go", go.training(common)});
   for (const char* more : {"gdp.coarse_units=2", "gdp.updates_per_level=4", "ppo.keep_best=true"})
     list.back().arguments.emplace_back(more);
+  // One pass for all samples, the best so far among them.
+  list.push_back(
+      {"hsdag_tuned", System{"hsdag-tuned", {"hsdag.hidden=8", "ppo.samples_per_update=8"}}.training(common)});
   // Six chunks an update, the last of one sample, with what tuned recipes add to the paper's networks and baselines.
   const System tuned{"hierarchical-tuned",
                      {"hierarchical.hidden=8", "hierarchical.grouper_hidden=8", "hierarchical.groups=4",
@@ -159,6 +162,20 @@ TEST_F(SameBits, OfANetworkDoNotDependOnTheNumberOfThreads) {
   train(folder_ / "three", {"threads=3"});
   EXPECT_EQ(without_clocks(folder_ / "three"), without_clocks(folder_ / "one"));
   EXPECT_EQ(metrics_without_clocks(folder_ / "three"), metrics_without_clocks(folder_ / "one"));
+
+  // A resumed run may have other threads.
+  train(folder_ / "both", {"updates=1"});
+  const auto resumed = emplace_run({"train", "--resume", folder_ / "both", "updates=2", "threads=3", "--json"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(without_clocks(folder_ / "both"), without_clocks(folder_ / "one"));
+
+  // The program says so where threads have no cores of their own.
+  std::vector<std::string> bound = {"taskset", "-c", "0", EMPLACE_PROGRAM};
+  const auto arguments = of(gdp.front(), folder_ / "bound", {"updates=1", "threads=3"});
+  bound.insert(bound.end(), arguments.begin(), arguments.end());
+  const auto done = run(bound);
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.err, testing::HasSubstr("3 threads share 1 core (mpirun binds ranks"));
 }
 
 TEST_P(SameBitsOfEverySystem, ARunKilledHalfWayAndResumedOnOtherRanksEndsAsAnUndisturbedOne) {

@@ -19,20 +19,23 @@ namespace {
 using namespace testing;
 
 struct System {
+  const char* name;
   const char* policy;
   const char* options;
 };
 constexpr System systems[] = {
-    {"post", ""},
-    {"colocrl", "hidden = 8\ntype_width = 2\ndevice_width = 3\naligned = true"},
+    {"post", "post", ""},
+    {"colocrl", "colocrl", "hidden = 8\ntype_width = 2\ndevice_width = 3\naligned = true"},
     // Noise of its own for each sample; a grouping serves two chunks.
-    {"hierarchical", "hidden = 8\ngrouper_hidden = 4\ngroups = 3"},
-    {"placeto", "message_rounds = 2\nposition_waves = 2"},
-    {"gdp", "hidden = 8\ntype_width = 2\nheads = 2\nfeedforward = 8\nsegment = 2\nrounds = 2"},
+    {"hierarchical", "hierarchical", "hidden = 8\ngrouper_hidden = 4\ngroups = 3"},
+    {"placeto", "placeto", "message_rounds = 2\nposition_waves = 2"},
+    {"gdp", "gdp", "hidden = 8\ntype_width = 2\nheads = 2\nfeedforward = 8\nsegment = 2\nrounds = 2"},
     // Masks of its own for each round, and features that grow.
-    {"hsdag", "hidden = 8\nupdate_timestep = 3"}};
+    {"hsdag", "hsdag", "hidden = 8\nupdate_timestep = 3"},
+    // One pass for all samples of a chunk.
+    {"hsdag_at_once", "hsdag", "hidden = 8\nupdate_timestep = 1\ndropout = 0"}};
 
-void PrintTo(const System& system, std::ostream* out) { *out << system.policy; }
+void PrintTo(const System& system, std::ostream* out) { *out << system.name; }
 
 class Chunks : public ::testing::TestWithParam<System> {
  protected:
@@ -124,7 +127,7 @@ TEST_P(Chunks, HaveTheSameBitsWhoeverComputesThem) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, Chunks, ::testing::ValuesIn(systems),
-                         [](const auto& system) { return std::string(system.param.policy); });
+                         [](const auto& system) { return std::string(system.param.name); });
 
 TEST(Policies, HaveTheirChunksComputedByAnyone) {
   for (const PolicyEntry& policy : policies())

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "emplace/base/error.hpp"
 #include "learn/drawn.hpp"
@@ -225,9 +226,44 @@ TEST(Ppo, HasTheBestPlacementSoFarAsOneMoreSample) {
     resumed.update();
     EXPECT_EQ(resumed.parameters(), wanted) << policy;
   }
-  EXPECT_THROW(
-      find_entry(learners(), "ppo", "learner").resolve(table({{"keep_best", flag(true)}, {"returns", text("step")}})),
-      InputError);
+}
+
+TEST(Ppo, KeepsTheFastestOfEachProblem) {
+  Ppo ppo(table({{"keep_best", flag(true)}, {"epochs", whole(1)}}), "post", 2);
+  using Kept = std::map<std::uint64_t, Ticks>;
+  const auto update = [&](const std::vector<Ticks>& of_first, const std::vector<Ticks>& of_second) {
+    std::vector<Rollout> batch;
+    for (std::uint32_t problem = 0; problem < 2; ++problem) {
+      const std::vector<Ticks>& times = problem == 0 ? of_first : of_second;
+      for (std::size_t sample = 0; sample < times.size(); ++sample) {
+        batch.push_back(ppo.drawn.rollouts[2 * problem + sample]);
+        batch.back().outcome = {.makespan = times[sample] * ms};
+      }
+    }
+    const double used = ppo.learner->update(*ppo.drawn.policy, batch).at("used_samples");
+    Kept kept;
+    const State state = ppo.learner->save();
+    const auto& keys = get<std::uint64_t>(state, "window_key");
+    const auto& times = get<std::int64_t>(state, "window_time");
+    for (std::size_t i = 0; i < times.size(); ++i) kept[keys[4 * i + 1]] = times[i] / ms;
+    EXPECT_EQ(kept.size(), times.size()) << "one a problem";
+    return std::pair(used, kept);
+  };
+  EXPECT_EQ(update({30, 20}, {50, 50}), std::pair(4.0, Kept({{0, 20}, {1, 50}})));
+  EXPECT_EQ(update({25, 20}, {40, 60}), std::pair(6.0, Kept({{0, 20}, {1, 40}})));
+  // Of a problem that is not in the batch nothing is learned.
+  EXPECT_EQ(update({15, 18}, {}), std::pair(3.0, Kept({{0, 15}, {1, 40}})));
+  EXPECT_EQ(update({}, {45, 45}), std::pair(3.0, Kept({{0, 15}, {1, 40}})));
+}
+
+TEST(Ppo, KeepsTheBestOnlyWhereItKnowsWhatThatMeans) {
+  const auto refused = [](const ConfigTable& options) {
+    return find_entry(learners(), "ppo", "learner").resolve(options);
+  };
+  EXPECT_NO_THROW(refused(table({{"keep_best", flag(true)}})));
+  EXPECT_THROW(refused(table({{"keep_best", flag(true)}, {"returns", text("step")}})), InputError);
+  EXPECT_THROW(refused(table({{"keep_best", flag(true)}, {"form", text("kl")}})), InputError);
+  EXPECT_THROW(refused(table({{"keep_best", flag(true)}, {"kl_stop", number(0.1)}})), InputError);
 }
 
 TEST(Ppo, LearnsTheSameInChunksOfAnySize) {

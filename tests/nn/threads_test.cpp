@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <stdexcept>
 
 #include "../../src/nn/in_parts.hpp"
 #include "emplace/nn/dropout.hpp"
@@ -61,10 +62,9 @@ TEST(Threads, WorkAtTheSameTime) {
 
 TEST(Threads, LeaveSmallWorkAndWorkInsideWorkToOne) {
   const Threads use(3);
-  int small = 0;
-  in_parts(3, least_part / 3 - 1, 1, [&](std::size_t, std::size_t n) { small += static_cast<int>(n); });
-  EXPECT_EQ(small, 3);
-  std::atomic<int> parts = 0, inner = 0;
+  std::atomic<int> small = 0, parts = 0, inner = 0;
+  in_parts(3, least_part / 3 - 1, 1, [&](std::size_t, std::size_t n) { small += n == 3 ? 1 : 100; });
+  EXPECT_EQ(small, 1);
   in_parts(3, least_part, 1, [&](std::size_t, std::size_t) {
     ++parts;
     in_parts(3, least_part, 1, [&](std::size_t, std::size_t n) { inner += n == 3 ? 1 : 100; });
@@ -73,11 +73,29 @@ TEST(Threads, LeaveSmallWorkAndWorkInsideWorkToOne) {
   EXPECT_EQ(inner, 3);
 }
 
+TEST(Threads, PassOnWhatIsThrown) {
+  const Threads use(3);
+  for (const std::size_t thrower : {0, 2}) {
+    std::atomic<int> ended = 0;
+    EXPECT_THROW(in_parts(3, least_part, 1,
+                          [&](std::size_t begin, std::size_t) {
+                            if (begin == thrower) throw std::runtime_error("no");
+                            ++ended;
+                          }),
+                 std::runtime_error);
+    EXPECT_EQ(ended, 2);
+    std::atomic<int> parts = 0;
+    in_parts(3, least_part, 1, [&](std::size_t, std::size_t) { ++parts; });
+    EXPECT_EQ(parts, 3);
+  }
+}
+
 // Everything that is divided, wide enough to be: results and gradients.
 template <class T>
 Evaluation<T> evaluate_on(std::size_t count) {
   const Threads use(count);
-  constexpr std::size_t rows = 600, width = 64;
+  constexpr std::size_t rows = 2000, width = 64;
+  static_assert(rows * width * element_cost >= 5 * least_part);
   const Shape square{width, width}, row{1, width};
   const std::vector<Shape> shapes = {{rows, width},     square, row, row, {width, 3 * width}, {1, 3 * width},
                                      {3 * width, width}};

@@ -6,9 +6,13 @@
 
 namespace emplace::nn {
 
-// How many threads the process's networks use, the caller's included: 1 at first.
+// How many threads a network uses, the caller's included: 1 at first. With more than one, only one network of the
+// process may run at a time.
 std::size_t threads();
-// Not while another thread runs a network. `count` is at least 1; std::system_error where they cannot be had.
+// Not while a network runs. `count` is at least 1; std::system_error where they cannot be had, and then there is 1.
 void use_threads(std::size_t count);
+
+// The cores that this process may run on.
+std::size_t usable_cores();
 
 }  // namespace emplace::nn

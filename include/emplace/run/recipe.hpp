@@ -64,7 +64,7 @@ void apply_overrides(ConfigTable& table, const std::vector<std::string>& overrid
 // InputError for unknown keys (with the nearest right one), two kinds of problem source, budgets of 0, unknown methods.
 Recipe make_recipe(const ConfigTable& table);
 
-// The keys that change how far a run goes, not what it computes: the only ones that --resume may override.
-bool is_budget_key(const std::string& key);
+// The keys that change how far or how fast a run goes, not what it computes: the only ones that --resume may override.
+bool may_change_on_resume(const std::string& key);
 
 }  // namespace emplace

@@ -56,7 +56,6 @@ class Training {
   };
   [[nodiscard]] Limits limits() const;
   [[nodiscard]] TrainerOptions trainer_options() const;
-  void use_threads() const;
   void load_held_out();
   void make_held_out_policies();
   End train(const RunFolder& folder, Trainer& trainer, bool show_progress);
