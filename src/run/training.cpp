@@ -27,7 +27,8 @@ namespace {
 // The learner's arrays of this name stand beside the policy's (DESIGN section 4).
 constexpr std::string_view optimizer_prefix = "optimizer/";
 
-// The part of the configuration that decides what is computed: everything but what a resumed run may change, and the folder.
+// The part of the configuration that decides what is computed: everything but what a resumed run may change, and the
+// folder.
 std::string computing_part(ConfigTable config) {
   for (const std::string& key : config.keys())
     if (may_change_on_resume(key) || key == "run") config.erase(key);
