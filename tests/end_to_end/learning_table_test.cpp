@@ -164,6 +164,9 @@ printf '"makespan_s": %s,\n"feasible": %s,\n"evaluations": 100,\n"seconds": 9\n'
               HasSubstr("| post-tuned | 390 | 390 | 390 | -22.0 % | 100 | 9.0 | 70 | 3.5 | yes | yes | yes | yes |\n"));
   EXPECT_THAT(page("3"), HasSubstr("| post-tuned | 390 | 390 | infeasible | -22.0 % | 100 | 9.0 | 70 | 3.5 | yes |"));
   EXPECT_THAT(page("4"), HasSubstr("| post-tuned | infeasible | 390 | infeasible |  | 100 | 9.0 | 70 | 3.5 | no |"));
+  // Of rows without their run folders, from another machine say, nothing is known but what they hold.
+  std::filesystem::remove_all(out_ + "/runs");
+  EXPECT_THAT(page("4"), HasSubstr("| post-tuned | infeasible | 390 | infeasible |  | 100 | 9.0 | | | no |"));
 }
 
 TEST_F(LearningTable, RefusesWhatItCannotDo) {
