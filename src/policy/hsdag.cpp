@@ -17,6 +17,7 @@
 #include "hsdag_features.hpp"
 #include "hsdag_network.hpp"
 #include "hsdag_options.hpp"
+#include "hsdag_record.hpp"
 #include "methods.hpp"
 #include "network_policy.hpp"
 
@@ -72,7 +73,7 @@ class HsdagPolicy final : public NetworkPolicy {
     for (const Rollout& round : rounds) {
       std::size_t clusters = part.graph.nodes;
       if (way_ == Way::parsed) {
-        clusters = check_levels(part, round.observation);
+        clusters = check_clusters(part.graph, passes_, round.observation);
       } else {
         check_count(round.observation.size(), 0, "observations in a round");
       }
@@ -198,8 +199,7 @@ class HsdagPolicy final : public NetworkPolicy {
     void parsed(std::size_t, const NodeGraph& graph, std::span<const float> scores, Clusters& clusters) const {
       require_finite(scores);
       parse(graph, scores, clusters);
-      std::vector<float>& noted = draw->rounds.back().observation;
-      noted.insert(noted.end(), clusters.of_node.begin(), clusters.of_node.end());
+      note_clusters(clusters, draw->rounds.back().observation);
     }
     void grouped(const nn::Categorical<float>& logits) const {
       std::vector<float> weights(logits.scores.columns);
@@ -213,11 +213,7 @@ class HsdagPolicy final : public NetworkPolicy {
     const Rollout* round;
     std::size_t* read;
     void parsed(std::size_t, const NodeGraph& graph, std::span<const float>, Clusters& clusters) const {
-      EMPLACE_CHECK(graph.nodes <= round->observation.size() - *read, "a round without its clusters");
-      const auto noted = std::span(round->observation).subspan(*read, graph.nodes);
-      *read += graph.nodes;
-      clusters.of_node.assign(noted.begin(), noted.end());
-      complete(graph, std::ranges::max(clusters.of_node) + 1U, clusters);
+      read_clusters(graph, round->observation, *read, clusters);
     }
     void grouped(const nn::Categorical<float>&) const {}
     [[nodiscard]] const Rollout& rollout() const { return *round; }
@@ -236,36 +232,6 @@ class HsdagPolicy final : public NetworkPolicy {
     const std::span<const std::uint8_t> all = rollout.actions;
     EMPLACE_CHECK(all.size() >= groups);
     return {all.first(groups), all.subspan(groups)};
-  }
-
-  // The number of clusters that a round's observation leaves. InputError for what is no parse.
-  [[nodiscard]] std::size_t check_levels(const Part& part, std::span<const float> observation) const {
-    Clusters clusters;
-    NodeGraph coarser;
-    std::vector<std::uint32_t> component;
-    const NodeGraph* now = &part.graph;
-    for (int pass = 0; pass < passes_ && now->edges() > 0; ++pass) {
-      if (observation.size() < now->nodes)
-        throw InputError("checkpoint", "a sample has clusters of {} of {} nodes in a round", observation.size(),
-                         now->nodes);
-      clusters.of_node.clear();
-      for (const float cluster : observation.first(now->nodes)) {
-        if (!(cluster >= 0 && cluster < static_cast<float>(now->nodes) && std::floor(cluster) == cluster))
-          throw InputError("checkpoint", "a sample has a node in cluster {} of {}", cluster, now->nodes);
-        clusters.of_node.push_back(static_cast<std::uint32_t>(cluster));
-      }
-      components_within(*now, clusters.of_node, component);
-      if (component != clusters.of_node)
-        throw InputError("checkpoint", "a sample has clusters that are not connected, or not in their order");
-      complete(*now, std::ranges::max(clusters.of_node) + 1U, clusters);
-      observation = observation.subspan(now->nodes);
-      NodeGraph next;
-      coarsen(*now, clusters, next);
-      coarser = std::move(next);
-      now = &coarser;
-    }
-    check_count(observation.size(), 0, "observations behind the clusters of a round");
-    return now->nodes;
   }
 
   // One pass with the features x. `levels` are those of the tape.
