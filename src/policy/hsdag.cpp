@@ -3,10 +3,7 @@
 // grow by the embedding of its cluster, through which no gradient flows. A round's actions are the devices of its
 // clusters, and its observation says which they are, as later parameters would parse other ones.
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <tuple>
 
@@ -15,9 +12,9 @@
 #include "emplace/base/error.hpp"
 #include "emplace/base/option_entry.hpp"
 #include "hsdag_features.hpp"
-#include "hsdag_network.hpp"
 #include "hsdag_options.hpp"
 #include "hsdag_record.hpp"
+#include "hsdag_round.hpp"
 #include "methods.hpp"
 #include "network_policy.hpp"
 
@@ -25,29 +22,21 @@ namespace emplace {
 
 namespace {
 
-// How nodes come into clusters (HsdagOptions::grouping).
-enum class Way : std::uint8_t { parsed, none, learned };
-
-Way way_of(const std::string& grouping) {
-  if (grouping == "parsed") return Way::parsed;
-  return grouping == "none" ? Way::none : Way::learned;
-}
-
 class HsdagPolicy final : public NetworkPolicy {
  public:
   HsdagPolicy(const HsdagOptions& options, const PolicySetup& setup)
-      : way_(way_of(options.grouping)),
+      : way_(hsdag_way(options.grouping)),
         rounds_(static_cast<std::uint32_t>(options.update_timestep)),
         passes_(options.parsing_passes),
         dropout_(options.dropout),
-        is_one_pass_(rounds_ == 1 && dropout_ == 0 && way_ != Way::learned),
+        is_one_pass_(rounds_ == 1 && dropout_ == 0 && way_ != HsdagWay::learned),
         seed_(setup.seed) {
     std::vector<HsdagGraph> graphs;
     for (const PolicyProblem& problem : setup.problems) graphs.push_back(hsdag_graph(problem));
     const HsdagColumns columns = hsdag_columns(options, setup, graphs);
     for (std::uint32_t p = 0; p < setup.problems.size(); ++p) {
       const PolicyProblem& problem = setup.problems[p];
-      Part& part = parts_.emplace_back();
+      HsdagPart& part = parts_.emplace_back();
       part.units = &problem.grouping;
       part.features = hsdag_features(problem, graphs[p], columns, setup.op_types, setup.seed, p);
       part.graph = std::move(graphs[p].graph);
@@ -58,7 +47,7 @@ class HsdagPolicy final : public NetworkPolicy {
     sizes.devices = common_device_count(setup.problems, "hsdag");
     sizes.score_layers = options.score_layers;
     sizes.pool_layers = options.pool_layers;
-    sizes.scores_edges = way_ == Way::parsed;
+    sizes.scores_edges = way_ == HsdagWay::parsed;
     sizes.groups = static_cast<std::size_t>(options.groups);
     network_.emplace(sizes);
     use(network_->layout());
@@ -68,17 +57,17 @@ class HsdagPolicy final : public NetworkPolicy {
   [[nodiscard]] std::size_t rounds(std::uint32_t) const override { return rounds_; }
 
   void check(std::span<const Rollout> rounds) const override {
-    const Part& part = parts_.at(rounds.front().problem);
+    const HsdagPart& part = parts_.at(rounds.front().problem);
     check_count(rounds.size(), rounds_, "rounds");
     for (const Rollout& round : rounds) {
       std::size_t clusters = part.graph.nodes;
-      if (way_ == Way::parsed) {
+      if (way_ == HsdagWay::parsed) {
         clusters = check_clusters(part.graph, passes_, round.observation);
       } else {
         check_count(round.observation.size(), 0, "observations in a round");
       }
       std::span<const std::uint8_t> devices = round.actions;
-      if (way_ == Way::learned) {
+      if (way_ == HsdagWay::learned) {
         if (devices.size() < part.graph.nodes)
           throw InputError("checkpoint", "a sample has {} actions in a round, wanted one for each of {} units and more",
                            devices.size(), part.graph.nodes);
@@ -95,11 +84,11 @@ class HsdagPolicy final : public NetworkPolicy {
   }
 
   void sample(std::span<const Draw> draws) const override {
-    Run run;
+    HsdagRound run;
     for (std::size_t i = 0; i < draws.size(); ++i) {
       const Draw& draw = draws[i];
       Rollout& now = draw.rounds.back();
-      const Part& part = parts_.at(now.problem);
+      const HsdagPart& part = parts_.at(now.problem);
       std::vector<float>* const grown = rounds_ > 1 ? &state_of(draw) : nullptr;
       const std::vector<float>& x = grown != nullptr ? *grown : part.features;
       now.actions.clear();
@@ -108,7 +97,7 @@ class HsdagPolicy final : public NetworkPolicy {
           before != nullptr && is_one_pass_ && before->problem == now.problem)
         now.observation = before->observation;
       else
-        run = compute(sampling_tape_, part, x, now, draw.greedy, {}, sampling_levels_, Drawing{this, &draw});
+        run = compute(sampling_tape_, part, x, now, draw.greedy, {}, sampling_levels_, Drawing(draw));
       const std::size_t count = sampling_levels_.cluster_count;
       std::vector<float> weights(network_->sizes().devices);
       const std::span<const std::uint8_t> allowed = run.devices.allowed;
@@ -129,7 +118,7 @@ class HsdagPolicy final : public NetworkPolicy {
     log.entropy.assign(rollouts.size(), 0.0);
     on_tape_.reset();
     for (std::size_t i = 0, count = 0; i < rollouts.size(); i += count) {
-      const Run run = compute_given(rollouts[i]);
+      const HsdagRound run = compute_given(rollouts[i]);
       count = with_one_pass(rollouts.subspan(i));
       for (std::size_t s = i; s < i + count; ++s) {
         const auto take = [&](const nn::Categorical<float>& rows, std::span<const std::uint8_t> actions) {
@@ -139,7 +128,7 @@ class HsdagPolicy final : public NetworkPolicy {
           }
         };
         const auto [groups, devices] = decisions(rollouts[s]);
-        if (way_ == Way::learned) take(run.groups, groups);
+        if (way_ == HsdagWay::learned) take(run.groups, groups);
         take(run.devices, devices);
         log.begin.push_back(log.value.size());
       }
@@ -172,51 +161,42 @@ class HsdagPolicy final : public NetworkPolicy {
       const std::span<const double> weights = coefficients.subspan(next, heads(members));
       next += weights.size();
       const bool teaches = entropy_weight != 0 || std::ranges::any_of(weights, [](double w) { return w != 0; });
-      const Run run = compute_given(members.front());
+      const HsdagRound run = compute_given(members.front());
       if (teaches) seed(run, members, weights, entropy_weight);
       if (i + count < rollouts.size() && rollouts[i + count].round > 0) grow(x_, run.embedding, levels_);
     }
   }
 
  private:
-  struct Part {
-    const Grouping* units;
-    NodeGraph graph;
-    std::vector<float> features;  // N x F: X_0
-  };
-
-  // A pass that is on a tape.
-  struct Run {
-    nn::Categorical<float> groups;  // only of learned groups
-    nn::Categorical<float> devices;
-    nn::Matrix<const float> embedding;
-  };
-
   // Clusters as they are drawn or parsed, noted down in the round.
-  struct Drawing {
-    const HsdagPolicy* policy;
+  struct Drawing final : HsdagDecisions {
     const Draw* draw;
-    void parsed(std::size_t, const NodeGraph& graph, std::span<const float> scores, Clusters& clusters) const {
+    explicit Drawing(const Draw& of) : draw(&of) {}
+    void parsed(const NodeGraph& graph, std::span<const float> scores, Clusters& clusters) const override {
       require_finite(scores);
       parse(graph, scores, clusters);
       note_clusters(clusters, draw->rounds.back().observation);
     }
-    void grouped(const nn::Categorical<float>& logits) const {
-      std::vector<float> weights(logits.scores.columns);
-      for (std::size_t node = 0; node < logits.scores.rows; ++node)
-        draw->rounds.back().actions.push_back(decide(*draw, logits.scores.row(node), {}, weights));
+    [[nodiscard]] std::span<const std::uint8_t> grouped(const nn::Categorical<float>& groups) const override {
+      std::vector<std::uint8_t>& actions = draw->rounds.back().actions;
+      std::vector<float> weights(groups.scores.columns);
+      for (std::size_t node = 0; node < groups.scores.rows; ++node)
+        actions.push_back(decide(*draw, groups.scores.row(node), {}, weights));
+      return actions;
     }
-    [[nodiscard]] const Rollout& rollout() const { return draw->rounds.back(); }
   };
   // Clusters as they were noted down.
-  struct Given {
+  struct Given final : HsdagDecisions {
     const Rollout* round;
-    std::size_t* read;
-    void parsed(std::size_t, const NodeGraph& graph, std::span<const float>, Clusters& clusters) const {
-      read_clusters(graph, round->observation, *read, clusters);
+    mutable std::size_t read = 0;  // of the observation
+    explicit Given(const Rollout& of) : round(&of) {}
+    void parsed(const NodeGraph& graph, std::span<const float>, Clusters& clusters) const override {
+      read_clusters(graph, round->observation, read, clusters);
     }
-    void grouped(const nn::Categorical<float>&) const {}
-    [[nodiscard]] const Rollout& rollout() const { return *round; }
+    [[nodiscard]] std::span<const std::uint8_t> grouped(const nn::Categorical<float>& groups) const override {
+      EMPLACE_CHECK(round->actions.size() >= groups.scores.rows);
+      return round->actions;
+    }
   };
 
   static std::uint8_t decide(const Draw& draw, std::span<const float> logits, std::span<const std::uint8_t> allowed,
@@ -228,61 +208,32 @@ class HsdagPolicy final : public NetworkPolicy {
   // Groups of nodes (of learned groups, else none) and devices of clusters.
   [[nodiscard]] std::pair<std::span<const std::uint8_t>, std::span<const std::uint8_t>> decisions(
       const Rollout& rollout) const {
-    const std::size_t groups = way_ == Way::learned ? parts_.at(rollout.problem).graph.nodes : 0;
+    const std::size_t groups = way_ == HsdagWay::learned ? parts_.at(rollout.problem).graph.nodes : 0;
     const std::span<const std::uint8_t> all = rollout.actions;
     EMPLACE_CHECK(all.size() >= groups);
     return {all.first(groups), all.subspan(groups)};
   }
 
   // One pass with the features x. `levels` are those of the tape.
-  template <class Decisions>
-  Run compute(nn::Tape<float>& tape, const Part& part, std::span<const float> x, const Rollout& round, bool greedy,
-              std::span<float> gradient, HsdagLevels& levels, const Decisions& decisions) const {
+  HsdagRound compute(nn::Tape<float>& tape, const HsdagPart& part, std::span<const float> x, const Rollout& round,
+                     bool greedy, std::span<float> gradient, HsdagLevels& levels,
+                     const HsdagDecisions& decisions) const {
     Stream masks({.seed = seed_,
                   .purpose = Purpose::dropout,
                   .update = round.update,
                   .index = round.sample * rounds_ + round.round});
     tape.begin(parameters_, gradient);
-    HsdagPass<float> pass(tape, *network_, {x.data(), part.graph.nodes, network_->sizes().features},
-                          {dropout_, greedy ? nullptr : &masks});
-    Run run;
-    if (way_ == Way::parsed) {
-      pool_parsed(pass, part.graph, passes_, levels,
-                  [&](std::size_t level, const NodeGraph& graph, nn::Var scores, Clusters& clusters) {
-                    decisions.parsed(level, graph, tape.value(scores).all(), clusters);
-                  });
-    } else {
-      levels.clusters.resize(1);
-      Clusters& clusters = levels.clusters.front();
-      if (way_ == Way::learned) {
-        const nn::Var logits = pass.group_logits(part.graph);
-        require_finite(tape.value(logits).all());
-        run.groups = nn::categorical<float>(tape, logits, {});
-        decisions.grouped(run.groups);
-        set_groups(part, decisions.rollout(), clusters);
-      } else if (clusters.of_node.size() != part.graph.nodes || clusters.count() != part.graph.nodes) {
-        clusters.of_node.resize(part.graph.nodes);
-        std::iota(clusters.of_node.begin(), clusters.of_node.end(), 0U);
-        complete(part.graph, part.graph.nodes, clusters);
-      }
-      pass.pool(part.graph, clusters, {});
-      levels.cluster_of_node = clusters.of_node;
-      levels.cluster_count = clusters.count();
-    }
-    const auto result = pass.finish();
-    require_finite(tape.value(result.logits).all());
-    run.devices = nn::categorical<float>(tape, result.logits, allowed_of(tape, part, levels));
-    run.embedding = tape.value(result.embedding);
-    return run;
+    return hsdag_round(tape, *network_, way_, passes_, part, x, {dropout_, greedy ? nullptr : &masks}, levels,
+                       decisions);
   }
 
   // Of the round of an episode whose earlier rounds were computed before; the state is in x_.
-  Run compute_given(const Rollout& rollout) {
-    const Part& part = parts_.at(rollout.problem);
+  HsdagRound compute_given(const Rollout& rollout) {
+    const HsdagPart& part = parts_.at(rollout.problem);
     if (rollout.round == 0) x_ = part.features;
-    std::size_t read = 0;
-    const Run run = compute(tape_, part, x_, rollout, false, gradient_, levels_, Given{&rollout, &read});
-    EMPLACE_CHECK(read == rollout.observation.size());
+    const Given given(rollout);
+    const HsdagRound run = compute(tape_, part, x_, rollout, false, gradient_, levels_, given);
+    EMPLACE_CHECK(given.read == rollout.observation.size());
     return run;
   }
 
@@ -298,11 +249,11 @@ class HsdagPolicy final : public NetworkPolicy {
   }
 
   // Of the rollouts that the pass serves.
-  void seed(const Run& run, std::span<const Rollout> members, std::span<const double> coefficients,
+  void seed(const HsdagRound& run, std::span<const Rollout> members, std::span<const double> coefficients,
             double entropy_weight) {
     if (members.size() == 1) {
       const auto [groups, devices] = decisions(members.front());
-      if (way_ == Way::learned)
+      if (way_ == HsdagWay::learned)
         nn::seed<float>(tape_, run.groups, groups, coefficients.first(groups.size()), entropy_weight);
       nn::seed<float>(tape_, run.devices, devices, coefficients.last(devices.size()), entropy_weight);
     } else {
@@ -319,58 +270,18 @@ class HsdagPolicy final : public NetworkPolicy {
     tape_.backward();
   }
 
-  // The groups that were drawn, numbered by their smallest node.
-  void set_groups(const Part& part, const Rollout& rollout, Clusters& clusters) const {
-    constexpr std::uint32_t none = ~std::uint32_t{0};
-    const auto [groups, devices] = decisions(rollout);
-    std::array<std::uint32_t, 256> number{};
-    number.fill(none);
-    std::uint32_t count = 0;
-    clusters.of_node.resize(part.graph.nodes);
-    for (std::size_t node = 0; node < groups.size(); ++node) {
-      std::uint32_t& of_group = number[groups[node]];
-      if (of_group == none) of_group = count++;
-      clusters.of_node[node] = of_group;
-    }
-    complete(part.graph, count, clusters);
-  }
-
-  // C x D, in the tape's memory: devices that run all nodes of a cluster.
-  [[nodiscard]] std::span<const std::uint8_t> allowed_of(nn::Tape<float>& tape, const Part& part,
-                                                         const HsdagLevels& levels) const {
-    const std::size_t devices = network_->sizes().devices;
-    const std::span<std::uint8_t> allowed = tape.array<std::uint8_t>(levels.cluster_count * devices);
-    std::ranges::fill(allowed, std::uint8_t{1});
-    for (std::size_t node = 0; node < part.graph.nodes; ++node)
-      for (std::size_t d = 0; d < devices; ++d)
-        if (!part.units->allows(node, d)) allowed[levels.cluster_of_node[node] * devices + d] = 0;
-    for (std::size_t c = 0; c < levels.cluster_count; ++c) allow_first_if_none(allowed.subspan(c * devices, devices));
-    return allowed;
-  }
-
-  // X_t = X_{t-1} + Z[c(v)].
-  static void grow(std::vector<float>& x, nn::Matrix<const float> embedding, const HsdagLevels& levels) {
-    const std::size_t columns = embedding.columns;
-    for (std::size_t node = 0; node < levels.cluster_of_node.size(); ++node) {
-      float* const row = x.data() + node * columns;
-      const float* const z = embedding.row(levels.cluster_of_node[node]).data();
-      for (std::size_t j = 0; j < columns; ++j) row[j] += z[j];
-    }
-  }
-
   // The features with which the round of this draw begins: as its last round left them, or from all earlier rounds.
   std::vector<float>& state_of(const Draw& draw) const {
     const Rollout& now = draw.rounds.back();
-    const Part& part = parts_.at(now.problem);
+    const HsdagPart& part = parts_.at(now.problem);
     if (now.round == 0)
       std::erase_if(episodes_, [&](const auto& each) { return std::get<0>(each.first) != now.update; });
     Episode& episode = episodes_[{now.update, now.problem, now.sample, draw.greedy}];
     if (now.round == 0 || episode.rounds != now.round) {
       episode.x = part.features;
       for (const Rollout& earlier : draw.rounds.first(now.round)) {
-        std::size_t read = 0;
-        const Run run = compute(sampling_tape_, part, episode.x, earlier, draw.greedy, {}, sampling_levels_,
-                                Given{&earlier, &read});
+        const HsdagRound run =
+            compute(sampling_tape_, part, episode.x, earlier, draw.greedy, {}, sampling_levels_, Given(earlier));
         grow(episode.x, run.embedding, sampling_levels_);
       }
     }
@@ -384,18 +295,19 @@ class HsdagPolicy final : public NetworkPolicy {
   };
   using EpisodeKey = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, bool>;  // update, problem, sample, greedy
 
-  Way way_;
+  HsdagWay way_;
   std::uint32_t rounds_;
   int passes_;
   double dropout_;
   bool is_one_pass_;  // of all samples of an update
   std::uint64_t seed_;
-  std::vector<Part> parts_;
+  std::vector<HsdagPart> parts_;
   std::optional<HsdagNetwork> network_;
   nn::Tape<float> tape_;
-  HsdagLevels levels_;                                  // of the pass on the tape
-  std::vector<float> x_;                                // its features
-  std::optional<std::pair<Run, std::size_t>> on_tape_;  // forward()'s last pass, which serves rollouts from this one on
+  HsdagLevels levels_;    // of the pass on the tape
+  std::vector<float> x_;  // its features
+  std::optional<std::pair<HsdagRound, std::size_t>>
+      on_tape_;  // forward()'s last pass, which serves rollouts from this one on
   mutable nn::Tape<float> sampling_tape_;
   mutable HsdagLevels sampling_levels_;
   mutable std::map<EpisodeKey, Episode> episodes_;  // that are being drawn
