@@ -98,6 +98,7 @@ TEST_F(LearningTable, HoldsOpponentsAndEverySeedAndRunsOnlyWhatIsMissing) {
   ASSERT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(same_rows(), before);
   EXPECT_EQ(std::ranges::count(again.err, '\n'), 1) << again.err;
+  EXPECT_THAT(again.err, StartsWith("1 of 1  " + problem_));
 }
 
 TEST_F(LearningTable, ChangesRecipesAsItIsTold) {

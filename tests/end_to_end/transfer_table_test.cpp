@@ -25,24 +25,25 @@ class TransferTable : public testing::Test {
   std::string out_ = folder_ / "table";
   const std::vector<std::string> small_ = {
       "--updates",      "2",
-      "--tune",         "1",
       "--samples",      "2",
       "--best-seconds", "0.1",
-      "--recipe",       "gdp-pretrain+gdp.hidden=8+gdp.heads=2+groups=20+problems_per_update=1+hold_problems=1",
+      "--recipe",       "gdp-pretrain+gdp.hidden=8+gdp.heads=2+groups=20+problems_per_update=1",
+      "--tuning",       "gdp-finetune+gdp.hidden=8+gdp.heads=2+groups=20+updates=1",
+      "--alone",        "gdp-tuned+gdp.hidden=8+gdp.heads=2+groups=20+evaluations=32",
       "transformer-xl"};
 };
 
 TEST_F(TransferTable, HoldsEveryWayToPlaceWhatWasLeftOutAndRunsOnlyWhatIsMissing) {
   const auto done = table(small_);
   ASSERT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_THAT(done.out, AllOf(HasSubstr("Zero-shot beats the expert or is within 10 % of a training there on "),
-                              HasSubstr(" of 2 problems; fine-tuned within 2 % of it on ")));
+  EXPECT_THAT(done.out, AllOf(HasSubstr("beats the expert or is within 10 % of a training there on "),
+                              HasSubstr(" of 2 problems, the likeliest alone on ")));
   const std::string csv = read_file(out_ + "/transfer.csv");
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 2 * 7) << csv;
   for (const char* problem :
        {"zoo:transformer-xl?layers=2&training=true@p100x2", "zoo:transformer-xl?layers=4&training=true@p100x4"})
     for (const char* method :
-         {"zero-shot,1,", "sampled,1,", "fine-tuned,1,", "alone,1,", "single,-,", "expert,-,", "best,-,"})
+         {"likeliest,1,", "sampled,1,", "fine-tuned,1,", "alone,1,", "single,-,", "expert,-,", "best,-,"})
       EXPECT_THAT(csv, HasSubstr(std::string("\ntransformer-xl,") + problem + "," + method));
   // The training left the family out, and knows no problem of it.
   const std::string trained = read_file(out_ + "/runs/without-transformer-xl/1/config.toml");
@@ -58,8 +59,9 @@ TEST_F(TransferTable, HoldsEveryWayToPlaceWhatWasLeftOutAndRunsOnlyWhatIsMissing
 
 TEST_F(TransferTable, RefusesWhatItCannotDo) {
   EXPECT_EQ(run({std::string(EMPLACE_SOURCE) + "/scripts/transfer-table"}).exit_code, 2);
-  EXPECT_THAT(table({"--tune", "0"}).err, HasSubstr("want whole numbers above zero, got '0'"));
+  EXPECT_THAT(table({"--samples", "0"}).err, HasSubstr("want whole numbers above zero, got '0'"));
   EXPECT_THAT(table({"--recipe", "unknown"}).err, HasSubstr("there is no configs/recipes/unknown.toml"));
+  EXPECT_THAT(table({"--tuning", "unknown"}).err, HasSubstr("there is no configs/recipes/unknown.toml"));
   EXPECT_THAT(table({"--recipe", "gdp"}).err, HasSubstr("has no list of problems"));
   EXPECT_THAT(table({"vgg"}).err, AllOf(HasSubstr("is of the family 'vgg'"), HasSubstr("but of: rnnlm gnmt")));
   EXPECT_THAT(table({"--ssamples", "1"}).err, HasSubstr("Usage"));
