@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "emplace/base/files.hpp"
 #include "emplace/run/checkpoint.hpp"
@@ -25,6 +26,15 @@ class LearnedSystems : public testing::TestWithParam<System> {
       "ops": [{"name": "a", "type": "MatMul", "seconds": [2, 1]}]})");
     return folder_ / "one.json";
   }
+  // Ops a, b, ... of a second on either of two devices, with tensors {"from": ..., "to": [...], "bytes": ...}.
+  std::string of_ops(const std::vector<std::string>& ops, const std::string& tensors) const {
+    std::string list;
+    for (const std::string& op : ops) list += (list.empty() ? "" : ", ") + op;
+    write_file(folder_ / "graph.json", R"({"emplace": "problem/1", "name": "graph", "tensors": [)" + tensors + R"(],
+      "devices": [{"name": "d0", "memory_bytes": null}, {"name": "d1", "memory_bytes": null}], "ops": [)" +
+                                           list + "]}");
+    return folder_ / "graph.json";
+  }
   [[nodiscard]] std::vector<std::string> training(const std::string& run, const std::vector<std::string>& more) const {
     auto arguments = GetParam().training({"run=" + (folder_ / run), "grouping=chain", "evaluations=80"});
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -41,6 +51,38 @@ TEST_P(LearnedSystems, TrainOnAGraphOfOneOpAndPlaceIt) {
   ASSERT_EQ(placed.exit_code, 0) << placed.err;
   EXPECT_EQ(json::parse(placed.out)["method"], GetParam().name);
   EXPECT_EQ(json::parse(placed.out)["makespan_s"], 1.0);
+}
+
+TEST_P(LearnedSystems, TrainOnUnitsThatFormACycle) {
+  const std::string ends = R"("type": "Add", "seconds": [1, 1], "colocate": "ends"})";
+  const std::string cyclic = of_ops(
+      {R"({"name": "a", )" + ends, R"({"name": "b", "type": "Mul", "seconds": [5, 1]})", R"({"name": "c", )" + ends},
+      R"({"from": 0, "bytes": 1, "to": [1]}, {"from": 1, "bytes": 1, "to": [2]})");
+  const auto done = emplace_run(training("run", {"problem=" + cyclic, "grouping=colocation", "groups=2", "--json"}));
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const json placed = json::parse(done.out)["ops"];
+  EXPECT_EQ(placed["a"], placed["c"]);
+  EXPECT_EQ(placed["b"], "d1");
+}
+
+TEST_P(LearnedSystems, TrainOnOpsWithoutEdgesAndOnTensorsWithoutBytes) {
+  const auto op = [](const std::string& name) {
+    return R"({"name": ")" + name + R"(", "type": "Add", "seconds": [1, 1]})";
+  };
+  for (const char* tensors : {"", R"({"from": 0, "bytes": 0, "to": [1, 2]}, {"from": 1, "bytes": 0, "to": [3]})"}) {
+    const std::string problem = of_ops({op("a"), op("b"), op("c"), op("d")}, tensors);
+    const auto done = emplace_run(training("run", {"problem=" + problem, "grouping=op", "groups=4", "--json"}));
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(json::parse(done.out)["makespan_s"].get<double>(), testing::AllOf(testing::Ge(2.0), testing::Le(4.0)));
+    std::filesystem::remove_all(folder_ / "run");
+  }
+}
+
+TEST_P(LearnedSystems, AreRefusedAnOpThatReadsItself) {
+  const std::string looped =
+      of_ops({R"({"name": "a", "type": "Add", "seconds": [1, 1]})"}, R"({"from": 0, "bytes": 1, "to": [0]})");
+  expect_refused(training("run", {"problem=" + looped}), AllOf(HasSubstr("graph.json"), HasSubstr("'a'")));
+  EXPECT_FALSE(file_exists(folder_ / "run"));
 }
 
 TEST_P(LearnedSystems, AreRefusedMoreGroupsThanThereAreOps) {
