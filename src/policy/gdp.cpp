@@ -46,12 +46,12 @@ class GdpPolicy final : public NetworkPolicy {
   GdpPolicy(GdpOptions options, const PolicySetup& setup)
       : rounds_(static_cast<std::size_t>(options.rounds)),
         updates_per_level_(static_cast<std::uint64_t>(options.updates_per_level)),
-        is_trained_(setup.is_trained) {
+        only_places_(setup.only_places) {
     settle_kinds(options, setup);
     network_ = std::make_unique<GdpNetwork>(gdp_sizes(options, setup));
-    // A policy that is no longer trained draws from blocks of all sizes, one block of all units among them.
+    // Where no training follows, blocks of all sizes are drawn, one of all units among them.
     const auto coarsest =
-        static_cast<std::size_t>(is_trained_ ? std::min<std::int64_t>(options.coarse_units, 1) : options.coarse_units);
+        static_cast<std::size_t>(only_places_ ? std::min<std::int64_t>(options.coarse_units, 1) : options.coarse_units);
     for (const PolicyProblem& problem : setup.problems)
       problems_.push_back({&problem.grouping, problem.problem->device_count(), allowed_devices(problem),
                            gdp_features(problem, setup.op_types, gdp_feature_options(options)),
@@ -231,8 +231,8 @@ class GdpPolicy final : public NetworkPolicy {
         actions[v] = likeliest<float>(rows.scores.row(v), std::span(problem.allowed).subspan(v * devices, devices));
       return;
     }
-    const GdpBlocks& blocks = is_trained_ ? problem.levels[rollout.sample % problem.levels.size()]
-                                          : problem.blocks_in(rollout.update, updates_per_level_);
+    const GdpBlocks& blocks = only_places_ ? problem.levels[(rollout.update + rollout.sample) % problem.levels.size()]
+                                           : problem.blocks_in(rollout.update, updates_per_level_);
     std::vector<double> uniform(blocks.count);
     for (double& each : uniform) each = draw.stream->uniform();
     for (std::size_t v = 0; v < units; ++v)
@@ -258,7 +258,7 @@ class GdpPolicy final : public NetworkPolicy {
 
   std::size_t rounds_;
   std::uint64_t updates_per_level_;
-  bool is_trained_;
+  bool only_places_;
   std::unique_ptr<GdpNetwork> network_;
   std::vector<Prepared> problems_;
   std::unique_ptr<Pass> pass_;  // sample() leaves it for forward(), and that for backward()

@@ -50,7 +50,7 @@ void describe(GdpOptions& o, OptionVisitor& visit) {
          .max = 1e6,
          .help =
              "Training begins with units merged to so many blocks, whose units share a random number, and doubles "
-             "their number level by level; a trained policy draws blocks of all sizes in turn. 0: every unit is drawn "
+             "their number level by level; `place --policy` draws blocks of all sizes in turn. 0: every unit is drawn "
              "alone."});
   visit("updates_per_level", o.updates_per_level, {.min = 1, .help = "Updates between two levels (coarse_units)."});
 }

@@ -152,7 +152,7 @@ void Training::make_held_out_policies() {
     if (each.problem->device_count() != devices)
       throw InputError(recipe_.place, "the training's problems have {} devices, but {}, which is held out, has {}",
                        devices, name, each.problem->device_count());
-    const PolicySetup setup{{&each, 1}, o.op_types, static_cast<std::uint64_t>(o.seed), true};
+    const PolicySetup setup{{&each, 1}, o.op_types, static_cast<std::uint64_t>(o.seed), true, true};
     held_out_policies_.push_back(find_entry(policies(), o.policy, "policy").make(recipe_.policy_options, setup));
     const auto wanted = policy_->layout(), found = held_out_policies_.back()->layout();
     EMPLACE_CHECK(wanted.size() == found.size());

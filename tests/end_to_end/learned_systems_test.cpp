@@ -31,7 +31,9 @@ class LearnedSystems : public testing::TestWithParam<System> {
     std::string list;
     for (const std::string& op : ops) list += (list.empty() ? "" : ", ") + op;
     write_file(folder_ / "graph.json", R"({"emplace": "problem/1", "name": "graph", "tensors": [)" + tensors + R"(],
-      "devices": [{"name": "d0", "memory_bytes": null}, {"name": "d1", "memory_bytes": null}], "ops": [)" +
+      "devices": [{"name": "d0", "memory_bytes": null}, {"name": "d1", "memory_bytes": null}],
+      "channels": [{"name": "bus", "latency_s": 1e-6, "bytes_per_s": 1e9}],
+      "routes": [{"from": 0, "to": 1, "channels": [0]}, {"from": 1, "to": 0, "channels": [0]}], "ops": [)" +
                                            list + "]}");
     return folder_ / "graph.json";
   }
@@ -54,26 +56,30 @@ TEST_P(LearnedSystems, TrainOnAGraphOfOneOpAndPlaceIt) {
 }
 
 TEST_P(LearnedSystems, TrainOnUnitsThatFormACycle) {
-  const std::string ends = R"("type": "Add", "seconds": [1, 1], "colocate": "ends"})";
+  const std::string ends = R"("type": "Add", "seconds": [1, 4], "colocate": "ends"})";
   const std::string cyclic = of_ops(
       {R"({"name": "a", )" + ends, R"({"name": "b", "type": "Mul", "seconds": [5, 1]})", R"({"name": "c", )" + ends},
       R"({"from": 0, "bytes": 1, "to": [1]}, {"from": 1, "bytes": 1, "to": [2]})");
   const auto done = emplace_run(training("run", {"problem=" + cyclic, "grouping=colocation", "groups=2", "--json"}));
   ASSERT_EQ(done.exit_code, 0) << done.err;
   const json placed = json::parse(done.out)["ops"];
-  EXPECT_EQ(placed["a"], placed["c"]);
-  EXPECT_EQ(placed["b"], "d1");
+  EXPECT_EQ(placed["a"], "d0");
+  EXPECT_EQ(placed["c"], "d0");
+  EXPECT_EQ(placed["b"], std::string(GetParam().name) == "hsdag" ? "d0" : "d1") << "parsing makes one cluster of two";
 }
 
 TEST_P(LearnedSystems, TrainOnOpsWithoutEdgesAndOnTensorsWithoutBytes) {
   const auto op = [](const std::string& name) {
     return R"({"name": ")" + name + R"(", "type": "Add", "seconds": [1, 1]})";
   };
-  for (const char* tensors : {"", R"({"from": 0, "bytes": 0, "to": [1, 2]}, {"from": 1, "bytes": 0, "to": [3]})"}) {
+  const std::pair<const char*, double> graphs[] = {
+      {"", 2}, {R"({"from": 0, "bytes": 0, "to": [1, 2]}, {"from": 1, "bytes": 0, "to": [3]})", 3}};
+  for (const auto& [tensors, least] : graphs) {
     const std::string problem = of_ops({op("a"), op("b"), op("c"), op("d")}, tensors);
     const auto done = emplace_run(training("run", {"problem=" + problem, "grouping=op", "groups=4", "--json"}));
     ASSERT_EQ(done.exit_code, 0) << done.err;
-    EXPECT_THAT(json::parse(done.out)["makespan_s"].get<double>(), testing::AllOf(testing::Ge(2.0), testing::Le(4.0)));
+    EXPECT_THAT(json::parse(done.out)["makespan_s"].get<double>(), AllOf(testing::Ge(least), testing::Lt(4)))
+        << "better than one device";
     std::filesystem::remove_all(folder_ / "run");
   }
 }

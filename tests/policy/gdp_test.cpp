@@ -325,19 +325,20 @@ TEST(Gdp, DrawsUnitsOfABlockTogetherAtFirstAndAloneInTheEnd) {
   EXPECT_NEAR(splits(std::uint64_t{1} << 55), 600, 80);
 }
 
-TEST(Gdp, DrawsBlocksOfAllSizesInTurnOnceItIsTrained) {
+TEST(Gdp, DrawsBlocksOfAllSizesInTurnWhereNoTrainingFollows) {
   const Problem p = two_chains(1);
   const PolicyProblem problem(&p, make_grouping(p, GroupingKind::op));
   const std::vector<std::string> types = op_types_of({&problem, 1});
-  const auto drawn_apart = [&](int coarse_units, std::uint32_t sample) {  // of 200 draws, those on several devices
+  const auto drawn_apart = [&](int coarse_units, std::uint32_t sample,
+                               bool only_places = true) {  // of 200 draws, those on several devices
     const auto options =
         ConfigTable::parse_toml(std::string(small) + "\ncoarse_units = " + std::to_string(coarse_units), "test");
-    const auto policy =
-        find_entry(policies(), "gdp", "policy").make(options, {{&problem, 1}, types, 1, /*is_trained=*/true});
+    const auto policy = find_entry(policies(), "gdp", "policy")
+                            .make(options, {{&problem, 1}, types, 1, /*is_trained=*/true, only_places});
     int count = 0;
     for (std::uint32_t draw_number = 0; draw_number < 200; ++draw_number) {
       Rollout rollout;
-      rollout.update = std::uint64_t{1} << 55;
+      rollout.update = 1;
       rollout.sample = sample;
       Stream stream{{.seed = 1, .purpose = Purpose::test, .update = sample, .index = draw_number}};
       const Draw draw{&stream, {&rollout, 1}};
@@ -347,12 +348,14 @@ TEST(Gdp, DrawsBlocksOfAllSizesInTurnOnceItIsTrained) {
     }
     return count;
   };
-  // Levels of 1, 2, 4 and 8 blocks: the two chains of equal ops move together, then apart, and again with sample 4.
-  EXPECT_LT(drawn_apart(2, 0), 30);
-  EXPECT_NEAR(drawn_apart(2, 1), 100, 30);
-  EXPECT_GT(drawn_apart(2, 3), 180);
-  EXPECT_LT(drawn_apart(2, 4), 30);
-  EXPECT_GT(drawn_apart(0, 0), 180) << "every unit alone";
+  // Levels of 1, 2, 4 and 8 blocks, the second one first in update 1: two chains of equal ops, each in one piece.
+  EXPECT_NEAR(drawn_apart(2, 0), 100, 30);
+  EXPECT_GT(drawn_apart(2, 2), 180);
+  EXPECT_LT(drawn_apart(2, 3), 30);
+  EXPECT_NEAR(drawn_apart(2, 4), 100, 30);
+  EXPECT_GT(drawn_apart(0, 3), 180) << "every unit alone";
+  for (const std::uint32_t sample : {2U, 3U})
+    EXPECT_NEAR(drawn_apart(2, sample, false), 100, 30) << "a training that goes on begins with the coarsest level";
 }
 
 TEST(Gdp, PlacesGraphsOfOneNodeOfNodesWithoutEdgesAndOfTensorsWithoutBytes) {

@@ -137,6 +137,7 @@ struct PolicySetup {
   std::span<const std::string> op_types;
   std::uint64_t seed = 0;
   bool is_trained = false;  // for parameters of an earlier training: problems may be smaller than its own were
+  bool only_places = false;  // no training follows
 };
 
 // The types of the problems' ops, sorted.
