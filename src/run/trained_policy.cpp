@@ -95,8 +95,9 @@ Grouping TrainedPolicy::group(const Problem& problem) const { return group_unsee
 
 std::unique_ptr<Policy> TrainedPolicy::make(std::span<const PolicyProblem> problems) const {
   const RecipeOptions& o = recipe_.options;
-  auto policy = find_entry(policies(), o.policy, "policy", run_)
-                    .make(recipe_.policy_options, {problems, o.op_types, static_cast<std::uint64_t>(o.seed), true, true});
+  auto policy =
+      find_entry(policies(), o.policy, "policy", run_)
+          .make(recipe_.policy_options, {problems, o.op_types, static_cast<std::uint64_t>(o.seed), true, true});
   give(*policy, problems);
   return policy;
 }

@@ -136,7 +136,7 @@ struct PolicySetup {
   // op of another type counts as of none (a zero row of an embedding, no count).
   std::span<const std::string> op_types;
   std::uint64_t seed = 0;
-  bool is_trained = false;  // for parameters of an earlier training: problems may be smaller than its own were
+  bool is_trained = false;   // for parameters of an earlier training: problems may be smaller than its own were
   bool only_places = false;  // no training follows
 };
 
