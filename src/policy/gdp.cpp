@@ -46,12 +46,12 @@ class GdpPolicy final : public NetworkPolicy {
   GdpPolicy(GdpOptions options, const PolicySetup& setup)
       : rounds_(static_cast<std::size_t>(options.rounds)),
         updates_per_level_(static_cast<std::uint64_t>(options.updates_per_level)),
-        only_places_(setup.only_places) {
+        places_(setup.use == PolicyUse::place) {
     settle_kinds(options, setup);
     network_ = std::make_unique<GdpNetwork>(gdp_sizes(options, setup));
-    // Where no training follows, blocks of all sizes are drawn, one of all units among them.
+    // Where no training follows, one block of all units is a level too.
     const auto coarsest =
-        static_cast<std::size_t>(only_places_ ? std::min<std::int64_t>(options.coarse_units, 1) : options.coarse_units);
+        static_cast<std::size_t>(places_ ? std::min<std::int64_t>(options.coarse_units, 1) : options.coarse_units);
     for (const PolicyProblem& problem : setup.problems)
       problems_.push_back({&problem.grouping, problem.problem->device_count(), allowed_devices(problem),
                            gdp_features(problem, setup.op_types, gdp_feature_options(options)),
@@ -150,11 +150,6 @@ class GdpPolicy final : public NetworkPolicy {
     std::vector<std::uint8_t> allowed;  // N x D; the first device where none can run the unit
     GdpFeatures features;
     std::vector<GdpBlocks> levels;
-
-    [[nodiscard]] const GdpBlocks& blocks_in(std::uint64_t update, std::uint64_t updates_per_level) const {
-      const std::uint64_t ended = (std::max<std::uint64_t>(update, 1) - 1) / updates_per_level;
-      return levels[std::min<std::uint64_t>(ended, levels.size() - 1)];
-    }
   };
 
   static std::vector<std::uint8_t> allowed_devices(const PolicyProblem& problem) {
@@ -221,6 +216,12 @@ class GdpPolicy final : public NetworkPolicy {
     std::ranges::copy(rows.subspan(device * into.size(), into.size()), into.begin());
   }
 
+  // Finer from update to update in a training, each level in turn where no training follows.
+  [[nodiscard]] std::uint64_t level_of(const Rollout& rollout, std::uint64_t levels) const {
+    if (places_) return (rollout.update + rollout.sample) % levels;
+    return std::min((std::max<std::uint64_t>(rollout.update, 1) - 1) / updates_per_level_, levels - 1);
+  }
+
   void decide(const Draw& draw, std::size_t round, const Prepared& problem) const {
     Rollout& rollout = draw.rounds.back();
     const nn::Categorical<float>& rows = pass_->rows;
@@ -231,8 +232,7 @@ class GdpPolicy final : public NetworkPolicy {
         actions[v] = likeliest<float>(rows.scores.row(v), std::span(problem.allowed).subspan(v * devices, devices));
       return;
     }
-    const GdpBlocks& blocks = only_places_ ? problem.levels[(rollout.update + rollout.sample) % problem.levels.size()]
-                                           : problem.blocks_in(rollout.update, updates_per_level_);
+    const GdpBlocks& blocks = problem.levels[level_of(rollout, problem.levels.size())];
     std::vector<double> uniform(blocks.count);
     for (double& each : uniform) each = draw.stream->uniform();
     for (std::size_t v = 0; v < units; ++v)
@@ -258,7 +258,7 @@ class GdpPolicy final : public NetworkPolicy {
 
   std::size_t rounds_;
   std::uint64_t updates_per_level_;
-  bool only_places_;
+  bool places_;
   std::unique_ptr<GdpNetwork> network_;
   std::vector<Prepared> problems_;
   std::unique_ptr<Pass> pass_;  // sample() leaves it for forward(), and that for backward()

@@ -94,7 +94,7 @@ HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& o, const PolicyS
   } else {
     sizes.groups =
         o.groups > 0 ? static_cast<std::size_t>(o.groups) : std::min({most_groups, 20 * sizes.devices, units});
-    if (sizes.groups > units && !setup.is_trained)
+    if (sizes.groups > units && setup.use == PolicyUse::begin_training)
       throw InputError(place, "{} groups wanted, but {} has only {} units to group", sizes.groups,
                        quote(smallest.problem->name), units);
   }

@@ -97,7 +97,7 @@ std::unique_ptr<Policy> TrainedPolicy::make(std::span<const PolicyProblem> probl
   const RecipeOptions& o = recipe_.options;
   auto policy =
       find_entry(policies(), o.policy, "policy", run_)
-          .make(recipe_.policy_options, {problems, o.op_types, static_cast<std::uint64_t>(o.seed), true, true});
+          .make(recipe_.policy_options, {problems, o.op_types, static_cast<std::uint64_t>(o.seed), PolicyUse::place});
   give(*policy, problems);
   return policy;
 }

@@ -106,7 +106,8 @@ Training::Training(Recipe recipe, bool resumed)
   load_held_out();
   if (o.op_types.empty()) o.op_types = op_types_of(policy_problems_);
   const PolicyEntry& policy = find_entry(policies(), o.policy, "policy");
-  const PolicySetup setup{policy_problems_, o.op_types, static_cast<std::uint64_t>(o.seed), !o.init.empty()};
+  const PolicySetup setup{policy_problems_, o.op_types, static_cast<std::uint64_t>(o.seed),
+                          o.init.empty() ? PolicyUse::begin_training : PolicyUse::go_on_training};
   if (init)
     for (const std::string& option : policy.settled)
       if (const ConfigValue* value = init->recipe().policy_options.find(option);
@@ -152,7 +153,7 @@ void Training::make_held_out_policies() {
     if (each.problem->device_count() != devices)
       throw InputError(recipe_.place, "the training's problems have {} devices, but {}, which is held out, has {}",
                        devices, name, each.problem->device_count());
-    const PolicySetup setup{{&each, 1}, o.op_types, static_cast<std::uint64_t>(o.seed), true, true};
+    const PolicySetup setup{{&each, 1}, o.op_types, static_cast<std::uint64_t>(o.seed), PolicyUse::place};
     held_out_policies_.push_back(find_entry(policies(), o.policy, "policy").make(recipe_.policy_options, setup));
     const auto wanted = policy_->layout(), found = held_out_policies_.back()->layout();
     EMPLACE_CHECK(wanted.size() == found.size());

@@ -25,11 +25,14 @@ Problem with_types(Problem problem) {
 constexpr const char* small =
     "hidden = 8\ntype_width = 4\nheads = 2\nfeedforward = 8\ngraph_layers = 1\nplacer_layers = 1";
 
-std::unique_ptr<Policy> policy_of(const Problem& p, const std::string& options, std::uint64_t seed = 1) {
+std::unique_ptr<Policy> policy_of(const Problem& p, const std::string& options, std::uint64_t seed = 1,
+                                  PolicyUse use = PolicyUse::begin_training) {
   static std::vector<std::unique_ptr<std::vector<PolicyProblem>>> kept;
   kept.push_back(std::make_unique<std::vector<PolicyProblem>>());
   kept.back()->push_back({&p, make_grouping(p, GroupingKind::op)});
-  return make_policy("gdp", ConfigTable::parse_toml(options, ""), *kept.back(), seed);
+  const std::vector<std::string> types = op_types_of(*kept.back());
+  return find_entry(policies(), "gdp", "policy")
+      .make(ConfigTable::parse_toml(options, ""), {*kept.back(), types, seed, use});
 }
 
 TEST(Gdp, StartsNearlyUniform) {
@@ -74,61 +77,52 @@ TEST(Gdp, GivesAForbiddenDeviceNoProbabilityAndAFiniteGradient) {
   for (const float g : policy->gradient()) EXPECT_TRUE(std::isfinite(g));
 }
 
+// Of 200 samples of a graph of equal ops: how often two neighbours of a chain are apart, and how often any two ops.
+struct Apart {
+  int neighbours = 0, any = 0;
+};
+
+Apart apart(const Policy& policy, std::uint64_t update, std::uint32_t sample = 0) {
+  Apart count;
+  for (std::uint32_t index = 0; index < 200; ++index) {
+    Rollout rollout;
+    rollout.update = update;
+    rollout.sample = sample;
+    Stream stream{{.seed = 1, .purpose = Purpose::test, .update = update, .index = 200 * sample + index}};
+    const Draw draw{&stream, {&rollout, 1}};
+    policy.sample({&draw, 1});
+    const auto& device = rollout.placement.device;
+    for (const std::size_t op : {0, 1, 2, 4, 5, 6}) count.neighbours += device[op] != device[op + 1];
+    count.any += std::ranges::adjacent_find(device, std::not_equal_to<>()) != device.end();
+  }
+  return count;
+}
+
 TEST(Gdp, DrawsUnitsOfABlockTogetherAtFirstAndAloneInTheEnd) {
   const Problem p = two_chains(1);  // ops of one type, so the first probabilities are nearly the same for all
-  const auto policy = policy_of(p, std::string(small) + "\ncoarse_units = 2\nupdates_per_level = 10");
-  const auto splits = [&](std::uint64_t update) {  // how often one of a pair of ops in a chain is apart
-    int count = 0;
-    for (std::uint32_t sample = 0; sample < 200; ++sample) {
-      Rollout rollout;
-      rollout.update = update;
-      Stream stream{{.seed = 1, .purpose = Purpose::test, .update = update, .index = sample}};
-      const Draw draw{&stream, {&rollout, 1}};
-      policy->sample({&draw, 1});
-      const auto& device = rollout.placement.device;
-      for (const std::size_t op : {0, 1, 2, 4, 5, 6}) count += device[op] != device[op + 1];
-    }
-    return count;
-  };
-  // 1200 pairs; halves of a chain are drawn apart in the second level, which is one of its three pairs.
-  EXPECT_LT(splits(1), 30);
-  EXPECT_LT(splits(10), 30);
-  EXPECT_NEAR(splits(11), 200, 50);
-  EXPECT_NEAR(splits(21), 600, 80);
-  EXPECT_NEAR(splits(std::uint64_t{1} << 55), 600, 80);
+  const std::string options = std::string(small) + "\ncoarse_units = 2\nupdates_per_level = 10";
+  for (const PolicyUse use : {PolicyUse::begin_training, PolicyUse::go_on_training}) {
+    const auto policy = policy_of(p, options, 1, use);
+    const auto splits = [&](std::uint64_t update) { return apart(*policy, update).neighbours; };
+    // 1200 pairs; halves of a chain are drawn apart in the second level, which is one of its three pairs.
+    EXPECT_LT(splits(1), 30);
+    EXPECT_LT(splits(10), 30);
+    EXPECT_NEAR(splits(11), 200, 50);
+    EXPECT_NEAR(splits(21), 600, 80);
+    EXPECT_NEAR(splits(std::uint64_t{1} << 55), 600, 80);
+  }
 }
 
 TEST(Gdp, DrawsBlocksOfAllSizesInTurnWhereNoTrainingFollows) {
   const Problem p = two_chains(1);
-  const PolicyProblem problem(&p, make_grouping(p, GroupingKind::op));
-  const std::vector<std::string> types = op_types_of({&problem, 1});
-  const auto drawn_apart = [&](int coarse_units, std::uint32_t sample,
-                               bool only_places = true) {  // of 200 draws, those on several devices
-    const auto options =
-        ConfigTable::parse_toml(std::string(small) + "\ncoarse_units = " + std::to_string(coarse_units), "test");
-    const auto policy = find_entry(policies(), "gdp", "policy")
-                            .make(options, {{&problem, 1}, types, 1, /*is_trained=*/true, only_places});
-    int count = 0;
-    for (std::uint32_t draw_number = 0; draw_number < 200; ++draw_number) {
-      Rollout rollout;
-      rollout.update = 1;
-      rollout.sample = sample;
-      Stream stream{{.seed = 1, .purpose = Purpose::test, .update = sample, .index = draw_number}};
-      const Draw draw{&stream, {&rollout, 1}};
-      policy->sample({&draw, 1});
-      count += std::ranges::count(rollout.placement.device, rollout.placement.device[0]) !=
-               static_cast<std::ptrdiff_t>(p.op_count());
-    }
-    return count;
-  };
+  const auto policy = policy_of(p, std::string(small) + "\ncoarse_units = 2", 1, PolicyUse::place);
   // Levels of 1, 2, 4 and 8 blocks, the second one first in update 1: two chains of equal ops, each in one piece.
-  EXPECT_NEAR(drawn_apart(2, 0), 100, 30);
-  EXPECT_GT(drawn_apart(2, 2), 180);
-  EXPECT_LT(drawn_apart(2, 3), 30);
-  EXPECT_NEAR(drawn_apart(2, 4), 100, 30);
-  EXPECT_GT(drawn_apart(0, 3), 180) << "every unit alone";
-  for (const std::uint32_t sample : {2U, 3U})
-    EXPECT_NEAR(drawn_apart(2, sample, false), 100, 30) << "a training that goes on begins with the coarsest level";
+  EXPECT_NEAR(apart(*policy, 1, 0).any, 100, 30);
+  EXPECT_GT(apart(*policy, 1, 2).any, 180);
+  EXPECT_LT(apart(*policy, 1, 3).any, 30);
+  EXPECT_NEAR(apart(*policy, 1, 4).any, 100, 30);
+  EXPECT_NEAR(apart(*policy, 2, 3).any, 100, 30) << "the next batch begins with the next level";
+  EXPECT_GT(apart(*policy_of(p, small, 1, PolicyUse::place), 1, 3).any, 180) << "every unit alone";
 }
 
 TEST(Gdp, PlacesGraphsOfOneNodeOfNodesWithoutEdgesAndOfTensorsWithoutBytes) {

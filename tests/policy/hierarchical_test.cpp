@@ -227,7 +227,7 @@ TEST(Hierarchical, KeepsTheNumberOfGroupsOfItsTrainingForOtherGraphs) {
   const std::size_t parameters = entry.make(asked, {training, {}, 1})->parameters().size();
   for (const Problem* problem : {&trained_on, &large, &small_one}) {
     const auto list = as_list(*problem);
-    const auto policy = entry.make(settled, {list, {}, 1, true});
+    const auto policy = entry.make(settled, {list, {}, 1, PolicyUse::go_on_training});
     EXPECT_EQ(policy->parameters().size(), parameters) << problem->op_count();
     EXPECT_EQ(testing::greedy(*policy, 0).placement.device.size(), problem->op_count());
   }

@@ -130,14 +130,17 @@ struct PolicyProblem {
       : problem(of), grouping(std::move(units)), shapes(std::move(outputs)) {}
 };
 
+// What a policy is made for. All but the first get the parameters of an earlier training, whose problems may have been
+// larger.
+enum class PolicyUse : std::uint8_t { begin_training, go_on_training, place };
+
 struct PolicySetup {
   std::span<const PolicyProblem> problems;  // they (the span's elements too) outlive the policy
   // The types of ops that the policy tells apart, sorted, without repetition: those of the problems of its training. An
   // op of another type counts as of none (a zero row of an embedding, no count).
   std::span<const std::string> op_types;
   std::uint64_t seed = 0;
-  bool is_trained = false;   // for parameters of an earlier training: problems may be smaller than its own were
-  bool only_places = false;  // no training follows
+  PolicyUse use = PolicyUse::begin_training;
 };
 
 // The types of the problems' ops, sorted.
