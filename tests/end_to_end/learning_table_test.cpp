@@ -172,9 +172,10 @@ printf '"makespan_s": %s,\n"feasible": %s,\n"evaluations": 100,\n"seconds": 9\n'
 
 TEST_F(LearningTable, RefusesWhatItCannotDo) {
   EXPECT_EQ(run({std::string(EMPLACE_SOURCE) + "/scripts/learning-table"}).exit_code, 2);
-  EXPECT_THAT(table({"--seeds", "0"}).err, HasSubstr("want whole numbers above zero, got '0'"));
+  EXPECT_THAT(table({"--seeds", "0"}).err, HasSubstr("--seeds wants a whole number above zero, got '0'"));
   EXPECT_THAT(table({"--recipes", "unknown"}).err, HasSubstr("there is no configs/recipes/unknown.toml"));
-  EXPECT_THAT(table({"--recipes", "post-tuned+compare=[1,2]"}).err, HasSubstr("no commas in 'post-tuned+compare"));
+  EXPECT_THAT(table({"--recipes", "post-tuned+compare=[1,2]"}).err,
+              HasSubstr("no commas, quotes or line ends in 'post-tuned+compare"));
   EXPECT_THAT(table({"a,b.json"}).err, HasSubstr("no commas"));
   EXPECT_THAT(table({"--sseeds", "1"}).err, HasSubstr("Usage"));
   const auto unreadable = table({"none.json"});
