@@ -111,6 +111,37 @@ TEST(Grouping, AtMostMergesTheUnitOfLeastWorkIntoTheNeighbourOfMostBytes) {
   EXPECT_THAT(make_grouping(p, GroupingKind::op, 4).unit_of_op, ElementsAre(0, 1, 2, 3));
 }
 
+TEST(Grouping, EvenMergesTheUnitOfLeastWorkIntoTheNeighbourOfMostBytesForItsWork) {
+  // b (1) sends a little more to the large c (8) than it gets from a (2).
+  const Problem p =
+      tiny(plain_devices(1), {{"a", {2}, "", 0, 20}, {"b", {1}, "", 0, 30}, {"c", {8}}}, {{0, 1}, {1, 2}});
+  EXPECT_THAT(make_grouping(p, GroupingKind::op, 2).unit_of_op, ElementsAre(0, 1, 1));
+  const Grouping even = make_grouping(p, GroupingKind::even, 2);
+  EXPECT_THAT(even.unit_of_op, ElementsAre(0, 0, 1));
+}
+
+TEST(Grouping, EvenStaysEvenWhereItIsMergedFurther) {
+  // Eight like ops, each of which sends as much to all that come later: what has merged exchanges most with all others.
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t op = 0; op < 8; ++op) {
+    ops.push_back({"op" + std::to_string(op), {4}, "", 0, 100});
+    for (std::size_t from = 0; from < op; ++from) edges.push_back({from, op});
+  }
+  const Problem p = tiny(plain_devices(1), ops, edges);
+  const auto largest = [](const Grouping& g) {
+    std::size_t most = 0;
+    for (std::size_t unit = 0; unit < g.count(); ++unit) most = std::max(most, g.members[unit].size());
+    return most;
+  };
+  for (const GroupingKind kind : {GroupingKind::colocation, GroupingKind::even}) {
+    const Grouping fine = make_grouping(p, kind, 6);
+    EXPECT_EQ(largest(coarsen(p, fine, 2)), kind == GroupingKind::even ? 4U : 7U) << name_of(kind);
+    const std::vector<std::uint8_t> together(p.op_count(), 0);
+    EXPECT_EQ(coarsen_in_place(p, fine, 2, together, Stream({.seed = 1, .purpose = Purpose::test})).even, fine.even);
+  }
+}
+
 TEST(Grouping, AtMostTakesAnotherNeighbourWhereDevicesForbidTheFirst) {
   // b would join c (30 bytes), but no device runs both.
   const Problem p =
@@ -244,7 +275,8 @@ TEST(Grouping, LawsHoldOnRandomProblems) {
     const Grouping colocrl = make_grouping(p, GroupingKind::colocrl, 0, "", 0, share);
     const Grouping repeated = make_grouping(p, GroupingKind::colocrl_group, 0, "", 0, share);
     const Grouping parents = make_grouping(p, GroupingKind::single_parent);
-    for (const Grouping* g : {&colocated, &chains, &colocrl, &repeated, &parents}) {
+    const Grouping even = coarsen(p, make_grouping(p, GroupingKind::even), 1 + ops / 2);
+    for (const Grouping* g : {&colocated, &chains, &colocrl, &repeated, &parents, &even}) {
       std::vector<std::uint32_t> all(g->members.items);
       std::sort(all.begin(), all.end());
       for (std::uint32_t op = 0; op < ops; ++op) RC_ASSERT(all[op] == op);

@@ -29,10 +29,12 @@ namespace emplace {
 // the producer. Circles that co-location groups close themselves (group {a, c} around b) stay, or
 // vanish into one unit where nothing else is attached to them.
 //
+// even: colocation, and where units are merged further, below, they stay of like work.
+//
 // colocrl: colocation, and then each op whose outputs have exactly one distinct consuming op joined with that (ColocRL
 // sheet, section 2.1; control edges count); colocrl-group repeats the rule on the units until no unit has exactly one
 // distinct consuming unit. A join that would close a circle between units is left out. Rule 3 (by names) has no kind.
-enum class GroupingKind : std::uint8_t { op, colocation, chain, random, colocrl, colocrl_group, single_parent };
+enum class GroupingKind : std::uint8_t { op, colocation, chain, random, colocrl, colocrl_group, single_parent, even };
 
 GroupingKind grouping_of(std::string_view name, const std::string& place);
 std::string_view name_of(GroupingKind kind);
@@ -44,6 +46,7 @@ struct Grouping {
   std::vector<std::uint32_t> unit_of_op;  // N
   Lists members;                          // U rows of op ids, ascending
   std::vector<std::uint8_t> allowed;      // U x D: 1 where every member can run
+  bool even = false;                      // of the kind `even`, or merged from such
 
   [[nodiscard]] std::size_t count() const { return members.rows(); }
   [[nodiscard]] std::size_t device_count() const { return count() == 0 ? 0 : allowed.size() / count(); }
@@ -58,9 +61,12 @@ struct Grouping {
 
 // `at_most` above 0: units are merged further, the one of least work into the neighbour with which it exchanges most
 // bytes (Placeto sheet, section 2.1), until at most that many remain; units without a neighbour to merge into join each
-// other. Merged units may depend on each other in circles, but for those of colocrl, which never do unless co-location
-// groups close one. Work is an op's time averaged over the devices that
-// can run it. Near-linear time: a unit is looked at only as the one of least work, and each merge doubles that.
+// other. Where a tensor of many consumers, or a sum over all layers, makes most bytes a matter of size, all that is
+// left ends in one unit: `even` takes the neighbour of most bytes for its work, as partitioners rate edges
+// (`expansion*` of Holtgrewe, Sanders, Schulz: Engineering a scalable high quality graph partitioner, 2010). Merged
+// units may depend on each other in circles, but for those of colocrl, which never do unless co-location groups close
+// one. Work is an op's time averaged over the devices that can run it. Near-linear time: a unit is looked at only as
+// the one of least work, and each merge doubles that.
 //
 // No merge, of a chain or otherwise, leaves a unit without a device that can run it: chains and sets of a single parent
 // are cut there, from the producers' end. InputError if `at_most` exceeds the number of ops, or if devices allow no
