@@ -4,6 +4,8 @@
 // decides again; all rounds are of one rollout, as only the last placement is evaluated.
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <numeric>
 
 #include "categorical_draw.hpp"
 #include "drawn_sample.hpp"
@@ -21,13 +23,24 @@ namespace emplace {
 
 namespace {
 
-// Blocks of units that are drawn together, each unit from its own probabilities with the block's random number. Units
-// that are drawn alone begin with placements of many needless transfers, between which one unit makes no difference.
-// Log-probabilities stay those of each unit by itself.
+// Blocks of units that are drawn together. Units that are drawn alone begin with placements of many needless transfers,
+// between which one unit makes no difference. In a training each unit is drawn from its own probabilities, with the
+// block's random number: log-probabilities are those of each unit by itself. Where no training follows, a block gets
+// one device, from the mean of its units' probabilities.
 struct GdpBlocks {
   std::vector<std::uint32_t> block_of_unit;
   std::size_t count;
+  std::vector<std::uint8_t> allowed;  // blocks x D: where all its units can run
 };
+
+// U x D: 1 where the unit can run, or on the first device where it can on none.
+std::vector<std::uint8_t> allowed_devices(const Grouping& units) {
+  std::vector<std::uint8_t> allowed = units.allowed;
+  const std::size_t devices = units.device_count();
+  for (std::size_t unit = 0; unit < units.count(); ++unit)
+    allow_first_if_none(std::span(allowed).subspan(unit * devices, devices));
+  return allowed;
+}
 
 // The coarsest first; the last has a block a unit.
 std::vector<GdpBlocks> make_levels(const PolicyProblem& problem, std::size_t coarsest) {
@@ -35,6 +48,7 @@ std::vector<GdpBlocks> make_levels(const PolicyProblem& problem, std::size_t coa
   for (const Grouping& grouping : halved_levels(problem, coarsest)) {
     GdpBlocks& blocks = levels.emplace_back();
     blocks.count = grouping.count();
+    blocks.allowed = allowed_devices(grouping);
     for (std::size_t unit = 0; unit < problem.grouping.count(); ++unit)
       blocks.block_of_unit.push_back(grouping.unit_of_op[problem.grouping.members[unit].front()]);
   }
@@ -53,7 +67,7 @@ class GdpPolicy final : public NetworkPolicy {
     const auto coarsest =
         static_cast<std::size_t>(places_ ? std::min<std::int64_t>(options.coarse_units, 1) : options.coarse_units);
     for (const PolicyProblem& problem : setup.problems)
-      problems_.push_back({&problem.grouping, problem.problem->device_count(), allowed_devices(problem),
+      problems_.push_back({&problem.grouping, problem.problem->device_count(), allowed_devices(problem.grouping),
                            gdp_features(problem, setup.op_types, gdp_feature_options(options)),
                            make_levels(problem, coarsest)});
     use(network_->layout);
@@ -152,14 +166,6 @@ class GdpPolicy final : public NetworkPolicy {
     std::vector<GdpBlocks> levels;
   };
 
-  static std::vector<std::uint8_t> allowed_devices(const PolicyProblem& problem) {
-    std::vector<std::uint8_t> allowed = problem.grouping.allowed;
-    const std::size_t devices = problem.problem->device_count();
-    for (std::size_t unit = 0; unit < problem.grouping.count(); ++unit)
-      allow_first_if_none(std::span(allowed).subspan(unit * devices, devices));
-    return allowed;
-  }
-
   // The network's pass that is on the tape. Its values hold as long as the parameters do.
   struct Pass {
     nn::Tape<float> tape;
@@ -235,8 +241,31 @@ class GdpPolicy final : public NetworkPolicy {
     const GdpBlocks& blocks = problem.levels[level_of(rollout, problem.levels.size())];
     std::vector<double> uniform(blocks.count);
     for (double& each : uniform) each = draw.stream->uniform();
+    if (places_) {
+      place_blocks(blocks, uniform, actions);
+      return;
+    }
     for (std::size_t v = 0; v < units; ++v)
       actions[v] = at_quantile<float>(rows.probability.row(v), uniform[blocks.block_of_unit[v]]);
+  }
+
+  void place_blocks(const GdpBlocks& blocks, std::span<const double> uniform, std::span<std::uint8_t> actions) const {
+    const nn::Matrix<float>& of_unit = pass_->rows.probability;
+    const std::size_t devices = of_unit.columns;
+    // Above 0, as what one unit is sure of may be where another cannot run.
+    std::vector<double> of_block(blocks.count * devices, std::numeric_limits<double>::min());
+    for (std::size_t v = 0; v < of_unit.rows; ++v)
+      for (std::size_t d = 0; d < devices; ++d)
+        of_block[blocks.block_of_unit[v] * devices + d] += static_cast<double>(of_unit(v, d));
+    std::vector<std::uint8_t> device(blocks.count);
+    for (std::size_t block = 0; block < blocks.count; ++block) {
+      const auto row = std::span(of_block).subspan(block * devices, devices);
+      for (std::size_t d = 0; d < devices; ++d) row[d] *= blocks.allowed[block * devices + d];
+      const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+      for (double& each : row) each /= sum;
+      device[block] = at_quantile<double>(row, uniform[block]);
+    }
+    for (std::size_t v = 0; v < actions.size(); ++v) actions[v] = device[blocks.block_of_unit[v]];
   }
 
   // visit(members, round): the first round once for all samples of a problem, later ones sample by sample.

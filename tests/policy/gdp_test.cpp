@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "emplace/base/error.hpp"
 #include "emplace/policy/policy.hpp"
@@ -119,10 +120,37 @@ TEST(Gdp, DrawsBlocksOfAllSizesInTurnWhereNoTrainingFollows) {
   // Levels of 1, 2, 4 and 8 blocks, the second one first in update 1: two chains of equal ops, each in one piece.
   EXPECT_NEAR(apart(*policy, 1, 0).any, 100, 30);
   EXPECT_GT(apart(*policy, 1, 2).any, 180);
-  EXPECT_LT(apart(*policy, 1, 3).any, 30);
+  EXPECT_EQ(apart(*policy, 1, 3).any, 0);
   EXPECT_NEAR(apart(*policy, 1, 4).any, 100, 30);
   EXPECT_NEAR(apart(*policy, 2, 3).any, 100, 30) << "the next batch begins with the next level";
   EXPECT_GT(apart(*policy_of(p, small, 1, PolicyUse::place), 1, 3).any, 180) << "every unit alone";
+}
+
+TEST(Gdp, GivesABlockOneDeviceThatAllItsUnitsCanRunOnWhereNoTrainingFollows) {
+  // Op 3 has other probabilities than its neighbours: drawn one by one they would be apart.
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t op = 0; op < 6; ++op) {
+    ops.push_back({"op" + std::to_string(op), {1, op == 3 ? no : 1, 1}});
+    if (op > 0) edges.push_back({op - 1, op});
+  }
+  const Problem p = with_types(tiny(plain_devices(3), ops, edges, 1));
+  const std::string options = std::string(small) + "\ncoarse_units = 1";
+  constexpr std::uint32_t all_in_one = 3;  // of the levels of 1, 2, 3 and 6 blocks, the second one first in update 1
+  EXPECT_GT(apart(*policy_of(p, options), 1).any, 20) << "in a training";
+  const auto policy = policy_of(p, options, 1, PolicyUse::place);
+  EXPECT_EQ(apart(*policy, 1, all_in_one).any, 0);
+  std::set<std::uint8_t> used;
+  for (std::uint32_t index = 0; index < 200; ++index) {
+    Rollout rollout;
+    rollout.update = 1;
+    rollout.sample = all_in_one;
+    Stream stream{{.seed = 1, .purpose = Purpose::test, .update = 1, .index = index}};
+    const Draw draw{&stream, {&rollout, 1}};
+    policy->sample({&draw, 1});
+    used.insert(rollout.placement.device[0]);
+  }
+  EXPECT_THAT(used, ::testing::IsSubsetOf({0, 2})) << "op 3 cannot run on device 1";
 }
 
 TEST(Gdp, PlacesGraphsOfOneNodeOfNodesWithoutEdgesAndOfTensorsWithoutBytes) {
