@@ -12,6 +12,7 @@ namespace {
 using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class TrainedPolicies : public testing::Test {
  protected:
@@ -43,6 +44,14 @@ TEST_F(TrainedPolicies, PlaceTheirLikeliestPlacementAndWithABudgetTheBestOfSampl
   EXPECT_LT(best.at("makespan_ps"), likeliest.at("makespan_ps")) << "119 samples of a young policy find something";
   const json over_ranks = placed(3, run, {"--evaluations", "120"});
   EXPECT_EQ(over_ranks.at("ops"), best.at("ops"));
+
+  const auto told = [&](std::vector<std::string> budget) {
+    std::vector<std::string> arguments = {"place", "--policy", run, small_training + "@k40x2"};
+    arguments.insert(arguments.end(), budget.begin(), budget.end());
+    return emplace_run(arguments).out;
+  };
+  EXPECT_THAT(told({}), HasSubstr("--evaluations 500 draws others beside it"));
+  EXPECT_THAT(told({"--evaluations", "2"}), Not(HasSubstr("likeliest")));
 }
 
 TEST_F(TrainedPolicies, GoOnFromTheirParametersInANewRun) {

@@ -28,7 +28,7 @@ class TransferTable : public testing::Test {
       "--samples",      "2",
       "--best-seconds", "0.1",
       "--recipe",       "gdp-pretrain+gdp.hidden=8+gdp.heads=2+groups=20+problems_per_update=1",
-      "--tuning",       "gdp-finetune+gdp.hidden=8+gdp.heads=2+groups=20+updates=1",
+      "--tuning",       "gdp-finetune+gdp.hidden=8+gdp.heads=2+groups=20+updates=1+ppo.samples_per_update=16",
       "--alone",        "gdp-tuned+gdp.hidden=8+gdp.heads=2+groups=20+evaluations=32",
       "transformer-xl"};
 };
@@ -55,6 +55,16 @@ TEST_F(TransferTable, HoldsEveryWayToPlaceWhatWasLeftOutAndRunsOnlyWhatIsMissing
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(again.err, "") << "nothing was missing";
   EXPECT_EQ(read_file(out_ + "/transfer.csv"), csv);
+}
+
+TEST_F(TransferTable, LeavesOutTheTrainingAloneWhereItIsTold) {
+  std::vector<std::string> without = small_;
+  *std::ranges::find(without, "gdp-tuned+gdp.hidden=8+gdp.heads=2+groups=20+evaluations=32") = "none";
+  const auto done = table(without);
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(read_file(out_ + "/transfer.csv"),
+              AllOf(HasSubstr(",fine-tuned,1,"), testing::Not(HasSubstr(",alone,"))));
+  EXPECT_THAT(done.out, HasSubstr("fine-tuned within 2 % of it on 0."));
 }
 
 TEST_F(TransferTable, RefusesWhatItCannotDo) {
