@@ -88,7 +88,8 @@ void print_result(const Arguments& arguments, const Problem& problem, Objective 
     fmt::print("no placement is faster than {} ({})\n", human_seconds(to_seconds(bound.ticks)), bound.method);
   if (!result.note.empty()) fmt::print("{}\n", result.note);
   if (!arguments.policy.empty() && !arguments.evaluations && !arguments.seconds)
-    fmt::print("the policy's likeliest placement; --evaluations 500 draws others beside it and keeps the best\n");
+    fmt::print("what the policy finds likeliest; --evaluations {} draws others beside it and keeps the best\n",
+               500 * result.evaluations);
   if (!result.steps.empty()) {
     TextTable steps({"better by", "after", "evaluations", "step time"});
     for (const PlacerStep& step : result.steps)

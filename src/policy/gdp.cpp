@@ -63,7 +63,7 @@ class GdpPolicy final : public NetworkPolicy {
         places_(setup.use == PolicyUse::place) {
     settle_kinds(options, setup);
     network_ = std::make_unique<GdpNetwork>(gdp_sizes(options, setup));
-    // Where no training follows, one block of all units is a level too.
+    // Where no training follows, one block of all units is a level too, where devices allow it.
     const auto coarsest =
         static_cast<std::size_t>(places_ ? std::min<std::int64_t>(options.coarse_units, 1) : options.coarse_units);
     for (const PolicyProblem& problem : setup.problems)

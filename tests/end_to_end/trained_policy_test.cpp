@@ -50,7 +50,7 @@ TEST_F(TrainedPolicies, PlaceTheirLikeliestPlacementAndWithABudgetTheBestOfSampl
     arguments.insert(arguments.end(), budget.begin(), budget.end());
     return emplace_run(arguments).out;
   };
-  EXPECT_THAT(told({}), HasSubstr("--evaluations 500 draws others beside it"));
+  EXPECT_THAT(told({}), HasSubstr("finds likeliest; --evaluations 500 draws others beside it"));
   EXPECT_THAT(told({"--evaluations", "2"}), Not(HasSubstr("likeliest")));
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "emplace/base/error.hpp"
 #include "emplace/policy/policy.hpp"
@@ -78,7 +77,7 @@ TEST(Gdp, GivesAForbiddenDeviceNoProbabilityAndAFiniteGradient) {
   for (const float g : policy->gradient()) EXPECT_TRUE(std::isfinite(g));
 }
 
-// Of 200 samples of a graph of equal ops: how often two neighbours of a chain are apart, and how often any two ops.
+// Of 200 samples of two_chains: how often two neighbours of a chain are apart, and how often any two ops.
 struct Apart {
   int neighbours = 0, any = 0;
 };
@@ -93,6 +92,7 @@ Apart apart(const Policy& policy, std::uint64_t update, std::uint32_t sample = 0
     const Draw draw{&stream, {&rollout, 1}};
     policy.sample({&draw, 1});
     const auto& device = rollout.placement.device;
+    EMPLACE_CHECK(device.size() == 8);  // of two chains
     for (const std::size_t op : {0, 1, 2, 4, 5, 6}) count.neighbours += device[op] != device[op + 1];
     count.any += std::ranges::adjacent_find(device, std::not_equal_to<>()) != device.end();
   }
@@ -126,31 +126,70 @@ TEST(Gdp, DrawsBlocksOfAllSizesInTurnWhereNoTrainingFollows) {
   EXPECT_GT(apart(*policy_of(p, small, 1, PolicyUse::place), 1, 3).any, 180) << "every unit alone";
 }
 
-TEST(Gdp, GivesABlockOneDeviceThatAllItsUnitsCanRunOnWhereNoTrainingFollows) {
-  // Op 3 has other probabilities than its neighbours: drawn one by one they would be apart.
-  std::vector<TinyOp> ops;
-  std::vector<TinyEdge> edges;
-  for (std::size_t op = 0; op < 6; ++op) {
-    ops.push_back({"op" + std::to_string(op), {1, op == 3 ? no : 1, 1}});
-    if (op > 0) edges.push_back({op - 1, op});
-  }
-  const Problem p = with_types(tiny(plain_devices(3), ops, edges, 1));
-  const std::string options = std::string(small) + "\ncoarse_units = 1";
-  constexpr std::uint32_t all_in_one = 3;  // of the levels of 1, 2, 3 and 6 blocks, the second one first in update 1
-  EXPECT_GT(apart(*policy_of(p, options), 1).any, 20) << "in a training";
-  const auto policy = policy_of(p, options, 1, PolicyUse::place);
-  EXPECT_EQ(apart(*policy, 1, all_in_one).any, 0);
-  std::set<std::uint8_t> used;
-  for (std::uint32_t index = 0; index < 200; ++index) {
+// How often each device was drawn for a graph's only block, of `draws`.
+std::vector<int> drawn_devices(const Policy& policy, std::uint32_t all_in_one, std::size_t devices,
+                               std::uint32_t draws) {
+  std::vector<int> count(devices, 0);
+  for (std::uint32_t index = 0; index < draws; ++index) {
     Rollout rollout;
     rollout.update = 1;
     rollout.sample = all_in_one;
     Stream stream{{.seed = 1, .purpose = Purpose::test, .update = 1, .index = index}};
     const Draw draw{&stream, {&rollout, 1}};
-    policy->sample({&draw, 1});
-    used.insert(rollout.placement.device[0]);
+    policy.sample({&draw, 1});
+    const auto& device = rollout.placement.device;
+    EXPECT_EQ(std::ranges::count(device, device[0]), std::ssize(device)) << "the block is apart";
+    ++count[device[0]];
   }
-  EXPECT_THAT(used, ::testing::IsSubsetOf({0, 2})) << "op 3 cannot run on device 1";
+  return count;
+}
+
+TEST(Gdp, DrawsABlockFromTheMeanOfItsUnitsProbabilitiesWhereNoTrainingFollows) {
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t op = 0; op < 4; ++op) {
+    ops.push_back({"op" + std::to_string(op), {1, op == 3 ? no : 1, 1}});
+    if (op > 0) edges.push_back({op - 1, op});
+  }
+  const Problem p = with_types(tiny(plain_devices(3), ops, edges, 1));
+  const auto policy =
+      policy_of(p, std::string(small) + "\ncentered = true\nhead_gain = 3\ncoarse_units = 1", 1, PolicyUse::place);
+  std::vector<double> mean(3, 0.0);
+  std::vector<double> first(3);
+  for (std::uint8_t d = 0; d < 3; ++d) {
+    Rollout rollout;
+    rollout.actions.assign(4, d);
+    LogProbabilities log;
+    policy->forward({&rollout, 1}, log);
+    for (const double each : log.value) mean[d] += std::exp(each) / 4;
+    first[d] = std::exp(log.value[0]);
+  }
+  // Op 3 cannot run on device 1.
+  const double wanted = mean[0] / (mean[0] + mean[2]);
+  ASSERT_GT(std::abs(wanted - 0.5), 0.1) << "else any draw would do";
+  ASSERT_GT(std::abs(wanted - first[0] / (first[0] + first[2])), 0.05) << "else the first unit would do";
+  constexpr std::uint32_t all_in_one = 2;  // of the levels of 1, 2 and 4 blocks, the second one first in update 1
+  const std::vector<int> count = drawn_devices(*policy, all_in_one, 3, 4000);
+  EXPECT_EQ(count[1], 0);
+  EXPECT_NEAR(count[0] / 4000.0, wanted, 0.03);  // four standard deviations
+}
+
+TEST(Gdp, FindsTheDeviceThatABlockCanRunOnThoughItsUnitsAreSureOfOthers) {
+  // a can run on 0 and 1, b on 0 and 2: both on 0, however sure a network is of 1 and 2.
+  const Problem p = with_types(tiny(plain_devices(3), {{"a", {1, 1, no}}, {"b", {1, no, 1}}}, {{0, 1}}, 1));
+  int sure = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto policy = policy_of(p, std::string(small) + "\ncentered = true\nhead_gain = 100\ncoarse_units = 1", seed,
+                                  PolicyUse::place);
+    for (float& each : policy->parameters()) each *= 10;
+    Rollout rollout;
+    rollout.actions = {0, 0};
+    LogProbabilities log;
+    policy->forward({&rollout, 1}, log);
+    sure += static_cast<float>(std::exp(log.value[0])) == 0 && static_cast<float>(std::exp(log.value[1])) == 0;
+    EXPECT_EQ(drawn_devices(*policy, 1, 3, 10), (std::vector<int>{10, 0, 0})) << seed;
+  }
+  EXPECT_GT(sure, 0) << "of devices where the other cannot run";
 }
 
 TEST(Gdp, PlacesGraphsOfOneNodeOfNodesWithoutEdgesAndOfTensorsWithoutBytes) {

@@ -137,9 +137,15 @@ TEST(Grouping, EvenStaysEvenWhereItIsMergedFurther) {
   for (const GroupingKind kind : {GroupingKind::colocation, GroupingKind::even}) {
     const Grouping fine = make_grouping(p, kind, 6);
     EXPECT_EQ(largest(coarsen(p, fine, 2)), kind == GroupingKind::even ? 4U : 7U) << name_of(kind);
-    const std::vector<std::uint8_t> together(p.op_count(), 0);
-    EXPECT_EQ(coarsen_in_place(p, fine, 2, together, Stream({.seed = 1, .purpose = Purpose::test})).even, fine.even);
   }
+  std::size_t of_most_bytes = 0, of_most_for_work = 0;  // over draws
+  const std::vector<std::uint8_t> together(p.op_count(), 0);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Stream random({.seed = seed, .purpose = Purpose::test});
+    of_most_bytes += largest(coarsen_in_place(p, make_grouping(p, GroupingKind::op), 2, together, random));
+    of_most_for_work += largest(coarsen_in_place(p, make_grouping(p, GroupingKind::even), 2, together, random));
+  }
+  EXPECT_LT(of_most_for_work + 20, of_most_bytes);
 }
 
 TEST(Grouping, AtMostTakesAnotherNeighbourWhereDevicesForbidTheFirst) {

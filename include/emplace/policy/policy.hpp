@@ -130,8 +130,8 @@ struct PolicyProblem {
       : problem(of), grouping(std::move(units)), shapes(std::move(outputs)) {}
 };
 
-// What a policy is made for. All but the first get the parameters of an earlier training, whose problems may have been
-// larger.
+// What a policy is made for. The parameters of the last two come from a training whose problems may have been larger.
+// What a policy that only places draws need not follow the probabilities that its forward() gives.
 enum class PolicyUse : std::uint8_t { begin_training, go_on_training, place };
 
 struct PolicySetup {

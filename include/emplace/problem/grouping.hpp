@@ -29,7 +29,7 @@ namespace emplace {
 // the producer. Circles that co-location groups close themselves (group {a, c} around b) stay, or
 // vanish into one unit where nothing else is attached to them.
 //
-// even: colocation, and where units are merged further, below, they stay of like work.
+// even: colocation, and where units are merged further, below, they tend to stay of like work.
 //
 // colocrl: colocation, and then each op whose outputs have exactly one distinct consuming op joined with that (ColocRL
 // sheet, section 2.1; control edges count); colocrl-group repeats the rule on the units until no unit has exactly one
