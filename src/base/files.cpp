@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
@@ -34,10 +36,23 @@ std::string reason() { return std::strerror(errno); }
 
 }  // namespace
 
+std::string why_unreadable(const std::string& path, int error) {
+  const std::string why = std::strerror(error);
+  if (error != ENOENT) return why;
+  const std::filesystem::path missing(path);
+  std::vector<std::string> names;
+  std::error_code failed;
+  std::filesystem::directory_iterator entry(missing.has_parent_path() ? missing.parent_path() : ".", failed);
+  for (; !failed && entry != std::filesystem::directory_iterator() && names.size() < 1000; entry.increment(failed))
+    names.push_back(printable(entry->path().filename().string()));
+  std::ranges::sort(names);  // the system's order is any
+  return why + did_you_mean(missing.filename().string(), names);
+}
+
 std::string read_file(const std::string& path, std::uint64_t limit) {
   // Non-blocking, so that a named pipe without a writer is refused instead of waited for.
   const FileHandle file(path, O_RDONLY | O_NONBLOCK);
-  if (!file.ok()) throw InputError(path, "cannot be read: {}", reason());
+  if (!file.ok()) throw InputError(path, "cannot be read: {}", why_unreadable(path, errno));
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) throw InputError(path, "cannot be read: {}", reason());
   if (!S_ISREG(info.st_mode)) throw InputError(path, "is not a regular file");

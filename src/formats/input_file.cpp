@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
 
 namespace emplace {
 
@@ -21,7 +22,7 @@ InputFile::InputFile(const std::string& path)
     return;
   }
   if (descriptor_ >= 0) ::close(descriptor_);
-  if (!known) throw InputError(path, "cannot be read: {}", std::strerror(error));
+  if (!known) throw InputError(path, "cannot be read: {}", why_unreadable(path, error));
   throw InputError(path, "is not a regular file");
 }
 

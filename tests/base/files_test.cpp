@@ -44,6 +44,22 @@ TEST_F(Files, RefuseWhatIsNotARegularFile) {
   EXPECT_THROW(read_file(folder_ + "/pipe"), InputError) << "a pipe without a writer must not block";
 }
 
+TEST_F(Files, ThatAreMissingAreRefusedWithTheNearestName) {
+  write_file(folder_ + "/model.onnx", "");
+  const auto refusal = [](const std::string& path) -> std::string {
+    try {
+      read_file(path);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "read";
+  };
+  EXPECT_EQ(refusal(folder_ + "/modle.onnx"),
+            folder_ + "/modle.onnx: cannot be read: No such file or directory (did you mean 'model.onnx'?)");
+  EXPECT_EQ(refusal(folder_ + "/far-away"), folder_ + "/far-away: cannot be read: No such file or directory");
+  EXPECT_EQ(refusal(folder_ + "/none/f"), folder_ + "/none/f: cannot be read: No such file or directory");
+}
+
 TEST_F(Files, RefuseMoreThanTheLimit) {
   write_file(folder_ + "/f", "12345");
   EXPECT_THROW(read_file(folder_ + "/f", 4), InputError);

@@ -10,6 +10,10 @@ namespace emplace {
 // The whole file; InputError if it is missing, unreadable, not a regular file, or larger than `limit` bytes.
 std::string read_file(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 31);
 
+// Why a file of this path could not be opened or looked at, where `error` is the errno of that: the system's reason,
+// and the nearest name in its folder (among the first 1000) where it is missing.
+std::string why_unreadable(const std::string& path, int error);
+
 // A file that appears only when it is complete: finish() flushes what was written to a temporary name beside it to
 // disk, renames that, and flushes the folder; without finish() nothing stays. Symbolic links are followed, so that a
 // link stays one. What is there and is no regular file (a pipe, a terminal, a device), and what is our own standard
