@@ -1,6 +1,7 @@
 // emplace train RECIPE [key=value ...]
 #include <fmt/core.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -29,6 +30,7 @@ struct Arguments {
   std::string init;
   std::optional<std::uint64_t> seed, evaluations;
   std::optional<double> seconds;
+  std::string time_limit;
   std::string schedule, objective;
   bool json = false;
 };
@@ -129,7 +131,16 @@ void use_threads(std::size_t count) {
                 cores == 1 ? "" : "s");
 }
 
+std::optional<std::chrono::steady_clock::time_point> deadline_of(const std::string& time_limit) {
+  if (time_limit.empty()) return {};
+  const std::optional<double> seconds = parse_duration(time_limit);
+  if (!seconds) throw InputError("--time-limit", "wants a time such as 90s, 20m or 3h30m, found {}", quote(time_limit));
+  return std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(*seconds));
+}
+
 ExitCode run_training(const Arguments& arguments, World* world) {
+  const auto deadline = deadline_of(arguments.time_limit);
   std::optional<RunFolder> resumed;
   if (!arguments.resume.empty()) resumed.emplace(RunFolder::open(arguments.resume));
   if (!arguments.resume.empty() && !arguments.init.empty())
@@ -148,7 +159,7 @@ ExitCode run_training(const Arguments& arguments, World* world) {
   const Scoring scoring{training.schedule(), training.objective()};
   const auto evaluator =
       world != nullptr ? make_mpi_evaluator(*world, problems, scoring) : make_local_evaluator(problems, scoring);
-  const Training::End end = training.run(folder, *evaluator, resume, !arguments.json || log::on_terminal());
+  const Training::End end = training.run(folder, *evaluator, resume, !arguments.json || log::on_terminal(), deadline);
 
   if (end == Training::End::interrupted) {
     log_info("stopped early; `emplace train --resume {}` continues", folder.path());
@@ -209,6 +220,9 @@ Action add_train(CLI::App& cli) {
   cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")
       ->check(CLI::NonNegativeNumber);
   cli.add_option("--seconds", arguments->seconds, "Budget: seconds of training");
+  cli.add_option("--time-limit", arguments->time_limit,
+                 "End early, with a checkpoint and exit code 75, before so much time has passed: 90s, 20m, 3h30m")
+      ->check(not_empty);
   cli.add_option("--schedule", arguments->schedule, "fifo, priority or in-order");
   cli.add_option("--objective", arguments->objective, "step or pipeline");
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");

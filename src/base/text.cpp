@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace emplace {
 
@@ -102,6 +103,26 @@ std::string human_seconds(double seconds) {
   const auto whole = static_cast<long long>(std::llround(seconds));
   if (size < 7200) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::optional<double> parse_duration(std::string_view text) {
+  constexpr std::pair<char, double> units[] = {{'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  double seconds = 0;
+  std::size_t next = 0;  // of the units that may follow
+  while (at != end) {
+    std::uint32_t count = 0;
+    const auto [after, error] = std::from_chars(at, end, count);
+    if (error != std::errc()) return {};
+    const bool bare = after == end && at == text.data();
+    while (!bare && next < std::size(units) && (after == end || units[next].first != *after)) ++next;
+    if (!bare && next == std::size(units)) return {};
+    seconds += count * (bare ? 1 : units[next++].second);
+    at = bare ? end : after + 1;
+  }
+  if (seconds == 0 || seconds > 1e9) return {};
+  return seconds;
 }
 
 std::string human_count(double count) {

@@ -198,7 +198,8 @@ Training::Limits Training::limits() const {
   return limits;
 }
 
-Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool resume, bool show_progress) {
+Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool resume, bool show_progress,
+                            std::optional<std::chrono::steady_clock::time_point> deadline) {
   Trainer trainer(*policy_, *learner_, evaluator, policy_problems_, trainer_options());
   saved_at_.reset();
   if (resume && (file_exists(folder.file("checkpoint.h5")) || file_exists(folder.file("checkpoint.previous.h5")))) {
@@ -211,7 +212,7 @@ Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool 
   // Nothing is saved after a failure: learner and trainer may be in the middle of an update. The log stays open for
   // the sentence that ends the program.
   try {
-    end = train(folder, trainer, show_progress);
+    end = train(folder, trainer, show_progress, deadline);
     if (end == End::finished) held_out_best_ = trainer.place_held_out();
   } catch (const NotFinite& error) {
     folder.try_set_status("failed");
@@ -229,7 +230,8 @@ Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool 
   return end;
 }
 
-Training::End Training::train(const RunFolder& folder, Trainer& trainer, bool show_progress) {
+Training::End Training::train(const RunFolder& folder, Trainer& trainer, bool show_progress,
+                              std::optional<std::chrono::steady_clock::time_point> deadline) {
   using Clock = std::chrono::steady_clock;
   const Limits limit = limits();
   MetricsFile metrics(folder.file("metrics.csv"), trainer.updates());
@@ -250,12 +252,15 @@ Training::End Training::train(const RunFolder& folder, Trainer& trainer, bool sh
     if (limit.seconds > 0) share = std::max(share, seconds_ / limit.seconds);
     return share;
   };
-  while (!done() && !stop_requested()) {
+  Clock::duration longest{};
+  while (!done() && !stop_requested() && !(deadline && Clock::now() + longest >= *deadline)) {
+    const auto begin = Clock::now();
     const UpdateReport report = trainer.step();
     seconds_ = seconds_before + std::chrono::duration<double>(Clock::now() - start).count();
     metrics.add(record(report, trainer.best().front()));
     progress.update(fraction(), describe_progress(report, limit.updates, trainer.best().front()));
     if (trainer.updates() % static_cast<std::uint64_t>(recipe_.options.checkpoint_every) == 0) save(folder, trainer);
+    longest = std::max(longest, Clock::now() - begin);
   }
   progress.finish();
   if (saved_at_ != trainer.updates()) save(folder, trainer);

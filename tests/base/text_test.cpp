@@ -19,6 +19,18 @@ TEST(Text, QuotesNamesOfHostileFilesOnOneLine) {
   EXPECT_EQ(quote(std::string(200, 'n')), "'" + std::string(80, 'n') + "... (200 characters)'");
 }
 
+TEST(Text, DurationsHaveUnitsFromTheLargestToTheSmallest) {
+  EXPECT_EQ(parse_duration("90"), 90);
+  EXPECT_EQ(parse_duration("90s"), 90);
+  EXPECT_EQ(parse_duration("10m"), 600);
+  EXPECT_EQ(parse_duration("3h30m"), 12600);
+  EXPECT_EQ(parse_duration("1d2h3m4s"), 93784);
+  EXPECT_EQ(parse_duration("1d5s"), 86405);
+  for (const char* text :
+       {"", "0", "0h", "h", "3h30", "30m3h", "1h1h", "5 m", "-5s", "1.5h", "1e3", "99999999999", "4000000000d", "3H"})
+    EXPECT_EQ(parse_duration(text), std::nullopt) << text;
+}
+
 TEST(Text, SaysSizesAndTimesAsPeopleDo) {
   EXPECT_EQ(human_bytes(0), "0 B");
   EXPECT_EQ(human_bytes(1536), "1.50 KiB");

@@ -247,6 +247,21 @@ TEST_F(SameBits, AnInterruptedRunCheckpointsEndsWith75AndResumes) {
   EXPECT_EQ(without_clocks(run), without_clocks(undisturbed));
 }
 
+TEST_F(SameBits, ARunEndsWith75BeforeItsTimeLimitAndResumes) {
+  const std::string run = folder_ / "limited";
+  const auto stopped = emplace_run(train(run, {"evaluations=100000000", "--time-limit", "1s"}));
+  EXPECT_EQ(stopped.exit_code, 75) << stopped.err;
+  EXPECT_THAT(stopped.err, testing::HasSubstr("--resume " + run));
+  EXPECT_EQ(read_file(run + "/status"), "interrupted\n");
+  const std::string made = load_newest_checkpoint(run).attributes.at("update");
+  ASSERT_EQ(emplace_run({"train", "--resume", run, "updates=" + made, "--time-limit", "2h"}).exit_code, 0);
+  for (const char* text : {"1x", "0s", "30m3h", "-5s", ""}) {
+    const auto refused = emplace_run(train(run, {"--time-limit", text}));
+    EXPECT_EQ(refused.exit_code, 2) << text;
+    EXPECT_THAT(refused.err, testing::HasSubstr("--time-limit")) << text;
+  }
+}
+
 TEST_F(SameBits, ResumingAFinishedRunEndsAtOnceAndALargerBudgetGoesOn) {
   const std::string once = folder_ / "once";
   ASSERT_EQ(emplace_run(train(once)).exit_code, 0);

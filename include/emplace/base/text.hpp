@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +25,10 @@ std::string quote(std::string_view name);
 
 std::string human_bytes(Bytes bytes);       // "1.50 GiB"
 std::string human_seconds(double seconds);  // "12.3 ms", "4 min 05 s"
-std::string human_count(double count);      // "23.8 M"
+// Seconds of "90", "90s", "10m", "3h30m" or "1d12h": whole numbers of days, hours, minutes and seconds in this order.
+// Nothing for another text, for no time at all, and for more than 10^9 seconds.
+std::optional<double> parse_duration(std::string_view text);
+std::string human_count(double count);  // "23.8 M"
 
 // Columns padded to their widest cell; the first column to the left, the others to the right. No trailing blanks.
 class TextTable {

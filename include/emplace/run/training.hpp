@@ -2,6 +2,7 @@
 // checkpoints, and what came of it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -28,8 +29,10 @@ class Training {
 
   // Trains until a budget ends or a stop is requested (base/interrupt.hpp), after the present update, writing the run
   // folder as it goes. The evaluator is used for the comparison afterwards too, so the caller owns it. Whatever ends it
-  // early leaves the status "failed" and the last checkpoint as it is, which a NotFinite names.
-  End run(const RunFolder& folder, Evaluator& evaluator, bool resume, bool show_progress);
+  // early leaves the status "failed" and the last checkpoint as it is, which a NotFinite names. Behind `deadline` no
+  // update begins, and none that would end behind it if it took as long as the longest so far.
+  End run(const RunFolder& folder, Evaluator& evaluator, bool resume, bool show_progress,
+          std::optional<std::chrono::steady_clock::time_point> deadline = {});
 
   [[nodiscard]] const Recipe& recipe() const { return recipe_; }
   [[nodiscard]] const std::deque<Problem>& problems() const { return problems_; }
@@ -58,7 +61,8 @@ class Training {
   [[nodiscard]] TrainerOptions trainer_options() const;
   void load_held_out();
   void make_held_out_policies();
-  End train(const RunFolder& folder, Trainer& trainer, bool show_progress);
+  End train(const RunFolder& folder, Trainer& trainer, bool show_progress,
+            std::optional<std::chrono::steady_clock::time_point> deadline);
   void load(const Checkpoint& checkpoint, Trainer& trainer, const std::string& run);
   void save(const RunFolder& folder, const Trainer& trainer);
   std::vector<std::pair<std::string, double>> record(const UpdateReport& report, const Best& best);
