@@ -67,7 +67,7 @@ class GdpPolicy final : public NetworkPolicy {
     const auto coarsest =
         static_cast<std::size_t>(places_ ? std::min<std::int64_t>(options.coarse_units, 1) : options.coarse_units);
     for (const PolicyProblem& problem : setup.problems)
-      problems_.push_back({&problem.grouping, problem.problem->device_count(), allowed_devices(problem.grouping),
+      problems_.push_back({&problem.grouping, problem.problem->device_count(),
                            gdp_features(problem, setup.op_types, gdp_feature_options(options)),
                            make_levels(problem, coarsest)});
     use(network_->layout);
@@ -106,7 +106,7 @@ class GdpPolicy final : public NetworkPolicy {
     check_below(sample.actions, problem.devices, "device");
     for (std::size_t i = 0; i < sample.actions.size(); ++i) {
       const std::size_t unit = i % problem.units->count();
-      if (problem.allowed[unit * problem.devices + sample.actions[i]] == 0)
+      if (problem.allowed()[unit * problem.devices + sample.actions[i]] == 0)
         throw InputError("checkpoint", "a sample puts unit {} on device {}, which cannot run it", unit,
                          sample.actions[i]);
     }
@@ -161,9 +161,10 @@ class GdpPolicy final : public NetworkPolicy {
   struct Prepared {
     const Grouping* units;
     std::size_t devices;
-    std::vector<std::uint8_t> allowed;  // N x D; the first device where none can run the unit
     GdpFeatures features;
     std::vector<GdpBlocks> levels;
+
+    [[nodiscard]] std::span<const std::uint8_t> allowed() const { return levels.back().allowed; }  // N x D
   };
 
   // The network's pass that is on the tape. Its values hold as long as the parameters do.
@@ -205,7 +206,7 @@ class GdpPolicy final : public NetworkPolicy {
                                 {features.devices.data(), problem.devices, sizes.device_features}};
     const nn::Var logits = gdp_network<float>(tape, *network_, input).logits;
     require_finite(tape.value(logits).all());
-    pass_->rows = nn::categorical<float>(tape, logits, problem.allowed);
+    pass_->rows = nn::categorical<float>(tape, logits, problem.allowed());
     pass_->parameters.assign(parameters_.begin(), parameters_.end());
     pass_->problem = number;
     pass_->is_first = decided.empty();
@@ -235,7 +236,7 @@ class GdpPolicy final : public NetworkPolicy {
     const std::span<std::uint8_t> actions = std::span(rollout.actions).subspan(round * units, units);
     if (draw.greedy) {
       for (std::size_t v = 0; v < units; ++v)
-        actions[v] = likeliest<float>(rows.scores.row(v), std::span(problem.allowed).subspan(v * devices, devices));
+        actions[v] = likeliest<float>(rows.scores.row(v), problem.allowed().subspan(v * devices, devices));
       return;
     }
     const GdpBlocks& blocks = problem.levels[level_of(rollout, problem.levels.size())];

@@ -194,14 +194,10 @@ Grouping numbered_grouping(const Problem& problem, std::vector<std::uint32_t> un
   return grouping;
 }
 
-Grouping grouping_of_units(const Problem& problem, const UnitMerger& units, bool even = false) {
+Grouping grouping_of_units(const Problem& problem, const UnitMerger& units, Merging merging = Merging::most_bytes) {
   Grouping grouping = numbered_grouping(problem, units.numbering(problem.topological), units.count());
-  grouping.even = even;
+  grouping.merging = merging;
   return grouping;
-}
-
-UnitMerger::Prefer preferred(bool even) {
-  return even ? UnitMerger::Prefer::bytes_for_work : UnitMerger::Prefer::bytes;
 }
 
 UnitMerger merged_as(const Problem& problem, const Grouping& grouping) {
@@ -223,7 +219,7 @@ Grouping random_grouping(const Problem& problem, std::size_t groups, Stream rand
 
 Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at_most, const std::string& place,
                        std::uint64_t seed, double max_share) {
-  const bool even = kind == GroupingKind::even;
+  const Merging merging = kind == GroupingKind::even ? Merging::most_bytes_for_work : Merging::most_bytes;
   const bool colocrl = kind == GroupingKind::colocrl || kind == GroupingKind::colocrl_group;
   if (max_share < 1 && !colocrl)
     throw InputError(place,
@@ -249,25 +245,25 @@ Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at
     join = [&](std::uint32_t a, std::uint32_t b) { return acyclic->join(a, b); };
   }
   if (at_most > 0 && units.count() > at_most) {
-    units.merge_until(at_most, exchanges(problem, units), preferred(even), join);
+    units.merge_until(at_most, exchanges(problem, units), merging, join);
     if (units.count() > at_most)
       throw InputError(place, "{} groups wanted, but ops that no device can run together{} leave {}", at_most,
                        colocrl ? " or that would close a circle" : "", units.count());
   }
   if (colocrl) return numbered_grouping(problem, number_by_dependence(problem, units), units.count());
-  return grouping_of_units(problem, units, even);
+  return grouping_of_units(problem, units, merging);
 }
 
 Grouping coarsen(const Problem& problem, const Grouping& grouping, std::size_t at_most) {
   UnitMerger units = merged_as(problem, grouping);
-  if (units.count() > at_most) units.merge_until(at_most, exchanges(problem, units), preferred(grouping.even));
-  return grouping_of_units(problem, units, grouping.even);
+  if (units.count() > at_most) units.merge_until(at_most, exchanges(problem, units), grouping.merging);
+  return grouping_of_units(problem, units, grouping.merging);
 }
 
 Grouping coarsen_in_place(const Problem& problem, const Grouping& grouping, std::size_t at_most,
                           std::span<const std::uint8_t> device, Stream random) {
   UnitMerger units = merged_as(problem, grouping);
-  if (units.count() <= at_most) return grouping_of_units(problem, units, grouping.even);
+  if (units.count() <= at_most) return grouping_of_units(problem, units, grouping.merging);
   for (std::size_t unit = 0; unit < grouping.count(); ++unit) {
     const std::uint32_t op = grouping.members[unit].front();
     units.keep_on(units.find(op), device[op]);
@@ -277,8 +273,8 @@ Grouping coarsen_in_place(const Problem& problem, const Grouping& grouping, std:
   for (auto& list : lists)
     for (UnitMerger::Exchange& exchange : list)
       exchange.bytes = std::max<Bytes>(exchange.bytes / steps, 1) * (1 + random.below(steps));
-  units.merge_until(at_most, std::move(lists), preferred(grouping.even));
-  return grouping_of_units(problem, units, grouping.even);
+  units.merge_until(at_most, std::move(lists), grouping.merging);
+  return grouping_of_units(problem, units, grouping.merging);
 }
 
 std::vector<Grouping> levels_of(Grouping finest, std::size_t coarsest,

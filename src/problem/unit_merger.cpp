@@ -64,7 +64,7 @@ std::uint32_t UnitMerger::merge(std::uint32_t a, std::uint32_t b) {
   return a;
 }
 
-void UnitMerger::merge_until(std::size_t at_most, std::vector<std::vector<Exchange>> exchanges, Prefer prefer,
+void UnitMerger::merge_until(std::size_t at_most, std::vector<std::vector<Exchange>> exchanges, Merging merging,
                              const Join& join) {
   using Entry = std::pair<Ticks, std::uint32_t>;  // work, root
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> least;
@@ -104,7 +104,7 @@ void UnitMerger::merge_until(std::size_t at_most, std::vector<std::vector<Exchan
     for (const std::uint32_t other : neighbours) list.push_back({other, bytes_to[other]});
     std::erase_if(neighbours, [&](std::uint32_t other) { return !compatible(unit, other); });
     const auto before = [&](std::uint32_t a, std::uint32_t b) {
-      if (prefer == Prefer::bytes) return std::pair(-bytes_to[a], a) < std::pair(-bytes_to[b], b);
+      if (merging == Merging::most_bytes) return std::pair(-bytes_to[a], a) < std::pair(-bytes_to[b], b);
       const auto bytes_for_work = [&](std::uint32_t other) {  // one byte for a dependence alone
         return static_cast<double>(bytes_to[other] + 1) / static_cast<double>(work_[other]);
       };

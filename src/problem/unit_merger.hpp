@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "emplace/problem/grouping.hpp"
 #include "emplace/problem/problem.hpp"
 
 namespace emplace {
@@ -29,13 +30,11 @@ class UnitMerger {
     std::uint32_t other;  // an op of the other unit
     Bytes bytes;
   };
-  // The neighbour that a unit merges into: that of most bytes, or of most bytes for its work.
-  enum class Prefer : std::uint8_t { bytes, bytes_for_work };
-  // Merges the unit of least work (ties: smaller root) into the compatible neighbour that is preferred (ties: smaller
+  // Merges the unit of least work (ties: smaller root) into the compatible neighbour that `merging` says (ties: smaller
   // root) until `at_most` units remain or nothing can be merged. `exchanges` by root. `join` merges two compatible
   // units or refuses to; after a refusal the next neighbour is tried.
   using Join = std::function<bool(std::uint32_t root_a, std::uint32_t root_b)>;
-  void merge_until(std::size_t at_most, std::vector<std::vector<Exchange>> exchanges, Prefer prefer,
+  void merge_until(std::size_t at_most, std::vector<std::vector<Exchange>> exchanges, Merging merging,
                    const Join& join = {});
 
   // N: units numbered by their first op in `topological`.

@@ -253,8 +253,9 @@ TEST_F(SameBits, ARunEndsWith75BeforeItsTimeLimitAndResumes) {
   EXPECT_EQ(stopped.exit_code, 75) << stopped.err;
   EXPECT_THAT(stopped.err, testing::HasSubstr("--resume " + run));
   EXPECT_EQ(read_file(run + "/status"), "interrupted\n");
-  const std::string made = load_newest_checkpoint(run).attributes.at("update");
-  ASSERT_EQ(emplace_run({"train", "--resume", run, "updates=" + made, "--time-limit", "2h"}).exit_code, 0);
+  const std::string more = std::to_string(1 + std::stoull(load_newest_checkpoint(run).attributes.at("update")));
+  ASSERT_EQ(emplace_run({"train", "--resume", run, "updates=" + more, "--time-limit", "2h"}).exit_code, 0);
+  EXPECT_EQ(load_newest_checkpoint(run).attributes.at("update"), more);
   for (const char* text : {"1x", "0s", "30m3h", "-5s", ""}) {
     const auto refused = emplace_run(train(run, {"--time-limit", text}));
     EXPECT_EQ(refused.exit_code, 2) << text;

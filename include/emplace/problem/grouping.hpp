@@ -40,13 +40,17 @@ GroupingKind grouping_of(std::string_view name, const std::string& place);
 std::string_view name_of(GroupingKind kind);
 const std::vector<std::string>& grouping_names();
 
+// Which neighbour a unit merges into, where units are merged further: that of most bytes, or of most bytes for its
+// work.
+enum class Merging : std::uint8_t { most_bytes, most_bytes_for_work };
+
 // U units, numbered by their first op in topological order; of colocrl in topological order of the graph of units, the
 // smallest op first.
 struct Grouping {
   std::vector<std::uint32_t> unit_of_op;  // N
   Lists members;                          // U rows of op ids, ascending
   std::vector<std::uint8_t> allowed;      // U x D: 1 where every member can run
-  bool even = false;                      // of the kind `even`, or merged from such
+  Merging merging = Merging::most_bytes;  // for_work: of the kind `even`, or merged from such
 
   [[nodiscard]] std::size_t count() const { return members.rows(); }
   [[nodiscard]] std::size_t device_count() const { return count() == 0 ? 0 : allowed.size() / count(); }
