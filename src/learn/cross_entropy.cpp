@@ -54,6 +54,7 @@ class CrossEntropyLearner final : public Learner {
   [[nodiscard]] std::size_t samples_per_update() const override { return samples_; }
   [[nodiscard]] std::uint64_t default_updates() const override { return updates_; }
 
+  void use(Crew* crew) override { chunks_.use(crew); }
   std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) override {
     LogProbabilities log;
     chunks_.forward(policy, rollouts, log);

@@ -5,6 +5,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/not_finite.hpp"
+#include "emplace/learn/tree_sum.hpp"
 #include "samples.hpp"
 
 namespace emplace {
@@ -23,63 +24,103 @@ void check_finite(const LogProbabilities& log, std::span<const double> coefficie
     if (!std::isfinite(entropy)) throw NotFinite("an entropy is not finite ({})", entropy);
 }
 
+void check_layout(const LogProbabilities& log, const Crew::Chunk& chunk) {
+  EMPLACE_CHECK(log.begin.size() == chunk.end - chunk.begin + 1 && log.begin.back() == log.value.size() &&
+                log.entropy.size() == chunk.end - chunk.begin);
+}
+
+// One list after the other.
+void join(std::span<const LogProbabilities> parts, LogProbabilities& log) {
+  log.begin.assign(1, 0);
+  log.value.clear();
+  log.entropy.clear();
+  for (const LogProbabilities& part : parts) {
+    const std::size_t first = log.value.size();
+    for (std::size_t s = 1; s < part.begin.size(); ++s) log.begin.push_back(first + part.begin[s]);
+    log.value.insert(log.value.end(), part.value.begin(), part.value.end());
+    log.entropy.insert(log.entropy.end(), part.entropy.begin(), part.entropy.end());
+  }
+}
+
 }  // namespace
 
 ChunkedGradient::ChunkedGradient(std::size_t samples) : samples_(samples) { EMPLACE_CHECK(samples > 0); }
 
-void ChunkedGradient::for_each_chunk(Policy& policy, std::span<const Rollout> rollouts, std::span<const double> scale,
-                                     const std::function<void(const Chunk& chunk)>& use) {
+std::vector<Crew::Chunk> ChunkedGradient::chunks_of(std::span<const Rollout> rollouts, double entropy_weight,
+                                                    std::span<const double> scale) const {
+  std::vector<Crew::Chunk> chunks;
   const std::vector<std::size_t> begins = sample_begins(rollouts);
-  std::size_t first_head = 0;
   for (std::size_t s = 0, next = 0; s + 1 < begins.size(); s = next) {
     const std::size_t first = begins[s];
     next = s + 1;
     while (next < s + samples_ && next + 1 < begins.size() && (scale.empty() || scale[begins[next]] == scale[first]))
       ++next;
-    const std::size_t end = begins[next];
-    const std::span<const Rollout> part = rollouts.subspan(first, end - first);
-    policy.forward(part, log_);
-    EMPLACE_CHECK(log_.begin.size() == part.size() + 1 && log_.begin.back() == log_.value.size() &&
-                  log_.entropy.size() == part.size());
-    use({first, first_head, part, &log_});
-    first_head += log_.value.size();
+    chunks.push_back({first, begins[next], entropy_weight * (scale.empty() ? 1 : scale[first])});
+  }
+  return chunks;
+}
+
+void ChunkedGradient::forward_here(Policy& policy, std::span<const Rollout> rollouts,
+                                   std::span<const Crew::Chunk> chunks, const Crew::SeeLog& see) {
+  for (std::size_t c = 0; c < chunks.size(); ++c) {
+    policy.forward(rollouts.subspan(chunks[c].begin, chunks[c].end - chunks[c].begin), part_);
+    see(c, part_);
   }
 }
 
-void ChunkedGradient::compute(Policy& policy, std::span<const Rollout> rollouts, const Coefficients& coefficients,
-                              double entropy_weight, std::span<const double> entropy_scale) {
-  if (entropy_weight == 0) entropy_scale = {};
-  EMPLACE_CHECK(entropy_scale.empty() || entropy_scale.size() == rollouts.size());
+void ChunkedGradient::gradient_here(Policy& policy, std::span<const Rollout> rollouts,
+                                    std::span<const Crew::Chunk> chunks, const Crew::Weigh& weigh) {
   const std::span<float> gradient = policy.gradient();
   std::ranges::fill(gradient, 0.0f);
-  std::size_t chunks = 0;
-  for_each_chunk(policy, rollouts, entropy_scale, [&](const Chunk& chunk) {
-    const double weight = entropy_weight * (entropy_scale.empty() ? 1 : entropy_scale[chunk.first_rollout]);
-    coefficients_.assign(chunk.log->value.size(), 0.0);
-    coefficients(chunk, coefficients_);
-    check_finite(*chunk.log, coefficients_, weight);
-    // A single chunk needs no total.
-    if (chunks == 1) total_.assign(gradient.begin(), gradient.end());
-    if (chunks > 0) std::ranges::fill(gradient, 0.0f);
-    policy.backward(chunk.rollouts, coefficients_, weight);
-    if (chunks > 0)
-      for (std::size_t i = 0; i < gradient.size(); ++i) total_[i] += gradient[i];
-    ++chunks;
-  });
-  if (chunks > 1)
-    for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = static_cast<float>(total_[i]);
+  if (chunks.empty()) return;
+  TreeSum sum(chunks.size());
+  for (std::size_t c = 0; c < chunks.size(); ++c) {
+    const std::span<const Rollout> part = rollouts.subspan(chunks[c].begin, chunks[c].end - chunks[c].begin);
+    policy.forward(part, part_);
+    policy.backward(part, weigh(c, part_), chunks[c].entropy_weight);
+    if (chunks.size() == 1) return;
+    sum.add(0, c, std::span<const float>(gradient));
+    std::ranges::fill(gradient, 0.0f);
+  }
+  std::ranges::copy(sum.total(), gradient.begin());
+}
+
+const LogProbabilities& ChunkedGradient::compute(Policy& policy, std::span<const Rollout> rollouts,
+                                                 const Coefficients& coefficients, double entropy_weight,
+                                                 std::span<const double> entropy_scale) {
+  if (entropy_weight == 0) entropy_scale = {};
+  EMPLACE_CHECK(entropy_scale.empty() || entropy_scale.size() == rollouts.size());
+  const std::vector<Crew::Chunk> chunks = chunks_of(rollouts, entropy_weight, entropy_scale);
+  logs_.resize(chunks.size());
+  const Crew::Weigh weigh = [&](std::size_t c, const LogProbabilities& log) -> std::span<const double> {
+    const Crew::Chunk& chunk = chunks[c];
+    check_layout(log, chunk);
+    coefficients_.assign(log.value.size(), 0.0);
+    coefficients({chunk.begin, rollouts.subspan(chunk.begin, chunk.end - chunk.begin), &log}, coefficients_);
+    check_finite(log, coefficients_, chunk.entropy_weight);
+    logs_[c] = log;
+    return coefficients_;
+  };
+  if (shares(policy, chunks))
+    crew_->gradient(policy, rollouts, chunks, weigh, policy.gradient());
+  else
+    gradient_here(policy, rollouts, chunks, weigh);
+  join(logs_, log_);
+  return log_;
 }
 
 void ChunkedGradient::forward(Policy& policy, std::span<const Rollout> rollouts, LogProbabilities& log) {
-  log.begin.assign(1, 0);
-  log.value.clear();
-  log.entropy.clear();
-  for_each_chunk(policy, rollouts, {}, [&](const Chunk& chunk) {
-    for (std::size_t s = 0; s < chunk.rollouts.size(); ++s)
-      log.begin.push_back(chunk.first_head + chunk.log->begin[s + 1]);
-    log.value.insert(log.value.end(), chunk.log->value.begin(), chunk.log->value.end());
-    log.entropy.insert(log.entropy.end(), chunk.log->entropy.begin(), chunk.log->entropy.end());
-  });
+  const std::vector<Crew::Chunk> chunks = chunks_of(rollouts, 0, {});
+  logs_.resize(chunks.size());
+  const Crew::SeeLog see = [&](std::size_t c, const LogProbabilities& part) {
+    check_layout(part, chunks[c]);
+    logs_[c] = part;
+  };
+  if (shares(policy, chunks))
+    crew_->forward(policy, rollouts, chunks, see);
+  else
+    forward_here(policy, rollouts, chunks, see);
+  join(logs_, log);
 }
 
 double mean_entropy(const LogProbabilities& log) {

@@ -98,6 +98,7 @@ class PostLearner final : public Learner {
     return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(o_.samples / o_.samples_per_update));
   }
 
+  void use(Crew* crew) override { chunks_.use(crew); }
   std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) override {
     if (policy.has_exact_kl()) policy.mark_reference();
     samples_seen_ += samples_per_update();

@@ -124,6 +124,7 @@ class PpoLearner final : public Learner {
   }
   [[nodiscard]] std::uint64_t default_updates() const override { return static_cast<std::uint64_t>(o_.updates); }
 
+  void use(Crew* crew) override { chunks_.use(crew); }
   std::map<std::string, double> update(Policy& policy, std::span<const Rollout> drawn) override {
     ++updates_;
     const std::vector<Rollout> joined = o_.keep_best ? with_best(drawn) : std::vector<Rollout>();

@@ -63,6 +63,7 @@ class ReinforceLearner final : public Learner {
   }
   [[nodiscard]] std::uint64_t default_updates() const override { return static_cast<std::uint64_t>(o_.updates); }
 
+  void use(Crew* crew) override { gradient_.use(crew); }
   std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) override {
     ++updates_;
     const AdvantageBatch advantages = advantages_.of(rollouts, updates_);
@@ -100,20 +101,14 @@ class ReinforceLearner final : public Learner {
   // The entropy a head of the distribution that the rollouts were drawn from.
   double compute_gradient(Policy& policy, const LearningBatch& batch, double entropy_weight) {
     const double weight = o_.over_samples == "sum" ? 1 : 1 / static_cast<double>(batch.samples());
-    double entropy = 0;
-    std::size_t heads = 0;
-    gradient_.compute(
+    return mean_entropy(gradient_.compute(
         policy, batch.rollouts,
         [&](const ChunkedGradient::Chunk& chunk, std::span<double> coefficients) {
-          for (std::size_t s = 0; s < chunk.rollouts.size(); ++s) {
-            const double coefficient = weight * batch.advantages[chunk.first_rollout + s];
-            for (std::size_t h = chunk.log->begin[s]; h < chunk.log->begin[s + 1]; ++h) coefficients[h] = coefficient;
-            entropy += chunk.log->entropy[s];
-          }
-          heads += coefficients.size();
+          for (std::size_t s = 0; s < chunk.rollouts.size(); ++s)
+            for (std::size_t h = chunk.log->begin[s]; h < chunk.log->begin[s + 1]; ++h)
+              coefficients[h] = weight * batch.advantages[chunk.first_rollout + s];
         },
-        weight * entropy_weight);
-    return heads == 0 ? 0 : entropy / static_cast<double>(heads);
+        weight * entropy_weight));
   }
 
   ReinforceOptions o_;

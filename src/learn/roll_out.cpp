@@ -10,31 +10,39 @@ namespace emplace {
 
 namespace {
 
-// Empty rollouts of all samples and rounds; where each sample's begin, and the end.
+std::vector<std::uint32_t> problems_of(const RollOut& request, std::size_t problems) {
+  if (!request.problems.empty()) return request.problems;
+  std::vector<std::uint32_t> all(problems);
+  std::iota(all.begin(), all.end(), 0u);
+  return all;
+}
+
+// Empty rollouts of the wanted samples and all their rounds; where each sample's begin, and the end.
 std::vector<std::size_t> lay_out(const Policy& policy, std::size_t problems, const RollOut& request,
                                  std::vector<Rollout>& rollouts) {
   std::vector<std::size_t> begin{0};
-  std::vector<std::uint32_t> all(request.problems.empty() ? problems : 0);
-  std::iota(all.begin(), all.end(), 0u);
-  for (const std::uint32_t p : request.problems.empty() ? all : request.problems)
-    for (std::size_t k = 0; k < request.samples; ++k) {
-      const auto sample = static_cast<std::uint32_t>(begin.size() - 1);
-      const std::size_t rounds = policy.rounds(p);
-      const std::size_t first = begin.back();
-      begin.push_back(first + rounds);
-      rollouts.resize(std::max(rollouts.size(), begin.back()));
-      for (std::size_t r = 0; r < rounds; ++r) {
-        Rollout& rollout = rollouts[first + r];
-        rollout.update = request.update;
-        rollout.problem = p;
-        rollout.sample = sample;
-        rollout.round = static_cast<std::uint32_t>(r);
-        rollout.actions.clear();
-        rollout.observation.clear();
-        rollout.placement.order.clear();
-        rollout.starts.clear();
-      }
+  const std::vector<std::uint32_t> list = problems_of(request, problems);
+  const auto [first_sample, end_sample] =
+      request.part.value_or(std::pair(std::size_t{0}, sample_count(request, problems)));
+  EMPLACE_CHECK(first_sample <= end_sample && end_sample <= sample_count(request, problems));
+  for (std::size_t sample = first_sample; sample < end_sample; ++sample) {
+    const std::uint32_t p = list[sample / request.samples];
+    const std::size_t rounds = policy.rounds(p);
+    const std::size_t first = begin.back();
+    begin.push_back(first + rounds);
+    rollouts.resize(std::max(rollouts.size(), begin.back()));
+    for (std::size_t r = 0; r < rounds; ++r) {
+      Rollout& rollout = rollouts[first + r];
+      rollout.update = request.update;
+      rollout.problem = p;
+      rollout.sample = static_cast<std::uint32_t>(sample);
+      rollout.round = static_cast<std::uint32_t>(r);
+      rollout.actions.clear();
+      rollout.observation.clear();
+      rollout.placement.order.clear();
+      rollout.starts.clear();
     }
+  }
   rollouts.resize(begin.back());
   return begin;
 }
@@ -70,14 +78,20 @@ std::uint64_t update_after_training(std::uint64_t seed) {
   return (std::uint64_t{1} << 55) + (stream.bits64() >> 10);
 }
 
+std::size_t sample_count(const RollOut& request, std::size_t problems) {
+  return request.samples * (request.problems.empty() ? problems : request.problems.size());
+}
+
 void roll_out(const Policy& policy, Evaluator& evaluator, std::span<const PolicyProblem> problems,
               const RollOut& request, std::vector<Rollout>& rollouts,
               const std::function<void(const Rollout&)>& evaluated) {
   const std::vector<std::size_t> begin = lay_out(policy, problems.size(), request, rollouts);
   std::vector<Stream> streams;
-  for (std::uint32_t s = 0; s + 1 < begin.size(); ++s)
-    streams.emplace_back(
-        StreamKey{.seed = request.seed, .purpose = Purpose::sample_placement, .update = request.update, .index = s});
+  for (std::size_t s = 0; s + 1 < begin.size(); ++s)
+    streams.emplace_back(StreamKey{.seed = request.seed,
+                                   .purpose = Purpose::sample_placement,
+                                   .update = request.update,
+                                   .index = rollouts[begin[s]].sample});
 
   std::vector<Draw> draws;
   for (std::size_t round = 0;; ++round) {
@@ -93,6 +107,14 @@ void roll_out(const Policy& policy, Evaluator& evaluator, std::span<const Policy
     if (evaluated)
       for (const Draw& draw : draws) evaluated(draw.rounds.back());
   }
+}
+
+void in_order_of_evaluation(std::span<const Rollout> rollouts, const std::function<void(const Rollout&)>& evaluated) {
+  std::uint32_t last = 0;
+  for (const Rollout& rollout : rollouts) last = std::max(last, rollout.round);
+  for (std::uint32_t round = 0; round <= last; ++round)
+    for (const Rollout& rollout : rollouts)
+      if (rollout.round == round) evaluated(rollout);
 }
 
 }  // namespace emplace

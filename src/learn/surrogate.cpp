@@ -25,6 +25,16 @@ std::vector<double> one_over_heads(std::span<const Rollout> rollouts, const LogP
   return scale;
 }
 
+// KL(p_old || p) a head, by samples of p_old.
+double estimated_kl(std::span<const double> now, std::span<const double> old) {
+  double sum = 0;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const double log_ratio = now[i] - old[i];
+    sum += std::expm1(log_ratio) - log_ratio;
+  }
+  return now.empty() ? 0 : sum / static_cast<double>(now.size());
+}
+
 }  // namespace
 
 Surrogate::Surrogate(const Policy& policy, std::span<const Rollout> rollouts, const LogProbabilities& old,
@@ -33,7 +43,8 @@ Surrogate::Surrogate(const Policy& policy, std::span<const Rollout> rollouts, co
       estimates_kl_(!policy.has_exact_kl()),
       samples_(sample_begins(rollouts).size() - 1),
       terms_(rollouts),
-      old_(old.value) {
+      old_(old.value),
+      begin_(old.begin) {
   EMPLACE_CHECK(advantages.size() == rollouts.size() && old.begin.size() == rollouts.size() + 1);
   EMPLACE_CHECK(!options.over_heads || options.kl_weight == 0);
   if (options.over_heads) scale_ = one_over_heads(rollouts, old);
@@ -66,10 +77,11 @@ void Surrogate::merge_equal_terms(std::span<const Rollout> rollouts, const LogPr
     for (const std::uint8_t action : rollout.actions) rows.devices = std::max<std::size_t>(rows.devices, action + 1u);
   }
   std::size_t size = 0;
+  begin_.assign(1, 0);
   for (auto& [problem, rows] : rows_of) {
     rows.begin = size;
-    size += rows.heads * rows.devices;
     for (std::size_t device = 0; device < rows.devices; ++device) {
+      begin_.push_back(size += rows.heads);
       Rollout& term = merged_.emplace_back();
       term.problem = problem;
       term.actions.assign(rows.heads, static_cast<std::uint8_t>(device));
@@ -100,12 +112,13 @@ double Surrogate::slope(double ratio, double plus, double minus) const {
   return ratio * (plus + minus);
 }
 
-void Surrogate::coefficients(const ChunkedGradient::Chunk& chunk, std::span<double> result) {
+void Surrogate::coefficients(const ChunkedGradient::Chunk& chunk, std::span<double> result) const {
   const std::span<const double> now = chunk.log->value;
   const std::size_t count = now.size();
-  const std::span<const double> old = old_.subspan(chunk.first_head, count);
-  const std::span<const double> plus = std::span<const double>(plus_).subspan(chunk.first_head, count);
-  const std::span<const double> minus = std::span<const double>(minus_).subspan(chunk.first_head, count);
+  const std::size_t first = begin_[chunk.first_rollout];
+  const std::span<const double> old = old_.subspan(first, count);
+  const std::span<const double> plus = std::span<const double>(plus_).subspan(first, count);
+  const std::span<const double> minus = std::span<const double>(minus_).subspan(first, count);
 
   bool finite = true;
   for (std::size_t i = 0; i < count; ++i) {
@@ -123,10 +136,6 @@ void Surrogate::coefficients(const ChunkedGradient::Chunk& chunk, std::span<doub
       // Over hundreds of heads the joint ratio leaves the range of numbers; e^30 is as useless, but finite.
       joint.push_back(std::exp(std::clamp(log_ratio, -30.0, 30.0)));
     }
-  if (estimates_kl_) {
-    for (const double log_ratio : result) kl_sum_ += std::expm1(log_ratio) - log_ratio;
-    kl_heads_ += static_cast<double>(count);
-  }
   exp_all(result);
   if (joint.empty() && options_.clip == 0 && !estimates_kl_) {  // Post's every step
     for (std::size_t i = 0; i < count; ++i) result[i] *= plus[i] + minus[i];
@@ -141,33 +150,26 @@ void Surrogate::coefficients(const ChunkedGradient::Chunk& chunk, std::span<doub
 }
 
 void Surrogate::gradient(Policy& policy, ChunkedGradient& chunks) {
-  kl_sum_ = kl_heads_ = 0;
-  chunks.compute(
+  const LogProbabilities& now = chunks.compute(
       policy, terms_,
       [this](const ChunkedGradient::Chunk& chunk, std::span<double> result) { coefficients(chunk, result); },
       options_.entropy_weight / options_.divisor, scale_);
+  if (estimates_kl_) kl_ = estimated_kl(now.value, old_);
   if (options_.kl_weight > 0 && !estimates_kl_)
     policy.add_kl_gradient(-options_.kl_weight * (static_cast<double>(samples_) / options_.divisor) /
                            static_cast<double>(options_.problems));
 }
 
-double Surrogate::kl(const Policy& policy) const {
-  if (!estimates_kl_) return policy.kl();
-  return kl_heads_ > 0 ? kl_sum_ / kl_heads_ : 0;
-}
+double Surrogate::kl(const Policy& policy) const { return estimates_kl_ ? kl_ : policy.kl(); }
 
 double mean_kl(Policy& policy, ChunkedGradient& chunks, std::span<const Rollout> rollouts,
                const LogProbabilities& old) {
   if (policy.has_exact_kl()) return policy.kl();
   LogProbabilities now;
   chunks.forward(policy, rollouts, now);
-  double sum = 0;
-  for (std::size_t i = 0; i < now.value.size(); ++i) {
-    const double log_ratio = now.value[i] - old.value[i];
-    sum += std::expm1(log_ratio) - log_ratio;
-  }
-  if (!std::isfinite(sum)) throw NotFinite("the KL divergence of the update is not finite");
-  return now.value.empty() ? 0 : sum / static_cast<double>(now.value.size());
+  const double kl = estimated_kl(now.value, old.value);
+  if (!std::isfinite(kl)) throw NotFinite("the KL divergence of the update is not finite");
+  return kl;
 }
 
 double adapted_kl_weight(double weight, double kl, double target) {

@@ -47,7 +47,7 @@ class Surrogate {
  private:
   void merge_equal_terms(std::span<const Rollout> rollouts, const LogProbabilities& old,
                          std::span<const double> advantages);
-  void coefficients(const ChunkedGradient::Chunk& chunk, std::span<double> result);
+  void coefficients(const ChunkedGradient::Chunk& chunk, std::span<double> result) const;
   [[nodiscard]] double slope(double ratio, double plus, double minus) const;
 
   SurrogateOptions options_;
@@ -57,9 +57,10 @@ class Surrogate {
   std::vector<double> merged_old_;    // of merged_
   std::span<const Rollout> terms_;    // the rollouts or merged_
   std::span<const double> old_;       // of terms_, by head
+  std::vector<std::size_t> begin_;    // terms + 1: where the heads of each begin
   std::vector<double> scale_;         // by rollout, 1 / heads of its sample; empty without over_heads
   std::vector<double> plus_, minus_;  // advantages above and below zero over the divisor, by term and head
-  double kl_sum_ = 0, kl_heads_ = 0;  // of the estimate
+  double kl_ = 0;                     // estimated
 };
 
 // KL(p_old || p) a head at the present parameters, nats: exact where the policy can, else estimated on the rollouts.

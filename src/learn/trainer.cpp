@@ -58,6 +58,7 @@ Trainer::Trainer(Policy& policy, Learner& learner, Evaluator& evaluator, std::sp
       options_(options),
       best_(problems.size()) {
   EMPLACE_CHECK(!problems.empty() && options.hold_problems > 0 && options.held_out_every > 0);
+  learner.use(options.crew);
 }
 
 std::uint64_t Trainer::evaluations_per_update() const {
@@ -74,12 +75,18 @@ void Trainer::roll_out(std::vector<std::uint32_t> problems, std::size_t samples,
   std::vector<Placement> best;  // as it is now: it may change on the way
   for (const Best& each : best_) best.push_back(each.placement);
   for (std::size_t p = 0; p < best_.size(); ++p) request.best.push_back(best_[p].any ? &best[p] : nullptr);
-  emplace::roll_out(policy_, evaluator_, problems_, request, rollouts_, [this](const Rollout& rollout) {
+  const auto evaluated = [this](const Rollout& rollout) {
     ++evaluations_;
     Best& present = best_.at(rollout.problem);
     if (!present.any || better(rollout.outcome, present.outcome))
       present = {true, rollout.placement, rollout.outcome, evaluations_};
-  });
+  };
+  if (options_.crew == nullptr) {
+    emplace::roll_out(policy_, evaluator_, problems_, request, rollouts_, evaluated);
+    return;
+  }
+  options_.crew->roll_out(policy_, request, rollouts_);
+  in_order_of_evaluation(rollouts_, evaluated);
 }
 
 std::vector<Best> Trainer::place_held_out() {

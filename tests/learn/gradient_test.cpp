@@ -16,10 +16,11 @@ using namespace testing;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Coefficients that differ from head to head.
+// Coefficients that differ from head to head, whatever the chunks.
 void uneven(const ChunkedGradient::Chunk& chunk, std::span<double> coefficients) {
-  for (std::size_t i = 0; i < coefficients.size(); ++i)
-    coefficients[i] = std::sin(static_cast<double>(chunk.first_head + i + 1));
+  for (std::size_t s = 0; s < chunk.rollouts.size(); ++s)
+    for (std::size_t h = chunk.log->begin[s]; h < chunk.log->begin[s + 1]; ++h)
+      coefficients[h] = std::sin(static_cast<double>(100 * (chunk.first_rollout + s) + h - chunk.log->begin[s] + 1));
 }
 
 std::vector<float> gradient_in_chunks(Drawn& drawn, std::size_t samples) {
@@ -48,7 +49,7 @@ TEST(ChunkedGradient, IsThePolicysOwnForOneChunk) {
   LogProbabilities log;
   drawn.policy->forward(drawn.rollouts, log);
   std::vector<double> coefficients(log.value.size());
-  uneven({0, 0, drawn.rollouts, &log}, coefficients);
+  uneven({0, drawn.rollouts, &log}, coefficients);
   std::ranges::fill(drawn.policy->gradient(), 0.0f);
   drawn.policy->backward(drawn.rollouts, coefficients, 0.3);
   const std::vector<float> plain(drawn.policy->gradient().begin(), drawn.policy->gradient().end());

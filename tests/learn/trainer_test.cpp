@@ -75,6 +75,7 @@ class RecordingLearner final : public Learner {
  public:
   [[nodiscard]] std::size_t samples_per_update() const override { return 2; }
   [[nodiscard]] std::uint64_t default_updates() const override { return 1; }
+  void use(Crew*) override {}
   std::map<std::string, double> update(Policy&, std::span<const Rollout> list) override {
     rollouts.assign(list.begin(), list.end());
     return {};

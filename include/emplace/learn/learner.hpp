@@ -12,6 +12,7 @@
 
 #include "emplace/base/registry.hpp"
 #include "emplace/base/state.hpp"
+#include "emplace/learn/crew.hpp"
 #include "emplace/policy/policy.hpp"
 
 namespace emplace {
@@ -24,6 +25,9 @@ class Learner {
   [[nodiscard]] virtual std::size_t samples_per_update() const = 0;
   // Updates after which the learner's own schedule ends, at least 1: its length where no budget is given.
   [[nodiscard]] virtual std::uint64_t default_updates() const = 0;
+
+  // Who computes chunks of gradients from now on; null: this process.
+  virtual void use(Crew* crew) = 0;
 
   // One update with evaluated rollouts: samples_per_update() samples of each of some or all of the training's problems,
   // all drawn from the policy's present parameters; sample by sample, a sample's rounds in order. What is known of a

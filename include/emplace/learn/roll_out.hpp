@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "emplace/policy/policy.hpp"
@@ -22,7 +24,12 @@ struct RollOut {
   Schedule schedule = Schedule::fifo;
   std::vector<const Placement*> best = {};  // of each problem, null where there is none yet; or empty
   std::uint32_t first_in_evaluator = 0;     // what the evaluator calls the first of the problems
+  // Only the samples at these positions of all (begin, end), as if the others were drawn elsewhere; none: all.
+  std::optional<std::pair<std::size_t, std::size_t>> part = {};
 };
+
+// Samples of a request without `part`, of so many problems in all.
+std::size_t sample_count(const RollOut& request, std::size_t problems);
 
 // The update that keys placements which a policy makes after its training: beyond every update, so that exploration
 // (noise on logits) has ended. Policies key draws of their own, as those of a grouping, by the update and the seed of
@@ -37,5 +44,8 @@ std::uint64_t update_after_training(std::uint64_t seed);
 void roll_out(const Policy& policy, Evaluator& evaluator, std::span<const PolicyProblem> problems,
               const RollOut& request, std::vector<Rollout>& rollouts,
               const std::function<void(const Rollout&)>& evaluated = {});
+
+// Rollouts of whole samples in the order in which roll_out() evaluates them: round by round, sample by sample.
+void in_order_of_evaluation(std::span<const Rollout> rollouts, const std::function<void(const Rollout&)>& evaluated);
 
 }  // namespace emplace

@@ -61,6 +61,8 @@ struct TrainerOptions {
   std::vector<HeldOut> held_out = {};
   // They are placed after every so many updates.
   std::uint64_t held_out_every = 1;
+  // Who draws and evaluates the training's samples; null: this process, on the evaluator.
+  Crew* crew = nullptr;
 };
 
 // The positions, ascending, of the `count` problems that update `update` (counted from 1) is about: K drawn without
