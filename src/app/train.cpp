@@ -159,7 +159,14 @@ ExitCode run_training(const Arguments& arguments, World* world) {
   const Scoring scoring{training.schedule(), training.objective()};
   const auto evaluator =
       world != nullptr ? make_mpi_evaluator(*world, problems, scoring) : make_local_evaluator(problems, scoring);
-  const Training::End end = training.run(folder, *evaluator, resume, !arguments.json || log::on_terminal(), deadline);
+  std::unique_ptr<Crew> crew;
+  if (world != nullptr && world->has_workers() && training.recipe().options.workers == "simulate+learn")
+    crew = make_mpi_crew(*world, training.policy_plan());
+  const Training::End end = training.run(folder, {.evaluator = *evaluator,
+                                                  .crew = crew.get(),
+                                                  .resume = resume,
+                                                  .show_progress = !arguments.json || log::on_terminal(),
+                                                  .deadline = deadline});
 
   if (end == Training::End::interrupted) {
     log_info("stopped early; `emplace train --resume {}` continues", folder.path());

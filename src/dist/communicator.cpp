@@ -53,6 +53,20 @@ std::optional<Arrival> Communicator::poll(int source) const {
   return Arrival{status.MPI_SOURCE, static_cast<Tag>(status.MPI_TAG), bytes};
 }
 
+void Communicator::announce(std::span<const std::byte> bytes, Tag tag) const {
+  const std::uint64_t size = bytes.size();
+  for (int rank = 0; rank < size_; ++rank)
+    if (rank != rank_) send(std::span(&size, 1), rank, tag);
+  // The root's buffer is only read.
+  broadcast(std::span(const_cast<std::byte*>(bytes.data()), bytes.size()), rank_);
+}
+
+std::vector<std::byte> Communicator::receive_broadcast(const Arrival& arrival) const {
+  std::vector<std::byte> bytes(receive<std::uint64_t>(arrival).at(0));
+  broadcast(std::span(bytes), arrival.source);
+  return bytes;
+}
+
 void Communicator::abort(int code) const {
   MPI_Abort(comm_, code);
   std::_Exit(code);

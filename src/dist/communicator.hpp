@@ -17,13 +17,26 @@ namespace emplace {
 
 // What a message is about; with it a worker knows what to do.
 enum class Tag : int {
-  problems = 1,  // master to worker, empty: take part in the broadcast of the problems
-  placements,    // master to worker: a piece of a batch
-  outcomes,      // worker to master: the piece's outcomes
-  job,           // master to worker: a placer to run
-  stop,          // master to worker, empty: end the job soon
-  answer,        // worker to master: what the placer found
-  release,       // master to worker: end with this exit code
+  // Master to worker.
+  problems = 1,  // u64: take part in the broadcast of so many bytes: the problems
+  placements,    // a piece of a batch
+  job,           // a placer to run
+  stop,          // empty: end the job soon
+  release,       // end with this exit code
+  policy,        // u64: take part in the broadcast of so many bytes: the training's policy
+  parameters,    // u64: the same of its parameters
+  request,       // u64: the same of a request for samples
+  samples,       // which of them to draw and evaluate
+  chunks,        // chunks of a gradient
+  coefficients,  // of a chunk's heads
+  skip,          // empty: leave the chunks alone
+  // Worker to master.
+  outcomes,    // of a piece
+  answer,      // what a placer found
+  rollouts,    // samples
+  log,         // log-probabilities of a chunk
+  gradient,    // of some chunks
+  not_finite,  // what left the range of numbers
 };
 
 namespace mpi {
@@ -111,6 +124,10 @@ class Communicator {
                "MPI_Recv");
     return values;
   }
+
+  // Master: the workers are told by `tag` to take part in the broadcast of these bytes, which receive_broadcast() does.
+  void announce(std::span<const std::byte> bytes, Tag tag) const;
+  [[nodiscard]] std::vector<std::byte> receive_broadcast(const Arrival& arrival) const;
 
   // Collective: every rank calls it, `root` gives the values, the others get them. Any size, in parts of 1 GiB.
   template <class T>

@@ -1,10 +1,6 @@
 #include "job_archive.hpp"
 
-#include <boost/archive/binary_iarchive.hpp>
-#include <boost/archive/binary_oarchive.hpp>
-#include <boost/serialization/string.hpp>
-#include <boost/serialization/vector.hpp>
-#include <sstream>
+#include "archive.hpp"
 
 namespace boost::serialization {
 
@@ -18,13 +14,6 @@ void serialize(Archive& archive, std::optional<T>& value, unsigned) {
     if (there) value.emplace();
   }
   if (there) archive&* value;
-}
-
-template <class Archive>
-void serialize(Archive& archive, emplace::ConfigTable& table, unsigned) {
-  std::string place = table.place(), text = table.to_toml();
-  archive& place& text;
-  if constexpr (Archive::is_loading::value) table = emplace::ConfigTable::parse_toml(text, place);
 }
 
 template <class Archive>
@@ -62,28 +51,6 @@ void serialize(Archive& archive, emplace::SentAnswer& sent, unsigned) {
 }  // namespace boost::serialization
 
 namespace emplace {
-
-namespace {
-
-template <class T>
-std::vector<std::byte> packed(const T& value) {
-  std::ostringstream stream(std::ios::binary);
-  boost::archive::binary_oarchive(stream, boost::archive::no_header) << value;
-  const std::string text = std::move(stream).str();
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
-template <class T>
-T unpacked(std::span<const std::byte> message) {
-  std::istringstream stream(std::string(reinterpret_cast<const char*>(message.data()), message.size()),
-                            std::ios::binary);
-  T value;
-  boost::archive::binary_iarchive(stream, boost::archive::no_header) >> value;
-  return value;
-}
-
-}  // namespace
 
 std::vector<std::byte> pack(const SentJob& job) { return packed(job); }
 std::vector<std::byte> pack(const SentAnswer& answer) { return packed(answer); }

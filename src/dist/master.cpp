@@ -22,12 +22,8 @@ class MpiEvaluator final : public Evaluator {
   MpiEvaluator(World& world, std::span<const Problem* const> problems, Scoring scoring)
       : world_(world), comm_(world.communicator()), workers_(static_cast<std::size_t>(world.size()) - 1) {
     EMPLACE_CHECK(world.is_master() && world.has_workers(), "workers serve one evaluator, made on rank 0");
-    std::string archive = archive_problems(problems, scoring);
     for (const Problem* problem : problems) op_counts_.push_back(problem->op_count());
-    for (int rank = 1; rank < world.size(); ++rank) comm_.send(std::span<const std::byte>(), rank, Tag::problems);
-    std::uint64_t bytes = archive.size();
-    comm_.broadcast(std::span(&bytes, 1), 0);
-    comm_.broadcast(std::as_writable_bytes(std::span(archive)), 0);
+    comm_.announce(archive_problems(problems, scoring), Tag::problems);
   }
 
   ~MpiEvaluator() override {

@@ -1,11 +1,8 @@
 #include "problem_archive.hpp"
 
-#include <boost/archive/binary_iarchive.hpp>
-#include <boost/archive/binary_oarchive.hpp>
 #include <boost/serialization/is_bitwise_serializable.hpp>
-#include <boost/serialization/string.hpp>
-#include <boost/serialization/vector.hpp>
-#include <sstream>
+
+#include "archive.hpp"
 
 namespace boost::serialization {
 
@@ -21,11 +18,6 @@ void serialize(Archive& archive, emplace::Device& device, unsigned) {
 template <class Archive>
 void serialize(Archive& archive, emplace::Channel& channel, unsigned) {
   archive& channel.name& channel.latency_s& channel.bytes_per_s& channel.contention;
-}
-
-template <class Archive>
-void serialize(Archive& archive, emplace::Lists& lists, unsigned) {
-  archive& lists.begin& lists.items;
 }
 
 template <class Archive>
@@ -50,7 +42,7 @@ namespace emplace {
 static_assert(sizeof(Problem) ==
               sizeof(std::string) + 17 * sizeof(std::vector<int>) + 4 * sizeof(Lists) + alignof(std::vector<int>));
 
-std::string archive_problems(std::span<const Problem* const> problems, Scoring scoring) {
+std::vector<std::byte> archive_problems(std::span<const Problem* const> problems, Scoring scoring) {
   std::ostringstream stream(std::ios::binary);
   {
     boost::archive::binary_oarchive archive(stream);
@@ -60,11 +52,11 @@ std::string archive_problems(std::span<const Problem* const> problems, Scoring s
     archive << count << schedule << objective << scoring.pipeline.overlap << scoring.pipeline.separate_phases;
     for (const Problem* problem : problems) archive << *problem;
   }
-  return std::move(stream).str();
+  return bytes_of(std::move(stream).str());
 }
 
-SharedProblems restore_problems(const std::string& bytes) {
-  std::istringstream stream(bytes, std::ios::binary);
+SharedProblems restore_problems(std::span<const std::byte> bytes) {
+  std::istringstream stream(text_of(bytes), std::ios::binary);
   boost::archive::binary_iarchive archive(stream);
   std::uint64_t count = 0;
   std::uint8_t schedule = 0;

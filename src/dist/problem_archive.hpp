@@ -1,8 +1,8 @@
 // Problems as bytes for the broadcast at the start of a job (Boost archive): in flight only, never on disk.
 #pragma once
 
+#include <cstddef>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "emplace/problem/problem.hpp"
@@ -15,8 +15,8 @@ struct SharedProblems {
   Scoring scoring;
 };
 
-std::string archive_problems(std::span<const Problem* const> problems, Scoring scoring);
+std::vector<std::byte> archive_problems(std::span<const Problem* const> problems, Scoring scoring);
 // `bytes` must come from archive_problems of the same program: the archive is not checked.
-SharedProblems restore_problems(const std::string& bytes);
+SharedProblems restore_problems(std::span<const std::byte> bytes);
 
 }  // namespace emplace

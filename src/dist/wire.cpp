@@ -1,71 +1,9 @@
 #include "wire.hpp"
 
-#include <cstring>
-#include <type_traits>
-
 #include "emplace/base/error.hpp"
+#include "pack.hpp"
 
 namespace emplace {
-
-namespace {
-
-class Packer {
- public:
-  explicit Packer(std::size_t bytes) { message_.reserve(bytes); }
-
-  template <class T>
-  void number(T value) {
-    static_assert(std::is_arithmetic_v<T>);
-    numbers(std::span<const T>(&value, 1));
-  }
-  template <class T>
-  void numbers(std::span<const T> values) {
-    const auto bytes = std::as_bytes(values);
-    message_.insert(message_.end(), bytes.begin(), bytes.end());
-  }
-  [[nodiscard]] std::vector<std::byte> take() { return std::move(message_); }
-
- private:
-  std::vector<std::byte> message_;
-};
-
-class Unpacker {
- public:
-  explicit Unpacker(std::span<const std::byte> message) : left_(message) {}
-
-  template <class T>
-  T number() {
-    static_assert(std::is_arithmetic_v<T>);
-    T value;
-    copy(&value, sizeof value);
-    return value;
-  }
-  template <class T>
-  std::vector<T> numbers(std::size_t count) {
-    EMPLACE_CHECK(count <= left_.size() / sizeof(T), "a message ends early");
-    std::vector<T> values(count);
-    copy(values.data(), count * sizeof(T));
-    return values;
-  }
-  // For counts of items that take at least one byte each.
-  std::uint32_t count() {
-    const auto value = number<std::uint32_t>();
-    EMPLACE_CHECK(value <= left_.size(), "a message ends early");
-    return value;
-  }
-  void done() const { EMPLACE_CHECK(left_.empty(), "a message has {} bytes too many", left_.size()); }
-
- private:
-  void copy(void* to, std::size_t bytes) {
-    EMPLACE_CHECK(bytes <= left_.size(), "a message ends early");
-    if (bytes > 0) std::memcpy(to, left_.data(), bytes);
-    left_ = left_.subspan(bytes);
-  }
-
-  std::span<const std::byte> left_;
-};
-
-}  // namespace
 
 std::size_t packed_bytes(const EvaluationJob& job) {
   return 13 + job.placement->device.size() + job.placement->order.size() * sizeof(std::uint32_t);
@@ -126,10 +64,7 @@ std::vector<std::byte> pack_outcomes(const PieceOutcomes& piece) {
   for (const Outcome& outcome : piece.outcomes) packer.number(static_cast<std::uint8_t>(outcome.why));
   for (const Outcome& outcome : piece.outcomes) packer.number(outcome.device);
   packer.number(static_cast<std::uint32_t>(piece.starts.size()));
-  for (const auto& starts : piece.starts) {
-    packer.number(static_cast<std::uint32_t>(starts.size()));
-    packer.numbers(std::span<const Ticks>(starts));
-  }
+  for (const auto& starts : piece.starts) packer.list(starts);
   return packer.take();
 }
 
@@ -145,7 +80,7 @@ PieceOutcomes unpack_outcomes(std::span<const std::byte> message) {
   for (Outcome& outcome : piece.outcomes) outcome.why = static_cast<Infeasible>(unpacker.number<std::uint8_t>());
   for (Outcome& outcome : piece.outcomes) outcome.device = unpacker.number<std::uint8_t>();
   piece.starts.resize(unpacker.count());
-  for (auto& starts : piece.starts) starts = unpacker.numbers<Ticks>(unpacker.number<std::uint32_t>());
+  for (auto& starts : piece.starts) starts = unpacker.list<Ticks>();
   unpacker.done();
   return piece;
 }

@@ -8,6 +8,7 @@
 #include "emplace/dist/world.hpp"
 #include "idle.hpp"
 #include "job_archive.hpp"
+#include "policy_copy.hpp"
 #include "problem_archive.hpp"
 #include "wire.hpp"
 
@@ -41,12 +42,8 @@ class StopMessage {
 // The problems that the master broadcast and what evaluates them.
 class Bench {
  public:
-  Bench(const Communicator& comm, const EvaluatorFactory& factory) : comm_(comm) {
-    std::uint64_t bytes = 0;
-    comm.broadcast(std::span(&bytes, 1), master);
-    std::string archive(bytes, '\0');
-    comm.broadcast(std::as_writable_bytes(std::span(archive)), master);
-    shared_ = restore_problems(archive);
+  Bench(const Communicator& comm, std::span<const std::byte> problems, const EvaluatorFactory& factory)
+      : comm_(comm), shared_(restore_problems(problems)) {
     for (const Problem& problem : shared_.problems) pointers_.push_back(&problem);
     evaluator_ = factory(pointers_, shared_.scoring);
   }
@@ -65,6 +62,10 @@ class Bench {
     EMPLACE_CHECK(answer.outcomes.size() == jobs.size());
     answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return answer;
+  }
+
+  [[nodiscard]] std::unique_ptr<PolicyCopy> copy_policy(std::span<const std::byte> plan) const {
+    return std::make_unique<PolicyCopy>(comm_, plan, pointers_, *evaluator_);
   }
 
   SentAnswer run(const SentJob& sent) {
@@ -89,8 +90,14 @@ class Bench {
   std::unique_ptr<Evaluator> evaluator_;
 };
 
+PolicyCopy& need(const std::unique_ptr<PolicyCopy>& copy) {
+  EMPLACE_CHECK(copy != nullptr, "learning before any policy");
+  return *copy;
+}
+
 int serve_until_released(const Communicator& comm, const EvaluatorFactory& factory) {
   std::unique_ptr<Bench> bench;
+  std::unique_ptr<PolicyCopy> copy;
   Idle idle;
   while (true) {
     const std::optional<Arrival> arrival = comm.poll(master);
@@ -101,9 +108,17 @@ int serve_until_released(const Communicator& comm, const EvaluatorFactory& facto
     idle = {};
     switch (arrival->tag) {
       case Tag::problems:
-        static_cast<void>(comm.receive<std::byte>(*arrival));
-        bench = std::make_unique<Bench>(comm, factory);
+        copy.reset();
+        bench = std::make_unique<Bench>(comm, comm.receive_broadcast(*arrival), factory);
         break;
+      case Tag::policy:
+        EMPLACE_CHECK(bench != nullptr, "a policy before any problem");
+        copy = bench->copy_policy(comm.receive_broadcast(*arrival));
+        break;
+      case Tag::parameters: need(copy).take_parameters(comm.receive_broadcast(*arrival)); break;
+      case Tag::request: need(copy).take_request(comm.receive_broadcast(*arrival)); break;
+      case Tag::samples: need(copy).draw(comm.receive<std::byte>(*arrival)); break;
+      case Tag::chunks: need(copy).compute(comm.receive<std::byte>(*arrival)); break;
       case Tag::placements: {
         EMPLACE_CHECK(bench != nullptr, "placements before any problem");
         const PieceOutcomes answer = bench->evaluate(unpack_piece(comm.receive<std::byte>(*arrival)));

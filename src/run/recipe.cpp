@@ -105,7 +105,11 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
         {.min = 1,
          .unit = "updates",
          .help = "Updates between placements of the held-out problems, which count as evaluations."});
-  visit("workers", o.workers, {.choices = {"simulate"}, .help = "What ranks other than 0 do."});
+  visit(
+      "workers", o.workers,
+      {.choices = {"simulate", "simulate+learn"},
+       .help = "What ranks other than 0 do: evaluate placements, or also draw them and compute parts of gradients; no "
+               "bit depends on it."});
   visit("compare", o.compare, {.help = "Placers whose step times stand beside the learned one in the final table."});
 }
 
@@ -233,7 +237,8 @@ ConfigTable Recipe::resolved() const {
 }
 
 bool may_change_on_resume(const std::string& key) {
-  constexpr std::array keys = {"updates", "evaluations", "seconds", "checkpoint_every", "threads", "compare"};
+  constexpr std::array keys = {"updates", "evaluations", "seconds", "checkpoint_every",
+                               "threads", "workers",     "compare"};
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 

@@ -106,8 +106,7 @@ Training::Training(Recipe recipe, bool resumed)
   load_held_out();
   if (o.op_types.empty()) o.op_types = op_types_of(policy_problems_);
   const PolicyEntry& policy = find_entry(policies(), o.policy, "policy");
-  const PolicySetup setup{policy_problems_, o.op_types, static_cast<std::uint64_t>(o.seed),
-                          o.init.empty() ? PolicyUse::begin_training : PolicyUse::go_on_training};
+  const PolicySetup setup = policy_setup();
   if (init)
     for (const std::string& option : policy.settled)
       if (const ConfigValue* value = init->recipe().policy_options.find(option);
@@ -124,6 +123,14 @@ Training::Training(Recipe recipe, bool resumed)
   if (budget > 0 && budget < first)
     throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update", budget, first);
 }
+
+PolicySetup Training::policy_setup() const {
+  const RecipeOptions& o = recipe_.options;
+  return {policy_problems_, o.op_types, static_cast<std::uint64_t>(o.seed),
+          o.init.empty() ? PolicyUse::begin_training : PolicyUse::go_on_training};
+}
+
+PolicyPlan Training::policy_plan() const { return {recipe_.options.policy, recipe_.policy_options, policy_setup()}; }
 
 void Training::load_held_out() {
   const RecipeOptions& o = recipe_.options;
@@ -198,11 +205,13 @@ Training::Limits Training::limits() const {
   return limits;
 }
 
-Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool resume, bool show_progress,
-                            std::optional<std::chrono::steady_clock::time_point> deadline) {
-  Trainer trainer(*policy_, *learner_, evaluator, policy_problems_, trainer_options());
+Training::End Training::run(const RunFolder& folder, const Session& session) {
+  TrainerOptions options = trainer_options();
+  options.crew = session.crew;
+  Trainer trainer(*policy_, *learner_, session.evaluator, policy_problems_, options);
   saved_at_.reset();
-  if (resume && (file_exists(folder.file("checkpoint.h5")) || file_exists(folder.file("checkpoint.previous.h5")))) {
+  if (session.resume &&
+      (file_exists(folder.file("checkpoint.h5")) || file_exists(folder.file("checkpoint.previous.h5")))) {
     load(load_newest_checkpoint(folder.path()), trainer, folder.path());
     saved_at_ = trainer.updates();
   }
@@ -212,7 +221,7 @@ Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool 
   // Nothing is saved after a failure: learner and trainer may be in the middle of an update. The log stays open for
   // the sentence that ends the program.
   try {
-    end = train(folder, trainer, show_progress, deadline);
+    end = train(folder, trainer, session);
     if (end == End::finished) held_out_best_ = trainer.place_held_out();
   } catch (const NotFinite& error) {
     folder.try_set_status("failed");
@@ -230,12 +239,11 @@ Training::End Training::run(const RunFolder& folder, Evaluator& evaluator, bool 
   return end;
 }
 
-Training::End Training::train(const RunFolder& folder, Trainer& trainer, bool show_progress,
-                              std::optional<std::chrono::steady_clock::time_point> deadline) {
+Training::End Training::train(const RunFolder& folder, Trainer& trainer, const Session& session) {
   using Clock = std::chrono::steady_clock;
   const Limits limit = limits();
   MetricsFile metrics(folder.file("metrics.csv"), trainer.updates());
-  Progress progress(show_progress);
+  Progress progress(session.show_progress);
   const double seconds_before = seconds_;
   const auto start = Clock::now();
   const auto done = [&] {
@@ -253,7 +261,7 @@ Training::End Training::train(const RunFolder& folder, Trainer& trainer, bool sh
     return share;
   };
   Clock::duration longest{};
-  while (!done() && !stop_requested() && !(deadline && Clock::now() + longest >= *deadline)) {
+  while (!done() && !stop_requested() && !(session.deadline && Clock::now() + longest >= *session.deadline)) {
     const auto begin = Clock::now();
     const UpdateReport report = trainer.step();
     seconds_ = seconds_before + std::chrono::duration<double>(Clock::now() - start).count();

@@ -69,6 +69,16 @@ TEST_P(DivergingTraining, NamesTheUpdateThatIsNotFiniteAndTheCheckpointThatItKee
   expect_failure(placed, AllOf(HasSubstr(run_), HasSubstr("a logit of "), HasSubstr("its training diverged")));
 }
 
+TEST_P(DivergingTraining, EndsInTheSameWayWhereWorkersDrawAndLearn) {
+  const auto alone = emplace_run(diverging(GetParam(), {"checkpoint_every=1", "--json"}));
+  const auto shared = emplace_run(3, diverging(GetParam(), {"checkpoint_every=1", "--json", "workers=simulate+learn"}));
+  ASSERT_GE(named_update(alone), 2) << alone.err;
+  EXPECT_EQ(shared.exit_code, 1);
+  EXPECT_EQ(named_update(shared), named_update(alone)) << shared.err;
+  EXPECT_THAT(shared.err, HasSubstr("is kept in " + run_));
+  EXPECT_EQ(read_file(run_ + "/status"), "failed\n");
+}
+
 TEST_P(DivergingTraining, SaysSoWhereThereIsNoCheckpointYet) {
   const auto done = emplace_run(diverging(GetParam(), {"checkpoint_every=100", "--json"}));
   EXPECT_GE(named_update(done), 2);

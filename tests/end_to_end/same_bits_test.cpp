@@ -125,21 +125,22 @@ class SameBitsOfEverySystem : public SameBits, public testing::WithParamInterfac
 INSTANTIATE_TEST_SUITE_P(Recipes, SameBitsOfEverySystem, testing::ValuesIn(trainings()),
                          [](const auto& training) { return training.param.name; });
 
-TEST_P(SameBitsOfEverySystem, RewardsParametersAndBestPlacementDoNotDependOnTheNumberOfRanks) {
+TEST_P(SameBitsOfEverySystem, RewardsParametersAndBestPlacementDoNotDependOnTheNumberOfRanksOrOnWhatTheyDo) {
   const std::string alone = folder_ / "alone";
   const auto reference = emplace_run(of(GetParam(), alone, {"--json"}));
   ASSERT_EQ(reference.exit_code, 0) << reference.err;
   const auto wanted = without_clocks(alone);
   ASSERT_TRUE(wanted.contains("best/placement") || wanted.contains("best/placement.0"));
   ASSERT_TRUE(wanted.contains("history/mean_reward"));
-  for (int ranks = 1; ranks <= 4; ++ranks) {
-    const std::string run = folder_ / ("ranks" + std::to_string(ranks));
-    const auto done = emplace_run(ranks, of(GetParam(), run, {"--json"}));
-    ASSERT_EQ(done.exit_code, 0) << done.err;
-    EXPECT_EQ(without_clocks(run), wanted) << ranks << " ranks";
-    EXPECT_EQ(metrics_without_clocks(run), metrics_without_clocks(alone)) << ranks << " ranks";
-    EXPECT_EQ(best_placements(run), best_placements(alone));
-  }
+  for (const int ranks : {1, 2, 3, 5, 8})
+    for (const std::string workers : {"simulate", "simulate+learn"}) {
+      const std::string run = folder_ / (workers + std::to_string(ranks));
+      const auto done = emplace_run(ranks, of(GetParam(), run, {"--json", "workers=" + workers}));
+      ASSERT_EQ(done.exit_code, 0) << done.err;
+      EXPECT_EQ(without_clocks(run), wanted) << ranks << " ranks that " << workers;
+      EXPECT_EQ(metrics_without_clocks(run), metrics_without_clocks(alone)) << ranks << " ranks that " << workers;
+      EXPECT_EQ(best_placements(run), best_placements(alone));
+    }
 }
 
 TEST_F(SameBits, OfANetworkDoNotDependOnTheNumberOfThreads) {
@@ -197,7 +198,7 @@ TEST_P(SameBitsOfEverySystem, ARunKilledHalfWayAndResumedOnOtherRanksEndsAsAnUnd
     EXPECT_EQ(process.wait(std::chrono::seconds(30)).exit_code, 128 + SIGKILL) << "it was over before";
   }
   EXPECT_EQ(read_file(run + "/status"), "running\n");
-  const auto resumed = emplace_run(3, {"train", "--resume", run});
+  const auto resumed = emplace_run(3, {"train", "--resume", run, "workers=simulate+learn"});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_EQ(load_newest_checkpoint(run).attributes.at("update"), "60");
   EXPECT_EQ(without_clocks(run), without_clocks(undisturbed));

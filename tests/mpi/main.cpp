@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cases.hpp"
+#include "crew_cases.hpp"
 #include "evaluation_cases.hpp"
 #include "failure_cases.hpp"
 #include "team_cases.hpp"
@@ -20,6 +21,9 @@ std::span<const Case> cases() {
       {"same_outcomes_in_order", same_outcomes_in_order, simulate},
       {"long_messages", long_messages, echo},
       {"slow_workers_get_less", slow_workers_get_less, uneven},
+      {"same_samples_and_gradients", same_samples_and_gradients, simulate},
+      {"works_on_after_a_failure", works_on_after_a_failure, simulate},
+      {"slow_workers_draw_less", slow_workers_draw_less, uneven},
       {"same_answers", same_answers, simulate},
       {"stopped_jobs", stopped_jobs, simulate},
       {"more_batches_after_jobs", more_batches_after_jobs, simulate},

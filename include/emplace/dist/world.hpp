@@ -4,7 +4,11 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
+#include "emplace/base/config.hpp"
+#include "emplace/learn/crew.hpp"
+#include "emplace/policy/policy.hpp"
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
 #include "emplace/search/team.hpp"
@@ -56,6 +60,18 @@ bool started_by_mpi();
 // evaluator from the factory. The problems must outlive it. Its destructor releases the workers with exit code 0.
 std::unique_ptr<Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems, Scoring scoring,
                                               const EvaluatorFactory& factory = make_local_evaluator);
+
+// A training's policy, so that workers make the same.
+struct PolicyPlan {
+  std::string name;
+  ConfigTable options;
+  PolicySetup setup;  // its problems are the first of the evaluator's
+};
+
+// Master: the workers of the evaluator that make_mpi_evaluator() made draw samples and compute chunks of gradients too,
+// with copies of the policy that they make from the plan. The evaluator must outlive the crew and be idle while it
+// works. Requires two ranks.
+std::unique_ptr<Crew> make_mpi_crew(World& world, const PolicyPlan& plan);
 
 // Master: gives each worker one placer at a time. The problem is the first of the evaluator that make_mpi_evaluator()
 // made, which must outlive the team and be idle while it runs; of the placers' requests the workers get start, expert

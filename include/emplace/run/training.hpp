@@ -27,13 +27,23 @@ class Training {
 
   enum class End { finished, interrupted };
 
-  // Trains until a budget ends or a stop is requested (base/interrupt.hpp), after the present update, writing the run
-  // folder as it goes. The evaluator is used for the comparison afterwards too, so the caller owns it. Whatever ends it
-  // early leaves the status "failed" and the last checkpoint as it is, which a NotFinite names. Behind `deadline` no
-  // update begins, and none that would end behind it if it took as long as the longest so far.
-  End run(const RunFolder& folder, Evaluator& evaluator, bool resume, bool show_progress,
-          std::optional<std::chrono::steady_clock::time_point> deadline = {});
+  // What one call of run() has.
+  struct Session {
+    Evaluator& evaluator;  // knows problem_list(); of use for comparisons afterwards too, so the caller owns it
+    Crew* crew = nullptr;  // made for policy_plan(); null: the learning is done in this process
+    bool resume = false;
+    bool show_progress = true;
+    // Behind it no update begins, and none that would end behind it if it took as long as the longest so far.
+    std::optional<std::chrono::steady_clock::time_point> deadline = {};
+  };
 
+  // Trains until a budget ends or a stop is requested (base/interrupt.hpp), after the present update, writing the run
+  // folder as it goes. Whatever ends it early leaves the status "failed" and the last checkpoint as it is, which a
+  // NotFinite names.
+  End run(const RunFolder& folder, const Session& session);
+
+  // For a crew.
+  [[nodiscard]] PolicyPlan policy_plan() const;
   [[nodiscard]] const Recipe& recipe() const { return recipe_; }
   [[nodiscard]] const std::deque<Problem>& problems() const { return problems_; }
   // Those that are never trained on.
@@ -59,10 +69,10 @@ class Training {
   };
   [[nodiscard]] Limits limits() const;
   [[nodiscard]] TrainerOptions trainer_options() const;
+  [[nodiscard]] PolicySetup policy_setup() const;
   void load_held_out();
   void make_held_out_policies();
-  End train(const RunFolder& folder, Trainer& trainer, bool show_progress,
-            std::optional<std::chrono::steady_clock::time_point> deadline);
+  End train(const RunFolder& folder, Trainer& trainer, const Session& session);
   void load(const Checkpoint& checkpoint, Trainer& trainer, const std::string& run);
   void save(const RunFolder& folder, const Trainer& trainer);
   std::vector<std::pair<std::string, double>> record(const UpdateReport& report, const Best& best);

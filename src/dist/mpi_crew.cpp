@@ -1,0 +1,218 @@
+// The master's end of a Crew: samples and runs of chunks go to whoever is idle, results to where they belong.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <string>
+
+#include "communicator.hpp"
+#include "dealer.hpp"
+#include "emplace/base/not_finite.hpp"
+#include "emplace/dist/world.hpp"
+#include "emplace/learn/tree_sum.hpp"
+#include "idle.hpp"
+#include "pack.hpp"
+#include "policy_archive.hpp"
+#include "rollout_wire.hpp"
+
+namespace emplace {
+
+namespace {
+
+class MpiCrew final : public Crew {
+ public:
+  MpiCrew(World& world, const PolicyPlan& plan)
+      : comm_(world.communicator()),
+        problems_(plan.setup.problems.size()),
+        workers_(static_cast<std::size_t>(world.size()) - 1),
+        drawing_(workers_.size()),
+        logs_(workers_.size()),
+        gradients_(workers_.size()) {
+    EMPLACE_CHECK(world.is_master() && world.has_workers(), "a crew needs an evaluator over MPI first");
+    comm_.announce(pack(plan), Tag::policy);
+  }
+
+  void roll_out(Policy& policy, const RollOut& request, std::vector<Rollout>& rollouts) override {
+    send_parameters(policy);
+    comm_.announce(pack(request), Tag::request);
+    const std::size_t all = sample_count(request, problems_);
+    std::map<std::size_t, std::vector<Rollout>> pieces;  // by first sample
+    std::size_t next = 0;
+    const auto deal = [&](std::size_t worker) {
+      const std::size_t count = drawing_.count(worker, all - next);
+      if (count == 0) return;
+      Packer packer;
+      packer.number(static_cast<std::uint64_t>(next));
+      packer.number(static_cast<std::uint64_t>(count));
+      send(worker, packer.take(), Tag::samples);
+      next += count;
+    };
+    work(deal, [&](std::size_t worker, const Arrival& arrival) {
+      EMPLACE_CHECK(arrival.tag == Tag::rollouts, "rank {} sent tag {}", arrival.source, static_cast<int>(arrival.tag));
+      SentSamples samples = unpack_samples(comm_.receive<std::byte>(arrival));
+      drawing_.took(worker, samples.count, samples.seconds);
+      pieces.emplace(samples.begin, std::move(samples.rollouts));
+      return true;
+    });
+    rollouts.clear();
+    for (auto& [begin, piece] : pieces) std::ranges::move(piece, std::back_inserter(rollouts));
+  }
+
+  void forward(Policy& policy, std::span<const Rollout> rollouts, std::span<const Chunk> chunks,
+               const SeeLog& see) override {
+    const auto on_log = [&](std::size_t chunk, const LogProbabilities& log) {
+      see(chunk, log);
+      return std::span<const double>();
+    };
+    compute(policy, rollouts, chunks, on_log, nullptr);
+  }
+
+  void gradient(Policy& policy, std::span<const Rollout> rollouts, std::span<const Chunk> chunks, const Weigh& weigh,
+                std::span<float> total) override {
+    EMPLACE_CHECK(!chunks.empty());
+    TreeSum sum(chunks.size());
+    compute(policy, rollouts, chunks, weigh, &sum);
+    std::ranges::copy(sum.total(), total.begin());
+  }
+
+ private:
+  struct Worker {
+    std::optional<Sending> message;  // what it works on
+    std::size_t first = 0, count = 0, logs = 0;
+    unsigned level = 0;
+    std::chrono::steady_clock::time_point since;
+  };
+
+  // Gives each worker something to do, and again whenever it has done it, until nobody works. `receive` takes what
+  // arrives, and says whether the worker is done with it. What `receive` throws, and what is not finite elsewhere, is
+  // thrown at the end: the first of them, and nothing more is dealt from there on.
+  template <class Deal, class Receive>
+  void work(const Deal& deal, const Receive& receive) {
+    failure_ = nullptr;
+    for (std::size_t worker = 0; worker < workers_.size(); ++worker) deal(worker);
+    for (Idle idle; working_ > 0;) {
+      const std::optional<Arrival> arrival = comm_.poll(Communicator::any_source);
+      if (!arrival) {
+        idle.wait();
+        continue;
+      }
+      idle = {};
+      const auto worker = static_cast<std::size_t>(arrival->source) - 1;
+      if (arrival->tag == Tag::not_finite) {
+        const auto text = comm_.receive<std::byte>(*arrival);
+        fail(std::make_exception_ptr(
+            NotFinite("{}", std::string_view(reinterpret_cast<const char*>(text.data()), text.size()))));
+      } else if (!receive(worker, *arrival)) {
+        continue;
+      }
+      workers_[worker].message.reset();
+      --working_;
+      if (!failure_) deal(worker);
+    }
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  void fail(const std::exception_ptr& failure) {
+    if (!failure_) failure_ = failure;
+  }
+
+  void send(std::size_t worker, std::vector<std::byte> message, Tag tag) {
+    workers_[worker].message.emplace(comm_.start_sending(std::move(message), rank_of(worker), tag));
+    ++working_;
+  }
+
+  // Log-probabilities of all chunks to `weigh`; and, where there is a sum, what it answers back, and its gradients into
+  // the sum.
+  void compute(Policy& policy, std::span<const Rollout> rollouts, std::span<const Chunk> chunks, const Weigh& weigh,
+               TreeSum* sum) {
+    send_parameters(policy);
+    Dealer& dealer = sum != nullptr ? gradients_ : logs_;
+    std::size_t next = 0;
+    const auto deal = [&](std::size_t worker) {
+      const std::size_t wanted = dealer.count(worker, chunks.size() - next);
+      if (wanted == 0) return;
+      // A node of the sum: 2^level chunks from a multiple of that.
+      const unsigned level = std::min(static_cast<unsigned>(std::bit_width(wanted)) - 1,
+                                      next == 0 ? 63U : static_cast<unsigned>(std::countr_zero(next)));
+      Worker& its = workers_[worker];
+      its.first = next;
+      its.level = level;
+      its.count = std::min(TreeSum::width(level), chunks.size() - next);
+      its.logs = 0;
+      its.since = std::chrono::steady_clock::now();
+      send(worker, pack_chunks(next, level, sum != nullptr, rollouts, chunks.subspan(next, its.count)), Tag::chunks);
+      next += its.count;
+    };
+    work(deal, [&](std::size_t worker, const Arrival& arrival) {
+      Worker& its = workers_[worker];
+      if (arrival.tag == Tag::gradient) {
+        EMPLACE_CHECK(sum != nullptr);
+        const double seconds = add_gradient(its, comm_.receive<std::byte>(arrival), policy.gradient().size(), *sum);
+        dealer.took(worker, its.count, seconds);
+        return true;
+      }
+      EMPLACE_CHECK(arrival.tag == Tag::log, "rank {} sent tag {}", arrival.source, static_cast<int>(arrival.tag));
+      const SentLog sent = unpack_log(comm_.receive<std::byte>(arrival));
+      EMPLACE_CHECK(sent.chunk == its.first + its.logs && its.logs < its.count);
+      ++its.logs;
+      std::span<const double> coefficients;
+      try {
+        if (!failure_) coefficients = weigh(sent.chunk, sent.log);
+      } catch (...) {
+        fail(std::current_exception());
+      }
+      if (sum == nullptr) {
+        if (its.logs < its.count) return false;
+        dealer.took(worker, its.count,
+                    std::chrono::duration<double>(std::chrono::steady_clock::now() - its.since).count());
+        return true;
+      }
+      if (failure_) {
+        comm_.send(std::span<const std::byte>(), arrival.source, Tag::skip);
+        return true;
+      }
+      comm_.send(coefficients, arrival.source, Tag::coefficients);
+      return false;
+    });
+  }
+
+  // seconds f64, then the node: f32 of one chunk, f64 of several. Returns the seconds.
+  static double add_gradient(const Worker& its, std::span<const std::byte> message, std::size_t size, TreeSum& sum) {
+    Unpacker unpacker(message);
+    const auto seconds = unpacker.number<double>();
+    const std::size_t index = its.first / TreeSum::width(its.level);
+    if (its.count == 1)
+      sum.add(its.level, index, std::span<const float>(unpacker.numbers<float>(size)));
+    else
+      sum.add(its.level, index, std::span<const double>(unpacker.numbers<double>(size)));
+    unpacker.done();
+    return seconds;
+  }
+
+  void send_parameters(Policy& policy) {
+    const std::span<const std::byte> bytes = std::as_bytes(policy.parameters());
+    if (sent_.size() == bytes.size() && std::memcmp(sent_.data(), bytes.data(), bytes.size()) == 0) return;
+    sent_.assign(bytes.begin(), bytes.end());
+    comm_.announce(bytes, Tag::parameters);
+  }
+
+  static int rank_of(std::size_t worker) { return static_cast<int>(worker) + 1; }
+
+  Communicator& comm_;
+  std::size_t problems_;
+  std::vector<Worker> workers_;  // of ranks 1, 2, ...
+  std::size_t working_ = 0;
+  std::exception_ptr failure_;
+  std::vector<std::byte> sent_;  // the parameters that the workers have
+  Dealer drawing_, logs_, gradients_;
+};
+
+}  // namespace
+
+std::unique_ptr<Crew> make_mpi_crew(World& world, const PolicyPlan& plan) {
+  return std::make_unique<MpiCrew>(world, plan);
+}
+
+}  // namespace emplace

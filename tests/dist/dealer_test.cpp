@@ -1,0 +1,45 @@
+#include "../../src/dist/dealer.hpp"
+
+#include <gtest/gtest.h>
+
+namespace emplace {
+namespace {
+
+TEST(Dealer, GivesHalfOfAnEqualShareToThoseItDoesNotKnow) {
+  const Dealer dealer(4);
+  EXPECT_EQ(dealer.count(0, 80), 10U);
+  EXPECT_EQ(dealer.count(3, 8), 2U) << "a share of two items is not worth dividing";
+  EXPECT_EQ(dealer.count(3, 1), 1U);
+  EXPECT_EQ(dealer.count(3, 0), 0U);
+}
+
+TEST(Dealer, GivesByMeasuredSpeed) {
+  Dealer dealer(3);
+  dealer.took(0, 30, 1.0);  // 30 a second
+  dealer.took(1, 10, 1.0);
+  // Nobody saw the third: it counts as the mean, 20. Of 120 items, shares are 60, 20 and 40.
+  EXPECT_EQ(dealer.count(0, 120), 30U);
+  EXPECT_EQ(dealer.count(1, 120), 10U);
+  EXPECT_EQ(dealer.count(2, 120), 20U);
+}
+
+TEST(Dealer, LeavesTheLastItemsToFastWorkers) {
+  Dealer dealer(2);
+  dealer.took(0, 100, 1.0);
+  dealer.took(1, 1, 1.0);
+  // The slow worker takes 1 s for an item. 50 items take the other half a second, 1000 items ten.
+  EXPECT_EQ(dealer.count(1, 50), 0U);
+  EXPECT_EQ(dealer.count(1, 1000), 5U);
+  EXPECT_EQ(dealer.count(0, 1), 1U) << "the fastest never refuses";
+}
+
+TEST(Dealer, FollowsChangesOfSpeed) {
+  Dealer dealer(2);
+  for (int i = 0; i < 20; ++i) dealer.took(0, 10, 1.0), dealer.took(1, 10, 1.0);
+  EXPECT_EQ(dealer.count(0, 100), 25U);
+  for (int i = 0; i < 20; ++i) dealer.took(0, 30, 1.0);
+  EXPECT_EQ(dealer.count(0, 100), 38U);  // half of 75, rounded up
+}
+
+}  // namespace
+}  // namespace emplace
