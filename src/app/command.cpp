@@ -23,7 +23,7 @@ std::span<const Command> commands() {
       {"calibrate", "fit a device's figures to measured op times", add_calibrate},
       {"convert", "write a model for Graphviz, for Netron with its placement, or as a problem", add_convert},
       {"inspect", "say what a file holds", add_inspect},
-      {"list", "policies, learners, placers, models, machines, readers, simulators", add_list},
+      {"list", "policies, learners, placers, evaluators, models, machines, readers, simulators", add_list},
   };
   return list;
 }

@@ -1,4 +1,4 @@
-// emplace list policies|learners|placers|models|machines|readers|simulators
+// emplace list policies|learners|placers|evaluators|models|machines|readers|simulators
 #include <fmt/core.h>
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include "emplace/machine/machine.hpp"
 #include "emplace/policy/policy.hpp"
 #include "emplace/search/placer.hpp"
+#include "emplace/simulate/evaluators.hpp"
 #include "emplace/simulate/published.hpp"
 #include "emplace/zoo/zoo.hpp"
 #include "result_json.hpp"
@@ -36,9 +37,13 @@ struct Kind {
 };
 
 constexpr Kind kinds[] = {
-    {"policies", [] { return infos(policies()); }},     {"learners", [] { return infos(learners()); }},
-    {"placers", [] { return infos(placers()); }},       {"models", [] { return infos(zoo()); }},
-    {"machines", [] { return infos(machines()); }},     {"readers", readers_of_all_kinds},
+    {"policies", [] { return infos(policies()); }},
+    {"learners", [] { return infos(learners()); }},
+    {"placers", [] { return infos(placers()); }},
+    {"evaluators", [] { return infos(evaluators()); }},
+    {"models", [] { return infos(zoo()); }},
+    {"machines", [] { return infos(machines()); }},
+    {"readers", readers_of_all_kinds},
     {"simulators", [] { return infos(simulators()); }},
 };
 

@@ -120,6 +120,22 @@ void print_result(const Training& training, const RunFolder& folder, Evaluator& 
              human_seconds(training.seconds()), folder.path());
 }
 
+// A moment of a job.
+struct Work {
+  double seconds = 0;
+  Traffic traffic;
+};
+
+// Whether workers or rank 0 are the limit: of use to who decides on the number of ranks.
+void say_how_busy(const World& world, std::uint64_t placements, const Work& began) {
+  const double seconds = World::seconds() - began.seconds;
+  const Traffic& traffic = world.traffic();
+  log_info("{} worker{} evaluated {} placements in {}; rank 0 waited for them {:.0f} % of that; {} messages, {}",
+           world.size() - 1, world.size() == 2 ? "" : "s", placements, human_seconds(seconds),
+           100 * (traffic.waited_s - began.traffic.waited_s) / seconds, traffic.messages - began.traffic.messages,
+           human_bytes(traffic.bytes - began.traffic.bytes));
+}
+
 void use_threads(std::size_t count) {
   try {
     nn::use_threads(count);
@@ -157,9 +173,11 @@ ExitCode run_training(const Arguments& arguments, World* world) {
 
   const auto problems = training.problem_list();
   const Scoring scoring{training.schedule(), training.objective()};
-  const auto evaluator =
-      world != nullptr ? make_mpi_evaluator(*world, problems, scoring) : make_local_evaluator(problems, scoring);
+  const EvaluatorChoice choice = training.evaluator();
+  const auto evaluator = world != nullptr ? make_mpi_evaluator(*world, problems, scoring, choice)
+                                          : make_evaluator(choice, {problems, scoring});
   std::unique_ptr<Crew> crew;
+  const Work began = world != nullptr ? Work{World::seconds(), world->traffic()} : Work{};
   if (world != nullptr && world->has_workers() && training.recipe().options.workers == "simulate+learn")
     crew = make_mpi_crew(*world, training.policy_plan());
   const Training::End end = training.run(folder, {.evaluator = *evaluator,
@@ -167,6 +185,8 @@ ExitCode run_training(const Arguments& arguments, World* world) {
                                                   .resume = resume,
                                                   .show_progress = !arguments.json || log::on_terminal(),
                                                   .deadline = deadline});
+
+  if (world != nullptr && world->has_workers()) say_how_busy(*world, training.evaluations_of_session(), began);
 
   if (end == Training::End::interrupted) {
     log_info("stopped early; `emplace train --resume {}` continues", folder.path());

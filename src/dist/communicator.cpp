@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "idle.hpp"
+
 namespace emplace {
 
 namespace mpi {
@@ -51,6 +53,15 @@ std::optional<Arrival> Communicator::poll(int source) const {
   int bytes = 0;
   mpi::check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
   return Arrival{status.MPI_SOURCE, static_cast<Tag>(status.MPI_TAG), bytes};
+}
+
+Arrival Communicator::wait(int source) const {
+  const double start = mpi::now();
+  for (Idle idle;; idle.wait())
+    if (const std::optional<Arrival> arrival = poll(source)) {
+      traffic_.waited_s += mpi::now() - start;
+      return *arrival;
+    }
 }
 
 void Communicator::announce(std::span<const std::byte> bytes, Tag tag) const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "emplace/base/error.hpp"
+#include "emplace/dist/world.hpp"
 
 namespace emplace {
 
@@ -70,6 +71,9 @@ inline MPI_Datatype type_of<double>() {
 // MPI counts in int.
 int count_of(std::size_t elements);
 
+// The clock of this folder: simulated time where the job is simulated (smpirun).
+inline double now() { return MPI_Wtime(); }
+
 }  // namespace mpi
 
 // A message that has arrived and waits to be received.
@@ -96,6 +100,9 @@ class Communicator {
  public:
   explicit Communicator(MPI_Comm comm);
 
+  // What this rank sent, received and waited for so far.
+  [[nodiscard]] const Traffic& traffic() const { return traffic_; }
+
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
 
@@ -105,15 +112,19 @@ class Communicator {
     mpi::check(
         MPI_Send(values.data(), mpi::count_of(values.size()), mpi::type_of<T>(), to, static_cast<int>(tag), comm_),
         "MPI_Send");
+    traffic_.count(values.size_bytes());
   }
   // Never waits: for messages to a rank that may be busy.
   [[nodiscard]] Sending start_sending(std::vector<std::byte> message, int to, Tag tag) const {
+    traffic_.count(message.size());
     return {std::move(message), to, tag, comm_};
   }
 
   // The next message from `source` (any_source: whoever) if one is there. Never waits.
   static constexpr int any_source = MPI_ANY_SOURCE;
   [[nodiscard]] std::optional<Arrival> poll(int source) const;
+  // Naps until there is one.
+  [[nodiscard]] Arrival wait(int source) const;
 
   template <class T>
   [[nodiscard]] std::vector<T> receive(const Arrival& arrival) const {
@@ -122,6 +133,7 @@ class Communicator {
     mpi::check(MPI_Recv(values.data(), mpi::count_of(values.size()), mpi::type_of<T>(), arrival.source,
                         static_cast<int>(arrival.tag), comm_, MPI_STATUS_IGNORE),
                "MPI_Recv");
+    traffic_.count(static_cast<std::size_t>(arrival.bytes));
     return values;
   }
 
@@ -136,6 +148,7 @@ class Communicator {
     for (std::size_t begin = 0; begin < values.size(); begin += part) {
       const auto piece = values.subspan(begin, std::min(part, values.size() - begin));
       mpi::check(MPI_Bcast(piece.data(), mpi::count_of(piece.size()), mpi::type_of<T>(), root, comm_), "MPI_Bcast");
+      traffic_.count(piece.size_bytes());
     }
   }
 
@@ -145,6 +158,7 @@ class Communicator {
   MPI_Comm comm_;
   int rank_ = 0;
   int size_ = 1;
+  mutable Traffic traffic_;
 };
 
 // The machine's name, for messages about a rank.

@@ -13,8 +13,8 @@ class Idle {
  public:
   using Nanoseconds = std::chrono::nanoseconds;
 
-  // Each nap is an eighth of the wait so far up to 200 us, so that short waits stay short; in waits of more than 20 ms
-  // a hundredth of it, up to 5 ms, so that dozens of idle ranks on one core cost nothing.
+  // Each nap is an eighth of the naps so far up to 200 us, so that short waits stay short; in waits of more than 20 ms
+  // a hundredth of them, up to 5 ms, so that dozens of idle ranks on one core cost nothing.
   [[nodiscard]] static constexpr Nanoseconds nap(Nanoseconds waited) {
     constexpr Nanoseconds shortest{2'000};
     constexpr Nanoseconds usual{200'000};
@@ -22,11 +22,14 @@ class Idle {
     return std::clamp(std::min(waited / 8, std::max(usual, waited / 100)), shortest, longest);
   }
 
-  void wait() { std::this_thread::sleep_for(nap(Clock::now() - since_)); }
+  void wait() {
+    const Nanoseconds next = nap(waited_);
+    std::this_thread::sleep_for(next);
+    waited_ += next;
+  }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point since_ = Clock::now();
+  Nanoseconds waited_{};
 };
 
 }  // namespace emplace

@@ -3,7 +3,6 @@
 
 #include "communicator.hpp"
 #include "emplace/dist/world.hpp"
-#include "idle.hpp"
 #include "problem_archive.hpp"
 #include "wire.hpp"
 
@@ -19,11 +18,12 @@ constexpr std::size_t max_piece_bytes = std::size_t{4} << 20;
 
 class MpiEvaluator final : public Evaluator {
  public:
-  MpiEvaluator(World& world, std::span<const Problem* const> problems, Scoring scoring)
+  MpiEvaluator(World& world, std::span<const Problem* const> problems, const Scoring& scoring,
+               const EvaluatorChoice& choice)
       : world_(world), comm_(world.communicator()), workers_(static_cast<std::size_t>(world.size()) - 1) {
     EMPLACE_CHECK(world.is_master() && world.has_workers(), "workers serve one evaluator, made on rank 0");
     for (const Problem* problem : problems) op_counts_.push_back(problem->op_count());
-    comm_.announce(archive_problems(problems, scoring), Tag::problems);
+    comm_.announce(archive_problems(problems, scoring, choice), Tag::problems);
   }
 
   ~MpiEvaluator() override {
@@ -95,16 +95,13 @@ class MpiEvaluator final : public Evaluator {
 
   // Waits for one piece's outcomes and places them by index, and starts where `jobs` want them. Returns its worker.
   Worker& receive(std::vector<Outcome>& outcomes, std::span<const EvaluationJob> jobs) {
-    std::optional<Arrival> arrival;
-    for (Idle idle; !(arrival = comm_.poll(Communicator::any_source)); idle.wait()) {
-    }
-    EMPLACE_CHECK(arrival->tag == Tag::outcomes, "rank {} sent tag {}", arrival->source,
-                  static_cast<int>(arrival->tag));
-    PieceOutcomes answer = unpack_outcomes(comm_.receive<std::byte>(*arrival));
-    Worker& worker = workers_[static_cast<std::size_t>(arrival->source) - 1];
+    const Arrival arrival = comm_.wait(Communicator::any_source);
+    EMPLACE_CHECK(arrival.tag == Tag::outcomes, "rank {} sent tag {}", arrival.source, static_cast<int>(arrival.tag));
+    PieceOutcomes answer = unpack_outcomes(comm_.receive<std::byte>(arrival));
+    Worker& worker = workers_[static_cast<std::size_t>(arrival.source) - 1];
     EMPLACE_CHECK(!worker.pieces.empty() && worker.pieces.front().begin == answer.begin &&
                       worker.pieces.front().count == answer.outcomes.size(),
-                  "rank {} answered another piece", arrival->source);
+                  "rank {} answered another piece", arrival.source);
     std::copy(answer.outcomes.begin(), answer.outcomes.end(),
               outcomes.begin() + static_cast<std::ptrdiff_t>(answer.begin));
     if (!jobs.empty())
@@ -128,9 +125,9 @@ class MpiEvaluator final : public Evaluator {
 }  // namespace
 
 std::unique_ptr<Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems, Scoring scoring,
-                                              const EvaluatorFactory& factory) {
-  if (world.size() == 1) return factory(problems, scoring);
-  return std::make_unique<MpiEvaluator>(world, problems, scoring);
+                                              const EvaluatorChoice& choice, const EvaluatorFactory& factory) {
+  if (world.size() == 1) return factory(choice, {problems, scoring});
+  return std::make_unique<MpiEvaluator>(world, problems, scoring, choice);
 }
 
 }  // namespace emplace

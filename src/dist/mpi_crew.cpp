@@ -12,7 +12,6 @@
 #include "emplace/base/not_finite.hpp"
 #include "emplace/dist/world.hpp"
 #include "emplace/learn/tree_sum.hpp"
-#include "idle.hpp"
 #include "pack.hpp"
 #include "policy_archive.hpp"
 #include "rollout_wire.hpp"
@@ -82,7 +81,7 @@ class MpiCrew final : public Crew {
     std::optional<Sending> message;  // what it works on
     std::size_t first = 0, count = 0, logs = 0;
     unsigned level = 0;
-    std::chrono::steady_clock::time_point since;
+    double since = 0;
   };
 
   // Gives each worker something to do, and again whenever it has done it, until nobody works. `receive` takes what
@@ -92,19 +91,14 @@ class MpiCrew final : public Crew {
   void work(const Deal& deal, const Receive& receive) {
     failure_ = nullptr;
     for (std::size_t worker = 0; worker < workers_.size(); ++worker) deal(worker);
-    for (Idle idle; working_ > 0;) {
-      const std::optional<Arrival> arrival = comm_.poll(Communicator::any_source);
-      if (!arrival) {
-        idle.wait();
-        continue;
-      }
-      idle = {};
-      const auto worker = static_cast<std::size_t>(arrival->source) - 1;
-      if (arrival->tag == Tag::not_finite) {
-        const auto text = comm_.receive<std::byte>(*arrival);
+    while (working_ > 0) {
+      const Arrival arrival = comm_.wait(Communicator::any_source);
+      const auto worker = static_cast<std::size_t>(arrival.source) - 1;
+      if (arrival.tag == Tag::not_finite) {
+        const auto text = comm_.receive<std::byte>(arrival);
         fail(std::make_exception_ptr(
             NotFinite("{}", std::string_view(reinterpret_cast<const char*>(text.data()), text.size()))));
-      } else if (!receive(worker, *arrival)) {
+      } else if (!receive(worker, arrival)) {
         continue;
       }
       workers_[worker].message.reset();
@@ -141,7 +135,7 @@ class MpiCrew final : public Crew {
       its.level = level;
       its.count = std::min(TreeSum::width(level), chunks.size() - next);
       its.logs = 0;
-      its.since = std::chrono::steady_clock::now();
+      its.since = mpi::now();
       send(worker, pack_chunks(next, level, sum != nullptr, rollouts, chunks.subspan(next, its.count)), Tag::chunks);
       next += its.count;
     };
@@ -165,8 +159,7 @@ class MpiCrew final : public Crew {
       }
       if (sum == nullptr) {
         if (its.logs < its.count) return false;
-        dealer.took(worker, its.count,
-                    std::chrono::duration<double>(std::chrono::steady_clock::now() - its.since).count());
+        dealer.took(worker, its.count, mpi::now() - its.since);
         return true;
       }
       if (failure_) {

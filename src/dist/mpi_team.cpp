@@ -19,8 +19,8 @@ class MpiTeam final : public Team {
   [[nodiscard]] std::size_t size() const override { return workers_; }
 
   std::vector<std::optional<TeamAnswer>> run(const PlacerRequest& common, std::span<const TeamJob> jobs) override {
-    const Clock::time_point start = Clock::now();
-    const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+    const double start = mpi::now();
+    const auto elapsed = [&] { return mpi::now() - start; };
     std::vector<std::optional<TeamAnswer>> answers(jobs.size());
     std::vector<bool> busy(workers_, false);
     std::size_t next = 0, running = 0;
@@ -63,7 +63,6 @@ class MpiTeam final : public Team {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   [[nodiscard]] static int rank_of(std::size_t worker) { return static_cast<int>(worker) + 1; }
 
   Communicator& comm_;

@@ -1,14 +1,12 @@
 #include "policy_copy.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <string>
 #include <string_view>
 
 #include "emplace/base/not_finite.hpp"
 #include "emplace/learn/tree_sum.hpp"
-#include "idle.hpp"
 #include "pack.hpp"
 
 namespace emplace {
@@ -16,9 +14,6 @@ namespace emplace {
 namespace {
 
 constexpr int master = 0;
-
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 }  // namespace
 
@@ -43,7 +38,7 @@ void PolicyCopy::report_not_finite(const std::function<void()>& work) const {
 
 void PolicyCopy::draw(std::span<const std::byte> message) {
   report_not_finite([&] {
-    const auto start = Clock::now();
+    const double start = mpi::now();
     Unpacker unpacker(message);
     SentSamples samples;
     samples.begin = unpacker.number<std::uint64_t>();
@@ -52,27 +47,25 @@ void PolicyCopy::draw(std::span<const std::byte> message) {
     request_.request.part = {samples.begin, samples.begin + samples.count};
     roll_out(*restored_.policy, evaluator_, restored_.problems, request_.request, rollouts_);
     samples.rollouts.swap(rollouts_);
-    samples.seconds = seconds_since(start);
+    samples.seconds = mpi::now() - start;
     comm_.send(std::span<const std::byte>(pack(samples)), master, Tag::rollouts);
     samples.rollouts.swap(rollouts_);  // keep the memory
   });
 }
 
 std::optional<std::vector<double>> PolicyCopy::receive_coefficients() const {
-  std::optional<Arrival> arrival;
-  for (Idle idle; !(arrival = comm_.poll(master)); idle.wait()) {
-  }
-  if (arrival->tag == Tag::coefficients) return comm_.receive<double>(*arrival);
+  const Arrival arrival = comm_.wait(master);
+  if (arrival.tag == Tag::coefficients) return comm_.receive<double>(arrival);
   // A release stays where it is: it is for the one who called us.
-  EMPLACE_CHECK(arrival->tag == Tag::skip || arrival->tag == Tag::release, "the master sent tag {}",
-                static_cast<int>(arrival->tag));
-  if (arrival->tag == Tag::skip) static_cast<void>(comm_.receive<std::byte>(*arrival));
+  EMPLACE_CHECK(arrival.tag == Tag::skip || arrival.tag == Tag::release, "the master sent tag {}",
+                static_cast<int>(arrival.tag));
+  if (arrival.tag == Tag::skip) static_cast<void>(comm_.receive<std::byte>(arrival));
   return std::nullopt;
 }
 
 void PolicyCopy::compute(std::span<const std::byte> message) {
   report_not_finite([&] {
-    const auto start = Clock::now();
+    const double start = mpi::now();
     const SentChunks sent = unpack_chunks(message);
     Policy& policy = *restored_.policy;
     const std::span<float> gradient = policy.gradient();
@@ -91,7 +84,7 @@ void PolicyCopy::compute(std::span<const std::byte> message) {
     }
     if (!sent.with_gradient) return;
     Packer packer(8 + gradient.size() * sizeof(double));
-    packer.number(seconds_since(start));
+    packer.number(mpi::now() - start);
     if (sent.chunks.size() == 1)
       packer.numbers(std::span<const float>(gradient));
     else

@@ -42,7 +42,8 @@ namespace emplace {
 static_assert(sizeof(Problem) ==
               sizeof(std::string) + 17 * sizeof(std::vector<int>) + 4 * sizeof(Lists) + alignof(std::vector<int>));
 
-std::vector<std::byte> archive_problems(std::span<const Problem* const> problems, Scoring scoring) {
+std::vector<std::byte> archive_problems(std::span<const Problem* const> problems, const Scoring& scoring,
+                                        const EvaluatorChoice& evaluator) {
   std::ostringstream stream(std::ios::binary);
   {
     boost::archive::binary_oarchive archive(stream);
@@ -50,6 +51,7 @@ std::vector<std::byte> archive_problems(std::span<const Problem* const> problems
     const auto schedule = static_cast<std::uint8_t>(scoring.schedule);
     const auto objective = static_cast<std::uint8_t>(scoring.objective);
     archive << count << schedule << objective << scoring.pipeline.overlap << scoring.pipeline.separate_phases;
+    archive << evaluator.name << evaluator.options;
     for (const Problem* problem : problems) archive << *problem;
   }
   return bytes_of(std::move(stream).str());
@@ -65,6 +67,7 @@ SharedProblems restore_problems(std::span<const std::byte> bytes) {
   archive >> count >> schedule >> objective >> pipeline.overlap >> pipeline.separate_phases;
   SharedProblems shared;
   shared.scoring = {static_cast<Schedule>(schedule), static_cast<Objective>(objective), pipeline};
+  archive >> shared.evaluator.name >> shared.evaluator.options;
   shared.problems.resize(count);
   for (Problem& problem : shared.problems) archive >> problem;
   return shared;

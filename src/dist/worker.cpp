@@ -1,12 +1,10 @@
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <functional>
 
 #include "communicator.hpp"
 #include "emplace/base/log.hpp"
 #include "emplace/dist/world.hpp"
-#include "idle.hpp"
 #include "job_archive.hpp"
 #include "policy_copy.hpp"
 #include "problem_archive.hpp"
@@ -24,8 +22,8 @@ class StopMessage {
   explicit StopMessage(const Communicator& comm) : comm_(comm) {}
 
   bool operator()() {
-    const auto now = std::chrono::steady_clock::now();
-    if (arrived_ || now - looked_ < std::chrono::milliseconds(2)) return arrived_;
+    const double now = mpi::now();
+    if (arrived_ || now - looked_ < 2e-3) return arrived_;
     looked_ = now;
     const std::optional<Arrival> arrival = comm_.poll(master);
     if (!arrival || arrival->tag != Tag::stop) return false;
@@ -35,7 +33,7 @@ class StopMessage {
 
  private:
   const Communicator& comm_;
-  std::chrono::steady_clock::time_point looked_;
+  double looked_ = 0;
   bool arrived_ = false;
 };
 
@@ -45,11 +43,11 @@ class Bench {
   Bench(const Communicator& comm, std::span<const std::byte> problems, const EvaluatorFactory& factory)
       : comm_(comm), shared_(restore_problems(problems)) {
     for (const Problem& problem : shared_.problems) pointers_.push_back(&problem);
-    evaluator_ = factory(pointers_, shared_.scoring);
+    evaluator_ = factory(shared_.evaluator, {pointers_, shared_.scoring, comm.rank()});
   }
 
   PieceOutcomes evaluate(const Piece& piece) {
-    const auto start = std::chrono::steady_clock::now();
+    const double start = mpi::now();
     std::vector<EvaluationJob> jobs;
     jobs.reserve(piece.placements.size());
     PieceOutcomes answer{.begin = piece.begin, .seconds = 0, .outcomes = {}, .starts = {}};
@@ -60,7 +58,7 @@ class Bench {
                       piece.series[i]});
     answer.outcomes = evaluator_->evaluate(jobs);
     EMPLACE_CHECK(answer.outcomes.size() == jobs.size());
-    answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    answer.seconds = mpi::now() - start;
     return answer;
   }
 
@@ -98,42 +96,36 @@ PolicyCopy& need(const std::unique_ptr<PolicyCopy>& copy) {
 int serve_until_released(const Communicator& comm, const EvaluatorFactory& factory) {
   std::unique_ptr<Bench> bench;
   std::unique_ptr<PolicyCopy> copy;
-  Idle idle;
   while (true) {
-    const std::optional<Arrival> arrival = comm.poll(master);
-    if (!arrival) {
-      idle.wait();
-      continue;
-    }
-    idle = {};
-    switch (arrival->tag) {
+    const Arrival arrival = comm.wait(master);
+    switch (arrival.tag) {
       case Tag::problems:
         copy.reset();
-        bench = std::make_unique<Bench>(comm, comm.receive_broadcast(*arrival), factory);
+        bench = std::make_unique<Bench>(comm, comm.receive_broadcast(arrival), factory);
         break;
       case Tag::policy:
         EMPLACE_CHECK(bench != nullptr, "a policy before any problem");
-        copy = bench->copy_policy(comm.receive_broadcast(*arrival));
+        copy = bench->copy_policy(comm.receive_broadcast(arrival));
         break;
-      case Tag::parameters: need(copy).take_parameters(comm.receive_broadcast(*arrival)); break;
-      case Tag::request: need(copy).take_request(comm.receive_broadcast(*arrival)); break;
-      case Tag::samples: need(copy).draw(comm.receive<std::byte>(*arrival)); break;
-      case Tag::chunks: need(copy).compute(comm.receive<std::byte>(*arrival)); break;
+      case Tag::parameters: need(copy).take_parameters(comm.receive_broadcast(arrival)); break;
+      case Tag::request: need(copy).take_request(comm.receive_broadcast(arrival)); break;
+      case Tag::samples: need(copy).draw(comm.receive<std::byte>(arrival)); break;
+      case Tag::chunks: need(copy).compute(comm.receive<std::byte>(arrival)); break;
       case Tag::placements: {
         EMPLACE_CHECK(bench != nullptr, "placements before any problem");
-        const PieceOutcomes answer = bench->evaluate(unpack_piece(comm.receive<std::byte>(*arrival)));
+        const PieceOutcomes answer = bench->evaluate(unpack_piece(comm.receive<std::byte>(arrival)));
         comm.send(std::span<const std::byte>(pack_outcomes(answer)), master, Tag::outcomes);
         break;
       }
       case Tag::job: {
         EMPLACE_CHECK(bench != nullptr, "a job before any problem");
-        const SentAnswer answer = bench->run(unpack_job(comm.receive<std::byte>(*arrival)));
+        const SentAnswer answer = bench->run(unpack_job(comm.receive<std::byte>(arrival)));
         comm.send(std::span<const std::byte>(pack(answer)), master, Tag::answer);
         break;
       }
-      case Tag::stop: static_cast<void>(comm.receive<std::byte>(*arrival)); break;  // the job had ended by then
-      case Tag::release: return comm.receive<std::int32_t>(*arrival).at(0);
-      default: EMPLACE_CHECK(false, "the master sent tag {}", static_cast<int>(arrival->tag));
+      case Tag::stop: static_cast<void>(comm.receive<std::byte>(arrival)); break;  // the job had ended by then
+      case Tag::release: return comm.receive<std::int32_t>(arrival).at(0);
+      default: EMPLACE_CHECK(false, "the master sent tag {}", static_cast<int>(arrival.tag));
     }
   }
 }

@@ -36,6 +36,8 @@ World::~World() {
 
 int World::rank() const { return communicator_->rank(); }
 int World::size() const { return communicator_->size(); }
+const Traffic& World::traffic() const { return communicator_->traffic(); }
+double World::seconds() { return mpi::now(); }
 
 void World::abort(int code) {
   std::fflush(nullptr);

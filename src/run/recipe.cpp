@@ -11,6 +11,7 @@
 #include "emplace/policy/policy.hpp"
 #include "emplace/problem/grouping.hpp"
 #include "emplace/search/placer.hpp"
+#include "emplace/simulate/evaluators.hpp"
 
 namespace emplace {
 
@@ -39,7 +40,7 @@ void refuse_unknown_keys(const ConfigTable& table, const std::vector<OptionInfo>
   unknown.refuse_unread(known);
 }
 
-// The names of the policy and of the learner, but for those that no method has.
+// The names of policy, learner and evaluator, but for those that no method has.
 std::set<std::string> methods_of(const ConfigTable& table) {
   const RecipeOptions defaults;
   std::set<std::string> methods;
@@ -51,6 +52,7 @@ std::set<std::string> methods_of(const ConfigTable& table) {
   };
   add("policy", defaults.policy, policies());
   add("learner", defaults.learner, learners());
+  add("evaluator", defaults.evaluator, evaluators());
   return methods;
 }
 
@@ -67,6 +69,7 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
   visit("batch", o.batch, {.min = 1, .help = "Size of the unknown first dimension of the model's inputs."});
   visit("policy", o.policy, {.help = "Policy that samples placements; see `emplace list policies`."});
   visit("learner", o.learner, {.help = "How the policy learns; see `emplace list learners`."});
+  visit("evaluator", o.evaluator, {.help = "What gives a placement's time; see `emplace list evaluators`."});
   visit("grouping", o.grouping, {.choices = grouping_names(), .help = "What is placed as one unit."});
   visit("groups", o.groups, {.min = 1, .help = "Merge units until at most this many remain."});
   visit("group_share", o.group_share,
@@ -150,10 +153,12 @@ Recipe make_recipe(const ConfigTable& table) {
 
   const auto& policy = find_entry(policies(), o.policy, "policy", table.place_of("policy"));
   const auto& learner = find_entry(learners(), o.learner, "learner", table.place_of("learner"));
+  const auto& evaluator = find_entry(evaluators(), o.evaluator, "evaluator", table.place_of("evaluator"));
   std::vector<std::string> known = reader.names();
-  known.insert(known.end(), {"roofline", o.policy, o.learner});
+  known.insert(known.end(), {"roofline", o.policy, o.learner, o.evaluator});
   const ConfigTable& policy_table = table.table(o.policy);
   const ConfigTable& learner_table = table.table(o.learner);
+  const ConfigTable& evaluator_table = table.table(o.evaluator);
   const ConfigTable& roofline_table = table.table("roofline");
   table.refuse_unread(known);
   // The policy and the learner of one system may share a name and so a table ([post]): each gets the keys it lists.
@@ -164,9 +169,12 @@ Recipe make_recipe(const ConfigTable& table) {
   if (o.policy == o.learner) policy_keys.insert(policy_keys.end(), learner_keys.begin(), learner_keys.end());
   refuse_unknown_keys(policy_table, policy_keys);
   if (o.policy != o.learner) refuse_unknown_keys(learner_table, learner_keys);
+  refuse_unknown_keys(evaluator_table, evaluator.options());
+  recipe.evaluator_options = evaluator_table;
   // Resolved once here, so that a wrong value is named before anything is loaded.
   (void)policy.resolve(recipe.policy_options);
   (void)learner.resolve(recipe.learner_options);
+  (void)evaluator.resolve(recipe.evaluator_options);
   recipe.source.roofline = read_options<RooflineOptions>(roofline_table);
   recipe.source.read.shapes = parse_shapes(o.shape, table.place_of("shape"));
   if (o.batch > 0) recipe.source.read.batch = o.batch;
@@ -232,6 +240,7 @@ ConfigTable Recipe::resolved() const {
   };
   add_table(options.policy, find_entry(policies(), options.policy, "policy").resolve(policy_options));
   add_table(options.learner, find_entry(learners(), options.learner, "learner").resolve(learner_options));
+  add_table(options.evaluator, find_entry(evaluators(), options.evaluator, "evaluator").resolve(evaluator_options));
   add_table("roofline", echo_options(source.roofline));
   return table;
 }

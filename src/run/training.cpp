@@ -193,6 +193,12 @@ std::vector<const Problem*> Training::problem_list() const {
   return list;
 }
 
+EvaluatorChoice Training::evaluator() const {
+  EvaluatorChoice choice{recipe_.options.evaluator, recipe_.evaluator_options};
+  choice.options = entry_of(choice).resolve(choice.options);
+  return choice;
+}
+
 std::string Training::best_file(std::size_t problem) const {
   return problems_.size() == 1 ? "best.placement.json" : fmt::format("best.{}.placement.json", problem);
 }
@@ -215,6 +221,7 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
     load(load_newest_checkpoint(folder.path()), trainer, folder.path());
     saved_at_ = trainer.updates();
   }
+  const std::uint64_t evaluations_before = trainer.evaluations();
   log::to_file(folder.file("log.txt"));
   folder.set_status("running");
   End end = End::interrupted;
@@ -234,6 +241,7 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
   }
   best_.assign(trainer.best().begin(), trainer.best().end());
   evaluations_ = trainer.evaluations();
+  evaluations_of_session_ = evaluations_ - evaluations_before;
   folder.set_status(end == End::finished ? "finished" : "interrupted");
   log::to_file("");
   return end;

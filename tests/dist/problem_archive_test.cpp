@@ -92,9 +92,14 @@ TEST(ProblemArchive, BringsBackEveryFieldOfEveryProblem) {
   builder.add_op(op);
   const Problem small = builder.build();
   const Problem* const problems[] = {&full, &small, &full};
-  const SharedProblems back = restore_problems(archive_problems(problems, {Schedule::in_order, Objective::pipeline}));
+  const SharedProblems back =
+      restore_problems(archive_problems(problems, {Schedule::in_order, Objective::pipeline},
+                                        {"sleep", ConfigTable::parse_toml("seconds = 0.25", "here")}));
   EXPECT_EQ(back.scoring.schedule, Schedule::in_order);
   EXPECT_EQ(back.scoring.objective, Objective::pipeline);
+  EXPECT_EQ(back.evaluator.name, "sleep");
+  EXPECT_EQ(back.evaluator.options.number("seconds"), 0.25);
+  EXPECT_EQ(back.evaluator.options.place(), "here");
   ASSERT_EQ(back.problems.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) expect_equal(back.problems[i], *problems[i]);
 }
@@ -117,11 +122,11 @@ TEST(ProblemArchive, BringsBackGivenTransferTimes) {
   builder.add_tensor(OpId{0}, 0, {OpId{1}}, {}, seconds);
   const Problem problem = builder.build();
   const Problem* const problems[] = {&problem};
-  expect_equal(restore_problems(archive_problems(problems, Schedule::fifo)).problems.front(), problem);
+  expect_equal(restore_problems(archive_problems(problems, Schedule::fifo, {})).problems.front(), problem);
 }
 
 TEST(ProblemArchive, HoldsNoProblemsToo) {
-  EXPECT_TRUE(restore_problems(archive_problems({}, Schedule::fifo)).problems.empty());
+  EXPECT_TRUE(restore_problems(archive_problems({}, Schedule::fifo, {})).problems.empty());
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Case {
 
 std::span<const Case> cases();
 
-inline EvaluatorFactory simulate(int) { return make_local_evaluator; }
+inline EvaluatorFactory simulate(int) { return make_evaluator; }
 
 // `op_count` ops on `device_count` devices with shared channels, a missing route, an op that one device cannot run, two
 // co-location groups and memory that some placements exceed.
@@ -32,6 +32,6 @@ Problem random_problem(std::uint32_t seed, std::size_t op_count, std::size_t dev
 Placement random_placement(const Problem& problem, Stream& stream, bool ordered);
 
 // Answers with numbers that depend on every byte of the placement, spread over the whole range of each field.
-std::unique_ptr<Evaluator> make_echo_evaluator(std::span<const Problem* const> problems, Scoring scoring);
+std::unique_ptr<Evaluator> make_echo_evaluator(const EvaluatorChoice& choice, const EvaluatorSetup& setup);
 
 }  // namespace emplace::test

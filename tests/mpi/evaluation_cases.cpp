@@ -107,8 +107,8 @@ int long_messages(World& world) {
   problems.push_back(random_problem(4, 100'000, 2));
   problems.push_back(random_problem(5, 5, 2));
   const auto pointers = pointers_to(problems);
-  const auto over_mpi = make_mpi_evaluator(world, pointers, Schedule::fifo, make_echo_evaluator);
-  const auto in_process = make_echo_evaluator(pointers, Schedule::fifo);
+  const auto over_mpi = make_mpi_evaluator(world, pointers, Schedule::fifo, {}, make_echo_evaluator);
+  const auto in_process = make_echo_evaluator({}, {pointers, Schedule::fifo});
   check_same(*over_mpi, *in_process, Batch(pointers, 40, 6, true));
   // Outcomes of 22 bytes, thousands of them in one message.
   check_same(*over_mpi, *in_process, Batch(pointers, 50'000, 7, false, 1));
@@ -132,7 +132,9 @@ int slow_workers_get_less(World& world) {
 }
 
 EvaluatorFactory uneven(int rank) {
-  return [rank](auto, auto) -> std::unique_ptr<Evaluator> { return std::make_unique<UnevenEvaluator>(rank); };
+  return [rank](const auto&, const auto&) -> std::unique_ptr<Evaluator> {
+    return std::make_unique<UnevenEvaluator>(rank);
+  };
 }
 
 EvaluatorFactory echo(int) { return make_echo_evaluator; }

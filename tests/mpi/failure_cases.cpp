@@ -32,7 +32,8 @@ class FailingEvaluator final : public Evaluator {
 // Rank 1 is in every job with workers; the other ranks work on.
 EvaluatorFactory failing(int rank, How how) {
   if (rank != 1) return make_echo_evaluator;
-  return [how](auto, auto) -> std::unique_ptr<Evaluator> { return std::make_unique<FailingEvaluator>(how); };
+  return
+      [how](const auto&, const auto&) -> std::unique_ptr<Evaluator> { return std::make_unique<FailingEvaluator>(how); };
 }
 
 }  // namespace

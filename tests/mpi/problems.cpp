@@ -84,7 +84,7 @@ class EchoEvaluator final : public Evaluator {
 
 }  // namespace
 
-std::unique_ptr<Evaluator> make_echo_evaluator(std::span<const Problem* const>, Scoring) {
+std::unique_ptr<Evaluator> make_echo_evaluator(const EvaluatorChoice&, const EvaluatorSetup&) {
   return std::make_unique<EchoEvaluator>();
 }
 

@@ -1,6 +1,8 @@
 // Ranks and roles: the only door to MPI. Rank 0 is the master; the others serve evaluations until told to stop.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -12,15 +14,26 @@
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
 #include "emplace/search/team.hpp"
-#include "emplace/simulate/evaluator.hpp"
+#include "emplace/simulate/evaluators.hpp"
 
 namespace emplace {
 
 class Communicator;  // MPI itself, private to src/dist
 
-// What a worker (or the only rank) evaluates with: the simulator, a user's command, a test's fake.
+// What a worker (or the only rank) evaluates with: the evaluator that the master chose, or a test's fake.
 using EvaluatorFactory =
-    std::function<std::unique_ptr<Evaluator>(std::span<const Problem* const> problems, Scoring scoring)>;
+    std::function<std::unique_ptr<Evaluator>(const EvaluatorChoice& choice, const EvaluatorSetup& setup)>;
+
+// What a rank sent and received (a broadcast is one message), and how long it had nothing to do but wait.
+struct Traffic {
+  std::uint64_t messages = 0, bytes = 0;
+  double waited_s = 0;
+
+  void count(std::size_t message_bytes) {
+    ++messages;
+    bytes += message_bytes;
+  }
+};
 
 // MPI from construction to destruction. Works without mpirun too (one rank). Errors of MPI are EnvironmentErrors.
 class World {
@@ -40,6 +53,9 @@ class World {
   [[noreturn]] void abort(int code);
 
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
+  [[nodiscard]] const Traffic& traffic() const;
+  // Of MPI: simulated time where the job is simulated (smpirun).
+  [[nodiscard]] static double seconds();
   // False once release_workers() was called: nobody is there to serve.
   [[nodiscard]] bool has_workers() const { return has_workers_; }
 
@@ -55,11 +71,12 @@ class World {
 // Was this process started by mpirun, srun or smpirun? Answers without starting MPI.
 bool started_by_mpi();
 
-// Master: broadcasts the problems once; each evaluate() hands pieces to idle workers and places the outcomes by index.
-// The master itself does not evaluate, so that it answers at once. With one rank it evaluates in process, on an
+// Master: broadcasts problems and choice once; each evaluate() hands pieces to idle workers and places the outcomes by
+// index. The master itself does not evaluate, so that it answers at once. With one rank it evaluates in process, on an
 // evaluator from the factory. The problems must outlive it. Its destructor releases the workers with exit code 0.
 std::unique_ptr<Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems, Scoring scoring,
-                                              const EvaluatorFactory& factory = make_local_evaluator);
+                                              const EvaluatorChoice& choice = {},
+                                              const EvaluatorFactory& factory = make_evaluator);
 
 // A training's policy, so that workers make the same.
 struct PolicyPlan {
@@ -81,7 +98,7 @@ std::unique_ptr<Team> make_mpi_team(World& world);
 // Workers: receives problems and serves evaluations; returns when the master releases it, with the exit code that the
 // master wants the worker to end with. An exception of the evaluator ends the whole job with one line on standard error
 // (rank, host, message) and exit code 2 for bad input, else 1.
-int serve(World& world, const EvaluatorFactory& factory = make_local_evaluator);
+int serve(World& world, const EvaluatorFactory& factory = make_evaluator);
 
 // Master: releases the workers (bad input found before the training began, say); nothing if they are released already.
 // The job's exit code is rank 0's, whatever the workers'.

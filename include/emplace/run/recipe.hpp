@@ -20,6 +20,7 @@ struct RecipeOptions {
   std::int64_t batch = 0;  // 0: as the model says
   std::string policy = "post";
   std::string learner = "post";
+  std::string evaluator = "simulator";
   std::string grouping = "colocation";
   std::int64_t groups = 0;  // 0: as many as the grouping gives
   double group_share = 1;   // 1: no limit
@@ -48,6 +49,7 @@ struct Recipe {
   RecipeOptions options;
   ConfigTable policy_options;  // of the named policy, defaults not filled in
   ConfigTable learner_options;
+  ConfigTable evaluator_options;
   SourceOptions source;
   std::string place;  // the recipe's file, for messages
 

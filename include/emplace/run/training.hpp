@@ -52,12 +52,16 @@ class Training {
   [[nodiscard]] std::vector<const Problem*> problem_list() const;
   [[nodiscard]] Schedule schedule() const { return schedule_; }
   [[nodiscard]] Objective objective() const { return objective_; }
+  // What its placements are to be evaluated with, its options resolved.
+  [[nodiscard]] EvaluatorChoice evaluator() const;
   // After run(): best placement of each problem (none where no update was about it), evaluations made and seconds
   // spent, earlier sessions of the run included.
   [[nodiscard]] const std::vector<Best>& best() const { return best_; }
   // What the policy makes of each held-out problem at the end; these placements count in no evaluations but their own.
   [[nodiscard]] const std::vector<Best>& held_out_best() const { return held_out_best_; }
   [[nodiscard]] std::uint64_t evaluations() const { return evaluations_; }
+  // Those of the last run() alone.
+  [[nodiscard]] std::uint64_t evaluations_of_session() const { return evaluations_of_session_; }
   [[nodiscard]] double seconds() const { return seconds_; }
   // "best.placement.json", or "best.0.placement.json", ... with several problems.
   [[nodiscard]] std::string best_file(std::size_t problem) const;
@@ -89,7 +93,7 @@ class Training {
   std::unique_ptr<Learner> learner_;
   std::map<std::string, std::vector<double>> history_;  // one value an update
   std::vector<Best> best_, held_out_best_;
-  std::uint64_t evaluations_ = 0;
+  std::uint64_t evaluations_ = 0, evaluations_of_session_ = 0;
   double seconds_ = 0;
   std::optional<std::uint64_t> saved_at_;  // the update of the newest checkpoint
 };

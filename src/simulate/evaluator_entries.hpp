@@ -1,0 +1,11 @@
+// The entries that evaluators.cpp lists, one a source file.
+#pragma once
+
+#include "emplace/simulate/evaluators.hpp"
+
+namespace emplace {
+
+EvaluatorEntry simulator_evaluator();
+EvaluatorEntry sleep_evaluator();
+
+}  // namespace emplace
