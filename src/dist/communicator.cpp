@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "idle.hpp"
+#include "pack.hpp"
 
 namespace emplace {
 
@@ -44,6 +45,14 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
   mpi::check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   mpi::check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
 }
+
+std::unique_ptr<Communicator> Communicator::split(int part) const {
+  MPI_Comm comm = MPI_COMM_NULL;
+  mpi::check(MPI_Comm_split(comm_, part, rank_, &comm), "MPI_Comm_split");
+  return std::make_unique<Communicator>(comm);
+}
+
+void Communicator::free() { mpi::check(MPI_Comm_free(&comm_), "MPI_Comm_free"); }
 
 std::optional<Arrival> Communicator::poll(int source) const {
   int there = 0;
@@ -88,6 +97,22 @@ std::string host_name() {
   int length = 0;
   if (MPI_Get_processor_name(name, &length) != MPI_SUCCESS) return "unknown host";
   return {name, static_cast<std::size_t>(length)};
+}
+
+std::vector<std::byte> pack_failure(ExitCode code, const std::string& message) {
+  Packer packer;
+  packer.number(static_cast<std::int32_t>(code));
+  packer.numbers(std::span<const char>(message));
+  return packer.take();
+}
+
+std::exception_ptr unpack_failure(std::span<const std::byte> message) {
+  Unpacker unpacker(message);
+  const auto code = static_cast<ExitCode>(unpacker.number<std::int32_t>());
+  const std::vector<char> text = unpacker.numbers<char>(message.size() - sizeof(std::int32_t));
+  const std::string_view sentence(text.data(), text.size());
+  if (code == ExitCode::bad_input) return std::make_exception_ptr(InputError(std::string(sentence)));
+  return std::make_exception_ptr(EnvironmentError("{}", sentence));
 }
 
 }  // namespace emplace

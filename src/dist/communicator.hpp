@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,6 +40,7 @@ enum class Tag : int {
   log,         // log-probabilities of a chunk
   gradient,    // of some chunks
   not_finite,  // what left the range of numbers
+  failed,      // exit code i32, sentence: why it does nothing until the next problems come; of parts of a job
 };
 
 namespace mpi {
@@ -99,6 +102,9 @@ class Sending {
 class Communicator {
  public:
   explicit Communicator(MPI_Comm comm);
+  // The ranks that give the same number. Collective.
+  [[nodiscard]] std::unique_ptr<Communicator> split(int part) const;
+  void free();
 
   // What this rank sent, received and waited for so far.
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
@@ -163,5 +169,9 @@ class Communicator {
 
 // The machine's name, for messages about a rank.
 std::string host_name();
+
+// What Tag::failed says, as its master throws it.
+std::vector<std::byte> pack_failure(ExitCode code, const std::string& message);
+std::exception_ptr unpack_failure(std::span<const std::byte> message);
 
 }  // namespace emplace

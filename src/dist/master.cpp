@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <deque>
+#include <exception>
+#include <utility>
 
 #include "communicator.hpp"
 #include "emplace/dist/world.hpp"
@@ -32,7 +34,7 @@ class MpiEvaluator final : public Evaluator {
       // release.
       std::vector<Outcome> ignored(batch_size_);
       while (in_flight_ > 0) receive(ignored, {});
-      release_workers(world_, static_cast<int>(ExitCode::done));
+      if (!world_.is_part()) release_workers(world_, static_cast<int>(ExitCode::done));
     } catch (const std::exception&) {
       world_.abort(static_cast<int>(ExitCode::failure));
     }
@@ -49,7 +51,11 @@ class MpiEvaluator final : public Evaluator {
     for (const std::size_t round : {1, 2})
       for (Worker& worker : workers_)
         if (worker.pieces.size() < round) refill(worker, jobs, dealt);
-    while (in_flight_ > 0) refill(receive(outcomes, jobs), jobs, dealt);
+    while (in_flight_ > 0) {
+      Worker& worker = receive(outcomes, jobs);
+      if (!failure_) refill(worker, jobs, dealt);
+    }
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     return outcomes;
   }
 
@@ -96,6 +102,7 @@ class MpiEvaluator final : public Evaluator {
   // Waits for one piece's outcomes and places them by index, and starts where `jobs` want them. Returns its worker.
   Worker& receive(std::vector<Outcome>& outcomes, std::span<const EvaluationJob> jobs) {
     const Arrival arrival = comm_.wait(Communicator::any_source);
+    if (arrival.tag == Tag::failed) return give_up(arrival);
     EMPLACE_CHECK(arrival.tag == Tag::outcomes, "rank {} sent tag {}", arrival.source, static_cast<int>(arrival.tag));
     PieceOutcomes answer = unpack_outcomes(comm_.receive<std::byte>(arrival));
     Worker& worker = workers_[static_cast<std::size_t>(arrival.source) - 1];
@@ -114,8 +121,18 @@ class MpiEvaluator final : public Evaluator {
     return worker;
   }
 
+  // The worker answers nothing more.
+  Worker& give_up(const Arrival& arrival) {
+    failure_ = unpack_failure(comm_.receive<std::byte>(arrival));
+    Worker& worker = workers_[static_cast<std::size_t>(arrival.source) - 1];
+    in_flight_ -= worker.pieces.size();
+    worker.pieces.clear();
+    return worker;
+  }
+
   World& world_;
   Communicator& comm_;
+  std::exception_ptr failure_;          // of a worker
   std::vector<std::size_t> op_counts_;  // of each problem
   std::vector<Worker> workers_;         // of ranks 1, 2, ...
   std::size_t in_flight_ = 0;

@@ -94,7 +94,9 @@ class MpiCrew final : public Crew {
     while (working_ > 0) {
       const Arrival arrival = comm_.wait(Communicator::any_source);
       const auto worker = static_cast<std::size_t>(arrival.source) - 1;
-      if (arrival.tag == Tag::not_finite) {
+      if (arrival.tag == Tag::failed) {
+        fail(unpack_failure(comm_.receive<std::byte>(arrival)));
+      } else if (arrival.tag == Tag::not_finite) {
         const auto text = comm_.receive<std::byte>(arrival);
         fail(std::make_exception_ptr(
             NotFinite("{}", std::string_view(reinterpret_cast<const char*>(text.data()), text.size()))));

@@ -88,67 +88,107 @@ class Bench {
   std::unique_ptr<Evaluator> evaluator_;
 };
 
-PolicyCopy& need(const std::unique_ptr<PolicyCopy>& copy) {
-  EMPLACE_CHECK(copy != nullptr, "learning before any policy");
-  return *copy;
-}
+// What a worker does until it is released.
+class Service {
+ public:
+  Service(const Communicator& comm, const EvaluatorFactory& factory) : comm_(comm), factory_(factory) {}
 
-int serve_until_released(const Communicator& comm, const EvaluatorFactory& factory) {
-  std::unique_ptr<Bench> bench;
-  std::unique_ptr<PolicyCopy> copy;
-  while (true) {
-    const Arrival arrival = comm.wait(master);
+  // One message of the master.
+  void handle(const Arrival& arrival) {
     switch (arrival.tag) {
       case Tag::problems:
-        copy.reset();
-        bench = std::make_unique<Bench>(comm, comm.receive_broadcast(arrival), factory);
+        copy_.reset();
+        bench_.reset();
+        bench_ = std::make_unique<Bench>(comm_, comm_.receive_broadcast(arrival), factory_);
         break;
-      case Tag::policy:
-        EMPLACE_CHECK(bench != nullptr, "a policy before any problem");
-        copy = bench->copy_policy(comm.receive_broadcast(arrival));
-        break;
-      case Tag::parameters: need(copy).take_parameters(comm.receive_broadcast(arrival)); break;
-      case Tag::request: need(copy).take_request(comm.receive_broadcast(arrival)); break;
-      case Tag::samples: need(copy).draw(comm.receive<std::byte>(arrival)); break;
-      case Tag::chunks: need(copy).compute(comm.receive<std::byte>(arrival)); break;
+      case Tag::policy: copy_ = bench().copy_policy(comm_.receive_broadcast(arrival)); break;
+      case Tag::parameters: copy().take_parameters(comm_.receive_broadcast(arrival)); break;
+      case Tag::request: copy().take_request(comm_.receive_broadcast(arrival)); break;
+      case Tag::samples: copy().draw(comm_.receive<std::byte>(arrival)); break;
+      case Tag::chunks: copy().compute(comm_.receive<std::byte>(arrival)); break;
       case Tag::placements: {
-        EMPLACE_CHECK(bench != nullptr, "placements before any problem");
-        const PieceOutcomes answer = bench->evaluate(unpack_piece(comm.receive<std::byte>(arrival)));
-        comm.send(std::span<const std::byte>(pack_outcomes(answer)), master, Tag::outcomes);
+        const PieceOutcomes answer = bench().evaluate(unpack_piece(comm_.receive<std::byte>(arrival)));
+        comm_.send(std::span<const std::byte>(pack_outcomes(answer)), master, Tag::outcomes);
         break;
       }
       case Tag::job: {
-        EMPLACE_CHECK(bench != nullptr, "a job before any problem");
-        const SentAnswer answer = bench->run(unpack_job(comm.receive<std::byte>(arrival)));
-        comm.send(std::span<const std::byte>(pack(answer)), master, Tag::answer);
+        const SentAnswer answer = bench().run(unpack_job(comm_.receive<std::byte>(arrival)));
+        comm_.send(std::span<const std::byte>(pack(answer)), master, Tag::answer);
         break;
       }
-      case Tag::stop: static_cast<void>(comm.receive<std::byte>(arrival)); break;  // the job had ended by then
-      case Tag::release: return comm.receive<std::int32_t>(arrival).at(0);
+      case Tag::stop: static_cast<void>(comm_.receive<std::byte>(arrival)); break;  // the job had ended by then
       default: EMPLACE_CHECK(false, "the master sent tag {}", static_cast<int>(arrival.tag));
     }
   }
-}
 
-[[noreturn]] void end_job(World& world, const char* message, ExitCode code) {
-  log::write(log::Level::error, fmt::format("rank {} on {}: {}", world.rank(), host_name(), message));
-  world.abort(static_cast<int>(code));
+  // Takes a message and forgets it.
+  void ignore(const Arrival& arrival) const {
+    const bool is_broadcast =
+        arrival.tag == Tag::policy || arrival.tag == Tag::parameters || arrival.tag == Tag::request;
+    static_cast<void>(is_broadcast ? comm_.receive_broadcast(arrival) : comm_.receive<std::byte>(arrival));
+  }
+
+ private:
+  Bench& bench() {
+    EMPLACE_CHECK(bench_ != nullptr, "work before any problem");
+    return *bench_;
+  }
+  PolicyCopy& copy() {
+    EMPLACE_CHECK(copy_ != nullptr, "learning before any policy");
+    return *copy_;
+  }
+
+  const Communicator& comm_;
+  const EvaluatorFactory& factory_;
+  std::unique_ptr<Bench> bench_;
+  std::unique_ptr<PolicyCopy> copy_;
+};
+
+// The exception being handled, as a code and a sentence that says whose it is.
+std::pair<ExitCode, std::string> explain_exception(const World& world) {
+  const auto by = [&](const char* message) {
+    return fmt::format("rank {} on {}: {}", world.rank(), host_name(), message);
+  };
+  try {
+    throw;
+  } catch (const InputError& error) {
+    return {ExitCode::bad_input, by(error.what())};
+  } catch (const std::exception& error) {
+    return {ExitCode::failure, by(error.what())};
+  } catch (...) {
+    return {ExitCode::failure, by("an exception of unknown type")};
+  }
 }
 
 }  // namespace
 
 int serve(World& world, const EvaluatorFactory& factory) {
   EMPLACE_CHECK(!world.is_master(), "rank 0 serves nobody");
-  try {
-    const int exit_code = serve_until_released(world.communicator(), factory);
-    world.job_fails_ = exit_code != static_cast<int>(ExitCode::done);
-    return exit_code;
-  } catch (const InputError& error) {
-    end_job(world, error.what(), ExitCode::bad_input);
-  } catch (const std::exception& error) {
-    end_job(world, error.what(), ExitCode::failure);
-  } catch (...) {
-    end_job(world, "an exception of unknown type", ExitCode::failure);
+  const Communicator& comm = world.communicator();
+  Service service(comm, factory);
+  bool failed = false;  // until the next problems come
+  while (true) {
+    try {
+      const Arrival arrival = comm.wait(master);
+      if (arrival.tag == Tag::release) {
+        const int exit_code = comm.receive<std::int32_t>(arrival).at(0);
+        world.job_fails_ = exit_code != static_cast<int>(ExitCode::done);
+        return exit_code;
+      }
+      if (arrival.tag == Tag::problems) failed = false;
+      if (failed)
+        service.ignore(arrival);
+      else
+        service.handle(arrival);
+    } catch (...) {
+      const auto [code, message] = explain_exception(world);
+      if (!world.is_part()) {
+        log::write(log::Level::error, message);
+        world.abort(static_cast<int>(code));
+      }
+      comm.send(std::span<const std::byte>(pack_failure(code, message)), master, Tag::failed);
+      failed = true;
+    }
   }
 }
 

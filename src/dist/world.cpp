@@ -23,9 +23,22 @@ World::World(int& argc, char**& argv) {
   if (size() > 1) ::prctl(PR_SET_TIMERSLACK, 1000UL);
 }
 
+World::World(std::unique_ptr<Communicator> part) : communicator_(std::move(part)), is_part_(true) {
+  has_workers_ = is_master() && size() > 1;
+}
+
+std::unique_ptr<World> World::split(int part) {
+  has_workers_ = false;
+  return std::unique_ptr<World>(new World(communicator_->split(part)));
+}
+
 World::~World() {
   try {
-    release_workers(*this, static_cast<int>(ExitCode::failure));
+    release_workers(*this, static_cast<int>(is_part_ ? ExitCode::done : ExitCode::failure));
+    if (is_part_) {
+      communicator_->free();
+      return;
+    }
   } catch (const std::exception&) {
     abort(static_cast<int>(ExitCode::failure));  // they would wait for ever
   }

@@ -18,6 +18,8 @@ struct Case {
   // Exit code of the job.
   int (*master)(World& world);
   EvaluatorFactory (*factory)(int rank);
+  // What the other ranks do in place of serving.
+  int (*worker)(World& world) = nullptr;
 };
 
 std::span<const Case> cases();

@@ -10,6 +10,7 @@
 #include "crew_cases.hpp"
 #include "evaluation_cases.hpp"
 #include "failure_cases.hpp"
+#include "part_cases.hpp"
 #include "team_cases.hpp"
 
 namespace emplace::test {
@@ -24,6 +25,7 @@ std::span<const Case> cases() {
       {"same_samples_and_gradients", same_samples_and_gradients, simulate},
       {"works_on_after_a_failure", works_on_after_a_failure, simulate},
       {"slow_workers_draw_less", slow_workers_draw_less, uneven},
+      {"parts_of_a_job", parts_of_a_job, simulate, parts_of_a_job},
       {"same_answers", same_answers, simulate},
       {"stopped_jobs", stopped_jobs, simulate},
       {"more_batches_after_jobs", more_batches_after_jobs, simulate},
@@ -54,6 +56,7 @@ int main(int argc, char** argv) {
       if (world.is_master()) release_workers(world, 0);
       return argc == 1 ? 0 : 2;
     }
+    if (!world.is_master() && wanted->worker != nullptr) return wanted->worker(world);
     return world.is_master() ? wanted->master(world) : serve(world, wanted->factory(world.rank()));
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}\n", error.what());

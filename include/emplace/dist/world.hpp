@@ -49,6 +49,12 @@ class World {
   [[nodiscard]] int size() const;
   [[nodiscard]] bool is_master() const { return rank() == 0; }
 
+  // A part of the job as a world of its own: the ranks that give the same number, in their order. Collective; the parts
+  // end before the whole, which has nobody left to serve it. A part's workers serve one evaluator after the other until
+  // the part ends on its master, and their failures are exceptions there, which end nothing else.
+  [[nodiscard]] std::unique_ptr<World> split(int part);
+  [[nodiscard]] bool is_part() const { return is_part_; }
+
   // Ends the whole job at once with this code, after the message has been printed. Never returns.
   [[noreturn]] void abort(int code);
 
@@ -60,12 +66,14 @@ class World {
   [[nodiscard]] bool has_workers() const { return has_workers_; }
 
  private:
+  explicit World(std::unique_ptr<Communicator> part);
   friend void release_workers(World& world, int exit_code);
   friend int serve(World& world, const EvaluatorFactory& factory);
 
   std::unique_ptr<Communicator> communicator_;
   bool has_workers_ = false;
   bool job_fails_ = false;
+  bool is_part_ = false;
 };
 
 // Was this process started by mpirun, srun or smpirun? Answers without starting MPI.
@@ -73,7 +81,8 @@ bool started_by_mpi();
 
 // Master: broadcasts problems and choice once; each evaluate() hands pieces to idle workers and places the outcomes by
 // index. The master itself does not evaluate, so that it answers at once. With one rank it evaluates in process, on an
-// evaluator from the factory. The problems must outlive it. Its destructor releases the workers with exit code 0.
+// evaluator from the factory. The problems must outlive it. Its destructor releases the workers with exit code 0, but
+// for those of a part.
 std::unique_ptr<Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems, Scoring scoring,
                                               const EvaluatorChoice& choice = {},
                                               const EvaluatorFactory& factory = make_evaluator);

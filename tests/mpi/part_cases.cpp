@@ -1,0 +1,70 @@
+// Groups of ranks have evaluators and failures of their own.
+#include "part_cases.hpp"
+
+#include <string>
+
+#include "emplace/base/error.hpp"
+
+namespace emplace::test {
+
+namespace {
+
+// Evaluates, and fails on problems of this name after a while.
+class Fragile final : public Evaluator {
+ public:
+  explicit Fragile(const EvaluatorSetup& setup)
+      : breaks_(setup.problems.front()->name == "random 7"), echo_(make_echo_evaluator({}, setup)) {}
+  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
+    seen_ += jobs.size();
+    if (breaks_ && seen_ > 20) throw InputError("placement", "is too much");
+    return echo_->evaluate(jobs);
+  }
+
+ private:
+  bool breaks_;
+  std::unique_ptr<Evaluator> echo_;
+  std::size_t seen_ = 0;
+};
+
+std::unique_ptr<Evaluator> make_fragile(const EvaluatorChoice&, const EvaluatorSetup& setup) {
+  return std::make_unique<Fragile>(setup);
+}
+
+// One evaluator after the other, that of problem 7 fails.
+void evaluate_in(World& part) {
+  for (const std::uint32_t seed : {3, 7, 5, 7, 4}) {
+    const Problem problem = random_problem(seed, 30, 2);
+    const Problem* const pointer = &problem;
+    const auto over_mpi = make_mpi_evaluator(part, std::span(&pointer, 1), Schedule::fifo, {}, make_fragile);
+    const auto here = make_echo_evaluator({}, {std::span(&pointer, 1), Schedule::fifo});
+    Stream stream({.seed = seed});
+    std::string error;
+    for (int batch = 0; batch < 3; ++batch) {
+      std::vector<Placement> placements;
+      for (int i = 0; i < 100; ++i) placements.push_back(random_placement(problem, stream, false));
+      std::vector<EvaluationJob> jobs;
+      for (const Placement& placement : placements) jobs.push_back({0, &placement});
+      try {
+        EMPLACE_CHECK(over_mpi->evaluate(jobs) == here->evaluate(jobs));
+      } catch (const InputError& failure) {
+        error = failure.what();
+        break;
+      }
+    }
+    EMPLACE_CHECK((seed == 7) == error.ends_with("placement: is too much"), "seed {}: {}", seed, error);
+    EMPLACE_CHECK(part.size() == 1 || seed != 7 || error.starts_with("rank 1 on "), "{}", error);
+  }
+}
+
+}  // namespace
+
+// Rank 0 is alone, the others are in twos, and the last alone if there is an odd one.
+int parts_of_a_job(World& world) {
+  const auto part = world.split(world.rank() == 0 ? 0 : (world.rank() + 1) / 2);
+  EMPLACE_CHECK(part->is_part() && part->size() <= 2);
+  if (!part->is_master()) return serve(*part, make_fragile);
+  evaluate_in(*part);
+  return 0;
+}
+
+}  // namespace emplace::test
