@@ -117,15 +117,19 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
 }
 
 void apply_overrides(ConfigTable& table, const std::vector<std::string>& overrides) {
-  const auto clear = [&](std::initializer_list<const char*> keys) {
-    for (const char* key : keys) table.erase(key);
-  };
   std::vector<std::pair<std::string, ConfigValue>> values;
   for (const std::string& text : overrides) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) throw InputError(command_line, "{} is not key=value", quote(text));
     values.emplace_back(text.substr(0, equals), ConfigTable::parse_value(text.substr(equals + 1), command_line));
   }
+  apply_values(table, std::move(values));
+}
+
+void apply_values(ConfigTable& table, std::vector<std::pair<std::string, ConfigValue>> values) {
+  const auto clear = [&](std::initializer_list<const char*> keys) {
+    for (const char* key : keys) table.erase(key);
+  };
   const auto given = [&](const char* key) {
     return std::any_of(values.begin(), values.end(), [&](const auto& value) { return value.first == key; });
   };

@@ -25,6 +25,8 @@ enum class Purpose : std::uint32_t {
   placer_noise = 12,
   dropout = 13,
   sample_graph = 14,
+  sweep_assignment = 15,
+  sweep_strategy = 16,
 };
 
 struct StreamKey {

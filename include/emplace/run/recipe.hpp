@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emplace/base/config.hpp"
@@ -62,6 +63,8 @@ struct Recipe {
 // `key=value` and `table.key=value` texts over a table. One kind of problem source on the command line replaces the
 // recipe's, another policy or learner the recipe's and its options.
 void apply_overrides(ConfigTable& table, const std::vector<std::string>& overrides);
+// The same of values that are read already, by key or table.key.
+void apply_values(ConfigTable& table, std::vector<std::pair<std::string, ConfigValue>> values);
 
 // InputError for unknown keys (with the nearest right one), two kinds of problem source, budgets of 0, unknown methods.
 Recipe make_recipe(const ConfigTable& table);

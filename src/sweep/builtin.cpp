@@ -1,0 +1,14 @@
+// The list of strategies: a new one is a source file, a line in strategies.hpp and a line here.
+#include "strategies.hpp"
+
+namespace emplace {
+
+std::span<const SweepStrategyEntry> sweep_strategies() {
+  static const SweepStrategyEntry entries[] = {
+      grid_strategy(),
+      random_strategy(),
+  };
+  return entries;
+}
+
+}  // namespace emplace

@@ -1,0 +1,57 @@
+#include "methods_of_trial.hpp"
+
+#include <algorithm>
+
+#include "emplace/learn/learner.hpp"
+#include "emplace/policy/policy.hpp"
+#include "emplace/run/recipe.hpp"
+
+namespace emplace {
+
+namespace {
+
+template <class Entry>
+std::vector<std::string> option_names(std::span<const Entry> entries, const std::string& method) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries)
+    if (entry.name == method)
+      for (const OptionInfo& option : entry.options()) names.push_back(option.name);
+  return names;
+}
+
+// The choices of the parameter `kind` but for `chosen`.
+std::vector<std::string> others(const Space& space, const char* kind, const std::string& chosen) {
+  std::vector<std::string> names;
+  const std::optional<std::size_t> parameter = space.find(kind);
+  if (!parameter) return names;
+  for (const ConfigValue& choice : space.parameters()[*parameter].choices)
+    if (const auto* name = std::get_if<std::string>(&choice.data); name != nullptr && *name != chosen)
+      names.push_back(*name);
+  return names;
+}
+
+// Where the policy and the learner of one system share a name and so a table, the keys that are the kept one's stay.
+void drop(ConfigTable& recipe, const std::string& method, const std::vector<std::string>& kept) {
+  if (!recipe.contains(method)) return;
+  ConfigTable rest = recipe.table(method);
+  for (const std::string& key : rest.keys())
+    if (std::ranges::find(kept, key) == kept.end()) rest.erase(key);
+  if (rest.empty())
+    recipe.erase(method);
+  else
+    recipe.set(method, {std::vector{std::move(rest)}, recipe.place_of(method)});
+}
+
+}  // namespace
+
+void drop_other_methods(ConfigTable& recipe, const Space& space) {
+  const RecipeOptions defaults;
+  const std::string policy = recipe.text("policy", defaults.policy);
+  const std::string learner = recipe.text("learner", defaults.learner);
+  for (const std::string& other : others(space, "policy", policy))
+    drop(recipe, other, other == learner ? option_names(learners(), other) : std::vector<std::string>{});
+  for (const std::string& other : others(space, "learner", learner))
+    drop(recipe, other, other == policy ? option_names(policies(), other) : std::vector<std::string>{});
+}
+
+}  // namespace emplace

@@ -1,0 +1,12 @@
+// A sweep over policies or learners has options of all of them in its recipe; a trial's recipe has those of its own.
+#pragma once
+
+#include "emplace/base/config.hpp"
+#include "emplace/sweep/space.hpp"
+
+namespace emplace {
+
+// Takes from `recipe` what belongs to policies and learners among the choices of `space` that it does not name.
+void drop_other_methods(ConfigTable& recipe, const Space& space);
+
+}  // namespace emplace

@@ -1,0 +1,164 @@
+#include "emplace/sweep/sweep.hpp"
+
+#include <gmock/gmock.h>
+
+#include "emplace/base/files.hpp"
+#include "emplace/run/recipe.hpp"
+#include "support/temporary_folder.hpp"
+#include "sweep/sweeps.hpp"
+
+namespace emplace {
+namespace {
+
+using test::refusal;
+using test::sweep_of;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string head = "problem = \"p.json\"\nevaluations = 100\ntrials = 4\n";
+const std::string two_learners = head + R"(
+policy = "post"
+[reinforce]
+samples_per_update = 8
+[ppo]
+epochs = 2
+[post]
+coarse_units = 4
+elite_fraction = 0.2
+[space]
+learner = ["reinforce", "ppo", "post"]
+"ppo.learning_rate" = { log_uniform = [1e-5, 1e-2], when = { learner = "ppo" } }
+)";
+
+Recipe trial(const Sweep& sweep, const std::vector<double>& point) {
+  return make_recipe(sweep.recipe(sweep.space.decode(point)));
+}
+
+TEST(Sweep, GivesATrialTheOptionsOfItsOwnMethodsAlone) {
+  const Sweep sweep = sweep_of(two_learners);
+  const Recipe reinforce = trial(sweep, {0, 0});
+  EXPECT_EQ(reinforce.options.learner, "reinforce");
+  EXPECT_THAT(reinforce.learner_options.keys(), ElementsAre("samples_per_update"));
+  EXPECT_THAT(reinforce.policy_options.keys(), ElementsAre("coarse_units"))
+      << "elite_fraction in the same table is the learner post's";
+  const Recipe ppo = trial(sweep, {0.5, 0});
+  EXPECT_THAT(ppo.learner_options.keys(), ElementsAre("epochs", "learning_rate"));
+  EXPECT_EQ(ppo.learner_options.number("learning_rate"), 1e-5);
+  EXPECT_THAT(trial(sweep, {0.9, 0}).learner_options.keys(), ElementsAre("elite_fraction"));
+}
+
+TEST(Sweep, ScalesBudgetsByTheShareAndKeepsAtLeastOneOfEach) {
+  const Sweep sweep = sweep_of(
+      "problem = \"p.json\"\nupdates = 10\nevaluations = 1000\nseconds = 8\ntrials = 1\n"
+      "[space]\ngroups = [4, 8]");
+  const Assignment assignment = sweep.space.decode(std::vector<double>{0});
+  const Recipe recipe = make_recipe(sweep.recipe(assignment, 7, 0.25, "runs/s/3"));
+  EXPECT_EQ(recipe.options.updates, 3);  // 2.5
+  EXPECT_EQ(recipe.options.evaluations, 250);
+  EXPECT_EQ(recipe.options.seconds, 2);
+  EXPECT_EQ(recipe.options.seed, 7);
+  EXPECT_EQ(recipe.options.run, "runs/s/3");
+  EXPECT_EQ(make_recipe(sweep.recipe(assignment, 7, 1e-6, "r")).options.updates, 1);
+}
+
+TEST(Sweep, TakesSeedsAsANumberOrAsAList) {
+  const std::string space = "[space]\ngroups = [4, 8]";
+  EXPECT_THAT(sweep_of(head + "seed = 5\n" + space).seeds, ElementsAre(5));
+  EXPECT_THAT(sweep_of(head + "seed = 5\nseeds = 3\n" + space).seeds, ElementsAre(5, 6, 7));
+  EXPECT_THAT(sweep_of(head + "seeds = [9, 2]\n" + space).seeds, ElementsAre(9, 2));
+  EXPECT_THAT(refusal(head + "seeds = []\n" + space), HasSubstr("'seeds' wants at least one"));
+  EXPECT_THAT(refusal(head + "seeds = 0\n" + space), HasSubstr("'seeds' must be a list, or how many: from 1"));
+  EXPECT_THAT(refusal(head + "seeds = [1, 1]\n" + space), HasSubstr("seed 1 stands twice"));
+  EXPECT_THAT(refusal(head + "seeds = [-1]\n" + space), HasSubstr("a seed must be at least 0"));
+}
+
+TEST(Sweep, StartsFromARecipesFileWithItsOwnKeysOverIt) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "r.toml";
+  write_file(file,
+             "graph = \"zoo:nmt\"\nmachine = \"k40x2\"\nlearner = \"ppo\"\nrun = \"runs/other\"\nupdates = 5\n"
+             "[ppo]\nepochs = 3\nclip_ratio = 0.3\n");
+  const Sweep sweep = sweep_of("recipe = \"" + file +
+                               "\"\nproblem = \"p.json\"\ntrials = 2\n[ppo]\nepochs = 4\n"
+                               "[space]\n\"ppo.clip_ratio\" = { uniform = [0.1, 0.2] }");
+  const Recipe recipe = trial(sweep, {0});
+  EXPECT_THAT(recipe.sources(), ElementsAre("p.json")) << "a problem replaces the recipe's graph and machine";
+  EXPECT_EQ(recipe.learner_options.number("epochs"), 4);
+  EXPECT_EQ(recipe.learner_options.number("clip_ratio"), 0.1);
+  EXPECT_EQ(recipe.options.updates, 5);
+  EXPECT_EQ(recipe.options.run, "") << "the recipe's run folder is not the sweep's";
+}
+
+TEST(Sweep, ResolvesToItselfWithDefaultsOfEveryMethodThatATrialMayHave) {
+  const Sweep sweep = sweep_of(two_learners + "groups = { integers = [4, 64], log = true }\n");
+  const ConfigTable resolved = sweep.resolved();
+  const Sweep again = make_sweep(resolved);
+  EXPECT_EQ(again.resolved().to_toml(), resolved.to_toml());
+  EXPECT_TRUE(resolved.table("ppo").contains("clip_ratio"));
+  EXPECT_TRUE(resolved.table("reinforce").contains("baseline"));
+  EXPECT_FALSE(resolved.table("ppo").contains("learning_rate")) << "it varies";
+  EXPECT_FALSE(resolved.contains("learner"));
+  // From text too: that is what a folder's config.toml is.
+  const std::string text = resolved.to_toml();
+  EXPECT_EQ(make_sweep(ConfigTable::parse_toml(text, "config.toml")).resolved().to_toml(), text);
+  for (const double learner : {0.0, 0.5, 0.9})
+    EXPECT_EQ(trial(again, {learner, 0.3, 0.6}).resolved().to_toml(),
+              trial(sweep, {learner, 0.3, 0.6}).resolved().to_toml());
+}
+
+TEST(Sweep, TakesOverridesOfItsSpaceItsStrategyAndItsRecipe) {
+  const std::string text =
+      head + "strategy = \"grid\"\n[grid]\npoints = 2\n[space.post]\nelite_fraction = { uniform = [0.1, 0.2] }\n";
+  const Sweep sweep = sweep_of(text, {"space.post.elite_fraction=[0.3]", "updates=9", "space.groups=[1, 2]"});
+  EXPECT_EQ(sweep.space.size(), 2U);
+  EXPECT_EQ(sweep.space.parameters()[0].choices.size(), 1U);
+  EXPECT_EQ(trial(sweep, {0, 0}).options.updates, 9);
+  EXPECT_EQ(refusal(text, {"strategy=random"}), "accepted") << "[grid] goes with the strategy";
+  EXPECT_THAT(refusal(text, {"post.elite_fraction=0.1"}),
+              HasSubstr("'post.elite_fraction' varies in [space], and is given here too"));
+}
+
+TEST(Sweep, RefusesAValueThatNoRecipeMayHaveWhereverItStandsInItsRange) {
+  const std::string ppo = head + "learner = \"ppo\"\n[space]\n";
+  EXPECT_THAT(refusal(ppo + "\"ppo.clip_ratio\" = { uniform = [0.5, 1.5] }"),
+              HasSubstr("s.toml:6: 'clip_ratio' must be above 0 and at most 1, found 1.5"));
+  EXPECT_THAT(refusal(ppo + "\"ppo.form\" = [\"clip\", \"cut\"]"),
+              HasSubstr("'form' must be one of clip, kl, found 'cut'"));
+  EXPECT_THAT(refusal(ppo + "\"ppo.epochs\" = { uniform = [1, 2.5] }"), HasSubstr("'epochs' must be a whole number"));
+  EXPECT_THAT(refusal(ppo + "\"ppo.epoch\" = [1]"), HasSubstr("unknown key 'epoch' (did you mean 'epochs'?)"));
+  EXPECT_THAT(refusal(ppo + "policy = [\"post\", \"gpd\"]"), HasSubstr("unknown policy 'gpd' (did you mean 'gdp'?)"));
+}
+
+TEST(Sweep, AsksForTheConditionOfAMethodsOption) {
+  const std::string text = head + "[space]\nlearner = [\"ppo\", \"reinforce\"]\n\"ppo.epochs\" = [1, 2]\n";
+  EXPECT_EQ(refusal(text),
+            "s.toml:6: 'ppo.epochs' has no meaning where learner is 'reinforce': give it when = { learner = \"ppo\" }");
+  EXPECT_THAT(refusal(head + "[space]\n\"ppo.epochs\" = [1, 2]\n"),
+              HasSubstr("'ppo.epochs' has no meaning where learner is 'post'"));
+}
+
+TEST(Sweep, RefusesParametersThatChangeWhatIsMeasured) {
+  EXPECT_THAT(refusal("trials = 1\n[space]\nproblem = [\"a.json\", \"b.json\"]"),
+              HasSubstr("changes what is measured"));
+  EXPECT_THAT(refusal(head + "[space]\nschedule = [\"fifo\", \"priority\"]"), HasSubstr("changes what is measured"));
+  EXPECT_THAT(refusal(head + "[space]\nseed = [1, 2]"), HasSubstr("`seeds` gives every trial several"));
+  EXPECT_THAT(refusal(head + "[space]\nrun = [\"a\", \"b\"]"), HasSubstr("'run' cannot vary"));
+}
+
+TEST(Sweep, RefusesKeysThatItDoesNotKnow) {
+  const std::string space = "[space]\ngroups = [4, 8]\n";
+  EXPECT_THAT(refusal(head + "stratgy = \"grid\"\n" + space),
+              HasSubstr("unknown key 'stratgy' (did you mean 'strategy'?)"));
+  EXPECT_THAT(refusal(head + "strategy = \"rando\"\n" + space),
+              HasSubstr("unknown strategy 'rando' (did you mean 'random'?)"));
+  EXPECT_THAT(refusal(head + space + "[grid]\npoints = 3\n"),
+              HasSubstr("[grid] has options of a strategy that this sweep does not use"));
+  EXPECT_THAT(refusal(head + "strategy = \"grid\"\n" + space + "[grid]\npoint = 3\n"),
+              HasSubstr("unknown key 'point' (did you mean 'points'?)"));
+  EXPECT_THAT(refusal(head), HasSubstr("a sweep wants [space]"));
+  EXPECT_THAT(refusal("problem = \"p.json\"\n" + space), HasSubstr("strategy 'random' wants `trials`"));
+  EXPECT_THAT(refusal("trials = 3\n" + space), HasSubstr("nothing to place"));
+}
+
+}  // namespace
+}  // namespace emplace
