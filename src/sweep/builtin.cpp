@@ -5,8 +5,8 @@ namespace emplace {
 
 std::span<const SweepStrategyEntry> sweep_strategies() {
   static const SweepStrategyEntry entries[] = {
-      grid_strategy(),
-      random_strategy(),
+      grid_strategy(),    random_strategy(),    sobol_strategy(), tpe_strategy(),
+      halving_strategy(), hyperband_strategy(), asha_strategy(),
   };
   return entries;
 }

@@ -31,6 +31,14 @@ class RandomPoints final : public Points {
 
 std::unique_ptr<Points> random_points(const StrategySetup& setup) { return std::make_unique<RandomPoints>(setup); }
 
+void describe_points(std::string& kind, OptionVisitor& visit) {
+  visit("points", kind, {.choices = {"random", "sobol"}, .help = "How new configurations are drawn."});
+}
+
+std::unique_ptr<Points> points_of(const std::string& kind, const StrategySetup& setup) {
+  return kind == "sobol" ? sobol_points(setup, true) : random_points(setup);
+}
+
 std::size_t trials_wanted(const StrategySetup& setup, const char* strategy) {
   if (setup.trials == 0) throw InputError("", "strategy '{}' wants `trials`: how many configurations to try", strategy);
   return setup.trials;

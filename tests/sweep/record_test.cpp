@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
 #include "support/temporary_folder.hpp"
@@ -23,6 +25,11 @@ std::string filled(const TemporaryFolder& folder) {
   SweepRecord record(folder / "record.jsonl");
   for (const SweepEvent& event : {began, ended, failed}) record.add(event);
   return record.path();
+}
+
+// Without write_file's flushes, of which there would be one a byte.
+void write_quickly(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
 }
 
 std::string refusal(const std::string& path) {
@@ -73,8 +80,9 @@ TEST(SweepRecord, DropsALastLineThatIsTornAtAnyByte) {
   ASSERT_EQ(lines.size(), 4U);
   const std::size_t whole = text.size() - lines.back().size();
   for (std::size_t bytes = whole; bytes < text.size(); ++bytes) {
-    write_file(folder / "torn", text.substr(0, bytes));
+    write_quickly(folder / "torn", text.substr(0, bytes));
     EXPECT_EQ(read_record(folder / "torn").events.size(), 2U);
+    if (bytes % 10 != 0) continue;
     SweepRecord record(folder / "torn");
     EXPECT_EQ(record.events().size(), 2U);
     record.add(failed);
@@ -107,7 +115,7 @@ TEST(SweepRecord, RefusesEveryChangedByteWithItsLine) {
     for (std::size_t i = 0; i + 1 < lines[line].size(); ++i, ++at) {
       std::string damaged = text;
       damaged[at + line] = damaged[at + line] == 'x' ? 'y' : 'x';
-      write_file(folder / "damaged", damaged);
+      write_quickly(folder / "damaged", damaged);
       EXPECT_THAT(refusal(folder / "damaged"), HasSubstr(fmt::format("damaged:{}: is damaged", line + 1)));
     }
 }
