@@ -1,8 +1,6 @@
 // Asynchronous successive halving (Li et al. 2020, algorithm 2): nobody waits for a rung to fill. A trial goes on as
 // soon as it is among the best of those that its rung has seen so far, so that who goes on depends on who was quicker.
-#include <algorithm>
 #include <deque>
-#include <map>
 #include <set>
 
 #include "emplace/base/error.hpp"
@@ -26,7 +24,8 @@ class AshaStrategy final : public SweepStrategy {
         points_(points_of(options.points, setup)),
         rungs_(options, trials_),
         results_(rungs_.count()),
-        promoted_(rungs_.count()) {}
+        promoted_(rungs_.count()),
+        failed_(rungs_.count()) {}
 
   std::optional<Work> next() override {
     if (const std::optional<Work> work = promotion()) {
@@ -41,24 +40,24 @@ class AshaStrategy final : public SweepStrategy {
   }
 
   void report(Work work, std::optional<double> objective) override {
-    EMPLACE_CHECK(running_ > 0 && !seen(work));
+    EMPLACE_CHECK(running_ > 0 && work.trial < begun_.size());
     --running_;
-    if (objective)
-      results_[work.rung].emplace(*objective, work.trial);
-    else
-      failed_.insert(work);
+    if (objective) {
+      results_.at(work.rung).emplace(*objective, work.trial);
+      if (work.rung + 1 == rungs_.count()) settled_.insert(work.trial);
+    } else {
+      ++failed_.at(work.rung);
+      settled_.insert(work.trial);
+    }
+    over_ = running_ == 0 && begun_.size() == trials_ && !promotion();
   }
 
-  [[nodiscard]] bool finished() const override { return running_ == 0 && begun_.size() == trials_ && !promotion(); }
+  [[nodiscard]] bool finished() const override { return over_; }
   [[nodiscard]] std::size_t trials() const override { return trials_; }
   [[nodiscard]] const Assignment& assignment(std::size_t trial) const override { return begun_.at(trial); }
   [[nodiscard]] double share(std::size_t rung) const override { return rungs_.share(rung); }
   // Until all is over a trial may still go on: as its rung sees worse ones, it moves up.
-  [[nodiscard]] bool stopped(std::size_t trial) const override {
-    if (!finished() || std::ranges::any_of(failed_, [&](const Work& work) { return work.trial == trial; }))
-      return false;
-    return std::ranges::none_of(results_.back(), [&](const auto& result) { return result.second == trial; });
-  }
+  [[nodiscard]] bool stopped(std::size_t trial) const override { return over_ && !settled_.contains(trial); }
   // As if every rung had been full before anyone went on from it.
   [[nodiscard]] double planned_budgets() const override { return rungs_.budgets(trials_, 0); }
 
@@ -67,8 +66,7 @@ class AshaStrategy final : public SweepStrategy {
   // Those that failed count as the last.
   [[nodiscard]] std::optional<Work> promotion() const {
     for (std::size_t rung = rungs_.count() - 1; rung-- > 0;) {
-      const auto failed = std::ranges::count_if(failed_, [&](const Work& work) { return work.rung == rung; });
-      std::size_t best = (results_[rung].size() + static_cast<std::size_t>(failed)) / rungs_.reduction();
+      std::size_t best = (results_[rung].size() + failed_[rung]) / rungs_.reduction();
       for (const auto& [objective, trial] : results_[rung]) {
         if (best-- == 0) break;
         if (!promoted_[rung].contains(trial)) return Work{trial, rung + 1};
@@ -77,20 +75,17 @@ class AshaStrategy final : public SweepStrategy {
     return std::nullopt;
   }
 
-  [[nodiscard]] bool seen(Work work) const {
-    return failed_.contains(work) ||
-           std::ranges::any_of(results_.at(work.rung), [&](const auto& result) { return result.second == work.trial; });
-  }
-
   std::size_t trials_;
   const Space& space_;
   std::unique_ptr<Points> points_;
   Rungs rungs_;
   std::vector<std::set<std::pair<double, std::size_t>>> results_;  // by rung: objective and trial, best first
   std::vector<std::set<std::size_t>> promoted_;                    // by rung: who has gone on from it
-  std::set<Work> failed_;
+  std::vector<std::size_t> failed_;                                // by rung: how many failed on it
+  std::set<std::size_t> settled_;                                  // failed, or with the whole budget
   std::deque<Assignment> begun_;
   std::size_t running_ = 0;
+  bool over_ = false;
 };
 
 }  // namespace

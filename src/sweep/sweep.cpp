@@ -257,7 +257,8 @@ ConfigTable Sweep::resolved() const {
   return table;
 }
 
-bool sweep_may_change_on_resume(const std::string& key) {
+bool sweep_may_change_on_resume(const std::string& key, const SweepStrategyEntry& strategy) {
+  if (key == "trials") return !strategy.stops_early;
   constexpr std::array keys = {"ranks_per_trial", "checkpoint_every", "threads", "compare"};
   return std::ranges::find(keys, key) != keys.end();
 }

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "emplace/base/files.hpp"
@@ -129,6 +130,27 @@ TEST_P(EveryStrategysRun, GivesTheSameWorksFromAnyPrefixOfItsRecord) {
         run.end(events[i].work, events[i].result);
     EXPECT_TRUE(run.finished());
     EXPECT_EQ(read_file(folder / "prefix.jsonl"), text);
+  }
+}
+
+TEST_P(EveryStrategysRun, ComesToTheSameEndFromARecordThatIsCutAtAnyByte) {
+  const TemporaryFolder folder;
+  const Sweep sweep = sweep_with(entry().name, 9);
+  std::multiset<Work> ended;
+  go_on(sweep, folder / "whole.jsonl", 100000, ended);
+  const std::string whole = rows_text(SweepRun(sweep, folder / "whole.jsonl").rows());
+  const std::string text = read_file(folder / "whole.jsonl");
+  for (std::size_t cut = 1; cut <= 6; ++cut) {
+    write_file(folder / "cut.jsonl", text.substr(0, text.size() * cut / 7));
+    const auto kept = read_record(folder / "cut.jsonl").events;
+    const auto ends = std::ranges::count(kept, SweepEvent::Kind::end, &SweepEvent::kind);
+    std::multiset<Work> later;
+    go_on(sweep, folder / "cut.jsonl", 100000, later);
+    const auto rows = SweepRun(sweep, folder / "cut.jsonl").rows();
+    EXPECT_EQ(rows.size(), SweepRun(sweep, folder / "whole.jsonl").rows().size());
+    if (!entry().deterministic) continue;
+    EXPECT_EQ(rows_text(rows), whole);
+    EXPECT_EQ(static_cast<std::size_t>(ends) + later.size(), ended.size()) << "each work ends once";
   }
 }
 

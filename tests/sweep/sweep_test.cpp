@@ -145,6 +145,24 @@ TEST(Sweep, RefusesParametersThatChangeWhatIsMeasured) {
   EXPECT_THAT(refusal(head + "[space]\nrun = [\"a\", \"b\"]"), HasSubstr("'run' cannot vary"));
 }
 
+TEST(Sweep, WantsABudgetToTakeSharesOfWhereTrialsAreStoppedEarly) {
+  const std::string halving = "problem = \"p.json\"\ntrials = 9\nstrategy = \"halving\"\n";
+  EXPECT_THAT(refusal(halving + "[space]\ngroups = [4, 8]"),
+              HasSubstr("strategy 'halving' stops trials early: it wants a budget"));
+  EXPECT_EQ(refusal(halving + "updates = 9\n[space]\ngroups = [4, 8]"), "accepted");
+  EXPECT_THAT(refusal(halving + "updates = 9\n[space]\nevaluations = [10, 100]"),
+              HasSubstr("'evaluations' cannot vary"));
+}
+
+TEST(Sweep, LetsAResumedSweepHaveOnlyWhatChangesNoTrial) {
+  const auto& random = find_entry(sweep_strategies(), "random", "strategy");
+  const auto& halving = find_entry(sweep_strategies(), "halving", "strategy");
+  EXPECT_TRUE(sweep_may_change_on_resume("trials", random));
+  EXPECT_FALSE(sweep_may_change_on_resume("trials", halving)) << "who goes on depends on how many there are";
+  EXPECT_TRUE(sweep_may_change_on_resume("ranks_per_trial", halving));
+  EXPECT_FALSE(sweep_may_change_on_resume("evaluations", random));
+}
+
 TEST(Sweep, RefusesKeysThatItDoesNotKnow) {
   const std::string space = "[space]\ngroups = [4, 8]\n";
   EXPECT_THAT(refusal(head + "stratgy = \"grid\"\n" + space),

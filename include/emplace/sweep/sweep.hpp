@@ -53,7 +53,8 @@ void apply_sweep_overrides(ConfigTable& table, const std::vector<std::string>& o
 // change what is measured, so that trials could not be compared, and for what the strategy refuses.
 Sweep make_sweep(const ConfigTable& table);
 
-// The keys that change how a sweep goes on, not what it tries.
-bool sweep_may_change_on_resume(const std::string& key);
+// The keys that change how a sweep goes on, not what came of the trials so far: the only ones that --resume may
+// override. More trials are among them where a strategy trains each to its end.
+bool sweep_may_change_on_resume(const std::string& key, const SweepStrategyEntry& strategy);
 
 }  // namespace emplace
