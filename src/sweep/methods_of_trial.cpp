@@ -2,22 +2,12 @@
 
 #include <algorithm>
 
-#include "emplace/learn/learner.hpp"
-#include "emplace/policy/policy.hpp"
 #include "emplace/run/recipe.hpp"
+#include "recipe_keys.hpp"
 
 namespace emplace {
 
 namespace {
-
-template <class Entry>
-std::vector<std::string> option_names(std::span<const Entry> entries, const std::string& method) {
-  std::vector<std::string> names;
-  for (const Entry& entry : entries)
-    if (entry.name == method)
-      for (const OptionInfo& option : entry.options()) names.push_back(option.name);
-  return names;
-}
 
 // The choices of the parameter `kind` but for `chosen`.
 std::vector<std::string> others(const Space& space, const char* kind, const std::string& chosen) {
@@ -49,9 +39,9 @@ void drop_other_methods(ConfigTable& recipe, const Space& space) {
   const std::string policy = recipe.text("policy", defaults.policy);
   const std::string learner = recipe.text("learner", defaults.learner);
   for (const std::string& other : others(space, "policy", policy))
-    drop(recipe, other, other == learner ? option_names(learners(), other) : std::vector<std::string>{});
+    drop(recipe, other, other == learner ? learner_options(other) : std::vector<std::string>{});
   for (const std::string& other : others(space, "learner", learner))
-    drop(recipe, other, other == policy ? option_names(policies(), other) : std::vector<std::string>{});
+    drop(recipe, other, other == policy ? policy_options(other) : std::vector<std::string>{});
 }
 
 }  // namespace emplace

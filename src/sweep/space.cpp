@@ -74,6 +74,8 @@ std::vector<Assignment> Space::corners() const {
   for (std::size_t looked_at = 0; looked_at < size(); ++looked_at) {
     const Parameter& parameter = parameters_[looked_at];
     std::vector<double> values = {parameter.low, parameter.high};
+    // A key that wants whole numbers takes the ends of uniform = [1, 3], but hardly what is between them.
+    if (parameter.continuous()) values.push_back(parameter.decode(0.381966));
     if (parameter.kind == Parameter::Kind::choices) {
       values.clear();
       for (std::size_t i = 0; i < parameter.choices.size(); ++i) values.push_back(static_cast<double>(i));

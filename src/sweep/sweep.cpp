@@ -6,7 +6,6 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/learn/learner.hpp"
 #include "emplace/run/recipe.hpp"
 #include "methods_of_trial.hpp"
 #include "recipe_keys.hpp"
@@ -95,7 +94,7 @@ void refuse_incomparable(const Space& space, bool stops_early, const std::string
   }
 }
 
-// A parameter that is active where its method is not chosen.
+// A method's option that is active where the method is not chosen. Options that no method has are left to make_recipe.
 void refuse_idle(const Sweep& sweep, const Assignment& corner, const ConfigTable& recipe) {
   const RecipeOptions defaults;
   const std::string policy = recipe.text("policy", defaults.policy);
@@ -105,11 +104,13 @@ void refuse_idle(const Sweep& sweep, const Assignment& corner, const ConfigTable
     const std::size_t dot = parameter.key.find('.');
     if (!corner.values[p] || dot == std::string::npos) continue;
     const std::string method = parameter.key.substr(0, dot);
-    if (method == policy || method == learner) continue;
-    const bool learns = contains(entry_names(learners()), method);
-    const char* kind = learns ? "learner" : "policy";
+    const std::string option = parameter.key.substr(dot + 1);
+    const bool of_policy = contains(policy_options(method), option);
+    const bool of_learner = contains(learner_options(method), option);
+    if ((of_policy && method == policy) || (of_learner && method == learner) || (!of_policy && !of_learner)) continue;
+    const char* kind = of_learner ? "learner" : "policy";
     throw InputError(parameter.place, "'{}' has no meaning where {} is {}{}", parameter.key, kind,
-                     quote(learns ? learner : policy),
+                     quote(of_learner ? learner : policy),
                      sweep.space.find(kind) ? fmt::format(": give it when = {{ {} = \"{}\" }}", kind, method) : "");
   }
 }

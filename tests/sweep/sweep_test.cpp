@@ -124,7 +124,8 @@ TEST(Sweep, RefusesAValueThatNoRecipeMayHaveWhereverItStandsInItsRange) {
               HasSubstr("s.toml:6: 'clip_ratio' must be above 0 and at most 1, found 1.5"));
   EXPECT_THAT(refusal(ppo + "\"ppo.form\" = [\"clip\", \"cut\"]"),
               HasSubstr("'form' must be one of clip, kl, found 'cut'"));
-  EXPECT_THAT(refusal(ppo + "\"ppo.epochs\" = { uniform = [1, 2.5] }"), HasSubstr("'epochs' must be a whole number"));
+  EXPECT_THAT(refusal(ppo + "\"ppo.epochs\" = { uniform = [1, 3] }"), HasSubstr("'epochs' must be a whole number"))
+      << "which its ends are";
   EXPECT_THAT(refusal(ppo + "\"ppo.epoch\" = [1]"), HasSubstr("unknown key 'epoch' (did you mean 'epochs'?)"));
   EXPECT_THAT(refusal(ppo + "policy = [\"post\", \"gpd\"]"), HasSubstr("unknown policy 'gpd' (did you mean 'gdp'?)"));
 }
@@ -133,6 +134,10 @@ TEST(Sweep, AsksForTheConditionOfAMethodsOption) {
   const std::string text = head + "[space]\nlearner = [\"ppo\", \"reinforce\"]\n\"ppo.epochs\" = [1, 2]\n";
   EXPECT_EQ(refusal(text),
             "s.toml:6: 'ppo.epochs' has no meaning where learner is 'reinforce': give it when = { learner = \"ppo\" }");
+  // The policy post is there, and has a table of the same name; the option is the learner's.
+  EXPECT_THAT(
+      refusal(head + "policy = \"post\"\n[space]\nlearner = [\"post\", \"ppo\"]\npost.elite_fraction = [0.1, 0.2]\n"),
+      HasSubstr("'post.elite_fraction' has no meaning where learner is 'ppo': give it when = { learner = \"post\" }"));
   EXPECT_THAT(refusal(head + "[space]\n\"ppo.epochs\" = [1, 2]\n"),
               HasSubstr("'ppo.epochs' has no meaning where learner is 'post'"));
 }

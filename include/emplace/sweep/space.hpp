@@ -75,8 +75,8 @@ class Space {
   [[nodiscard]] std::vector<std::optional<double>> encode(const Assignment& assignment) const;
   // What the assignment puts over a recipe (apply_values in run/recipe.hpp); inactive parameters are left out.
   [[nodiscard]] std::vector<std::pair<std::string, ConfigValue>> overrides(const Assignment& assignment) const;
-  // For each parameter one assignment with each of its choices, or with each end of its range, and the first values of
-  // the others as far as its conditions let them: what a check of the whole space looks at.
+  // For each parameter one assignment with each of its choices, or with each end of its range and a number between, and
+  // the first values of the others as far as its conditions let them: what a check of the whole space looks at.
   [[nodiscard]] std::vector<Assignment> corners() const;
 
   // One "key" = { ... } a parameter.

@@ -22,7 +22,7 @@ const char* name_of(TrialStatus status);
 struct TrialRow {
   std::size_t trial = 0;
   TrialStatus status = TrialStatus::waiting;
-  std::optional<double> objective = {};  // seconds, of the last rung that ended well
+  std::optional<double> objective = {};  // seconds, of the last rung that ended; none if it failed
   std::optional<Assignment> assignment = {};
   std::optional<std::size_t> rung = {};  // the last that began
   double share = 0;                      // of the budget, at the end of the last rung that ended
