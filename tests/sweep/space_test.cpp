@@ -79,8 +79,9 @@ RC_GTEST_PROP(Space, DecodesWhatItEncodes, ()) {
   const Assignment assignment = space.decode(point);
   std::vector<double> again;
   for (const auto& coordinate : space.encode(assignment)) {
-    RC_ASSERT(!coordinate || (*coordinate >= 0 && *coordinate <= 1));
     again.push_back(coordinate.value_or(0.5));
+    RC_ASSERT(again.back() >= 0);
+    RC_ASSERT(again.back() <= 1);
   }
   const Assignment back = space.decode(again);
   for (std::size_t p = 0; p < space.size(); ++p) {
