@@ -11,7 +11,7 @@ class OneTrial final : public SweepStrategy {
   OneTrial(std::unique_ptr<SweepStrategy> all, std::size_t trial) : all_(std::move(all)), trial_(trial) {
     for (std::size_t earlier = 0; earlier <= trial; ++earlier) {
       const std::optional<Work> work = all_->next();
-      EMPLACE_CHECK(work == Work(earlier, 0), "a trial depends on results");
+      EMPLACE_CHECK(work == (Work{earlier, 0}), "a trial depends on results");
     }
   }
   std::optional<Work> next() override {

@@ -190,7 +190,7 @@ TEST(Asha, WaitsForNobody) {
   // The first trial takes for ever: all others are tried, and go on without it.
   const Space space = line();
   const auto asha = made("asha", space, 30);
-  ASSERT_EQ(asha->next(), Work(0, 0));
+  ASSERT_EQ(asha->next(), (Work{0, 0}));
   std::size_t top = 0;
   while (const auto work = asha->next()) {
     asha->report(*work, static_cast<double>(work->trial));

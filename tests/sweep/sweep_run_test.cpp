@@ -224,7 +224,7 @@ TEST(SweepRun, TrainsOneTrialByItselfAsItWouldAmongAll) {
     records.push_back(folder / fmt::format("{}.jsonl", trial));
     SweepRun one(sweep, records.back(), trial);
     const auto work = one.next();
-    ASSERT_EQ(work, Work(trial, 0));
+    ASSERT_EQ(work, (Work{trial, 0}));
     EXPECT_EQ(one.next(), std::nullopt);
     one.end(*work, result_of(one, *work));
     EXPECT_TRUE(one.finished());

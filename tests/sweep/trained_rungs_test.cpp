@@ -1,0 +1,77 @@
+// A sweep of real trainings in one process: what a coordinator does with SweepRun, and that a training that goes on
+// from rung to rung comes to what it would have come to at once.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "emplace/base/files.hpp"
+#include "emplace/run/training.hpp"
+#include "emplace/sweep/objective.hpp"
+#include "emplace/sweep/sweep_run.hpp"
+#include "support/temporary_folder.hpp"
+#include "sweep/sweeps.hpp"
+
+namespace emplace {
+namespace {
+
+// One training, continued where its folder has a checkpoint.
+Training train(const ConfigTable& recipe) {
+  const std::string run = recipe.text("run");
+  const bool resume = file_exists(run + "/checkpoint.h5");
+  Training training(make_recipe(recipe), resume);
+  const RunFolder folder = resume ? RunFolder::open(run) : RunFolder::create(run, training.recipe().resolved());
+  const auto evaluator = make_local_evaluator(training.problem_list(), {training.schedule(), training.objective()});
+  EXPECT_EQ(training.run(folder, *evaluator, resume, false), Training::End::finished);
+  return training;
+}
+
+TrialResult train_work(const Sweep& sweep, const SweepRun& run, Work work, const std::string& folder) {
+  TrialResult result;
+  std::vector<std::vector<double>> seconds;
+  for (const std::int64_t seed : sweep.seeds) {
+    const Training training =
+        train(sweep.recipe(run.strategy().assignment(work.trial), seed, run.strategy().share(work.rung),
+                           fmt::format("{}/trial-{}.seed-{}", folder, work.trial, seed)));
+    std::vector<double> problems;
+    for (const Best& best : training.best()) problems.push_back(to_seconds(best.outcome.makespan));
+    seconds.push_back(std::move(problems));
+    result.evaluations += training.evaluations();
+  }
+  result.objective = trial_objective(seconds);
+  return result;
+}
+
+TEST(TrainedRungs, ComeToWhatWholeTrainingsComeTo) {
+  const test::TemporaryFolder folder;
+  const std::string text =
+      "problems = [\"zoo:nmt?layers=2&sequence=4&training=true@k40x2\", "
+      "\"zoo:nmt?layers=2&sequence=3&training=true@k40x2\"]\n"
+      "policy = \"post\"\nlearner = \"ppo\"\ngrouping = \"chain\"\ngroups = 16\nupdates = 8\nseeds = 2\ntrials = 4\n"
+      "[space]\nppo.learning_rate = { log_uniform = [0.01, 1] }\n";
+  const Sweep halving = test::sweep_of("strategy = \"halving\"\n" + text + "[halving]\nreduction = 2\n");
+  std::map<std::size_t, Work> last;
+  {
+    SweepRun run(halving, folder / "record.jsonl");
+    while (const auto work = run.next()) {
+      run.end(*work, train_work(halving, run, *work, folder.path()));
+      last[work->trial] = *work;
+    }
+    EXPECT_TRUE(run.finished());
+  }
+  // The same again, each trial to its last rung at once.
+  const SweepRun run(halving, folder / "record.jsonl");
+  const auto rows = run.rows();
+  std::set<TrialStatus> statuses;
+  for (const auto& [trial, work] : last) {
+    const TrialResult whole = train_work(halving, run, work, folder / "whole");
+    EXPECT_EQ(rows[trial].objective, whole.objective) << trial;
+    EXPECT_EQ(rows[trial].evaluations, whole.evaluations) << trial;
+    statuses.insert(rows[trial].status);
+  }
+  // 2 updates on the first rung, 4 on the second, all 8 on the third, which one of four trials reaches.
+  EXPECT_EQ(std::ranges::count(rows, 1, &TrialRow::share), 1);
+  EXPECT_THAT(statuses, testing::ElementsAre(TrialStatus::finished, TrialStatus::stopped));
+}
+
+}  // namespace
+}  // namespace emplace
