@@ -44,4 +44,28 @@ void drop_other_methods(ConfigTable& recipe, const Space& space) {
     drop(recipe, other, other == policy ? policy_options(other) : std::vector<std::string>{});
 }
 
+void leave_out_varying(ConfigTable& recipe, const Space& space) {
+  for (const char* kind : {"policy", "learner"}) {
+    const std::optional<std::size_t> found = space.find(kind);
+    if (!found || !recipe.contains(kind)) continue;
+    const Parameter& parameter = space.parameters()[*found];
+    std::vector<std::string> choices;
+    for (std::size_t i = 0; i < parameter.choices.size(); ++i)
+      choices.push_back(parameter.text(static_cast<double>(i)));
+    if (std::ranges::find(choices, recipe.text(kind)) == choices.end())
+      apply_values(recipe, {{kind, parameter.config(0)}});
+  }
+  for (const Parameter& parameter : space.parameters()) {
+    const std::size_t dot = parameter.key.find('.');
+    const std::string head = parameter.key.substr(0, dot);
+    if (dot == std::string::npos) {
+      recipe.erase(head);
+    } else if (recipe.contains(head)) {
+      ConfigTable rest = recipe.table(head);
+      rest.erase(parameter.key.substr(dot + 1));
+      recipe.set(head, {std::vector{std::move(rest)}, recipe.place_of(head)});
+    }
+  }
+}
+
 }  // namespace emplace

@@ -9,12 +9,12 @@
 #include "emplace/run/recipe.hpp"
 #include "methods_of_trial.hpp"
 #include "recipe_keys.hpp"
+#include "sweep_checks.hpp"
 
 namespace emplace {
 
 namespace {
 
-constexpr std::array budgets = {"updates", "evaluations", "seconds"};
 constexpr std::int64_t most_seeds = 1000;
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -75,54 +75,6 @@ std::vector<std::int64_t> read_seeds(const ConfigTable& table, std::int64_t firs
   return seeds;
 }
 
-// Trials are compared by their objectives: all must mean the same.
-void refuse_incomparable(const Space& space, bool stops_early, const std::string& strategy) {
-  constexpr std::array measured = {"problem", "graph",    "machine",   "problems", "shape",
-                                   "batch",   "schedule", "objective", "held_out", "workers"};
-  for (const Parameter& parameter : space.parameters()) {
-    const std::string& key = parameter.key;
-    if (key == "seed") throw InputError(parameter.place, "'seed' cannot vary: `seeds` gives every trial several");
-    if (key == "run") throw InputError(parameter.place, "'run' cannot vary: every trial has a folder of its own");
-    if (std::ranges::find(measured, key) != measured.end() || key.starts_with("roofline."))
-      throw InputError(parameter.place,
-                       "'{}' changes what is measured, so trials could not be compared; `problems` trains each trial "
-                       "on several",
-                       key);
-    if (stops_early && std::ranges::find(budgets, key) != budgets.end())
-      throw InputError(parameter.place, "'{}' cannot vary: strategy {} compares trials at equal shares of it", key,
-                       quote(strategy));
-  }
-}
-
-// A method's option that is active where the method is not chosen. Options that no method has are left to make_recipe.
-void refuse_idle(const Sweep& sweep, const Assignment& corner, const ConfigTable& recipe) {
-  const RecipeOptions defaults;
-  const std::string policy = recipe.text("policy", defaults.policy);
-  const std::string learner = recipe.text("learner", defaults.learner);
-  for (std::size_t p = 0; p < sweep.space.size(); ++p) {
-    const Parameter& parameter = sweep.space.parameters()[p];
-    const std::size_t dot = parameter.key.find('.');
-    if (!corner.values[p] || dot == std::string::npos) continue;
-    const std::string method = parameter.key.substr(0, dot);
-    const std::string option = parameter.key.substr(dot + 1);
-    const bool of_policy = contains(policy_options(method), option);
-    const bool of_learner = contains(learner_options(method), option);
-    if ((of_policy && method == policy) || (of_learner && method == learner) || (!of_policy && !of_learner)) continue;
-    const char* kind = of_learner ? "learner" : "policy";
-    throw InputError(parameter.place, "'{}' has no meaning where {} is {}{}", parameter.key, kind,
-                     quote(of_learner ? learner : policy),
-                     sweep.space.find(kind) ? fmt::format(": give it when = {{ {} = \"{}\" }}", kind, method) : "");
-  }
-}
-
-void check_corners(const Sweep& sweep) {
-  for (const Assignment& corner : sweep.space.corners()) {
-    const ConfigTable recipe = sweep.recipe(corner);
-    refuse_idle(sweep, corner, recipe);
-    (void)make_recipe(recipe);
-  }
-}
-
 }  // namespace
 
 void describe(SweepOptions& o, OptionVisitor& visit) {
@@ -168,7 +120,7 @@ Sweep make_sweep(const ConfigTable& table) {
                      "a sweep wants [space]: the keys that vary, as in \"ppo.learning_rate\" = {{ "
                      "log_uniform = [1e-5, 1e-2] }}");
   sweep.space = Space(table.table("space"));
-  refuse_incomparable(sweep.space, entry.stops_early, strategy);
+  refuse_incomparable(sweep.space, entry);
 
   std::vector<std::pair<std::string, ConfigValue>> values = recipe_values(table, strategy);
   for (const auto& [key, value] : values)
@@ -180,17 +132,14 @@ Sweep make_sweep(const ConfigTable& table) {
     sweep.base.erase("run");
   }
   apply_values(sweep.base, std::move(values));
+  leave_out_varying(sweep.base, sweep.space);
   sweep.seed = sweep.base.whole("seed", 0);
   sweep.seeds = read_seeds(table, sweep.seed);
   sweep.strategy_options = table.table(strategy);
 
   check_corners(sweep);
-  if (entry.stops_early && std::ranges::none_of(budgets, [&](const char* key) { return sweep.base.contains(key); }))
-    throw InputError(table.place(),
-                     "strategy {} stops trials early: it wants a budget in updates, evaluations or "
-                     "seconds to take shares of",
-                     quote(strategy));
-  (void)sweep.make_strategy();
+  const std::unique_ptr<SweepStrategy> made = sweep.make_strategy();
+  if (entry.stops_early) check_shares(sweep, made->share(0));
   return sweep;
 }
 

@@ -14,6 +14,7 @@ using test::refusal;
 using test::sweep_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 const std::string head = "problem = \"p.json\"\nevaluations = 100\ntrials = 4\n";
 const std::string two_learners = head + R"(
@@ -89,6 +90,28 @@ TEST(Sweep, StartsFromARecipesFileWithItsOwnKeysOverIt) {
   EXPECT_EQ(recipe.options.run, "") << "the recipe's run folder is not the sweep's";
 }
 
+TEST(Sweep, GivesAnInactiveParameterNoValueThatTheRecipesFileHadForIt) {
+  const test::TemporaryFolder folder;
+  write_file(folder / "r.toml", "problem = \"p.json\"\nlearner = \"ppo\"\n[ppo]\nclip_ratio = 0.3\nepochs = 3\n");
+  const Sweep sweep =
+      sweep_of("recipe = \"" + (folder / "r.toml") + "\"\ntrials = 2\n[space]\nppo.form = [\"clip\", \"kl\"]\n" +
+               "ppo.clip_ratio = { uniform = [0.1, 0.2], when.ppo.form = \"clip\" }\n");
+  EXPECT_THAT(trial(sweep, {0, 0}).learner_options.keys(), UnorderedElementsAre("epochs", "form", "clip_ratio"));
+  EXPECT_THAT(trial(sweep, {1, 0}).learner_options.keys(), UnorderedElementsAre("epochs", "form"));
+  EXPECT_EQ(trial(make_sweep(sweep.resolved()), {1, 0}).resolved().to_toml(),
+            trial(sweep, {1, 0}).resolved().to_toml());
+}
+
+TEST(Sweep, TakesARecipeWhoseLearnerIsNoneOfItsChoices) {
+  const test::TemporaryFolder folder;
+  write_file(folder / "r.toml", "problem = \"p.json\"\nlearner = \"ppo\"\n[ppo]\nclip_ratio = 0.3\n");
+  const Sweep sweep =
+      sweep_of("recipe = \"" + (folder / "r.toml") + "\"\ntrials = 2\n[reinforce]\nsamples_per_update = 4\n" +
+               "[space]\nlearner = [\"post\", \"reinforce\"]\n");
+  EXPECT_THAT(trial(sweep, {0}).learner_options.keys(), ElementsAre());
+  EXPECT_THAT(trial(sweep, {1}).learner_options.keys(), ElementsAre("samples_per_update"));
+}
+
 TEST(Sweep, ResolvesToItselfWithDefaultsOfEveryMethodThatATrialMayHave) {
   const Sweep sweep = sweep_of(two_learners + "groups = { integers = [4, 64], log = true }\n");
   const ConfigTable resolved = sweep.resolved();
@@ -155,6 +178,9 @@ TEST(Sweep, WantsABudgetToTakeSharesOfWhereTrialsAreStoppedEarly) {
   EXPECT_THAT(refusal(halving + "[space]\ngroups = [4, 8]"),
               HasSubstr("strategy 'halving' stops trials early: it wants a budget"));
   EXPECT_EQ(refusal(halving + "updates = 9\n[space]\ngroups = [4, 8]"), "accepted");
+  EXPECT_THAT(
+      refusal(halving + "updates = 8\n[space]\ngroups = [4, 8]"),
+      HasSubstr("s.toml:4: the first rung of strategy 'halving' has 0.111 of 8 updates, which is less than one"));
   EXPECT_THAT(refusal(halving + "updates = 9\n[space]\nevaluations = [10, 100]"),
               HasSubstr("'evaluations' cannot vary"));
 }

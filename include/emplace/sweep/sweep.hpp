@@ -40,7 +40,9 @@ struct Sweep {
   [[nodiscard]] std::unique_ptr<SweepStrategy> make_strategy() const;
   // The recipe of a trial with the recipe's own seed, its whole budget, and no run folder.
   [[nodiscard]] ConfigTable recipe(const Assignment& assignment) const;
-  // The same with this seed and run folder, up to this share of its budgets (at least one update and one evaluation).
+  // The same with this seed and run folder, up to this share of its budgets, updates and evaluations rounded to at
+  // least one. A share of evaluations that is no whole update of the trial's learner is what only its Training can
+  // refuse.
   [[nodiscard]] ConfigTable recipe(const Assignment& assignment, std::int64_t with_seed, double share,
                                    const std::string& run) const;
 };
