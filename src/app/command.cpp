@@ -8,13 +8,25 @@
 #include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/workload.hpp"
+#include "emplace/sweep/coordinator.hpp"
 
 namespace emplace::app {
 
+namespace {
+
+int serve_evaluations(World& world) { return serve(world); }
+int serve_trials(World& world) {
+  train_trials(world);
+  return static_cast<int>(ExitCode::done);
+}
+
+}  // namespace
+
 std::span<const Command> commands() {
   static const Command list[] = {
-      {"train", "learn a placement, alone or under mpirun", add_train, true},
-      {"place", "place with a method that does not learn, alone or under mpirun", add_place, true},
+      {"train", "learn a placement, alone or under mpirun", add_train, serve_evaluations},
+      {"sweep", "many trainings over a space of recipe keys, alone or under mpirun", add_sweep, serve_trials},
+      {"place", "place with a method that does not learn, alone or under mpirun", add_place, serve_evaluations},
       {"bound", "what no placement can be faster than, certified", add_bound},
       {"simulate", "the step time and memory of a placement", add_simulate},
       {"explain", "what a placement's time and memory go into, and what would help", add_explain},
@@ -23,7 +35,7 @@ std::span<const Command> commands() {
       {"calibrate", "fit a device's figures to measured op times", add_calibrate},
       {"convert", "write a model for Graphviz, for Netron with its placement, or as a problem", add_convert},
       {"inspect", "say what a file holds", add_inspect},
-      {"list", "policies, learners, placers, evaluators, models, machines, readers, simulators", add_list},
+      {"list", "policies, learners, placers, evaluators, strategies, models, machines, readers, simulators", add_list},
   };
   return list;
 }
@@ -104,6 +116,14 @@ ScheduledPlacement read_placement_and_warn(const std::string& file, const Proble
   if (chosen != Schedule::fifo && read.placement.order.empty())
     throw InputError(file, "the schedule {} needs an order, and the placement has none", name_of(chosen));
   return {std::move(read.placement), chosen};
+}
+
+std::optional<std::chrono::steady_clock::time_point> deadline_of(const std::string& time_limit) {
+  if (time_limit.empty()) return {};
+  const std::optional<double> seconds = parse_duration(time_limit);
+  if (!seconds) throw InputError("--time-limit", "wants a time such as 90s, 20m or 3h30m, found {}", quote(time_limit));
+  return std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(*seconds));
 }
 
 }  // namespace emplace::app

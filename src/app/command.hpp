@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <span>
@@ -23,12 +24,14 @@ struct Command {
   const char* summary;
   // Adds arguments to `cli` and returns what to do once they are parsed.
   Action (*add)(CLI::App& cli);
-  bool uses_workers = false;  // the other ranks serve evaluations
+  // What the other ranks do until rank 0 releases them; null: nothing. Returns their exit code.
+  int (*work)(World& world) = nullptr;
 };
 
 std::span<const Command> commands();
 
 Action add_train(CLI::App& cli);
+Action add_sweep(CLI::App& cli);
 Action add_place(CLI::App& cli);
 Action add_bound(CLI::App& cli);
 Action add_simulate(CLI::App& cli);
@@ -68,6 +71,9 @@ struct ScheduleArgument {
   void add(CLI::App& cli);
   [[nodiscard]] std::optional<Schedule> get() const;
 };
+
+// --time-limit: the moment before which to end; none where it is empty.
+std::optional<std::chrono::steady_clock::time_point> deadline_of(const std::string& time_limit);
 
 // For options that name a file: what is wrong with the text, "" if nothing.
 std::string not_empty(const std::string& text);

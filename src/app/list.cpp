@@ -1,4 +1,4 @@
-// emplace list policies|learners|placers|evaluators|models|machines|readers|simulators
+// emplace list policies|learners|placers|evaluators|strategies|models|machines|readers|simulators
 #include <fmt/core.h>
 
 #include <memory>
@@ -13,6 +13,7 @@
 #include "emplace/search/placer.hpp"
 #include "emplace/simulate/evaluators.hpp"
 #include "emplace/simulate/published.hpp"
+#include "emplace/sweep/strategy.hpp"
 #include "emplace/zoo/zoo.hpp"
 #include "result_json.hpp"
 
@@ -41,6 +42,7 @@ constexpr Kind kinds[] = {
     {"learners", [] { return infos(learners()); }},
     {"placers", [] { return infos(placers()); }},
     {"evaluators", [] { return infos(evaluators()); }},
+    {"strategies", [] { return infos(sweep_strategies()); }},
     {"models", [] { return infos(zoo()); }},
     {"machines", [] { return infos(machines()); }},
     {"readers", readers_of_all_kinds},

@@ -137,9 +137,9 @@ int run(int argc, char** argv, World* world) {
 
   for (std::size_t i = 0; i < actions.size(); ++i) {
     if (!actions[i].first->parsed()) continue;
-    const bool uses_workers = commands()[i].uses_workers;
-    if (uses_workers) catch_signals(master);
-    if (!master) return uses_workers ? serve(*world) : 0;
+    const Command& command = commands()[i];
+    if (command.work != nullptr) catch_signals(master);
+    if (!master) return command.work != nullptr ? command.work(*world) : 0;
     try {
       return code(actions[i].second(world));
     } catch (...) {

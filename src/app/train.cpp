@@ -147,14 +147,6 @@ void use_threads(std::size_t count) {
                 cores == 1 ? "" : "s");
 }
 
-std::optional<std::chrono::steady_clock::time_point> deadline_of(const std::string& time_limit) {
-  if (time_limit.empty()) return {};
-  const std::optional<double> seconds = parse_duration(time_limit);
-  if (!seconds) throw InputError("--time-limit", "wants a time such as 90s, 20m or 3h30m, found {}", quote(time_limit));
-  return std::chrono::steady_clock::now() +
-         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(*seconds));
-}
-
 ExitCode run_training(const Arguments& arguments, World* world) {
   const auto deadline = deadline_of(arguments.time_limit);
   std::optional<RunFolder> resumed;

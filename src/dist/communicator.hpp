@@ -33,6 +33,8 @@ enum class Tag : int {
   chunks,        // chunks of a gradient
   coefficients,  // of a chunk's heads
   skip,          // empty: leave the chunks alone
+  groups,        // u64: form groups of so many ranks
+  task,          // to the master of a group
   // Worker to master.
   outcomes,    // of a piece
   answer,      // what a placer found
@@ -40,7 +42,8 @@ enum class Tag : int {
   log,         // log-probabilities of a chunk
   gradient,    // of some chunks
   not_finite,  // what left the range of numbers
-  failed,      // exit code i32, sentence: why it does nothing until the next problems come; of parts of a job
+  task_answer,
+  failed,  // exit code i32, sentence: why it does nothing until the next problems come; of parts of a job
 };
 
 namespace mpi {

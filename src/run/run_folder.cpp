@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
@@ -20,12 +22,20 @@ namespace {
 
 constexpr const char* lock_name = "/lock";
 
-int take_lock(const std::string& folder) {
+int take_lock(const std::string& folder, double patience_s = 0) {
   const std::string path = folder + lock_name;
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) throw InputError(folder, "the run folder cannot be written: {}", std::strerror(errno));
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
-  const int why = errno;
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  bool locked = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
+  int why = errno;
+  while (!locked && why == EWOULDBLOCK && Clock::now() - start < std::chrono::duration<double>(patience_s)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    locked = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
+    why = errno;
+  }
+  if (locked) return fd;
   ::close(fd);
   if (why == EWOULDBLOCK) throw InputError(folder, "another run is working in this folder");
   throw EnvironmentError("{}: cannot be locked: {}", path, std::strerror(why));
@@ -58,10 +68,10 @@ RunFolder RunFolder::create(const std::string& given, const ConfigTable& config)
   return folder;
 }
 
-RunFolder RunFolder::open(const std::string& given) {
+RunFolder RunFolder::open(const std::string& given, double patience_s) {
   const std::string path = without_trailing_slash(given);
   if (!file_exists(path + "/config.toml")) throw InputError(path, "is not a run folder: it has no config.toml");
-  return RunFolder(path, take_lock(path));
+  return RunFolder(path, take_lock(path, patience_s));
 }
 
 RunFolder::RunFolder(RunFolder&& other) noexcept

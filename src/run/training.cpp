@@ -240,6 +240,7 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
     throw;
   }
   best_.assign(trainer.best().begin(), trainer.best().end());
+  updates_ = trainer.updates();
   evaluations_ = trainer.evaluations();
   evaluations_of_session_ = evaluations_ - evaluations_before;
   folder.set_status(end == End::finished ? "finished" : "interrupted");
@@ -269,7 +270,8 @@ Training::End Training::train(const RunFolder& folder, Trainer& trainer, const S
     return share;
   };
   Clock::duration longest{};
-  while (!done() && !stop_requested() && !(session.deadline && Clock::now() + longest >= *session.deadline)) {
+  const auto stopped = [&] { return stop_requested() || (session.stop && session.stop()); };
+  while (!done() && !stopped() && !(session.deadline && Clock::now() + longest >= *session.deadline)) {
     const auto begin = Clock::now();
     const UpdateReport report = trainer.step();
     seconds_ = seconds_before + std::chrono::duration<double>(Clock::now() - start).count();

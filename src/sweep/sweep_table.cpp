@@ -55,16 +55,20 @@ const TrialRow* best_row(std::span<const TrialRow> rows) {
   return best;
 }
 
+std::string describe_values(const Space& space, const TrialRow& row) {
+  std::vector<std::string> values;
+  for (std::size_t p = 0; p < space.size(); ++p)
+    if (row.assignment && row.assignment->values[p])
+      values.push_back(
+          fmt::format("{} = {}", space.parameters()[p].key, space.parameters()[p].text(*row.assignment->values[p])));
+  return join(values, ", ");
+}
+
 std::string sweep_progress(const Space& space, std::span<const TrialRow> rows, const SweepClock& clock) {
   std::string text = "best      none yet\n";
   if (const TrialRow* best = best_row(rows)) {
-    std::vector<std::string> values;
-    for (std::size_t p = 0; p < space.size(); ++p)
-      if (best->assignment && best->assignment->values[p])
-        values.push_back(fmt::format("{} = {}", space.parameters()[p].key,
-                                     space.parameters()[p].text(*best->assignment->values[p])));
-    text =
-        fmt::format("best      {}, trial {}: {}\n", human_seconds(*best->objective), best->trial, join(values, ", "));
+    text = fmt::format("best      {}, trial {}: {}\n", human_seconds(*best->objective), best->trial,
+                       describe_values(space, *best));
   }
   std::array<std::size_t, 5> count{};
   double spent = 0, seconds = 0;
@@ -82,6 +86,8 @@ std::string sweep_progress(const Space& space, std::span<const TrialRow> rows, c
   text += fmt::format("time      {}", human_seconds(clock.elapsed_seconds));
   if (ended)
     text += ", done\n";
+  else if (clock.planned_budgets == 0)
+    text += "\n";
   else if (spent > 0)
     text += fmt::format(", expected end in {}\n",
                         human_seconds(std::max(0.0, clock.planned_budgets - spent) * seconds / spent /

@@ -10,13 +10,16 @@
 
 namespace emplace {
 
+// The ranks of a killed job end by themselves within seconds, and hold its folders' locks until then.
+inline constexpr double lock_patience_s = 60;
+
 class RunFolder {
  public:
   // A new run. A finished or abandoned run that is already there is moved aside to PATH.1, PATH.2, ...: nothing is
   // lost. InputError if a live process works in the folder.
   static RunFolder create(const std::string& path, const ConfigTable& config);
-  // An existing run; InputError if it is none or a live process works in it.
-  static RunFolder open(const std::string& path);
+  // An existing run; InputError if it is none, or if a live process works in it for so long.
+  static RunFolder open(const std::string& path, double patience_s = 0);
 
   RunFolder(RunFolder&& other) noexcept;
   RunFolder& operator=(RunFolder&&) = delete;

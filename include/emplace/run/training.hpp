@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,6 +34,8 @@ class Training {
     Crew* crew = nullptr;  // made for policy_plan(); null: the learning is done in this process
     bool resume = false;
     bool show_progress = true;
+    // Asked after every update whether to end early, beside base/interrupt.hpp; or empty.
+    std::function<bool()> stop = {};
     // Behind it no update begins, and none that would end behind it if it took as long as the longest so far.
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
   };
@@ -54,11 +57,12 @@ class Training {
   [[nodiscard]] Objective objective() const { return objective_; }
   // What its placements are to be evaluated with, its options resolved.
   [[nodiscard]] EvaluatorChoice evaluator() const;
-  // After run(): best placement of each problem (none where no update was about it), evaluations made and seconds
-  // spent, earlier sessions of the run included.
+  // After run(): best placement of each problem (none where no update was about it), updates and evaluations made and
+  // seconds spent, earlier sessions of the run included.
   [[nodiscard]] const std::vector<Best>& best() const { return best_; }
   // What the policy makes of each held-out problem at the end; these placements count in no evaluations but their own.
   [[nodiscard]] const std::vector<Best>& held_out_best() const { return held_out_best_; }
+  [[nodiscard]] std::uint64_t updates() const { return updates_; }
   [[nodiscard]] std::uint64_t evaluations() const { return evaluations_; }
   // Those of the last run() alone.
   [[nodiscard]] std::uint64_t evaluations_of_session() const { return evaluations_of_session_; }
@@ -93,7 +97,7 @@ class Training {
   std::unique_ptr<Learner> learner_;
   std::map<std::string, std::vector<double>> history_;  // one value an update
   std::vector<Best> best_, held_out_best_;
-  std::uint64_t evaluations_ = 0, evaluations_of_session_ = 0;
+  std::uint64_t updates_ = 0, evaluations_ = 0, evaluations_of_session_ = 0;
   double seconds_ = 0;
   std::optional<std::uint64_t> saved_at_;  // the update of the newest checkpoint
 };

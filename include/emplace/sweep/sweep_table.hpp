@@ -14,9 +14,12 @@ namespace emplace {
 // error. Quoted as in RFC 4180; line breaks in errors become blanks.
 std::string sweep_csv(const Space& space, std::span<const TrialRow> rows);
 
+// "ppo.learning_rate = 0.01, groups = 64": the active parameters of a trial that has begun.
+std::string describe_values(const Space& space, const TrialRow& row);
+
 struct SweepClock {
   double elapsed_seconds = 0;  // of this session
-  double planned_budgets = 0;  // SweepStrategy::planned_budgets
+  double planned_budgets = 0;  // SweepStrategy::planned_budgets; 0: nobody knows when it ends
   std::size_t at_once = 1;     // trials that train at a time
 };
 

@@ -1,0 +1,39 @@
+// One work of a sweep, trained: what a coordinator hands to a group of ranks, and what comes back.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emplace/dist/world.hpp"
+#include "emplace/sweep/record.hpp"
+#include "emplace/sweep/sweep.hpp"
+
+namespace emplace {
+
+struct TrialTask {
+  Work work;
+  std::vector<std::string> recipes;  // TOML, one a seed, each with a run folder of its own
+  std::optional<double> seconds_left;
+};
+// `folder`: the trial's.
+TrialTask task_of(const Sweep& sweep, const SweepStrategy& strategy, Work work, const std::string& folder);
+
+struct TrialAnswer {
+  Work work;
+  bool interrupted = false;  // before its end; it goes on from its checkpoints
+  TrialResult result;
+};
+
+// Trains one seed after the other, each from its checkpoint if it has one. What an exception says becomes the result's
+// error. `part`: the ranks that evaluate, null or alone: this process.
+TrialAnswer train_trial(const TrialTask& task, World* part, const std::function<bool()>& stop);
+
+// As texts between ranks.
+std::string to_text(const TrialTask& task);
+std::string to_text(const TrialAnswer& answer);
+TrialTask task_from(const std::string& text);
+TrialAnswer answer_from(const std::string& text);
+
+}  // namespace emplace

@@ -1,0 +1,137 @@
+#include "emplace/dist/groups.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <string_view>
+
+#include "communicator.hpp"
+#include "idle.hpp"
+
+namespace emplace {
+
+namespace {
+
+constexpr int coordinator = 0;
+
+std::span<const std::byte> as_message(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+std::string receive_text(const Communicator& comm, const Arrival& arrival) {
+  const std::vector<std::byte> bytes = comm.receive<std::byte>(arrival);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// 0 is the coordinator's, the others are in order; those that idle are in one of their own.
+int group_of(int rank, std::size_t ranks_per_group, const GroupSizes& sizes) {
+  if (rank == coordinator) return 0;
+  return static_cast<int>(std::min((static_cast<std::size_t>(rank) - 1) / ranks_per_group, sizes.groups) + 1);
+}
+
+// Tasks until the release.
+void work_as_master(const Communicator& comm, World& part, const GroupTask& work) {
+  while (true) {
+    const Arrival arrival = comm.wait(coordinator);
+    if (arrival.tag == Tag::release) {
+      static_cast<void>(comm.receive<std::int32_t>(arrival));
+      return;
+    }
+    if (arrival.tag == Tag::stop) {  // the task had ended by then
+      static_cast<void>(comm.receive<std::byte>(arrival));
+      continue;
+    }
+    EMPLACE_CHECK(arrival.tag == Tag::task, "rank 0 sent tag {}", static_cast<int>(arrival.tag));
+    bool stopped = false;
+    const auto stop = [&] {  // a release stays where it is, and means the same
+      if (!stopped && comm.poll(coordinator)) stopped = true;
+      return stopped;
+    };
+    const std::string answer = work(part, receive_text(comm, arrival), stop);
+    comm.send(as_message(answer), coordinator, Tag::task_answer);
+  }
+}
+
+}  // namespace
+
+GroupSizes group_sizes(std::size_t ranks, std::size_t ranks_per_group) {
+  EMPLACE_CHECK(ranks > 0 && ranks_per_group > 0);
+  return {(ranks - 1) / ranks_per_group, (ranks - 1) % ranks_per_group};
+}
+
+void work_in_group(World& world, const GroupTask& work) {
+  const Communicator& comm = world.communicator();
+  const Arrival first = comm.wait(coordinator);
+  if (first.tag == Tag::release) {
+    static_cast<void>(comm.receive<std::int32_t>(first));
+    return;
+  }
+  EMPLACE_CHECK(first.tag == Tag::groups, "rank 0 sent tag {}", static_cast<int>(first.tag));
+  const auto ranks_per_group = static_cast<std::size_t>(comm.receive<std::uint64_t>(first).at(0));
+  const GroupSizes sizes = group_sizes(static_cast<std::size_t>(world.size()), ranks_per_group);
+  const int group = group_of(world.rank(), ranks_per_group, sizes);
+  const auto part = world.split(group);
+  if (static_cast<std::size_t>(group) > sizes.groups) {
+    static_cast<void>(comm.receive<std::int32_t>(comm.wait(coordinator)));
+  } else if (part->is_master()) {
+    work_as_master(comm, *part, work);
+  } else {
+    serve(*part);
+  }
+}
+
+Groups::Groups(World& world, std::size_t ranks_per_group)
+    : world_(world),
+      ranks_per_group_(ranks_per_group),
+      busy_(group_sizes(static_cast<std::size_t>(world.size()), ranks_per_group).groups, false) {
+  EMPLACE_CHECK(world.is_master() && !busy_.empty());
+  const auto size = static_cast<std::uint64_t>(ranks_per_group);
+  for (int rank = 1; rank < world.size(); ++rank) world.communicator().send(std::span(&size, 1), rank, Tag::groups);
+  part_ = world.split(0);
+}
+
+Groups::~Groups() {
+  try {
+    const std::int32_t done = 0;
+    const auto release = [&](int rank) { world_.communicator().send(std::span(&done, 1), rank, Tag::release); };
+    for (std::size_t group = 0; group < count(); ++group) release(master_of(group));
+    for (int rank = master_of(count()); rank < world_.size(); ++rank) release(rank);
+    while (working() > 0) static_cast<void>(answer(1));
+  } catch (const std::exception&) {
+    world_.abort(static_cast<int>(ExitCode::failure));  // they would wait for ever
+  }
+}
+
+int Groups::master_of(std::size_t group) const { return static_cast<int>(1 + group * ranks_per_group_); }
+
+std::optional<std::size_t> Groups::idle() const {
+  const auto found = std::ranges::find(busy_, false);
+  if (found == busy_.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - busy_.begin());
+}
+
+std::size_t Groups::working() const { return static_cast<std::size_t>(std::ranges::count(busy_, true)); }
+
+void Groups::give(std::size_t group, const std::string& task) {
+  EMPLACE_CHECK(!busy_.at(group));
+  world_.communicator().send(as_message(task), master_of(group), Tag::task);
+  busy_[group] = true;
+}
+
+std::optional<std::string> Groups::answer(double seconds) {
+  const Communicator& comm = world_.communicator();
+  const double start = mpi::now();
+  for (Idle idle;; idle.wait()) {
+    if (const std::optional<Arrival> arrival = comm.poll(Communicator::any_source)) {
+      EMPLACE_CHECK(arrival->tag == Tag::task_answer, "rank {} sent tag {}", arrival->source,
+                    static_cast<int>(arrival->tag));
+      busy_.at((static_cast<std::size_t>(arrival->source) - 1) / ranks_per_group_) = false;
+      return receive_text(comm, *arrival);
+    }
+    if (mpi::now() - start >= seconds) return std::nullopt;
+  }
+}
+
+void Groups::stop() {
+  for (std::size_t group = 0; group < count(); ++group)
+    if (busy_[group]) world_.communicator().send(std::span<const std::byte>(), master_of(group), Tag::stop);
+}
+
+}  // namespace emplace

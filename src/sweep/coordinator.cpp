@@ -1,0 +1,160 @@
+#include "emplace/sweep/coordinator.hpp"
+
+#include <fmt/core.h>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/interrupt.hpp"
+#include "emplace/base/log.hpp"
+#include "emplace/dist/groups.hpp"
+#include "emplace/sweep/sweep_table.hpp"
+#include "emplace/sweep/trial.hpp"
+#include "live_table.hpp"
+
+namespace emplace {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// What the sweep's folder and its user see of it.
+class Display {
+ public:
+  Display(const Sweep& sweep, const SweepRun& run, const std::string& folder, std::size_t at_once,
+          const SweepSession& session)
+      : sweep_(sweep),
+        run_(run),
+        file_(session.writes_table ? folder + "/sweep.csv" : ""),
+        at_once_(at_once),
+        live_(session.show_progress) {
+    update(false);
+  }
+
+  // The record has changed: the table follows, but of a large sweep not every time.
+  void update(bool last) {
+    if (!file_.empty() && (last || seconds_since(written_) >= 1)) {
+      write_file(file_, sweep_csv(sweep_.space, run_.rows()));
+      written_ = Clock::now();
+    }
+  }
+  void tick() {
+    if (live_.is_due()) live_.show(lines());
+  }
+
+ private:
+  [[nodiscard]] std::string lines() const {
+    return sweep_progress(sweep_.space, run_.rows(),
+                          {.elapsed_seconds = seconds_since(start_),
+                           .planned_budgets = run_.strategy().planned_budgets(),
+                           .at_once = at_once_});
+  }
+
+  const Sweep& sweep_;
+  const SweepRun& run_;
+  std::string file_;
+  std::size_t at_once_;
+  LiveTable live_;
+  Clock::time_point start_ = Clock::now(), written_{};
+};
+
+class Coordinator {
+ public:
+  Coordinator(const Sweep& sweep, SweepRun& run, const std::string& folder, const SweepSession& session)
+      : sweep_(sweep), run_(run), folder_(folder), session_(session) {}
+
+  bool here() {
+    Display display(sweep_, run_, folder_, 1, session_);
+    const auto stop = [&] {
+      display.tick();
+      return stop_requested();
+    };
+    while (!ends_early()) {
+      const std::optional<Work> work = run_.next();
+      if (!work) break;
+      display.update(false);
+      const TrialAnswer answer = train_trial(task(*work), nullptr, stop);
+      if (answer.interrupted) break;
+      run_.end(answer.work, answer.result);
+      display.update(false);
+    }
+    display.update(true);
+    return run_.finished();
+  }
+
+  bool on(World& world) {
+    Groups groups(world, static_cast<std::size_t>(sweep_.options.ranks_per_trial));
+    Display display(sweep_, run_, folder_, groups.count(), session_);
+    bool stopping = false;
+    while (true) {
+      if (!stopping && ends_early()) {
+        stopping = true;
+        groups.stop();
+      }
+      if (!stopping)
+        while (const auto group = groups.idle()) {
+          const std::optional<Work> work = run_.next();
+          if (!work) break;
+          groups.give(*group, to_text(task(*work)));
+        }
+      if (groups.working() == 0) break;
+      if (const auto text = groups.answer(0.1)) {
+        const TrialAnswer answer = answer_from(*text);
+        if (!answer.interrupted) run_.end(answer.work, answer.result);
+      }
+      display.update(false);
+      display.tick();
+    }
+    display.update(true);
+    return run_.finished();
+  }
+
+ private:
+  [[nodiscard]] bool ends_early() const {
+    return stop_requested() || (session_.deadline && Clock::now() >= *session_.deadline);
+  }
+  [[nodiscard]] TrialTask task(Work work) const {
+    TrialTask task = task_of(sweep_, run_.strategy(), work, trial_folder(folder_, work.trial));
+    if (session_.deadline) task.seconds_left = std::chrono::duration<double>(*session_.deadline - Clock::now()).count();
+    return task;
+  }
+
+  const Sweep& sweep_;
+  SweepRun& run_;
+  const std::string folder_;
+  const SweepSession& session_;
+};
+
+}  // namespace
+
+std::string trial_folder(const std::string& sweep_folder, std::size_t trial) {
+  return fmt::format("{}/trials/{:04}", sweep_folder, trial);
+}
+
+void check_ranks(const Sweep& sweep, const World* world) {
+  if (world == nullptr || world->size() == 1) return;
+  const auto ranks = static_cast<std::size_t>(world->size());
+  const auto per_trial = static_cast<std::size_t>(sweep.options.ranks_per_trial);
+  const GroupSizes sizes = group_sizes(ranks, per_trial);
+  if (sizes.groups == 0)
+    throw InputError(sweep.place, "ranks_per_trial is {}, but of {} ranks one coordinates: start at least {}",
+                     per_trial, ranks, per_trial + 1);
+  if (sizes.idle > 0)
+    log_warning("{} of {} ranks idle{}: one coordinates, and {} a trial do not divide the other {}", sizes.idle, ranks,
+                sizes.idle == 1 ? "s" : "", per_trial, ranks - 1);
+}
+
+bool run_sweep(const Sweep& sweep, SweepRun& run, const std::string& folder, const SweepSession& session) {
+  make_folder(folder + "/trials");
+  Coordinator coordinator(sweep, run, folder, session);
+  if (session.world == nullptr || session.world->size() == 1) return coordinator.here();
+  return coordinator.on(*session.world);
+}
+
+void train_trials(World& world) {
+  work_in_group(world, [](World& part, const std::string& task, const std::function<bool()>& stop) {
+    return to_text(train_trial(task_from(task), &part, stop));
+  });
+}
+
+}  // namespace emplace

@@ -1,0 +1,155 @@
+#include "emplace/sweep/trial.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <exception>
+#include <limits>
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/run/training.hpp"
+#include "emplace/sweep/objective.hpp"
+
+namespace emplace {
+
+namespace {
+
+using nlohmann::json;
+
+// The run's own configuration, which says more than the sweep does (types of ops, options settled by the problems),
+// with the budgets of the present rung.
+ConfigTable resumed_config(const RunFolder& folder, const ConfigTable& recipe) {
+  ConfigTable config = folder.config();
+  for (const char* budget : {"updates", "evaluations", "seconds"}) {
+    config.erase(budget);
+    if (const ConfigValue* value = recipe.find(budget)) config.set(budget, *value);
+  }
+  for (const char* key : {"checkpoint_every", "threads"})
+    if (const ConfigValue* value = recipe.find(key)) config.set(key, *value);
+  return config;
+}
+
+struct Trained {
+  Training::End end;
+  std::vector<double> seconds;  // of each problem's best placement; infinity where none is feasible
+  std::uint64_t updates, evaluations;
+};
+
+struct Limits {
+  std::function<bool()> stop;
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+};
+
+Trained train(const ConfigTable& recipe, World* part, const Limits& limits) {
+  const std::string run = recipe.text("run");
+  std::optional<RunFolder> begun;
+  if (file_exists(run + "/config.toml")) begun.emplace(RunFolder::open(run, lock_patience_s));
+  // A folder without a checkpoint has nothing to go on from.
+  const bool resume = begun && (file_exists(run + "/checkpoint.h5") || file_exists(run + "/checkpoint.previous.h5"));
+  Training training(make_recipe(resume ? resumed_config(*begun, recipe) : recipe), resume);
+  if (begun && !resume) write_file(begun->file("config.toml"), training.recipe().resolved().to_toml());
+  const RunFolder folder = begun ? std::move(*begun) : RunFolder::create(run, training.recipe().resolved());
+
+  const auto problems = training.problem_list();
+  const Scoring scoring{training.schedule(), training.objective()};
+  const EvaluatorChoice choice = training.evaluator();
+  const auto evaluator = part != nullptr ? make_mpi_evaluator(*part, problems, scoring, choice)
+                                         : make_evaluator(choice, {problems, scoring});
+  std::unique_ptr<Crew> crew;
+  if (part != nullptr && part->has_workers() && training.recipe().options.workers == "simulate+learn")
+    crew = make_mpi_crew(*part, training.policy_plan());
+  const Training::End end = training.run(folder, {.evaluator = *evaluator,
+                                                  .crew = crew.get(),
+                                                  .resume = resume,
+                                                  .show_progress = false,
+                                                  .stop = limits.stop,
+                                                  .deadline = limits.deadline});
+  Trained trained{end, {}, training.updates(), training.evaluations()};
+  for (const Best& best : training.best())
+    trained.seconds.push_back(best.any && best.outcome.feasible() ? to_seconds(best.outcome.makespan)
+                                                                  : std::numeric_limits<double>::infinity());
+  return trained;
+}
+
+json to_json(const Work& work) { return {{"trial", work.trial}, {"rung", work.rung}}; }
+Work work_from(const json& value) { return {value.at("trial"), value.at("rung")}; }
+
+}  // namespace
+
+TrialTask task_of(const Sweep& sweep, const SweepStrategy& strategy, Work work, const std::string& folder) {
+  TrialTask task{work, {}, {}};
+  for (const std::int64_t seed : sweep.seeds) {
+    const std::string run = sweep.seeds.size() == 1 ? folder : fmt::format("{}/seed-{}", folder, seed);
+    task.recipes.push_back(
+        sweep.recipe(strategy.assignment(work.trial), seed, strategy.share(work.rung), run).to_toml());
+  }
+  return task;
+}
+
+TrialAnswer train_trial(const TrialTask& task, World* part, const std::function<bool()>& stop) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  Limits limits{.stop = stop, .deadline = {}};
+  if (task.seconds_left)
+    limits.deadline =
+        start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*task.seconds_left));
+  TrialAnswer answer{.work = task.work, .result = {}};
+  std::vector<std::vector<double>> seconds;
+  try {
+    for (const std::string& text : task.recipes) {
+      const Trained trained = train(ConfigTable::parse_toml(text, "sweep"), part, limits);
+      answer.interrupted = trained.end == Training::End::interrupted;
+      if (answer.interrupted) return answer;
+      seconds.push_back(trained.seconds);
+      answer.result.updates += trained.updates;
+      answer.result.evaluations += trained.evaluations;
+    }
+    answer.result.objective = trial_objective(seconds);
+    if (!answer.result.objective) answer.result.error = "no feasible placement was found";
+  } catch (const std::bad_alloc&) {
+    answer.result.error = "out of memory";
+  } catch (const std::exception& error) {
+    answer.result.error = error.what();
+  }
+  answer.result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return answer;
+}
+
+std::string to_text(const TrialTask& task) {
+  json text = {{"work", to_json(task.work)}, {"recipes", task.recipes}};
+  if (task.seconds_left) text["seconds_left"] = *task.seconds_left;
+  return text.dump();
+}
+
+TrialTask task_from(const std::string& text) {
+  const json value = json::parse(text);
+  TrialTask task{work_from(value.at("work")), value.at("recipes"), {}};
+  if (value.contains("seconds_left")) task.seconds_left = value.at("seconds_left");
+  return task;
+}
+
+std::string to_text(const TrialAnswer& answer) {
+  const TrialResult& result = answer.result;
+  json text = {{"work", to_json(answer.work)}, {"interrupted", answer.interrupted},
+               {"error", result.error},        {"seconds", result.seconds},
+               {"updates", result.updates},    {"evaluations", result.evaluations}};
+  if (result.objective) text["objective"] = *result.objective;
+  // A message may quote bytes of a file that are no text.
+  return text.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+TrialAnswer answer_from(const std::string& text) {
+  const json value = json::parse(text);
+  TrialAnswer answer{work_from(value.at("work")), value.at("interrupted"), {}};
+  answer.result.error = value.at("error");
+  answer.result.seconds = value.at("seconds");
+  answer.result.updates = value.at("updates");
+  answer.result.evaluations = value.at("evaluations");
+  if (value.contains("objective")) answer.result.objective = value.at("objective");
+  return answer;
+}
+
+}  // namespace emplace
