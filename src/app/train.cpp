@@ -27,6 +27,7 @@ struct Arguments {
   std::string recipe;
   std::vector<std::string> overrides;
   std::string resume;
+  bool go_on = false;
   std::string init;
   std::optional<std::uint64_t> seed, evaluations;
   std::optional<double> seconds;
@@ -155,8 +156,14 @@ ExitCode run_training(const Arguments& arguments, World* world) {
     throw InputError("command line", "--resume continues with the run's own parameters; --init is for a new run");
   if (arguments.recipe.empty() == arguments.resume.empty())
     throw InputError("command line", "give a recipe, or --resume RUN to continue a run");
+  ConfigTable config = read_config(arguments, resumed ? &*resumed : nullptr);
+  if (arguments.go_on && !resumed)
+    if (auto unfinished = unfinished_run(config)) {
+      resumed.emplace(std::move(unfinished->folder));
+      config = std::move(unfinished->config);
+    }
   const bool resume = resumed.has_value();
-  Training training(make_recipe(read_config(arguments, resume ? &*resumed : nullptr)), resume);
+  Training training(make_recipe(config), resume);
   use_threads(static_cast<std::size_t>(training.recipe().options.threads));
   const RunFolder folder =
       resumed ? std::move(*resumed) : RunFolder::create(training.recipe().options.run, training.recipe().resolved());
@@ -234,6 +241,9 @@ Action add_train(CLI::App& cli) {
   cli.add_option("recipe", arguments->recipe, "Recipe TOML file; with --resume the first key=value");
   cli.add_option("overrides", arguments->overrides, "key=value pairs over the recipe");
   cli.add_option("--resume", arguments->resume, "Continue the run in this folder");
+  cli.add_flag("--continue", arguments->go_on,
+               "Resume the run of this recipe where its folder holds one, else begin it: the same command again and "
+               "again until it is done");
   cli.add_option("--init", arguments->init, "Start from the parameters of the policy in this run folder");
   cli.add_option("--seed", arguments->seed, "Seed of every random stream")->check(CLI::NonNegativeNumber);
   cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")

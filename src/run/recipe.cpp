@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "emplace/base/error.hpp"
@@ -54,6 +55,26 @@ std::set<std::string> methods_of(const ConfigTable& table) {
   add("learner", defaults.learner, learners());
   add("evaluator", defaults.evaluator, evaluators());
   return methods;
+}
+
+// The part of the configuration that decides what is computed: everything but what a resumed run may change, and the
+// folder.
+std::string computing_part(ConfigTable config) {
+  for (const std::string& key : config.keys())
+    if (may_change_on_resume(key) || key == "run") config.erase(key);
+  return config.to_toml();
+}
+
+// The lines of a configuration by "[table] key" ("key" before the first table).
+std::map<std::string, std::string> by_key(const std::string& toml) {
+  std::map<std::string, std::string> values;
+  std::string table;
+  for (const std::string& line : split(toml, '\n')) {
+    if (line.starts_with("[")) table = line + " ";
+    if (const auto equals = line.find(" = "); equals != std::string::npos)
+      values[table + line.substr(0, equals)] = line.substr(equals + 3);
+  }
+  return values;
 }
 
 std::vector<std::string> schedule_choices() { return {"fifo", "priority", "in-order"}; }
@@ -253,6 +274,44 @@ bool may_change_on_resume(const std::string& key) {
   constexpr std::array keys = {"updates", "evaluations", "seconds", "checkpoint_every",
                                "threads", "workers",     "compare"};
   return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+std::string difference_in_computing(const ConfigTable& then, const ConfigTable& now) {
+  const auto before = by_key(computing_part(then)), after = by_key(computing_part(now));
+  const auto value_in = [](const auto& values, const std::string& key) {
+    const auto found = values.find(key);
+    return found == values.end() ? "none" : quote(found->second);
+  };
+  std::set<std::string> keys;
+  for (const auto* values : {&before, &after})
+    for (const auto& [key, value] : *values) keys.insert(key);
+  for (const std::string& key : keys)
+    if (const std::string was = value_in(before, key), is = value_in(after, key); was != is)
+      return fmt::format("{} is {} there, {} here", quote(key), was, is);
+  return "";
+}
+
+std::optional<UnfinishedRun> unfinished_run(const ConfigTable& wanted) {
+  const Recipe recipe = make_recipe(wanted);
+  if (!file_exists(recipe.options.run + "/config.toml")) return {};
+  RunFolder folder = RunFolder::open(recipe.options.run);
+  const ConfigTable there = folder.config();
+  // What the training settled when it began and the recipe leaves open.
+  ConfigTable config = wanted;
+  const auto settled = [&](const std::string& dotted, const ConfigTable& ours, const ConfigTable& theirs) {
+    const std::string key = dotted.substr(dotted.find('.') + 1);
+    if (const ConfigValue* value = theirs.find(key); value != nullptr && !ours.contains(key))
+      config.set_path(dotted, *value);
+  };
+  settled("op_types", wanted, there);
+  const std::string& policy = recipe.options.policy;
+  for (const std::string& option : find_entry(policies(), policy, "policy").settled)
+    settled(policy + "." + option, recipe.policy_options, there.table(policy));
+  const std::string differs = difference_in_computing(there, make_recipe(config).resolved());
+  if (differs.empty()) return UnfinishedRun{std::move(folder), std::move(config)};
+  if (folder.status() == "finished") return {};
+  throw InputError(folder.path(),
+                   "holds an unfinished run of another configuration: {}; give this one another run=FOLDER", differs);
 }
 
 }  // namespace emplace

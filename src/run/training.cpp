@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
@@ -26,42 +25,6 @@ namespace {
 
 // The learner's arrays of this name stand beside the policy's (DESIGN section 4).
 constexpr std::string_view optimizer_prefix = "optimizer/";
-
-// The part of the configuration that decides what is computed: everything but what a resumed run may change, and the
-// folder.
-std::string computing_part(ConfigTable config) {
-  for (const std::string& key : config.keys())
-    if (may_change_on_resume(key) || key == "run") config.erase(key);
-  return config.to_toml();
-}
-
-// The lines of a configuration by "[table] key" ("key" before the first table).
-std::map<std::string, std::string> by_key(const std::string& toml) {
-  std::map<std::string, std::string> values;
-  std::string table;
-  for (const std::string& line : split(toml, '\n')) {
-    if (line.starts_with("[")) table = line + " ";
-    if (const auto equals = line.find(" = "); equals != std::string::npos)
-      values[table + line.substr(0, equals)] = line.substr(equals + 3);
-  }
-  return values;
-}
-
-// The first key in which two configurations differ, "" if none does.
-std::string first_difference(const std::string& then, const std::string& now) {
-  const auto before = by_key(then), after = by_key(now);
-  const auto value_in = [](const auto& values, const std::string& key) {
-    const auto found = values.find(key);
-    return found == values.end() ? "none" : quote(found->second);
-  };
-  std::set<std::string> keys;
-  for (const auto* values : {&before, &after})
-    for (const auto& [key, value] : *values) keys.insert(key);
-  for (const std::string& key : keys)
-    if (const std::string was = value_in(before, key), is = value_in(after, key); was != is)
-      return fmt::format("{} is {} there, {} here", quote(key), was, is);
-  return "";
-}
 
 std::string describe_progress(const UpdateReport& report, std::uint64_t last_update, const Best& best) {
   std::string text = last_update > 0 ? fmt::format("update {}/{}", report.update, last_update)
@@ -339,7 +302,7 @@ void Training::load(const Checkpoint& checkpoint, Trainer& trainer, const std::s
     return found->second;
   };
   const ConfigTable then = ConfigTable::parse_toml(attribute(config_attribute), run + ": its checkpoint's config");
-  if (const auto differs = first_difference(computing_part(then), computing_part(recipe_.resolved())); !differs.empty())
+  if (const auto differs = difference_in_computing(then, recipe_.resolved()); !differs.empty())
     throw InputError(run, "its checkpoint was written by another configuration than its config.toml: {}", differs);
   if (attribute("instruction_set") != instruction_set())
     log_warning(

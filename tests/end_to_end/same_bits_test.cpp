@@ -5,9 +5,7 @@
 #include <fstream>
 #include <thread>
 
-#include "../../src/run/checkpoint_image.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/run/checkpoint.hpp"
+#include "bits.hpp"
 #include "support/temporary_folder.hpp"
 #include "systems.hpp"
 
@@ -15,45 +13,6 @@ namespace emplace::test {
 namespace {
 
 using nlohmann::json;
-
-// Everything of a checkpoint but clocks: a digest an array, of its bits.
-std::map<std::string, std::string> without_clocks(const std::string& run) {
-  const State arrays = load_newest_checkpoint(run).arrays;
-  EXPECT_TRUE(arrays.contains("history/seconds"));
-  std::map<std::string, std::string> digests;
-  for (const auto& [name, array] : arrays)
-    if (name != "history/seconds") digests[name] = checkpoint_digest({.arrays = {{name, array}}, .attributes = {}});
-  return digests;
-}
-
-// metrics.csv without its clock columns.
-std::string metrics_without_clocks(const std::string& run) {
-  std::istringstream text(read_file(run + "/metrics.csv"));
-  std::string line;
-  std::string out;
-  std::vector<bool> keep;
-  while (std::getline(text, line)) {
-    std::istringstream cells(line);
-    std::string cell;
-    const bool header = keep.empty();
-    for (std::size_t column = 0; std::getline(cells, cell, ','); ++column) {
-      if (header) keep.push_back(!cell.starts_with("wall_"));
-      if (keep.at(column)) out += cell + ',';
-    }
-    out += '\n';
-  }
-  return out;
-}
-
-// The files of the best placements, one after the other.
-std::string best_placements(const std::string& run) {
-  if (file_exists(run + "/best.placement.json")) return read_file(run + "/best.placement.json");
-  std::string text;
-  for (int p = 0; file_exists(run + "/best." + std::to_string(p) + ".placement.json"); ++p)
-    text += read_file(run + "/best." + std::to_string(p) + ".placement.json");
-  EXPECT_NE(text, "");
-  return text;
-}
 
 // What is trained, and how far.
 struct Training {
@@ -141,6 +100,32 @@ TEST_P(SameBitsOfEverySystem, RewardsParametersAndBestPlacementDoNotDependOnTheN
       EXPECT_EQ(metrics_without_clocks(run), metrics_without_clocks(alone)) << ranks << " ranks that " << workers;
       EXPECT_EQ(best_placements(run), best_placements(alone));
     }
+}
+
+// What a supervisor and a batch system do: the same command again and again.
+TEST_P(SameBitsOfEverySystem, TheSameCommandWithContinueBeginsARunAndGoesOnWithIt) {
+  const std::string alone = folder_ / "alone", run = folder_ / "run";
+  ASSERT_EQ(emplace_run(of(GetParam(), alone, {"updates=5"})).exit_code, 0);
+  for (const char* updates : {"updates=2", "updates=5", "updates=5"}) {
+    const auto done = emplace_run(of(GetParam(), run, {"--continue", updates}));
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+  }
+  EXPECT_EQ(without_clocks(run), without_clocks(alone));
+  EXPECT_EQ(metrics_without_clocks(run), metrics_without_clocks(alone));
+  EXPECT_FALSE(file_exists(run + ".1"));
+}
+
+TEST_F(SameBits, AnUnfinishedRunOfAnotherRecipeIsNotContinued) {
+  const std::string run = folder_ / "run";
+  ASSERT_EQ(emplace_run(train(run)).exit_code, 0);
+  write_file(run + "/status", "running\n");
+  const auto refused = emplace_run(train(run, {"--continue", "seed=9"}));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, testing::HasSubstr(run + ": holds an unfinished run of another configuration: 'seed' is"));
+  // A finished one is kept, as without --continue.
+  write_file(run + "/status", "finished\n");
+  EXPECT_EQ(emplace_run(train(run, {"--continue", "seed=9"})).exit_code, 0);
+  EXPECT_TRUE(file_exists(run + ".1/checkpoint.h5"));
 }
 
 TEST_F(SameBits, OfANetworkDoNotDependOnTheNumberOfThreads) {

@@ -58,6 +58,7 @@ class Process {
     ::close(err_[0]);
   }
 
+  [[nodiscard]] pid_t pid() const { return pid_; }
   void signal(int number) const { ::kill(pid_, number); }
   void signal_group(int number) const { ::kill(-pid_, number); }
 

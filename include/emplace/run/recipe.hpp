@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "emplace/base/config.hpp"
 #include "emplace/base/options.hpp"
 #include "emplace/run/problem_source.hpp"
+#include "emplace/run/run_folder.hpp"
 
 namespace emplace {
 
@@ -71,5 +73,18 @@ Recipe make_recipe(const ConfigTable& table);
 
 // The keys that change how far or how fast a run goes, not what it computes: the only ones that --resume may override.
 bool may_change_on_resume(const std::string& key);
+
+// The first key in which two resolved configurations differ in what they compute, and how; "" if there is none.
+std::string difference_in_computing(const ConfigTable& then, const ConfigTable& now);
+
+// A run of a recipe that its folder holds already, with the recipe as that run settled it.
+struct UnfinishedRun {
+  RunFolder folder;
+  ConfigTable config;
+};
+
+// The run to go on with where a recipe is started a second time. None if its folder holds no run, or a finished one of
+// another recipe; InputError for an unfinished one of another recipe, which nobody wants to lose by a wrong word.
+std::optional<UnfinishedRun> unfinished_run(const ConfigTable& wanted);
 
 }  // namespace emplace

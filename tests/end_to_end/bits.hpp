@@ -1,0 +1,56 @@
+// What two runs of the same bits have in common: checkpoints, metrics and best placements, all without clocks.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../../src/run/checkpoint_image.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/run/checkpoint.hpp"
+
+namespace emplace::test {
+
+// Everything of a checkpoint but clocks: a digest an array, of its bits.
+inline std::map<std::string, std::string> without_clocks(const std::string& run) {
+  const State arrays = load_newest_checkpoint(run).arrays;
+  EXPECT_TRUE(arrays.contains("history/seconds"));
+  std::map<std::string, std::string> digests;
+  for (const auto& [name, array] : arrays)
+    if (name != "history/seconds") digests[name] = checkpoint_digest({.arrays = {{name, array}}, .attributes = {}});
+  return digests;
+}
+
+// metrics.csv without its clock columns.
+inline std::string metrics_without_clocks(const std::string& run) {
+  std::istringstream text(read_file(run + "/metrics.csv"));
+  std::string line;
+  std::string out;
+  std::vector<bool> keep;
+  while (std::getline(text, line)) {
+    std::istringstream cells(line);
+    std::string cell;
+    const bool header = keep.empty();
+    for (std::size_t column = 0; std::getline(cells, cell, ','); ++column) {
+      if (header) keep.push_back(!cell.starts_with("wall_"));
+      if (keep.at(column)) out += cell + ',';
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+// The files of the best placements, one after the other.
+inline std::string best_placements(const std::string& run) {
+  if (file_exists(run + "/best.placement.json")) return read_file(run + "/best.placement.json");
+  std::string text;
+  for (int p = 0; file_exists(run + "/best." + std::to_string(p) + ".placement.json"); ++p)
+    text += read_file(run + "/best." + std::to_string(p) + ".placement.json");
+  EXPECT_NE(text, "");
+  return text;
+}
+
+}  // namespace emplace::test

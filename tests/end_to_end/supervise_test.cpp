@@ -1,0 +1,249 @@
+// launch/supervise: whatever kills or stops a job, the run is done in the end, with the same bits, and nothing is left.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "bits.hpp"
+#include "support/temporary_folder.hpp"
+#include "systems.hpp"
+
+namespace emplace::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Stat {
+  pid_t pid, parent, session;
+  std::string name;
+  bool is_alive;
+};
+
+std::vector<Stat> processes() {
+  std::vector<Stat> list;
+  std::error_code ended;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ended)) {
+    std::ifstream file(entry.path() / "stat");
+    std::string line;
+    if (!std::getline(file, line) || line.rfind(')') == std::string::npos) continue;
+    const std::size_t open = line.find('('), close = line.rfind(')');
+    std::istringstream fields(line.substr(close + 1));
+    std::string state;
+    pid_t parent = 0, group = 0, session = 0;
+    fields >> state >> parent >> group >> session;
+    list.push_back({std::stoi(line), parent, session, line.substr(open + 1, close - open - 1), state != "Z"});
+  }
+  return list;
+}
+
+class Supervise : public testing::Test {
+ protected:
+  // Open MPI's session folders go into the test's folder.
+  [[nodiscard]] std::vector<std::string> supervise(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"env", "TMPDIR=" + folder_.path(), std::string("EMPLACE=") + EMPLACE_PROGRAM,
+                                         std::string(EMPLACE_SOURCE) + "/launch/supervise"});
+    return arguments;
+  }
+  [[nodiscard]] std::vector<std::string> training(const std::string& ranks, const std::string& run,
+                                                  const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments = {"-np", ranks};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    for (const char* each : {"configs/recipes/quickstart.toml", "graph=zoo:nmt?layers=2&sequence=4&training=true",
+                             "updates=800", "evaluations=1000000", "checkpoint_every=3", "compare=[]"})
+      arguments.emplace_back(each);
+    arguments.push_back("run=" + run);
+    return supervise(arguments);
+  }
+  // The present mpirun under the supervisor, 0 if there is none.
+  static pid_t mpirun_of(const Process& supervisor) {
+    for (const Stat& each : processes())
+      if (each.parent == supervisor.pid() && each.name == "mpirun" && each.is_alive) return each.pid;
+    return 0;
+  }
+  static std::vector<pid_t> ranks_of(pid_t mpirun) {
+    std::vector<pid_t> ranks;
+    for (const Stat& each : processes())
+      if (each.parent == mpirun && each.session == mpirun && each.is_alive) ranks.push_back(each.pid);
+    std::ranges::sort(ranks);
+    return ranks;
+  }
+  static std::vector<pid_t> alive_in(pid_t session) {
+    std::vector<pid_t> left;
+    for (const Stat& each : processes())
+      if (each.session == session && each.is_alive) left.push_back(each.pid);
+    return left;
+  }
+  // Waits for a job other than `before` that has written a checkpoint since it began, and returns its mpirun.
+  pid_t wait_for_work(const Process& supervisor, pid_t before = 0) const {
+    std::filesystem::file_time_type began{};
+    pid_t mpirun = 0;
+    for (int i = 0; i < 6000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(5))) {
+      if (mpirun == 0) {
+        mpirun = mpirun_of(supervisor);
+        if (mpirun == before) mpirun = 0;
+        if (mpirun != 0) began = newest_checkpoint();
+      } else if (newest_checkpoint() != began) {
+        return mpirun;
+      }
+    }
+    ADD_FAILURE() << "no job writes checkpoints";
+    return 0;
+  }
+  [[nodiscard]] std::filesystem::file_time_type newest_checkpoint() const {
+    std::error_code none;
+    return std::filesystem::last_write_time(run_ + "/checkpoint.h5", none);
+  }
+  // Shared memory that the ranks have open.
+  static std::set<std::string> shared_memory_of(const std::vector<pid_t>& ranks) {
+    std::set<std::string> files;
+    for (const pid_t rank : ranks) {
+      std::ifstream maps("/proc/" + std::to_string(rank) + "/maps");
+      for (std::string line; std::getline(maps, line);)
+        if (const auto at = line.find("/dev/shm/vader_segment"); at != std::string::npos)
+          files.insert(line.substr(at, line.find(' ', at) - at));
+    }
+    return files;
+  }
+  void expect_nothing_left(const std::set<std::string>& shared_memory) const {
+    EXPECT_FALSE(shared_memory.empty());
+    for (const std::string& file : shared_memory) EXPECT_FALSE(file_exists(file)) << file;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path()))
+      EXPECT_FALSE(entry.path().filename().string().starts_with("pid.")) << entry.path();
+  }
+  void expect_undisturbed_bits() const {
+    const std::string alone = folder_ / "alone";
+    std::vector<std::string> arguments = training("1", alone);
+    arguments.erase(arguments.begin(), arguments.begin() + 6);  // env, TMPDIR, EMPLACE, supervise, -np, 1
+    arguments.insert(arguments.begin(), "train");
+    ASSERT_EQ(emplace_run(arguments).exit_code, 0);
+    EXPECT_EQ(without_clocks(run_), without_clocks(alone));
+    EXPECT_EQ(metrics_without_clocks(run_), metrics_without_clocks(alone));
+    EXPECT_EQ(best_placements(run_), best_placements(alone));
+  }
+  TemporaryFolder folder_;
+  const std::string run_ = folder_ / "run";
+};
+
+TEST_F(Supervise, EndsWithTheBitsOfAnUndisturbedRunWhenRanksAndMpirunAreKilled) {
+  Process supervisor(training("3", run_));
+  std::set<std::string> shared;
+  pid_t mpirun = 0;
+  for (const char* victim : {"worker", "master", "mpirun"}) {
+    mpirun = wait_for_work(supervisor, mpirun);
+    ASSERT_NE(mpirun, 0);
+    const std::vector<pid_t> ranks = ranks_of(mpirun);
+    ASSERT_EQ(ranks.size(), 3U);
+    shared.merge(shared_memory_of(ranks));
+    ::kill(victim == std::string("worker") ? ranks[2] : victim == std::string("master") ? ranks[0] : mpirun, SIGKILL);
+  }
+  const Finished done = supervisor.wait(std::chrono::seconds(100));
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("(mpirun ended with 137); " + run_ + " goes on from update "));
+  expect_nothing_left(shared);
+  expect_undisturbed_bits();
+}
+
+TEST_F(Supervise, KillsAJobThatHangsAndGoesOn) {
+  Process supervisor(training("3", run_, {"--hang", "4"}));
+  const pid_t mpirun = wait_for_work(supervisor);
+  const std::vector<pid_t> ranks = ranks_of(mpirun);
+  const std::set<std::string> shared = shared_memory_of(ranks);
+  for (const pid_t rank : ranks) ::kill(rank, SIGSTOP);
+  const Finished done = supervisor.wait(std::chrono::seconds(100));
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("the job wrote nothing for 4 s and was killed; " + run_ + " goes on from update "));
+  expect_nothing_left(shared);
+  expect_undisturbed_bits();
+}
+
+TEST_F(Supervise, EndsWith75OnRequestLeavesNothingAndGoesOnLaterWithOtherRanks) {
+  for (const int request : {SIGTERM, SIGINT, SIGUSR1}) {
+    Process supervisor(training(request == SIGTERM ? "3" : "2", run_));
+    const pid_t mpirun = wait_for_work(supervisor);
+    const std::set<std::string> shared = shared_memory_of(ranks_of(mpirun));
+    supervisor.signal(request);
+    const Finished done = supervisor.wait(std::chrono::seconds(60));
+    ASSERT_EQ(done.exit_code, 75) << done.err;
+    EXPECT_EQ(read_file(run_ + "/status"), "interrupted\n");
+    EXPECT_THAT(alive_in(mpirun), testing::IsEmpty());
+    expect_nothing_left(shared);
+  }
+  const Finished done = run(training("2", run_));
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  expect_undisturbed_bits();
+}
+
+TEST_F(Supervise, TakesItsJobWithItWhenItIsKilled) {
+  pid_t mpirun = 0;
+  {
+    Process supervisor(training("3", run_));
+    mpirun = wait_for_work(supervisor);
+    supervisor.signal(SIGKILL);
+    (void)supervisor.wait(std::chrono::seconds(30));
+  }
+  for (int i = 0; i < 300 && !alive_in(mpirun).empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_THAT(alive_in(mpirun), testing::IsEmpty());
+  EXPECT_EQ(read_file(run_ + "/status"), "interrupted\n");
+}
+
+TEST_F(Supervise, EndsBadInputAtOnce) {
+  for (const std::vector<std::string>& bad : std::vector<std::vector<std::string>>{
+           {"-np", "2", folder_ / "none.toml"},
+           {"-np", "2", "configs/recipes/quickstart.toml", "run=" + run_, "no_such_key=1"},
+           {"-np", "2", "--resume", run_},
+           {"-np", "0", "configs/recipes/quickstart.toml"},
+           {"--death", "3", "configs/recipes/quickstart.toml"},
+           {"configs/recipes/quickstart.toml", "--time-limit", "soon"}}) {
+    const Finished done = run(supervise(bad));
+    EXPECT_EQ(done.exit_code, 2) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("error: "));
+    EXPECT_THAT(done.err, Not(HasSubstr("goes on"))) << "no restart";
+  }
+}
+
+TEST_F(Supervise, GivesUpAfterDeathsWithoutANewerCheckpoint) {
+  write_file(folder_ / "dies", "#!/bin/sh\nkill -9 $$\n");
+  std::filesystem::permissions(folder_ / "dies", std::filesystem::perms::owner_all);
+  std::vector<std::string> arguments = training("2", run_, {"--deaths", "2"});
+  arguments[2] = "EMPLACE=" + (folder_ / "dies");
+  const Finished done = run(arguments);
+  EXPECT_EQ(done.exit_code, 1) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("goes on from update 0 in 1 s (death 1 of 2 without a newer checkpoint)"));
+  EXPECT_THAT(done.err, HasSubstr("2 deaths without a newer checkpoint than update 0 of " + run_ + ": given up"));
+}
+
+TEST_F(Supervise, TriesATrainingThatDivergesOnceMoreOnly) {
+  std::vector<std::string> arguments =
+      systems()[2].training({"problem=" + small_training + "@k40x2", "grouping=chain", "groups=8", "learner=reinforce",
+                             "reinforce.reward=time", "reinforce.penalty_cap=0", "reinforce.time_unit=1e-12",
+                             "reinforce.optimizer=sgd", "reinforce.momentum=0", "reinforce.learning_rate=1000",
+                             "reinforce.clip_norm=0", "updates=100", "run=" + run_, "checkpoint_every=1"});
+  arguments.erase(arguments.begin());  // train
+  const Finished done = run(supervise(arguments));
+  EXPECT_EQ(done.exit_code, 1) << done.err;
+  EXPECT_EQ(read_file(run_ + "/status"), "failed\n");
+  EXPECT_THAT(done.err, HasSubstr("the run failed twice after update "));
+  EXPECT_THAT(done.err, HasSubstr("(death 1 of 5"));
+  EXPECT_THAT(done.err, Not(HasSubstr("(death 2 of 5")));
+}
+
+TEST_F(Supervise, CountsATimeLimitOverAllRestarts) {
+  std::vector<std::string> arguments = training("2", run_);
+  arguments.insert(arguments.end(), {"updates=100000", "--time-limit", "4s"});
+  Process supervisor(arguments);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  const auto began = std::chrono::steady_clock::now();
+  const pid_t mpirun = mpirun_of(supervisor);
+  ASSERT_NE(mpirun, 0);
+  ::kill(mpirun, SIGKILL);
+  const Finished stopped = supervisor.wait(std::chrono::seconds(60));
+  EXPECT_EQ(stopped.exit_code, 75) << stopped.err;
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+}
+
+}  // namespace
+}  // namespace emplace::test
