@@ -1,0 +1,138 @@
+// launch/*: what they say, and what they hand to mpirun, sbatch and qsub.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "emplace/base/files.hpp"
+#include "program.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class Launchers : public testing::Test {
+ protected:
+  // A program of this name that writes its arguments and its standard input into folder/NAME.
+  void fake(const std::string& name) const {
+    const std::string path = bin_ + "/" + name;
+    write_file(path, "#!/bin/bash\n{ printf '[%s]' \"$@\"; echo; cat; } >'" + (folder_ / name) + "'\n");
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+  Finished launch(const std::string& name, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"env", "PATH=" + bin_ + ":" + std::getenv("PATH"),
+                                         std::string("EMPLACE=") + EMPLACE_PROGRAM, launchers_ + name});
+    return run(arguments);
+  }
+  void SetUp() override { make_folder(bin_); }
+  TemporaryFolder folder_;
+  const std::string bin_ = folder_ / "bin", launchers_ = std::string(EMPLACE_SOURCE) + "/launch/";
+  const std::string program_ = EMPLACE_PROGRAM;
+};
+
+TEST_F(Launchers, SayHowTheyAreUsed) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(launchers_)) {
+    const auto mode = entry.status().permissions();
+    if (!entry.is_regular_file() || (mode & std::filesystem::perms::owner_exec) == std::filesystem::perms::none)
+      continue;
+    const std::string name = entry.path().filename();
+    const std::string usage = "Usage: launch/" + name + " ";
+    const Finished help = launch(name, {"--help"}), none = launch(name, {});
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_THAT(help.out, HasSubstr(usage));
+    EXPECT_EQ(none.exit_code, 2);
+    EXPECT_EQ(none.err, help.out);
+    ++count;
+  }
+  EXPECT_GE(count, 5U);
+}
+
+TEST_F(Launchers, RefuseWhatTheyDoNotKnow) {
+  for (const std::vector<std::string>& bad :
+       std::vector<std::vector<std::string>>{{"local", "-np", "many", "train"},
+                                             {"ssh", folder_ / "none", "train"},
+                                             {"slurm", "place", "--", "heft"},
+                                             {"slurm", "train", "configs/recipes/quickstart.toml"},
+                                             {"slurm", "array", "x", "--", "space.toml"},
+                                             {"pbs", "train"}}) {
+    const Finished done = launch(bad.front(), {bad.begin() + 1, bad.end()});
+    EXPECT_EQ(done.exit_code, 2) << bad.front();
+    EXPECT_THAT(done.err, testing::StartsWith("error: "));
+  }
+}
+
+TEST_F(Launchers, SshRunsOneRankASlot) {
+  fake("mpirun");
+  write_file(folder_ / "hosts", "# two machines\nnode1 slots=8\nnode2\n\nnode3 slots=3 max_slots=4\n");
+  const Finished done = launch("ssh", {folder_ / "hosts", "train", "recipe.toml", "run=a b"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(read_file(folder_ / "mpirun"), "[-np][12][" + program_ + "][train][recipe.toml][run=a b]\n");
+}
+
+TEST_F(Launchers, SlurmSubmitsAJobThatComesBack) {
+  fake("sbatch");
+  EXPECT_EQ(launch("slurm", {"train", "--ntasks=64", "--time=4:00:00", "--", "recipe.toml", "run=a b"}).exit_code, 0);
+  EXPECT_THAT(read_file(folder_ / "sbatch"),
+              AllOf(HasSubstr("[--requeue][--open-mode=append][--signal=B:USR1@120]"),
+                    HasSubstr("[--ntasks=64][--time=4:00:00][--wrap][exec env EMPLACE=" + program_ + " " + launchers_ +
+                              "slurm job train recipe.toml run=a\\ b]")));
+  EXPECT_EQ(launch("slurm", {"array", "20", "--ntasks=4", "--", "space.toml"}).exit_code, 0);
+  EXPECT_THAT(read_file(folder_ / "sbatch"), AllOf(HasSubstr("[--array=0-19]"), HasSubstr(" job trial space.toml]")));
+}
+
+// The job itself, in a folder with fakes of what a cluster has.
+TEST_F(Launchers, SlurmsJobTrainsWithinItsTimeAndGoesBackIntoTheQueue) {
+  fake("scontrol");
+  write_file(bin_ + "/squeue", "#!/bin/sh\necho 1:04\n");
+  std::filesystem::permissions(bin_ + "/squeue", std::filesystem::perms::owner_all);
+  ::setenv("SLURM_JOB_ID", "17", 1);
+  ::setenv("SLURM_NTASKS", "2", 1);
+  const std::vector<std::string> job = {"job",
+                                        "train",
+                                        "configs/recipes/quickstart.toml",
+                                        "graph=" + small_training,
+                                        "compare=[]",
+                                        "run=" + (folder_ / "run")};
+  std::vector<std::string> longer = job;
+  longer.insert(longer.end(), {"evaluations=100000000", "--time-limit=1s"});
+  const Finished limited = launch("slurm", longer);
+  EXPECT_EQ(limited.exit_code, 75) << limited.err;
+  EXPECT_EQ(read_file(folder_ / "scontrol"), "[requeue][17]\n");
+  std::vector<std::string> shorter = job;
+  shorter.emplace_back("evaluations=1");
+  const Finished refused = launch("slurm", shorter);
+  EXPECT_EQ(refused.exit_code, 2) << refused.err;
+  ::unsetenv("SLURM_JOB_ID");
+  ::unsetenv("SLURM_NTASKS");
+}
+
+TEST_F(Launchers, PbsSubmitsAScriptThatCallsItAgain) {
+  fake("qsub");
+  const Finished done =
+      launch("pbs", {"train", "-l", "select=2:ncpus=8", "-l", "walltime=4:00:00", "--", "recipe.toml", "run=a b"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(read_file(folder_ / "qsub"),
+            "[-r][y][-j][oe][-N][emplace][-l][select=2:ncpus=8][-l][walltime=4:00:00]\n#!/bin/bash\n"
+            "cd \"$PBS_O_WORKDIR\" && exec env EMPLACE=" +
+                program_ + " " + launchers_ +
+                "pbs job train -l select=2:ncpus=8 -l walltime=4:00:00 -- recipe.toml run=a\\ b\n");
+}
+
+// What PBS runs: without a walltime in its options, it has no limit but the one that it is given.
+TEST_F(Launchers, PbsJobSubmitsItselfAgainWhereItsTimeIsOver) {
+  fake("qsub");
+  write_file(folder_ / "nodes", "localhost\nlocalhost\n");
+  ::setenv("PBS_NODEFILE", (folder_ / "nodes").c_str(), 1);
+  const Finished done =
+      launch("pbs", {"job", "train", "-l", "walltime=0:00:04", "--", "configs/recipes/quickstart.toml",
+                     "graph=" + small_training, "evaluations=100000000", "run=" + (folder_ / "run")});
+  ::unsetenv("PBS_NODEFILE");
+  EXPECT_EQ(done.exit_code, 75) << done.err;
+  EXPECT_THAT(read_file(folder_ / "qsub"), HasSubstr("pbs job train -l walltime=0:00:04 -- configs/recipes/"));
+}
+
+}  // namespace
+}  // namespace emplace::test
