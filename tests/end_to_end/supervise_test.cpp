@@ -1,9 +1,9 @@
 // launch/supervise: whatever kills or stops a job, the run is done in the end, with the same bits, and nothing is left.
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "bits.hpp"
@@ -63,11 +63,18 @@ class Supervise : public testing::Test {
       if (each.parent == supervisor.pid() && each.name == "mpirun" && each.is_alive) return each.pid;
     return 0;
   }
+  // Its processes by rank.
   static std::vector<pid_t> ranks_of(pid_t mpirun) {
+    std::map<int, pid_t> by_rank;
+    for (const Stat& each : processes()) {
+      if (each.parent != mpirun || !each.is_alive) continue;
+      std::ifstream environment("/proc/" + std::to_string(each.pid) + "/environ");
+      const std::string name = "OMPI_COMM_WORLD_RANK=";
+      for (std::string entry; std::getline(environment, entry, '\0');)
+        if (entry.starts_with(name)) by_rank[std::stoi(entry.substr(name.size()))] = each.pid;
+    }
     std::vector<pid_t> ranks;
-    for (const Stat& each : processes())
-      if (each.parent == mpirun && each.session == mpirun && each.is_alive) ranks.push_back(each.pid);
-    std::ranges::sort(ranks);
+    for (const auto& [rank, pid] : by_rank) ranks.push_back(pid);
     return ranks;
   }
   static std::vector<pid_t> alive_in(pid_t session) {
@@ -227,8 +234,8 @@ TEST_F(Supervise, TriesATrainingThatDivergesOnceMoreOnly) {
   EXPECT_EQ(done.exit_code, 1) << done.err;
   EXPECT_EQ(read_file(run_ + "/status"), "failed\n");
   EXPECT_THAT(done.err, HasSubstr("the run failed twice after update "));
-  EXPECT_THAT(done.err, HasSubstr("(death 1 of 5"));
-  EXPECT_THAT(done.err, Not(HasSubstr("(death 2 of 5")));
+  EXPECT_THAT(done.err, HasSubstr("goes on from update "));
+  EXPECT_THAT(done.err, Not(HasSubstr("(death 1 of 5")));
 }
 
 TEST_F(Supervise, CountsATimeLimitOverAllRestarts) {
