@@ -99,7 +99,8 @@ class MpiEvaluator final : public Evaluator {
     ++in_flight_;
   }
 
-  // Waits for one piece's outcomes and places them by index, and starts where `jobs` want them. Returns its worker.
+  // Waits for one piece's outcomes and places them by index, and starts and messages where `jobs` want them. Returns
+  // its worker.
   Worker& receive(std::vector<Outcome>& outcomes, std::span<const EvaluationJob> jobs) {
     const Arrival arrival = comm_.wait(Communicator::any_source);
     if (arrival.tag == Tag::failed) return give_up(arrival);
@@ -114,6 +115,11 @@ class MpiEvaluator final : public Evaluator {
     if (!jobs.empty())
       for (std::size_t i = 0; i < answer.starts.size(); ++i)
         if (std::vector<Ticks>* const wanted = jobs[answer.begin + i].starts) *wanted = std::move(answer.starts[i]);
+    if (!jobs.empty())
+      for (std::size_t i = 0; i < answer.messages.size(); ++i)
+        if (std::string* const wanted = jobs[answer.begin + i].message;
+            wanted != nullptr && !answer.messages[i].empty())
+          *wanted = std::move(answer.messages[i]);
     const double measured = std::max(1e-12, answer.seconds / worker.pieces.front().op_count);
     worker.seconds_per_op = worker.seconds_per_op == 0 ? measured : 0.7 * worker.seconds_per_op + 0.3 * measured;
     worker.pieces.pop_front();

@@ -52,8 +52,9 @@ Piece unpack_piece(std::span<const std::byte> message) {
 }
 
 std::vector<std::byte> pack_outcomes(const PieceOutcomes& piece) {
-  std::size_t bytes = 24 + piece.outcomes.size() * 22;
+  std::size_t bytes = 28 + piece.outcomes.size() * 22;
   for (const auto& starts : piece.starts) bytes += 4 + starts.size() * sizeof(Ticks);
+  for (const auto& message : piece.messages) bytes += 4 + message.size();
   Packer packer(bytes);
   packer.number(piece.begin);
   packer.number(static_cast<std::uint32_t>(piece.outcomes.size()));
@@ -65,6 +66,11 @@ std::vector<std::byte> pack_outcomes(const PieceOutcomes& piece) {
   for (const Outcome& outcome : piece.outcomes) packer.number(outcome.device);
   packer.number(static_cast<std::uint32_t>(piece.starts.size()));
   for (const auto& starts : piece.starts) packer.list(starts);
+  packer.number(static_cast<std::uint32_t>(piece.messages.size()));
+  for (const std::string& message : piece.messages) {
+    packer.number(static_cast<std::uint32_t>(message.size()));
+    packer.numbers(std::span<const char>(message));
+  }
   return packer.take();
 }
 
@@ -81,6 +87,11 @@ PieceOutcomes unpack_outcomes(std::span<const std::byte> message) {
   for (Outcome& outcome : piece.outcomes) outcome.device = unpacker.number<std::uint8_t>();
   piece.starts.resize(unpacker.count());
   for (auto& starts : piece.starts) starts = unpacker.list<Ticks>();
+  piece.messages.resize(unpacker.count());
+  for (std::string& message : piece.messages) {
+    const auto text = unpacker.numbers<char>(unpacker.number<std::uint32_t>());
+    message.assign(text.begin(), text.end());
+  }
   unpacker.done();
   return piece;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "emplace/problem/outcome.hpp"
@@ -35,10 +36,12 @@ struct PieceOutcomes {
   double seconds = 0;  // how long the worker took; steers the size of pieces, never a result
   std::vector<Outcome> outcomes;
   std::vector<std::vector<Ticks>> starts;  // one an outcome, empty where not wanted or not timed; or none at all
+  std::vector<std::string> messages;       // one an outcome, empty where it has none; or none at all
 };
 
 // begin u64, count u32, seconds f64, makespan i64 x count, overflow i64 x count, subject u32 x count, why u8 x count,
-// device u8 x count, lists of starts u32 (count or 0), then for each: length u32, start i64 x length.
+// device u8 x count, lists of starts u32 (count or 0), then for each: length u32, start i64 x length, messages u32
+// (count or 0), then for each: length u32, byte x length.
 std::vector<std::byte> pack_outcomes(const PieceOutcomes& piece);
 PieceOutcomes unpack_outcomes(std::span<const std::byte> message);
 

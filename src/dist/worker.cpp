@@ -50,14 +50,17 @@ class Bench {
     const double start = mpi::now();
     std::vector<EvaluationJob> jobs;
     jobs.reserve(piece.placements.size());
-    PieceOutcomes answer{.begin = piece.begin, .seconds = 0, .outcomes = {}, .starts = {}};
+    std::vector<std::string> messages(piece.placements.size());
+    PieceOutcomes answer{.begin = piece.begin, .seconds = 0, .outcomes = {}, .starts = {}, .messages = {}};
     if (std::ranges::find(piece.wants_starts, 1) != piece.wants_starts.end())
       answer.starts.resize(piece.placements.size());
     for (std::size_t i = 0; i < piece.placements.size(); ++i)
       jobs.push_back({piece.problems[i], &piece.placements[i], piece.wants_starts[i] ? &answer.starts[i] : nullptr,
-                      piece.series[i]});
+                      piece.series[i], &messages[i]});
     answer.outcomes = evaluator_->evaluate(jobs);
     EMPLACE_CHECK(answer.outcomes.size() == jobs.size());
+    if (std::ranges::any_of(messages, [](const std::string& message) { return !message.empty(); }))
+      answer.messages = std::move(messages);
     answer.seconds = mpi::now() - start;
     return answer;
   }

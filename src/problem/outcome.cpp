@@ -32,6 +32,7 @@ std::string reason_text(const Problem& problem, const Outcome& outcome, const st
                          quote(problem.group_names[outcome.subject]));
     case Infeasible::circular_wait:
       return fmt::format("device {} and another wait for each other's results", device_name(outcome.device));
+    case Infeasible::not_measured: return "its time could not be measured";
     case Infeasible::memory: {
       const Device& device = problem.devices[outcome.device];
       if (usage.device_peak.empty()) return fmt::format("device {} has too little memory", quote(device.name));

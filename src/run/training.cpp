@@ -43,6 +43,9 @@ Training::Training(Recipe recipe, bool resumed)
       schedule_(schedule_of(recipe_.options.schedule, recipe_.place)),
       objective_(objective_of(recipe_.options.objective, recipe_.place)) {
   RecipeOptions& o = recipe_.options;
+  // An evaluator that cannot work here says so before anything else is done; the one that is used is made by the
+  // caller.
+  (void)make_evaluator(evaluator(), {{}, {schedule_, objective_}});
   std::vector<OutputShapes> shapes;
   for (const std::string& source : recipe_.sources()) {
     LoadedProblem loaded =
@@ -78,6 +81,9 @@ Training::Training(Recipe recipe, bool resumed)
   if (policy.settle) recipe_.policy_options = policy.settle(recipe_.policy_options, setup);
   policy_ = policy.make(recipe_.policy_options, setup);
   if (init) init->give(*policy_, policy_problems_);
+  if (policy_->reads_start_times() && entry_of(evaluator()).measures)
+    log_warning("policy {} reads when each op starts, which a measurement does not say: it learns without",
+                quote(o.policy));
   make_held_out_policies();
   learner_ = find_entry(learners(), o.learner, "learner")
                  .make(recipe_.learner_options, {policy_problems_, static_cast<std::uint64_t>(o.seed)});

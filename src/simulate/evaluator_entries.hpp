@@ -6,6 +6,7 @@
 namespace emplace {
 
 EvaluatorEntry simulator_evaluator();
+EvaluatorEntry command_evaluator();
 EvaluatorEntry sleep_evaluator();
 
 }  // namespace emplace

@@ -8,6 +8,7 @@ namespace emplace {
 std::span<const EvaluatorEntry> evaluators() {
   static const EvaluatorEntry entries[] = {
       simulator_evaluator(),
+      command_evaluator(),
       sleep_evaluator(),
   };
   return entries;

@@ -23,7 +23,7 @@ struct Arbitrary<emplace::Outcome> {
   static Gen<emplace::Outcome> arbitrary() {
     using emplace::Outcome;
     return gen::build<Outcome>(gen::set(&Outcome::makespan), gen::set(&Outcome::overflow),
-                               gen::set(&Outcome::why, gen::cast<emplace::Infeasible>(gen::inRange<int>(0, 5))),
+                               gen::set(&Outcome::why, gen::cast<emplace::Infeasible>(gen::inRange<int>(0, 7))),
                                gen::set(&Outcome::device), gen::set(&Outcome::subject));
   }
 };
@@ -53,8 +53,10 @@ TEST(Wire, BringsPiecesBackAsTheyWere) {
 
 TEST(Wire, BringsOutcomesBackAsTheyWere) {
   EXPECT_TRUE(rc::check("pack and unpack are inverse", [](const std::vector<Outcome>& outcomes, std::uint64_t begin,
-                                                          const std::vector<std::vector<Ticks>>& starts) {
-    const PieceOutcomes back = unpack_outcomes(pack_outcomes({begin, 0.25, outcomes, starts}));
+                                                          const std::vector<std::vector<Ticks>>& starts,
+                                                          const std::vector<std::string>& messages) {
+    const PieceOutcomes back = unpack_outcomes(pack_outcomes({begin, 0.25, outcomes, starts, messages}));
+    RC_ASSERT(back.messages == messages);
     RC_ASSERT(back.begin == begin);
     RC_ASSERT(back.starts == starts);
     RC_ASSERT(back.seconds == 0.25);
@@ -63,7 +65,7 @@ TEST(Wire, BringsOutcomesBackAsTheyWere) {
 }
 
 // begin 8, count 4; two jobs of problem 4, series 4, ops 4, flags 1; 3 + 2 device bytes; an order of 2 ids of 4 bytes.
-// Outcomes: begin 8, count 4, seconds 8; 8 + 8 + 4 + 1 + 1 bytes for each; lists of starts 4.
+// Outcomes: begin 8, count 4, seconds 8; 8 + 8 + 4 + 1 + 1 bytes for each; lists of starts 4, messages 4.
 TEST(Wire, HasNoPadding) {
   const Placement plain{{0, 1, 2}, {}};
   const Placement ordered{{0, 1}, {1, 0}};
@@ -71,14 +73,14 @@ TEST(Wire, HasNoPadding) {
   EXPECT_EQ(pack_piece(0, jobs).size(), 12 + 2 * 13 + 5 + 8);
   EXPECT_EQ(packed_bytes(jobs[0]), 16U);
   EXPECT_EQ(packed_bytes(jobs[1]), 23U);
-  EXPECT_EQ(pack_outcomes({0, 0, std::vector<Outcome>(3), {}}).size(), 24 + 3 * 22);
+  EXPECT_EQ(pack_outcomes({0, 0, std::vector<Outcome>(3), {}, {}}).size(), 28 + 3 * 22);
 }
 
 TEST(Wire, FindsMessagesThatAreCutOrTooLong) {
   const Placement placement{{0, 1, 2}, {2, 1, 0}};
   const EvaluationJob job{0, &placement};
   std::vector<std::byte> piece = pack_piece(0, std::span(&job, 1));
-  std::vector<std::byte> outcomes = pack_outcomes({0, 0, std::vector<Outcome>(2), {{1, 2}, {}}});
+  std::vector<std::byte> outcomes = pack_outcomes({0, 0, std::vector<Outcome>(2), {{1, 2}, {}}, {"why", ""}});
   for (std::size_t size = 0; size < piece.size(); ++size)
     EXPECT_THROW(unpack_piece(std::span(piece).first(size)), BugError) << size;
   for (std::size_t size = 0; size < outcomes.size(); ++size)

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cases.hpp"
+#include "command_cases.hpp"
 #include "crew_cases.hpp"
 #include "evaluation_cases.hpp"
 #include "failure_cases.hpp"
@@ -26,6 +27,9 @@ std::span<const Case> cases() {
       {"works_on_after_a_failure", works_on_after_a_failure, simulate},
       {"slow_workers_draw_less", slow_workers_draw_less, uneven},
       {"parts_of_a_job", parts_of_a_job, simulate, parts_of_a_job},
+      {"same_measurements", same_measurements, simulate},
+      {"programs_know_their_rank", programs_know_their_rank, simulate},
+      {"program_that_a_worker_cannot_find", measure_for_ever, without_its_program},
       {"same_answers", same_answers, simulate},
       {"stopped_jobs", stopped_jobs, simulate},
       {"more_batches_after_jobs", more_batches_after_jobs, simulate},

@@ -17,13 +17,14 @@ enum class Infeasible : std::uint8_t {
   split_group,     // `subject`: smallest group id
   memory,          // `device`: smallest device whose peak exceeds its memory
   circular_wait,   // `device`: smallest device of those that wait for each other (tarnawski-latency only)
+  not_measured,    // a measurement gave no time; the evaluator's message says why
 };
 
 // Small and flat: workers send arrays of it.
 struct Outcome {
   static constexpr Ticks unknown = -1;
 
-  Ticks makespan = unknown;  // unknown after unsupported_op, missing_route and circular_wait
+  Ticks makespan = unknown;  // unknown after unsupported_op, missing_route, circular_wait and not_measured
   Bytes overflow = 0;        // sum over devices of peak - memory where above it
   Infeasible why = Infeasible::no;
   std::uint8_t device = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "emplace/problem/outcome.hpp"
@@ -23,6 +24,8 @@ struct EvaluationJob {
   // Placements of one problem that differ little from the last one of the same series, in batch after batch: an
   // evaluator may then simulate only what changes. The outcome is the same.
   std::uint32_t series = no_series;
+  // If wanted: set to the reason, one sentence, where the outcome is Infeasible::not_measured.
+  std::string* message = nullptr;
 };
 
 class Evaluator {

@@ -1,0 +1,39 @@
+// Finds what a test started, wherever it went: by a variable in its environment.
+#pragma once
+
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace emplace::test {
+
+// Numbers of the processes that have `variable` ("NAME=value") in the environment that they were started with.
+inline std::vector<int> processes_with(const std::string& variable) {
+  std::vector<int> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos || std::stoi(name) == ::getpid()) continue;
+    std::ifstream file(entry.path() / "environ", std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (('\0' + text).find('\0' + variable + '\0') != std::string::npos) found.push_back(std::stoi(name));
+  }
+  return found;
+}
+
+// Whether there are none, at the latest after `limit`.
+inline bool none_left_with(const std::string& variable, std::chrono::seconds limit = std::chrono::seconds(10)) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!processes_with(variable).empty()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+}  // namespace emplace::test
