@@ -24,7 +24,7 @@ Json to_json(const PlacementReport& report) {
   put_value(json, report.outcome, report.objective);
   json["evaluations"] = report.evaluations;
   json["seconds"] = report.seconds;
-  json["lower_bound_s"] = to_seconds(report.lower_bound);
+  json["lower_bound_s"] = report.lower_bound ? Json(to_seconds(*report.lower_bound)) : Json(nullptr);
   json["proved_optimal"] = report.proved_optimal;
   json["schedule"] = name_of(report.schedule);
   json["order"] = nullptr;

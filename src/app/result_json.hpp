@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "emplace/base/units.hpp"
@@ -23,7 +24,7 @@ struct PlacementReport {
   Objective objective = Objective::step;
   std::uint64_t evaluations = 0;
   double seconds = 0;
-  Ticks lower_bound = 0;
+  std::optional<Ticks> lower_bound = {};  // none of a time that was measured
   bool proved_optimal = false;
 };
 Json to_json(const PlacementReport& report);

@@ -13,6 +13,7 @@
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/nn/threads.hpp"
+#include "emplace/run/run_evaluator.hpp"
 #include "emplace/run/training.hpp"
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
@@ -98,10 +99,14 @@ void print_result(const Training& training, const RunFolder& folder, Evaluator& 
                                     : "no: " + reason_of(training.objective(), problem, outcome, placement.device, {}),
                  fmt::format("{}", evaluations)});
     };
+    // With an evaluator of its own a run is about times that cost much more: placers search on the simulator, and only
+    // what each finds is evaluated as the run's placements were. `random` alone, with as many evaluations as the
+    // training, would double the run's cost.
+    const bool simulated = recipe.options.evaluator == EvaluatorChoice().name;
     const Scoring scoring{training.schedule(), training.objective()};
     // Several problems: the workers' evaluator numbers them, placers expect number 0.
     std::unique_ptr<Evaluator> local;
-    if (reports.size() > 1) local = make_local_evaluator(std::span(&problem_address, 1), scoring);
+    if (reports.size() > 1 || !simulated) local = make_local_evaluator(std::span(&problem_address, 1), scoring);
     for (const std::string& method : recipe.options.compare) {
       PlacerRequest request;
       request.problem = &problem;
@@ -111,11 +116,15 @@ void print_result(const Training& training, const RunFolder& folder, Evaluator& 
       request.evaluations = std::max<std::uint64_t>(1, reports[p].evaluations);
       request.evaluator = local ? local.get() : &evaluator;
       const PlacerResult result = place_with(method, request, ConfigTable("compare"));
-      add(method, result.placement, result.outcome, result.evaluations);
+      const EvaluationJob job{static_cast<std::uint32_t>(p), &result.placement};
+      add(method, result.placement, simulated ? result.outcome : evaluator.evaluate(std::span(&job, 1)).front(),
+          result.evaluations);
     }
     add(reports[p].method + (p < training.problems().size() ? " (learned)" : " (never trained on it)"),
         *reports[p].placement, reports[p].outcome, reports[p].evaluations);
-    fmt::print("{}\nno placement is faster than {}\n", table.str(), human_seconds(to_seconds(reports[p].lower_bound)));
+    fmt::print("{}\n", table.str());
+    if (const auto bound = reports[p].lower_bound)
+      fmt::print("no placement is faster than {}\n", human_seconds(to_seconds(*bound)));
   }
   fmt::print("{} of training; files in {}/: best.placement.json, metrics.csv, checkpoint.h5, config.toml\n",
              human_seconds(training.seconds()), folder.path());
@@ -173,8 +182,13 @@ ExitCode run_training(const Arguments& arguments, World* world) {
   const auto problems = training.problem_list();
   const Scoring scoring{training.schedule(), training.objective()};
   const EvaluatorChoice choice = training.evaluator();
-  const auto evaluator = world != nullptr ? make_mpi_evaluator(*world, problems, scoring, choice)
-                                          : make_evaluator(choice, {problems, scoring});
+  const bool measures = entry_of(choice).measures;
+  auto evaluator = world != nullptr ? make_mpi_evaluator(*world, problems, scoring, choice)
+                                    : make_evaluator(choice, {problems, scoring});
+  if (const std::string& cache = training.recipe().options.cache; cache == "all" || (cache == "measured" && measures))
+    evaluator = make_cached_evaluator(std::move(evaluator), folder.file("evaluations"),
+                                      evaluation_identity(problems, scoring, choice), measures);
+  evaluator = make_reporting_evaluator(std::move(evaluator));
   std::unique_ptr<Crew> crew;
   const Work began = world != nullptr ? Work{World::seconds(), world->traffic()} : Work{};
   if (world != nullptr && world->has_workers() && training.recipe().options.workers == "simulate+learn")
@@ -209,8 +223,9 @@ ExitCode run_training(const Arguments& arguments, World* world) {
                            .schedule = training.schedule(),
                            .objective = training.objective(),
                            .evaluations = trained_on ? training.evaluations() : best.evaluation,
-                           .seconds = training.seconds(),
-                           .lower_bound = lower_bound(*problems[p], training.objective()).ticks};
+                           .seconds = training.seconds()};
+    // What the simulator cannot undercut says nothing of a clock.
+    if (!measures) report.lower_bound = lower_bound(*problems[p], training.objective()).ticks;
     report.proved_optimal = best.outcome.feasible() && best.outcome.makespan == report.lower_bound;
     all_feasible = all_feasible && (best.outcome.feasible() || !trained_on);
     reports.push_back(report);

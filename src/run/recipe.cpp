@@ -91,6 +91,11 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
   visit("policy", o.policy, {.help = "Policy that samples placements; see `emplace list policies`."});
   visit("learner", o.learner, {.help = "How the policy learns; see `emplace list learners`."});
   visit("evaluator", o.evaluator, {.help = "What gives a placement's time; see `emplace list evaluators`."});
+  visit(
+      "cache", o.cache,
+      {.choices = {"measured", "all", "none"},
+       .help = "Which evaluations the run folder keeps (file evaluations), so that an equal placement is not evaluated "
+               "again: those of an evaluator that measures, of any, or none."});
   visit("grouping", o.grouping, {.choices = grouping_names(), .help = "What is placed as one unit."});
   visit("groups", o.groups, {.min = 1, .help = "Merge units until at most this many remain."});
   visit("group_share", o.group_share,

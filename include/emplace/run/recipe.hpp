@@ -24,6 +24,7 @@ struct RecipeOptions {
   std::string policy = "post";
   std::string learner = "post";
   std::string evaluator = "simulator";
+  std::string cache = "measured";
   std::string grouping = "colocation";
   std::int64_t groups = 0;  // 0: as many as the grouping gives
   double group_share = 1;   // 1: no limit
