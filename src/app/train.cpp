@@ -188,7 +188,7 @@ ExitCode run_training(const Arguments& arguments, World* world) {
   if (const std::string& cache = training.recipe().options.cache; cache == "all" || (cache == "measured" && measures))
     evaluator = make_cached_evaluator(std::move(evaluator), folder.file("evaluations"),
                                       evaluation_identity(problems, scoring, choice), measures);
-  evaluator = make_reporting_evaluator(std::move(evaluator));
+  if (measures) evaluator = make_reporting_evaluator(std::move(evaluator));
   std::unique_ptr<Crew> crew;
   const Work began = world != nullptr ? Work{World::seconds(), world->traffic()} : Work{};
   if (world != nullptr && world->has_workers() && training.recipe().options.workers == "simulate+learn")

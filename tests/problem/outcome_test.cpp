@@ -47,6 +47,7 @@ TEST(ReasonText, NamesWhatIsConcerned) {
             "op 'a' cannot run on device 'gpu:0'");
   EXPECT_EQ(reason_text(p, {.why = Infeasible::missing_route, .device = 1, .subject = 0}, devices, {}),
             "there is no route from device 'cpu:0' to device 'gpu:0', which the output of op 'a' needs");
+  EXPECT_EQ(reason_text(p, {.why = Infeasible::not_measured}, devices, {}), "its time could not be measured");
   EXPECT_EQ(reason_text(p, {.makespan = 1, .why = Infeasible::split_group, .subject = 0}, devices, {}),
             "the co-location group 'g' is split over several devices");
   const Outcome memory{.makespan = 1, .overflow = 1024, .why = Infeasible::memory, .device = 1};

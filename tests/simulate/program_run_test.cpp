@@ -109,7 +109,9 @@ TEST_F(ProgramRun, EndsWhatTheProgramLeavesBehind) {
   for (const char* script :
        {"sleep 1000 & echo 1", "setsid sleep 1000 & echo 1", "(setsid sh -c 'sleep 1000 & sleep 1000' &) ; echo 1",
         "nohup setsid sh -c \"trap '' TERM HUP; (sleep 1000 & sleep 1000); sleep 1000\" & echo 1",
-        "for i in 1 2 3 4 5 6 7 8 9; do setsid sleep 1000 & done; echo 1"}) {
+        "for i in 1 2 3 4 5 6 7 8 9; do setsid sleep 1000 & done; echo 1",
+        // One that is never the same process for long.
+        "export again='sleep 0.002; setsid sh -c \"$again\" &'; sh -c \"$again\"; sleep 0.1; echo 1"}) {
     const auto begin = Clock::now();
     const ProgramEnd end = run(script);
     EXPECT_EQ(end.failure, "") << script;
