@@ -183,12 +183,9 @@ ExitCode run_training(const Arguments& arguments, World* world) {
   const Scoring scoring{training.schedule(), training.objective()};
   const EvaluatorChoice choice = training.evaluator();
   const bool measures = entry_of(choice).measures;
-  auto evaluator = world != nullptr ? make_mpi_evaluator(*world, problems, scoring, choice)
-                                    : make_evaluator(choice, {problems, scoring});
-  if (const std::string& cache = training.recipe().options.cache; cache == "all" || (cache == "measured" && measures))
-    evaluator = make_cached_evaluator(std::move(evaluator), folder.file("evaluations"),
-                                      evaluation_identity(problems, scoring, choice), measures);
-  if (measures) evaluator = make_reporting_evaluator(std::move(evaluator));
+  const auto evaluator = make_run_evaluator(world != nullptr ? make_mpi_evaluator(*world, problems, scoring, choice)
+                                                             : make_evaluator(choice, {problems, scoring}),
+                                            training, folder);
   std::unique_ptr<Crew> crew;
   const Work began = world != nullptr ? Work{World::seconds(), world->traffic()} : Work{};
   if (world != nullptr && world->has_workers() && training.recipe().options.workers == "simulate+learn")

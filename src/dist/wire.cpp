@@ -67,10 +67,7 @@ std::vector<std::byte> pack_outcomes(const PieceOutcomes& piece) {
   packer.number(static_cast<std::uint32_t>(piece.starts.size()));
   for (const auto& starts : piece.starts) packer.list(starts);
   packer.number(static_cast<std::uint32_t>(piece.messages.size()));
-  for (const std::string& message : piece.messages) {
-    packer.number(static_cast<std::uint32_t>(message.size()));
-    packer.numbers(std::span<const char>(message));
-  }
+  for (const std::string& each : piece.messages) packer.list(std::vector<char>(each.begin(), each.end()));
   return packer.take();
 }
 
@@ -88,9 +85,9 @@ PieceOutcomes unpack_outcomes(std::span<const std::byte> message) {
   piece.starts.resize(unpacker.count());
   for (auto& starts : piece.starts) starts = unpacker.list<Ticks>();
   piece.messages.resize(unpacker.count());
-  for (std::string& message : piece.messages) {
-    const auto text = unpacker.numbers<char>(unpacker.number<std::uint32_t>());
-    message.assign(text.begin(), text.end());
+  for (std::string& each : piece.messages) {
+    const auto text = unpacker.list<char>();
+    each.assign(text.begin(), text.end());
   }
   unpacker.done();
   return piece;

@@ -209,6 +209,13 @@ Recipe make_recipe(const ConfigTable& table) {
   recipe.source.read.shapes = parse_shapes(o.shape, table.place_of("shape"));
   if (o.batch > 0) recipe.source.read.batch = o.batch;
 
+  if (o.workers == "simulate+learn" && (evaluator.measures || o.cache == "all"))
+    throw InputError(
+        table.place_of(evaluator.measures ? "evaluator" : "cache"),
+        "workers = 'simulate+learn' evaluates placements where they are drawn, and keeps nothing of them: {} "
+        "goes with workers = 'simulate'",
+        evaluator.measures ? "an evaluator that measures" : "cache = 'all'");
+
   const int kinds = !o.problem.empty() + !o.problems.empty() + (!o.graph.empty() || !o.machine.empty());
   if (kinds == 0)
     throw InputError(table.place(), "nothing to place: give `problem`, `problems`, or `graph` and `machine`");

@@ -148,4 +148,18 @@ std::unique_ptr<Evaluator> make_reporting_evaluator(std::unique_ptr<Evaluator> e
   return std::make_unique<ReportingEvaluator>(std::move(evaluator));
 }
 
+std::unique_ptr<Evaluator> make_run_evaluator(std::unique_ptr<Evaluator> evaluator, const Training& training,
+                                              const RunFolder& folder) {
+  const EvaluatorChoice choice = training.evaluator();
+  const bool measures = entry_of(choice).measures;
+  const std::string& cache = training.recipe().options.cache;
+  if (cache == "all" || (cache == "measured" && measures)) {
+    const auto problems = training.problem_list();
+    const Scoring scoring{training.schedule(), training.objective()};
+    evaluator = make_cached_evaluator(std::move(evaluator), folder.file("evaluations"),
+                                      evaluation_identity(problems, scoring, choice), measures);
+  }
+  return measures ? make_reporting_evaluator(std::move(evaluator)) : std::move(evaluator);
+}
+
 }  // namespace emplace

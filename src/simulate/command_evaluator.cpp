@@ -55,7 +55,8 @@ CommandOptions read(const ConfigTable& table) {
 
 ConfigTable resolve(const ConfigTable& table) {
   CommandOptions options = read(table);
-  options.folder = std::filesystem::absolute(options.folder.empty() ? "." : options.folder).lexically_normal().string();
+  options.folder =
+      (options.folder.empty() ? std::filesystem::current_path() : std::filesystem::absolute(options.folder)).string();
   return echo_options(options);
 }
 

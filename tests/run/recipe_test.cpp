@@ -165,6 +165,29 @@ TEST(Recipe, HeldOutProblemsResolveToTheSameFromAnyFolder) {
   EXPECT_EQ(make_recipe(resolved).resolved().to_toml(), resolved.to_toml());
 }
 
+TEST(Recipe, AnEvaluatorHasItsOwnTableWhichAnotherTakesWithIt) {
+  const std::string text = "problem = \"p.json\"\nevaluator = \"sleep\"\n[sleep]\nseconds = 0.5";
+  EXPECT_EQ(recipe_of(text).resolved().table("sleep").number("seconds"), 0.5);
+  EXPECT_FALSE(recipe_of(text, {"evaluator=simulator"}).resolved().contains("sleep"));
+  EXPECT_THAT(refusal(text, {"sleep.second=1"}), HasSubstr("did you mean 'seconds'?"));
+  EXPECT_THAT(refusal(text, {"evaluator=slep"}), HasSubstr("unknown evaluator 'slep' (did you mean 'sleep'?)"));
+  EXPECT_THAT(refusal(text, {"evaluator=command"}), HasSubstr("needs command.run"));
+}
+
+TEST(Recipe, ACommandsFolderIsWrittenOut) {
+  const ConfigTable resolved =
+      recipe_of("problem = \"p.json\"\nevaluator = \"command\"\n[command]\nrun = [\"./measure\"]").resolved();
+  EXPECT_EQ(resolved.table("command").text("folder"), std::filesystem::current_path());
+  EXPECT_EQ(make_recipe(resolved).resolved().to_toml(), resolved.to_toml());
+}
+
+TEST(Recipe, WhatIsEvaluatedWhereItIsDrawnIsNotKept) {
+  const std::string text = "problem = \"p.json\"\nworkers = \"simulate+learn\"";
+  EXPECT_EQ(refusal(text), "accepted");
+  EXPECT_THAT(refusal(text, {"cache=all"}), HasSubstr("goes with workers = 'simulate'"));
+  EXPECT_THAT(refusal(text, {"evaluator=command", "command.run=[\"x\"]"}), HasSubstr("an evaluator that measures"));
+}
+
 TEST(Recipe, BudgetsOfZeroAreRefused) {
   EXPECT_THAT(refusal("problem = \"p.json\"\nupdates = 0"), HasSubstr("'updates' must be at least 1"));
   EXPECT_THAT(refusal("problem = \"p.json\"\nseconds = 0.0"), HasSubstr("'seconds' must be above 0"));

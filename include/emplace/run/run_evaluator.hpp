@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 
+#include "emplace/run/run_folder.hpp"
+#include "emplace/run/training.hpp"
 #include "emplace/simulate/evaluators.hpp"
 
 namespace emplace {
@@ -23,5 +25,9 @@ std::unique_ptr<Evaluator> make_cached_evaluator(std::unique_ptr<Evaluator> eval
 // Warns of placements that could not be measured: of each reason once, with the first placement that it was given for,
 // and where it is true that nothing could be measured in the first batch.
 std::unique_ptr<Evaluator> make_reporting_evaluator(std::unique_ptr<Evaluator> evaluator);
+
+// The evaluator that the training chose, made by the caller, with what its recipe and its run folder add to it.
+std::unique_ptr<Evaluator> make_run_evaluator(std::unique_ptr<Evaluator> evaluator, const Training& training,
+                                              const RunFolder& folder);
 
 }  // namespace emplace
