@@ -1,5 +1,5 @@
-// Who gets how many of the equal items that are left: about half of a worker's share by its speed, so that all end
-// together, and the slow ones nothing at the end. Steers who computes what, never what comes out.
+// Who gets how much of what is left: about half of a worker's share by its speed, so that all end together, and the
+// slow ones nothing at the end. Steers who computes what, never what comes out.
 #pragma once
 
 #include <algorithm>
@@ -13,36 +13,50 @@ class Dealer {
  public:
   explicit Dealer(std::size_t workers) : speed_(workers, 0.0) {}
 
-  // Of `left` items; 0: others will be done with all of them before this worker has done one.
+  // Of `left` work, where the next item is `one`; 0: others will be done with all of it before this worker has done
+  // that item.
+  [[nodiscard]] double amount(std::size_t worker, double left, double one) const {
+    const double mine = speed_of(worker);
+    const double all = known_ > 0 ? sum_ * static_cast<double>(speed_.size()) / static_cast<double>(known_)
+                                  : static_cast<double>(speed_.size());
+    const double fastest = known_ > 0 ? fastest_ : 1;
+    if (one / mine > 2 * one / fastest + left / all) return 0;
+    const double share = left * mine / all;
+    return share > 2 * one ? share / 2 : std::min(left, std::max(share, one));
+  }
+  // The same of items of one size.
   [[nodiscard]] std::size_t count(std::size_t worker, std::size_t left) const {
     if (left == 0) return 0;
-    const double mine = of(worker);
-    double sum = 0, fastest = 0;
-    for (std::size_t each = 0; each < speed_.size(); ++each) {
-      sum += of(each);
-      fastest = std::max(fastest, of(each));
-    }
-    if (1 / mine > 2 / fastest + static_cast<double>(left) / sum) return 0;
-    const double share = static_cast<double>(left) * mine / sum;
-    return std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(share > 2 ? share / 2 : share)), 1, left);
+    return std::min(left, static_cast<std::size_t>(std::ceil(amount(worker, static_cast<double>(left), 1))));
   }
+  // What the worker does in so much time.
+  [[nodiscard]] double work_in(std::size_t worker, double seconds) const { return seconds * speed_of(worker); }
+  // Whether it has been seen at work; until then it counts as the mean of the others.
+  [[nodiscard]] bool knows(std::size_t worker) const { return speed_[worker] > 0; }
 
-  void took(std::size_t worker, std::size_t items, double seconds) {
-    const double speed = static_cast<double>(items) / std::max(seconds, 1e-9);
-    speed_[worker] = speed_[worker] == 0 ? speed : 0.5 * speed_[worker] + 0.5 * speed;
+  void took(std::size_t worker, double work, double seconds) {
+    const double before = speed_[worker];
+    const double measured = work / std::max(seconds, 1e-9);
+    const double now = before == 0 ? measured : 0.5 * before + 0.5 * measured;
+    speed_[worker] = now;
+    sum_ += now - before;
+    if (before == 0) ++known_;
+    if (now >= fastest_)
+      fastest_ = now;
+    else if (before == fastest_)
+      fastest_ = std::ranges::max(speed_);
   }
 
  private:
-  // Items a second; of a worker that nobody has seen at work the mean of the others, so that it is asked at all.
-  [[nodiscard]] double of(std::size_t worker) const {
-    if (speed_[worker] > 0) return speed_[worker];
-    double sum = 0, known = 0;
-    for (const double speed : speed_)
-      if (speed > 0) sum += speed, ++known;
-    return known > 0 ? sum / known : 1;
+  // Work a second.
+  [[nodiscard]] double speed_of(std::size_t worker) const {
+    if (knows(worker)) return speed_[worker];
+    return known_ > 0 ? sum_ / static_cast<double>(known_) : 1;
   }
 
   std::vector<double> speed_;  // 0: not known
+  double sum_ = 0, fastest_ = 0;
+  std::size_t known_ = 0;  // whose speed is known
 };
 
 }  // namespace emplace

@@ -20,10 +20,11 @@ std::string receive_text(const Communicator& comm, const Arrival& arrival) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// 0 is the coordinator's, the others are in order; those that idle are in one of their own.
-int group_of(int rank, std::size_t ranks_per_group, const GroupSizes& sizes) {
+// 0 is the coordinator's, the others are in order; each of those that idle is in one of its own.
+std::size_t group_of(std::size_t rank, std::size_t ranks_per_group, const GroupSizes& sizes) {
   if (rank == coordinator) return 0;
-  return static_cast<int>(std::min((static_cast<std::size_t>(rank) - 1) / ranks_per_group, sizes.groups) + 1);
+  const std::size_t group = 1 + (rank - 1) / ranks_per_group;
+  return group <= sizes.groups ? group : sizes.groups + rank;
 }
 
 // Tasks until the release.
@@ -66,9 +67,9 @@ void work_in_group(World& world, const GroupTask& work) {
   EMPLACE_CHECK(first.tag == Tag::groups, "rank 0 sent tag {}", static_cast<int>(first.tag));
   const auto ranks_per_group = static_cast<std::size_t>(comm.receive<std::uint64_t>(first).at(0));
   const GroupSizes sizes = group_sizes(static_cast<std::size_t>(world.size()), ranks_per_group);
-  const int group = group_of(world.rank(), ranks_per_group, sizes);
-  const auto part = world.split(group);
-  if (static_cast<std::size_t>(group) > sizes.groups) {
+  const std::size_t group = group_of(static_cast<std::size_t>(world.rank()), ranks_per_group, sizes);
+  const auto part = world.split(static_cast<int>(group));
+  if (group > sizes.groups) {
     static_cast<void>(comm.receive<std::int32_t>(comm.wait(coordinator)));
   } else if (part->is_master()) {
     work_as_master(comm, *part, work);

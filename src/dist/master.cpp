@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "communicator.hpp"
+#include "dealer.hpp"
 #include "emplace/dist/world.hpp"
 #include "problem_archive.hpp"
 #include "wire.hpp"
@@ -12,9 +13,7 @@ namespace emplace {
 
 namespace {
 
-// A piece should keep a worker busy this long: a hundred times what a message costs, and short enough that workers of
-// different speed end together.
-constexpr double piece_seconds = 4e-3;
+// What a message costs is a hundredth of that; less is not worth dividing.
 constexpr double shortest_piece_seconds = 2.5e-4;
 constexpr std::size_t max_piece_bytes = std::size_t{4} << 20;
 
@@ -33,7 +32,7 @@ class MpiEvaluator final : public Evaluator {
       // Only an exception on its way out of evaluate() leaves pieces behind; workers answer them before they see the
       // release.
       std::vector<Outcome> ignored(batch_size_);
-      while (in_flight_ > 0) receive(ignored, {});
+      while (in_flight_ > 0) receive(comm_.wait(Communicator::any_source), ignored, {});
       if (!world_.is_part()) release_workers(world_, static_cast<int>(ExitCode::done));
     } catch (const std::exception&) {
       world_.abort(static_cast<int>(ExitCode::failure));
@@ -41,22 +40,28 @@ class MpiEvaluator final : public Evaluator {
   }
 
   std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
-    for (const EvaluationJob& job : jobs)
-      EMPLACE_CHECK(job.problem < op_counts_.size() && job.placement != nullptr &&
-                    job.placement->device.size() == op_counts_[job.problem]);
-    std::vector<Outcome> outcomes(jobs.size());
-    batch_size_ = jobs.size();
-    std::size_t dealt = 0;
-    // First one piece for everybody, then a second where there is enough.
-    for (const std::size_t round : {1, 2})
-      for (Worker& worker : workers_)
-        if (worker.pieces.size() < round) refill(worker, jobs, dealt);
-    while (in_flight_ > 0) {
-      Worker& worker = receive(outcomes, jobs);
-      if (!failure_) refill(worker, jobs, dealt);
+    bool given = false;
+    return evaluate_while([&](std::vector<EvaluationJob>& list) {
+      if (!given) list.assign(jobs.begin(), jobs.end());
+      return !std::exchange(given, true);
+    });
+  }
+
+  std::vector<Outcome> evaluate_while(const MoreJobs& more) override {
+    Batch batch;
+    while (!failure_ && more(batch.jobs)) {
+      take_in(batch);
+      deal_to_idle(batch);
+      while (const auto arrival = comm_.poll(Communicator::any_source)) receive_and_refill(*arrival, batch);
     }
+    while (in_flight_ > 0) receive_and_refill(comm_.wait(Communicator::any_source), batch);
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-    return outcomes;
+    return std::move(batch.outcomes);
+  }
+
+  // Eight placements for each worker keep it busy while the next part is made.
+  [[nodiscard]] std::size_t parts_of(std::size_t jobs) const override {
+    return std::clamp<std::size_t>(jobs / (8 * workers_.size()), 1, 16);
   }
 
  private:
@@ -67,42 +72,85 @@ class MpiEvaluator final : public Evaluator {
     Sending message;
   };
   struct Worker {
-    double seconds_per_op = 0;  // measured; 0: not yet
-    std::deque<Dealt> pieces;   // in the order in which it will answer
+    std::deque<Dealt> pieces;  // in the order in which it will answer
   };
 
-  // While much is left, a worker has its next piece before it ends one; the last pieces wait for whoever is idle.
-  void refill(Worker& worker, std::span<const EvaluationJob> jobs, std::size_t& dealt) {
-    const std::size_t left = jobs.size() - dealt;
-    if (left > 0 && (worker.pieces.empty() || left > 2 * workers_.size())) send_piece(worker, jobs, dealt);
+  struct Batch {
+    std::vector<EvaluationJob> jobs;
+    std::vector<Outcome> outcomes;
+    std::size_t dealt = 0;
+    double ops_left = 0;  // of jobs that are not dealt
+  };
+
+  [[nodiscard]] double ops_of(const EvaluationJob& job) const {
+    return static_cast<double>(std::max<std::size_t>(1, op_counts_[job.problem]));
   }
 
-  // A first piece is one placement, as nothing is known. Later ones take `piece_seconds`, but at most half of the
-  // worker's share of what is left, so that all end together; and its whole share where that is not worth dividing.
-  void send_piece(Worker& worker, std::span<const EvaluationJob> jobs, std::size_t& dealt) {
-    const std::size_t left = jobs.size() - dealt;
-    const std::size_t share = (left + workers_.size() - 1) / workers_.size();
+  // Jobs that have come since.
+  void take_in(Batch& batch) {
+    for (std::size_t i = batch.outcomes.size(); i < batch.jobs.size(); ++i) {
+      const EvaluationJob& job = batch.jobs[i];
+      EMPLACE_CHECK(job.problem < op_counts_.size() && job.placement != nullptr &&
+                    job.placement->device.size() == op_counts_[job.problem]);
+      batch.ops_left += ops_of(job);
+    }
+    batch.outcomes.resize(batch.jobs.size());
+    batch_size_ = batch.jobs.size();
+  }
+
+  // First one piece for everybody, then a second where there is enough.
+  void deal_to_idle(Batch& batch) {
+    for (const std::size_t round : {1, 2})
+      for (Worker& worker : workers_)
+        if (worker.pieces.size() < round) refill(worker, batch);
+  }
+
+  // While much is left, a worker has its next piece before it ends one; the last pieces wait for whoever is idle.
+  void refill(Worker& worker, Batch& batch) {
+    const std::size_t left = batch.jobs.size() - batch.dealt;
+    if (left > 0 && (worker.pieces.empty() || left > 2 * workers_.size())) send_piece(worker, batch);
+  }
+
+  // A first piece is one placement, as nothing is known.
+  void send_piece(Worker& worker, Batch& batch) {
+    const std::size_t index = index_of(worker);
+    double enough = 0;
+    if (dealer_.knows(index)) {
+      enough = dealer_.amount(index, batch.ops_left, ops_of(batch.jobs[batch.dealt]));
+      if (enough == 0 && in_flight_ > 0) return;
+      enough = std::max(enough, dealer_.work_in(index, shortest_piece_seconds));
+    }
     std::size_t count = 0;
     std::size_t bytes = 0;
     double ops = 0;
     do {
-      const EvaluationJob& job = jobs[dealt + count];
+      const EvaluationJob& job = batch.jobs[batch.dealt + count];
       ++count;
       bytes += packed_bytes(job);
-      ops += static_cast<double>(std::max<std::size_t>(1, op_counts_[job.problem]));
-    } while (count < share && worker.seconds_per_op > 0 && bytes < max_piece_bytes &&
-             ops * worker.seconds_per_op < (2 * count < share ? piece_seconds : shortest_piece_seconds));
-    const int rank = static_cast<int>(&worker - workers_.data()) + 1;
+      ops += ops_of(job);
+    } while (batch.dealt + count < batch.jobs.size() && bytes < max_piece_bytes &&
+             ops + ops_of(batch.jobs[batch.dealt + count]) <= enough);
+    const int rank = static_cast<int>(index) + 1;
     worker.pieces.push_back(
-        {dealt, count, ops, comm_.start_sending(pack_piece(dealt, jobs.subspan(dealt, count)), rank, Tag::placements)});
-    dealt += count;
+        {batch.dealt, count, ops,
+         comm_.start_sending(pack_piece(batch.dealt, std::span(batch.jobs).subspan(batch.dealt, count)), rank,
+                             Tag::placements)});
+    batch.dealt += count;
+    batch.ops_left -= ops;
     ++in_flight_;
   }
 
-  // Waits for one piece's outcomes and places them by index, and starts and messages where `jobs` want them. Returns
-  // its worker.
-  Worker& receive(std::vector<Outcome>& outcomes, std::span<const EvaluationJob> jobs) {
-    const Arrival arrival = comm_.wait(Communicator::any_source);
+  [[nodiscard]] std::size_t index_of(const Worker& worker) const {
+    return static_cast<std::size_t>(&worker - workers_.data());
+  }
+
+  void receive_and_refill(const Arrival& arrival, Batch& batch) {
+    Worker& worker = receive(arrival, batch.outcomes, batch.jobs);
+    if (!failure_) refill(worker, batch);
+  }
+
+  // Places a piece's outcomes by index, and starts and messages where `jobs` want them. Returns its worker.
+  Worker& receive(const Arrival& arrival, std::vector<Outcome>& outcomes, std::span<const EvaluationJob> jobs) {
     if (arrival.tag == Tag::failed) return give_up(arrival);
     EMPLACE_CHECK(arrival.tag == Tag::outcomes, "rank {} sent tag {}", arrival.source, static_cast<int>(arrival.tag));
     PieceOutcomes answer = unpack_outcomes(comm_.receive<std::byte>(arrival));
@@ -120,8 +168,7 @@ class MpiEvaluator final : public Evaluator {
         if (std::string* const wanted = jobs[answer.begin + i].message;
             wanted != nullptr && !answer.messages[i].empty())
           *wanted = std::move(answer.messages[i]);
-    const double measured = std::max(1e-12, answer.seconds / worker.pieces.front().op_count);
-    worker.seconds_per_op = worker.seconds_per_op == 0 ? measured : 0.7 * worker.seconds_per_op + 0.3 * measured;
+    dealer_.took(index_of(worker), worker.pieces.front().op_count, answer.seconds);
     worker.pieces.pop_front();
     --in_flight_;
     return worker;
@@ -141,6 +188,7 @@ class MpiEvaluator final : public Evaluator {
   std::exception_ptr failure_;          // of a worker
   std::vector<std::size_t> op_counts_;  // of each problem
   std::vector<Worker> workers_;         // of ranks 1, 2, ...
+  Dealer dealer_{workers_.size()};      // of ops
   std::size_t in_flight_ = 0;
   std::size_t batch_size_ = 0;
 };

@@ -40,7 +40,7 @@ class MpiCrew final : public Crew {
     std::map<std::size_t, std::vector<Rollout>> pieces;  // by first sample
     std::size_t next = 0;
     const auto deal = [&](std::size_t worker) {
-      const std::size_t count = drawing_.count(worker, all - next);
+      const std::size_t count = wanted(drawing_, worker, all - next);
       if (count == 0) return;
       Packer packer;
       packer.number(static_cast<std::uint64_t>(next));
@@ -51,7 +51,7 @@ class MpiCrew final : public Crew {
     work(deal, [&](std::size_t worker, const Arrival& arrival) {
       EMPLACE_CHECK(arrival.tag == Tag::rollouts, "rank {} sent tag {}", arrival.source, static_cast<int>(arrival.tag));
       SentSamples samples = unpack_samples(comm_.receive<std::byte>(arrival));
-      drawing_.took(worker, samples.count, samples.seconds);
+      drawing_.took(worker, static_cast<double>(samples.count), samples.seconds);
       pieces.emplace(samples.begin, std::move(samples.rollouts));
       return true;
     });
@@ -110,6 +110,11 @@ class MpiCrew final : public Crew {
     if (failure_) std::rethrow_exception(failure_);
   }
 
+  // Items for this worker, at least one if nobody else is at work.
+  [[nodiscard]] std::size_t wanted(const Dealer& dealer, std::size_t worker, std::size_t left) const {
+    return std::max<std::size_t>(dealer.count(worker, left), working_ == 0 && left > 0 ? 1 : 0);
+  }
+
   void fail(const std::exception_ptr& failure) {
     if (!failure_) failure_ = failure;
   }
@@ -127,10 +132,10 @@ class MpiCrew final : public Crew {
     Dealer& dealer = sum != nullptr ? gradients_ : logs_;
     std::size_t next = 0;
     const auto deal = [&](std::size_t worker) {
-      const std::size_t wanted = dealer.count(worker, chunks.size() - next);
-      if (wanted == 0) return;
+      const std::size_t count = wanted(dealer, worker, chunks.size() - next);
+      if (count == 0) return;
       // A node of the sum: 2^level chunks from a multiple of that.
-      const unsigned level = std::min(static_cast<unsigned>(std::bit_width(wanted)) - 1,
+      const unsigned level = std::min(static_cast<unsigned>(std::bit_width(count)) - 1,
                                       next == 0 ? 63U : static_cast<unsigned>(std::countr_zero(next)));
       Worker& its = workers_[worker];
       its.first = next;
@@ -146,7 +151,7 @@ class MpiCrew final : public Crew {
       if (arrival.tag == Tag::gradient) {
         EMPLACE_CHECK(sum != nullptr);
         const double seconds = add_gradient(its, comm_.receive<std::byte>(arrival), policy.gradient().size(), *sum);
-        dealer.took(worker, its.count, seconds);
+        dealer.took(worker, static_cast<double>(its.count), seconds);
         return true;
       }
       EMPLACE_CHECK(arrival.tag == Tag::log, "rank {} sent tag {}", arrival.source, static_cast<int>(arrival.tag));
@@ -161,7 +166,7 @@ class MpiCrew final : public Crew {
       }
       if (sum == nullptr) {
         if (its.logs < its.count) return false;
-        dealer.took(worker, its.count, mpi::now() - its.since);
+        dealer.took(worker, static_cast<double>(its.count), mpi::now() - its.since);
         return true;
       }
       if (failure_) {

@@ -55,6 +55,9 @@ class CrossEntropyLearner final : public Learner {
   [[nodiscard]] std::uint64_t default_updates() const override { return updates_; }
 
   void use(Crew* crew) override { chunks_.use(crew); }
+  bool prepare(Policy& policy, std::span<const Rollout> rollouts) override {
+    return chunks_.prepare_forward(policy, rollouts);
+  }
   std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) override {
     LogProbabilities log;
     chunks_.forward(policy, rollouts, log);

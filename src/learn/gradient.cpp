@@ -34,12 +34,7 @@ void join(std::span<const LogProbabilities> parts, LogProbabilities& log) {
   log.begin.assign(1, 0);
   log.value.clear();
   log.entropy.clear();
-  for (const LogProbabilities& part : parts) {
-    const std::size_t first = log.value.size();
-    for (std::size_t s = 1; s < part.begin.size(); ++s) log.begin.push_back(first + part.begin[s]);
-    log.value.insert(log.value.end(), part.value.begin(), part.value.end());
-    log.entropy.insert(log.entropy.end(), part.entropy.begin(), part.entropy.end());
-  }
+  for (const LogProbabilities& part : parts) append(log, part);
 }
 
 }  // namespace
@@ -63,9 +58,22 @@ std::vector<Crew::Chunk> ChunkedGradient::chunks_of(std::span<const Rollout> rol
 void ChunkedGradient::forward_here(Policy& policy, std::span<const Rollout> rollouts,
                                    std::span<const Crew::Chunk> chunks, const Crew::SeeLog& see) {
   for (std::size_t c = 0; c < chunks.size(); ++c) {
+    if (c < prepared_.size()) {
+      see(c, prepared_[c]);
+      continue;
+    }
     policy.forward(rollouts.subspan(chunks[c].begin, chunks[c].end - chunks[c].begin), part_);
     see(c, part_);
   }
+  prepared_.clear();
+}
+
+bool ChunkedGradient::prepare_forward(Policy& policy, std::span<const Rollout> rollouts) {
+  const std::vector<Crew::Chunk> chunks = chunks_of(rollouts, 0, {});
+  if (prepared_.size() == chunks.size()) return false;
+  const Crew::Chunk& next = chunks[prepared_.size()];
+  policy.forward(rollouts.subspan(next.begin, next.end - next.begin), prepared_.emplace_back());
+  return true;
 }
 
 void ChunkedGradient::gradient_here(Policy& policy, std::span<const Rollout> rollouts,
@@ -121,6 +129,17 @@ void ChunkedGradient::forward(Policy& policy, std::span<const Rollout> rollouts,
   else
     forward_here(policy, rollouts, chunks, see);
   join(logs_, log);
+}
+
+void append(LogProbabilities& to, const LogProbabilities& from, std::size_t i) {
+  const std::span<const double> heads = from.of(i);
+  to.value.insert(to.value.end(), heads.begin(), heads.end());
+  to.begin.push_back(to.value.size());
+  to.entropy.push_back(from.entropy[i]);
+}
+
+void append(LogProbabilities& to, const LogProbabilities& from) {
+  for (std::size_t i = 0; i < from.entropy.size(); ++i) append(to, from, i);
 }
 
 double mean_entropy(const LogProbabilities& log) {

@@ -39,6 +39,9 @@ class ChunkedGradient {
 
   // Log-probabilities of all rollouts, chunk by chunk.
   void forward(Policy& policy, std::span<const Rollout> rollouts, LogProbabilities& log);
+  // The same of one chunk a call, in this process, which the next forward() of the same rollouts under the same
+  // parameters does not compute again; false: there is none left.
+  bool prepare_forward(Policy& policy, std::span<const Rollout> rollouts);
 
  private:
   // The chunks of the rollouts. Within one, `scale` (by rollout, or empty) does not change.
@@ -61,7 +64,12 @@ class ChunkedGradient {
   std::vector<LogProbabilities> logs_;  // by chunk
   LogProbabilities log_;
   std::vector<double> coefficients_;
+  std::vector<LogProbabilities> prepared_;  // of the first chunks, from prepare_forward()
 };
+
+// Rollout i of `from`, or all of them, behind the others.
+void append(LogProbabilities& to, const LogProbabilities& from, std::size_t i);
+void append(LogProbabilities& to, const LogProbabilities& from);
 
 // Entropy in nats, averaged over all heads; 0 without heads.
 double mean_entropy(const LogProbabilities& log);

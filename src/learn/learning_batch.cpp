@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "gradient.hpp"
 #include "samples.hpp"
 
 namespace emplace {
@@ -36,6 +37,16 @@ LearningBatch used_samples(std::span<const Rollout> rollouts, const AdvantageBat
   return batch;
 }
 
+void take_old(LearningBatch& batch, LogProbabilities all, const AdvantageBatch& advantages) {
+  if (batch.copies.empty()) {
+    batch.old = std::move(all);
+    return;
+  }
+  batch.old = {};
+  for (const std::size_t s : advantages.used)
+    for (std::size_t i = advantages.begins[s]; i < advantages.begins[s + 1]; ++i) append(batch.old, all, i);
+}
+
 LearningBatch select(const LearningBatch& batch, std::span<const std::size_t> samples) {
   LearningBatch part;
   part.begins.push_back(0);
@@ -43,12 +54,7 @@ LearningBatch select(const LearningBatch& batch, std::span<const std::size_t> sa
     const std::size_t begin = batch.begins[s];
     const std::size_t count = batch.begins[s + 1] - begin;
     append(part, batch.rollouts.subspan(begin, count), std::span(batch.advantages).subspan(begin, count));
-    for (std::size_t i = begin; i < begin + count; ++i) {
-      const std::span<const double> heads = batch.old.of(i);
-      part.old.value.insert(part.old.value.end(), heads.begin(), heads.end());
-      part.old.begin.push_back(part.old.value.size());
-      part.old.entropy.push_back(batch.old.entropy[i]);
-    }
+    for (std::size_t i = begin; i < begin + count; ++i) append(part.old, batch.old, i);
   }
   part.rollouts = part.copies;
   return part;

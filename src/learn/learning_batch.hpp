@@ -28,6 +28,9 @@ struct LearningBatch {
 // The used samples, without `old`; looks into `rollouts` where all are used.
 LearningBatch used_samples(std::span<const Rollout> rollouts, const AdvantageBatch& advantages);
 
+// Sets the batch's `old` from that of all rollouts which it was made of.
+void take_old(LearningBatch& batch, LogProbabilities all, const AdvantageBatch& advantages);
+
 // These samples of the batch, in this order, with their `old`.
 LearningBatch select(const LearningBatch& batch, std::span<const std::size_t> samples);
 

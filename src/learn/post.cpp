@@ -99,6 +99,9 @@ class PostLearner final : public Learner {
   }
 
   void use(Crew* crew) override { chunks_.use(crew); }
+  bool prepare(Policy& policy, std::span<const Rollout> rollouts) override {
+    return chunks_.prepare_forward(policy, rollouts);
+  }
   std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) override {
     if (policy.has_exact_kl()) policy.mark_reference();
     samples_seen_ += samples_per_update();

@@ -125,17 +125,28 @@ class PpoLearner final : public Learner {
   [[nodiscard]] std::uint64_t default_updates() const override { return static_cast<std::uint64_t>(o_.updates); }
 
   void use(Crew* crew) override { chunks_.use(crew); }
+  bool prepare(Policy& policy, std::span<const Rollout> rollouts) override {
+    return chunks_.prepare_forward(policy, rollouts);
+  }
   std::map<std::string, double> update(Policy& policy, std::span<const Rollout> drawn) override {
     ++updates_;
     const std::vector<Rollout> joined = o_.keep_best ? with_best(drawn) : std::vector<Rollout>();
     const std::span<const Rollout> rollouts = o_.keep_best ? std::span(joined) : drawn;
     if (o_.keep_best) keep_best_of(drawn);
+    if (policy.has_exact_kl()) policy.mark_reference();
+    LogProbabilities old;
+    chunks_.forward(policy, drawn, old);
+    if (rollouts.size() > drawn.size()) {
+      LogProbabilities of_best;
+      chunks_.forward(policy, rollouts.subspan(drawn.size()), of_best);
+      append(old, of_best);
+    }
     const AdvantageBatch advantages = advantages_.of(rollouts, updates_);
     LearningBatch batch = used_samples(rollouts, advantages);
-    if (policy.has_exact_kl()) policy.mark_reference();
     // The entropy is reported even of a batch that teaches nothing.
-    chunks_.forward(policy, batch.samples() == 0 ? rollouts : batch.rollouts, batch.old);
-    const double entropy = mean_entropy(batch.old);
+    const double entropy_of_all = mean_entropy(old);
+    take_old(batch, std::move(old), advantages);
+    const double entropy = batch.samples() == 0 ? entropy_of_all : mean_entropy(batch.old);
     const double entropy_weight = o_.entropy_target > 0 ? adapted_entropy_weight(entropy) : o_.entropy.weight(updates_);
     Steps steps;
     double kl = 0;

@@ -57,17 +57,27 @@ void set_order(std::span<const PolicyProblem> problems, Schedule schedule, const
                           : upward_rank_order(*problems[now.problem].problem, now.placement.device);
 }
 
-void evaluate(const Policy& policy, Evaluator& evaluator, std::uint32_t first_in_evaluator,
-              std::span<const Draw> draws) {
+// Draws one round of each sample, part by part, and has each part evaluated while the next is drawn; then `meanwhile`,
+// if there is any, as often as it wants.
+void draw_and_evaluate(const Policy& policy, Evaluator& evaluator, std::span<const PolicyProblem> problems,
+                       const RollOut& request, std::span<const Draw> draws, const std::function<bool()>& meanwhile) {
   const bool with_starts = policy.reads_start_times();
-  std::vector<EvaluationJob> jobs;
-  for (const Draw& draw : draws) {
-    Rollout& now = draw.rounds.back();
-    jobs.push_back({first_in_evaluator + now.problem, &now.placement, with_starts ? &now.starts : nullptr,
-                    policy.rounds(now.problem) > 1 ? now.sample : EvaluationJob::no_series});
-  }
-  const std::vector<Outcome> outcomes = evaluator.evaluate(jobs);
-  EMPLACE_CHECK(outcomes.size() == jobs.size());
+  const std::size_t parts = evaluator.parts_of(draws.size());
+  std::size_t part = 0;
+  const std::vector<Outcome> outcomes = evaluator.evaluate_while([&](std::vector<EvaluationJob>& jobs) {
+    if (part == parts) return meanwhile && meanwhile();
+    const std::size_t begin = draws.size() * part / parts, end = draws.size() * (part + 1) / parts;
+    ++part;
+    policy.sample(draws.subspan(begin, end - begin));
+    for (const Draw& draw : draws.subspan(begin, end - begin)) {
+      set_order(problems, request.schedule, draw);
+      Rollout& now = draw.rounds.back();
+      jobs.push_back({request.first_in_evaluator + now.problem, &now.placement, with_starts ? &now.starts : nullptr,
+                      policy.rounds(now.problem) > 1 ? now.sample : EvaluationJob::no_series});
+    }
+    return true;
+  });
+  EMPLACE_CHECK(outcomes.size() == draws.size());
   for (std::size_t i = 0; i < draws.size(); ++i) draws[i].rounds.back().outcome = outcomes[i];
 }
 
@@ -84,7 +94,7 @@ std::size_t sample_count(const RollOut& request, std::size_t problems) {
 
 void roll_out(const Policy& policy, Evaluator& evaluator, std::span<const PolicyProblem> problems,
               const RollOut& request, std::vector<Rollout>& rollouts,
-              const std::function<void(const Rollout&)>& evaluated) {
+              const std::function<void(const Rollout&)>& evaluated, const std::function<bool()>& meanwhile) {
   const std::vector<std::size_t> begin = lay_out(policy, problems.size(), request, rollouts);
   std::vector<Stream> streams;
   for (std::size_t s = 0; s + 1 < begin.size(); ++s)
@@ -93,6 +103,8 @@ void roll_out(const Policy& policy, Evaluator& evaluator, std::span<const Policy
                                    .update = request.update,
                                    .index = rollouts[begin[s]].sample});
 
+  std::size_t rounds = 0;
+  for (const Rollout& rollout : rollouts) rounds = std::max<std::size_t>(rounds, rollout.round + 1);
   std::vector<Draw> draws;
   for (std::size_t round = 0;; ++round) {
     draws.clear();
@@ -101,9 +113,7 @@ void roll_out(const Policy& policy, Evaluator& evaluator, std::span<const Policy
         draws.push_back({&streams[s], std::span(rollouts).subspan(begin[s], round + 1), request.greedy,
                          request.best.empty() ? nullptr : request.best[rollouts[begin[s]].problem]});
     if (draws.empty()) return;
-    policy.sample(draws);
-    for (const Draw& draw : draws) set_order(problems, request.schedule, draw);
-    evaluate(policy, evaluator, request.first_in_evaluator, draws);
+    draw_and_evaluate(policy, evaluator, problems, request, draws, round + 1 == rounds ? meanwhile : nullptr);
     if (evaluated)
       for (const Draw& draw : draws) evaluated(draw.rounds.back());
   }

@@ -82,7 +82,9 @@ void Trainer::roll_out(std::vector<std::uint32_t> problems, std::size_t samples,
       present = {true, rollout.placement, rollout.outcome, evaluations_};
   };
   if (options_.crew == nullptr) {
-    emplace::roll_out(policy_, evaluator_, problems_, request, rollouts_, evaluated);
+    const auto prepare = [this] { return learner_.prepare(policy_, rollouts_); };
+    emplace::roll_out(policy_, evaluator_, problems_, request, rollouts_, evaluated,
+                      greedy ? std::function<bool()>() : prepare);
     return;
   }
   options_.crew->roll_out(policy_, request, rollouts_);

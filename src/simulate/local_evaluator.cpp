@@ -84,6 +84,13 @@ class LocalEvaluator final : public Evaluator {
 
 }  // namespace
 
+std::vector<Outcome> Evaluator::evaluate_while(const MoreJobs& more) {
+  std::vector<EvaluationJob> jobs;
+  while (more(jobs)) {
+  }
+  return evaluate(jobs);
+}
+
 std::unique_ptr<Evaluator> make_local_evaluator_on(std::vector<std::unique_ptr<Engine>> engines) {
   return std::make_unique<LocalEvaluator>(std::move(engines), std::vector<const Problem*>{});
 }

@@ -10,6 +10,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
+#include "emplace/run/run_evaluator.hpp"
 #include "emplace/run/training.hpp"
 #include "emplace/sweep/objective.hpp"
 
@@ -56,8 +57,9 @@ Trained train(const ConfigTable& recipe, World* part, const Limits& limits) {
   const auto problems = training.problem_list();
   const Scoring scoring{training.schedule(), training.objective()};
   const EvaluatorChoice choice = training.evaluator();
-  const auto evaluator = part != nullptr ? make_mpi_evaluator(*part, problems, scoring, choice)
-                                         : make_evaluator(choice, {problems, scoring});
+  const auto evaluator = make_run_evaluator(part != nullptr ? make_mpi_evaluator(*part, problems, scoring, choice)
+                                                            : make_evaluator(choice, {problems, scoring}),
+                                            training, folder);
   std::unique_ptr<Crew> crew;
   if (part != nullptr && part->has_workers() && training.recipe().options.workers == "simulate+learn")
     crew = make_mpi_crew(*part, training.policy_plan());

@@ -29,6 +29,10 @@ class Learner {
   // Who computes chunks of gradients from now on; null: this process.
   virtual void use(Crew* crew) = 0;
 
+  // A piece of the coming update() with these rollouts that needs no outcome of theirs, done while others evaluate
+  // them; false: there is nothing left of that. update() does what was not done, to the same bits.
+  virtual bool prepare(Policy&, std::span<const Rollout>) { return false; }
+
   // One update with evaluated rollouts: samples_per_update() samples of each of some or all of the training's problems,
   // all drawn from the policy's present parameters; sample by sample, a sample's rounds in order. What is known of a
   // problem that is not among them (its baseline) stays as it is. Returns what metrics.csv shows beside the

@@ -40,10 +40,12 @@ std::uint64_t update_after_training(std::uint64_t seed);
 // policy wants, sample by sample and its rounds in order; outcomes included. Every sample's round is evaluated before
 // any sample's next one begins. Under `priority` and `in-order` a sample's ops are ordered by upward rank under its
 // first round's placement, and stay in that order, so that a round differs from the one before only where ops moved; a
-// policy's own order goes before that. `evaluated` sees every rollout once, in the order of evaluation.
+// policy's own order goes before that. `evaluated` sees every rollout once, in the order of evaluation. Once all is
+// drawn `meanwhile` is called until it answers false: work that needs no outcome of the last round, for which others
+// may still be evaluating.
 void roll_out(const Policy& policy, Evaluator& evaluator, std::span<const PolicyProblem> problems,
               const RollOut& request, std::vector<Rollout>& rollouts,
-              const std::function<void(const Rollout&)>& evaluated = {});
+              const std::function<void(const Rollout&)>& evaluated = {}, const std::function<bool()>& meanwhile = {});
 
 // Rollouts of whole samples in the order in which roll_out() evaluates them: round by round, sample by sample.
 void in_order_of_evaluation(std::span<const Rollout> rollouts, const std::function<void(const Rollout&)>& evaluated);

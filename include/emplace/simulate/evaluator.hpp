@@ -1,7 +1,9 @@
 // The one door to simulations: a batch of placements in, their outcomes out. In process here; over MPI in dist.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,6 +35,14 @@ class Evaluator {
   virtual ~Evaluator() = default;
   // outcomes[i] belongs to jobs[i], whoever computed it and whenever it arrived.
   virtual std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) = 0;
+
+  // The same of jobs that the caller is still making: `more` appends some, or does other work, and answers false once
+  // there is nothing left to do. Where others evaluate, they begin with the first jobs meanwhile. What the jobs point
+  // to stays where it is.
+  using MoreJobs = std::function<bool(std::vector<EvaluationJob>& jobs)>;
+  virtual std::vector<Outcome> evaluate_while(const MoreJobs& more);
+  // Into how many parts to cut so many jobs for that.
+  [[nodiscard]] virtual std::size_t parts_of(std::size_t) const { return 1; }
 };
 
 // What placements are judged by; the objective `pipeline` knows no schedule.
