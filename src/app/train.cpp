@@ -140,6 +140,10 @@ struct Work {
 void say_how_busy(const World& world, std::uint64_t placements, const Work& began) {
   const double seconds = World::seconds() - began.seconds;
   const Traffic& traffic = world.traffic();
+  if (world.size() == 1) {
+    log_info("1 rank evaluated {} placements in {}", placements, human_seconds(seconds));
+    return;
+  }
   log_info("{} worker{} evaluated {} placements in {}; rank 0 waited for them {:.0f} % of that; {} messages, {}",
            world.size() - 1, world.size() == 2 ? "" : "s", placements, human_seconds(seconds),
            100 * (traffic.waited_s - began.traffic.waited_s) / seconds, traffic.messages - began.traffic.messages,
@@ -196,7 +200,7 @@ ExitCode run_training(const Arguments& arguments, World* world) {
                                                   .show_progress = !arguments.json || log::on_terminal(),
                                                   .deadline = deadline});
 
-  if (world != nullptr && world->has_workers()) say_how_busy(*world, training.evaluations_of_session(), began);
+  if (world != nullptr) say_how_busy(*world, training.evaluations_of_session(), began);
 
   if (end == Training::End::interrupted) {
     log_info("stopped early; `emplace train --resume {}` continues", folder.path());

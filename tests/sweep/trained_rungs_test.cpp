@@ -4,41 +4,21 @@
 
 #include <algorithm>
 
-#include "emplace/base/files.hpp"
-#include "emplace/run/training.hpp"
-#include "emplace/sweep/objective.hpp"
 #include "emplace/sweep/sweep_run.hpp"
+#include "emplace/sweep/trial.hpp"
 #include "support/temporary_folder.hpp"
 #include "sweep/sweeps.hpp"
 
 namespace emplace {
 namespace {
 
-// One training, continued where its folder has a checkpoint.
-Training train(const ConfigTable& recipe) {
-  const std::string run = recipe.text("run");
-  const bool resume = file_exists(run + "/checkpoint.h5");
-  Training training(make_recipe(recipe), resume);
-  const RunFolder folder = resume ? RunFolder::open(run) : RunFolder::create(run, training.recipe().resolved());
-  const auto evaluator = make_local_evaluator(training.problem_list(), {training.schedule(), training.objective()});
-  EXPECT_EQ(training.run(folder, *evaluator, resume, false), Training::End::finished);
-  return training;
-}
-
 TrialResult train_work(const Sweep& sweep, const SweepRun& run, Work work, const std::string& folder) {
-  TrialResult result;
-  std::vector<std::vector<double>> seconds;
-  for (const std::int64_t seed : sweep.seeds) {
-    const Training training =
-        train(sweep.recipe(run.strategy().assignment(work.trial), seed, run.strategy().share(work.rung),
-                           fmt::format("{}/trial-{}.seed-{}", folder, work.trial, seed)));
-    std::vector<double> problems;
-    for (const Best& best : training.best()) problems.push_back(to_seconds(best.outcome.makespan));
-    seconds.push_back(std::move(problems));
-    result.evaluations += training.evaluations();
-  }
-  result.objective = trial_objective(seconds);
-  return result;
+  const TrialAnswer answer =
+      train_trial(task_of(sweep, run.strategy(), work, fmt::format("{}/{}", folder, work.trial)), nullptr, {});
+  EXPECT_FALSE(answer.interrupted);
+  EXPECT_EQ(answer.work, work);
+  EXPECT_EQ(answer.result.error, "");
+  return answer.result;
 }
 
 TEST(TrainedRungs, ComeToWhatWholeTrainingsComeTo) {
