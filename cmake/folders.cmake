@@ -22,9 +22,9 @@ if(EMPLACE_SANITIZE)
 endif()
 
 # What programs of ours allocate with: graphs and problems are millions of small pieces, and glibc's malloc takes a third
-# of the time to build them. Sanitizers bring their own.
+# of the time to build them. Sanitizers bring their own; smpirun loads programs in a way that jemalloc does not allow.
 add_library(emplace_allocator INTERFACE)
-if(NOT EMPLACE_SANITIZE)
+if(NOT EMPLACE_SANITIZE AND NOT EMPLACE_SIMGRID)
   target_link_libraries(emplace_allocator INTERFACE -Wl,--no-as-needed PkgConfig::jemalloc -Wl,--as-needed)
 endif()
 
