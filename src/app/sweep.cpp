@@ -18,6 +18,8 @@ namespace emplace::app {
 
 namespace {
 
+constexpr const char* record_name = "record.jsonl";
+
 struct Arguments {
   std::string space;
   std::vector<std::string> overrides;
@@ -113,8 +115,17 @@ ExitCode run_one_trial(const Arguments& arguments, World* world) {
   Sweep sweep = make_sweep(read_config(arguments, nullptr));
   const std::string folder = sweep.options.run;
   const std::string config = sweep.resolved().to_toml();
+  check_alone(sweep, *arguments.trial);
+  if (file_exists(folder + "/" + record_name))
+    throw InputError(folder, "holds a sweep of all trials: `emplace sweep --resume {}` continues it", folder);
   make_folder(folder + "/trials");
-  if (!file_exists(folder + "/config.toml")) write_file(folder + "/config.toml", config);
+  const auto lock = [&] {
+    return FileLock(folder + "/lock.array", lock_patience_s, folder, "another task holds its lock");
+  };
+  {
+    const FileLock others = lock();
+    if (!file_exists(folder + "/config.toml")) write_file(folder + "/config.toml", config);
+  }
   if (read_file(folder + "/config.toml") != config)
     throw InputError(folder,
                      "holds another sweep than this one (or one of other ranks_per_trial): name another with run=");
@@ -128,7 +139,11 @@ ExitCode run_one_trial(const Arguments& arguments, World* world) {
     log_info("stopped early; the same command continues trial {}", *arguments.trial);
     return ExitCode::interrupted;
   }
-  print_result(sweep, write_table_of_array(sweep, folder), folder, start, arguments.json);
+  const std::vector<TrialRow> rows = [&] {
+    const FileLock others = lock();
+    return write_table_of_array(sweep, folder);
+  }();
+  print_result(sweep, rows, folder, start, arguments.json);
   const std::vector<TrialRow> row = {run.rows()[*arguments.trial]};
   return exit_code_of(row);
 }
@@ -154,11 +169,17 @@ ExitCode run(const Arguments& arguments, World* world) {
   if (!sweep.strategy_entry().deterministic)
     log_info("strategy {} decides by who is done first: another number of ranks may try other trials",
              quote(sweep.options.strategy));
-  SweepRun sweep_run(sweep, folder.file("record.jsonl"));
+  SweepRun sweep_run(sweep, folder.file(record_name));
   folder.set_status("running");
-  const bool finished =
-      run_sweep(sweep, sweep_run, folder.path(),
-                {.world = world, .deadline = deadline, .show_progress = !arguments.json || log::on_terminal()});
+  bool finished = false;
+  try {
+    finished =
+        run_sweep(sweep, sweep_run, folder.path(),
+                  {.world = world, .deadline = deadline, .show_progress = !arguments.json || log::on_terminal()});
+  } catch (...) {
+    folder.try_set_status("failed");
+    throw;
+  }
   folder.set_status(finished ? "finished" : "interrupted");
   if (!finished) {
     log_info("stopped early; `emplace sweep --resume {}` continues", folder.path());
@@ -176,7 +197,7 @@ Action add_sweep(CLI::App& cli) {
   cli.add_option("overrides", arguments->overrides, "key=value pairs over it; space.KEY=... is a parameter");
   cli.add_option("--resume", arguments->resume, "Continue the sweep in this folder");
   cli.add_option("--trial", arguments->trial, "Train this trial alone: a task of a job array")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 999'999));
   cli.add_option("--time-limit", arguments->time_limit,
                  "End early, with checkpoints and exit code 75, before so much time has passed: 90s, 20m, 3h30m")
       ->check(not_empty);

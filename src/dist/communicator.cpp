@@ -99,20 +99,22 @@ std::string host_name() {
   return {name, static_cast<std::size_t>(length)};
 }
 
-std::vector<std::byte> pack_failure(ExitCode code, const std::string& message) {
+std::vector<std::byte> pack_failure(std::uint64_t evaluator, ExitCode code, const std::string& message) {
   Packer packer;
+  packer.number(evaluator);
   packer.number(static_cast<std::int32_t>(code));
   packer.numbers(std::span<const char>(message));
   return packer.take();
 }
 
-std::exception_ptr unpack_failure(std::span<const std::byte> message) {
+Failure unpack_failure(std::span<const std::byte> message) {
   Unpacker unpacker(message);
+  const auto evaluator = unpacker.number<std::uint64_t>();
   const auto code = static_cast<ExitCode>(unpacker.number<std::int32_t>());
-  const std::vector<char> text = unpacker.numbers<char>(message.size() - sizeof(std::int32_t));
-  const std::string_view sentence(text.data(), text.size());
-  if (code == ExitCode::bad_input) return std::make_exception_ptr(InputError(std::string(sentence)));
-  return std::make_exception_ptr(EnvironmentError("{}", sentence));
+  const std::vector<char> text = unpacker.numbers<char>(message.size() - sizeof(std::uint64_t) - sizeof(std::int32_t));
+  const std::string sentence(text.begin(), text.end());
+  if (code == ExitCode::bad_input) return {evaluator, std::make_exception_ptr(InputError(sentence))};
+  return {evaluator, std::make_exception_ptr(RankFailure("{}", sentence))};
 }
 
 }  // namespace emplace

@@ -43,7 +43,7 @@ enum class Tag : int {
   gradient,    // of some chunks
   not_finite,  // what left the range of numbers
   task_answer,
-  failed,  // exit code i32, sentence: why it does nothing until the next problems come; of parts of a job
+  failed,  // why it does nothing until the next problems come; of parts of a job
 };
 
 namespace mpi {
@@ -173,8 +173,13 @@ class Communicator {
 // The machine's name, for messages about a rank.
 std::string host_name();
 
-// What Tag::failed says, as its master throws it.
-std::vector<std::byte> pack_failure(ExitCode code, const std::string& message);
-std::exception_ptr unpack_failure(std::span<const std::byte> message);
+// What Tag::failed says: of which evaluator of the part (counted from 1), and what the master throws: an InputError or
+// a RankFailure.
+struct Failure {
+  std::uint64_t evaluator;
+  std::exception_ptr exception;
+};
+std::vector<std::byte> pack_failure(std::uint64_t evaluator, ExitCode code, const std::string& message);
+Failure unpack_failure(std::span<const std::byte> message);
 
 }  // namespace emplace

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "communicator.hpp"
+#include "emplace/base/log.hpp"
 #include "idle.hpp"
 
 namespace emplace {
@@ -57,7 +58,9 @@ GroupSizes group_sizes(std::size_t ranks, std::size_t ranks_per_group) {
   return {(ranks - 1) / ranks_per_group, (ranks - 1) % ranks_per_group};
 }
 
-void work_in_group(World& world, const GroupTask& work) {
+namespace {
+
+void work_until_released(World& world, const GroupTask& work) {
   const Communicator& comm = world.communicator();
   const Arrival first = comm.wait(coordinator);
   if (first.tag == Tag::release) {
@@ -75,6 +78,17 @@ void work_in_group(World& world, const GroupTask& work) {
     work_as_master(comm, *part, work);
   } else {
     serve(*part);
+  }
+}
+
+}  // namespace
+
+void work_in_group(World& world, const GroupTask& work) {
+  try {
+    work_until_released(world, work);
+  } catch (const std::exception& error) {  // rank 0 would wait for ever
+    log::write(log::Level::error, fmt::format("rank {} on {}: {}", world.rank(), host_name(), error.what()));
+    world.abort(static_cast<int>(ExitCode::failure));
   }
 }
 

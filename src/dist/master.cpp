@@ -17,6 +17,8 @@ namespace {
 constexpr double shortest_piece_seconds = 2.5e-4;
 constexpr std::size_t max_piece_bytes = std::size_t{4} << 20;
 
+}  // namespace
+
 class MpiEvaluator final : public Evaluator {
  public:
   MpiEvaluator(World& world, std::span<const Problem* const> problems, const Scoring& scoring,
@@ -25,6 +27,7 @@ class MpiEvaluator final : public Evaluator {
     EMPLACE_CHECK(world.is_master() && world.has_workers(), "workers serve one evaluator, made on rank 0");
     for (const Problem* problem : problems) op_counts_.push_back(problem->op_count());
     comm_.announce(archive_problems(problems, scoring, choice), Tag::problems);
+    ++world_.evaluators_;
   }
 
   ~MpiEvaluator() override {
@@ -32,7 +35,13 @@ class MpiEvaluator final : public Evaluator {
       // Only an exception on its way out of evaluate() leaves pieces behind; workers answer them before they see the
       // release.
       std::vector<Outcome> ignored(batch_size_);
-      while (in_flight_ > 0) receive(comm_.wait(Communicator::any_source), ignored, {});
+      while (in_flight_ > 0) {
+        const Arrival arrival = comm_.wait(Communicator::any_source);
+        if (arrival.tag == Tag::failed)
+          give_up(arrival);
+        else
+          receive(arrival, ignored, {});
+      }
       if (!world_.is_part()) release_workers(world_, static_cast<int>(ExitCode::done));
     } catch (const std::exception&) {
       world_.abort(static_cast<int>(ExitCode::failure));
@@ -49,10 +58,14 @@ class MpiEvaluator final : public Evaluator {
 
   std::vector<Outcome> evaluate_while(const MoreJobs& more) override {
     Batch batch;
-    while (!failure_ && more(batch.jobs)) {
-      take_in(batch);
-      deal_to_idle(batch);
-      while (const auto arrival = comm_.poll(Communicator::any_source)) receive_and_refill(*arrival, batch);
+    try {
+      while (!failure_ && more(batch.jobs)) {
+        take_in(batch);
+        deal_to_idle(batch);
+        while (const auto arrival = comm_.poll(Communicator::any_source)) receive_and_refill(*arrival, batch);
+      }
+    } catch (...) {  // what is under way belongs to no later batch
+      failure_ = std::current_exception();
     }
     while (in_flight_ > 0) receive_and_refill(comm_.wait(Communicator::any_source), batch);
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
@@ -145,13 +158,16 @@ class MpiEvaluator final : public Evaluator {
   }
 
   void receive_and_refill(const Arrival& arrival, Batch& batch) {
+    if (arrival.tag == Tag::failed) {
+      give_up(arrival);
+      return;
+    }
     Worker& worker = receive(arrival, batch.outcomes, batch.jobs);
     if (!failure_) refill(worker, batch);
   }
 
   // Places a piece's outcomes by index, and starts and messages where `jobs` want them. Returns its worker.
   Worker& receive(const Arrival& arrival, std::vector<Outcome>& outcomes, std::span<const EvaluationJob> jobs) {
-    if (arrival.tag == Tag::failed) return give_up(arrival);
     EMPLACE_CHECK(arrival.tag == Tag::outcomes, "rank {} sent tag {}", arrival.source, static_cast<int>(arrival.tag));
     PieceOutcomes answer = unpack_outcomes(comm_.receive<std::byte>(arrival));
     Worker& worker = workers_[static_cast<std::size_t>(arrival.source) - 1];
@@ -174,13 +190,14 @@ class MpiEvaluator final : public Evaluator {
     return worker;
   }
 
-  // The worker answers nothing more.
-  Worker& give_up(const Arrival& arrival) {
-    failure_ = unpack_failure(comm_.receive<std::byte>(arrival));
+  // The worker answers nothing more, unless it is about an earlier evaluator of the part.
+  void give_up(const Arrival& arrival) {
+    const Failure failure = unpack_failure(comm_.receive<std::byte>(arrival));
+    if (failure.evaluator != world_.evaluators_) return;
+    failure_ = failure.exception;
     Worker& worker = workers_[static_cast<std::size_t>(arrival.source) - 1];
     in_flight_ -= worker.pieces.size();
     worker.pieces.clear();
-    return worker;
   }
 
   World& world_;
@@ -192,8 +209,6 @@ class MpiEvaluator final : public Evaluator {
   std::size_t in_flight_ = 0;
   std::size_t batch_size_ = 0;
 };
-
-}  // namespace
 
 std::unique_ptr<Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems, Scoring scoring,
                                               const EvaluatorChoice& choice, const EvaluatorFactory& factory) {

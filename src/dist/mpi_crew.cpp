@@ -18,12 +18,11 @@
 
 namespace emplace {
 
-namespace {
-
 class MpiCrew final : public Crew {
  public:
   MpiCrew(World& world, const PolicyPlan& plan)
-      : comm_(world.communicator()),
+      : world_(world),
+        comm_(world.communicator()),
         problems_(plan.setup.problems.size()),
         workers_(static_cast<std::size_t>(world.size()) - 1),
         drawing_(workers_.size()),
@@ -95,7 +94,9 @@ class MpiCrew final : public Crew {
       const Arrival arrival = comm_.wait(Communicator::any_source);
       const auto worker = static_cast<std::size_t>(arrival.source) - 1;
       if (arrival.tag == Tag::failed) {
-        fail(unpack_failure(comm_.receive<std::byte>(arrival)));
+        const Failure failure = unpack_failure(comm_.receive<std::byte>(arrival));
+        if (failure.evaluator != world_.evaluators_) continue;
+        fail(failure.exception);
       } else if (arrival.tag == Tag::not_finite) {
         const auto text = comm_.receive<std::byte>(arrival);
         fail(std::make_exception_ptr(
@@ -200,6 +201,7 @@ class MpiCrew final : public Crew {
 
   static int rank_of(std::size_t worker) { return static_cast<int>(worker) + 1; }
 
+  World& world_;
   Communicator& comm_;
   std::size_t problems_;
   std::vector<Worker> workers_;  // of ranks 1, 2, ...
@@ -208,8 +210,6 @@ class MpiCrew final : public Crew {
   std::vector<std::byte> sent_;  // the parameters that the workers have
   Dealer drawing_, logs_, gradients_;
 };
-
-}  // namespace
 
 std::unique_ptr<Crew> make_mpi_crew(World& world, const PolicyPlan& plan) {
   return std::make_unique<MpiCrew>(world, plan);

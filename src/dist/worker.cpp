@@ -170,6 +170,7 @@ int serve(World& world, const EvaluatorFactory& factory) {
   const Communicator& comm = world.communicator();
   Service service(comm, factory);
   bool failed = false;  // until the next problems come
+  std::uint64_t evaluator = 0;
   while (true) {
     try {
       const Arrival arrival = comm.wait(master);
@@ -178,7 +179,10 @@ int serve(World& world, const EvaluatorFactory& factory) {
         world.job_fails_ = exit_code != static_cast<int>(ExitCode::done);
         return exit_code;
       }
-      if (arrival.tag == Tag::problems) failed = false;
+      if (arrival.tag == Tag::problems) {
+        failed = false;
+        ++evaluator;
+      }
       if (failed)
         service.ignore(arrival);
       else
@@ -189,7 +193,7 @@ int serve(World& world, const EvaluatorFactory& factory) {
         log::write(log::Level::error, message);
         world.abort(static_cast<int>(code));
       }
-      comm.send(std::span<const std::byte>(pack_failure(code, message)), master, Tag::failed);
+      comm.send(std::span<const std::byte>(pack_failure(evaluator, code, message)), master, Tag::failed);
       failed = true;
     }
   }

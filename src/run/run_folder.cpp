@@ -22,23 +22,8 @@ namespace {
 
 constexpr const char* lock_name = "/lock";
 
-int take_lock(const std::string& folder, double patience_s = 0) {
-  const std::string path = folder + lock_name;
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0) throw InputError(folder, "the run folder cannot be written: {}", std::strerror(errno));
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  bool locked = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
-  int why = errno;
-  while (!locked && why == EWOULDBLOCK && Clock::now() - start < std::chrono::duration<double>(patience_s)) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    locked = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
-    why = errno;
-  }
-  if (locked) return fd;
-  ::close(fd);
-  if (why == EWOULDBLOCK) throw InputError(folder, "another run is working in this folder");
-  throw EnvironmentError("{}: cannot be locked: {}", path, std::strerror(why));
+FileLock take_lock(const std::string& folder, double patience_s = 0) {
+  return {folder + lock_name, patience_s, folder, "another run is working in this folder"};
 }
 
 std::string without_trailing_slash(std::string path) {
@@ -48,15 +33,38 @@ std::string without_trailing_slash(std::string path) {
 
 }  // namespace
 
+FileLock::FileLock(const std::string& path, double patience_s, const std::string& place, const std::string& says)
+    : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+  if (fd_ < 0) throw InputError(place, "cannot be written: {}", std::strerror(errno));
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+    const int why = errno;
+    const bool waits = why == EWOULDBLOCK && Clock::now() - start < std::chrono::duration<double>(patience_s);
+    if (waits) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      continue;
+    }
+    ::close(fd_);
+    if (why == EWOULDBLOCK) throw InUse(place, "{}", says);
+    throw EnvironmentError("{}: cannot be locked: {}", path, std::strerror(why));
+  }
+}
+
+FileLock::~FileLock() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+FileLock::FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
 RunFolder RunFolder::create(const std::string& given, const ConfigTable& config) {
   const std::string path = without_trailing_slash(given);
   std::string moved;
   if (file_exists(path + "/config.toml")) {
-    const int lock = take_lock(path);  // refuses a live run
+    const FileLock lock = take_lock(path);  // refuses a live run
     for (int number = 1; moved.empty(); ++number)
       if (!file_exists(fmt::format("{}.{}", path, number))) moved = fmt::format("{}.{}", path, number);
     replace_file(path, moved);
-    ::close(lock);
   } else if (file_exists(path) && !std::filesystem::is_directory(path)) {
     throw InputError(path, "is a file, wanted a run folder");
   }
@@ -72,15 +80,6 @@ RunFolder RunFolder::open(const std::string& given, double patience_s) {
   const std::string path = without_trailing_slash(given);
   if (!file_exists(path + "/config.toml")) throw InputError(path, "is not a run folder: it has no config.toml");
   return RunFolder(path, take_lock(path, patience_s));
-}
-
-RunFolder::RunFolder(RunFolder&& other) noexcept
-    : path_(std::move(other.path_)),
-      moved_aside_(std::move(other.moved_aside_)),
-      lock_(std::exchange(other.lock_, -1)) {}
-
-RunFolder::~RunFolder() {
-  if (lock_ >= 0) ::close(lock_);
 }
 
 ConfigTable RunFolder::config() const { return ConfigTable::read_toml(file("config.toml")); }

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
 #include "emplace/base/interrupt.hpp"
@@ -27,22 +29,28 @@ class Display {
         run_(run),
         file_(session.writes_table ? folder + "/sweep.csv" : ""),
         at_once_(at_once),
-        live_(session.show_progress) {
-    update(false);
-  }
+        live_(session.show_progress) {}
 
-  // The record has changed: the table follows, but of a large sweep not every time.
-  void update(bool last) {
-    if (!file_.empty() && (last || seconds_since(written_) >= 1)) {
-      write_file(file_, sweep_csv(sweep_.space, run_.rows()));
-      written_ = Clock::now();
-    }
-  }
+  void changed() { is_new_ = true; }
+  // The table follows the record, but of a large sweep not every time.
   void tick() {
+    if (is_new_ && seconds_since(written_) >= 1) write(run_.rows());
     if (live_.is_due()) live_.show(lines());
+  }
+  // Nobody trains from here on.
+  void end() {
+    std::vector<TrialRow> rows = run_.rows();
+    for (TrialRow& row : rows)
+      if (row.status == TrialStatus::running) row.status = TrialStatus::waiting;
+    write(rows);
   }
 
  private:
+  void write(const std::vector<TrialRow>& rows) {
+    if (!file_.empty()) write_file(file_, sweep_csv(sweep_.space, rows));
+    written_ = Clock::now();
+    is_new_ = false;
+  }
   [[nodiscard]] std::string lines() const {
     return sweep_progress(sweep_.space, run_.rows(),
                           {.elapsed_seconds = seconds_since(start_),
@@ -56,6 +64,7 @@ class Display {
   std::size_t at_once_;
   LiveTable live_;
   Clock::time_point start_ = Clock::now(), written_{};
+  bool is_new_ = true;
 };
 
 class Coordinator {
@@ -72,14 +81,12 @@ class Coordinator {
     while (!ends_early()) {
       const std::optional<Work> work = run_.next();
       if (!work) break;
-      display.update(false);
-      const TrialAnswer answer = train_trial(task(*work), nullptr, stop);
-      if (answer.interrupted) break;
-      run_.end(answer.work, answer.result);
-      display.update(false);
+      display.changed();
+      if (!take(train_trial(task(*work), nullptr, stop))) break;
+      display.changed();
     }
-    display.update(true);
-    return run_.finished();
+    display.end();
+    return finished();
   }
 
   bool on(World& world) {
@@ -96,20 +103,33 @@ class Coordinator {
           const std::optional<Work> work = run_.next();
           if (!work) break;
           groups.give(*group, to_text(task(*work)));
+          display.changed();
         }
       if (groups.working() == 0) break;
       if (const auto text = groups.answer(0.1)) {
-        const TrialAnswer answer = answer_from(*text);
-        if (!answer.interrupted) run_.end(answer.work, answer.result);
+        display.changed();
+        // One whose time is over, or that cannot be trained here: no other one begins.
+        if (!take(answer_from(*text)) && !std::exchange(stopping, true)) groups.stop();
       }
-      display.update(false);
       display.tick();
     }
-    display.update(true);
-    return run_.finished();
+    display.end();
+    return finished();
   }
 
  private:
+  // False: the trial's work is not done.
+  bool take(const TrialAnswer& answer) {
+    if (!answer.undone.empty() && undone_.empty())
+      undone_ = fmt::format("trial {}: {}", answer.work.trial, answer.undone);
+    if (answer.interrupted || !answer.undone.empty()) return false;
+    run_.end(answer.work, answer.result);
+    return true;
+  }
+  [[nodiscard]] bool finished() const {
+    if (!undone_.empty()) throw EnvironmentError("{}; the sweep goes on from there when it is resumed", undone_);
+    return run_.finished();
+  }
   [[nodiscard]] bool ends_early() const {
     return stop_requested() || (session_.deadline && Clock::now() >= *session_.deadline);
   }
@@ -123,6 +143,7 @@ class Coordinator {
   SweepRun& run_;
   const std::string folder_;
   const SweepSession& session_;
+  std::string undone_;  // the first trial that could not be trained here, and why
 };
 
 }  // namespace

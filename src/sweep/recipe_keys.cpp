@@ -3,6 +3,7 @@
 #include "emplace/learn/learner.hpp"
 #include "emplace/policy/policy.hpp"
 #include "emplace/run/recipe.hpp"
+#include "emplace/simulate/evaluators.hpp"
 
 namespace emplace {
 
@@ -26,6 +27,7 @@ std::vector<std::string> recipe_tables() {
   std::vector<std::string> names = {"roofline"};
   for (const PolicyEntry& entry : policies()) names.push_back(entry.name);
   for (const LearnerEntry& entry : learners()) names.push_back(entry.name);
+  for (const EvaluatorEntry& entry : evaluators()) names.push_back(entry.name);
   return names;
 }
 

@@ -60,7 +60,8 @@ RecordedEvents read_record(const std::string& path) {
   return record;
 }
 
-SweepRecord::SweepRecord(std::string path) : path_(std::move(path)) {
+SweepRecord::SweepRecord(std::string path)
+    : path_(std::move(path)), lock_(path_ + ".lock", lock_patience_s, path_, "another process trains what it records") {
   const bool there = file_exists(path_);
   if (there) read_ = read_record(path_);
   fd_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);

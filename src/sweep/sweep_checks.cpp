@@ -39,8 +39,8 @@ void refuse_idle(const Sweep& sweep, const Assignment& corner, const ConfigTable
 }  // namespace
 
 void refuse_incomparable(const Space& space, const SweepStrategyEntry& strategy) {
-  constexpr std::array measured = {"problem", "graph",    "machine",   "problems", "shape",
-                                   "batch",   "schedule", "objective", "held_out", "workers"};
+  constexpr std::array measured = {"problem",  "graph",     "machine",  "problems", "shape",    "batch",
+                                   "schedule", "objective", "held_out", "workers",  "evaluator"};
   for (const Parameter& parameter : space.parameters()) {
     const std::string& key = parameter.key;
     if (key == "seed") throw InputError(parameter.place, "'seed' cannot vary: `seeds` gives every trial several");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/log.hpp"
 #include "one_trial.hpp"
 
 namespace emplace {
@@ -19,6 +20,12 @@ std::unique_ptr<SweepStrategy> strategy_of(const Sweep& sweep, std::optional<std
     throw InputError(sweep.place, "there is no trial {}: the sweep has {}, numbered from 0", *only, strategy->trials());
   return std::make_unique<OneTrial>(std::move(strategy), *only);
 }
+
+}  // namespace
+
+void check_alone(const Sweep& sweep, std::size_t trial) { (void)strategy_of(sweep, trial); }
+
+namespace {
 
 std::map<std::string, std::string> texts_of(const Space& space, const Assignment& assignment) {
   std::map<std::string, std::string> texts;
@@ -136,7 +143,12 @@ std::vector<TrialRow> SweepRun::rows() const {
 std::vector<TrialRow> collect_rows(const Sweep& sweep, std::span<const std::string> records) {
   std::vector<TrialRow> rows = waiting_rows(sweep.make_strategy()->trials());
   for (const std::string& path : records) {
-    const RecordedEvents record = read_record(path);
+    RecordedEvents record;
+    try {
+      record = read_record(path);
+    } catch (const InputError& error) {  // one trial's damage is not the others'
+      log_warning("{}; its trial is left out of the table", error.what());
+    }
     if (record.events.empty()) continue;
     const std::size_t trial = record.events.front().work.trial;
     const std::unique_ptr<SweepStrategy> strategy = strategy_of(sweep, trial);

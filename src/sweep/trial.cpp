@@ -10,6 +10,8 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
+#include "emplace/base/not_finite.hpp"
+#include "emplace/nn/threads.hpp"
 #include "emplace/run/run_evaluator.hpp"
 #include "emplace/run/training.hpp"
 #include "emplace/sweep/objective.hpp"
@@ -50,6 +52,7 @@ Trained train(const ConfigTable& recipe, World* part, const Limits& limits) {
   if (file_exists(run + "/config.toml")) begun.emplace(RunFolder::open(run, lock_patience_s));
   // A folder without a checkpoint has nothing to go on from.
   const bool resume = begun && (file_exists(run + "/checkpoint.h5") || file_exists(run + "/checkpoint.previous.h5"));
+  nn::use_threads(static_cast<std::size_t>(make_recipe(recipe).options.threads));
   Training training(make_recipe(resume ? resumed_config(*begun, recipe) : recipe), resume);
   if (begun && !resume) write_file(begun->file("config.toml"), training.recipe().resolved().to_toml());
   const RunFolder folder = begun ? std::move(*begun) : RunFolder::create(run, training.recipe().resolved());
@@ -111,6 +114,14 @@ TrialAnswer train_trial(const TrialTask& task, World* part, const std::function<
     }
     answer.result.objective = trial_objective(seconds);
     if (!answer.result.objective) answer.result.error = "no feasible placement was found";
+  } catch (const InUse& error) {
+    answer.undone = error.what();
+  } catch (const NotFinite& error) {
+    answer.result.error = error.what();
+  } catch (const RankFailure& error) {
+    answer.result.error = error.what();
+  } catch (const EnvironmentError& error) {
+    answer.undone = error.what();
   } catch (const std::bad_alloc&) {
     answer.result.error = "out of memory";
   } catch (const std::exception& error) {
@@ -123,7 +134,7 @@ TrialAnswer train_trial(const TrialTask& task, World* part, const std::function<
 std::string to_text(const TrialTask& task) {
   json text = {{"work", to_json(task.work)}, {"recipes", task.recipes}};
   if (task.seconds_left) text["seconds_left"] = *task.seconds_left;
-  return text.dump();
+  return text.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 TrialTask task_from(const std::string& text) {
@@ -135,9 +146,10 @@ TrialTask task_from(const std::string& text) {
 
 std::string to_text(const TrialAnswer& answer) {
   const TrialResult& result = answer.result;
-  json text = {{"work", to_json(answer.work)}, {"interrupted", answer.interrupted},
-               {"error", result.error},        {"seconds", result.seconds},
-               {"updates", result.updates},    {"evaluations", result.evaluations}};
+  json text = {{"work", to_json(answer.work)},     {"interrupted", answer.interrupted},
+               {"undone", answer.undone},          {"error", result.error},
+               {"seconds", result.seconds},        {"updates", result.updates},
+               {"evaluations", result.evaluations}};
   if (result.objective) text["objective"] = *result.objective;
   // A message may quote bytes of a file that are no text.
   return text.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -146,6 +158,7 @@ std::string to_text(const TrialAnswer& answer) {
 TrialAnswer answer_from(const std::string& text) {
   const json value = json::parse(text);
   TrialAnswer answer{work_from(value.at("work")), value.at("interrupted"), {}};
+  answer.undone = value.at("undone");
   answer.result.error = value.at("error");
   answer.result.seconds = value.at("seconds");
   answer.result.updates = value.at("updates");

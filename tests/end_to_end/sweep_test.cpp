@@ -1,6 +1,7 @@
 // `emplace sweep` as its users meet it: the same table at any number of ranks, nothing lost, nothing done twice.
 #include <gmock/gmock.h>
 
+#include <deque>
 #include <map>
 #include <sstream>
 #include <thread>
@@ -132,10 +133,11 @@ TEST_F(Sweep, KilledAgainAndAgainTrainsEveryTrialOnceAndComesToTheSameTable) {
 TEST_F(Sweep, ToldToStopItCheckpointsItsTrialsEndsWith75AndGoesOnFromThere) {
   const std::string file = space("strategy = \"random\"\ntrials = 3\n");
   const std::string undisturbed = folder_ / "undisturbed";
-  ASSERT_EQ(emplace_run({"sweep", file, "run=" + undisturbed, "updates=3000"}).exit_code, 0);
+  ASSERT_EQ(emplace_run({"sweep", file, "run=" + undisturbed, "updates=3000", "checkpoint_every=100"}).exit_code, 0);
   for (const int ranks : {1, 3}) {
     const std::string run = folder_ / "stopped" + std::to_string(ranks);
-    Process process(under_mpirun(ranks, command({"sweep", file, "run=" + run, "updates=3000"})));
+    Process process(
+        under_mpirun(ranks, command({"sweep", file, "run=" + run, "updates=3000", "checkpoint_every=100"})));
     for (int i = 0; i < 6000 && !file_exists(run + "/trials/0000/checkpoint.h5"); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     process.signal(SIGUSR1);
@@ -148,33 +150,59 @@ TEST_F(Sweep, ToldToStopItCheckpointsItsTrialsEndsWith75AndGoesOnFromThere) {
     ASSERT_EQ(done.exit_code, 0) << done.err;
     EXPECT_EQ(columns_of(run), columns_of(undisturbed));
   }
-  const auto limited =
-      emplace_run({"sweep", file, "run=" + (folder_ / "limited"), "updates=100000000", "--time-limit", "1s"});
+}
+
+TEST_F(Sweep, BeginsNoTrialAfterItsTimeLimit) {
+  const std::string run = folder_ / "limited";
+  const auto limited = emplace_run(3, {"sweep", space("strategy = \"random\"\ntrials = 9\n"), "run=" + run,
+                                       "updates=100000000", "--time-limit", "1s"});
   EXPECT_EQ(limited.exit_code, 75) << limited.err;
+  EXPECT_EQ(lines_with(run + "/record.jsonl", "\"begin\""), 2U) << "one a group";
+  EXPECT_THAT(columns_of(run).at("status"), Each("waiting"));
+}
+
+TEST_F(Sweep, OnAFullDiskStopsAndTrainsTheRestWhenThereIsRoom) {
+  const std::string small = folder_ / "small", run = small + "/run";
+  make_folder(small);
+  const std::string sweep = std::string(EMPLACE_PROGRAM) + " sweep ";
+  const auto done =
+      test::run({"unshare", "-m", "bash", "-c",
+                 "mount -t tmpfs -o size=300k emplace " + small + " || exit 77; " + sweep +
+                     space("strategy = \"random\"\ntrials = 12\n") + " run=" + run + "; echo code $?; cat " + run +
+                     "/status; grep -c finished " + run + "/sweep.csv; mount -o remount,size=50m " + small + "; " +
+                     sweep + "--resume " + run + "; echo code $?; grep -c finished " + run + "/sweep.csv"});
+  if (done.exit_code == 77 || done.err.find("unshare failed") != std::string::npos)
+    GTEST_SKIP() << "this user may not mount";
+  EXPECT_THAT(done.err, HasSubstr("No space left on device; the sweep goes on from there when it is resumed"));
+  EXPECT_TRUE(done.out.starts_with("code 1\nfailed\n")) << done.out;
+  EXPECT_TRUE(done.out.ends_with("code 0\n12\n")) << done.out;
 }
 
 TEST_F(Sweep, IsAJobArrayToo) {
   const std::string file = space("strategy = \"sobol\"\ntrials = 4\n");
   const std::string whole = folder_ / "whole", array = folder_ / "array";
   ASSERT_EQ(emplace_run({"sweep", file, "run=" + whole}).exit_code, 0);
+  const auto third = emplace_run(3, {"sweep", file, "run=" + array, "--trial", "3"});
+  EXPECT_EQ(third.exit_code, 0) << third.err;
+  EXPECT_EQ(columns_of(array).at("status"), (std::vector<std::string>{"waiting", "waiting", "waiting", "finished"}));
   {
-    // Tasks at the same time, one of them on three ranks.
-    Process second(command({"sweep", file, "run=" + array, "--trial", "2"}));
-    const auto third = emplace_run(3, {"sweep", file, "run=" + array, "--trial", "3"});
-    EXPECT_EQ(third.exit_code, 0) << third.err;
-    EXPECT_EQ(second.wait().exit_code, 0);
-  }
-  const auto halfway = columns_of(array);
-  EXPECT_EQ(halfway.at("status"), (std::vector<std::string>{"waiting", "waiting", "finished", "finished"}));
-  for (const char* trial : {"0", "1", "2"}) {
-    const auto done = emplace_run({"sweep", file, "run=" + array, "--trial", trial});
-    ASSERT_EQ(done.exit_code, 0) << done.err;
+    // All at the same time, two of them even of one trial, and one that is done already.
+    std::deque<Process> tasks;
+    for (const char* trial : {"0", "1", "2", "2", "3"})
+      tasks.emplace_back(command({"sweep", file, "run=" + array, "--trial", trial}));
+    for (Process& task : tasks) {
+      const auto done = task.wait();
+      EXPECT_EQ(done.exit_code, 0) << done.err;
+    }
   }
   EXPECT_EQ(columns_of(array), columns_of(whole));
 
   const auto beyond = emplace_run({"sweep", file, "run=" + array, "--trial", "4"});
   EXPECT_EQ(beyond.exit_code, 2);
   EXPECT_THAT(beyond.err, HasSubstr("there is no trial 4: the sweep has 4"));
+  const auto mixed = emplace_run({"sweep", file, "run=" + whole, "--trial", "1"});
+  EXPECT_EQ(mixed.exit_code, 2);
+  EXPECT_THAT(mixed.err, HasSubstr("holds a sweep of all trials"));
   const auto other = emplace_run({"sweep", file, "run=" + array, "updates=25", "--trial", "0"});
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_THAT(other.err, HasSubstr("another sweep"));

@@ -203,8 +203,7 @@ TEST(SweepRun, MayBeGivenMoreTrialsWhereTheFirstOnesStayTheSame) {
 
 TEST(SweepRun, RefusesAnEndWithoutABeginning) {
   const TemporaryFolder folder;
-  SweepRecord record(folder / "r.jsonl");
-  record.add({.kind = SweepEvent::Kind::end, .work = {0, 0}, .result = {.objective = 1}});
+  SweepRecord(folder / "r.jsonl").add({.kind = SweepEvent::Kind::end, .work = {0, 0}, .result = {.objective = 1}});
   const Sweep sweep = sweep_with("random");
   try {
     const SweepRun run(sweep, folder / "r.jsonl");

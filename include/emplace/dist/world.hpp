@@ -9,6 +9,7 @@
 #include <string>
 
 #include "emplace/base/config.hpp"
+#include "emplace/base/error.hpp"
 #include "emplace/learn/crew.hpp"
 #include "emplace/policy/policy.hpp"
 #include "emplace/problem/placement.hpp"
@@ -33,6 +34,12 @@ struct Traffic {
     ++messages;
     bytes += message_bytes;
   }
+};
+
+// A worker of a part of a job failed; what it says begins with its rank and host.
+class RankFailure : public EnvironmentError {
+ public:
+  using EnvironmentError::EnvironmentError;
 };
 
 // MPI from construction to destruction. Works without mpirun too (one rank). Errors of MPI are EnvironmentErrors.
@@ -69,11 +76,14 @@ class World {
   explicit World(std::unique_ptr<Communicator> part);
   friend void release_workers(World& world, int exit_code);
   friend int serve(World& world, const EvaluatorFactory& factory);
+  friend class MpiEvaluator;
+  friend class MpiCrew;
 
   std::unique_ptr<Communicator> communicator_;
   bool has_workers_ = false;
   bool job_fails_ = false;
   bool is_part_ = false;
+  std::uint64_t evaluators_ = 0;  // how many there were
 };
 
 // Was this process started by mpirun, srun or smpirun? Answers without starting MPI.

@@ -7,8 +7,28 @@
 #include <vector>
 
 #include "emplace/base/config.hpp"
+#include "emplace/base/error.hpp"
 
 namespace emplace {
+
+// Another process works in a folder, or with a file, for longer than this one would wait.
+class InUse : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+// Held until it is destroyed or the process dies: the kernel releases it, so it never goes stale.
+class FileLock {
+ public:
+  // Of the file, which is made if it is not there. InUse, with `says`, if another holds it for so long.
+  FileLock(const std::string& path, double patience_s, const std::string& place, const std::string& says);
+  ~FileLock();
+  FileLock(FileLock&& other) noexcept;
+  FileLock& operator=(FileLock&&) = delete;
+
+ private:
+  int fd_ = -1;
+};
 
 // The ranks of a killed job end by themselves within seconds, and hold its folders' locks until then.
 inline constexpr double lock_patience_s = 60;
@@ -18,12 +38,11 @@ class RunFolder {
   // A new run. A finished or abandoned run that is already there is moved aside to PATH.1, PATH.2, ...: nothing is
   // lost. InputError if a live process works in the folder.
   static RunFolder create(const std::string& path, const ConfigTable& config);
-  // An existing run; InputError if it is none, or if a live process works in it for so long.
+  // An existing run; InputError if it is none, InUse if a live process works in it for so long.
   static RunFolder open(const std::string& path, double patience_s = 0);
 
-  RunFolder(RunFolder&& other) noexcept;
+  RunFolder(RunFolder&&) noexcept = default;
   RunFolder& operator=(RunFolder&&) = delete;
-  ~RunFolder();
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
@@ -38,11 +57,11 @@ class RunFolder {
   [[nodiscard]] std::string status() const;
 
  private:
-  RunFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+  RunFolder(std::string path, FileLock lock) : path_(std::move(path)), lock_(std::move(lock)) {}
 
   std::string path_;
   std::string moved_aside_;
-  int lock_ = -1;  // flock on PATH/lock: the kernel releases it when the process dies, so it never goes stale
+  FileLock lock_;  // of PATH/lock
 };
 
 // metrics.csv: one row an update. Columns are fixed by the first row; clock columns start with "wall_".

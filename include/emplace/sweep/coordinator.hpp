@@ -25,7 +25,8 @@ struct SweepSession {
 };
 
 // Hands out works until the sweep is finished (true), or a stop is requested or the deadline near (false: every trial
-// that was being trained has its checkpoint). `folder` gets sweep.csv and trials/NUMBER. The ranks
+// that was being trained has its checkpoint). EnvironmentError where a trial's folder cannot be had; the others end as
+// for a stop. `folder` gets sweep.csv and trials/NUMBER. The ranks
 // are as check_ranks() wants them.
 bool run_sweep(const Sweep& sweep, SweepRun& run, const std::string& folder, const SweepSession& session);
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "emplace/run/run_folder.hpp"
 #include "emplace/sweep/strategy.hpp"
 
 namespace emplace {
@@ -44,7 +45,8 @@ std::string place_in_record(const std::string& path, std::size_t position);
 // line before), so that a line that is changed, lost or moved is noticed.
 class SweepRecord {
  public:
-  // Reads the file if it is there and begins one if not. A last line that a kill tore off is dropped.
+  // Reads the file if it is there and begins one if not. A last line that a kill tore off is dropped. InUse if another
+  // process adds to it.
   explicit SweepRecord(std::string path);
   ~SweepRecord();
   SweepRecord(const SweepRecord&) = delete;
@@ -60,6 +62,7 @@ class SweepRecord {
   void append(const std::string& body);
 
   std::string path_;
+  FileLock lock_;
   RecordedEvents read_;
   int fd_ = -1;
 };

@@ -60,7 +60,10 @@ class SweepRun {
   std::set<Work> running_;
 };
 
-// The rows of a sweep whose trials were trained one by one (`only`), from the records of those that are there.
+// InputError where the sweep has no such trial, or its strategy needs the results of others.
+void check_alone(const Sweep& sweep, std::size_t trial);
+// The rows of a sweep whose trials were trained one by one (`only`), from the records of those that are there. A
+// damaged one is left out, with a warning.
 std::vector<TrialRow> collect_rows(const Sweep& sweep, std::span<const std::string> records);
 
 }  // namespace emplace

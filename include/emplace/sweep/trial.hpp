@@ -23,11 +23,13 @@ TrialTask task_of(const Sweep& sweep, const SweepStrategy& strategy, Work work, 
 struct TrialAnswer {
   Work work;
   bool interrupted = false;  // before its end; it goes on from its checkpoints
+  std::string undone;        // why the machine could not train it, which says nothing of the trial; or empty
   TrialResult result;
 };
 
 // Trains one seed after the other, each from its checkpoint if it has one. What an exception says becomes the result's
-// error. `part`: the ranks that evaluate, null or alone: this process.
+// error; or `undone`, where a folder cannot be written or is somebody else's. `part`: the ranks that evaluate, null or
+// alone: this process.
 TrialAnswer train_trial(const TrialTask& task, World* part, const std::function<bool()>& stop);
 
 // As texts between ranks.
