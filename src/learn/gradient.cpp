@@ -69,9 +69,9 @@ void ChunkedGradient::forward_here(Policy& policy, std::span<const Rollout> roll
 }
 
 bool ChunkedGradient::prepare_forward(Policy& policy, std::span<const Rollout> rollouts) {
-  const std::vector<Crew::Chunk> chunks = chunks_of(rollouts, 0, {});
-  if (prepared_.size() == chunks.size()) return false;
-  const Crew::Chunk& next = chunks[prepared_.size()];
+  if (prepared_.empty()) to_prepare_ = chunks_of(rollouts, 0, {});
+  if (prepared_.size() == to_prepare_.size()) return false;
+  const Crew::Chunk& next = to_prepare_[prepared_.size()];
   policy.forward(rollouts.subspan(next.begin, next.end - next.begin), prepared_.emplace_back());
   return true;
 }

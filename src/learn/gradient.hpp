@@ -64,7 +64,8 @@ class ChunkedGradient {
   std::vector<LogProbabilities> logs_;  // by chunk
   LogProbabilities log_;
   std::vector<double> coefficients_;
-  std::vector<LogProbabilities> prepared_;  // of the first chunks, from prepare_forward()
+  std::vector<Crew::Chunk> to_prepare_;     // by prepare_forward()
+  std::vector<LogProbabilities> prepared_;  // of the first of them
 };
 
 // Rollout i of `from`, or all of them, behind the others.
