@@ -4,7 +4,6 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <system_error>
 
 #include "command.hpp"
 #include "emplace/base/error.hpp"
@@ -12,7 +11,6 @@
 #include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
-#include "emplace/nn/threads.hpp"
 #include "emplace/run/run_evaluator.hpp"
 #include "emplace/run/training.hpp"
 #include "emplace/search/bound.hpp"
@@ -150,17 +148,6 @@ void say_how_busy(const World& world, std::uint64_t placements, const Work& bega
            human_bytes(traffic.bytes - began.traffic.bytes));
 }
 
-void use_threads(std::size_t count) {
-  try {
-    nn::use_threads(count);
-  } catch (const std::system_error& error) {
-    throw EnvironmentError("{} threads cannot be had: {}", count, error.what());
-  }
-  if (const std::size_t cores = nn::usable_cores(); cores < count)
-    log_warning("{} threads share {} core{} (mpirun binds ranks to cores unless told --bind-to none)", count, cores,
-                cores == 1 ? "" : "s");
-}
-
 ExitCode run_training(const Arguments& arguments, World* world) {
   const auto deadline = deadline_of(arguments.time_limit);
   std::optional<RunFolder> resumed;
@@ -177,25 +164,16 @@ ExitCode run_training(const Arguments& arguments, World* world) {
     }
   const bool resume = resumed.has_value();
   Training training(make_recipe(config), resume);
-  use_threads(static_cast<std::size_t>(training.recipe().options.threads));
   const RunFolder folder =
       resumed ? std::move(*resumed) : RunFolder::create(training.recipe().options.run, training.recipe().resolved());
   if (!folder.moved_aside().empty())
     log_info("the run that was in {} is now in {}", folder.path(), folder.moved_aside());
 
   const auto problems = training.problem_list();
-  const Scoring scoring{training.schedule(), training.objective()};
-  const EvaluatorChoice choice = training.evaluator();
-  const bool measures = entry_of(choice).measures;
-  const auto evaluator = make_run_evaluator(world != nullptr ? make_mpi_evaluator(*world, problems, scoring, choice)
-                                                             : make_evaluator(choice, {problems, scoring}),
-                                            training, folder);
-  std::unique_ptr<Crew> crew;
+  const TrainingTeam team = make_team(world, training, folder);
   const Work began = world != nullptr ? Work{World::seconds(), world->traffic()} : Work{};
-  if (world != nullptr && world->has_workers() && training.recipe().options.workers == "simulate+learn")
-    crew = make_mpi_crew(*world, training.policy_plan());
-  const Training::End end = training.run(folder, {.evaluator = *evaluator,
-                                                  .crew = crew.get(),
+  const Training::End end = training.run(folder, {.evaluator = *team.evaluator,
+                                                  .crew = team.crew.get(),
                                                   .resume = resume,
                                                   .show_progress = !arguments.json || log::on_terminal(),
                                                   .deadline = deadline});
@@ -226,7 +204,8 @@ ExitCode run_training(const Arguments& arguments, World* world) {
                            .evaluations = trained_on ? training.evaluations() : best.evaluation,
                            .seconds = training.seconds()};
     // What the simulator cannot undercut says nothing of a clock.
-    if (!measures) report.lower_bound = lower_bound(*problems[p], training.objective()).ticks;
+    if (!entry_of(training.evaluator()).measures)
+      report.lower_bound = lower_bound(*problems[p], training.objective()).ticks;
     report.proved_optimal = best.outcome.feasible() && best.outcome.makespan == report.lower_bound;
     all_feasible = all_feasible && (best.outcome.feasible() || !trained_on);
     reports.push_back(report);
@@ -245,7 +224,7 @@ ExitCode run_training(const Arguments& arguments, World* world) {
     }
     print_json(json);
   } else {
-    print_result(training, folder, *evaluator, reports);
+    print_result(training, folder, *team.evaluator, reports);
   }
   return all_feasible ? ExitCode::done : ExitCode::infeasible;
 }

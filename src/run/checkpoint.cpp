@@ -43,6 +43,10 @@ Checkpoint load_checkpoint(const std::string& file) {
   return read_checkpoint_image(unsealed(content, file), file);
 }
 
+bool has_checkpoint(const std::string& folder) {
+  return file_exists(folder + "/checkpoint.h5") || file_exists(folder + "/checkpoint.previous.h5");
+}
+
 Checkpoint load_newest_checkpoint(const std::string& folder) {
   const std::string newest = newest_in(folder);
   const std::string previous = previous_in(folder);

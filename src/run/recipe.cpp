@@ -303,10 +303,10 @@ std::string difference_in_computing(const ConfigTable& then, const ConfigTable& 
   return "";
 }
 
-std::optional<UnfinishedRun> unfinished_run(const ConfigTable& wanted) {
+std::optional<UnfinishedRun> unfinished_run(const ConfigTable& wanted, double patience_s) {
   const Recipe recipe = make_recipe(wanted);
   if (!file_exists(recipe.options.run + "/config.toml")) return {};
-  RunFolder folder = RunFolder::open(recipe.options.run);
+  RunFolder folder = RunFolder::open(recipe.options.run, patience_s);
   const ConfigTable there = folder.config();
   // What the training settled when it began and the recipe leaves open.
   ConfigTable config = wanted;

@@ -148,18 +148,22 @@ std::unique_ptr<Evaluator> make_reporting_evaluator(std::unique_ptr<Evaluator> e
   return std::make_unique<ReportingEvaluator>(std::move(evaluator));
 }
 
-std::unique_ptr<Evaluator> make_run_evaluator(std::unique_ptr<Evaluator> evaluator, const Training& training,
-                                              const RunFolder& folder) {
+TrainingTeam make_team(World* world, const Training& training, const RunFolder& folder) {
+  const auto problems = training.problem_list();
+  const Scoring scoring{training.schedule(), training.objective()};
   const EvaluatorChoice choice = training.evaluator();
+  const RecipeOptions& recipe = training.recipe().options;
+  TrainingTeam team;
+  team.evaluator = world != nullptr ? make_mpi_evaluator(*world, problems, scoring, choice)
+                                    : make_evaluator(choice, {problems, scoring});
   const bool measures = entry_of(choice).measures;
-  const std::string& cache = training.recipe().options.cache;
-  if (cache == "all" || (cache == "measured" && measures)) {
-    const auto problems = training.problem_list();
-    const Scoring scoring{training.schedule(), training.objective()};
-    evaluator = make_cached_evaluator(std::move(evaluator), folder.file("evaluations"),
-                                      evaluation_identity(problems, scoring, choice), measures);
-  }
-  return measures ? make_reporting_evaluator(std::move(evaluator)) : std::move(evaluator);
+  if (recipe.cache == "all" || (recipe.cache == "measured" && measures))
+    team.evaluator = make_cached_evaluator(std::move(team.evaluator), folder.file("evaluations"),
+                                           evaluation_identity(problems, scoring, choice), measures);
+  if (measures) team.evaluator = make_reporting_evaluator(std::move(team.evaluator));
+  if (world != nullptr && world->has_workers() && recipe.workers == "simulate+learn")
+    team.crew = make_mpi_crew(*world, training.policy_plan());
+  return team;
 }
 
 }  // namespace emplace

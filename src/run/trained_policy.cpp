@@ -79,8 +79,7 @@ Recipe recipe_of(const Checkpoint& checkpoint, const std::string& place) {
 }
 
 TrainedPolicy TrainedPolicy::load(const std::string& run) {
-  if (!file_exists(run + "/checkpoint.h5") && !file_exists(run + "/checkpoint.previous.h5"))
-    throw InputError(run, "is not a run folder with a checkpoint (`emplace train` makes them)");
+  if (!has_checkpoint(run)) throw InputError(run, "is not a run folder with a checkpoint (`emplace train` makes them)");
   Checkpoint checkpoint = load_newest_checkpoint(run);
   return {run, recipe_of(checkpoint, run), std::move(checkpoint.arrays)};
 }

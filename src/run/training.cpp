@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <system_error>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
@@ -16,6 +17,7 @@
 #include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "emplace/nn/threads.hpp"
 #include "emplace/run/trained_policy.hpp"
 #include "emplace/run/version.hpp"
 
@@ -25,6 +27,17 @@ namespace {
 
 // The learner's arrays of this name stand beside the policy's (DESIGN section 4).
 constexpr std::string_view optimizer_prefix = "optimizer/";
+
+void use_threads(std::size_t count) {
+  try {
+    nn::use_threads(count);
+  } catch (const std::system_error& error) {
+    throw EnvironmentError("{} threads cannot be had: {}", count, error.what());
+  }
+  if (const std::size_t cores = nn::usable_cores(); cores < count)
+    log_warning("{} threads share {} core{} (mpirun binds ranks to cores unless told --bind-to none)", count, cores,
+                cores == 1 ? "" : "s");
+}
 
 std::string describe_progress(const UpdateReport& report, std::uint64_t last_update, const Best& best) {
   std::string text = last_update > 0 ? fmt::format("update {}/{}", report.update, last_update)
@@ -91,6 +104,7 @@ Training::Training(Recipe recipe, bool resumed)
   const std::uint64_t first = evaluations_of_update(*policy_, *learner_, problems_.size(), trainer_options(), 1);
   if (budget > 0 && budget < first)
     throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update", budget, first);
+  use_threads(static_cast<std::size_t>(o.threads));
 }
 
 PolicySetup Training::policy_setup() const {
@@ -185,8 +199,7 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
   options.crew = session.crew;
   Trainer trainer(*policy_, *learner_, session.evaluator, policy_problems_, options);
   saved_at_.reset();
-  if (session.resume &&
-      (file_exists(folder.file("checkpoint.h5")) || file_exists(folder.file("checkpoint.previous.h5")))) {
+  if (session.resume && has_checkpoint(folder.path())) {
     load(load_newest_checkpoint(folder.path()), trainer, folder.path());
     saved_at_ = trainer.updates();
   }

@@ -9,9 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
 #include "emplace/base/not_finite.hpp"
-#include "emplace/nn/threads.hpp"
 #include "emplace/run/run_evaluator.hpp"
 #include "emplace/run/training.hpp"
 #include "emplace/sweep/objective.hpp"
@@ -21,19 +19,6 @@ namespace emplace {
 namespace {
 
 using nlohmann::json;
-
-// The run's own configuration, which says more than the sweep does (types of ops, options settled by the problems),
-// with the budgets of the present rung.
-ConfigTable resumed_config(const RunFolder& folder, const ConfigTable& recipe) {
-  ConfigTable config = folder.config();
-  for (const char* budget : {"updates", "evaluations", "seconds"}) {
-    config.erase(budget);
-    if (const ConfigValue* value = recipe.find(budget)) config.set(budget, *value);
-  }
-  for (const char* key : {"checkpoint_every", "threads"})
-    if (const ConfigValue* value = recipe.find(key)) config.set(key, *value);
-  return config;
-}
 
 struct Trained {
   Training::End end;
@@ -47,27 +32,14 @@ struct Limits {
 };
 
 Trained train(const ConfigTable& recipe, World* part, const Limits& limits) {
-  const std::string run = recipe.text("run");
-  std::optional<RunFolder> begun;
-  if (file_exists(run + "/config.toml")) begun.emplace(RunFolder::open(run, lock_patience_s));
-  // A folder without a checkpoint has nothing to go on from.
-  const bool resume = begun && (file_exists(run + "/checkpoint.h5") || file_exists(run + "/checkpoint.previous.h5"));
-  nn::use_threads(static_cast<std::size_t>(make_recipe(recipe).options.threads));
-  Training training(make_recipe(resume ? resumed_config(*begun, recipe) : recipe), resume);
-  if (begun && !resume) write_file(begun->file("config.toml"), training.recipe().resolved().to_toml());
-  const RunFolder folder = begun ? std::move(*begun) : RunFolder::create(run, training.recipe().resolved());
-
-  const auto problems = training.problem_list();
-  const Scoring scoring{training.schedule(), training.objective()};
-  const EvaluatorChoice choice = training.evaluator();
-  const auto evaluator = make_run_evaluator(part != nullptr ? make_mpi_evaluator(*part, problems, scoring, choice)
-                                                            : make_evaluator(choice, {problems, scoring}),
-                                            training, folder);
-  std::unique_ptr<Crew> crew;
-  if (part != nullptr && part->has_workers() && training.recipe().options.workers == "simulate+learn")
-    crew = make_mpi_crew(*part, training.policy_plan());
-  const Training::End end = training.run(folder, {.evaluator = *evaluator,
-                                                  .crew = crew.get(),
+  std::optional<UnfinishedRun> begun = unfinished_run(recipe, lock_patience_s);
+  const bool resume = begun.has_value();
+  Training training(make_recipe(resume ? begun->config : recipe), resume);
+  const RunFolder folder = resume ? std::move(begun->folder)
+                                  : RunFolder::create(training.recipe().options.run, training.recipe().resolved());
+  const TrainingTeam team = make_team(part, training, folder);
+  const Training::End end = training.run(folder, {.evaluator = *team.evaluator,
+                                                  .crew = team.crew.get(),
                                                   .resume = resume,
                                                   .show_progress = false,
                                                   .stop = limits.stop,

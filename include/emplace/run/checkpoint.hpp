@@ -38,6 +38,9 @@ void save_checkpoint(const std::string& folder, const Checkpoint& checkpoint);
 // policy/ or optimizer/. Time and memory are bounded by the file's size (at most 4 GiB).
 Checkpoint load_checkpoint(const std::string& file);
 
+// Whether a folder holds one of the two, sound or not.
+bool has_checkpoint(const std::string& folder);
+
 // folder/checkpoint.h5, or folder/checkpoint.previous.h5 with a warning if the newest is damaged; InputError if neither
 // can be read.
 Checkpoint load_newest_checkpoint(const std::string& folder);

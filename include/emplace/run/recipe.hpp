@@ -86,6 +86,7 @@ struct UnfinishedRun {
 
 // The run to go on with where a recipe is started a second time. None if its folder holds no run, or a finished one of
 // another recipe; InputError for an unfinished one of another recipe, which nobody wants to lose by a wrong word.
-std::optional<UnfinishedRun> unfinished_run(const ConfigTable& wanted);
+// InUse if a live process works in it for so long.
+std::optional<UnfinishedRun> unfinished_run(const ConfigTable& wanted, double patience_s = 0);
 
 }  // namespace emplace

@@ -26,8 +26,13 @@ std::unique_ptr<Evaluator> make_cached_evaluator(std::unique_ptr<Evaluator> eval
 // and where it is true that nothing could be measured in the first batch.
 std::unique_ptr<Evaluator> make_reporting_evaluator(std::unique_ptr<Evaluator> evaluator);
 
-// The evaluator that the training chose, made by the caller, with what its recipe and its run folder add to it.
-std::unique_ptr<Evaluator> make_run_evaluator(std::unique_ptr<Evaluator> evaluator, const Training& training,
-                                              const RunFolder& folder);
+// What a training works with.
+struct TrainingTeam {
+  std::unique_ptr<Evaluator> evaluator;
+  std::unique_ptr<Crew> crew;  // null: the learning is done in this process
+};
+// The evaluator that the training chose, on the workers of `world` (null: in this process), with what its recipe and
+// its run folder add to it; and a crew where the recipe and the world have one.
+TrainingTeam make_team(World* world, const Training& training, const RunFolder& folder);
 
 }  // namespace emplace
