@@ -64,7 +64,7 @@ class CrossEntropyLearner final : public Learner {
     window_.clear();
     window_.add(rollouts);
     window_.keep_elites();
-    refit(policy, window_.rollouts(), chunks_, ascent_, fit_steps_);
+    refit(policy, window_.elites(), chunks_, ascent_, fit_steps_);
     return {{"elites", static_cast<double>(window_.samples())},
             {"entropy", mean_entropy(log)},
             {"gamma_s", window_.gamma_seconds()}};

@@ -15,6 +15,54 @@ std::size_t elite_count(double fraction, std::size_t samples) {
   return std::max<std::size_t>(1, static_cast<std::size_t>(wanted));
 }
 
+void EliteWindow::Rounds::add(const Rollout& round, Ticks time) {
+  keys.insert(keys.end(), {round.update, round.problem, round.sample, round.round});
+  sizes.insert(sizes.end(), {round.actions.size(), round.observation.size()});
+  times.push_back(time);
+  actions.insert(actions.end(), round.actions.begin(), round.actions.end());
+  observations.insert(observations.end(), round.observation.begin(), round.observation.end());
+}
+
+EliteWindow::Rounds EliteWindow::Rounds::up_to(const std::map<std::uint32_t, Ticks>& gamma) const {
+  const auto append = [](auto& to, const auto& from, std::size_t begin, std::size_t count) {
+    const auto first = from.begin() + static_cast<std::ptrdiff_t>(begin);
+    to.insert(to.end(), first, first + static_cast<std::ptrdiff_t>(count));
+  };
+  Rounds kept;
+  std::size_t action = 0, observation = 0;
+  for (std::size_t i = 0; i < count(); ++i) {
+    if (times[i] <= gamma.at(problem(i))) {
+      append(kept.keys, keys, 4 * i, 4);
+      append(kept.sizes, sizes, 2 * i, 2);
+      kept.times.push_back(times[i]);
+      append(kept.actions, actions, action, sizes[2 * i]);
+      append(kept.observations, observations, observation, sizes[2 * i + 1]);
+    }
+    action += sizes[2 * i];
+    observation += sizes[2 * i + 1];
+  }
+  return kept;
+}
+
+std::vector<Rollout> EliteWindow::Rounds::rollouts() const {
+  std::vector<Rollout> list(count());
+  auto action = actions.begin();
+  auto observation = observations.begin();
+  for (std::size_t i = 0; i < count(); ++i) {
+    Rollout& rollout = list[i];
+    rollout.update = keys[4 * i];
+    rollout.problem = problem(i);
+    rollout.sample = static_cast<std::uint32_t>(keys[4 * i + 2]);
+    rollout.round = static_cast<std::uint32_t>(keys[4 * i + 3]);
+    rollout.outcome.makespan = times[i];
+    rollout.actions.assign(action, action + static_cast<std::ptrdiff_t>(sizes[2 * i]));
+    rollout.observation.assign(observation, observation + static_cast<std::ptrdiff_t>(sizes[2 * i + 1]));
+    action += static_cast<std::ptrdiff_t>(sizes[2 * i]);
+    observation += static_cast<std::ptrdiff_t>(sizes[2 * i + 1]);
+  }
+  return list;
+}
+
 void EliteWindow::add(std::span<const Rollout> rollouts) {
   const std::vector<std::size_t> begins = sample_begins(rollouts);
   for (std::size_t s = 0; s + 1 < begins.size(); ++s) {
@@ -22,16 +70,19 @@ void EliteWindow::add(std::span<const Rollout> rollouts) {
     const Outcome& outcome = rounds.back().outcome;
     ++added_[rounds.front().problem];
     if (!outcome.feasible()) continue;
-    for (const Rollout& round : rounds) {
-      seen_.push_back(decisions_of(round));
-      seen_.back().outcome.makespan = outcome.makespan;
-    }
+    for (const Rollout& round : rounds) seen_.add(round, outcome.makespan);
+  }
+  if (seen_.count() > std::max(room_, 2 * quota_)) {
+    seen_ = seen_.up_to(slowest_candidates());
+    room_ = 2 * seen_.count();
   }
 }
 
 void EliteWindow::clear() {
-  seen_.clear();
+  seen_ = {};
   added_.clear();
+  room_ = 0;
+  elites_.clear();
 }
 
 std::size_t EliteWindow::quota_of(std::uint32_t problem) const {
@@ -39,22 +90,32 @@ std::size_t EliteWindow::quota_of(std::uint32_t problem) const {
   return added >= samples_ ? quota_ : (quota_ * added + samples_ - 1) / samples_;
 }
 
-void EliteWindow::keep_elites() {
+template <class Quota>
+std::map<std::uint32_t, Ticks> EliteWindow::gammas(const Quota& quota) const {
   std::map<std::uint32_t, std::vector<Ticks>> times;
-  for (const Rollout& rollout : seen_)
-    if (rollout.round == 0) times[rollout.problem].push_back(rollout.outcome.makespan);
+  for (std::size_t i = 0; i < seen_.count(); ++i)
+    if (seen_.begins_sample(i)) times[seen_.problem(i)].push_back(seen_.times[i]);
   std::map<std::uint32_t, Ticks> gamma;
   for (auto& [problem, list] : times) {
-    const auto nth = list.begin() + static_cast<std::ptrdiff_t>(std::min(quota_of(problem), list.size()) - 1);
+    const auto nth = list.begin() + static_cast<std::ptrdiff_t>(std::min(quota(problem), list.size()) - 1);
     std::nth_element(list.begin(), nth, list.end());
     gamma[problem] = *nth;
   }
-  std::erase_if(seen_, [&](const Rollout& rollout) { return rollout.outcome.makespan > gamma.at(rollout.problem); });
+  return gamma;
+}
+
+std::map<std::uint32_t, Ticks> EliteWindow::slowest_candidates() const {
+  return gammas([this](std::uint32_t) { return quota_; });
+}
+
+void EliteWindow::keep_elites() {
+  seen_ = seen_.up_to(gammas([this](std::uint32_t problem) { return quota_of(problem); }));
+  elites_ = seen_.rollouts();
 }
 
 double EliteWindow::gamma_seconds() const {
   std::map<std::uint32_t, Ticks> slowest;
-  for (const Rollout& rollout : seen_) {
+  for (const Rollout& rollout : elites_) {
     Ticks& present = slowest[rollout.problem];
     present = std::max(present, rollout.outcome.makespan);
   }
@@ -64,27 +125,19 @@ double EliteWindow::gamma_seconds() const {
 }
 
 std::size_t EliteWindow::samples() const {
-  return static_cast<std::size_t>(std::ranges::count_if(seen_, [](const Rollout& r) { return r.round == 0; }));
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < seen_.count(); ++i) count += seen_.begins_sample(i) ? 1 : 0;
+  return count;
 }
 
 void EliteWindow::save(State& state) const {
-  std::vector<std::uint64_t> keys, sizes;
-  std::vector<std::int64_t> times;
-  std::vector<std::uint8_t> actions;
-  std::vector<float> observations;
-  for (const Rollout& rollout : seen_) {
-    keys.insert(keys.end(), {rollout.update, rollout.problem, rollout.sample, rollout.round});
-    sizes.insert(sizes.end(), {rollout.actions.size(), rollout.observation.size()});
-    times.push_back(rollout.outcome.makespan);
-    actions.insert(actions.end(), rollout.actions.begin(), rollout.actions.end());
-    observations.insert(observations.end(), rollout.observation.begin(), rollout.observation.end());
-  }
-  const std::uint64_t count = times.size();
-  put(state, "window_key", std::move(keys), {count, 4});
-  put(state, "window_size", std::move(sizes), {count, 2});
-  put(state, "window_time", std::move(times));
-  put(state, "window_actions", std::move(actions));
-  put(state, "window_observations", std::move(observations));
+  Rounds rounds = seen_.up_to(slowest_candidates());
+  const std::uint64_t count = rounds.count();
+  put(state, "window_key", std::move(rounds.keys), {count, 4});
+  put(state, "window_size", std::move(rounds.sizes), {count, 2});
+  put(state, "window_time", std::move(rounds.times));
+  put(state, "window_actions", std::move(rounds.actions));
+  put(state, "window_observations", std::move(rounds.observations));
   std::vector<std::uint64_t> added;
   for (const auto& [problem, samples] : added_) added.insert(added.end(), {problem, samples});
   put(state, "window_added", std::move(added), {added_.size(), 2});
@@ -92,18 +145,16 @@ void EliteWindow::save(State& state) const {
 
 namespace {
 
-// Moves the next `count` of the array's elements, from `next` on, into `to`.
-template <class T>
-void take(const std::vector<T>& from, std::size_t& next, std::uint64_t count, std::vector<T>& to, const char* name) {
-  if (count > from.size() - next)
-    throw InputError("checkpoint", "array {} has {} elements, too few for window_size", name, from.size());
-  const auto first = from.begin() + static_cast<std::ptrdiff_t>(next);
-  to.assign(first, first + static_cast<std::ptrdiff_t>(count));
-  next += count;
-}
-
-void check_used_up(std::size_t size, std::size_t used, const char* name) {
-  if (used != size) throw InputError("checkpoint", "array {} has {} elements, window_size wants {}", name, size, used);
+// What window_size wants of an array that has so many elements.
+void check_size(std::size_t size, const char* name, const std::vector<std::uint64_t>& sizes, std::size_t column) {
+  std::uint64_t left = size;
+  for (std::size_t i = column; i < sizes.size(); i += 2) {
+    if (sizes[i] > left)
+      throw InputError("checkpoint", "array {} has {} elements, too few for window_size", name, size);
+    left -= sizes[i];
+  }
+  if (left > 0)
+    throw InputError("checkpoint", "array {} has {} elements, window_size wants {}", name, size, size - left);
 }
 
 constexpr std::uint64_t most_samples = std::numeric_limits<std::uint32_t>::max();
@@ -111,41 +162,33 @@ constexpr std::uint64_t most_samples = std::numeric_limits<std::uint32_t>::max()
 }  // namespace
 
 void EliteWindow::load(const State& state, const Policy& policy, std::size_t problems) {
-  const auto& times = get<std::int64_t>(state, "window_time");
-  const auto& keys = get<std::uint64_t>(state, "window_key", 4 * times.size());
-  const auto& sizes = get<std::uint64_t>(state, "window_size", 2 * times.size());
-  const auto& actions = get<std::uint8_t>(state, "window_actions");
-  const auto& observations = get<float>(state, "window_observations");
-  const auto& added = get<std::uint64_t>(state, "window_added");
   clear();
-  std::size_t next_action = 0, next_observation = 0;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    Rollout& rollout = seen_.emplace_back();
+  seen_.times = get<std::int64_t>(state, "window_time");
+  const std::size_t count = seen_.count();
+  const auto& keys = seen_.keys = get<std::uint64_t>(state, "window_key", 4 * count);
+  seen_.sizes = get<std::uint64_t>(state, "window_size", 2 * count);
+  seen_.actions = get<std::uint8_t>(state, "window_actions");
+  seen_.observations = get<float>(state, "window_observations");
+  const auto& added = get<std::uint64_t>(state, "window_added");
+  for (std::size_t i = 0; i < count; ++i) {
     const std::span<const std::uint64_t> key = std::span(keys).subspan(4 * i, 4);
-    rollout.update = key[0];
-    rollout.problem = static_cast<std::uint32_t>(key[1]);
-    rollout.sample = static_cast<std::uint32_t>(key[2]);
-    rollout.round = static_cast<std::uint32_t>(key[3]);
     if (key[1] >= problems)
       throw InputError("checkpoint", "array window_key has problem {} at {}, the training has {}", key[1], i, problems);
-    const bool begins = key[3] == 0;
-    const bool goes_on = i > 0 && times[i] == times[i - 1] &&
+    const bool goes_on = i > 0 && seen_.times[i] == seen_.times[i - 1] &&
                          std::ranges::equal(key.first(3), std::span(keys).subspan(4 * (i - 1), 3)) &&
                          key[3] == keys[4 * i - 1] + 1;
-    if (std::max(key[2], key[3]) > most_samples || !(begins || goes_on))
+    if (std::max(key[2], key[3]) > most_samples || !(seen_.begins_sample(i) || goes_on))
       throw InputError("checkpoint", "array window_key has round {} of sample {} at {}, which follows no round of it",
                        key[3], key[2], i);
-    rollout.outcome.makespan = times[i];
-    take(actions, next_action, sizes[2 * i], rollout.actions, "window_actions");
-    take(observations, next_observation, sizes[2 * i + 1], rollout.observation, "window_observations");
   }
-  check_used_up(actions.size(), next_action, "window_actions");
-  check_used_up(observations.size(), next_observation, "window_observations");
-  const std::vector<std::size_t> begins = sample_begins(seen_);
+  check_size(seen_.actions.size(), "window_actions", seen_.sizes, 0);
+  check_size(seen_.observations.size(), "window_observations", seen_.sizes, 1);
+  const std::vector<Rollout> rollouts = seen_.rollouts();
+  const std::vector<std::size_t> begins = sample_begins(rollouts);
   for (std::size_t s = 0; s + 1 < begins.size(); ++s)
-    policy.check(std::span(seen_).subspan(begins[s], begins[s + 1] - begins[s]));
+    policy.check(std::span(rollouts).subspan(begins[s], begins[s + 1] - begins[s]));
   std::map<std::uint32_t, std::uint64_t> kept;
-  for (const Rollout& rollout : seen_)
+  for (const Rollout& rollout : rollouts)
     if (rollout.round == 0) ++kept[rollout.problem];
   if (added.size() % 2 != 0)
     throw InputError("checkpoint", "array window_added has {} elements, wanted two a problem", added.size());

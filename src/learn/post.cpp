@@ -152,7 +152,7 @@ class PostLearner final : public Learner {
   std::size_t refit_to_elites(Policy& policy) {
     window_.keep_elites();
     const std::size_t elites = window_.samples();
-    refit(policy, window_.rollouts(), chunks_, ascent_, o_.fit_steps);
+    refit(policy, window_.elites(), chunks_, ascent_, o_.fit_steps);
     gamma_s_ = window_.gamma_seconds();
     if (o_.ce_window == "last") window_.clear();
     advantages_.restart();  // the old mean belongs to another distribution

@@ -186,7 +186,10 @@ class PpoLearner final : public Learner {
       entropy_weight_ = get_scalar<double>(state, "entropy_weight");
       first_entropy_ = get_scalar<double>(state, "first_entropy");
     }
-    if (o_.keep_best) best_.load(state, policy, problems_);
+    if (o_.keep_best) {
+      best_.load(state, policy, problems_);
+      best_.keep_elites();
+    }
     advantages_.load(state);
     ascent_.load(state, policy);
   }
@@ -204,7 +207,7 @@ class PpoLearner final : public Learner {
       joined.push_back(decisions_of(round));
       joined.back().outcome = round.outcome;
     }
-    for (const Rollout& round : best_.rollouts())
+    for (const Rollout& round : best_.elites())
       if (std::ranges::any_of(drawn, [&](const Rollout& each) { return each.problem == round.problem; }))
         joined.push_back(round);
     return joined;
@@ -213,7 +216,7 @@ class PpoLearner final : public Learner {
     const std::vector<std::size_t> begins = sample_begins(drawn);
     for (std::size_t s = 0; s + 1 < begins.size(); ++s) {
       const std::span<const Rollout> rounds = drawn.subspan(begins[s], begins[s + 1] - begins[s]);
-      const bool is_no_better = std::ranges::any_of(best_.rollouts(), [&](const Rollout& best) {
+      const bool is_no_better = std::ranges::any_of(best_.elites(), [&](const Rollout& best) {
         return best.problem == rounds.back().problem && best.outcome.makespan <= rounds.back().outcome.makespan;
       });
       if (is_no_better || !rounds.back().outcome.feasible()) continue;

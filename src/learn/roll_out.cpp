@@ -57,6 +57,11 @@ void set_order(std::span<const PolicyProblem> problems, Schedule schedule, const
                           : upward_rank_order(*problems[now.problem].problem, now.placement.device);
 }
 
+// Where part `part` of so many begins: each is longer than the one before, so that the first is soon under way.
+std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t draws) {
+  return draws * part * (part + 1) / (parts * (parts + 1));
+}
+
 // Draws one round of each sample, part by part, and has each part evaluated while the next is drawn; then `meanwhile`,
 // if there is any, as often as it wants.
 void draw_and_evaluate(const Policy& policy, Evaluator& evaluator, std::span<const PolicyProblem> problems,
@@ -66,7 +71,8 @@ void draw_and_evaluate(const Policy& policy, Evaluator& evaluator, std::span<con
   std::size_t part = 0;
   const std::vector<Outcome> outcomes = evaluator.evaluate_while([&](std::vector<EvaluationJob>& jobs) {
     if (part == parts) return meanwhile && meanwhile();
-    const std::size_t begin = draws.size() * part / parts, end = draws.size() * (part + 1) / parts;
+    const std::size_t begin = begin_of_part(part, parts, draws.size());
+    const std::size_t end = begin_of_part(part + 1, parts, draws.size());
     ++part;
     policy.sample(draws.subspan(begin, end - begin));
     for (const Draw& draw : draws.subspan(begin, end - begin)) {

@@ -27,7 +27,7 @@ void add_episode(std::vector<Rollout>& batch, std::uint32_t sample, const std::v
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> samples_and_rounds(const EliteWindow& window) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> list;
-  for (const Rollout& rollout : window.rollouts()) list.emplace_back(rollout.sample, rollout.round);
+  for (const Rollout& rollout : window.elites()) list.emplace_back(rollout.sample, rollout.round);
   return list;
 }
 
@@ -43,7 +43,7 @@ TEST(EliteWindow, KeepsAllRoundsOfASampleJudgedByItsLast) {
   EXPECT_EQ(window.samples(), 1u);
   EXPECT_EQ(samples_and_rounds(window), (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{1, 0}, {1, 1}, {1, 2}}));
   EXPECT_DOUBLE_EQ(window.gamma_seconds(), 5e-3);
-  EXPECT_THAT(window.rollouts()[2].observation, ElementsAre(12));
+  EXPECT_THAT(window.elites()[2].observation, ElementsAre(12));
 }
 
 TEST(EliteWindow, ChoosesTheElitesOfEachProblemAmongItsOwn) {
@@ -75,7 +75,7 @@ TEST(EliteWindow, KeepsTheShareOfAProblemThatHasPartOfTheWindow) {
   add(2, {1, 2, 3, 4, 5, 6});
   const auto elites = [](const EliteWindow& window) {
     std::vector<std::uint32_t> samples;
-    for (const Rollout& rollout : window.rollouts()) samples.push_back(rollout.sample);
+    for (const Rollout& rollout : window.elites()) samples.push_back(rollout.sample);
     return samples;
   };
   EliteWindow window(2, 6);
@@ -92,7 +92,7 @@ TEST(EliteWindow, KeepsTheShareOfAProblemThatHasPartOfTheWindow) {
   loaded.load(state, policy, 3);
   loaded.keep_elites();
   EXPECT_THAT(elites(loaded), ElementsAre(1, 3, 6, 7, 8)) << "infeasible samples count after load() too";
-  put(state, "window_added", std::vector<std::uint64_t>{0, 3, 1, 2, 2, 6});
+  put(state, "window_added", std::vector<std::uint64_t>{0, 3, 1, 1, 2, 6});
   EXPECT_THROW(loaded.load(state, policy, 3), InputError) << "fewer than the window has";
   put(state, "window_added", std::vector<std::uint64_t>{0, 3, 1, 4, 2, 6, 3, 1});
   EXPECT_THROW(loaded.load(state, policy, 3), InputError) << "of a problem that there is not";
@@ -103,6 +103,33 @@ TEST(EliteWindow, KeepsTheShareOfAProblemThatHasPartOfTheWindow) {
   EXPECT_THAT(elites(window), ElementsAre(1)) << "clear() forgets the counts";
 }
 
+TEST(EliteWindow, KeepsWhatMayStillBeAnEliteAndNotMuchMore) {
+  // 500 samples in batches of 10, the best in the middle, every time twice.
+  EliteWindow window(20, 500);
+  EliteWindow loaded(20, 500);
+  const Problem problem = chain_5(2);
+  const PolicyProblem list(&problem, make_grouping(problem, GroupingKind::op));
+  const ChainPolicy policy({&list, 1});
+  for (std::uint32_t begin = 0; begin < 500; begin += 10) {
+    std::vector<Rollout> batch;
+    for (std::uint32_t sample = begin; sample < begin + 10; ++sample)
+      add_episode(batch, sample, {1.0 + std::abs(static_cast<int>(sample / 2) - 120)});
+    window.add(batch);
+    EXPECT_LE(window.samples(), 46u);
+    loaded.add(batch);
+    State state;
+    loaded.save(state);
+    EXPECT_LE(get<std::int64_t>(state, "window_time").size(), 23u) << "ties with the 20th, and nothing more";
+    loaded.load(state, policy, 1);
+  }
+  window.keep_elites();
+  loaded.keep_elites();
+  EXPECT_EQ(samples_and_rounds(window), samples_and_rounds(loaded));
+  EXPECT_EQ(window.samples(), 22u);  // times 1 (once a pair), 2..6 twice: 2 + 4 * 5, the last four a tie
+  EXPECT_DOUBLE_EQ(window.gamma_seconds(), 6e-3);
+  EXPECT_EQ(window.elites().front().sample, 230u);
+}
+
 TEST(EliteWindow, DropsSamplesThatEndInfeasible) {
   std::vector<Rollout> batch;
   add_episode(batch, 0, {9, 1});
@@ -111,6 +138,7 @@ TEST(EliteWindow, DropsSamplesThatEndInfeasible) {
   batch[2].outcome.why = Infeasible::memory;  // on the way only
   EliteWindow window(5);
   window.add(batch);
+  window.keep_elites();
   EXPECT_EQ(samples_and_rounds(window), (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{1, 0}, {1, 1}}));
 }
 
@@ -118,11 +146,11 @@ TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
   std::vector<Rollout> batch;
   add_episode(batch, 0, {9, 3, 8});
   add_episode(batch, 1, {9, 5});
-  EliteWindow window(1);
+  EliteWindow window(2, 4);
   window.add(batch);
   State state;
   window.save(state);
-  EliteWindow loaded(1);
+  EliteWindow loaded(2, 4);
   const Problem problem = chain_5(2);
   const PolicyProblem list(&problem, make_grouping(problem, GroupingKind::op));
   const ChainPolicy policy({&list, 1});
@@ -131,10 +159,15 @@ TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
   State again;
   loaded.save(again);
   EXPECT_EQ(again, state);
-  ASSERT_EQ(loaded.rollouts().size(), 5u);
+  EliteWindow both(2), loaded_both(2);
+  both.add(batch);
+  both.keep_elites();
+  loaded_both.load(state, policy, 1);
+  loaded_both.keep_elites();
+  ASSERT_EQ(loaded_both.elites().size(), 5u);
   for (std::size_t i = 0; i < 5; ++i) {
-    const Rollout& now = loaded.rollouts()[i];
-    const Rollout& then = window.rollouts()[i];
+    const Rollout& now = loaded_both.elites()[i];
+    const Rollout& then = both.elites()[i];
     EXPECT_EQ(now.update, then.update);
     EXPECT_EQ(now.sample, then.sample);
     EXPECT_EQ(now.round, then.round);
