@@ -1,5 +1,6 @@
 // Who gets how much of what is left: about half of a worker's share by its speed, so that all end together, and the
-// slow ones nothing at the end. Steers who computes what, never what comes out.
+// slow ones nothing at the end. Never more than an equal share: a piece that took no time (a cache knew it) says little
+// about the next. Steers who computes what, never what comes out.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,8 @@ class Dealer {
     const double fastest = known_ > 0 ? fastest_ : 1;
     if (one / mine > 2 * one / fastest + left / all) return 0;
     const double share = left * mine / all;
-    return share > 2 * one ? share / 2 : std::min(left, std::max(share, one));
+    const double most = std::max(one, left / static_cast<double>(speed_.size()));
+    return share > 2 * one ? std::min(share / 2, most) : std::min(left, std::max(share, one));
   }
   // The same of items of one size.
   [[nodiscard]] std::size_t count(std::size_t worker, std::size_t left) const {
@@ -37,7 +39,8 @@ class Dealer {
   void took(std::size_t worker, double work, double seconds) {
     const double before = speed_[worker];
     const double measured = work / std::max(seconds, 1e-9);
-    const double now = before == 0 ? measured : 0.5 * before + 0.5 * measured;
+    // The mean of times for the work, not of speeds: one that was much too short doubles the speed at most.
+    const double now = before == 0 ? measured : 2 / (1 / before + 1 / measured);
     speed_[worker] = now;
     sum_ += now - before;
     if (before == 0) ++known_;

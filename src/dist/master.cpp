@@ -13,8 +13,9 @@ namespace emplace {
 
 namespace {
 
-// What a message costs is a hundredth of that; less is not worth dividing.
-constexpr double shortest_piece_seconds = 2.5e-4;
+// Less is not worth dividing: what a piece and its answer cost rank 0 is a few hundredths of that, and while a worker
+// is at its piece, rank 0 has time for all the others.
+double shortest_piece_seconds(std::size_t workers) { return std::max(2.5e-4, 1e-5 * static_cast<double>(workers)); }
 constexpr std::size_t max_piece_bytes = std::size_t{4} << 20;
 
 }  // namespace
@@ -92,7 +93,8 @@ class MpiEvaluator final : public Evaluator {
     std::vector<EvaluationJob> jobs;
     std::vector<Outcome> outcomes;
     std::size_t dealt = 0;
-    double ops_left = 0;  // of jobs that are not dealt
+    double ops = 0;       // of all jobs
+    double ops_left = 0;  // of those that are not dealt
   };
 
   [[nodiscard]] double ops_of(const EvaluationJob& job) const {
@@ -105,6 +107,7 @@ class MpiEvaluator final : public Evaluator {
       const EvaluationJob& job = batch.jobs[i];
       EMPLACE_CHECK(job.problem < op_counts_.size() && job.placement != nullptr &&
                     job.placement->device.size() == op_counts_[job.problem]);
+      batch.ops += ops_of(job);
       batch.ops_left += ops_of(job);
     }
     batch.outcomes.resize(batch.jobs.size());
@@ -131,7 +134,8 @@ class MpiEvaluator final : public Evaluator {
     if (dealer_.knows(index)) {
       enough = dealer_.amount(index, batch.ops_left, ops_of(batch.jobs[batch.dealt]));
       if (enough == 0 && in_flight_ > 0) return;
-      enough = std::max(enough, dealer_.work_in(index, shortest_piece_seconds));
+      const double equal_share = batch.ops / static_cast<double>(workers_.size());
+      enough = std::max(enough, std::min(equal_share, dealer_.work_in(index, shortest_piece_)));
     }
     std::size_t count = 0;
     std::size_t bytes = 0;
@@ -205,7 +209,8 @@ class MpiEvaluator final : public Evaluator {
   std::exception_ptr failure_;          // of a worker
   std::vector<std::size_t> op_counts_;  // of each problem
   std::vector<Worker> workers_;         // of ranks 1, 2, ...
-  Dealer dealer_{workers_.size()};      // of ops
+  double shortest_piece_ = shortest_piece_seconds(workers_.size());
+  Dealer dealer_{workers_.size()};  // of ops
   std::size_t in_flight_ = 0;
   std::size_t batch_size_ = 0;
 };

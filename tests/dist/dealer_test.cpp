@@ -41,5 +41,16 @@ TEST(Dealer, FollowsChangesOfSpeed) {
   EXPECT_EQ(dealer.count(0, 100), 38U);  // half of 75, rounded up
 }
 
+TEST(Dealer, GivesNobodyMoreThanAnEqualShareForAWindfall) {
+  Dealer dealer(4);
+  for (std::size_t worker = 0; worker < 4; ++worker) dealer.took(worker, 10, 1.0);
+  dealer.took(0, 10, 0.0);
+  EXPECT_EQ(dealer.count(0, 400), 80U) << "twice as fast as the others, not without limit";
+  for (int i = 0; i < 20; ++i) dealer.took(0, 10, 0.0);
+  EXPECT_EQ(dealer.count(0, 400), 100U);
+  dealer.took(0, 10, 1.0);
+  EXPECT_LT(dealer.count(0, 400), 100U) << "it is slow again as soon as it is seen to be";
+}
+
 }  // namespace
 }  // namespace emplace
