@@ -163,7 +163,7 @@ ExitCode run_training(const Arguments& arguments, World* world) {
       config = std::move(unfinished->config);
     }
   const bool resume = resumed.has_value();
-  Training training(make_recipe(config), resume);
+  Training training(make_recipe(config), resume && has_checkpoint(resumed->path()));
   const RunFolder folder =
       resumed ? std::move(*resumed) : RunFolder::create(training.recipe().options.run, training.recipe().resolved());
   if (!folder.moved_aside().empty())

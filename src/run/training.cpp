@@ -51,7 +51,7 @@ std::string describe_progress(const UpdateReport& report, std::uint64_t last_upd
 
 }  // namespace
 
-Training::Training(Recipe recipe, bool resumed)
+Training::Training(Recipe recipe, bool from_checkpoint)
     : recipe_(std::move(recipe)),
       schedule_(schedule_of(recipe_.options.schedule, recipe_.place)),
       objective_(objective_of(recipe_.options.objective, recipe_.place)) {
@@ -74,7 +74,7 @@ Training::Training(Recipe recipe, bool resumed)
                                                 recipe_.place, static_cast<std::uint64_t>(o.seed), o.group_share),
                                   std::move(shapes[p]));
   std::optional<TrainedPolicy> init;
-  if (!o.init.empty() && !resumed) {
+  if (!o.init.empty() && !from_checkpoint) {
     init = TrainedPolicy::load(o.init);
     if (init->recipe().options.policy != o.policy)
       throw InputError(o.init, "its policy is {}, the recipe's is {}", init->recipe().options.policy, o.policy);

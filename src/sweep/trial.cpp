@@ -34,7 +34,7 @@ struct Limits {
 Trained train(const ConfigTable& recipe, World* part, const Limits& limits) {
   std::optional<UnfinishedRun> begun = unfinished_run(recipe, lock_patience_s);
   const bool resume = begun.has_value();
-  Training training(make_recipe(resume ? begun->config : recipe), resume);
+  Training training(make_recipe(resume ? begun->config : recipe), resume && has_checkpoint(begun->folder.path()));
   const RunFolder folder = resume ? std::move(begun->folder)
                                   : RunFolder::create(training.recipe().options.run, training.recipe().resolved());
   const TrainingTeam team = make_team(part, training, folder);

@@ -1,6 +1,9 @@
 // What a training leaves behind goes on: `place --policy RUN` and `train --init RUN`.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
+#include "bits.hpp"
 #include "emplace/base/files.hpp"
 #include "program.hpp"
 #include "refusal.hpp"
@@ -64,6 +67,21 @@ TEST_F(TrainedPolicies, GoOnFromTheirParametersInANewRun) {
   replace_file(run, run + ".elsewhere");
   const auto resumed = emplace_run({"train", "--resume", next, "evaluations=40"});
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+}
+
+TEST_F(TrainedPolicies, AreWhatARunBeginsWithThatWasKilledBeforeItsFirstCheckpoint) {
+  const std::string run = trained("run"), whole = trained("whole", {"--init", run});
+  for (const char* again : {"--resume", "--continue"}) {
+    const std::string killed = trained(std::string("killed") + again, {"--init", run});
+    for (const char* name : {"/checkpoint.h5", "/checkpoint.previous.h5"}) std::filesystem::remove(killed + name);
+    write_file(killed + "/status", "running\n");
+    if (again == std::string("--resume"))
+      EXPECT_EQ(emplace_run({"train", "--resume", killed}).exit_code, 0);
+    else
+      (void)trained("killed--continue", {"--init", run, "--continue"});
+    EXPECT_EQ(without_clocks(killed), without_clocks(whole)) << again;
+    EXPECT_FALSE(file_exists(killed + ".1")) << "it is the same run";
+  }
 }
 
 TEST_F(TrainedPolicies, AreRefusedForOtherDevicesOtherGraphsAndOtherPolicies) {

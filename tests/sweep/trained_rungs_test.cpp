@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "emplace/base/files.hpp"
+#include "emplace/run/checkpoint.hpp"
 #include "emplace/sweep/sweep_run.hpp"
 #include "emplace/sweep/trial.hpp"
 #include "support/temporary_folder.hpp"
@@ -51,6 +54,30 @@ TEST(TrainedRungs, ComeToWhatWholeTrainingsComeTo) {
   // 2 updates on the first rung, 4 on the second, all 8 on the third, which one of four trials reaches.
   EXPECT_EQ(std::ranges::count(rows, 1, &TrialRow::share), 1);
   EXPECT_THAT(statuses, testing::ElementsAre(TrialStatus::finished, TrialStatus::stopped));
+}
+
+// The policy's parameters after a trial of one training.
+State trained_parameters(const std::string& recipe, const std::string& run) {
+  const TrialTask task{{}, {recipe + "run = \"" + run + "\"\n"}, {}};
+  EXPECT_EQ(train_trial(task, nullptr, {}).result.error, "");
+  State parameters;
+  for (auto& [name, array] : load_newest_checkpoint(run).arrays)
+    if (name.starts_with("policy/")) parameters[name] = array;
+  return parameters;
+}
+
+TEST(Trials, ThatWereKilledBeforeTheirFirstCheckpointBeginWithTheParametersThatTheyAreGiven) {
+  const test::TemporaryFolder folder;
+  const std::string recipe =
+      "problem = \"zoo:nmt?layers=2&sequence=4&training=true@k40x2\"\nlearner = \"ppo\"\nupdates = 2\n";
+  (void)trained_parameters(recipe, folder / "first");
+  const std::string next = recipe + "init = \"" + (folder / "first") + "\"\n";
+  const auto whole = trained_parameters(next, folder / "whole");
+  (void)trained_parameters(next, folder / "killed");
+  for (const char* name : {"killed/checkpoint.h5", "killed/checkpoint.previous.h5"})
+    std::filesystem::remove(folder / name);
+  write_file(folder / "killed/status", "running\n");
+  EXPECT_EQ(trained_parameters(next, folder / "killed"), whole);
 }
 
 }  // namespace

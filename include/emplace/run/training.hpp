@@ -23,8 +23,8 @@ namespace emplace {
 class Training {
  public:
   // Loads and builds everything that the recipe names: every InputError of a recipe comes from here.
-  // A resumed run gets its parameters by run() and not from the recipe's `init`.
-  explicit Training(Recipe recipe, bool resumed = false);
+  // One that goes on from a checkpoint gets its parameters by run() and not from the recipe's `init`.
+  explicit Training(Recipe recipe, bool from_checkpoint = false);
 
   enum class End { finished, interrupted };
 
