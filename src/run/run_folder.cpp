@@ -84,6 +84,10 @@ RunFolder RunFolder::open(const std::string& given, double patience_s) {
 
 ConfigTable RunFolder::config() const { return ConfigTable::read_toml(file("config.toml")); }
 
+void RunFolder::set_config(const ConfigTable& wanted) const {
+  if (const std::string text = wanted.to_toml(); text != config().to_toml()) write_file(file("config.toml"), text);
+}
+
 void RunFolder::set_status(const std::string& status) const { write_file(file("status"), status + "\n"); }
 
 void RunFolder::try_set_status(const std::string& status) const noexcept {

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <fstream>
+#include <regex>
 #include <thread>
 
 #include "bits.hpp"
@@ -260,6 +261,29 @@ TEST_F(SameBits, ResumingAFinishedRunEndsAtOnceAndALargerBudgetGoesOn) {
   EXPECT_EQ(without_clocks(half), without_clocks(once));
   const auto refused = emplace_run({"train", "--resume", half, "seed=4"});
   EXPECT_EQ(refused.exit_code, 2);
+}
+
+TEST_F(SameBits, ABudgetThatARunIsResumedWithIsItsOwnFromThenOn) {
+  const std::string once = folder_ / "once", run = folder_ / "run";
+  ASSERT_EQ(emplace_run(train(once)).exit_code, 0);
+  ASSERT_EQ(emplace_run(train(run, {"evaluations=300"})).exit_code, 0);
+  // Ends before it is done: a folder is where it wants to write a file.
+  const std::string best = run + "/best.placement.json";
+  std::filesystem::remove(best);
+  std::filesystem::create_directories(best + "/in the way");
+  EXPECT_EQ(emplace_run({"train", "--resume", run, "evaluations=600"}).exit_code, 1);
+  std::filesystem::remove_all(best);
+  ASSERT_EQ(emplace_run({"train", "--resume", run}).exit_code, 0);
+  EXPECT_EQ(without_clocks(run), without_clocks(once));
+  EXPECT_EQ(read_file(run + "/config.toml"),
+            std::regex_replace(read_file(once + "/config.toml"), std::regex(once), run));
+  // The same where the recipe begins it again.
+  ASSERT_EQ(emplace_run(train(run, {"evaluations=640", "--continue"})).exit_code, 0);
+  const std::string config = read_file(run + "/config.toml");
+  EXPECT_THAT(config, testing::HasSubstr("evaluations = 640"));
+  ASSERT_EQ(emplace_run({"train", "--resume", run}).exit_code, 0);
+  EXPECT_EQ(load_newest_checkpoint(run).attributes.at("update"), "32") << "640 evaluations of 20 an update";
+  EXPECT_EQ(read_file(run + "/config.toml"), config);
 }
 
 TEST_F(SameBits, ADamagedNewestCheckpointFallsBackToThePreviousOne) {

@@ -47,6 +47,8 @@ class RunFolder {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
   [[nodiscard]] ConfigTable config() const;
+  // Writes config.toml, unless it says the same already.
+  void set_config(const ConfigTable& config) const;
   // Where an earlier run was moved to; "" if there was none.
   [[nodiscard]] const std::string& moved_aside() const { return moved_aside_; }
 

@@ -41,7 +41,8 @@ class Training {
   };
 
   // Trains until a budget ends or a stop is requested (base/interrupt.hpp), after the present update, writing the run
-  // folder as it goes. Whatever ends it early leaves the status "failed" and the last checkpoint as it is, which a
+  // folder as it goes; its config.toml becomes this training's recipe, which may have other budgets than the run so
+  // far. Whatever ends it early leaves the status "failed" and the last checkpoint as it is, which a
   // NotFinite names.
   End run(const RunFolder& folder, const Session& session);
 
