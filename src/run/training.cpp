@@ -28,6 +28,8 @@ namespace {
 // The learner's arrays of this name stand beside the policy's (DESIGN section 4).
 constexpr std::string_view optimizer_prefix = "optimizer/";
 
+constexpr const char* metrics_file = "metrics.csv";
+
 void use_threads(std::size_t count) {
   try {
     nn::use_threads(count);
@@ -235,7 +237,7 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
 Training::End Training::train(const RunFolder& folder, Trainer& trainer, const Session& session) {
   using Clock = std::chrono::steady_clock;
   const Limits limit = limits();
-  MetricsFile metrics(folder.file("metrics.csv"), trainer.updates());
+  MetricsFile metrics(folder.file(metrics_file), trainer.updates());
   Progress progress(session.show_progress);
   const double seconds_before = seconds_;
   const auto start = Clock::now();
@@ -311,6 +313,7 @@ void Training::save(const RunFolder& folder, const Trainer& trainer) {
                            {"seed", fmt::format("{}", recipe_.options.seed)},
                            {"update", fmt::format("{}", trainer.updates())},
                            {"instruction_set", instruction_set()}};
+  flush_to_disk(folder.file(metrics_file));  // a resumed run keeps these rows
   save_checkpoint(folder.path(), checkpoint);
   saved_at_ = trainer.updates();
 }
