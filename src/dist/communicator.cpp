@@ -27,18 +27,23 @@ int count_of(std::size_t elements) {
 
 }  // namespace mpi
 
-Sending::Sending(std::vector<std::byte> message, int to, Tag tag, MPI_Comm comm) : message_(std::move(message)) {
-  mpi::check(
-      MPI_Isend(message_.data(), mpi::count_of(message_.size()), MPI_BYTE, to, static_cast<int>(tag), comm, &request_),
-      "MPI_Isend");
+Sending::Sending(std::vector<std::byte> message, int to, Tag tag, MPI_Comm comm, std::size_t part)
+    : message_(std::move(message)) {
+  in_parts(message_.size(), part, [&](std::size_t begin, std::size_t count) {
+    requests_.push_back(MPI_REQUEST_NULL);
+    mpi::check(MPI_Isend(message_.data() + begin, mpi::count_of(count), MPI_BYTE, to, static_cast<int>(tag), comm,
+                         &requests_.back()),
+               "MPI_Isend");
+  });
 }
 
 Sending::~Sending() {
-  if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+  for (MPI_Request& request : requests_)
+    if (request != MPI_REQUEST_NULL) MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 Sending::Sending(Sending&& other) noexcept
-    : message_(std::move(other.message_)), request_(std::exchange(other.request_, MPI_REQUEST_NULL)) {}
+    : message_(std::move(other.message_)), requests_(std::exchange(other.requests_, {})) {}
 
 Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
   mpi::check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -49,25 +54,27 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
 std::unique_ptr<Communicator> Communicator::split(int part) const {
   MPI_Comm comm = MPI_COMM_NULL;
   mpi::check(MPI_Comm_split(comm_, part, rank_, &comm), "MPI_Comm_split");
-  return std::make_unique<Communicator>(comm);
+  auto split = std::make_unique<Communicator>(comm);
+  split->cut_into(part_bytes_);
+  return split;
 }
 
 void Communicator::free() { mpi::check(MPI_Comm_free(&comm_), "MPI_Comm_free"); }
 
-std::optional<Arrival> Communicator::poll(int source) const {
+std::optional<Arrival> Communicator::poll(int source, int tag) const {
   int there = 0;
   MPI_Status status;
-  mpi::check(MPI_Iprobe(source, MPI_ANY_TAG, comm_, &there, &status), "MPI_Iprobe");
+  mpi::check(MPI_Iprobe(source, tag, comm_, &there, &status), "MPI_Iprobe");
   if (there == 0) return std::nullopt;
   int bytes = 0;
   mpi::check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
   return Arrival{status.MPI_SOURCE, static_cast<Tag>(status.MPI_TAG), bytes};
 }
 
-Arrival Communicator::wait(int source) const {
+Arrival Communicator::wait(int source, int tag) const {
   const double start = mpi::now();
   for (Idle idle;; idle.wait())
-    if (const std::optional<Arrival> arrival = poll(source)) {
+    if (const std::optional<Arrival> arrival = poll(source, tag)) {
       traffic_.waited_s += mpi::now() - start;
       return *arrival;
     }

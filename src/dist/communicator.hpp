@@ -82,7 +82,16 @@ inline double now() { return MPI_Wtime(); }
 
 }  // namespace mpi
 
-// A message that has arrived and waits to be received.
+// MPI's counts end at 2^31. A message of any size goes in parts of one size and a last, shorter one, which may be
+// empty: `send(begin, count)` of its elements, part by part.
+template <class Send>
+void in_parts(std::size_t elements, std::size_t part, const Send& send) {
+  std::size_t begin = 0;
+  for (; elements - begin >= part; begin += part) send(begin, part);
+  send(begin, elements - begin);
+}
+
+// A message that has arrived and waits to be received, or the first part of it.
 struct Arrival {
   int source;
   Tag tag;
@@ -92,14 +101,14 @@ struct Arrival {
 // A message on its way with the buffer that it needs until then. Waits for its end when destroyed.
 class Sending {
  public:
-  Sending(std::vector<std::byte> message, int to, Tag tag, MPI_Comm comm);
+  Sending(std::vector<std::byte> message, int to, Tag tag, MPI_Comm comm, std::size_t part);
   ~Sending();
   Sending(Sending&& other) noexcept;
   Sending& operator=(Sending&&) = delete;
 
  private:
   std::vector<std::byte> message_;
-  MPI_Request request_ = MPI_REQUEST_NULL;
+  std::vector<MPI_Request> requests_;  // one a part
 };
 
 class Communicator {
@@ -118,31 +127,40 @@ class Communicator {
   // Returns when the message may be forgotten here; a long one waits until the receiver asks for it.
   template <class T>
   void send(std::span<const T> values, int to, Tag tag) const {
-    mpi::check(
-        MPI_Send(values.data(), mpi::count_of(values.size()), mpi::type_of<T>(), to, static_cast<int>(tag), comm_),
-        "MPI_Send");
+    in_parts(values.size(), part_bytes_ / sizeof(T), [&](std::size_t begin, std::size_t count) {
+      mpi::check(
+          MPI_Send(values.data() + begin, mpi::count_of(count), mpi::type_of<T>(), to, static_cast<int>(tag), comm_),
+          "MPI_Send");
+    });
     traffic_.count(values.size_bytes());
   }
   // Never waits: for messages to a rank that may be busy.
   [[nodiscard]] Sending start_sending(std::vector<std::byte> message, int to, Tag tag) const {
     traffic_.count(message.size());
-    return {std::move(message), to, tag, comm_};
+    return {std::move(message), to, tag, comm_, part_bytes_};
   }
 
   // The next message from `source` (any_source: whoever) if one is there. Never waits.
   static constexpr int any_source = MPI_ANY_SOURCE;
-  [[nodiscard]] std::optional<Arrival> poll(int source) const;
+  [[nodiscard]] std::optional<Arrival> poll(int source, int tag = MPI_ANY_TAG) const;
   // Naps until there is one.
-  [[nodiscard]] Arrival wait(int source) const;
+  [[nodiscard]] Arrival wait(int source, int tag = MPI_ANY_TAG) const;
 
   template <class T>
   [[nodiscard]] std::vector<T> receive(const Arrival& arrival) const {
-    EMPLACE_CHECK(arrival.bytes >= 0 && static_cast<std::size_t>(arrival.bytes) % sizeof(T) == 0);
-    std::vector<T> values(static_cast<std::size_t>(arrival.bytes) / sizeof(T));
-    mpi::check(MPI_Recv(values.data(), mpi::count_of(values.size()), mpi::type_of<T>(), arrival.source,
-                        static_cast<int>(arrival.tag), comm_, MPI_STATUS_IGNORE),
-               "MPI_Recv");
-    traffic_.count(static_cast<std::size_t>(arrival.bytes));
+    const int tag = static_cast<int>(arrival.tag);
+    std::vector<T> values;
+    for (Arrival part = arrival;; part = wait(arrival.source, tag)) {
+      const auto bytes = static_cast<std::size_t>(part.bytes);
+      EMPLACE_CHECK(bytes <= part_bytes_ && bytes % sizeof(T) == 0);
+      const std::size_t begin = values.size(), count = bytes / sizeof(T);
+      values.resize(begin + count);
+      mpi::check(MPI_Recv(values.data() + begin, mpi::count_of(count), mpi::type_of<T>(), arrival.source, tag, comm_,
+                          MPI_STATUS_IGNORE),
+                 "MPI_Recv");
+      if (bytes < part_bytes_) break;
+    }
+    traffic_.count(values.size() * sizeof(T));
     return values;
   }
 
@@ -150,10 +168,10 @@ class Communicator {
   void announce(std::span<const std::byte> bytes, Tag tag) const;
   [[nodiscard]] std::vector<std::byte> receive_broadcast(const Arrival& arrival) const;
 
-  // Collective: every rank calls it, `root` gives the values, the others get them. Any size, in parts of 1 GiB.
+  // Collective: every rank calls it, `root` gives the values, the others get them. Any size.
   template <class T>
   void broadcast(std::span<T> values, int root) const {
-    constexpr std::size_t part = (std::size_t{1} << 30) / sizeof(T);
+    const std::size_t part = part_bytes_ / sizeof(T);
     for (std::size_t begin = 0; begin < values.size(); begin += part) {
       const auto piece = values.subspan(begin, std::min(part, values.size() - begin));
       mpi::check(MPI_Bcast(piece.data(), mpi::count_of(piece.size()), mpi::type_of<T>(), root, comm_), "MPI_Bcast");
@@ -161,10 +179,14 @@ class Communicator {
     }
   }
 
+  // For tests: parts of so many bytes, a multiple of 8, the same on all ranks.
+  void cut_into(std::size_t part_bytes) { part_bytes_ = part_bytes; }
+
   [[noreturn]] void abort(int code) const;
 
  private:
   MPI_Comm comm_;
+  std::size_t part_bytes_ = std::size_t{1} << 30;
   int rank_ = 0;
   int size_ = 1;
   mutable Traffic traffic_;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <string_view>
 
+#include "../../src/dist/communicator.hpp"
 #include "cases.hpp"
 #include "command_cases.hpp"
 #include "crew_cases.hpp"
@@ -16,12 +17,28 @@
 
 namespace emplace::test {
 
+namespace {
+
+// A case with messages that are cut into parts, as those of more than a GiB are.
+template <int (*its_work)(World&)>
+int in_parts(World& world) {
+  world.communicator().cut_into(72);
+  return its_work(world);
+}
+
+int work(World& world) { return serve(world); }
+
+}  // namespace
+
 std::span<const Case> cases() {
   static constexpr Case list[] = {
       {"same_outcomes_fifo", same_outcomes_fifo, simulate},
       {"same_outcomes_priority", same_outcomes_priority, simulate},
       {"same_outcomes_in_order", same_outcomes_in_order, simulate},
       {"long_messages", long_messages, echo},
+      {"outcomes_in_parts", in_parts<same_outcomes_in_order>, simulate, in_parts<work>},
+      {"samples_and_gradients_in_parts", in_parts<same_samples_and_gradients>, simulate, in_parts<work>},
+      {"answers_in_parts", in_parts<same_answers>, simulate, in_parts<work>},
       {"slow_workers_get_less", slow_workers_get_less, uneven},
       {"same_samples_and_gradients", same_samples_and_gradients, simulate},
       {"works_on_after_a_failure", works_on_after_a_failure, simulate},
