@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "emplace/base/log.hpp"
 #include "idle.hpp"
 #include "pack.hpp"
 
@@ -104,6 +105,27 @@ std::string host_name() {
   int length = 0;
   if (MPI_Get_processor_name(name, &length) != MPI_SUCCESS) return "unknown host";
   return {name, static_cast<std::size_t>(length)};
+}
+
+std::pair<ExitCode, std::string> explain_exception(const World& world) {
+  const auto by = [&](const char* message) {
+    return fmt::format("rank {} on {}: {}", world.rank(), host_name(), message);
+  };
+  try {
+    throw;
+  } catch (const InputError& error) {
+    return {ExitCode::bad_input, by(error.what())};
+  } catch (const std::exception& error) {
+    return {ExitCode::failure, by(error.what())};
+  } catch (...) {
+    return {ExitCode::failure, by("an exception of unknown type")};
+  }
+}
+
+void end_job(World& world) {
+  const auto [code, message] = explain_exception(world);
+  log::write(log::Level::error, message);
+  world.abort(static_cast<int>(code));
 }
 
 std::vector<std::byte> pack_failure(std::uint64_t evaluator, ExitCode code, const std::string& message) {

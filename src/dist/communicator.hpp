@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emplace/base/error.hpp"
@@ -194,6 +195,11 @@ class Communicator {
 
 // The machine's name, for messages about a rank.
 std::string host_name();
+
+// The exception being handled, as a code and a sentence that says whose it is.
+std::pair<ExitCode, std::string> explain_exception(const World& world);
+// Says it, and ends the whole job.
+[[noreturn]] void end_job(World& world);
 
 // What Tag::failed says: of which evaluator of the part (counted from 1), and what the master throws: an InputError or
 // a RankFailure.

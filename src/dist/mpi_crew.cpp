@@ -49,9 +49,12 @@ class MpiCrew final : public Crew {
     };
     work(deal, [&](std::size_t worker, const Arrival& arrival) {
       EMPLACE_CHECK(arrival.tag == Tag::rollouts, "rank {} sent tag {}", arrival.source, static_cast<int>(arrival.tag));
-      SentSamples samples = unpack_samples(comm_.receive<std::byte>(arrival));
-      drawing_.took(worker, static_cast<double>(samples.count), samples.seconds);
-      pieces.emplace(samples.begin, std::move(samples.rollouts));
+      const std::vector<std::byte> message = comm_.receive<std::byte>(arrival);
+      attempt([&] {
+        SentSamples samples = unpack_samples(message);
+        drawing_.took(worker, static_cast<double>(samples.count), samples.seconds);
+        pieces.emplace(samples.begin, std::move(samples.rollouts));
+      });
       return true;
     });
     rollouts.clear();
@@ -84,19 +87,36 @@ class MpiCrew final : public Crew {
   };
 
   // Gives each worker something to do, and again whenever it has done it, until nobody works. `receive` takes what
-  // arrives, and says whether the worker is done with it. What `receive` throws, and what is not finite elsewhere, is
-  // thrown at the end: the first of them, and nothing more is dealt from there on.
+  // arrives, and says whether the worker is done with it. What fails, here or there, is thrown when nobody works any
+  // more and no message is on its way: the first of it, and nothing more is dealt from there on.
   template <class Deal, class Receive>
   void work(const Deal& deal, const Receive& receive) {
+    if (lost_worker_) std::rethrow_exception(lost_worker_);
     failure_ = nullptr;
-    for (std::size_t worker = 0; worker < workers_.size(); ++worker) deal(worker);
+    try {
+      work_until_idle(deal, receive);
+    } catch (...) {
+      // A message that is out of turn or cannot be received: nobody knows what workers will send.
+      end_job(world_);
+    }
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  template <class Deal, class Receive>
+  void work_until_idle(const Deal& deal, const Receive& receive) {
+    const auto give_more = [&](std::size_t worker) {
+      if (!failure_) attempt([&] { deal(worker); });
+    };
+    for (std::size_t worker = 0; worker < workers_.size(); ++worker) give_more(worker);
     while (working_ > 0) {
       const Arrival arrival = comm_.wait(Communicator::any_source);
       const auto worker = static_cast<std::size_t>(arrival.source) - 1;
       if (arrival.tag == Tag::failed) {
         const Failure failure = unpack_failure(comm_.receive<std::byte>(arrival));
         if (failure.evaluator != world_.evaluators_) continue;
+        lost_worker_ = failure.exception;
         fail(failure.exception);
+        if (!workers_[worker].message) continue;  // it had nothing to do
       } else if (arrival.tag == Tag::not_finite) {
         const auto text = comm_.receive<std::byte>(arrival);
         fail(std::make_exception_ptr(
@@ -106,9 +126,8 @@ class MpiCrew final : public Crew {
       }
       workers_[worker].message.reset();
       --working_;
-      if (!failure_) deal(worker);
+      give_more(worker);
     }
-    if (failure_) std::rethrow_exception(failure_);
   }
 
   // Items for this worker, at least one if nobody else is at work.
@@ -118,6 +137,14 @@ class MpiCrew final : public Crew {
 
   void fail(const std::exception_ptr& failure) {
     if (!failure_) failure_ = failure;
+  }
+  template <class Step>
+  void attempt(const Step& step) {
+    try {
+      step();
+    } catch (...) {
+      fail(std::current_exception());
+    }
   }
 
   void send(std::size_t worker, std::vector<std::byte> message, Tag tag) {
@@ -149,22 +176,25 @@ class MpiCrew final : public Crew {
     };
     work(deal, [&](std::size_t worker, const Arrival& arrival) {
       Worker& its = workers_[worker];
+      EMPLACE_CHECK(arrival.tag == Tag::log || (arrival.tag == Tag::gradient && sum != nullptr), "rank {} sent tag {}",
+                    arrival.source, static_cast<int>(arrival.tag));
+      const std::vector<std::byte> message = comm_.receive<std::byte>(arrival);
       if (arrival.tag == Tag::gradient) {
-        EMPLACE_CHECK(sum != nullptr);
-        const double seconds = add_gradient(its, comm_.receive<std::byte>(arrival), policy.gradient().size(), *sum);
-        dealer.took(worker, static_cast<double>(its.count), seconds);
+        attempt([&] {
+          const double seconds = add_gradient(its, message, policy.gradient().size(), *sum);
+          dealer.took(worker, static_cast<double>(its.count), seconds);
+        });
         return true;
       }
-      EMPLACE_CHECK(arrival.tag == Tag::log, "rank {} sent tag {}", arrival.source, static_cast<int>(arrival.tag));
-      const SentLog sent = unpack_log(comm_.receive<std::byte>(arrival));
-      EMPLACE_CHECK(sent.chunk == its.first + its.logs && its.logs < its.count);
       ++its.logs;
+      EMPLACE_CHECK(its.logs <= its.count, "rank {} sent tag {}", arrival.source, static_cast<int>(arrival.tag));
+      SentLog sent;
       std::span<const double> coefficients;
-      try {
+      attempt([&] {
+        sent = unpack_log(message);
+        EMPLACE_CHECK(sent.chunk + 1 == its.first + its.logs);
         if (!failure_) coefficients = weigh(sent.chunk, sent.log);
-      } catch (...) {
-        fail(std::current_exception());
-      }
+      });
       if (sum == nullptr) {
         if (its.logs < its.count) return false;
         dealer.took(worker, static_cast<double>(its.count), mpi::now() - its.since);
@@ -206,8 +236,9 @@ class MpiCrew final : public Crew {
   std::size_t problems_;
   std::vector<Worker> workers_;  // of ranks 1, 2, ...
   std::size_t working_ = 0;
-  std::exception_ptr failure_;
-  std::vector<std::byte> sent_;  // the parameters that the workers have
+  std::exception_ptr failure_;      // of the present work
+  std::exception_ptr lost_worker_;  // what a worker ended with that answers nothing any more
+  std::vector<std::byte> sent_;     // the parameters that the workers have
   Dealer drawing_, logs_, gradients_;
 };
 

@@ -131,8 +131,11 @@ SentSamples unpack_samples(std::span<const std::byte> message) {
 std::vector<std::byte> pack_chunks(std::uint64_t first, unsigned level, bool with_gradient,
                                    std::span<const Rollout> rollouts, std::span<const Crew::Chunk> chunks) {
   std::size_t bytes = 14 + chunks.size() * 12;
-  for (const Crew::Chunk& chunk : chunks)
+  for (const Crew::Chunk& chunk : chunks) {
+    EMPLACE_CHECK(chunk.begin <= chunk.end && chunk.end <= rollouts.size(), "{} to {} of {} rollouts", chunk.begin,
+                  chunk.end, rollouts.size());
     for (std::size_t i = chunk.begin; i < chunk.end; ++i) bytes += bytes_of_decisions(rollouts[i]);
+  }
   Packer packer(bytes);
   packer.number(first);
   packer.number(static_cast<std::uint8_t>(level));

@@ -3,7 +3,6 @@
 #include <functional>
 
 #include "communicator.hpp"
-#include "emplace/base/log.hpp"
 #include "emplace/dist/world.hpp"
 #include "job_archive.hpp"
 #include "policy_copy.hpp"
@@ -147,22 +146,6 @@ class Service {
   std::unique_ptr<PolicyCopy> copy_;
 };
 
-// The exception being handled, as a code and a sentence that says whose it is.
-std::pair<ExitCode, std::string> explain_exception(const World& world) {
-  const auto by = [&](const char* message) {
-    return fmt::format("rank {} on {}: {}", world.rank(), host_name(), message);
-  };
-  try {
-    throw;
-  } catch (const InputError& error) {
-    return {ExitCode::bad_input, by(error.what())};
-  } catch (const std::exception& error) {
-    return {ExitCode::failure, by(error.what())};
-  } catch (...) {
-    return {ExitCode::failure, by("an exception of unknown type")};
-  }
-}
-
 }  // namespace
 
 int serve(World& world, const EvaluatorFactory& factory) {
@@ -188,11 +171,8 @@ int serve(World& world, const EvaluatorFactory& factory) {
       else
         service.handle(arrival);
     } catch (...) {
+      if (!world.is_part()) end_job(world);
       const auto [code, message] = explain_exception(world);
-      if (!world.is_part()) {
-        log::write(log::Level::error, message);
-        world.abort(static_cast<int>(code));
-      }
       comm.send(std::span<const std::byte>(pack_failure(evaluator, code, message)), master, Tag::failed);
       failed = true;
     }

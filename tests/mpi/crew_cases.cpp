@@ -4,6 +4,7 @@
 #include <cmath>
 #include <deque>
 
+#include "../../src/dist/communicator.hpp"
 #include "../../src/learn/gradient.hpp"
 #include "emplace/base/not_finite.hpp"
 
@@ -67,8 +68,133 @@ void step(Policy& policy) {
 }
 
 constexpr const char* small_hierarchical = "hidden = 8\ngrouper_hidden = 4\ngroups = 3";
+// Its gradient is longer than what MPI sends without asking the receiver first.
+constexpr const char* large_hierarchical = "hidden = 64\ngroups = 3";
+
+// A policy that does not say how long its gradient is, so that what workers send makes no sense to the master.
+class Shortened final : public Policy {
+ public:
+  explicit Shortened(Policy& policy) : policy_(policy) {}
+  void sample(std::span<const Draw> draws) const override { policy_.sample(draws); }
+  void check(std::span<const Rollout> rounds) const override { policy_.check(rounds); }
+  void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override { policy_.forward(rollouts, log); }
+  void backward(std::span<const Rollout>, std::span<const double>, double) override {}
+  std::span<float> parameters() override { return policy_.parameters(); }
+  std::span<float> gradient() override { return policy_.gradient().first(1); }
+  [[nodiscard]] std::vector<ParameterInfo> layout() const override { return policy_.layout(); }
+
+ private:
+  Policy& policy_;
+};
+
+// What goes wrong while workers compute a gradient: here where their messages are read, where the next chunks are
+// dealt, or there.
+enum class Wrong { reading, dealing, working };
+
+void compute_and_fail(Learning& learning, std::vector<Rollout> rollouts, Wrong wrong) {
+  std::vector<Crew::Chunk> chunks;
+  for (std::size_t i = 0; i < rollouts.size(); ++i) chunks.push_back({i, i + 1, 0.1});
+  if (wrong == Wrong::dealing) chunks.back().end += 1;  // there is no such rollout
+  if (wrong == Wrong::working) rollouts.back().actions.pop_back();
+  Shortened shortened(*learning.policy);
+  std::vector<double> coefficients;
+  const auto weigh = [&](std::size_t, const LogProbabilities& log) {
+    coefficients.assign(log.value.size(), 1);
+    return std::span<const double>(coefficients);
+  };
+  std::vector<float> total(learning.policy->gradient().size());
+  learning.crew->gradient(wrong == Wrong::reading ? shortened : *learning.policy, rollouts, chunks, weigh, total);
+}
+
+constexpr RollOut nine_samples{.seed = 4, .update = 1, .samples = 9, .schedule = Schedule::in_order};
+
+int learn_and_fail(World& world, Wrong wrong) {
+  Shared shared(world);
+  Learning learning(shared, "hierarchical", large_hierarchical);
+  std::vector<Rollout> rollouts;
+  learning.crew->roll_out(*learning.policy, nine_samples, rollouts);
+  compute_and_fail(learning, rollouts, wrong);
+  return 0;
+}
+
+std::unique_ptr<Evaluator> make_but_not_on_rank_2(const EvaluatorChoice& choice, const EvaluatorSetup& setup) {
+  if (setup.rank == 2 && setup.problems.front()->name == "random 7") throw EnvironmentError("cannot be made");
+  return make_evaluator(choice, setup);
+}
 
 }  // namespace
+
+int master_that_cannot_read_gradients(World& world) { return learn_and_fail(world, Wrong::reading); }
+int master_that_cannot_deal_chunks(World& world) { return learn_and_fail(world, Wrong::dealing); }
+int worker_that_cannot_learn(World& world) { return learn_and_fail(world, Wrong::working); }
+
+int draw_for_ever(World& world) {
+  Shared shared(world);
+  Learning learning(shared, "hierarchical", small_hierarchical);
+  std::vector<Rollout> rollouts;
+  while (true) learning.crew->roll_out(*learning.policy, nine_samples, rollouts);
+}
+
+int answer_something_else(World& world) {
+  const Communicator& comm = world.communicator();
+  while (true) {
+    const Arrival arrival = comm.wait(0);
+    if (arrival.tag == Tag::samples) {
+      static_cast<void>(comm.receive<std::byte>(arrival));
+      comm.send(std::span<const std::byte>(), 0, Tag::answer);
+    } else {
+      static_cast<void>(comm.receive_broadcast(arrival));
+    }
+  }
+}
+
+// Rank 0 is alone, the others are a part of the job, where nothing of a failure is left for what comes after it.
+int failures_in_a_part(World& world) {
+  const auto part = world.split(world.rank() == 0 ? 0 : 1);
+  if (!part->is_master()) return serve(*part, make_but_not_on_rank_2);
+  if (part->size() == 1) return 0;
+  const auto learn = [&](std::optional<Wrong> wrong) {
+    Shared shared(*part);
+    Learning learning(shared, "hierarchical", large_hierarchical);
+    std::vector<Rollout> rollouts;
+    learning.crew->roll_out(*learning.policy, nine_samples, rollouts);
+    if (wrong) {
+      try {
+        compute_and_fail(learning, rollouts, *wrong);
+      } catch (const RankFailure&) {
+        EMPLACE_CHECK(wrong == Wrong::working);
+        return;
+      } catch (const BugError&) {
+        EMPLACE_CHECK(wrong != Wrong::working);
+      }
+    }
+    EMPLACE_CHECK(gradient(*learning.policy, learning.crew.get(), rollouts) ==
+                  gradient(*learning.policy, nullptr, rollouts));
+  };
+  for (const Wrong wrong : {Wrong::reading, Wrong::dealing, Wrong::working}) {
+    learn(wrong);
+    learn({});
+  }
+  // A worker fails that has nothing to do, while another draws the only sample.
+  const Problem problem = random_problem(7, 60, 4);
+  const Problem* const pointer = &problem;
+  const std::vector<PolicyProblem> list{{pointer, make_grouping(problem, GroupingKind::colocation, 12)}};
+  const std::vector<std::string> types = op_types_of(list);
+  const PolicyPlan plan{"hierarchical", ConfigTable::parse_toml(large_hierarchical, "test"), {list, types, 5}};
+  const auto policy = find_entry(policies(), plan.name, "policy").make(plan.options, plan.setup);
+  try {
+    const auto evaluator = make_mpi_evaluator(*part, std::span(&pointer, 1), Schedule::in_order);
+    const auto crew = make_mpi_crew(*part, plan);
+    RollOut one = nine_samples;
+    one.samples = 1;
+    std::vector<Rollout> rollouts;
+    crew->roll_out(*policy, one, rollouts);
+    EMPLACE_CHECK(part->size() == 2, "rank 2 of the part cannot have an evaluator");
+  } catch (const RankFailure&) {
+  }
+  learn({});
+  return 0;
+}
 
 int same_samples_and_gradients(World& world) {
   Shared shared(world);
