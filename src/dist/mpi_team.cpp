@@ -1,5 +1,6 @@
 // The master's end of a team: one job a worker at a time, answers by index.
 #include <algorithm>
+#include <utility>
 
 #include "communicator.hpp"
 #include "emplace/dist/world.hpp"
@@ -36,28 +37,41 @@ class MpiTeam final : public Team {
       ++next;
       ++running;
     };
-    for (std::size_t worker = 0; worker < workers_; ++worker) deal(worker);
-    for (Idle idle; running > 0;) {
-      if (!stopped && common.stop && common.stop()) {
-        stopped = true;
-        for (std::size_t worker = 0; worker < workers_; ++worker)
-          if (busy[worker]) comm_.send(std::span<const std::byte>(), rank_of(worker), Tag::stop);
-      }
-      const std::optional<Arrival> arrival = comm_.poll(Communicator::any_source);
-      if (!arrival) {
-        idle.wait();
-        continue;
-      }
-      idle = {};
-      EMPLACE_CHECK(arrival->tag == Tag::answer, "rank {} sent tag {}", arrival->source,
-                    static_cast<int>(arrival->tag));
-      SentAnswer answer = unpack_answer(comm_.receive<std::byte>(*arrival));
-      EMPLACE_CHECK(answer.index < next, "rank {} answered another job", arrival->source);
-      if (answer.result) answers[answer.index] = {std::move(*answer.result), elapsed()};
-      const auto worker = static_cast<std::size_t>(arrival->source) - 1;
-      busy[worker] = false;
+    const auto stop = [&] {
+      if (std::exchange(stopped, true)) return;
+      for (std::size_t worker = 0; worker < workers_; ++worker)
+        if (busy[worker]) comm_.send(std::span<const std::byte>(), rank_of(worker), Tag::stop);
+    };
+    const auto receive = [&](const Arrival& arrival) {
+      std::vector<std::byte> message = comm_.receive<std::byte>(arrival);
+      busy[static_cast<std::size_t>(arrival.source) - 1] = false;
       --running;
-      deal(worker);
+      return message;
+    };
+    const auto work = [&] {
+      for (std::size_t worker = 0; worker < workers_; ++worker) deal(worker);
+      for (Idle idle; running > 0;) {
+        if (!stopped && common.stop && common.stop()) stop();
+        const std::optional<Arrival> arrival = comm_.poll(Communicator::any_source);
+        if (!arrival) {
+          idle.wait();
+          continue;
+        }
+        idle = {};
+        EMPLACE_CHECK(arrival->tag == Tag::answer, "rank {} sent tag {}", arrival->source,
+                      static_cast<int>(arrival->tag));
+        SentAnswer answer = unpack_answer(receive(*arrival));
+        EMPLACE_CHECK(answer.index < next, "rank {} answered another job", arrival->source);
+        if (answer.result) answers[answer.index] = {std::move(*answer.result), elapsed()};
+        deal(static_cast<std::size_t>(arrival->source) - 1);
+      }
+    };
+    try {
+      work();
+    } catch (...) {  // on its way to somebody who knows nothing of jobs that still run
+      stop();
+      while (running > 0) static_cast<void>(receive(comm_.wait(Communicator::any_source)));
+      throw;
     }
     return answers;
   }

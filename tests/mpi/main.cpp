@@ -61,6 +61,7 @@ std::span<const Case> cases() {
       {"master_with_bad_input", release_with_bad_input, simulate},
       {"master_that_throws_first", throw_before_the_release, simulate},
       {"master_that_throws_later", throw_between_batches, simulate},
+      {"master_that_throws_while_jobs_run", throw_while_jobs_run, simulate},
       {"finish_while_workers_wait", finish_while_workers_wait, simulate},
   };
   return list;

@@ -80,6 +80,23 @@ int stopped_jobs(World& world) {
   return 0;
 }
 
+int throw_while_jobs_run(World& world) {
+  const Problem problem = random_problem(2, 100'000, 2);  // answers are longer than what MPI sends without asking
+  const Problem* const list[] = {&problem};
+  const auto evaluator = make_mpi_evaluator(world, list, Schedule::fifo);
+  const auto team = make_mpi_team(world);
+  PlacerRequest request = request_for(problem, *evaluator, Schedule::fifo);
+  const auto start = std::chrono::steady_clock::now();
+  request.stop = [&] {
+    if (std::chrono::steady_clock::now() - start > std::chrono::milliseconds(300))
+      throw EnvironmentError("the master failed while jobs ran");
+    return false;
+  };
+  const std::vector<TeamJob> jobs(12, {.method = "random", .evaluations = 1'000'000'000'000});
+  team->run(request, jobs);
+  return 0;
+}
+
 // Jobs and batches of placements by turns.
 int more_batches_after_jobs(World& world) {
   const Problem problem = random_problem(2, 60, 4);
