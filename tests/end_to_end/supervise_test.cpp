@@ -52,8 +52,9 @@ class Supervise : public testing::Test {
     std::vector<std::string> arguments = {"-np", ranks};
     arguments.insert(arguments.end(), more.begin(), more.end());
     for (const char* each : {"configs/recipes/quickstart.toml", "graph=zoo:nmt?layers=2&sequence=4&training=true",
-                             "updates=800", "evaluations=1000000", "checkpoint_every=3", "compare=[]"})
+                             "evaluations=1000000", "checkpoint_every=3", "compare=[]"})
       arguments.emplace_back(each);
+    arguments.push_back("updates=" + updates_);
     arguments.push_back("run=" + run);
     return supervise(arguments);
   }
@@ -132,6 +133,7 @@ class Supervise : public testing::Test {
   }
   TemporaryFolder folder_;
   const std::string run_ = folder_ / "run";
+  std::string updates_ = "800";
 };
 
 TEST_F(Supervise, EndsWithTheBitsOfAnUndisturbedRunWhenRanksAndMpirunAreKilled) {
@@ -154,14 +156,15 @@ TEST_F(Supervise, EndsWithTheBitsOfAnUndisturbedRunWhenRanksAndMpirunAreKilled) 
 }
 
 TEST_F(Supervise, KillsAJobThatHangsAndGoesOn) {
-  Process supervisor(training("3", run_, {"--hang", "4"}));
+  updates_ = "400";
+  Process supervisor(training("3", run_, {"--hang", "8"}));
   const pid_t mpirun = wait_for_work(supervisor);
   const std::vector<pid_t> ranks = ranks_of(mpirun);
   const std::set<std::string> shared = shared_memory_of(ranks);
   for (const pid_t rank : ranks) ::kill(rank, SIGSTOP);
   const Finished done = supervisor.wait(std::chrono::seconds(100));
   ASSERT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_THAT(done.err, HasSubstr("the job wrote nothing for 4 s and was killed; " + run_ + " goes on from update "));
+  EXPECT_THAT(done.err, HasSubstr("the job wrote nothing for 8 s and was killed; " + run_ + " goes on from update "));
   expect_nothing_left(shared);
   expect_undisturbed_bits();
 }
@@ -186,15 +189,19 @@ TEST_F(Supervise, EndsWith75OnRequestLeavesNothingAndGoesOnLaterWithOtherRanks) 
 TEST_F(Supervise, TakesItsJobWithItWhenItIsKilled) {
   pid_t mpirun = 0;
   {
+    updates_ = "100000";
     Process supervisor(training("3", run_));
     mpirun = wait_for_work(supervisor);
+    ASSERT_NE(mpirun, 0);
     supervisor.signal(SIGKILL);
     (void)supervisor.wait(std::chrono::seconds(30));
   }
   for (int i = 0; i < 300 && !alive_in(mpirun).empty(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  EXPECT_THAT(alive_in(mpirun), testing::IsEmpty());
+  const std::vector<pid_t> left = alive_in(mpirun);
+  EXPECT_THAT(left, testing::IsEmpty());
   EXPECT_EQ(read_file(run_ + "/status"), "interrupted\n");
+  for (const pid_t each : left) ::kill(each, SIGKILL);
 }
 
 TEST_F(Supervise, EndsBadInputAtOnce) {
@@ -239,17 +246,18 @@ TEST_F(Supervise, TriesATrainingThatDivergesOnceMoreOnly) {
 }
 
 TEST_F(Supervise, CountsATimeLimitOverAllRestarts) {
-  std::vector<std::string> arguments = training("2", run_);
-  arguments.insert(arguments.end(), {"updates=100000", "--time-limit", "4s"});
-  Process supervisor(arguments);
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-  const auto began = std::chrono::steady_clock::now();
+  updates_ = "100000";
+  Process supervisor(training("2", run_, {"--time-limit", "12s"}));
+  std::this_thread::sleep_for(std::chrono::seconds(8));
+  const auto killed = std::chrono::steady_clock::now();
   const pid_t mpirun = mpirun_of(supervisor);
   ASSERT_NE(mpirun, 0);
   ::kill(mpirun, SIGKILL);
   const Finished stopped = supervisor.wait(std::chrono::seconds(60));
   EXPECT_EQ(stopped.exit_code, 75) << stopped.err;
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+  EXPECT_THAT(stopped.err, HasSubstr("(mpirun ended with 137); " + run_ + " goes on from update "));
+  // 4 of the 12 s were left.
+  EXPECT_LT(std::chrono::steady_clock::now() - killed, std::chrono::seconds(12)) << "the limit began anew";
 }
 
 }  // namespace
