@@ -28,7 +28,7 @@ void carry_out(const Sweep& sweep, const std::string& record) {
       if (!work) break;
       open.push_back(*work);
     }
-    usleep(500);  // a training
+    usleep(2000);  // a training
     run.end(open.front(), result_of(run, open.front()));
     open.pop_front();
   }
@@ -43,6 +43,7 @@ TEST(KilledSweep, HasEveryOfTwoHundredTrialsOnceAfterTenKills) {
   const std::string record = folder / "record.jsonl";
   Stream stream({.seed = 3});
   std::size_t before = 0;
+  int hits = 0;
   for (int kills = 0; kills < 10; ++kills) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
@@ -53,12 +54,16 @@ TEST(KilledSweep, HasEveryOfTwoHundredTrialsOnceAfterTenKills) {
     }
     usleep(1000 + stream.below(30'000));
     kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
+    int status = 0;
+    waitpid(child, &status, 0);
+    hits += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? 1 : 0;
     if (access(record.c_str(), F_OK) != 0) continue;
     const std::size_t events = read_record(record).events.size();
     ASSERT_GE(events, before) << "what was recorded stays";
     before = events;
   }
+  EXPECT_GE(hits, 5) << "the others came when all was done";
+  EXPECT_GT(before, 0U);
   carry_out(sweep, record);
 
   std::map<std::size_t, int> begun, ended;
