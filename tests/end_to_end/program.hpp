@@ -19,6 +19,15 @@ inline Finished emplace_run(int ranks, std::vector<std::string> arguments) {
   return run(under_mpirun(ranks, command(std::move(arguments))));
 }
 
+// The same for a job that is to be killed: `mark` is in the environment of each of its processes, and what they leave
+// behind is in `folder`.
+inline std::vector<std::string> marked_job(int ranks, std::vector<std::string> arguments, const std::string& mark,
+                                           const std::string& folder) {
+  std::vector<std::string> job = under_mpirun(ranks, command(std::move(arguments)));
+  job.insert(job.begin(), {"env", mark, "TMPDIR=" + folder, "OMPI_MCA_btl_vader_backing_directory=" + folder});
+  return job;
+}
+
 // A training step that is small enough to learn on within a test.
 inline const std::string small_training = "zoo:nmt?layers=2&sequence=4&training=true";
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "bits.hpp"
+#include "support/marked_processes.hpp"
 #include "support/temporary_folder.hpp"
 #include "systems.hpp"
 
@@ -20,6 +21,9 @@ struct Training {
   std::string name;
   std::vector<std::string> arguments;
 };
+
+// Three seconds of training whatever the processor, a tenth of a second an update of 20 placements.
+const std::vector<std::string> slowly = {"evaluator=sleep", "sleep.seconds=0.005"};
 
 void PrintTo(const Training& training, std::ostream* out) { *out << training.name; }
 
@@ -195,22 +199,14 @@ TEST_P(SameBitsOfEverySystem, ARunKilledHalfWayAndResumedOnOtherRanksEndsAsAnUnd
 TEST_F(SameBits, AJobKilledInAllRanksAndResumedEndsAsAnUndisturbedOne) {
   const std::string undisturbed = folder_ / "undisturbed";
   ASSERT_EQ(emplace_run(train(undisturbed)).exit_code, 0);
-  const std::string run = folder_ / "killed";
+  const std::string run = folder_ / "killed", mark = "EMPLACE_TEST=" + run;
   {
-    Process process(under_mpirun(3, command(train(run))));
-    for (int i = 0; i < 3000 && !file_exists(run + "/checkpoint.h5"); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    process.signal_group(SIGKILL);
-    (void)process.wait(std::chrono::seconds(30));
+    const Process process(marked_job(3, train(run, slowly), mark, folder_.path()));
+    EXPECT_TRUE(comes_true([&] { return file_exists(run + "/checkpoint.h5"); }));
+    EXPECT_TRUE(kill_all_with(mark));
   }
-  ASSERT_TRUE(file_exists(run + "/checkpoint.h5"));
-  // The ranks of a killed mpirun end by themselves within seconds; until then they hold the folder's lock.
-  Finished resumed;
-  for (int attempt = 0; attempt < 20; ++attempt) {
-    resumed = emplace_run(2, {"train", "--resume", run});
-    if (resumed.exit_code != 2) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  }
+  EXPECT_EQ(read_file(run + "/status"), "running\n");
+  const auto resumed = emplace_run(2, {"train", "--resume", run});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_EQ(without_clocks(run), without_clocks(undisturbed));
   EXPECT_EQ(metrics_without_clocks(run), metrics_without_clocks(undisturbed));
@@ -218,16 +214,15 @@ TEST_F(SameBits, AJobKilledInAllRanksAndResumedEndsAsAnUndisturbedOne) {
 
 TEST_F(SameBits, AnInterruptedRunCheckpointsEndsWith75AndResumes) {
   const std::string undisturbed = folder_ / "undisturbed";
-  ASSERT_EQ(emplace_run(train(undisturbed, {"evaluations=4000"})).exit_code, 0);
+  ASSERT_EQ(emplace_run(train(undisturbed)).exit_code, 0);
   const std::string run = folder_ / "interrupted";
-  Process process(under_mpirun(2, command(train(run, {"evaluations=4000"}))));
-  for (int i = 0; i < 60000 && !file_exists(run + "/metrics.csv"); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  Process process(under_mpirun(2, command(train(run, slowly))));
+  EXPECT_TRUE(comes_true([&] { return file_exists(run + "/metrics.csv"); }));
   process.signal(SIGUSR1);
   const auto stopped = process.wait(std::chrono::seconds(60));
-  if (stopped.exit_code == 0) GTEST_SKIP() << "the run was over before the signal came";
   EXPECT_EQ(stopped.exit_code, 75) << stopped.err;
   EXPECT_EQ(read_file(run + "/status"), "interrupted\n");
+  EXPECT_TRUE(file_exists(run + "/checkpoint.h5"));
   const auto resumed = emplace_run(train(run, {"--resume", run}));
   EXPECT_EQ(resumed.exit_code, 2) << "a recipe and --resume together are refused";
   ASSERT_EQ(emplace_run({"train", "--resume", run}).exit_code, 0);

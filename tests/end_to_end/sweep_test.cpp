@@ -9,6 +9,7 @@
 #include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
 #include "program.hpp"
+#include "support/marked_processes.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace emplace::test {
@@ -103,23 +104,23 @@ TEST_F(Sweep, RecordsATrialThatFailsAndGoesOn) {
 TEST_F(Sweep, KilledAgainAndAgainTrainsEveryTrialOnceAndComesToTheSameTable) {
   const std::string file = space("strategy = \"random\"\ntrials = 30\n");
   const std::string undisturbed = folder_ / "undisturbed";
-  ASSERT_EQ(emplace_run({"sweep", file, "run=" + undisturbed}).exit_code, 0);
-  const std::string run = folder_ / "killed";
-  std::vector<std::string> arguments = {"sweep", file, "run=" + run};
-  for (int kill = 0; kill < 3; ++kill) {
-    Process process(under_mpirun(3, command(arguments)));
-    const std::size_t before = kill == 0 ? 0 : lines_with(run + "/record.jsonl", "\"end\"");
-    for (int i = 0; i < 6000; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      if (file_exists(run + "/record.jsonl") && lines_with(run + "/record.jsonl", "\"end\"") >= before + 4) break;
-    }
-    process.signal_group(SIGKILL);
-    (void)process.wait(std::chrono::seconds(30));
+  ASSERT_EQ(emplace_run({"sweep", file, "run=" + undisturbed, "updates=12"}).exit_code, 0);
+  const std::string run = folder_ / "killed", mark = "EMPLACE_TEST=" + run;
+  const auto ended = [&] {
+    const std::string record = run + "/record.jsonl";
+    return file_exists(record) ? lines_with(record, "\"end\"") : 0;
+  };
+  // A trial sleeps for 12 updates of 16 placements of 1 ms: a fifth of a second.
+  std::vector<std::string> arguments = {
+      "sweep", file, "run=" + run, "updates=12", "evaluator=sleep", "sleep.seconds=1e-3"};
+  for (const int ranks : {3, 4, 3}) {
+    const std::size_t before = ended();
+    const Process process(marked_job(ranks, arguments, mark, folder_.path()));
+    EXPECT_TRUE(comes_true([&] { return ended() >= before + 4; }));
+    EXPECT_TRUE(kill_all_with(mark));
     arguments = {"sweep", "--resume", run};
   }
-  const std::size_t ended = lines_with(run + "/record.jsonl", "\"end\"");
-  EXPECT_GE(ended, 8U);
-  EXPECT_LT(ended, 30U) << "it was over before the last kill";
+  EXPECT_LT(ended(), 30U) << "it was over before the last kill";
   const auto done = emplace_run(4, arguments);
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(columns_of(run), columns_of(undisturbed));
@@ -133,13 +134,13 @@ TEST_F(Sweep, KilledAgainAndAgainTrainsEveryTrialOnceAndComesToTheSameTable) {
 TEST_F(Sweep, ToldToStopItCheckpointsItsTrialsEndsWith75AndGoesOnFromThere) {
   const std::string file = space("strategy = \"random\"\ntrials = 3\n");
   const std::string undisturbed = folder_ / "undisturbed";
-  ASSERT_EQ(emplace_run({"sweep", file, "run=" + undisturbed, "updates=3000", "checkpoint_every=100"}).exit_code, 0);
+  ASSERT_EQ(emplace_run({"sweep", file, "run=" + undisturbed}).exit_code, 0);
   for (const int ranks : {1, 3}) {
     const std::string run = folder_ / "stopped" + std::to_string(ranks);
+    // A trial sleeps for 24 updates of 16 placements of 2.5 ms: a second, of which 0.9 s after its first checkpoint.
     Process process(
-        under_mpirun(ranks, command({"sweep", file, "run=" + run, "updates=3000", "checkpoint_every=100"})));
-    for (int i = 0; i < 6000 && !file_exists(run + "/trials/0000/checkpoint.h5"); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        under_mpirun(ranks, command({"sweep", file, "run=" + run, "evaluator=sleep", "sleep.seconds=2.5e-3"})));
+    EXPECT_TRUE(comes_true([&] { return file_exists(run + "/trials/0000/checkpoint.h5"); }));
     process.signal(SIGUSR1);
     const auto stopped = process.wait(std::chrono::seconds(60));
     ASSERT_EQ(stopped.exit_code, 75) << stopped.err;

@@ -1,6 +1,7 @@
 // Finds what a test started, wherever it went: by a variable in its environment.
 #pragma once
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -34,6 +35,12 @@ inline bool none_left_with(const std::string& variable, std::chrono::seconds lim
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return true;
+}
+
+// Kills them all, whatever their process groups; whether none is left.
+inline bool kill_all_with(const std::string& variable) {
+  for (const int pid : processes_with(variable)) ::kill(pid, SIGKILL);
+  return none_left_with(variable);
 }
 
 }  // namespace emplace::test

@@ -103,6 +103,14 @@ inline Finished run(const std::vector<std::string>& arguments, std::chrono::seco
   return Process(arguments).wait(limit);
 }
 
+// Asks again and again until `condition` holds; false where it does not for a minute.
+template <class Condition>
+bool comes_true(const Condition& condition) {
+  for (int i = 0; i < 12000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(5)))
+    if (condition()) return true;
+  return false;
+}
+
 // `mpirun -np RANKS arguments...` with the settings that let it run as root and with more ranks than cores.
 inline std::vector<std::string> under_mpirun(int ranks, std::vector<std::string> arguments) {
   ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
