@@ -57,6 +57,14 @@ FileLock::~FileLock() {
 
 FileLock::FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 
+bool is_locked(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool locked = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(fd);
+  return locked;
+}
+
 RunFolder RunFolder::create(const std::string& given, const ConfigTable& config) {
   const std::string path = without_trailing_slash(given);
   std::string moved;
@@ -97,12 +105,17 @@ void RunFolder::try_set_status(const std::string& status) const noexcept {
   }
 }
 
-std::string RunFolder::status() const {
-  if (!file_exists(file("status"))) return "unknown";
-  std::string text = read_file(file("status"), 4096);
+std::string RunFolder::status() const { return status_of(path_); }
+
+std::string RunFolder::status_of(const std::string& path) {
+  const std::string file = path + "/status";
+  if (!file_exists(file)) return "unknown";
+  std::string text = read_file(file, 4096);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }
+
+bool RunFolder::in_use(const std::string& path) { return is_locked(path + lock_name); }
 
 MetricsFile::MetricsFile(std::string path, std::size_t rows) : path_(std::move(path)) {
   std::string kept;

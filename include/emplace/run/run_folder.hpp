@@ -30,6 +30,9 @@ class FileLock {
   int fd_ = -1;
 };
 
+// Whether another process holds the lock of this file now; false where there is no such file.
+bool is_locked(const std::string& path);
+
 // The ranks of a killed job end by themselves within seconds, and hold its folders' locks until then.
 inline constexpr double lock_patience_s = 60;
 
@@ -57,6 +60,9 @@ class RunFolder {
   // Where an error is on its way already, which must not be lost to that of a full disk.
   void try_set_status(const std::string& status) const noexcept;
   [[nodiscard]] std::string status() const;
+  // The same of a folder that somebody else works in, "unknown" where there is none; and whether somebody does.
+  static std::string status_of(const std::string& path);
+  static bool in_use(const std::string& path);
 
  private:
   RunFolder(std::string path, FileLock lock) : path_(std::move(path)), lock_(std::move(lock)) {}
