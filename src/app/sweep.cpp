@@ -11,14 +11,13 @@
 #include "emplace/base/text.hpp"
 #include "emplace/run/run_folder.hpp"
 #include "emplace/sweep/coordinator.hpp"
+#include "emplace/sweep/sweep_folder.hpp"
 #include "emplace/sweep/sweep_table.hpp"
 #include "result_json.hpp"
 
 namespace emplace::app {
 
 namespace {
-
-constexpr const char* record_name = "record.jsonl";
 
 struct Arguments {
   std::string space;
@@ -66,15 +65,9 @@ ConfigTable read_config(const Arguments& arguments, const RunFolder* resumed) {
   return table;
 }
 
-// "0003", where a trial of a job array keeps its own record.
-std::string record_of(const std::string& folder, std::size_t trial) { return trial_folder(folder, trial) + ".jsonl"; }
-
 // The table of a job array: what its trials' records say so far.
 std::vector<TrialRow> write_table_of_array(const Sweep& sweep, const std::string& folder) {
-  std::vector<std::string> records;
-  for (std::size_t trial = 0; trial < sweep.make_strategy()->trials(); ++trial)
-    if (const std::string record = record_of(folder, trial); file_exists(record)) records.push_back(record);
-  const std::vector<TrialRow> rows = collect_rows(sweep, records);
+  const std::vector<TrialRow> rows = collect_rows(sweep, records_of_array(sweep, folder));
   write_file(folder + "/sweep.csv", sweep_csv(sweep.space, rows));
   return rows;
 }
@@ -116,7 +109,7 @@ ExitCode run_one_trial(const Arguments& arguments, World* world) {
   const std::string folder = sweep.options.run;
   const std::string config = sweep.resolved().to_toml();
   check_alone(sweep, *arguments.trial);
-  if (file_exists(folder + "/" + record_name))
+  if (file_exists(folder + "/" + sweep_record_name))
     throw InputError(folder, "holds a sweep of all trials: `emplace sweep --resume {}` continues it", folder);
   make_folder(folder + "/trials");
   const auto lock = [&] {
@@ -130,7 +123,7 @@ ExitCode run_one_trial(const Arguments& arguments, World* world) {
     throw InputError(folder,
                      "holds another sweep than this one (or one of other ranks_per_trial): name another with run=");
   if (world != nullptr && world->size() > 1) sweep.options.ranks_per_trial = world->size() - 1;
-  SweepRun run(sweep, record_of(folder, *arguments.trial), arguments.trial);
+  SweepRun run(sweep, record_of_trial(folder, *arguments.trial), arguments.trial);
   const SweepSession session{.world = world,
                              .deadline = deadline_of(arguments.time_limit),
                              .show_progress = !arguments.json || log::on_terminal(),
@@ -169,7 +162,7 @@ ExitCode run(const Arguments& arguments, World* world) {
   if (!sweep.strategy_entry().deterministic)
     log_info("strategy {} decides by who is done first: another number of ranks may try other trials",
              quote(sweep.options.strategy));
-  SweepRun sweep_run(sweep, folder.file(record_name));
+  SweepRun sweep_run(sweep, folder.file(sweep_record_name));
   folder.set_status("running");
   bool finished = false;
   try {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
 #include "emplace/base/log.hpp"
 #include "one_trial.hpp"
 
@@ -57,6 +58,12 @@ void note(TrialRow& row, const SweepEvent& event, const SweepStrategy& strategy)
   row.status = !event.result.objective ? TrialStatus::failed
                : row.share == 1        ? TrialStatus::finished
                                        : TrialStatus::waiting;
+}
+
+// Between two rungs a trial waits, also one that its strategy has given up.
+void mark_stopped(std::vector<TrialRow>& rows, const SweepStrategy& strategy) {
+  for (TrialRow& row : rows)
+    if (row.status == TrialStatus::waiting && strategy.stopped(row.trial)) row.status = TrialStatus::stopped;
 }
 
 // What the strategy is asked and told here is just what it was asked and told before, in the same order: it then knows
@@ -135,9 +142,25 @@ bool SweepRun::finished() const { return interrupted_.empty() && running_.empty(
 
 std::vector<TrialRow> SweepRun::rows() const {
   std::vector<TrialRow> rows = rows_;
-  for (TrialRow& row : rows)
-    if (row.status == TrialStatus::waiting && strategy_->stopped(row.trial)) row.status = TrialStatus::stopped;
+  mark_stopped(rows, *strategy_);
   return rows;
+}
+
+RecordedSweep recorded_sweep(const Sweep& sweep, const std::string& record) {
+  const std::unique_ptr<SweepStrategy> strategy = sweep.make_strategy();
+  RecordedSweep recorded{waiting_rows(strategy->trials()), {}};
+  if (!file_exists(record)) return recorded;
+  const std::vector<SweepEvent> events = read_record(record).events;
+  (void)replay(sweep, *strategy, events, record, recorded.rows);
+  mark_stopped(recorded.rows, *strategy);
+  std::vector<bool> seen(recorded.rows.size());
+  for (std::size_t i = events.size(); i-- > 0;) {
+    if (events[i].kind != SweepEvent::Kind::end || seen[events[i].work.trial]) continue;
+    seen[events[i].work.trial] = true;
+    recorded.ended.push_back(events[i].work.trial);
+  }
+  std::ranges::reverse(recorded.ended);
+  return recorded;
 }
 
 std::vector<TrialRow> collect_rows(const Sweep& sweep, std::span<const std::string> records) {

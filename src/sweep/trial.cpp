@@ -56,13 +56,16 @@ Work work_from(const json& value) { return {value.at("trial"), value.at("rung")}
 
 }  // namespace
 
+std::string run_of_seed(const Sweep& sweep, const std::string& folder, std::int64_t seed) {
+  return sweep.seeds.size() == 1 ? folder : fmt::format("{}/seed-{}", folder, seed);
+}
+
 TrialTask task_of(const Sweep& sweep, const SweepStrategy& strategy, Work work, const std::string& folder) {
   TrialTask task{work, {}, {}};
-  for (const std::int64_t seed : sweep.seeds) {
-    const std::string run = sweep.seeds.size() == 1 ? folder : fmt::format("{}/seed-{}", folder, seed);
+  for (const std::int64_t seed : sweep.seeds)
     task.recipes.push_back(
-        sweep.recipe(strategy.assignment(work.trial), seed, strategy.share(work.rung), run).to_toml());
-  }
+        sweep.recipe(strategy.assignment(work.trial), seed, strategy.share(work.rung), run_of_seed(sweep, folder, seed))
+            .to_toml());
   return task;
 }
 

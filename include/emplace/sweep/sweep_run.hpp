@@ -60,6 +60,14 @@ class SweepRun {
   std::set<Work> running_;
 };
 
+// A sweep as its record tells it, read while others may be adding to it.
+struct RecordedSweep {
+  std::vector<TrialRow> rows;      // one a trial; works that began and did not end are running
+  std::vector<std::size_t> ended;  // trials with a rung that ended, in the order in which the last of each did
+};
+// Nothing is written. No file is a sweep that has not begun. InputError as SweepRun.
+RecordedSweep recorded_sweep(const Sweep& sweep, const std::string& record);
+
 // InputError where the sweep has no such trial, or its strategy needs the results of others.
 void check_alone(const Sweep& sweep, std::size_t trial);
 // The rows of a sweep whose trials were trained one by one (`only`), from the records of those that are there. A

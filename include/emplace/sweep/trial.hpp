@@ -17,7 +17,8 @@ struct TrialTask {
   std::vector<std::string> recipes;  // TOML, one a seed, each with a run folder of its own
   std::optional<double> seconds_left;
 };
-// `folder`: the trial's.
+// Where the training of this seed has its run folder; `folder`: the trial's.
+std::string run_of_seed(const Sweep& sweep, const std::string& folder, std::int64_t seed);
 TrialTask task_of(const Sweep& sweep, const SweepStrategy& strategy, Work work, const std::string& folder);
 
 struct TrialAnswer {
