@@ -43,6 +43,23 @@ function(emplace_folder name)
   set_property(GLOBAL APPEND PROPERTY EMPLACE_FOLDERS emplace_${name})
 endfunction()
 
+# embed_texts(TARGET HEADER file TYPE struct FUNCTION name NAMES NAME|NAME_WE FILES file...): the program carries copies, so
+# that it needs no files beside it. HEADER, in the current folder, declares `std::span<const TYPE> FUNCTION()`, and TYPE
+# begins with a file's name (with NAME_WE without its extension) and its text.
+function(embed_texts target)
+  cmake_parse_arguments(ARG "" "HEADER;TYPE;FUNCTION;NAMES" "FILES" ${ARGN})
+  set(script ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+  set(embedded ${CMAKE_CURRENT_BINARY_DIR}/${ARG_FUNCTION}.cpp)
+  add_custom_command(
+    OUTPUT ${embedded}
+    COMMAND ${CMAKE_COMMAND} "-DFILES=${ARG_FILES}" -DNAMES=${ARG_NAMES} -DHEADER=${ARG_HEADER} -DTYPE=${ARG_TYPE}
+      -DFUNCTION=${ARG_FUNCTION} -DOUTPUT=${embedded} -P ${script}
+    DEPENDS ${ARG_FILES} ${script}
+    VERBATIM)
+  target_sources(${target} PRIVATE ${embedded})
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+endfunction()
+
 # emplace_kernels(STEM): STEM_plain.cpp, STEM_avx2.cpp and STEM_avx512.cpp of this folder are the same code for three
 # instruction sets; which one runs is chosen at run time.
 function(emplace_kernels stem)
