@@ -35,6 +35,7 @@ std::span<const Command> commands() {
       {"calibrate", "fit a device's figures to measured op times", add_calibrate},
       {"convert", "write a model for Graphviz, for Netron with its placement, or as a problem", add_convert},
       {"inspect", "say what a file holds", add_inspect},
+      {"report", "a page for a browser: a sweep's trials, or the learning curves of runs", add_report},
       {"list", "policies, learners, placers, evaluators, strategies, models, machines, readers, simulators", add_list},
   };
   return list;

@@ -1,0 +1,105 @@
+// emplace report FOLDER...
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "command.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/report/run_page.hpp"
+#include "emplace/report/sweep_page.hpp"
+#include "result_json.hpp"
+
+namespace emplace::app {
+
+namespace {
+
+struct Arguments {
+  std::vector<std::string> folders;
+  std::string output;
+  bool json = false;
+};
+
+constexpr const char* report_help =
+    "A sweep's page shows its trials in parallel coordinates, what each parameter explains, how the best was found, "
+    "the\n"
+    "trials' learning curves and a table of all; that of runs their learning curves, several over one another. It is\n"
+    "one file that needs no network, and may be made again while the training still goes on:\n\n"
+    "  emplace sweep configs/sweeps/post-learners.toml run=runs/sweep\n"
+    "  emplace report runs/sweep                                    # writes runs/sweep/report.html\n"
+    "  emplace report runs/sweep/trials/0003 runs/sweep/trials/0007 --output both.html";
+
+enum class Kind { sweep, run };
+
+Kind kind_of(const std::string& folder) {
+  if (!std::filesystem::is_directory(folder))
+    throw InputError(
+        folder, "{}",
+        file_exists(folder) ? "is a file, wanted the folder of a sweep or of a run" : why_unreadable(folder, ENOENT));
+  if (is_sweep_folder(folder)) return Kind::sweep;
+  if (is_run_folder(folder)) return Kind::run;
+  throw InputError(folder, "is the folder of neither a sweep nor a run: it has no config.toml of one");
+}
+
+void print_done(const std::string& file, const Json& drawn, const std::string& sentence, bool json) {
+  if (json) {
+    Json object = {{"report", file}};
+    object.update(drawn);
+    print_json(object);
+  } else {
+    fmt::print("{}: {}\n", file, sentence);
+  }
+}
+
+void report_sweep(const std::string& folder, const std::string& file, bool json) {
+  const SweepPage page = sweep_page(read_sweep_folder(folder));
+  write_file(file, page.html);
+  print_done(file,
+             {{"kind", "sweep"},
+              {"folder", folder},
+              {"trials", page.trials},
+              {"trials_total", page.trials_total},
+              {"curves", page.curves},
+              {"curves_total", page.curves_total}},
+             fmt::format("{} of {} trials, {} of {} learning curves", page.trials, page.trials_total, page.curves,
+                         page.curves_total),
+             json);
+}
+
+void report_runs(const std::vector<std::string>& folders, const std::string& file, bool json) {
+  const RunPage page = run_page(folders);
+  write_file(file, page.html);
+  print_done(file, {{"kind", "run"}, {"folders", folders}, {"points", page.points}},
+             fmt::format("learning curves of {} run{}", folders.size(), folders.size() == 1 ? "" : "s"), json);
+}
+
+ExitCode run_report(const Arguments& arguments) {
+  const std::vector<std::string>& folders = arguments.folders;
+  if (folders.size() > most_runs_on_a_page)
+    throw InputError("command line", "{} folders, wanted at most {} on a page", folders.size(), most_runs_on_a_page);
+  bool sweep = false;
+  for (const std::string& folder : folders) sweep = kind_of(folder) == Kind::sweep || sweep;
+  if (sweep && folders.size() > 1)
+    throw InputError("command line", "a sweep has a page of its own: name it alone, found {} folders", folders.size());
+  const std::string file = arguments.output.empty() ? folders.front() + "/report.html" : arguments.output;
+  if (sweep)
+    report_sweep(folders.front(), file, arguments.json);
+  else
+    report_runs(folders, file, arguments.json);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Action add_report(CLI::App& cli) {
+  const auto arguments = std::make_shared<Arguments>();
+  cli.add_option("folders", arguments->folders, "Folder of a sweep, or folders of one or more runs")->required();
+  cli.add_option("-o,--output", arguments->output, "File to write; report.html in the (first) folder by default")
+      ->check(not_empty);
+  cli.add_flag("--json", arguments->json, "Print the file's name and what was drawn as one JSON object");
+  cli.footer(report_help);
+  return [arguments](World*) { return run_report(*arguments); };
+}
+
+}  // namespace emplace::app

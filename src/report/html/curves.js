@@ -1,0 +1,68 @@
+"use strict";
+// Lines over what was spent: updates, evaluations or seconds. A line is {name, class, x: {key: [...]}, y: [...], step, trial}.
+report.spent = { update: "updates", evaluations: "evaluations", wall_seconds: "wall clock (s)" };
+
+// Those of `report.spent` that every line has.
+report.spentOf = (lines) => Object.fromEntries(Object.entries(report.spent).filter(([key]) => lines.length && lines.every((line) => line.x[key])));
+
+// options: label, title (of the axis), kind ("seconds", "share" or ""), lines, by (a function: key of x), height, zero (the
+// axis begins at 0), and pointed (a function of a line, or null, and the event) where it says more than the name of the line.
+report.lineChart = (options) => {
+  const height = options.height || 280, margin = { top: 30, right: 16, bottom: 42 };
+  const values = options.lines.flatMap((line) => line.y).filter((value) => value !== null);
+  const measured = report.measure(options.kind, values);
+  return report.chart(options.label, (box, width) => {
+    const svg = report.svg(box, width, height, options.title);
+    if (values.length === 0) return;
+    const by = options.by();
+    const y = report.scale(options.zero ? values.concat(0) : values, [height - margin.bottom - 4, margin.top + 4], options.kind === "seconds" ? undefined : false);
+    const ticks = report.ticks(y, Math.max(3, Math.min(6, height / 45)));
+    const left = 14 + d3.max(ticks.concat(0), (tick) => report.width(measured.tick(tick)));
+    const points = options.lines.map((line) => d3.zip(line.x[by], line.y).filter(([, value]) => value !== null));
+    const ends = points.flatMap((line) => line.length ? [line[0][0], line[line.length - 1][0]] : []);
+    const x = d3.scaleLinear().domain([Math.min(0, d3.min(ends)), d3.max(ends) || 1]).range([left, width - margin.right]);
+
+    for (const tick of ticks) {
+      svg.append("line").attr("class", "gridline").attr("x1", left).attr("x2", width - margin.right).attr("y1", y(tick)).attr("y2", y(tick));
+      svg.append("text").attr("class", "soft").attr("x", left - 8).attr("y", y(tick)).attr("dy", "0.35em").attr("text-anchor", "end").text(measured.tick(tick));
+    }
+    svg.append("text").attr("class", "soft").attr("y", 14).text(options.title + (measured.unit ? ` (${measured.unit})` : ""));
+    svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - margin.bottom})`)
+      .call(d3.axisBottom(x).ticks(Math.max(2, Math.min(9, width / 90))).tickFormat(report.count).tickSizeOuter(0)).attr("font-family", null);
+    svg.append("text").attr("class", "soft").attr("x", width - margin.right).attr("y", height - 4).attr("text-anchor", "end").text(report.spent[by]);
+
+    options.lines.forEach((line, i) => {
+      if (points[i].length === 0) return;
+      const path = d3.line().x((p) => x(p[0])).y((p) => y(p[1])).curve(line.step ? d3.curveStepAfter : d3.curveLinear);
+      const drawn = svg.append("path").attr("class", `mark ${line.class}`).attr("d", path(points[i].length > 1 ? points[i] : [[x.domain()[0], points[i][0][1]], points[i][0]]));
+      if (line.trial !== undefined) drawn.attr("data-trial", line.trial);
+    });
+
+    const cursor = svg.append("circle").attr("class", "cursor").attr("r", 4.5).attr("visibility", "hidden");
+    const bisect = d3.bisector((p) => p[0]);
+    svg.on("mousemove", () => {
+      const [mx, my] = d3.mouse(svg.node());
+      let nearest = null, distance = 22, where = null;
+      options.lines.forEach((line, i) => {
+        if (points[i].length === 0 || (line.trial !== undefined && !report.isLeft(line.trial))) return;
+        const right = bisect.right(points[i], x.invert(mx));
+        const candidates = line.step ? [points[i][Math.max(0, right - 1)]] : [points[i][Math.max(0, right - 1)], points[i][Math.min(points[i].length - 1, right)]];
+        const point = d3.least(candidates, (a, b) => d3.ascending(Math.abs(x(a[0]) - mx), Math.abs(x(b[0]) - mx)));
+        if (mx < x(points[i][0][0]) - 22 || mx > x(points[i][points[i].length - 1][0]) + 22) return;
+        const away = Math.abs(y(point[1]) - my);
+        if (away < distance) [nearest, distance, where] = [line, away, point];
+      });
+      cursor.attr("visibility", nearest ? "visible" : "hidden");
+      if (nearest) cursor.attr("cx", nearest.step ? Math.max(x(where[0]), mx) : x(where[0])).attr("cy", y(where[1]));
+      if (options.pointed) options.pointed(nearest, d3.event);
+      else if (nearest)
+        report.tip(d3.event, report.element("b", {}, nearest.name), report.element("dl", {},
+          report.element("dt", {}, report.spent[by]), report.element("dd", {}, report.count(Number(where[0].toPrecision(6)))),
+          report.element("dt", {}, options.title), report.element("dd", {}, measured.text(where[1]))));
+      else report.noTip();
+    }).on("mouseleave", () => {
+      cursor.attr("visibility", "hidden");
+      if (options.pointed) options.pointed(null); else report.noTip();
+    });
+  });
+};

@@ -1,0 +1,64 @@
+"use strict";
+// What each trial came to, one after the other, and the best so far.
+report.history = (sweep) => {
+  const height = 370, margin = { top: 34, right: 14, bottom: 44, left: 60 };
+  const ended = sweep.trials.filter((trial) => trial.objective !== null || trial.status === "failed");
+  const measured = sweep.measureOf(ended);
+  let by = ended.every((trial) => trial.ended !== null) ? "ended" : "trial";
+  const names = { ended: "order of ending", trial: "trial number" };
+  const tools = by === "ended" ? [report.choice(names, by, (value) => { by = value; box.redraw(); })] : [];
+  const card = report.card("The search", `What each trial came to, and the best ${sweep.measure} so far.`, ...tools);
+
+  const box = report.chart("history", (into, width) => {
+    const svg = report.svg(into, width, height, "Objective of each trial and the best so far");
+    const at = (trial) => by === "ended" ? trial.ended : trial.trial;
+    const x = d3.scaleLinear().domain(d3.extent(ended, at)).range([margin.left + 8, width - margin.right - 8]);
+    if (ended.length === 1) x.domain([at(ended[0]) - 1, at(ended[0]) + 1]);
+    const hasFailed = ended.some((trial) => trial.objective === null);
+    const top = margin.top + (hasFailed ? 22 : 0), bottom = height - margin.bottom;
+    const y = report.scale(measured.values.length ? measured.values : [1], [bottom - 6, top + 6]);
+    const ticks = measured.values.length ? report.ticks(y, 6) : [];
+    for (const tick of ticks) {
+      svg.append("line").attr("class", "gridline").attr("x1", margin.left).attr("x2", width - margin.right).attr("y1", y(tick)).attr("y2", y(tick));
+      svg.append("text").attr("class", "soft").attr("x", margin.left - 8).attr("y", y(tick)).attr("dy", "0.35em").attr("text-anchor", "end").text(measured.tick(tick));
+    }
+    svg.append("text").attr("x", 0).attr("y", 14).attr("class", "soft").text(`${sweep.measure} (${measured.unit})`);
+    if (hasFailed) svg.append("text").attr("class", "soft").attr("x", margin.left - 8).attr("y", margin.top + 4).attr("dy", "0.35em").attr("text-anchor", "end").text("failed");
+    svg.append("g").attr("class", "axis").attr("transform", `translate(0,${bottom})`)
+      .call(d3.axisBottom(x).ticks(Math.max(2, Math.min(10, ended.length, width / 70))).tickFormat((value) => Number.isInteger(value) ? value : "").tickSizeOuter(0)).attr("font-family", null);
+    svg.append("text").attr("class", "soft").attr("x", width - margin.right).attr("y", height - 4).attr("text-anchor", "end").text(names[by]);
+
+    const inOrder = ended.slice().sort((a, b) => d3.ascending(at(a), at(b)));
+    const sofar = [];
+    for (const trial of inOrder)
+      if (trial.objective !== null) sofar.push([at(trial), Math.min(trial.objective, sofar.length ? sofar[sofar.length - 1][1] : Infinity)]);
+    if (sofar.length) {
+      sofar.push([x.domain()[1], sofar[sofar.length - 1][1]]);
+      svg.append("path").attr("class", "sofar").attr("d", d3.line().x((p) => x(p[0])).y((p) => y(p[1])).curve(d3.curveStepAfter)(sofar));
+    }
+    const place = (trial) => [x(at(trial)), trial.objective === null ? margin.top + 4 : y(trial.objective)];
+    for (const trial of inOrder) {
+      const [cx, cy] = place(trial);
+      if (trial.objective === null)
+        svg.append("path").attr("class", "mark cross failed").attr("data-trial", trial.trial).attr("d", `M${cx - 3.5},${cy - 3.5}l7,7m0,-7l-7,7`);
+      else
+        svg.append("circle").attr("class", `mark ${sweep.colour(trial)} ${trial.status}`).attr("data-trial", trial.trial)
+          .attr("cx", cx).attr("cy", cy).attr("r", trial.trial === sweep.best ? 6 : 4);
+    }
+    svg.on("mousemove", () => {
+      const [mx, my] = d3.mouse(svg.node());
+      let nearest = null, distance = 16;
+      for (const trial of inOrder) {
+        if (!report.isLeft(trial.trial)) continue;
+        const [cx, cy] = place(trial), away = Math.hypot(cx - mx, cy - my);
+        if (away < distance) [nearest, distance] = [trial, away];
+      }
+      sweep.pointAt(nearest, d3.event);
+    }).on("mouseleave", () => sweep.pointAt(null));
+  });
+  card.append(box, report.element("span", { class: "legend" },
+    report.element("span", {}, report.element("i", { class: "line", style: "--mark: var(--accent)" }), "best so far"),
+    ended.some((trial) => trial.status === "stopped" || trial.status === "waiting") ? report.element("span", {}, "○ not trained to the end") : null,
+    ended.some((trial) => trial.objective === null) ? report.element("span", {}, "× failed") : null));
+  return card;
+};

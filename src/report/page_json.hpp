@@ -1,0 +1,33 @@
+// What the data of several pages have in common.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emplace/base/config.hpp"
+
+namespace emplace {
+
+using Json = nlohmann::ordered_json;
+
+// The text of an object for a page: bytes that are no UTF-8 become U+FFFD.
+std::string page_data(const Json& object);
+
+// Null where it is not finite; else rounded to six digits, more than a picture shows.
+Json page_number(double value);
+Json page_numbers(std::span<const double> values);
+
+// [[key, text], ...] of those of `keys` that the table has.
+Json settings(const ConfigTable& table, std::span<const char* const> keys);
+// What a training is about, and how long it may take: keys of a recipe.
+std::span<const char* const> recipe_summary_keys();
+
+// {"says": ..., "command": ...}: a command line to copy.
+Json command(std::string says, const std::vector<std::string>& words);
+
+// The folder's own name: "sweep" of "runs/sweep/".
+std::string name_of_folder(const std::string& path);
+
+}  // namespace emplace

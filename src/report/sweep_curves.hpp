@@ -1,0 +1,17 @@
+// Learning curves of a sweep's trials.
+#pragma once
+
+#include "emplace/report/sweep_page.hpp"
+#include "page_json.hpp"
+
+namespace emplace {
+
+struct SweepCurves {
+  Json lines = Json::array();  // {"trial", "seed" (with several), "x": {"update": [...], ...}, "best": [...]}
+  std::size_t drawn = 0, total = 0;
+};
+// The best of them, and of the others some along the whole scale. A trial of several seeds is shown by the training of
+// the middle seed, whose best step time is about its objective.
+SweepCurves sweep_curves(const SweepFolder& folder, const SweepPageLimits& limits);
+
+}  // namespace emplace

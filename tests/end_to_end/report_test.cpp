@@ -1,0 +1,92 @@
+// `emplace report` as its users meet it: a page beside a sweep or a run, and one sentence for what is neither.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "emplace/base/files.hpp"
+#include "program.hpp"
+#include "refusal.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace::test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class Report : public testing::Test {
+ protected:
+  // Four trials, of which half fail: a share is for groupings that this one is not.
+  std::string sweep() {
+    write_file(folder_ / "space.toml", "problem = \"" + small_training +
+                                           "@k40x2\"\npolicy = \"post\"\nlearner = \"ppo\"\ngrouping = \"chain\"\n"
+                                           "updates = 3\nstrategy = \"grid\"\n[space]\ngroup_share = [1, 0.5]\n"
+                                           "ppo.epochs = [1, 4]\n");
+    const auto done = emplace_run({"sweep", folder_ / "space.toml", "run=" + (folder_ / "sweep")});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return folder_ / "sweep";
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(Report, OfASweepIsAPageInItsFolder) {
+  const std::string folder = sweep();
+  const auto done = emplace_run({"report", folder, "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(json::parse(done.out), (json{{"report", folder + "/report.html"},
+                                         {"kind", "sweep"},
+                                         {"folder", folder},
+                                         {"trials", 4},
+                                         {"trials_total", 4},
+                                         {"curves", 2},
+                                         {"curves_total", 2}}));
+  const std::string page = read_file(folder + "/report.html");
+  EXPECT_THAT(page, AllOf(testing::StartsWith("<!DOCTYPE html>"), HasSubstr("\"counts\":{\"finished\":2"),
+                          HasSubstr("only for the groupings 'colocrl'")));
+  const auto again = emplace_run({"report", folder, "--output", folder_ / "page.html"});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("page.html: 4 of 4 trials, 2 of 2 learning curves"));
+  EXPECT_EQ(read_file(folder_ / "page.html"), page) << "the same folder gives the same page";
+}
+
+TEST_F(Report, OfRunsIsAPageOfTheirCurves) {
+  const std::string trials = sweep() + "/trials/";
+  const auto done = emplace_run({"report", trials + "0000", trials + "0001", "-o", folder_ / "both.html", "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const json printed = json::parse(done.out);
+  EXPECT_EQ(printed["kind"], "run");
+  EXPECT_EQ(printed["folders"], (json{trials + "0000", trials + "0001"}));
+  EXPECT_EQ(printed["points"], 6);
+  EXPECT_THAT(read_file(folder_ / "both.html"), HasSubstr("\"best_step_time\":["));
+}
+
+TEST_F(Report, WhatIsNeitherASweepNorARunIsRefusedInOneSentence) {
+  make_folder(folder_ / "empty");
+  expect_refused({"report", folder_ / "empty"}, AllOf(HasSubstr("empty"), HasSubstr("neither a sweep nor a run")));
+  expect_refused({"report", folder_ / "missing"}, HasSubstr("missing"));
+  write_file(folder_ / "file", "x");
+  expect_refused({"report", folder_ / "file"}, HasSubstr("wanted the folder"));
+  write_file(folder_ / "empty/config.toml", "name = \"a machine\"\n");
+  expect_refused({"report", folder_ / "empty"}, HasSubstr("neither a sweep nor a run"));
+  write_file(folder_ / "empty/config.toml", "problem = \n");
+  expect_refused({"report", folder_ / "empty"}, HasSubstr("config.toml:1"));
+  expect_refused({"report"}, HasSubstr("folders"));
+  EXPECT_FALSE(file_exists(folder_ / "empty/report.html"));
+}
+
+TEST_F(Report, DamageIsRefusedByLineAndASweepHasAPageOfItsOwn) {
+  const std::string folder = sweep();
+  expect_refused({"report", folder, folder + "/trials/0000"}, HasSubstr("name it alone"));
+  const std::string metrics = folder + "/trials/0001/metrics.csv";
+  write_file(metrics, read_file(metrics) + "4,80\n");
+  expect_refused({"report", folder}, AllOf(HasSubstr("metrics.csv:5"), HasSubstr("2 cells, wanted")));
+  expect_refused({"report", folder + "/trials/0001"}, HasSubstr("metrics.csv:5"));
+  std::string record = read_file(folder + "/record.jsonl");
+  record.insert(record.find("begin"), "x");
+  write_file(folder + "/record.jsonl", record);
+  expect_refused({"report", folder}, AllOf(HasSubstr("record.jsonl:2"), HasSubstr("checksum")));
+}
+
+}  // namespace
+}  // namespace emplace::test

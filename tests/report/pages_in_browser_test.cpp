@@ -1,0 +1,271 @@
+// The pages as a browser shows them: what is drawn, what the mouse does, and that no text is cut off or lies over
+// another. Pictures of them stay in the build's tests/pages.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "emplace/report/run_page.hpp"
+#include "emplace/report/sweep_page.hpp"
+#include "report/sweep_folders.hpp"
+#include "support/browser.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace {
+namespace {
+
+using nlohmann::json;
+using test::came_to;
+using test::failed_with;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Pairs of texts in a chart that lie over one another, and texts that stick out of their drawing or of the window.
+constexpr const char* text_faults = R"((() => {
+  const faults = [];
+  const name = (text) => text.firstChild && text.childElementCount > 1 ? [...text.querySelectorAll("tspan")].map((each) => each.textContent).join("") : text.lastChild ? text.firstChild.textContent : "";
+  for (const svg of document.querySelectorAll("svg")) {
+    const frame = svg.getBoundingClientRect();
+    const texts = [...svg.querySelectorAll("text")].filter((text) => text.textContent);
+    const boxes = texts.map((text) => text.getBoundingClientRect());
+    texts.forEach((text, i) => {
+      const a = boxes[i];
+      if (a.left < frame.left - 1 || a.right > frame.right + 1 || a.top < frame.top - 1 || a.bottom > frame.bottom + 1)
+        faults.push(`${name(text)} sticks out of ${svg.getAttribute("aria-label")}`);
+      for (let k = 0; k < i; ++k) {
+        const b = boxes[k];
+        const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left), high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        if (wide > 1 && high > 4) faults.push(`${name(texts[k])} and ${name(text)} in ${svg.getAttribute("aria-label")}`);
+      }
+    });
+  }
+  if (document.documentElement.scrollWidth > innerWidth) faults.push(`the page is ${document.documentElement.scrollWidth} wide in a window of ${innerWidth}`);
+  return faults;
+})())";
+
+std::string random_search(std::size_t trials) { return test::sweep_text(fmt::format("trials = {}", trials)); }
+
+// Every seventh fails; what the others come to follows from their values.
+std::optional<TrialResult> plausible(std::size_t trial, const Assignment& assignment) {
+  if (trial % 7 == 3)
+    return failed_with("colocrl.cpp: a group </script><b>of</b> ops \xff has no device \"gpu:0\" with " +
+                       std::string(200, 'm') + " bytes");
+  double sum = 0;
+  for (const auto& value : assignment.values) sum += value ? std::sin(3 * *value + 1) : 0.25;
+  return came_to(0.35 + 0.05 * std::exp(sum));
+}
+
+class PagesInBrowser : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::optional<std::string> program = test::find_browser();
+    if (!program) GTEST_SKIP() << "no chromium here (scripts/install-dependencies test)";
+    browser_.emplace(*program);
+    make_folder(EMPLACE_PICTURES);
+  }
+  void TearDown() override {
+    if (browser_) {
+      EXPECT_THAT(browser_->complaints, IsEmpty());
+    }
+  }
+
+  void open_sweep(const std::string& text, const test::Outcomes& outcome, std::size_t most = SIZE_MAX) {
+    test::write_sweep(folder_ / "sweep", text, outcome, most);
+    open(sweep_page(read_sweep_folder(folder_ / "sweep")).html);
+  }
+  void open(const std::string& html) {
+    write_file(folder_ / "page.html", html);
+    browser_->load(folder_ / "page.html");
+    data_ = test::data_of(html);
+  }
+  void keep_picture(const std::string& name) { write_file(EMPLACE_PICTURES "/" + name + ".png", browser_->picture()); }
+  json evaluate(const std::string& expression) { return browser_->evaluate(expression); }
+  int count(const std::string& selector) {
+    return evaluate("document.querySelectorAll(" + json(selector).dump() + ").length");
+  }
+  std::string text(const std::string& selector) {
+    return evaluate("document.querySelector(" + json(selector).dump() + ").textContent");
+  }
+  // A column of the table as it stands there.
+  std::vector<std::string> column(int position) {
+    return evaluate(
+        fmt::format("[...document.querySelectorAll('.trials tbody')].filter((each) => each.offsetHeight > 0)"
+                    ".map((each) => each.rows[0].cells[{}].textContent)",
+                    position));
+  }
+
+  test::TemporaryFolder folder_;
+  std::optional<test::Browser> browser_;
+  json data_;
+};
+
+TEST_F(PagesInBrowser, ASweepHasAMarkInEachChartForEachTrialInAnyLight) {
+  open_sweep(random_search(60), plausible);  // 3, 10, ... 59: 9 fail, 51 do not
+  for (const auto& [media, scheme, width] : {std::tuple("", "light", 1280), std::tuple("", "dark", 1280),
+                                             std::tuple("print", "dark", 720), std::tuple("", "light", 420)}) {
+    browser_->look(media, scheme);
+    browser_->size(width, 900);
+    keep_picture(fmt::format("sweep-{}-{}", media == std::string("print") ? media : scheme, width));
+    EXPECT_EQ(count("[data-chart=parallel] path.mark"), 60);
+    EXPECT_EQ(count("[data-chart=history] circle.mark"), 51);
+    EXPECT_EQ(count("[data-chart=history] path.cross"), 9);
+    EXPECT_EQ(count("[data-chart=history] path.sofar"), 1);
+    EXPECT_EQ(count("[data-chart=importance] .bar"), 6);
+    EXPECT_EQ(count("[data-chart=importance] .noise"), 6);
+    EXPECT_EQ(count("[data-chart=curves] path.mark"), 50);
+    EXPECT_EQ(count(".trials tbody"), 60);
+    EXPECT_EQ(evaluate(text_faults), json::array()) << width;
+  }
+  EXPECT_THAT(text("main"), HasSubstr("50 of 51 trials are drawn"));
+  EXPECT_EQ(text(".tile.failed b"), "9");
+  // The best is drawn last, over the others.
+  EXPECT_EQ(evaluate("[...document.querySelectorAll('[data-chart=parallel] path.mark')].pop().dataset.trial"),
+            std::to_string(data_["best"].get<int>()));
+  // What trials died of is text.
+  EXPECT_EQ(count(".trials tr.error"), 9);
+  EXPECT_THAT(text(".trials tr.error"), HasSubstr("a group </script><b>of</b> ops \uFFFD has"));
+  EXPECT_EQ(count("main b b, main script, main img"), 0);
+}
+
+TEST_F(PagesInBrowser, DraggingAlongAnAxisLeavesTheTrialsInsideInAllCharts) {
+  open_sweep(random_search(40), plausible);
+  // The last axis from its middle to its lower end: the fast trials.
+  const json axis = evaluate(
+      "(() => { const a = [...document.querySelectorAll('[data-chart=parallel] .dimension')].pop();"
+      " a.scrollIntoView({block: 'center'}); const l = a.querySelector('line.rule').getBoundingClientRect();"
+      " return [l.x, l.y, l.height]; })()");
+  const double x = axis[0], top = axis[1], height = axis[2];
+  browser_->drag(x, top + height / 2, top + height + 4);
+  double low = 1e9, high = 0;
+  for (const json& trial : data_["trials"])
+    if (!trial["objective"].is_null()) {
+      low = std::min(low, trial["objective"].get<double>());
+      high = std::max(high, trial["objective"].get<double>());
+    }
+  const bool is_log = high / low > 4;
+  const double middle = is_log ? std::sqrt(low * high) : (low + high) / 2;
+  int wanted = 0;
+  for (const json& trial : data_["trials"])
+    wanted += !trial["objective"].is_null() && trial["objective"].get<double>() <= middle ? 1 : 0;
+  ASSERT_GT(wanted, 0);
+  ASSERT_LT(wanted, 34);
+  EXPECT_EQ(text("[data-role=filter]"), fmt::format("{} of 40 trials", wanted));
+  EXPECT_EQ(count("[data-chart=parallel] path.mark:not(.out)"), wanted);
+  EXPECT_EQ(count("[data-chart=history] .mark:not(.out)"), wanted);
+  EXPECT_EQ(column(0).size(), static_cast<std::size_t>(wanted));
+  keep_picture("sweep-filtered");
+  browser_->size(1000, 900);  // drawn again, with the filter
+  EXPECT_EQ(count("[data-chart=parallel] path.mark:not(.out)"), wanted);
+  EXPECT_EQ(count("[data-chart=parallel] .brush .selection:not([style*=none])"), 1);
+  browser_->click("[data-role=filter] + button");
+  EXPECT_EQ(count(".mark.out"), 0);
+  EXPECT_EQ(column(0).size(), 40U);
+}
+
+TEST_F(PagesInBrowser, AClickOnAHeadingSortsAndAnotherTurnsTheOrder) {
+  open_sweep(random_search(15), plausible);
+  EXPECT_EQ(text("th[aria-sort=ascending] button"), "step time");
+  EXPECT_EQ(column(0).front(), std::to_string(data_["best"].get<int>()));
+  browser_->click(".trials th:first-child button");
+  EXPECT_THAT(column(0),
+              testing::ElementsAre("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14"));
+  browser_->click(".trials th:first-child button");
+  EXPECT_EQ(column(0).front(), "14");
+  browser_->click(".trials th:nth-child(3) button");
+  browser_->click(".trials th:nth-child(3) button");
+  const std::vector<std::string> slowest_first = column(2);
+  double slowest = 0;
+  for (const json& trial : data_["trials"])
+    if (!trial["objective"].is_null()) slowest = std::max(slowest, trial["objective"].get<double>());
+  EXPECT_EQ(slowest_first.back(), "–") << "failed trials last, whichever way";
+  EXPECT_EQ(slowest_first.front(), evaluate(fmt::format("report.seconds({}, 7)", slowest)).get<std::string>());
+}
+
+TEST_F(PagesInBrowser, PointingAtATrialNamesItWithItsValues) {
+  open_sweep(random_search(15), plausible);
+  const json at = evaluate(
+      "(() => { const c = document.querySelector('[data-chart=history] circle.mark'); c.scrollIntoView({block: "
+      "'center'});"
+      " const b = c.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2, c.dataset.trial]; })()");
+  browser_->mouse("mouseMoved", at[0], at[1]);
+  browser_->settle();
+  const std::string trial = at[2];
+  EXPECT_THAT(text("#tip"),
+              testing::AllOf(HasSubstr("trial " + trial + ": "), HasSubstr("learner"), HasSubstr("groups")));
+  EXPECT_GE(count(".mark.hot"), 3);
+  EXPECT_EQ(count(fmt::format(".mark.hot:not([data-trial=\"{}\"])", trial)), 0);
+  keep_picture("sweep-pointed");
+  browser_->mouse("mouseMoved", 2, 2);
+  browser_->settle();
+  EXPECT_EQ(count(".mark.hot"), 0);
+  EXPECT_EQ(evaluate("document.getElementById('tip').hidden"), true);
+}
+
+TEST_F(PagesInBrowser, TwelveParametersAreReadableAtAnyWidth) {
+  open_sweep(
+      "trials = 40\nproblem = \"p.json\"\npolicy = \"post\"\nlearner = \"ppo\"\nevaluations = 1000\n[space]\n"
+      "grouping = [\"colocation\", \"chain\", \"colocrl-group\", \"op\"]\ngroups = { integers = [8, 512], log = true "
+      "}\n"
+      "\"ppo.learning_rate\" = { log_uniform = [1e-5, 1e-2] }\n\"ppo.clip_ratio\" = { uniform = [0.1, 0.4] }\n"
+      "\"ppo.samples_per_update\" = { integers = [8, 64], step = 8 }\n\"ppo.epochs\" = { integers = [1, 6] }\n"
+      "\"ppo.entropy_weight\" = { log_uniform = [0.0003, 0.3] }\n\"ppo.learning_rate_decay_every\" = { integers = [1, "
+      "100000], log = true }\n"
+      "\"ppo.kl_target\" = { uniform = [0.01, 1] }\n\"ppo.adaptive_beta\" = [true, false]\n\"ppo.beta1\" = { uniform = "
+      "[0.8, 0.999] }\n"
+      "init = [\"a/very/long/name/of/a/run/folder/in/which/a/policy/is\", \"b\"]\n",
+      plausible);
+  for (const int width : {1280, 900, 420}) {
+    browser_->size(width, 900);
+    EXPECT_EQ(evaluate(text_faults), json::array()) << width;
+    EXPECT_EQ(count("[data-chart=parallel] .dimension"), 13);
+    keep_picture(fmt::format("twelve-parameters-{}", width));
+  }
+}
+
+TEST_F(PagesInBrowser, ASweepWithLittleToShowSaysSo) {
+  const auto pending = [](std::size_t, const Assignment&) { return std::nullopt; };
+  open_sweep(random_search(4), pending, 0);
+  EXPECT_THAT(text(".message"), HasSubstr("No trial has finished yet"));
+  EXPECT_EQ(count("svg"), 0);
+  open_sweep(random_search(4), [](std::size_t, const Assignment&) { return failed_with("no"); });
+  EXPECT_THAT(text(".message"), HasSubstr("All 4 trials failed"));
+  EXPECT_EQ(count(".trials tr.error"), 4);
+  keep_picture("sweep-all-failed");
+  open_sweep(
+      random_search(4), [](std::size_t, const Assignment&) { return came_to(0.5); }, 1);
+  EXPECT_EQ(count("[data-chart=parallel] path.mark"), 1);
+  EXPECT_EQ(count("[data-chart=history] circle.mark"), 1);
+  EXPECT_THAT(text("main"), HasSubstr("it takes three trials with a result"));
+  EXPECT_EQ(evaluate(text_faults), json::array());
+  keep_picture("sweep-one-trial");
+}
+
+TEST_F(PagesInBrowser, RunsHaveTheirCurvesOverOneAnother) {
+  std::vector<std::string> folders;
+  for (const char* name : {"one", "another"}) {
+    folders.push_back(folder_ / name);
+    make_folder(folders.back());
+    write_file(folders.back() + "/config.toml",
+               fmt::format("problem = \"p.json\"\npolicy = \"post\"\nlearner = \"{}\"\n",
+                           folders.size() == 1 ? "ppo" : "post"));
+    std::vector<double> best(120);
+    for (std::size_t i = 0; i < best.size(); ++i)
+      best[i] = i == 0 ? std::nan("") : 0.2 + 0.1 * std::floor(30.0 / static_cast<double>(i + folders.size())) / 10;
+    test::write_metrics(folders.back(), best);
+  }
+  for (const std::size_t runs : {2, 1}) {
+    open(run_page(std::span(folders).first(runs)).html);
+    const int lines = static_cast<int>(runs);
+    EXPECT_EQ(count("[data-chart=times] path.mark"), 2 * lines) << "best and mean";
+    for (const char* chart : {"infeasible", "entropy", "kl"})
+      EXPECT_EQ(count(fmt::format("[data-chart={}] path.mark", chart)), lines) << chart;
+    EXPECT_EQ(evaluate(text_faults), json::array());
+    keep_picture(fmt::format("runs-{}", runs));
+  }
+  browser_->look("", "dark");
+  browser_->click("[data-value=wall_seconds]");
+  EXPECT_THAT(text("[data-chart=times]"), HasSubstr("wall clock (s)"));
+  keep_picture("runs-dark");
+}
+
+}  // namespace
+}  // namespace emplace

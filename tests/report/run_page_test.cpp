@@ -1,0 +1,58 @@
+#include "emplace/report/run_page.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "emplace/base/error.hpp"
+#include "report/sweep_folders.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace {
+namespace {
+
+using nlohmann::json;
+
+class RunPageTest : public testing::Test {
+ protected:
+  std::string run(const std::string& name, const std::vector<double>& best) {
+    const std::string path = folder_ / name;
+    make_folder(path);
+    write_file(path + "/config.toml", "problem = \"p.json\"\npolicy = \"post\"\nlearner = \"ppo\"\n");
+    write_file(path + "/status", "finished\n");
+    if (!best.empty()) test::write_metrics(path, best);
+    return path;
+  }
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(RunPageTest, HasTheColumnsOfEachRun) {
+  const std::vector<std::string> folders = {run("a", {std::nan(""), 0.5}), run("b", {0.25})};
+  const json page = test::data_of(run_page(folders).html);
+  EXPECT_EQ(page["name"], "2 runs");
+  ASSERT_EQ(page["runs"].size(), 2U);
+  EXPECT_EQ(page["runs"][0]["name"], "a");
+  EXPECT_EQ(page["runs"][0]["status"], "finished");
+  EXPECT_EQ(page["runs"][0]["columns"]["best_step_time"], (json{nullptr, 0.5}));
+  EXPECT_EQ(page["runs"][0]["columns"]["wall_seconds"], (json{0.5, 1.0}));
+  EXPECT_EQ(page["runs"][1]["columns"]["entropy"], json::array({1}));
+  EXPECT_EQ(page["runs"][1]["settings"],
+            json::parse(R"([["problem", "p.json"], ["policy", "post"], ["learner", "ppo"]])"));
+}
+
+TEST_F(RunPageTest, IsThereBeforeTheFirstUpdate) {
+  const std::vector<std::string> folders = {run("a", {})};
+  const RunPage page = run_page(folders);
+  EXPECT_EQ(page.points, 0U);
+  EXPECT_EQ(test::data_of(page.html)["runs"][0]["updates"], 0);
+}
+
+TEST_F(RunPageTest, KnowsARunFromASweepAndFromNothing) {
+  EXPECT_TRUE(is_run_folder(run("a", {})));
+  EXPECT_FALSE(is_run_folder(folder_.path()));
+  write_file(folder_ / "config.toml", "problem = \"p.json\"\n[space]\n");
+  EXPECT_FALSE(is_run_folder(folder_.path()));
+}
+
+}  // namespace
+}  // namespace emplace
