@@ -28,7 +28,7 @@ constexpr const char* report_help =
     "one file that needs no network, and may be made again while the training still goes on:\n\n"
     "  emplace sweep configs/sweeps/post-learners.toml run=runs/sweep\n"
     "  emplace report runs/sweep                                    # writes runs/sweep/report.html\n"
-    "  emplace report runs/sweep/trials/0003 runs/sweep/trials/0007 --output both.html";
+    "  emplace report runs/one runs/another --output both.html      # of two trainings";
 
 enum class Kind { sweep, run };
 

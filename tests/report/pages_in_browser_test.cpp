@@ -77,7 +77,9 @@ class PagesInBrowser : public testing::Test {
     browser_->load(folder_ / "page.html");
     data_ = test::data_of(html);
   }
-  void keep_picture(const std::string& name) { write_file(EMPLACE_PICTURES "/" + name + ".png", browser_->picture()); }
+  void keep_picture(const std::string& name, bool whole = true) {
+    write_file(EMPLACE_PICTURES "/" + name + ".png", browser_->picture(whole));
+  }
   json evaluate(const std::string& expression) { return browser_->evaluate(expression); }
   int count(const std::string& selector) {
     return evaluate("document.querySelectorAll(" + json(selector).dump() + ").length");
@@ -193,7 +195,7 @@ TEST_F(PagesInBrowser, PointingAtATrialNamesItWithItsValues) {
               testing::AllOf(HasSubstr("trial " + trial + ": "), HasSubstr("learner"), HasSubstr("groups")));
   EXPECT_GE(count(".mark.hot"), 3);
   EXPECT_EQ(count(fmt::format(".mark.hot:not([data-trial=\"{}\"])", trial)), 0);
-  keep_picture("sweep-pointed");
+  keep_picture("sweep-pointed", false);
   browser_->mouse("mouseMoved", 2, 2);
   browser_->settle();
   EXPECT_EQ(count(".mark.hot"), 0);

@@ -157,12 +157,15 @@ class Browser {
     settle();
   }
 
-  // The whole page as a PNG.
-  std::string picture() {
-    const Json metrics = call("Page.getLayoutMetrics").at("cssContentSize");
-    const Json clip = {{"x", 0}, {"y", 0}, {"width", metrics["width"]}, {"height", metrics["height"]}, {"scale", 1}};
-    return decode(call("Page.captureScreenshot", {{"format", "png"}, {"captureBeyondViewport", true}, {"clip", clip}})
-                      .at("data"));
+  // The whole page as a PNG, or what the window shows of it: for the whole the window grows, and the mouse leaves it.
+  std::string picture(bool whole = true) {
+    Json options = {{"format", "png"}};
+    if (whole) {
+      const Json size = call("Page.getLayoutMetrics").at("cssContentSize");
+      options["captureBeyondViewport"] = true;
+      options["clip"] = {{"x", 0}, {"y", 0}, {"width", size["width"]}, {"height", size["height"]}, {"scale", 1}};
+    }
+    return decode(call("Page.captureScreenshot", options).at("data"));
   }
 
  private:

@@ -42,7 +42,7 @@ report.history = (sweep) => {
       if (trial.objective === null)
         svg.append("path").attr("class", "mark cross failed").attr("data-trial", trial.trial).attr("d", `M${cx - 3.5},${cy - 3.5}l7,7m0,-7l-7,7`);
       else
-        svg.append("circle").attr("class", `mark ${sweep.colour(trial)} ${trial.status}`).attr("data-trial", trial.trial)
+        svg.append("circle").attr("class", `mark ${sweep.colour(trial)}${trial.share < 1 ? " partly" : ""}`).attr("data-trial", trial.trial)
           .attr("cx", cx).attr("cy", cy).attr("r", trial.trial === sweep.best ? 6 : 4);
     }
     svg.on("mousemove", () => {
@@ -58,7 +58,7 @@ report.history = (sweep) => {
   });
   card.append(box, report.element("span", { class: "legend" },
     report.element("span", {}, report.element("i", { class: "line", style: "--mark: var(--accent)" }), "best so far"),
-    ended.some((trial) => trial.status === "stopped" || trial.status === "waiting") ? report.element("span", {}, "○ not trained to the end") : null,
+    ended.some((trial) => trial.objective !== null && trial.share < 1) ? report.element("span", {}, "○ not trained to the end") : null,
     ended.some((trial) => trial.objective === null) ? report.element("span", {}, "× failed") : null));
   return card;
 };

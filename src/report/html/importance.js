@@ -33,7 +33,7 @@ report.importance = (sweep) => {
       group.append("rect").attr("class", row.share > row.noise ? "bar" : "bar weak").attr("x", x(0)).attr("y", 20).attr("height", 12)
         .attr("width", Math.max(1, x(row.share) - x(0)));
       for (const [kind, at] of [["backing", row.by_chance], ["chance", row.by_chance], ["backing", row.noise], ["noise", row.noise]])
-        group.append("line").attr("class", kind).attr("x1", x(at)).attr("x2", x(at)).attr("y1", 18).attr("y2", 34);
+        group.append("line").attr("class", kind).attr("x1", x(at)).attr("x2", x(at)).attr("y1", 20).attr("y2", 35);
     });
   }), report.element("span", { class: "legend" },
     report.element("span", {}, report.element("i", { style: "background: var(--accent)" }), "more than noise"),

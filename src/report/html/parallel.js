@@ -93,6 +93,7 @@ report.parallel = (sweep) => {
         label(height * !dimension.last + dimension.outside, dimension.last ? "failed" : "inactive", true);
     });
 
+    let frame = null;
     const select = () => {
       const inside = (trial) => [...intervals].every(([d, [low, high]]) => {
         const y = points.get(trial.trial)[d][1];
@@ -105,7 +106,7 @@ report.parallel = (sweep) => {
       const brush = d3.brushY().extent([[-13, failed - 10], [13, height + inactive + 10]]).on("brush end", () => {
         if (!d3.event.sourceEvent) return;  // moved below, not by a person
         if (d3.event.selection) intervals.set(d, d3.event.selection); else intervals.delete(d);
-        select();
+        if (frame === null) frame = requestAnimationFrame(() => { frame = null; select(); });  // the mouse may be faster
       });
       const group = d3.select(this).append("g").attr("class", "brush").call(brush);
       if (intervals.has(d)) group.call(brush.move, intervals.get(d));

@@ -48,7 +48,7 @@
     else result.append(element("p", { class: "empty" }, "No trial has a result yet."));
 
     const about = element("section", { class: "card" }, element("h2", {}, "What was trained"), element("dl", {},
-      sweep.settings.flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]),
+      sweep.settings.filter(([key]) => key !== "seed" || sweep.seeds.length === 1).flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]),
       sweep.seeds.length > 1 ? [element("dt", {}, "seeds"), element("dd", {}, sweep.seeds.slice(0, 12).join(", ") + (sweep.seeds.length > 12 ? ", …" : ""))] : [],
       element("dt", {}, "strategy"), element("dd", {}, `${sweep.strategy.name}: ${sweep.strategy.summary}`), element("dt", {}, "folder"), element("dd", {}, sweep.folder)));
 
@@ -61,13 +61,14 @@
     report.add(element("div", { class: "grid" }, left, element("div", { class: "stack" }, about, commands)));
   };
 
+  const now = (running, waiting) => `${running} train${running === 1 ? "s" : ""} now, ${waiting} wait${waiting === 1 ? "s" : ""}`;
   const message = () => {
     const { finished, stopped, failed, running, waiting } = sweep.counts;
     const open = running + waiting;
-    if (withObjective.length > 0) return sweep.status === "running" ? [`The sweep is still running: ${running} of its trials train now and ${waiting} wait. Make the page again to see more.`, false] : null;
+    if (withObjective.length > 0) return sweep.status === "running" ? [`The sweep is still running: ${now(running, waiting)}. Make the page again to see more.`, false] : null;
     if (failed > 0 && open === 0) return [`All ${report.count(failed)} trials failed: the table has their errors.`, true];
-    if (failed > 0) return [`No trial has a result yet: ${failed} failed, ${running} running, ${waiting} waiting. The table has the errors.`, true];
-    return [`No trial has finished yet: ${running} running, ${waiting} waiting.`, finished + stopped > 0];
+    if (failed > 0) return [`No trial has a result yet: ${failed} failed, ${now(running, waiting)}. The table has the errors.`, true];
+    return [`No trial has finished yet: ${now(running, waiting)}.`, finished + stopped > 0];
   };
 
   const curves = () => {

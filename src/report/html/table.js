@@ -61,7 +61,7 @@ report.table = (sweep) => {
   fill();
   const card = report.card("Table of trials", sweep.trials_total > sweep.trials.length
     ? `Of ${report.count(sweep.trials_total)} trials the page has the ${report.count(sweep.trials.length)} best; all are in sweep.csv.`
-    : "A click on a heading sorts.", count);
+    : null, count, report.element("span", { class: "screen" }, "A click on a heading sorts"));
   card.classList.add("long");
   card.append(report.element("div", { class: "scroll" }, table), more);
   return card;
