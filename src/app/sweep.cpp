@@ -163,6 +163,8 @@ ExitCode run(const Arguments& arguments, World* world) {
     log_info("strategy {} decides by who is done first: another number of ranks may try other trials",
              quote(sweep.options.strategy));
   SweepRun sweep_run(sweep, folder.file(sweep_record_name));
+  // It may have more trials than it had: a plain resume, and a report, keep to them.
+  folder.set_config(sweep.resolved());
   folder.set_status("running");
   bool finished = false;
   try {

@@ -67,7 +67,8 @@ ConfigTable read_config(const Arguments& arguments, const RunFolder* resumed) {
       const std::string key = text.substr(0, text.find('='));
       if (!may_change_on_resume(key))
         throw InputError("command line",
-                         "--resume continues the run as it is; {} cannot be changed (budgets and threads can)",
+                         "--resume continues the run as it is; {} cannot be changed (budgets, threads, workers, "
+                         "checkpoint_every and compare can)",
                          quote(key));
     }
   ConfigTable table = resumed != nullptr ? resumed->config() : ConfigTable::read_toml(arguments.recipe);

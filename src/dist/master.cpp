@@ -6,6 +6,7 @@
 #include "communicator.hpp"
 #include "dealer.hpp"
 #include "emplace/dist/world.hpp"
+#include "failure.hpp"
 #include "problem_archive.hpp"
 #include "wire.hpp"
 
@@ -58,22 +59,23 @@ class MpiEvaluator final : public Evaluator {
   }
 
   std::vector<Outcome> evaluate_while(const MoreJobs& more) override {
+    if (lost_worker_) std::rethrow_exception(lost_worker_);
     Batch batch;
     try {
       while (!failure_ && more(batch.jobs)) {
         take_in(batch);
         deal_to_idle(batch);
-        while (const auto arrival = comm_.poll(Communicator::any_source)) receive_and_refill(*arrival, batch);
+        while (const auto arrival = comm_.poll(Communicator::any_source)) take(*arrival, batch);
       }
     } catch (...) {  // what is under way belongs to no later batch
       failure_ = std::current_exception();
     }
-    while (in_flight_ > 0) receive_and_refill(comm_.wait(Communicator::any_source), batch);
+    while (in_flight_ > 0) take(comm_.wait(Communicator::any_source), batch);
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     return std::move(batch.outcomes);
   }
 
-  // Eight placements for each worker keep it busy while the next part is made.
+  // Eight placements a part and worker in the mean keep it busy while the next part is made.
   [[nodiscard]] std::size_t parts_of(std::size_t jobs) const override {
     return std::clamp<std::size_t>(jobs / (8 * workers_.size()), 1, 16);
   }
@@ -161,13 +163,19 @@ class MpiEvaluator final : public Evaluator {
     return static_cast<std::size_t>(&worker - workers_.data());
   }
 
-  void receive_and_refill(const Arrival& arrival, Batch& batch) {
-    if (arrival.tag == Tag::failed) {
-      give_up(arrival);
-      return;
+  // An answer, and more work for who sent it.
+  void take(const Arrival& arrival, Batch& batch) {
+    try {
+      if (arrival.tag == Tag::failed) {
+        give_up(arrival);
+        return;
+      }
+      Worker& worker = receive(arrival, batch.outcomes, batch.jobs);
+      if (!failure_) refill(worker, batch);
+    } catch (...) {
+      // A message that is out of turn or cannot be received: nobody knows what workers will send.
+      end_job(world_);
     }
-    Worker& worker = receive(arrival, batch.outcomes, batch.jobs);
-    if (!failure_) refill(worker, batch);
   }
 
   // Places a piece's outcomes by index, and starts and messages where `jobs` want them. Returns its worker.
@@ -198,7 +206,7 @@ class MpiEvaluator final : public Evaluator {
   void give_up(const Arrival& arrival) {
     const Failure failure = unpack_failure(comm_.receive<std::byte>(arrival));
     if (failure.evaluator != world_.evaluators_) return;
-    failure_ = failure.exception;
+    failure_ = lost_worker_ = failure.exception;
     Worker& worker = workers_[static_cast<std::size_t>(arrival.source) - 1];
     in_flight_ -= worker.pieces.size();
     worker.pieces.clear();
@@ -206,7 +214,8 @@ class MpiEvaluator final : public Evaluator {
 
   World& world_;
   Communicator& comm_;
-  std::exception_ptr failure_;          // of a worker
+  std::exception_ptr failure_;          // of this batch
+  std::exception_ptr lost_worker_;      // why a worker answers no more
   std::vector<std::size_t> op_counts_;  // of each problem
   std::vector<Worker> workers_;         // of ranks 1, 2, ...
   double shortest_piece_ = shortest_piece_seconds(workers_.size());

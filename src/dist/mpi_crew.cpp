@@ -12,6 +12,7 @@
 #include "emplace/base/not_finite.hpp"
 #include "emplace/dist/world.hpp"
 #include "emplace/learn/tree_sum.hpp"
+#include "failure.hpp"
 #include "pack.hpp"
 #include "policy_archive.hpp"
 #include "rollout_wire.hpp"

@@ -4,6 +4,7 @@
 
 #include "communicator.hpp"
 #include "emplace/dist/world.hpp"
+#include "failure.hpp"
 #include "job_archive.hpp"
 #include "policy_copy.hpp"
 #include "problem_archive.hpp"

@@ -72,6 +72,7 @@ void EliteWindow::add(std::span<const Rollout> rollouts) {
     if (!outcome.feasible()) continue;
     for (const Rollout& round : rounds) seen_.add(round, outcome.makespan);
   }
+  // Rounds are counted for samples: where a sample has several, the first look is early, which costs little.
   if (seen_.count() > std::max(room_, 2 * quota_)) {
     seen_ = seen_.up_to(slowest_candidates());
     room_ = 2 * seen_.count();

@@ -35,7 +35,7 @@ class EliteWindow {
 
   // The elites of the last keep_elites(), sample by sample, a sample's rounds in order; each with its sample's time.
   [[nodiscard]] std::span<const Rollout> elites() const { return elites_; }
-  // How many there are now, whether they will be elites or not.
+  // How many the elites are; after keep_elites(), as before it depends on when the window was last gone through.
   [[nodiscard]] std::size_t samples() const;
   // Mean over problems of gamma in seconds, 0 without any; after keep_elites().
   [[nodiscard]] double gamma_seconds() const;

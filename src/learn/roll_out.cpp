@@ -57,9 +57,10 @@ void set_order(std::span<const PolicyProblem> problems, Schedule schedule, const
                           : upward_rank_order(*problems[now.problem].problem, now.placement.device);
 }
 
-// Where part `part` of so many begins: each is longer than the one before, so that the first is soon under way.
+// Where part `part` of so many begins: each is longer than the one before, so that the first is soon under way. None is
+// empty.
 std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t draws) {
-  return draws * part * (part + 1) / (parts * (parts + 1));
+  return std::max(part, draws * part * (part + 1) / (parts * (parts + 1)));
 }
 
 // Draws one round of each sample, part by part, and has each part evaluated while the next is drawn; then `meanwhile`,

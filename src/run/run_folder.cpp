@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -38,6 +39,7 @@ FileLock::FileLock(const std::string& path, double patience_s, const std::string
   if (fd_ < 0) throw InputError(place, "cannot be written: {}", std::strerror(errno));
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
+  patience_s = std::max(patience_s, 0.2);  // who only looks, in is_locked(), has it for a moment
   while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
     const int why = errno;
     const bool waits = why == EWOULDBLOCK && Clock::now() - start < std::chrono::duration<double>(patience_s);

@@ -205,7 +205,7 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
     load(load_newest_checkpoint(folder.path()), trainer, folder.path());
     saved_at_ = trainer.updates();
   }
-  // This session may have other budgets and threads than the run had: a plain resume keeps to them.
+  // This session may have another value of what may change on a resume: a later, plain one keeps to it.
   folder.set_config(recipe_.resolved());
   const std::uint64_t evaluations_before = trainer.evaluations();
   log::to_file(folder.file("log.txt"));

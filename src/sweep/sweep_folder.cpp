@@ -36,7 +36,8 @@ std::string record_of_trial(const std::string& folder, std::size_t trial) {
 
 std::vector<std::string> records_of_array(const Sweep& sweep, const std::string& folder) {
   std::vector<std::string> records;
-  for (std::size_t trial = 0; trial < sweep.make_strategy()->trials(); ++trial)
+  const std::size_t trials = sweep.make_strategy()->trials();
+  for (std::size_t trial = 0; trial < trials; ++trial)
     if (std::string record = record_of_trial(folder, trial); file_exists(record)) records.push_back(std::move(record));
   return records;
 }

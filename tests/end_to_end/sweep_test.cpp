@@ -233,6 +233,16 @@ TEST_F(Sweep, RefusesWhatItCannotDo) {
   EXPECT_THAT(changed.err, HasSubstr("'updates' cannot be changed"));
 }
 
+TEST_F(Sweep, KeepsToTheTrialsThatItIsResumedWith) {
+  const std::string run = folder_ / "run";
+  ASSERT_EQ(emplace_run({"sweep", space("strategy = \"random\"\ntrials = 1\n"), "run=" + run}).exit_code, 0);
+  ASSERT_EQ(emplace_run({"sweep", "--resume", run, "trials=2"}).exit_code, 0);
+  const auto plain = emplace_run({"sweep", "--resume", run});
+  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_EQ(lines_with(run + "/record.jsonl", "\"end\""), 2U);
+  EXPECT_EQ(emplace_run({"report", run}).exit_code, 0);
+}
+
 TEST_F(Sweep, SaysWhatCameOfItAsOneJsonObject) {
   const std::string run = folder_ / "run";
   const auto done = emplace_run(3, {"sweep", space("strategy = \"random\"\ntrials = 3\n"), "run=" + run, "--json"});

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 
 #include "emplace/base/files.hpp"
@@ -37,8 +38,12 @@ std::vector<std::string> deeds(const std::string& folder, const Work& work) {
     alarm(60);  // should the parent die
     if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(9);
     raise(SIGSTOP);
-    work();
-    _exit(0);
+    try {
+      work();
+      _exit(0);
+    } catch (...) {
+      _exit(1);
+    }
   }
   std::vector<std::string> done;
   const auto add = [&](const char* verb, const std::filesystem::path& file) {
@@ -50,12 +55,15 @@ std::vector<std::string> deeds(const std::string& folder, const Work& work) {
   };
   const auto text_at = [&](std::uint64_t address) {
     std::string text;
-    for (;; address += sizeof(long)) {
+    for (; text.size() < 4096; address += sizeof(long)) {
+      errno = 0;
       const long word = ptrace(PTRACE_PEEKDATA, child, address, nullptr);
+      if (errno != 0) break;
       const std::string_view bytes(reinterpret_cast<const char*>(&word), sizeof word);
       text += bytes.substr(0, bytes.find('\0'));
-      if (bytes.find('\0') != std::string_view::npos) return text;
+      if (bytes.find('\0') != std::string_view::npos) break;
     }
+    return text;
   };
   int status = 0;
   waitpid(child, &status, 0);
