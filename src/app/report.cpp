@@ -32,11 +32,22 @@ constexpr const char* report_help =
 
 enum class Kind { sweep, run };
 
+// A name that others can be made of, as FOLDER-again in a command: without a slash at its end, and not "." or "..".
+std::string folder_name(std::string given) {
+  while (given.size() > 1 && given.back() == '/') given.pop_back();
+  const std::filesystem::path last = std::filesystem::path(given).filename();
+  if (last != "." && last != "..") return given;
+  std::error_code error;
+  const std::filesystem::path full = std::filesystem::canonical(given, error);
+  return error ? given : full.string();  // kind_of says why
+}
+
 Kind kind_of(const std::string& folder) {
-  if (!std::filesystem::is_directory(folder))
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error))
     throw InputError(
         folder, "{}",
-        file_exists(folder) ? "is a file, wanted the folder of a sweep or of a run" : why_unreadable(folder, ENOENT));
+        error ? why_unreadable(folder, error.value()) : "is a file, wanted the folder of a sweep or of a run");
   if (is_sweep_folder(folder)) return Kind::sweep;
   if (is_run_folder(folder)) return Kind::run;
   throw InputError(folder, "is the folder of neither a sweep nor a run: it has no config.toml of one");
@@ -75,7 +86,8 @@ void report_runs(const std::vector<std::string>& folders, const std::string& fil
 }
 
 ExitCode run_report(const Arguments& arguments) {
-  const std::vector<std::string>& folders = arguments.folders;
+  std::vector<std::string> folders;
+  for (const std::string& given : arguments.folders) folders.push_back(folder_name(given));
   if (folders.size() > most_runs_on_a_page)
     throw InputError("command line", "{} folders, wanted at most {} on a page", folders.size(), most_runs_on_a_page);
   bool sweep = false;

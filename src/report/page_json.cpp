@@ -74,8 +74,10 @@ std::string name_of_folder(const std::string& path) {
   std::filesystem::path folder = std::filesystem::path(path).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();
   const std::string name = folder.filename().string();
-  return name.empty() || name == "." || name == ".." ? std::filesystem::weakly_canonical(path).filename().string()
-                                                     : name;
+  if (!name.empty() && name != "." && name != "..") return name;
+  std::error_code unknown;
+  const std::filesystem::path full = std::filesystem::weakly_canonical(path, unknown);
+  return unknown ? path : full.filename().string();
 }
 
 }  // namespace emplace

@@ -16,13 +16,14 @@ namespace {
 
 constexpr std::array<std::string_view, 2> scripts = {"curves.js", "run.js"};
 
-ConfigTable config_of(const std::string& path) { return ConfigTable::read_toml(path + "/config.toml"); }
+std::string measure_of(const ConfigTable& config) {
+  return config.text("objective", "step") == "pipeline" ? "load" : "step time";
+}
 
 Json run_json(const std::string& path, const Metrics& metrics) {
-  const ConfigTable config = config_of(path);
+  const ConfigTable config = RunFolder::config_of(path);
   const bool live = RunFolder::in_use(path);
-  std::string status = RunFolder::status_of(path);
-  if (status == "running" && !live) status = "interrupted";
+  const std::string status = RunFolder::status_now(path, live);
   Json columns = Json::object();
   for (const MetricsColumn& column : metrics.columns)
     columns[page_text(column.name, 100)] = page_numbers(column.values);
@@ -30,11 +31,12 @@ Json run_json(const std::string& path, const Metrics& metrics) {
           {"folder", page_text(path, 1000)},
           {"status", status},
           {"settings", settings(config, recipe_summary_keys())},
-          {"measure", config.text("objective", "step") == "pipeline" ? "load" : "step time"},
+          {"measure", measure_of(config)},
           {"updates", metrics.updates},
           {"updates_per_point", metrics.updates_per_point},
-          {"command",
-           status == "finished" ? Json() : command("Go on where it stopped", {"emplace", "train", "--resume", path})},
+          {"command", status == "finished" ? Json()
+                                           : command(live ? "Go on after it was stopped" : "Go on where it stopped",
+                                                     {"emplace", "train", "--resume", path})},
           {"columns", std::move(columns)}};
 }
 
@@ -42,7 +44,7 @@ Json run_json(const std::string& path, const Metrics& metrics) {
 
 bool is_run_folder(const std::string& path) {
   if (!file_exists(path + "/config.toml")) return false;
-  const ConfigTable config = config_of(path);
+  const ConfigTable config = RunFolder::config_of(path);
   return !config.contains("space") &&
          (config.contains("problem") || config.contains("graph") || config.contains("problems"));
 }
@@ -55,6 +57,9 @@ RunPage run_page(std::span<const std::string> folders, std::size_t most_points) 
     const Metrics metrics = read_metrics(folder + "/metrics.csv", most_points);
     page.points += metrics.points();
     runs.push_back(run_json(folder, metrics));
+    if (const Json& first = runs.front()["measure"]; runs.back()["measure"] != first)
+      throw InputError(folder, "its trainings are measured by {}, those of {} by {}: two pages, please",
+                       runs.back()["measure"].get<std::string>(), folders.front(), first.get<std::string>());
   }
   const std::string name =
       folders.size() == 1 ? name_of_folder(folders.front()) : fmt::format("{} runs", folders.size());

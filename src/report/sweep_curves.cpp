@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
 #include "emplace/run/metrics.hpp"
 #include "emplace/sweep/coordinator.hpp"
@@ -35,7 +36,8 @@ std::vector<const TrialRow*> candidates(const SweepFolder& folder) {
   return rows;
 }
 
-// The first quarter, and of the rest every so-manieth.
+// The best, for a quarter of the lines; of the others those at evenly spaced ranks, the worst among them, so that the
+// whole scale is seen.
 std::vector<const TrialRow*> chosen(const std::vector<const TrialRow*>& rows, std::size_t most) {
   if (rows.size() <= most) return rows;
   const std::size_t first = std::max<std::size_t>(1, most / 4), others = most - first, rest = rows.size() - first;
@@ -99,15 +101,13 @@ Json line_of(const SeedMetrics& of, std::size_t trial, bool several_seeds) {
 }  // namespace
 
 SweepCurves sweep_curves(const SweepFolder& folder, const SweepPageLimits& limits) {
+  EMPLACE_CHECK(limits.curves >= 1);
   const std::vector<const TrialRow*> all = candidates(folder);
-  SweepCurves curves{.total = all.size()};
+  SweepCurves curves{.total = all.size(), .sampled = all.size() > limits.curves};
   for (const TrialRow* row : chosen(all, limits.curves)) {
     const SeedMetrics of = middle_seed(folder, row->trial, limits.points);
     Json line = line_of(of, row->trial, folder.sweep.seeds.size() > 1);
-    if (line["best"].empty()) {  // nothing feasible, or no update yet
-      --curves.total;
-      continue;
-    }
+    if (line["best"].empty()) continue;  // nothing feasible, or no update yet
     curves.lines.push_back(std::move(line));
     ++curves.drawn;
   }

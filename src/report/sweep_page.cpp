@@ -168,7 +168,8 @@ SweepPage sweep_page(const SweepFolder& folder, const SweepPageLimits& limits) {
                      {"trials_total", page.trials_total},
                      {"importances", importance_list(folder)},
                      {"curves", std::move(curves.lines)},
-                     {"curves_total", page.curves_total}};
+                     {"curves_total", page.curves_total},
+                     {"curves_sampled", curves.sampled}};
   page.html = to_html({.title = name + " · emplace sweep", .data = page_data(data), .scripts = scripts});
   return page;
 }

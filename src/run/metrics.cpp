@@ -16,7 +16,7 @@ namespace emplace {
 
 namespace {
 
-constexpr std::size_t longest_line = 1 << 16;
+constexpr std::size_t longest_line = 1 << 16, most_columns = 1000;
 
 bool takes_last(std::string_view column) {
   return column == "update" || column == "evaluations" || column == "best_step_time" || column.starts_with("wall_");
@@ -122,6 +122,8 @@ void check_header(const std::vector<std::string>& names, const std::string& plac
   for (const char* wanted : {"update", "evaluations"})
     if (std::ranges::find(names, wanted) == names.end())
       throw InputError(place, "has no column '{}', so it is no header of a metrics.csv", wanted);
+  if (names.size() > most_columns)
+    throw InputError(place, "has {} columns, at most {} are read: damaged", names.size(), most_columns);
   std::vector<std::string> sorted = names;
   std::ranges::sort(sorted);
   if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())

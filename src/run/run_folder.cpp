@@ -92,7 +92,9 @@ RunFolder RunFolder::open(const std::string& given, double patience_s) {
   return RunFolder(path, take_lock(path, patience_s));
 }
 
-ConfigTable RunFolder::config() const { return ConfigTable::read_toml(file("config.toml")); }
+ConfigTable RunFolder::config() const { return config_of(path_); }
+
+ConfigTable RunFolder::config_of(const std::string& path) { return ConfigTable::read_toml(path + "/config.toml"); }
 
 void RunFolder::set_config(const ConfigTable& wanted) const {
   if (const std::string text = wanted.to_toml(); text != config().to_toml()) write_file(file("config.toml"), text);
@@ -118,6 +120,11 @@ std::string RunFolder::status_of(const std::string& path) {
 }
 
 bool RunFolder::in_use(const std::string& path) { return is_locked(path + lock_name); }
+
+std::string RunFolder::status_now(const std::string& path, bool was_in_use) {
+  std::string status = status_of(path);
+  return status == "running" && !was_in_use ? "interrupted" : status;
+}
 
 MetricsFile::MetricsFile(std::string path, std::size_t rows) : path_(std::move(path)) {
   std::string kept;

@@ -11,8 +11,6 @@ namespace emplace {
 
 namespace {
 
-ConfigTable config_of(const std::string& path) { return ConfigTable::read_toml(path + "/config.toml"); }
-
 void read_array(SweepFolder& folder) {
   folder.rows = collect_rows(folder.sweep, records_of_array(folder.sweep, folder.path));
   for (TrialRow& row : folder.rows) {
@@ -43,11 +41,12 @@ std::vector<std::string> records_of_array(const Sweep& sweep, const std::string&
 }
 
 bool is_sweep_folder(const std::string& path) {
-  return file_exists(path + "/config.toml") && config_of(path).contains("space");
+  return file_exists(path + "/config.toml") && RunFolder::config_of(path).contains("space");
 }
 
 SweepFolder read_sweep_folder(const std::string& path) {
-  SweepFolder folder{.path = path, .sweep = make_sweep(config_of(path)), .status = {}, .rows = {}, .ended = {}};
+  SweepFolder folder{
+      .path = path, .sweep = make_sweep(RunFolder::config_of(path)), .status = {}, .rows = {}, .ended = {}};
   const std::string record = path + "/" + sweep_record_name;
   folder.array = !file_exists(record) && !records_of_array(folder.sweep, path).empty();
   if (folder.array) {
@@ -59,8 +58,7 @@ SweepFolder read_sweep_folder(const std::string& path) {
   RecordedSweep recorded = recorded_sweep(folder.sweep, record);
   folder.rows = std::move(recorded.rows);
   folder.ended = std::move(recorded.ended);
-  folder.status = RunFolder::status_of(path);
-  if (folder.status == "running" && !folder.live) folder.status = "interrupted";
+  folder.status = RunFolder::status_now(path, folder.live);
   if (!folder.live)
     for (TrialRow& row : folder.rows)
       if (row.status == TrialStatus::running) row.status = TrialStatus::waiting;

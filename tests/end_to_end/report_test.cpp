@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "emplace/base/files.hpp"
 #include "program.hpp"
@@ -50,6 +51,16 @@ TEST_F(Report, OfASweepIsAPageInItsFolder) {
   EXPECT_EQ(read_file(folder_ / "page.html"), page) << "the same folder gives the same page";
 }
 
+TEST_F(Report, CommandsNameTheFolderWhicheverWayItWasGiven) {
+  const std::string folder = sweep();
+  for (const char* end : {"/", "//", "/.", "/trials/.."}) {
+    const auto done = emplace_run({"report", folder + end});
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    const std::string page = read_file(folder + "/report.html");
+    EXPECT_THAT(page, AllOf(HasSubstr("/sweep-again\""), HasSubstr("/sweep-best\""))) << end;
+  }
+}
+
 TEST_F(Report, OfRunsIsAPageOfTheirCurves) {
   const std::string trials = sweep() + "/trials/";
   const auto done = emplace_run({"report", trials + "0000", trials + "0001", "-o", folder_ / "both.html", "--json"});
@@ -72,6 +83,9 @@ TEST_F(Report, WhatIsNeitherASweepNorARunIsRefusedInOneSentence) {
   write_file(folder_ / "empty/config.toml", "problem = \n");
   expect_refused({"report", folder_ / "empty"}, HasSubstr("config.toml:1"));
   expect_refused({"report"}, HasSubstr("folders"));
+  expect_refused({"report", folder_ / std::string(300, 'x')}, HasSubstr("File name too long"));
+  std::filesystem::create_symlink("round", folder_ / "round");
+  expect_refused({"report", folder_ / "round"}, HasSubstr("Too many levels of symbolic links"));
   EXPECT_FALSE(file_exists(folder_ / "empty/report.html"));
 }
 

@@ -47,6 +47,31 @@ TEST_F(RunPageTest, IsThereBeforeTheFirstUpdate) {
   EXPECT_EQ(test::data_of(page.html)["runs"][0]["updates"], 0);
 }
 
+TEST_F(RunPageTest, SaysHowToGoOnOnlyOnceItStopped) {
+  const std::vector<std::string> folders = {run("a", {0.5})};
+  write_file(folders[0] + "/status", "running\n");
+  json shown = test::data_of(run_page(folders).html)["runs"][0];
+  EXPECT_EQ(shown["status"], "interrupted");
+  EXPECT_EQ(shown["command"]["says"], "Go on where it stopped");
+  EXPECT_EQ(shown["command"]["command"], "emplace train --resume " + folders[0]);
+  const RunFolder working = RunFolder::open(folders[0]);
+  shown = test::data_of(run_page(folders).html)["runs"][0];
+  EXPECT_EQ(shown["status"], "running");
+  EXPECT_EQ(shown["command"]["says"], "Go on after it was stopped");
+}
+
+TEST_F(RunPageTest, RefusesStepTimesBesideLoads) {
+  const std::vector<std::string> folders = {run("a", {0.5}), run("b", {0.25})};
+  write_file(folders[1] + "/config.toml", "problem = \"p.json\"\nobjective = \"pipeline\"\n");
+  try {
+    (void)run_page(folders);
+    FAIL() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.what(), folders[1] + ": its trainings are measured by load, those of " + folders[0] +
+                                " by step time: two pages, please");
+  }
+}
+
 TEST_F(RunPageTest, KnowsARunFromASweepAndFromNothing) {
   EXPECT_TRUE(is_run_folder(run("a", {})));
   EXPECT_FALSE(is_run_folder(folder_.path()));

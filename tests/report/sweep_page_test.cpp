@@ -112,6 +112,18 @@ TEST_F(SweepPageTest, OfManyTrialsDrawsTheBestCurvesAndSomeOfTheOthersAndSaysHow
   EXPECT_EQ(drawn["counts"]["finished"], 30) << "of all";
 }
 
+TEST_F(SweepPageTest, TrialsWithoutAFeasiblePlacementAreCountedAmongTheTrainedOnes) {
+  test::write_sweep(path_, test::sweep_text("trials = 4"),
+                    [](std::size_t trial, const Assignment&) { return came_to(1.0 + static_cast<double>(trial)); });
+  for (const std::size_t trial : {0, 3}) test::write_metrics(trial_folder(path_, trial), {std::nan("")});
+  for (const std::size_t most : {3, 4}) {  // trials 0, 1 and 3 of 4, then all of them
+    const SweepPage page = sweep_page(read_sweep_folder(path_), {.curves = most});
+    EXPECT_EQ(page.curves, most - 2);
+    EXPECT_EQ(page.curves_total, 4U);
+    EXPECT_EQ(data_of(page.html)["curves_sampled"], most == 3);
+  }
+}
+
 TEST_F(SweepPageTest, ATrialOfSeveralSeedsShowsTheMiddleOne) {
   test::write_sweep(path_, test::sweep_text("trials = 1\nseeds = [4, 5, 6]"),
                     [](std::size_t, const Assignment&) { return came_to(2); });

@@ -93,6 +93,10 @@ TEST_F(MetricsTest, DamageIsRefusedByLine) {
   EXPECT_THAT(refusal("update,evaluations,kl,kl\n"), HasSubstr("twice"));
   EXPECT_THAT(refusal("update,evaluations\n" + std::string(1'000'000, '1') + "\n"),
               HasSubstr("metrics.csv:2: is longer"));
+  std::string wide = "update,evaluations";
+  for (int i = 2; i < 1000; ++i) wide += fmt::format(",{}", i);
+  EXPECT_EQ(refusal(wide + "\n"), "accepted");
+  EXPECT_THAT(refusal(wide + ",x\n"), testing::AllOf(HasSubstr("metrics.csv:1"), HasSubstr("1001 columns")));
   make_folder(folder_ / "folder.csv");
   EXPECT_THROW((void)read_metrics(folder_ / "folder.csv", 10), InputError);
 }

@@ -37,6 +37,18 @@ inline std::optional<std::string> find_browser() {
   }
 }
 
+// SIGPIPE is ignored while it lives: who writes to a process that died gets an error.
+class IgnoredPipeSignal {
+ public:
+  IgnoredPipeSignal() : before_(::signal(SIGPIPE, SIG_IGN)) {}
+  IgnoredPipeSignal(const IgnoredPipeSignal&) = delete;
+  IgnoredPipeSignal& operator=(const IgnoredPipeSignal&) = delete;
+  ~IgnoredPipeSignal() { ::signal(SIGPIPE, before_); }
+
+ private:
+  void (*before_)(int);
+};
+
 class Browser {
  public:
   using Json = nlohmann::json;
@@ -49,6 +61,7 @@ class Browser {
     if (pid_ < 0) throw std::runtime_error("fork");
     if (pid_ == 0) {
       ::setpgid(0, 0);
+      ::signal(SIGPIPE, SIG_DFL);
       // Out of the way first: the pipes may have the numbers 3 and 4 themselves.
       const int read_end = ::fcntl(to[0], F_DUPFD, 10), write_end = ::fcntl(from[1], F_DUPFD, 10);
       ::dup2(read_end, 3);
@@ -74,8 +87,13 @@ class Browser {
   ~Browser() {
     ::close(to_);
     ::close(from_);
+    end();
+  }
+  void end() {
+    if (pid_ < 0) return;
     ::kill(-pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
+    pid_ = -1;
   }
 
   // What the page threw, and what the browser reported as an error; requests for anything but the file itself too.
@@ -216,6 +234,7 @@ class Browser {
 
   using Clock = std::chrono::steady_clock;
   TemporaryFolder folder_;
+  IgnoredPipeSignal no_signal_;
   Clock::time_point deadline_ = Clock::now() + std::chrono::seconds(120);  // for all that it is asked
   pid_t pid_ = -1;
   int to_ = -1, from_ = -1, last_id_ = 0;

@@ -13,7 +13,7 @@ struct SweepPage {
   std::size_t trials = 0;        // in the charts and the table: all, of many the best
   std::size_t trials_total = 0;  // of the sweep
   std::size_t curves = 0;        // learning curves, one a trial
-  std::size_t curves_total = 0;  // trials that have one
+  std::size_t curves_total = 0;  // trials with a metrics.csv, also where nothing feasible is in it
 };
 
 struct SweepPageLimits {

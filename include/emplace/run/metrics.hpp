@@ -29,8 +29,8 @@ struct Metrics {
 
 // At most `most_points` points (at least 2), in memory that does not grow with the file. No columns where there is no
 // file or no row yet; a last line that is just being written is left out. InputError with the line for rows of another
-// length than the header, cells that are no number, and a header without `update` and `evaluations` or with a name
-// twice.
+// length than the header, cells that are no number, and a header without `update` and `evaluations`, with a name twice
+// or with more than 1000 names.
 Metrics read_metrics(const std::string& path, std::size_t most_points);
 
 }  // namespace emplace

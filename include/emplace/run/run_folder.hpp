@@ -63,6 +63,10 @@ class RunFolder {
   // The same of a folder that somebody else works in, "unknown" where there is none; and whether somebody does.
   static std::string status_of(const std::string& path);
   static bool in_use(const std::string& path);
+  // The status as it is now: what says "running" and is worked in by nobody was interrupted. `was_in_use` is in_use,
+  // asked before: who ends meanwhile has written a status by then.
+  static std::string status_now(const std::string& path, bool was_in_use);
+  static ConfigTable config_of(const std::string& path);
 
  private:
   RunFolder(std::string path, FileLock lock) : path_(std::move(path)), lock_(std::move(lock)) {}
