@@ -115,9 +115,15 @@ TEST_F(PagesInBrowser, ASweepHasAMarkInEachChartForEachTrialInAnyLight) {
     EXPECT_EQ(count("[data-chart=importance] .noise"), 6);
     EXPECT_EQ(count("[data-chart=curves] path.mark"), 50);
     EXPECT_EQ(count(".trials tbody"), 60);
+    if (width == 1280) {
+      EXPECT_EQ(evaluate("(() => { const t = document.querySelector('.trials'); return t.scrollWidth <= "
+                         "t.parentElement.clientWidth; })()"),
+                true)
+          << "the table is not cut off";
+    }
     EXPECT_EQ(evaluate(text_faults), json::array()) << width;
   }
-  EXPECT_THAT(text("main"), HasSubstr("50 of 51 trials are drawn"));
+  EXPECT_THAT(text("main"), HasSubstr("50 of 51 trained trials are drawn"));
   EXPECT_EQ(text(".tile.failed b"), "9");
   // The best is drawn last, over the others.
   EXPECT_EQ(evaluate("[...document.querySelectorAll('[data-chart=parallel] path.mark')].pop().dataset.trial"),
@@ -161,6 +167,55 @@ TEST_F(PagesInBrowser, DraggingAlongAnAxisLeavesTheTrialsInsideInAllCharts) {
   browser_->click("[data-role=filter] + button");
   EXPECT_EQ(count(".mark.out"), 0);
   EXPECT_EQ(column(0).size(), 40U);
+}
+
+TEST_F(PagesInBrowser, AFilterKeepsTrialsInsideThatAreTooManyToDraw) {
+  // Of 2010 trials 2000 are drawn. Half came to about 1000, half to about 2000, of which the ten slowest are not drawn.
+  test::write_sweep(folder_ / "sweep", random_search(1), [](std::size_t, const Assignment&) { return came_to(1); });
+  std::string html = sweep_page(read_sweep_folder(folder_ / "sweep")).html;
+  json data = test::data_of(html);
+  const json one = data["trials"][0];
+  data["trials"] = json::array();
+  for (int trial = 0; trial < 2010; ++trial) {
+    data["trials"].push_back(one);
+    data["trials"].back().update(
+        {{"trial", trial}, {"objective", (trial < 1005 ? 1000 : 2000) + 0.001 * trial}, {"ended", trial + 1}});
+  }
+  const std::size_t from = html.find("id=\"data\">") + 10;
+  html.replace(from, html.find("</script>", from) - from, data.dump());
+  open(html);
+  ASSERT_EQ(count("[data-chart=parallel] path.mark"), 2000);
+  const json axis = evaluate(
+      "(() => { const a = [...document.querySelectorAll('[data-chart=parallel] .dimension')].pop();"
+      " a.scrollIntoView({block: 'center'}); const l = a.querySelector('line.rule').getBoundingClientRect();"
+      " return [l.x, l.y, l.height]; })()");
+  const double x = axis[0], top = axis[1], height = axis[2];
+  browser_->drag(x, top - 4, top + height / 2);  // those above the middle, about 1500
+  EXPECT_EQ(text("[data-role=filter]"), evaluate("`${report.count(1005)} of ${report.count(2010)} trials`"));
+  EXPECT_EQ(count("[data-chart=parallel] path.mark:not(.out)"), 995);
+  EXPECT_EQ(count("[data-chart=history] circle.mark:not(.out)"), 1005);
+}
+
+TEST_F(PagesInBrowser, ThousandsAreSetApartInTheWholePartOfANumberAlone) {
+  open_sweep(random_search(1), plausible);
+  const auto shown = [&](const char* number) { return evaluate(std::string("report.count(") + number + ")"); };
+  EXPECT_EQ(shown("1.23456"), "1.23456");
+  EXPECT_EQ(shown("12345.6789"), "12\u202f345.6789");
+  EXPECT_EQ(shown("-1234567"), "-1\u202f234\u202f567");
+  EXPECT_EQ(shown("999"), "999");
+}
+
+TEST_F(PagesInBrowser, TheColumnOfBudgetsIsThereWhereTheyDiffer) {
+  const auto heads = [&] { return evaluate("[...document.querySelectorAll('.trials th')].map((e) => e.textContent)"); };
+  open_sweep(random_search(4), plausible);
+  EXPECT_EQ(heads().dump().find("budget"), std::string::npos);
+  open_sweep(test::sweep_text("trials = 9\nstrategy = \"asha\""), plausible);
+  EXPECT_NE(heads().dump().find("budget"), std::string::npos);
+}
+
+TEST_F(PagesInBrowser, ABrowserThatDiedIsAnErrorOfTheTest) {
+  browser_->end();
+  EXPECT_THROW(browser_->call("Page.enable"), std::runtime_error);
 }
 
 TEST_F(PagesInBrowser, AClickOnAHeadingSortsAndAnotherTurnsTheOrder) {

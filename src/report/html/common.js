@@ -64,7 +64,8 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
     if (size !== 0 && (size >= 1e7 || size < 1e-4)) return value.toExponential(2).replace(/\.?0+e/, "e").replace("e+", "e");
     return digits(value, 6);
   };
-  report.count = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  // Of a number with decimals the whole part alone is grouped.
+  report.count = (value) => String(value).replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, "\u202f"));
   report.percent = (share) => `${digits(100 * share, share < 0.1 ? 2 : 3)} %`;
   const units = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"], [1e-12, "ps"]];
   const unitOf = (seconds) => units.find(([size]) => Math.abs(seconds) >= size) || units[4];
@@ -114,6 +115,24 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
       if (found.length >= Math.min(3, count)) return found;
     }
     return d3.scaleLinear().domain([low, high]).ticks(count);
+  };
+
+  // Axes: the values' lines and texts lie at `ticks`, with the title above; `left` and `right` are where the lines end.
+  report.yAxis = (svg, y, { ticks, text, title, left, right }) => {
+    for (const tick of ticks) {
+      svg.append("line").attr("class", "gridline").attr("x1", left).attr("x2", right).attr("y1", y(tick)).attr("y2", y(tick));
+      report.yText(svg, left, y(tick), text(tick));
+    }
+    svg.append("text").attr("class", "soft").attr("y", 14).text(title);
+  };
+  report.yText = (svg, left, at, text) => svg.append("text").attr("class", "soft").attr("x", left - 8).attr("y", at)
+    .attr("dy", "0.35em").attr("text-anchor", "end").text(text);
+  // About `count` ticks at `bottom`; the title ends at `right`, under them.
+  report.xAxis = (svg, x, { bottom, count, text, title, right }) => {
+    const axis = d3.axisBottom(x).ticks(Math.max(2, count)).tickFormat(text).tickSizeOuter(0);
+    svg.append("g").attr("class", "axis").attr("transform", `translate(0,${bottom})`).call(axis).attr("font-family", null);
+    svg.append("text").attr("class", "soft").attr("x", right).attr("y", svg.attr("height") - 4)
+      .attr("text-anchor", "end").text(title);
   };
 
   // Texts that fit: measured with the page's own font.

@@ -22,14 +22,11 @@ report.lineChart = (options) => {
     const ends = points.flatMap((line) => line.length ? [line[0][0], line[line.length - 1][0]] : []);
     const x = d3.scaleLinear().domain([Math.min(0, d3.min(ends)), d3.max(ends) || 1]).range([left, width - margin.right]);
 
-    for (const tick of ticks) {
-      svg.append("line").attr("class", "gridline").attr("x1", left).attr("x2", width - margin.right).attr("y1", y(tick)).attr("y2", y(tick));
-      svg.append("text").attr("class", "soft").attr("x", left - 8).attr("y", y(tick)).attr("dy", "0.35em").attr("text-anchor", "end").text(measured.tick(tick));
-    }
-    svg.append("text").attr("class", "soft").attr("y", 14).text(options.title + (measured.unit ? ` (${measured.unit})` : ""));
-    svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - margin.bottom})`)
-      .call(d3.axisBottom(x).ticks(Math.max(2, Math.min(9, width / 90))).tickFormat(report.count).tickSizeOuter(0)).attr("font-family", null);
-    svg.append("text").attr("class", "soft").attr("x", width - margin.right).attr("y", height - 4).attr("text-anchor", "end").text(report.spent[by]);
+    const right = width - margin.right;
+    const title = options.title + (measured.unit ? ` (${measured.unit})` : "");
+    report.yAxis(svg, y, { ticks, text: measured.tick, title, left, right });
+    report.xAxis(svg, x, { bottom: height - margin.bottom, count: Math.min(9, width / 90), text: report.count,
+      title: report.spent[by], right });
 
     options.lines.forEach((line, i) => {
       if (points[i].length === 0) return;

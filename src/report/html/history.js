@@ -18,15 +18,11 @@ report.history = (sweep) => {
     const top = margin.top + (hasFailed ? 22 : 0), bottom = height - margin.bottom;
     const y = report.scale(measured.values.length ? measured.values : [1], [bottom - 6, top + 6]);
     const ticks = measured.values.length ? report.ticks(y, 6) : [];
-    for (const tick of ticks) {
-      svg.append("line").attr("class", "gridline").attr("x1", margin.left).attr("x2", width - margin.right).attr("y1", y(tick)).attr("y2", y(tick));
-      svg.append("text").attr("class", "soft").attr("x", margin.left - 8).attr("y", y(tick)).attr("dy", "0.35em").attr("text-anchor", "end").text(measured.tick(tick));
-    }
-    svg.append("text").attr("x", 0).attr("y", 14).attr("class", "soft").text(`${sweep.measure} (${measured.unit})`);
-    if (hasFailed) svg.append("text").attr("class", "soft").attr("x", margin.left - 8).attr("y", margin.top + 4).attr("dy", "0.35em").attr("text-anchor", "end").text("failed");
-    svg.append("g").attr("class", "axis").attr("transform", `translate(0,${bottom})`)
-      .call(d3.axisBottom(x).ticks(Math.max(2, Math.min(10, ended.length, width / 70))).tickFormat((value) => Number.isInteger(value) ? value : "").tickSizeOuter(0)).attr("font-family", null);
-    svg.append("text").attr("class", "soft").attr("x", width - margin.right).attr("y", height - 4).attr("text-anchor", "end").text(names[by]);
+    const left = margin.left, right = width - margin.right;
+    report.yAxis(svg, y, { ticks, text: measured.tick, title: `${sweep.measure} (${measured.unit})`, left, right });
+    if (hasFailed) report.yText(svg, left, margin.top + 4, "failed");
+    report.xAxis(svg, x, { bottom, count: Math.min(10, ended.length, width / 70),
+      text: (value) => Number.isInteger(value) ? value : "", title: names[by], right });
 
     const inOrder = ended.slice().sort((a, b) => d3.ascending(at(a), at(b)));
     const sofar = [];

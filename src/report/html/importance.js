@@ -8,7 +8,8 @@ report.importance = (sweep) => {
     `of the ${sweep.measure} over groups of trials with about the same value, among the trials in which it is active. What ` +
     "parameters do only together is in no bar, and where a strategy prefers good values the bars say what it tried.");
   if (compared.length === 0) {
-    card.append(report.element("p", { class: "empty" }, "Nothing to compare yet: it takes three trials with a result, and two values of a parameter among them."));
+    card.append(report.element("p", { class: "empty" },
+      "Nothing to compare yet: it takes three trials with a result, and two values of a parameter among them."));
     return card;
   }
   const rowHeight = 40, margin = { top: 4, left: 14, right: 20, bottom: 40 };
@@ -17,11 +18,8 @@ report.importance = (sweep) => {
     const height = margin.top + rowHeight * rows.length + margin.bottom;
     const svg = report.svg(box, width, height, "Importance of each parameter");
     const x = d3.scaleLinear().domain([0, Math.min(1, most * 1.05)]).range([margin.left, width - margin.right]);
-    const bottom = height - margin.bottom;
-    svg.append("g").attr("class", "axis").attr("transform", `translate(0,${bottom})`)
-      .call(d3.axisBottom(x).ticks(Math.max(2, Math.min(8, width / 80))).tickFormat((share) => `${Math.round(100 * share)} %`).tickSizeInner(5).tickSizeOuter(0))
-      .attr("font-family", null);
-    svg.append("text").attr("class", "soft").attr("x", width).attr("y", height - 4).attr("text-anchor", "end").text("share of variance explained");
+    report.xAxis(svg, x, { bottom: height - margin.bottom, count: Math.min(8, width / 80),
+      text: (share) => `${Math.round(100 * share)} %`, title: "share of variance explained", right: width });
     rows.forEach((row, i) => {
       const group = svg.append("g").attr("class", "importance").attr("transform", `translate(0,${margin.top + i * rowHeight})`);
       const known = row.groups >= 2 && row.trials >= 3;

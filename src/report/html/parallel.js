@@ -9,7 +9,7 @@ report.parallel = (sweep) => {
   // The best is drawn last, over the others.
   const order = (trial) => trial.objective === null ? Infinity : trial.objective;
   const drawn = shown.slice().sort((a, b) => d3.descending(order(a), order(b)) || d3.descending(a.trial, b.trial)).slice(-2000);
-  const measured = sweep.measureOf(drawn);
+  const measured = sweep.measureOf(shown);
   const intervals = new Map();  // position of an axis -> [low, high] that is brushed, in pixels
 
   const dimensions = sweep.parameters.map((parameter, i) => ({
@@ -49,8 +49,9 @@ report.parallel = (sweep) => {
   } }, "Show all");
   const tell = () => {
     clear.hidden = intervals.size === 0;
-    const left = drawn.filter((trial) => report.isLeft(trial.trial)).length;
-    status.textContent = intervals.size === 0 ? "Drag along an axis to filter" : `${report.count(left)} of ${report.count(drawn.length)} trials`;
+    const left = shown.filter((trial) => report.isLeft(trial.trial)).length;
+    status.textContent = intervals.size === 0 ? "Drag along an axis to filter"
+      : `${report.count(left)} of ${report.count(shown.length)} trials`;
   };
 
   const draw = (box, room) => {
@@ -89,17 +90,17 @@ report.parallel = (sweep) => {
         axis.append("line").attr("class", "rule").attr("x2", 5).attr("y1", scales[d](tick.at)).attr("y2", scales[d](tick.at));
         label(scales[d](tick.at), tick.text, false);
       }
-      if (drawn.some((trial) => dimension.value(trial) === null))
+      if (shown.some((trial) => dimension.value(trial) === null))
         label(height * !dimension.last + dimension.outside, dimension.last ? "failed" : "inactive", true);
     });
 
     let frame = null;
     const select = () => {
       const inside = (trial) => [...intervals].every(([d, [low, high]]) => {
-        const y = points.get(trial.trial)[d][1];
+        const y = at(trial, d);
         return y >= low && y <= high;
       });
-      report.filter(intervals.size === 0 ? null : new Set(drawn.filter(inside).map((trial) => trial.trial)));
+      report.filter(intervals.size === 0 ? null : new Set(shown.filter(inside).map((trial) => trial.trial)));
       tell();
     };
     axes.each(function (_, d) {

@@ -25,55 +25,84 @@
   sweep.pointAt = (trial, event) => {
     report.point(trial ? trial.trial : null);
     if (!trial) { report.noTip(); return; }
-    report.tip(event, element("b", {}, `trial ${trial.trial}: ${trial.objective === null ? trial.status : report.seconds(trial.objective)}`),
+    const cameTo = trial.objective === null ? trial.status : report.seconds(trial.objective);
+    report.tip(event, element("b", {}, `trial ${trial.trial}: ${cameTo}`),
       trial.status === "finished" || trial.objective === null ? null : ` (${trial.status})`,
       element("dl", {}, valuesOf(trial)), trial.error ? element("p", { class: "error" }, trial.error) : null);
   };
 
   const range = (parameter) => parameter.choices ? parameter.choices.join(", ")
-    : `${report.number(parameter.low)} to ${report.number(parameter.high)}${parameter.whole ? ", whole" : ""}${parameter.scale === "log" ? ", logarithmic" : ""}`;
+    : `${report.number(parameter.low)} to ${report.number(parameter.high)}`
+      + (parameter.whole ? ", whole" : "") + (parameter.scale === "log" ? ", logarithmic" : "");
 
-  const header = () => {
-    const many = (count, name) => `${report.count(count)} ${name}${count === 1 ? "" : "s"}`;
-    report.add(element("div", { class: "head" }, element("h1", {}, sweep.name), element("span", { class: `pill ${sweep.status}` }, sweep.status)),
-      element("p", {}, `Sweep of ${many(sweep.parameters.length, "parameter")} by ${sweep.strategy.name}, ${many(sweep.trials_total, "trial")}`
-        + (sweep.seeds.length > 1 ? ` of ${sweep.seeds.length} seeds each, judged by the median` : "")));
-
+  // The cards at the top, one function each.
+  const many = (count, name) => `${report.count(count)} ${name}${count === 1 ? "" : "s"}`;
+  const pair = (key, value) => [element("dt", {}, key), element("dd", {}, value)];
+  const resultCard = () => {
     const names = { finished: "finished", stopped: "stopped early", failed: "failed", running: "running", waiting: "waiting" };
-    const result = element("section", { class: "card" }, element("div", { class: "tiles" }, Object.entries(names).map(([status, name]) =>
-      element("div", { class: `tile ${status}${sweep.counts[status] ? "" : " zero"}` }, element("b", {}, report.count(sweep.counts[status])), element("span", {}, name)))));
+    const tile = ([status, name]) => element("div", { class: `tile ${status}${sweep.counts[status] ? "" : " zero"}` },
+      element("b", {}, report.count(sweep.counts[status])), element("span", {}, name));
+    const tiles = element("div", { class: "tiles" }, Object.entries(names).map(tile));
     const best = byNumber.get(sweep.best);
-    if (best) result.append(element("h3", {}, `Best ${sweep.measure}`), element("div", { class: "headline" }, report.seconds(best.objective, 7), " ", element("small", {}, `trial ${best.trial}`)),
+    if (!best)
+      return element("section", { class: "card" }, tiles, element("p", { class: "empty" }, "No trial has a result yet."));
+    return element("section", { class: "card" }, tiles,
+      element("h3", {}, `Best ${sweep.measure}`),
+      element("div", { class: "headline" },
+        report.seconds(best.objective, 7), " ", element("small", {}, `trial ${best.trial}`)),
       element("dl", {}, valuesOf(best)));
-    else result.append(element("p", { class: "empty" }, "No trial has a result yet."));
-
-    const about = element("section", { class: "card" }, element("h2", {}, "What was trained"), element("dl", {},
-      sweep.settings.filter(([key]) => key !== "seed" || sweep.seeds.length === 1).flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]),
-      sweep.seeds.length > 1 ? [element("dt", {}, "seeds"), element("dd", {}, sweep.seeds.slice(0, 12).join(", ") + (sweep.seeds.length > 12 ? ", …" : ""))] : [],
-      element("dt", {}, "strategy"), element("dd", {}, `${sweep.strategy.name}: ${sweep.strategy.summary}`), element("dt", {}, "folder"), element("dd", {}, sweep.folder)));
-
-    const space = element("section", { class: "card" }, element("h2", {}, "What was swept"), element("div", { class: "scroll" }, element("table", {},
-      element("thead", {}, element("tr", {}, ["parameter", "values", "where"].map((name) => element("th", { scope: "col" }, name)))),
-      element("tbody", {}, sweep.parameters.map((parameter) => element("tr", {}, element("td", {}, parameter.key), element("td", {}, range(parameter)), element("td", {}, parameter.when)))))));
-    const commands = element("section", { class: "card" }, element("h2", {}, "Commands"), element("div", { class: "commands", style: "margin-top: 10px" },
+  };
+  const trainedCard = () => {
+    const { seeds, settings, strategy } = sweep;
+    const first = seeds.slice(0, 12).join(", ") + (seeds.length > 12 ? ", …" : "");
+    return element("section", { class: "card" }, element("h2", {}, "What was trained"),
+      element("dl", {},
+        settings.filter(([key]) => key !== "seed" || seeds.length === 1).flatMap(([key, value]) => pair(key, value)),
+        seeds.length > 1 ? pair("seeds", first) : [],
+        pair("strategy", `${strategy.name}: ${strategy.summary}`),
+        pair("folder", sweep.folder)));
+  };
+  const spaceCard = () => {
+    const heads = ["parameter", "values", "where"].map((name) => element("th", { scope: "col" }, name));
+    const row = (parameter) => element("tr", {},
+      element("td", {}, parameter.key), element("td", {}, range(parameter)), element("td", {}, parameter.when));
+    const table = element("table", {},
+      element("thead", {}, element("tr", {}, heads)), element("tbody", {}, sweep.parameters.map(row)));
+    return element("section", { class: "card" },
+      element("h2", {}, "What was swept"), element("div", { class: "scroll" }, table));
+  };
+  const commandsCard = () => element("section", { class: "card" }, element("h2", {}, "Commands"),
+    element("div", { class: "commands", style: "margin-top: 10px" },
       sweep.commands.map((each) => element("div", {}, element("h3", {}, each.says), element("code", {}, each.command)))));
-    const left = element("div", { class: "stack" }, result, space);
-    report.add(element("div", { class: "grid" }, left, element("div", { class: "stack" }, about, commands)));
+  const header = () => {
+    report.add(
+      element("div", { class: "head" },
+        element("h1", {}, sweep.name), element("span", { class: `pill ${sweep.status}` }, sweep.status)),
+      element("p", {},
+        `Sweep of ${many(sweep.parameters.length, "parameter")} by ${sweep.strategy.name}, `
+        + many(sweep.trials_total, "trial")
+        + (sweep.seeds.length > 1 ? ` of ${sweep.seeds.length} seeds each, judged by the median` : "")),
+      element("div", { class: "grid" },
+        element("div", { class: "stack" }, resultCard(), spaceCard()),
+        element("div", { class: "stack" }, trainedCard(), commandsCard())));
   };
 
   const now = (running, waiting) => `${running} train${running === 1 ? "s" : ""} now, ${waiting} wait${waiting === 1 ? "s" : ""}`;
   const message = () => {
     const { finished, stopped, failed, running, waiting } = sweep.counts;
     const open = running + waiting;
-    if (withObjective.length > 0) return sweep.status === "running" ? [`The sweep is still running: ${now(running, waiting)}. Make the page again to see more.`, false] : null;
+    if (withObjective.length > 0 && sweep.status !== "running") return null;
+    if (withObjective.length > 0)
+      return [`The sweep is still running: ${now(running, waiting)}. Make the page again to see more.`, false];
     if (failed > 0 && open === 0) return [`All ${report.count(failed)} trials failed: the table has their errors.`, true];
     if (failed > 0) return [`No trial has a result yet: ${failed} failed, ${now(running, waiting)}. The table has the errors.`, true];
     return [`No trial has finished yet: ${now(running, waiting)}.`, finished + stopped > 0];
   };
 
   const curves = () => {
+    const order = (trial) => byNumber.get(trial).objective === null ? Infinity : byNumber.get(trial).objective;
     const best = sweep.curves.map((line) => line.trial).filter((trial) => byNumber.has(trial))
-      .sort((a, b) => d3.ascending(byNumber.get(a).objective === null ? Infinity : byNumber.get(a).objective, byNumber.get(b).objective === null ? Infinity : byNumber.get(b).objective));
+      .sort((a, b) => d3.ascending(order(a), order(b)));
     const strong = new Set(best.slice(0, Math.max(1, Math.min(5, Math.floor(best.length / 4)))));
     const lines = sweep.curves.filter((line) => byNumber.has(line.trial)).map((line) => ({
       name: `trial ${line.trial}`, trial: line.trial, x: line.x, y: line.best, step: true,
@@ -82,10 +111,15 @@
     if (lines.length === 0) return null;
     const names = report.spentOf(lines);
     let by = names.evaluations ? "evaluations" : Object.keys(names)[0];
-    const box = report.lineChart({ label: "curves", title: `best ${sweep.measure} so far`, kind: "seconds", lines, by: () => by, height: 340,
+    const box = report.lineChart({ label: "curves", title: `best ${sweep.measure} so far`, kind: "seconds", lines,
+      by: () => by, height: 340,
       pointed: (line, event) => sweep.pointAt(line ? byNumber.get(line.trial) : null, event) });
-    const drawn = sweep.curves_total > lines.length ? `${lines.length} of ${sweep.curves_total} trials are drawn: the best, and others along the whole scale` : `${lines.length === 1 ? "the one trial that found something" : `all ${lines.length} trials that found something`}`;
-    const card = report.card("Learning curves", `The best ${sweep.measure} so far in each training, the ${strong.size === 1 ? "best trial" : `${strong.size} best trials`} in bold; ${drawn}.`
+    const drawn = sweep.curves_sampled
+      ? `${lines.length} of ${sweep.curves_total} trained trials are drawn: the best, and others along the whole scale`
+      : lines.length === 1 ? "the one trial that found something" : `all ${lines.length} trials that found something`;
+    const bold = strong.size === 1 ? "best trial" : `${strong.size} best trials`;
+    const card = report.card("Learning curves",
+      `The best ${sweep.measure} so far in each training, the ${bold} in bold; ${drawn}.`
       + (sweep.seeds.length > 1 ? " Of a trial's seeds the middle one is shown." : "") + (sweep.problems > 1 ? " Of the first problem." : ""),
       Object.keys(names).length > 1 ? report.choice(names, by, (value) => { by = value; box.redraw(); }) : null);
     card.append(box);
@@ -98,7 +132,8 @@
   const said = message();
   if (said) body.append(element("section", { class: `card message${said[1] ? " bad" : ""}` }, element("p", {}, said[0])));
   if (withObjective.length > 0) {
-    body.append(report.parallel(sweep), element("div", { class: "grid" }, report.history(sweep), report.importance(sweep)));
+    body.append(report.parallel(sweep));
+    body.append(element("div", { class: "grid" }, report.history(sweep), report.importance(sweep)));
     const card = curves();
     if (card) body.append(card);
   }

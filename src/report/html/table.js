@@ -3,6 +3,10 @@
 report.table = (sweep) => {
   const atOnce = 200;
   const blank = (value) => value === null || value === undefined;
+  const spare = (name, value, say) => ({
+    name, number: true, spare: true, value, text: (trial) => blank(value(trial)) ? "" : say(value(trial)),
+  });
+  const differ = sweep.trials.some((trial) => trial.share && trial.share < 1);  // by default all have the whole budget
   const columns = [
     { name: "trial", number: true, value: (trial) => trial.trial },
     { name: "status", value: (trial) => trial.status, class: (trial) => trial ? `whole status-${trial.status}` : "" },
@@ -11,10 +15,10 @@ report.table = (sweep) => {
       name: parameter.key, number: parameter.scale !== "choices", text: (trial) => sweep.valueText(trial, i),
       value: (trial) => blank(trial.values[i]) ? null : parameter.choices ? parameter.choices[trial.values[i]] : trial.values[i],
     })),
-    { name: "budget", number: true, spare: true, value: (trial) => trial.share || null, text: (trial) => trial.share ? report.percent(trial.share) : "" },
-    { name: "updates", number: true, spare: true, value: (trial) => trial.updates, text: (trial) => blank(trial.updates) ? "" : report.count(trial.updates) },
-    { name: "evaluations", number: true, spare: true, value: (trial) => trial.evaluations, text: (trial) => blank(trial.evaluations) ? "" : report.count(trial.evaluations) },
-    { name: "time", number: true, spare: true, value: (trial) => trial.seconds, text: (trial) => blank(trial.seconds) ? "" : report.duration(trial.seconds) },
+    ...(differ ? [spare("budget", (trial) => trial.share || null, report.percent)] : []),
+    spare("updates", (trial) => trial.updates, report.count),
+    spare("evaluations", (trial) => trial.evaluations, report.count),
+    spare("time", (trial) => trial.seconds, report.duration),
   ];
   const classes = (each, text, trial) => [each.number ? "number" : "", text && text.length > 24 ? "text" : "", each.spare ? "screen" : "",
     each.class ? each.class(trial) : ""].filter((name) => name).join(" ") || null;
