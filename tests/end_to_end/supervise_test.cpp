@@ -230,6 +230,26 @@ TEST_F(Supervise, GivesUpAfterDeathsWithoutANewerCheckpoint) {
   EXPECT_THAT(done.err, HasSubstr("2 deaths without a newer checkpoint than update 0 of " + run_ + ": given up"));
 }
 
+// mpirun tells the other ranks to end, and rank 0 may have all that it needs for a checkpoint.
+TEST_F(Supervise, GoesOnWhereRank0EndedInOrderBecauseAnotherDied) {
+  updates_ = "6";
+  const std::string program = folder_ / "ends-in-order";
+  write_file(
+      program,
+      "#!/bin/sh\nonce=$0.$OMPI_COMM_WORLD_RANK\nif [ -z \"$OMPI_COMM_WORLD_RANK\" ] || [ -e \"$once\" ]; then exec " +
+          std::string(EMPLACE_PROGRAM) +
+          " \"$@\"; fi\n: >\"$once\"\nif [ $OMPI_COMM_WORLD_RANK = 0 ]; then\n  mkdir -p " + run_ +
+          "\n  echo interrupted >" + run_ +
+          "/status\n  : >$0.told\n  exec sleep 60\nfi\nuntil [ -e $0.told ]; do sleep 0.05; done\nkill -9 $$\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  std::vector<std::string> arguments = training("2", run_);
+  arguments[2] = "EMPLACE=" + program;
+  const Finished done = run(arguments);
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("(mpirun ended with 137); " + run_ + " goes on from update 0 in 1 s"));
+  EXPECT_EQ(read_file(run_ + "/status"), "finished\n");
+}
+
 TEST_F(Supervise, TriesATrainingThatDivergesOnceMoreOnly) {
   std::vector<std::string> arguments =
       systems()[2].training({"problem=" + small_training + "@k40x2", "grouping=chain", "groups=8", "learner=reinforce",
