@@ -9,6 +9,7 @@
 #include "emplace/base/text.hpp"
 #include "emplace/report/run_page.hpp"
 #include "emplace/report/sweep_page.hpp"
+#include "emplace/run/run_folder.hpp"
 #include "result_json.hpp"
 
 namespace emplace::app {
@@ -22,10 +23,9 @@ struct Arguments {
 };
 
 constexpr const char* report_help =
-    "A sweep's page shows its trials in parallel coordinates, what each parameter explains, how the best was found, "
-    "the\n"
-    "trials' learning curves and a table of all; that of runs their learning curves, several over one another. It is\n"
-    "one file that needs no network, and may be made again while the training still goes on:\n\n"
+    "A sweep's page shows its trials in parallel coordinates, what each parameter explains, how the best was found,\n"
+    "the trials' learning curves and a table of all; that of runs their learning curves, several over one another.\n"
+    "It is one file that needs no network, and may be made again while the training still goes on:\n\n"
     "  emplace sweep configs/sweeps/post-learners.toml run=runs/sweep\n"
     "  emplace report runs/sweep                                    # writes runs/sweep/report.html\n"
     "  emplace report runs/one runs/another --output both.html      # of two trainings";
@@ -33,13 +33,13 @@ constexpr const char* report_help =
 enum class Kind { sweep, run };
 
 // A name that others can be made of, as FOLDER-again in a command: without a slash at its end, and not "." or "..".
-std::string folder_name(std::string given) {
-  while (given.size() > 1 && given.back() == '/') given.pop_back();
-  const std::filesystem::path last = std::filesystem::path(given).filename();
-  if (last != "." && last != "..") return given;
+std::string folder_name(const std::string& given) {
+  const std::string name = without_trailing_slash(given);
+  const std::filesystem::path last = std::filesystem::path(name).filename();
+  if (last != "." && last != "..") return name;
   std::error_code error;
-  const std::filesystem::path full = std::filesystem::canonical(given, error);
-  return error ? given : full.string();  // kind_of says why
+  const std::filesystem::path full = std::filesystem::canonical(name, error);
+  return error ? name : full.string();  // kind_of says why
 }
 
 Kind kind_of(const std::string& folder) {

@@ -27,12 +27,12 @@ FileLock take_lock(const std::string& folder, double patience_s = 0) {
   return {folder + lock_name, patience_s, folder, "another run is working in this folder"};
 }
 
+}  // namespace
+
 std::string without_trailing_slash(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
 }
-
-}  // namespace
 
 FileLock::FileLock(const std::string& path, double patience_s, const std::string& place, const std::string& says)
     : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {

@@ -2,6 +2,7 @@
 // another. Pictures of them stay in the build's tests/pages.
 #include <gmock/gmock.h>
 
+#include <array>
 #include <cmath>
 
 #include "emplace/report/run_page.hpp"
@@ -87,6 +88,13 @@ class PagesInBrowser : public testing::Test {
   std::string text(const std::string& selector) {
     return evaluate("document.querySelector(" + json(selector).dump() + ").textContent");
   }
+  // Where the parallel plot's last axis is in the window: x, its upper and its lower end.
+  std::array<double, 3> last_axis() {
+    return evaluate(
+        "(() => { const a = [...document.querySelectorAll('[data-chart=parallel] .dimension')].pop();"
+        " a.scrollIntoView({block: 'center'}); const l = a.querySelector('line.rule').getBoundingClientRect();"
+        " return [l.left, l.top, l.bottom]; })()");
+  }
   // A column of the table as it stands there.
   std::vector<std::string> column(int position) {
     return evaluate(
@@ -137,12 +145,8 @@ TEST_F(PagesInBrowser, ASweepHasAMarkInEachChartForEachTrialInAnyLight) {
 TEST_F(PagesInBrowser, DraggingAlongAnAxisLeavesTheTrialsInsideInAllCharts) {
   open_sweep(random_search(40), plausible);
   // The last axis from its middle to its lower end: the fast trials.
-  const json axis = evaluate(
-      "(() => { const a = [...document.querySelectorAll('[data-chart=parallel] .dimension')].pop();"
-      " a.scrollIntoView({block: 'center'}); const l = a.querySelector('line.rule').getBoundingClientRect();"
-      " return [l.x, l.y, l.height]; })()");
-  const double x = axis[0], top = axis[1], height = axis[2];
-  browser_->drag(x, top + height / 2, top + height + 4);
+  const auto [x, top, bottom] = last_axis();
+  browser_->drag(x, (top + bottom) / 2, bottom + 4);
   double low = 1e9, high = 0;
   for (const json& trial : data_["trials"])
     if (!trial["objective"].is_null()) {
@@ -185,12 +189,8 @@ TEST_F(PagesInBrowser, AFilterKeepsTrialsInsideThatAreTooManyToDraw) {
   html.replace(from, html.find("</script>", from) - from, data.dump());
   open(html);
   ASSERT_EQ(count("[data-chart=parallel] path.mark"), 2000);
-  const json axis = evaluate(
-      "(() => { const a = [...document.querySelectorAll('[data-chart=parallel] .dimension')].pop();"
-      " a.scrollIntoView({block: 'center'}); const l = a.querySelector('line.rule').getBoundingClientRect();"
-      " return [l.x, l.y, l.height]; })()");
-  const double x = axis[0], top = axis[1], height = axis[2];
-  browser_->drag(x, top - 4, top + height / 2);  // those above the middle, about 1500
+  const auto [x, top, bottom] = last_axis();
+  browser_->drag(x, top - 4, (top + bottom) / 2);  // those above the middle, about 1500
   EXPECT_EQ(text("[data-role=filter]"), evaluate("`${report.count(1005)} of ${report.count(2010)} trials`"));
   EXPECT_EQ(count("[data-chart=parallel] path.mark:not(.out)"), 995);
   EXPECT_EQ(count("[data-chart=history] circle.mark:not(.out)"), 1005);

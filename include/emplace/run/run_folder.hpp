@@ -33,6 +33,9 @@ class FileLock {
 // Whether another process holds the lock of this file now; false where there is no such file.
 bool is_locked(const std::string& path);
 
+// A folder as errors and commands name it.
+std::string without_trailing_slash(std::string path);
+
 // The ranks of a killed job end by themselves within seconds, and hold its folders' locks until then.
 inline constexpr double lock_patience_s = 60;
 
