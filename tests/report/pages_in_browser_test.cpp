@@ -79,6 +79,7 @@ class PagesInBrowser : public testing::Test {
     data_ = test::data_of(html);
   }
   void keep_picture(const std::string& name, bool whole = true) {
+    EXPECT_EQ(evaluate("document.body.innerText.match(/[^ ]*(\\[object|undefined|NaN).*/)"), nullptr) << name;
     write_file(EMPLACE_PICTURES "/" + name + ".png", browser_->picture(whole));
   }
   json evaluate(const std::string& expression) { return browser_->evaluate(expression); }
@@ -286,6 +287,7 @@ TEST_F(PagesInBrowser, ASweepWithLittleToShowSaysSo) {
   open_sweep(random_search(4), [](std::size_t, const Assignment&) { return failed_with("no"); });
   EXPECT_THAT(text(".message"), HasSubstr("All 4 trials failed"));
   EXPECT_EQ(count(".trials tr.error"), 4);
+  EXPECT_THAT(text("main"), HasSubstr("No trial has a result."));
   keep_picture("sweep-all-failed");
   open_sweep(
       random_search(4), [](std::size_t, const Assignment&) { return came_to(0.5); }, 1);

@@ -47,7 +47,7 @@
     const nameCell = (run, i) => element("td", {}, element("span", { class: "legend" },
       element("span", { style: "color: var(--ink)" }, element("i", { class: `line ${colour(i)}` }), run.name)));
     const heads = [head("run"), head("status"), head(`best ${measure}`, true), head("updates", true),
-      others.map((key) => head(key)), head("folder")];
+      ...others.map((key) => head(key)), head("folder")];
     const row = (run, i) => element("tr", {}, nameCell(run, i), cell(run.status),
       cell(bestOf(run) === undefined ? "–" : report.seconds(bestOf(run), 6), true), cell(report.count(run.updates), true),
       others.map((key) => cell(settings[i].get(key) || "–")), cell(run.folder));

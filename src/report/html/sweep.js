@@ -45,7 +45,8 @@
     const tiles = element("div", { class: "tiles" }, Object.entries(names).map(tile));
     const best = byNumber.get(sweep.best);
     if (!best)
-      return element("section", { class: "card" }, tiles, element("p", { class: "empty" }, "No trial has a result yet."));
+      return element("section", { class: "card" }, tiles, element("p", { class: "empty" },
+        sweep.counts.running + sweep.counts.waiting > 0 ? "No trial has a result yet." : "No trial has a result."));
     return element("section", { class: "card" }, tiles,
       element("h3", {}, `Best ${sweep.measure}`),
       element("div", { class: "headline" },
