@@ -75,9 +75,9 @@ class MpiEvaluator final : public Evaluator {
     return std::move(batch.outcomes);
   }
 
-  // Eight placements a part and worker in the mean keep it busy while the next part is made.
+  // Four placements a part and worker in the mean keep it busy while the next part is made.
   [[nodiscard]] std::size_t parts_of(std::size_t jobs) const override {
-    return std::clamp<std::size_t>(jobs / (8 * workers_.size()), 1, 16);
+    return std::clamp<std::size_t>(jobs / (4 * workers_.size()), 1, 16);
   }
 
  private:

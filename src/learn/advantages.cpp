@@ -31,8 +31,10 @@ using Cells = std::map<Baselines::Key, std::vector<std::size_t>>;
 // Deviation of the returns from their round's mean, by problem.
 std::map<std::uint32_t, double> spreads(const Cells& cells_by_controller, std::span<const double> returns) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>> by_round;
-  for (const auto& [key, rollouts] : cells_by_controller)
-    for (const std::size_t i : rollouts) by_round[{key.problem, key.round}].push_back(returns[i]);
+  for (const auto& [key, rollouts] : cells_by_controller) {
+    std::vector<double>& values = by_round[{key.problem, key.round}];
+    for (const std::size_t i : rollouts) values.push_back(returns[i]);
+  }
   struct Sum {
     double squares = 0, count = 0;
   };
@@ -114,15 +116,15 @@ Advantages::Advantages(const AdvantageOptions& o, std::span<const PolicyProblem>
       normalize_(o.normalize),
       controllers_(controllers) {}
 
-std::optional<std::vector<double>> Advantages::rewards_of(std::span<const Rollout> rounds, std::uint64_t update) const {
-  std::vector<double> rewards;
+bool Advantages::rewards_of(std::span<const Rollout> rounds, std::uint64_t update, std::vector<double>& rewards) const {
+  rewards.clear();
   for (std::size_t r = 0; r < rounds.size(); ++r) {
     const bool counts = form_ != ReturnForm::final || r + 1 == rounds.size();
     const std::optional<double> reward = counts ? rewards_.of(rounds[r], update) : 0.0;
-    if (!reward) return std::nullopt;
+    if (!reward) return false;
     rewards.push_back(*reward);
   }
-  return rewards;
+  return true;
 }
 
 void Advantages::see(std::span<const Rollout> rollouts) { rewards_.see(rollouts); }
@@ -134,20 +136,21 @@ AdvantageBatch Advantages::of(std::span<const Rollout> rollouts, std::uint64_t u
   batch.value.assign(rollouts.size(), 0.0);
   const std::size_t samples = batch.begins.size() - 1;
   std::map<std::uint32_t, std::size_t> samples_of;
-  for (std::size_t s = 0; s < samples; ++s) ++samples_of[rollouts[batch.begins[s]].problem];
+  if (controllers_ > 1)
+    for (std::size_t s = 0; s < samples; ++s) ++samples_of[rollouts[batch.begins[s]].problem];
 
   Cells cells;
   std::vector<double> returns(rollouts.size(), 0.0);
   std::map<std::uint32_t, std::size_t> seen;
+  std::vector<double> rewards, of_rounds;  // of one sample
   for (std::size_t s = 0; s < samples; ++s) {
     const std::size_t begin = batch.begins[s];
     const std::span<const Rollout> rounds = rollouts.subspan(begin, batch.begins[s + 1] - begin);
     const std::uint32_t problem = rounds.front().problem;
-    const std::size_t controller = seen[problem]++ * controllers_ / samples_of[problem];
-    const auto rewards = rewards_of(rounds, update);
-    if (!rewards) continue;
+    const std::size_t controller = controllers_ > 1 ? seen[problem]++ * controllers_ / samples_of[problem] : 0;
+    if (!rewards_of(rounds, update, rewards)) continue;
     batch.used.push_back(s);
-    const std::vector<double> of_rounds = returns_of(*rewards, form_, discount_);
+    returns_of(rewards, form_, discount_, of_rounds);
     for (std::size_t r = 0; r < rounds.size(); ++r) {
       if (rounds[r].actions.empty()) continue;
       returns[begin + r] = of_rounds[r];
@@ -163,10 +166,10 @@ AdvantageBatch Advantages::of(std::span<const Rollout> rollouts, std::uint64_t u
     for (const std::size_t i : list) of_key.push_back(returns[i]);
     const std::vector<double> baselines =
         baselines_.of(key, of_key, starts_at_failing_ ? std::optional(rewards_.failing(key.problem)) : std::nullopt);
+    const double unit = normalize_ ? spread.at(key.problem) : 1;
     for (std::size_t k = 0; k < list.size(); ++k) {
       double& advantage = batch.value[list[k]];
-      advantage = of_key[k] - baselines[k];
-      if (normalize_) advantage = spread.at(key.problem) > 0 ? advantage / spread.at(key.problem) : 0;
+      advantage = unit > 0 ? (of_key[k] - baselines[k]) / unit : 0;
       if (!std::isfinite(advantage)) throw NotFinite("an advantage is not finite ({})", advantage);
       batch.baseline += baselines[k];
     }

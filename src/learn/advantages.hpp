@@ -65,9 +65,8 @@ class Advantages {
   void load(const State& state);
 
  private:
-  // Rewards of the sample's rounds (`final`: of the last, 0 for others); none if one of them has none.
-  [[nodiscard]] std::optional<std::vector<double>> rewards_of(std::span<const Rollout> rounds,
-                                                              std::uint64_t update) const;
+  // Rewards of the sample's rounds (`final`: of the last, 0 for others); false if one of them has none.
+  bool rewards_of(std::span<const Rollout> rounds, std::uint64_t update, std::vector<double>& rewards) const;
 
   Rewards rewards_;
   Baselines baselines_;

@@ -31,7 +31,8 @@ EliteWindow::Rounds EliteWindow::Rounds::up_to(const std::map<std::uint32_t, Tic
   Rounds kept;
   std::size_t action = 0, observation = 0;
   for (std::size_t i = 0; i < count(); ++i) {
-    if (times[i] <= gamma.at(problem(i))) {
+    const auto limit = gamma.find(problem(i));
+    if (limit == gamma.end() || times[i] <= limit->second) {
       append(kept.keys, keys, 4 * i, 4);
       append(kept.sizes, sizes, 2 * i, 2);
       kept.times.push_back(times[i]);
@@ -70,11 +71,15 @@ void EliteWindow::add(std::span<const Rollout> rollouts) {
     const Outcome& outcome = rounds.back().outcome;
     ++added_[rounds.front().problem];
     if (!outcome.feasible()) continue;
+    if (const auto limit = limit_.find(rounds.front().problem);
+        limit != limit_.end() && outcome.makespan > limit->second)
+      continue;
     for (const Rollout& round : rounds) seen_.add(round, outcome.makespan);
   }
   // Rounds are counted for samples: where a sample has several, the first look is early, which costs little.
   if (seen_.count() > std::max(room_, 2 * quota_)) {
-    seen_ = seen_.up_to(slowest_candidates());
+    limit_ = slowest_candidates();
+    seen_ = seen_.up_to(limit_);
     room_ = 2 * seen_.count();
   }
 }
@@ -82,6 +87,7 @@ void EliteWindow::add(std::span<const Rollout> rollouts) {
 void EliteWindow::clear() {
   seen_ = {};
   added_.clear();
+  limit_.clear();
   room_ = 0;
   elites_.clear();
 }
@@ -98,7 +104,8 @@ std::map<std::uint32_t, Ticks> EliteWindow::gammas(const Quota& quota) const {
     if (seen_.begins_sample(i)) times[seen_.problem(i)].push_back(seen_.times[i]);
   std::map<std::uint32_t, Ticks> gamma;
   for (auto& [problem, list] : times) {
-    const auto nth = list.begin() + static_cast<std::ptrdiff_t>(std::min(quota(problem), list.size()) - 1);
+    if (list.size() < quota(problem)) continue;
+    const auto nth = list.begin() + static_cast<std::ptrdiff_t>(quota(problem) - 1);
     std::nth_element(list.begin(), nth, list.end());
     gamma[problem] = *nth;
   }

@@ -60,22 +60,24 @@ class EliteWindow {
     [[nodiscard]] std::uint32_t problem(std::size_t i) const { return static_cast<std::uint32_t>(keys[4 * i + 1]); }
     [[nodiscard]] bool begins_sample(std::size_t i) const { return keys[4 * i + 3] == 0; }
     void add(const Rollout& round, Ticks time);
-    // Of each problem those that are no slower.
+    // Of each problem those that are no slower; all of one that has no gamma.
     [[nodiscard]] Rounds up_to(const std::map<std::uint32_t, Ticks>& gamma) const;
     [[nodiscard]] std::vector<Rollout> rollouts() const;
   };
 
   [[nodiscard]] std::size_t quota_of(std::uint32_t problem) const;
-  // Of each problem, the quota(problem)-th smallest step time.
+  // Of each problem, the quota(problem)-th smallest step time; none of one with fewer samples.
   template <class Quota>
   [[nodiscard]] std::map<std::uint32_t, Ticks> gammas(const Quota& quota) const;
-  // Of each problem, the slowest that may still be an elite: of more samples, the quota-th smallest is no slower.
+  // Of each problem, the slowest that may still be an elite: of more samples, the quota-th smallest is no slower. None
+  // of one with fewer samples than the quota: all may be.
   [[nodiscard]] std::map<std::uint32_t, Ticks> slowest_candidates() const;
 
   std::size_t quota_, samples_;
   std::map<std::uint32_t, std::uint64_t> added_;  // samples by problem, infeasible ones too
   Rounds seen_;
-  std::size_t room_ = 0;  // rounds in seen_, before it is gone through for those that can be no elites
+  std::size_t room_ = 0;                  // rounds in seen_, before it is gone through for those that can be no elites
+  std::map<std::uint32_t, Ticks> limit_;  // by problem, since then: what is slower can be none
   std::vector<Rollout> elites_;
 };
 

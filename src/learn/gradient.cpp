@@ -29,11 +29,15 @@ void check_layout(const LogProbabilities& log, const Crew::Chunk& chunk) {
                 log.entropy.size() == chunk.end - chunk.begin);
 }
 
-// One list after the other.
-void join(std::span<const LogProbabilities> parts, LogProbabilities& log) {
+void clear(LogProbabilities& log) {
   log.begin.assign(1, 0);
   log.value.clear();
   log.entropy.clear();
+}
+
+// One list after the other.
+void join(std::span<const LogProbabilities> parts, LogProbabilities& log) {
+  clear(log);
   for (const LogProbabilities& part : parts) append(log, part);
 }
 
@@ -55,24 +59,22 @@ std::vector<Crew::Chunk> ChunkedGradient::chunks_of(std::span<const Rollout> rol
   return chunks;
 }
 
-void ChunkedGradient::forward_here(Policy& policy, std::span<const Rollout> rollouts,
-                                   std::span<const Crew::Chunk> chunks, const Crew::SeeLog& see) {
-  for (std::size_t c = 0; c < chunks.size(); ++c) {
-    if (c < prepared_.size()) {
-      see(c, prepared_[c]);
-      continue;
-    }
-    policy.forward(rollouts.subspan(chunks[c].begin, chunks[c].end - chunks[c].begin), part_);
-    see(c, part_);
-  }
-  prepared_.clear();
+void ChunkedGradient::forward_here(Policy& policy, std::span<const Rollout> rollouts, const Crew::Chunk& chunk,
+                                   LogProbabilities& log) {
+  policy.forward(rollouts.subspan(chunk.begin, chunk.end - chunk.begin), part_);
+  check_layout(part_, chunk);
+  append(log, part_);
 }
 
 bool ChunkedGradient::prepare_forward(Policy& policy, std::span<const Rollout> rollouts) {
-  if (prepared_.empty()) to_prepare_ = chunks_of(rollouts, 0, {});
-  if (prepared_.size() == to_prepare_.size()) return false;
-  const Crew::Chunk& next = to_prepare_[prepared_.size()];
-  policy.forward(rollouts.subspan(next.begin, next.end - next.begin), prepared_.emplace_back());
+  if (to_prepare_.empty()) {
+    to_prepare_ = chunks_of(rollouts, 0, {});
+    prepared_ = 0;
+    clear(prepared_log_);
+  }
+  if (prepared_ == to_prepare_.size()) return false;
+  forward_here(policy, rollouts, to_prepare_[prepared_], prepared_log_);
+  ++prepared_;
   return true;
 }
 
@@ -118,16 +120,24 @@ const LogProbabilities& ChunkedGradient::compute(Policy& policy, std::span<const
 }
 
 void ChunkedGradient::forward(Policy& policy, std::span<const Rollout> rollouts, LogProbabilities& log) {
+  if (!to_prepare_.empty()) {
+    while (prepare_forward(policy, rollouts)) {
+    }
+    std::swap(log, prepared_log_);
+    to_prepare_.clear();
+    return;
+  }
   const std::vector<Crew::Chunk> chunks = chunks_of(rollouts, 0, {});
+  if (!shares(policy, chunks)) {
+    clear(log);
+    for (const Crew::Chunk& chunk : chunks) forward_here(policy, rollouts, chunk, log);
+    return;
+  }
   logs_.resize(chunks.size());
-  const Crew::SeeLog see = [&](std::size_t c, const LogProbabilities& part) {
+  crew_->forward(policy, rollouts, chunks, [&](std::size_t c, const LogProbabilities& part) {
     check_layout(part, chunks[c]);
     logs_[c] = part;
-  };
-  if (shares(policy, chunks))
-    crew_->forward(policy, rollouts, chunks, see);
-  else
-    forward_here(policy, rollouts, chunks, see);
+  });
   join(logs_, log);
 }
 
@@ -139,7 +149,10 @@ void append(LogProbabilities& to, const LogProbabilities& from, std::size_t i) {
 }
 
 void append(LogProbabilities& to, const LogProbabilities& from) {
-  for (std::size_t i = 0; i < from.entropy.size(); ++i) append(to, from, i);
+  const std::size_t before = to.value.size();
+  to.value.insert(to.value.end(), from.value.begin(), from.value.end());
+  for (std::size_t i = 1; i < from.begin.size(); ++i) to.begin.push_back(before + from.begin[i]);
+  to.entropy.insert(to.entropy.end(), from.entropy.begin(), from.entropy.end());
 }
 
 double mean_entropy(const LogProbabilities& log) {

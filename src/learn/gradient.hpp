@@ -52,9 +52,9 @@ class ChunkedGradient {
   [[nodiscard]] bool shares(const Policy& policy, std::span<const Crew::Chunk> chunks) const {
     return crew_ != nullptr && chunks.size() > 1 && !policy.has_exact_kl();
   }
+  // Puts the log-probabilities of one chunk behind those of the chunks before it.
+  void forward_here(Policy& policy, std::span<const Rollout> rollouts, const Crew::Chunk& chunk, LogProbabilities& log);
   // As Crew does, in this process.
-  void forward_here(Policy& policy, std::span<const Rollout> rollouts, std::span<const Crew::Chunk> chunks,
-                    const Crew::SeeLog& see);
   void gradient_here(Policy& policy, std::span<const Rollout> rollouts, std::span<const Crew::Chunk> chunks,
                      const Crew::Weigh& weigh);
 
@@ -64,8 +64,9 @@ class ChunkedGradient {
   std::vector<LogProbabilities> logs_;  // by chunk
   LogProbabilities log_;
   std::vector<double> coefficients_;
-  std::vector<Crew::Chunk> to_prepare_;     // by prepare_forward()
-  std::vector<LogProbabilities> prepared_;  // of the first of them
+  std::vector<Crew::Chunk> to_prepare_;  // by prepare_forward(); none: it was not called for the next forward()
+  std::size_t prepared_ = 0;             // of them, one after the other in
+  LogProbabilities prepared_log_;
 };
 
 // Rollout i of `from`, or all of them, behind the others.

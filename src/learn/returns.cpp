@@ -5,9 +5,9 @@
 
 namespace emplace {
 
-std::vector<double> returns_of(std::span<const double> rewards, ReturnForm form, double discount) {
-  std::vector<double> returns(rewards.size());
-  if (rewards.empty()) return returns;
+void returns_of(std::span<const double> rewards, ReturnForm form, double discount, std::vector<double>& returns) {
+  returns.assign(rewards.size(), 0.0);
+  if (rewards.empty()) return;
   double later = 0;              // the discounted return of the next round
   double best = rewards.back();  // reward from here on
   double whole = 0;              // the last reward weighs most
@@ -24,7 +24,6 @@ std::vector<double> returns_of(std::span<const double> rewards, ReturnForm form,
       case ReturnForm::late: returns[i] = whole; break;
     }
   }
-  return returns;
 }
 
 }  // namespace emplace

@@ -18,6 +18,7 @@ namespace emplace {
 // that decided. The initial placement's own return belongs to no decision.
 enum class ReturnForm : std::uint8_t { final, step, best, own, late };
 
-std::vector<double> returns_of(std::span<const double> rewards, ReturnForm form, double discount);
+// Of each round.
+void returns_of(std::span<const double> rewards, ReturnForm form, double discount, std::vector<double>& returns);
 
 }  // namespace emplace

@@ -64,7 +64,24 @@ void check(const RewardOptions& o, const ConfigTable& table) {
                      o.t_fail, o.fail_factor);
 }
 
-Rewards::Rewards(RewardOptions options, std::span<const PolicyProblem> problems) : options_(std::move(options)) {
+namespace {
+
+double (*reward_called(const std::string& name))(double) {
+  if (name == "sqrt") return [](double t) { return -std::sqrt(t); };
+  if (name == "time") return [](double t) { return -t; };
+  if (name == "log") return [](double t) { return -std::log(t); };
+  if (name == "log1p") return [](double t) { return -std::log1p(t); };
+  EMPLACE_CHECK(name == "inverse", "no reward is called {}", name);
+  return [](double t) { return 1 / t; };
+}
+
+}  // namespace
+
+Rewards::Rewards(RewardOptions options, std::span<const PolicyProblem> problems)
+    : options_(std::move(options)),
+      reward_of_(reward_called(options_.reward)),
+      cap_(options_.infeasible == "penalty" && options_.penalty_cap > 0 ? options_.penalty_cap
+                                                                        : std::numeric_limits<double>::infinity()) {
   for (const PolicyProblem& problem : problems)
     single_device_s_.push_back(to_seconds(single_device_time(*problem.problem)));
 }
@@ -75,13 +92,7 @@ double Rewards::single_device_seconds(std::uint32_t problem) const {
 }
 
 double Rewards::of_seconds(std::uint32_t problem, double seconds) const {
-  const double t = seconds / (options_.time_unit > 0 ? options_.time_unit : single_device_seconds(problem));
-  if (options_.reward == "sqrt") return -std::sqrt(t);
-  if (options_.reward == "time") return -t;
-  if (options_.reward == "log") return -std::log(t);
-  if (options_.reward == "log1p") return -std::log1p(t);
-  EMPLACE_CHECK(options_.reward == "inverse", "no reward is called {}", options_.reward);
-  return 1 / t;
+  return reward_of_(seconds / (options_.time_unit > 0 ? options_.time_unit : single_device_seconds(problem)));
 }
 
 double Rewards::failing(std::uint32_t problem) const {
@@ -90,10 +101,7 @@ double Rewards::failing(std::uint32_t problem) const {
       problem, options_.t_fail > 0 ? options_.t_fail : options_.fail_factor * single_device_seconds(problem)));
 }
 
-double Rewards::capped(double reward) const {
-  return options_.infeasible == "penalty" && options_.penalty_cap > 0 ? std::max(reward, -options_.penalty_cap)
-                                                                      : reward;
-}
+double Rewards::capped(double reward) const { return std::max(reward, -cap_); }
 
 void Rewards::see(std::span<const Rollout> rollouts) {
   for (const Rollout& rollout : rollouts)

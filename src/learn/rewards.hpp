@@ -64,6 +64,8 @@ class Rewards {
   [[nodiscard]] double capped(double reward) const;
 
   RewardOptions options_;
+  double (*reward_of_)(double t);
+  double cap_;                              // no reward is below minus this
   std::vector<double> single_device_s_;     // by problem
   std::map<std::uint32_t, Ticks> slowest_;  // by problem
 };

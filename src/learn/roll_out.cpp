@@ -17,35 +17,62 @@ std::vector<std::uint32_t> problems_of(const RollOut& request, std::size_t probl
   return all;
 }
 
-// Empty rollouts of the wanted samples and all their rounds; where each sample's begin, and the end.
-std::vector<std::size_t> lay_out(const Policy& policy, std::size_t problems, const RollOut& request,
-                                 std::vector<Rollout>& rollouts) {
-  std::vector<std::size_t> begin{0};
-  const std::vector<std::uint32_t> list = problems_of(request, problems);
-  const auto [first_sample, end_sample] =
-      request.part.value_or(std::pair(std::size_t{0}, sample_count(request, problems)));
-  EMPLACE_CHECK(first_sample <= end_sample && end_sample <= sample_count(request, problems));
-  for (std::size_t sample = first_sample; sample < end_sample; ++sample) {
-    const std::uint32_t p = list[sample / request.samples];
-    const std::size_t rounds = policy.rounds(p);
-    const std::size_t first = begin.back();
-    begin.push_back(first + rounds);
-    rollouts.resize(std::max(rollouts.size(), begin.back()));
-    for (std::size_t r = 0; r < rounds; ++r) {
-      Rollout& rollout = rollouts[first + r];
-      rollout.update = request.update;
-      rollout.problem = p;
-      rollout.sample = static_cast<std::uint32_t>(sample);
-      rollout.round = static_cast<std::uint32_t>(r);
+// The wanted samples, each laid out when its first round is drawn: with tens of thousands of them, workers would wait
+// for all to be laid out.
+class Samples {
+ public:
+  Samples(const Policy& policy, std::size_t problems, const RollOut& request, std::vector<Rollout>& rollouts)
+      : request_(request), list_(problems_of(request, problems)), rollouts_(rollouts) {
+    const auto [first, end] = request.part.value_or(std::pair(std::size_t{0}, sample_count(request, problems)));
+    EMPLACE_CHECK(first <= end && end <= sample_count(request, problems));
+    first_ = first;
+    for (std::size_t sample = first; sample < end; ++sample)
+      begin_.push_back(begin_.back() + policy.rounds(problem(sample - first)));
+    rollouts.resize(std::min(rollouts.size(), begin_.back()));
+    rollouts.reserve(begin_.back());
+    streams_.reserve(end - first);
+  }
+
+  [[nodiscard]] std::size_t count() const { return begin_.size() - 1; }
+  [[nodiscard]] std::size_t rounds(std::size_t s) const { return begin_[s + 1] - begin_[s]; }
+  [[nodiscard]] Rollout& at(std::size_t s, std::size_t round) const { return rollouts_[begin_[s] + round]; }
+
+  // First rounds are to be drawn in the order of the samples.
+  Draw draw(std::size_t s, std::size_t round) {
+    if (round == 0) lay_out(s);
+    return {&streams_[s], std::span(rollouts_).subspan(begin_[s], round + 1), request_.greedy,
+            request_.best.empty() ? nullptr : request_.best[problem(s)]};
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t problem(std::size_t s) const { return list_[(first_ + s) / request_.samples]; }
+
+  void lay_out(std::size_t s) {
+    EMPLACE_CHECK(streams_.size() == s);
+    const auto sample = static_cast<std::uint32_t>(first_ + s);
+    streams_.emplace_back(StreamKey{
+        .seed = request_.seed, .purpose = Purpose::sample_placement, .update = request_.update, .index = sample});
+    if (rollouts_.size() < begin_[s + 1]) rollouts_.resize(begin_[s + 1]);  // they do not move: there is room for all
+    for (std::size_t round = 0; round < rounds(s); ++round) {
+      Rollout& rollout = at(s, round);
+      rollout.update = request_.update;
+      rollout.problem = problem(s);
+      rollout.sample = sample;
+      rollout.round = static_cast<std::uint32_t>(round);
       rollout.actions.clear();
       rollout.observation.clear();
       rollout.placement.order.clear();
       rollout.starts.clear();
     }
   }
-  rollouts.resize(begin.back());
-  return begin;
-}
+
+  const RollOut& request_;
+  std::vector<std::uint32_t> list_;  // of problems
+  std::vector<Rollout>& rollouts_;
+  std::size_t first_ = 0;              // sample
+  std::vector<std::size_t> begin_{0};  // samples + 1, into rollouts_
+  std::vector<Stream> streams_;        // of the samples laid out; it does not move
+};
 
 void set_order(std::span<const PolicyProblem> problems, Schedule schedule, const Draw& draw) {
   Rollout& now = draw.rounds.back();
@@ -63,20 +90,25 @@ std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t draws
   return std::max(part, draws * part * (part + 1) / (parts * (parts + 1)));
 }
 
-// Draws one round of each sample, part by part, and has each part evaluated while the next is drawn; then `meanwhile`,
-// if there is any, as often as it wants.
-void draw_and_evaluate(const Policy& policy, Evaluator& evaluator, std::span<const PolicyProblem> problems,
-                       const RollOut& request, std::span<const Draw> draws, const std::function<bool()>& meanwhile) {
+// Draws one round of the samples in `list`, part by part, and has each part evaluated while the next is drawn; then
+// `meanwhile`, if there is any, as often as it wants.
+std::vector<Outcome> draw_and_evaluate(const Policy& policy, Evaluator& evaluator,
+                                       std::span<const PolicyProblem> problems, const RollOut& request,
+                                       Samples& samples, std::span<const std::size_t> list, std::size_t round,
+                                       const std::function<bool()>& meanwhile) {
   const bool with_starts = policy.reads_start_times();
-  const std::size_t parts = evaluator.parts_of(draws.size());
+  const std::size_t parts = evaluator.parts_of(list.size());
   std::size_t part = 0;
-  const std::vector<Outcome> outcomes = evaluator.evaluate_while([&](std::vector<EvaluationJob>& jobs) {
+  std::vector<Draw> draws;
+  return evaluator.evaluate_while([&](std::vector<EvaluationJob>& jobs) {
     if (part == parts) return meanwhile && meanwhile();
-    const std::size_t begin = begin_of_part(part, parts, draws.size());
-    const std::size_t end = begin_of_part(part + 1, parts, draws.size());
+    const std::size_t begin = begin_of_part(part, parts, list.size());
+    const std::size_t end = begin_of_part(part + 1, parts, list.size());
     ++part;
-    policy.sample(draws.subspan(begin, end - begin));
-    for (const Draw& draw : draws.subspan(begin, end - begin)) {
+    draws.clear();
+    for (const std::size_t s : list.subspan(begin, end - begin)) draws.push_back(samples.draw(s, round));
+    policy.sample(draws);
+    for (const Draw& draw : draws) {
       set_order(problems, request.schedule, draw);
       Rollout& now = draw.rounds.back();
       jobs.push_back({request.first_in_evaluator + now.problem, &now.placement, with_starts ? &now.starts : nullptr,
@@ -84,8 +116,6 @@ void draw_and_evaluate(const Policy& policy, Evaluator& evaluator, std::span<con
     }
     return true;
   });
-  EMPLACE_CHECK(outcomes.size() == draws.size());
-  for (std::size_t i = 0; i < draws.size(); ++i) draws[i].rounds.back().outcome = outcomes[i];
 }
 
 }  // namespace
@@ -102,27 +132,22 @@ std::size_t sample_count(const RollOut& request, std::size_t problems) {
 void roll_out(const Policy& policy, Evaluator& evaluator, std::span<const PolicyProblem> problems,
               const RollOut& request, std::vector<Rollout>& rollouts,
               const std::function<void(const Rollout&)>& evaluated, const std::function<bool()>& meanwhile) {
-  const std::vector<std::size_t> begin = lay_out(policy, problems.size(), request, rollouts);
-  std::vector<Stream> streams;
-  for (std::size_t s = 0; s + 1 < begin.size(); ++s)
-    streams.emplace_back(StreamKey{.seed = request.seed,
-                                   .purpose = Purpose::sample_placement,
-                                   .update = request.update,
-                                   .index = rollouts[begin[s]].sample});
-
+  Samples samples(policy, problems.size(), request, rollouts);
   std::size_t rounds = 0;
-  for (const Rollout& rollout : rollouts) rounds = std::max<std::size_t>(rounds, rollout.round + 1);
-  std::vector<Draw> draws;
-  for (std::size_t round = 0;; ++round) {
-    draws.clear();
-    for (std::size_t s = 0; s < streams.size(); ++s)
-      if (begin[s] + round < begin[s + 1])
-        draws.push_back({&streams[s], std::span(rollouts).subspan(begin[s], round + 1), request.greedy,
-                         request.best.empty() ? nullptr : request.best[rollouts[begin[s]].problem]});
-    if (draws.empty()) return;
-    draw_and_evaluate(policy, evaluator, problems, request, draws, round + 1 == rounds ? meanwhile : nullptr);
-    if (evaluated)
-      for (const Draw& draw : draws) evaluated(draw.rounds.back());
+  for (std::size_t s = 0; s < samples.count(); ++s) rounds = std::max(rounds, samples.rounds(s));
+  std::vector<std::size_t> list;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    list.clear();
+    for (std::size_t s = 0; s < samples.count(); ++s)
+      if (round < samples.rounds(s)) list.push_back(s);
+    const std::vector<Outcome> outcomes = draw_and_evaluate(policy, evaluator, problems, request, samples, list, round,
+                                                            round + 1 == rounds ? meanwhile : nullptr);
+    EMPLACE_CHECK(outcomes.size() == list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      Rollout& rollout = samples.at(list[i], round);
+      rollout.outcome = outcomes[i];
+      if (evaluated) evaluated(rollout);
+    }
   }
 }
 

@@ -98,8 +98,8 @@ void Surrogate::merge_equal_terms(std::span<const Rollout> rollouts, const LogPr
     std::vector<double>& side = advantage > 0 ? plus_ : minus_;
     for (std::size_t head = 0; head < rows.heads; ++head) {
       const std::size_t cell = rows.begin + rollouts[s].actions[head] * rows.heads + head;
+      if (side[cell] == 0) merged_old_[cell] = log[head];  // the same for all who took the action: read it once
       side[cell] += advantage;
-      merged_old_[cell] = log[head];
     }
   }
   terms_ = merged_;

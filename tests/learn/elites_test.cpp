@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
 
 #include "emplace/base/error.hpp"
 #include "learn/training.hpp"
@@ -128,6 +129,36 @@ TEST(EliteWindow, KeepsWhatMayStillBeAnEliteAndNotMuchMore) {
   EXPECT_EQ(window.samples(), 22u);  // times 1 (once a pair), 2..6 twice: 2 + 4 * 5, the last four a tie
   EXPECT_DOUBLE_EQ(window.gamma_seconds(), 6e-3);
   EXPECT_EQ(window.elites().front().sample, 230u);
+}
+
+TEST(EliteWindow, KeepsTheFastestHoweverManyItForgotOnTheWay) {
+  EXPECT_TRUE(rc::check("elites are those of all samples, sorted", [] {
+    const auto quota = *rc::gen::inRange<std::size_t>(1, 6);
+    EliteWindow window(quota);
+    std::map<std::uint32_t, std::vector<Ticks>> all;  // by problem
+    std::uint32_t sample = 0;
+    for (int updates = *rc::gen::inRange(1, 30); updates > 0; --updates) {
+      std::vector<Rollout> batch;
+      for (const int time : *rc::gen::container<std::vector<int>>(rc::gen::inRange(1, 50))) {
+        add_episode(batch, sample++, {static_cast<double>(time)});
+        batch.back().problem = *rc::gen::weightedElement<std::uint32_t>({{8, 0}, {1, 1}});  // one of them has few
+        all[batch.back().problem].push_back(batch.back().outcome.makespan);
+      }
+      window.add(batch);
+    }
+    window.keep_elites();
+    std::map<std::uint32_t, std::vector<Ticks>> elites;
+    for (const Rollout& rollout : window.elites()) elites[rollout.problem].push_back(rollout.outcome.makespan);
+    for (auto& [problem, times] : all) {
+      std::ranges::sort(times);
+      if (times.size() > quota) {
+        const Ticks gamma = times[quota - 1];
+        std::erase_if(times, [gamma](Ticks time) { return time > gamma; });
+      }
+      std::ranges::sort(elites[problem]);
+      RC_ASSERT(elites[problem] == times);
+    }
+  }));
 }
 
 TEST(EliteWindow, DropsSamplesThatEndInfeasible) {

@@ -11,6 +11,12 @@ namespace {
 
 using ::testing::ElementsAre;
 
+std::vector<double> returns_of(const std::vector<double>& rewards, ReturnForm form, double discount) {
+  std::vector<double> returns{7};  // what stood there before
+  returns_of(rewards, form, discount, returns);
+  return returns;
+}
+
 // Placeto's rho: round 0 is the initial placement. Its own return is left out.
 std::vector<double> placeto(const std::vector<double>& rho, ReturnForm form, double discount = 1) {
   std::vector<double> rewards;
