@@ -10,8 +10,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/not_finite.hpp"
-#include "emplace/run/run_evaluator.hpp"
-#include "emplace/run/training.hpp"
+#include "emplace/run/train_recipe.hpp"
 #include "emplace/sweep/objective.hpp"
 
 namespace emplace {
@@ -20,35 +19,13 @@ namespace {
 
 using nlohmann::json;
 
-struct Trained {
-  Training::End end;
-  std::vector<double> seconds;  // of each problem's best placement; infinity where none is feasible
-  std::uint64_t updates, evaluations;
-};
-
-struct Limits {
-  std::function<bool()> stop;
-  std::optional<std::chrono::steady_clock::time_point> deadline;
-};
-
-Trained train(const ConfigTable& recipe, World* part, const Limits& limits) {
-  std::optional<UnfinishedRun> begun = unfinished_run(recipe, lock_patience_s);
-  const bool resume = begun.has_value();
-  Training training(make_recipe(resume ? begun->config : recipe), resume && has_checkpoint(begun->folder.path()));
-  const RunFolder folder = resume ? std::move(begun->folder)
-                                  : RunFolder::create(training.recipe().options.run, training.recipe().resolved());
-  const TrainingTeam team = make_team(part, training, folder);
-  const Training::End end = training.run(folder, {.evaluator = *team.evaluator,
-                                                  .crew = team.crew.get(),
-                                                  .resume = resume,
-                                                  .show_progress = false,
-                                                  .stop = limits.stop,
-                                                  .deadline = limits.deadline});
-  Trained trained{end, {}, training.updates(), training.evaluations()};
-  for (const Best& best : training.best())
-    trained.seconds.push_back(best.any && best.outcome.feasible() ? to_seconds(best.outcome.makespan)
-                                                                  : std::numeric_limits<double>::infinity());
-  return trained;
+// Of each problem's best placement; infinity where none is feasible.
+std::vector<double> best_seconds(const TrainedRecipe& trained) {
+  std::vector<double> seconds;
+  for (const Best& best : trained.best)
+    seconds.push_back(best.any && best.outcome.feasible() ? to_seconds(best.outcome.makespan)
+                                                          : std::numeric_limits<double>::infinity());
+  return seconds;
 }
 
 json to_json(const Work& work) { return {{"trial", work.trial}, {"rung", work.rung}}; }
@@ -72,7 +49,7 @@ TrialTask task_of(const Sweep& sweep, const SweepStrategy& strategy, Work work, 
 TrialAnswer train_trial(const TrialTask& task, World* part, const std::function<bool()>& stop) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  Limits limits{.stop = stop, .deadline = {}};
+  JobLimits limits{.stop = stop, .deadline = {}};
   if (task.seconds_left)
     limits.deadline =
         start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*task.seconds_left));
@@ -80,10 +57,10 @@ TrialAnswer train_trial(const TrialTask& task, World* part, const std::function<
   std::vector<std::vector<double>> seconds;
   try {
     for (const std::string& text : task.recipes) {
-      const Trained trained = train(ConfigTable::parse_toml(text, "sweep"), part, limits);
+      const TrainedRecipe trained = train_recipe(ConfigTable::parse_toml(text, "sweep"), part, limits);
       answer.interrupted = trained.end == Training::End::interrupted;
       if (answer.interrupted) return answer;
-      seconds.push_back(trained.seconds);
+      seconds.push_back(best_seconds(trained));
       answer.result.updates += trained.updates;
       answer.result.evaluations += trained.evaluations;
     }
