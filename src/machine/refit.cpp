@@ -1,10 +1,13 @@
-// A machine file with other figures for one of its devices: what calibration writes.
+// A machine file with other figures for some of its devices: what calibration writes.
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/machine/rescale.hpp"
 #include "parts.hpp"
 #include "presets.hpp"
 
@@ -57,25 +60,37 @@ std::string as_machine_file(const ConfigTable& machine) {
   return lines + lists;
 }
 
+// A machine's file under a new name, and what its devices' tables are.
+struct MachineFile {
+  ConfigTable table, described;
+};
+MachineFile renamed_file(const std::string& name_or_path, const std::string& name, const std::string& place) {
+  if (!is_preset(name_or_path)) {
+    ConfigTable table = ConfigTable::read_toml(name_or_path);
+    ConfigTable described = with_base(table);
+    table.set("name", {name, place});
+    return {std::move(table), std::move(described)};
+  }
+  ConfigTable table(place);
+  table.set("name", {name, place});
+  table.set("extends", {name_or_path, place});
+  return {std::move(table), preset_table(name_or_path, {})};
+}
+
+std::string with_figures(MachineFile file, std::vector<ConfigTable> figures, const std::string& place) {
+  ConfigTable over(place);
+  over.set("device", {std::move(figures), place, true});
+  return as_machine_file(extended(std::move(file.table), over));
+}
+
 }  // namespace
 
 std::string refitted_machine_toml(const std::string& name_or_path, const MachineDevice& device,
                                   const std::string& name) {
   const std::string place = "calibration";
-  ConfigTable machine(place);
-  ConfigTable described;
-  if (is_preset(name_or_path)) {
-    described = preset_table(name_or_path, {});
-    machine.set("name", {name, place});
-    machine.set("extends", {name_or_path, place});
-  } else {
-    machine = ConfigTable::read_toml(name_or_path);
-    described = with_base(machine);
-    machine.set("name", {name, place});
-  }
-
+  MachineFile file = renamed_file(name_or_path, name, place);
   std::vector<std::string> entries;
-  for (const ConfigTable& entry : described.tables("device")) entries.push_back(entry.text("name"));
+  for (const ConfigTable& entry : file.described.tables("device")) entries.push_back(entry.text("name"));
   std::string wanted = device.name;
   for (const std::string& candidate : {device.name, entry_of(device.name)})
     if (std::find(entries.begin(), entries.end(), candidate) != entries.end()) wanted = candidate;
@@ -92,9 +107,40 @@ std::string refitted_machine_toml(const std::string& name_or_path, const Machine
   figures.set("half_flops", table_of(device.half_flops, place));
   figures.set("half_bytes", table_of(device.half_bytes, place));
   if (!device.fused_speedup.empty()) figures.set("fused_speedup", table_of(device.fused_speedup, place));
-  ConfigTable over(place);
-  over.set("device", {std::vector<ConfigTable>{std::move(figures)}, place, true});
-  return as_machine_file(extended(std::move(machine), over));
+  return with_figures(std::move(file), {std::move(figures)}, place);
+}
+
+std::string rescaled_machine_toml(const std::string& name_or_path, const std::map<std::string, double>& factors,
+                                  const std::string& name) {
+  const std::string place = "calibration";
+  const Machine machine = load_machine(name_or_path);
+  MachineFile file = renamed_file(name_or_path, name, place);
+  std::vector<ConfigTable> list;
+  std::set<std::string> kinds;
+  for (const ConfigTable& entry : file.described.tables("device")) {
+    const std::string called = entry.text("name");
+    const auto device = std::ranges::find_if(machine.devices, [&](const MachineDevice& each) {
+      return each.name == called || entry_of(each.name) == called;
+    });
+    EMPLACE_CHECK(device != machine.devices.end(), "no device stands for the entry {}", called);
+    kinds.insert(device->kind);
+    const auto factor = factors.find(device->kind);
+    if (factor == factors.end()) continue;
+    EMPLACE_CHECK(factor->second > 0);
+    ConfigTable figures(place);
+    figures.set("name", {called, place});
+    std::map<std::string, double> peaks = device->peak_flops;
+    for (auto& [dtype, peak] : peaks) peak /= factor->second;
+    figures.set("peak_flops", table_of(peaks, place));
+    figures.set("memory_bytes_per_s", {device->memory_bytes_per_s / factor->second, place});
+    figures.set("launch_overhead_s", {device->launch_overhead_s * factor->second, place});
+    list.push_back(std::move(figures));
+  }
+  for (const auto& [kind, factor] : factors)
+    if (!kinds.contains(kind))
+      throw InputError(name_or_path, "the machine has no device of kind {}; there are: {}", quote(kind),
+                       join(std::vector<std::string>(kinds.begin(), kinds.end()), ", "));
+  return with_figures(std::move(file), std::move(list), place);
 }
 
 }  // namespace emplace

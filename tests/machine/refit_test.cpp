@@ -5,6 +5,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
 #include "emplace/machine/machine.hpp"
+#include "emplace/machine/rescale.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace emplace {
@@ -78,6 +79,39 @@ TEST(Refit, AnUnknownDeviceNamesTheNearest) {
     FAIL();
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(), "laptop: the machine has no [[device]] 'gpus' (did you mean 'gpu'?)");
+  }
+}
+
+TEST(RescaledMachine, HasDevicesOnWhichEveryOpTakesSoMuchLonger) {
+  const Machine plain = load_machine("k40x2");
+  const Machine slow = parse_machine(rescaled_machine_toml("k40x2", {{"gpu", 2.0}}, "slow"), "slow.toml");
+  EXPECT_EQ(slow.name, "slow");
+  ASSERT_EQ(slow.devices.size(), 3u);
+  for (std::size_t d = 0; d < 3; ++d) {
+    const MachineDevice &was = plain.devices[d], &is = slow.devices[d];
+    const double factor = was.kind == "gpu" ? 2 : 1;
+    EXPECT_EQ(is.launch_overhead_s, was.launch_overhead_s * factor) << is.name;
+    EXPECT_EQ(is.memory_bytes_per_s, was.memory_bytes_per_s / factor);
+    for (const auto& [dtype, peak] : was.peak_flops) EXPECT_EQ(is.peak_flops.at(dtype), peak / factor) << dtype;
+    EXPECT_EQ(is.efficiency, was.efficiency);
+    EXPECT_EQ(is.memory_bytes, was.memory_bytes);
+  }
+  EXPECT_EQ(slow.channels.size(), plain.channels.size());
+}
+
+TEST(RescaledMachine, OfAFileIsRepeatedAndOfAnUnknownKindRefused) {
+  test::TemporaryFolder folder;
+  const std::string path = folder / "mine.toml";
+  write_file(path, rescaled_machine_toml("laptop", {{"cpu", 0.5}}, "mine"));
+  const Machine once = load_machine(path);
+  const Machine twice = parse_machine(rescaled_machine_toml(path, {{"cpu", 2.0}}, "twice"), "twice.toml");
+  EXPECT_EQ(twice.devices[0].memory_bytes_per_s, load_machine("laptop").devices[0].memory_bytes_per_s);
+  EXPECT_NE(once.devices[0].memory_bytes_per_s, twice.devices[0].memory_bytes_per_s);
+  try {
+    rescaled_machine_toml("laptop", {{"npu", 2.0}}, "m");
+    FAIL() << "a laptop has none";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("no device of kind 'npu'; there are: cpu, gpu"));
   }
 }
 
