@@ -9,6 +9,7 @@
 #include "emplace/base/text.hpp"
 #include "emplace/formats/workload.hpp"
 #include "emplace/sweep/coordinator.hpp"
+#include "emplace/tables/reproduction.hpp"
 
 namespace emplace::app {
 
@@ -17,6 +18,10 @@ namespace {
 int serve_evaluations(World& world) { return serve(world); }
 int serve_trials(World& world) {
   train_trials(world);
+  return static_cast<int>(ExitCode::done);
+}
+int serve_cells(World& world) {
+  make_cells(world);
   return static_cast<int>(ExitCode::done);
 }
 
@@ -35,8 +40,10 @@ std::span<const Command> commands() {
       {"calibrate", "fit a device's figures to measured op times", add_calibrate},
       {"convert", "write a model for Graphviz, for Netron with its placement, or as a problem", add_convert},
       {"inspect", "say what a file holds", add_inspect},
+      {"reproduce", "a published table, its numbers and ours side by side", add_reproduce, serve_cells},
       {"report", "a page for a browser: a sweep's trials, or the learning curves of runs", add_report},
-      {"list", "policies, learners, placers, evaluators, strategies, models, machines, readers, simulators", add_list},
+      {"list", "policies, learners, placers, evaluators, strategies, models, machines, tables, readers, simulators",
+       add_list},
   };
   return list;
 }

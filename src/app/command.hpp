@@ -41,6 +41,7 @@ Action add_convert(CLI::App& cli);
 Action add_explain(CLI::App& cli);
 Action add_compare(CLI::App& cli);
 Action add_inspect(CLI::App& cli);
+Action add_reproduce(CLI::App& cli);
 Action add_report(CLI::App& cli);
 Action add_list(CLI::App& cli);
 

@@ -1,4 +1,4 @@
-// emplace list policies|learners|placers|evaluators|strategies|models|machines|readers|simulators
+// emplace list policies|learners|placers|evaluators|strategies|models|machines|tables|readers|simulators
 #include <fmt/core.h>
 
 #include <memory>
@@ -14,6 +14,7 @@
 #include "emplace/simulate/evaluators.hpp"
 #include "emplace/simulate/published.hpp"
 #include "emplace/sweep/strategy.hpp"
+#include "emplace/tables/published_table.hpp"
 #include "emplace/zoo/zoo.hpp"
 #include "result_json.hpp"
 
@@ -45,6 +46,7 @@ constexpr Kind kinds[] = {
     {"strategies", [] { return infos(sweep_strategies()); }},
     {"models", [] { return infos(zoo()); }},
     {"machines", [] { return infos(machines()); }},
+    {"tables", tables},
     {"readers", readers_of_all_kinds},
     {"simulators", [] { return infos(simulators()); }},
 };

@@ -1,0 +1,135 @@
+// emplace reproduce TABLE [--quick]
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "command.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/log.hpp"
+#include "emplace/dist/groups.hpp"
+#include "emplace/report/table_text.hpp"
+#include "emplace/tables/reproduction.hpp"
+#include "result_json.hpp"
+
+namespace emplace::app {
+
+namespace {
+
+struct Arguments {
+  std::string table, folder, time_limit;
+  std::size_t ranks_per_cell = 1;
+  bool quick = false;
+  bool json = false;
+};
+
+constexpr const char* reproduce_help =
+    "Every cell is a job of its own: a placer, or a training from one of the recipes in configs/recipes, on a seed. "
+    "The\n"
+    "table shows published numbers and ours side by side, medians over seeds with 95 % bootstrap intervals, the best\n"
+    "placement of all placers within a budget, and a bound that no placement can beat. The same command goes on where\n"
+    "it was ended; under mpirun cells are made side by side, and one rank hands them out:\n\n"
+    "  emplace reproduce hierarchical --quick\n"
+    "  mpirun -np 64 emplace reproduce hierarchical       # again, until it is done\n\n"
+    "The folder gets table.txt, table.csv, table.md and table.tex; each placement under cells/, which `emplace "
+    "simulate`\n"
+    "takes to the same tick on the problem that the file beside it names; machines/ and runs/.";
+
+Json to_json(const CellFigures& cell, const std::string& model, const std::string& row) {
+  const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
+  const auto& published = cell.published;
+  return {{"row", row},
+          {"model", model},
+          {"method", cell.method},
+          {"published_s", published ? number(published->seconds) : Json(nullptr)},
+          {"published_status", !published             ? Json(nullptr)
+                               : !published->seconds  ? Json("OOM")
+                               : published->confirmed ? Json("confirmed")
+                                                      : Json("unconfirmed")},
+          {"ours_s", number(cell.ours)},
+          {"low_s", number(cell.low)},
+          {"high_s", number(cell.high)},
+          {"status", name_of(cell.status)},
+          {"calibrates", cell.calibrates}};
+}
+
+Json to_json(const Fidelity& fidelity) {
+  Json correlations = Json::array();
+  for (const auto& each : fidelity.rank_correlation) correlations.push_back(each ? Json(*each) : Json(nullptr));
+  return {{"rank_correlation", correlations},
+          {"orderings", fidelity.orderings},
+          {"orderings_agree", fidelity.orderings_agree},
+          {"oom", fidelity.oom},
+          {"oom_agree", fidelity.oom_agree},
+          {"median_relative_error", fidelity.relative_error ? Json(*fidelity.relative_error) : Json(nullptr)}};
+}
+
+Json to_json(const Reproduction& reproduction) {
+  Json rows = Json::array();
+  for (const RowFigures& row : reproduction.rows) {
+    for (const CellFigures& cell : row.cells) rows.push_back(to_json(cell, row.model, row.label));
+    rows.push_back(to_json(row.best, row.model, row.label));
+    CellFigures bound{.method = "bound", .ours = row.bound, .low = row.bound, .high = row.bound};
+    bound.status = row.bound ? CellStatus::ok : CellStatus::missing;
+    rows.push_back(to_json(bound, row.model, row.label));
+  }
+  return {{"table", reproduction.table.name},
+          {"quick", reproduction.quick},
+          {"rows", rows},
+          {"fidelity", to_json(reproduction.fidelity)}};
+}
+
+void write_files(const Reproduction& reproduction, const std::string& folder) {
+  write_file(folder + "/table.txt", table_text(reproduction));
+  write_file(folder + "/table.csv", table_csv(reproduction));
+  write_file(folder + "/table.md", table_markdown(reproduction));
+  write_file(folder + "/table.tex", table_latex(reproduction));
+}
+
+ExitCode run(const Arguments& arguments, World* world) {
+  const PublishedTable table = load_table(arguments.table);
+  if (world != nullptr && world->size() > 1 &&
+      group_sizes(static_cast<std::size_t>(world->size()), arguments.ranks_per_cell).groups == 0)
+    throw InputError("--ranks-per-cell", "is {}, but of {} ranks one hands out cells: start at least {}",
+                     arguments.ranks_per_cell, world->size(), arguments.ranks_per_cell + 1);
+  const std::string folder = !arguments.folder.empty()
+                                 ? arguments.folder
+                                 : fmt::format("runs/{}{}", table.name, arguments.quick ? "-quick" : "");
+  const Reproduction reproduction = reproduce(table, {.folder = folder,
+                                                      .quick = arguments.quick,
+                                                      .world = world,
+                                                      .ranks_per_cell = arguments.ranks_per_cell,
+                                                      .deadline = deadline_of(arguments.time_limit),
+                                                      .show_progress = !arguments.json || log::on_terminal()});
+  write_files(reproduction, folder);
+  if (arguments.json)
+    print_json(to_json(reproduction));
+  else
+    fmt::print("{}files in {}/: table.txt, table.csv, table.md, table.tex, cells, machines, runs\n",
+               table_text(reproduction), folder);
+  if (!reproduction.finished()) {
+    log_info("stopped early with {} of {} cells; the same command goes on", reproduction.cells_done,
+             reproduction.cells);
+    return ExitCode::interrupted;
+  }
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Action add_reproduce(CLI::App& cli) {
+  const auto arguments = std::make_shared<Arguments>();
+  cli.add_option("table", arguments->table, "A published table (`emplace list tables`), or a TOML file")->required();
+  cli.add_flag("--quick", arguments->quick, "Smaller budgets and fewer seeds: minutes on two cores");
+  cli.add_option("-o,--output", arguments->folder, "The folder; runs/TABLE, or runs/TABLE-quick, by default")
+      ->check(not_empty);
+  cli.add_option("--ranks-per-cell", arguments->ranks_per_cell, "MPI ranks that make one cell")
+      ->check(CLI::Range(1, 1'000'000));
+  cli.add_option("--time-limit", arguments->time_limit,
+                 "End early, with checkpoints and exit code 75, before so much time has passed: 90s, 20m, 3h30m")
+      ->check(not_empty);
+  cli.add_flag("--json", arguments->json, "Print the table as one JSON object");
+  cli.footer(reproduce_help);
+  return [arguments](World* world) { return run(*arguments, world); };
+}
+
+}  // namespace emplace::app

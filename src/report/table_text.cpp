@@ -1,0 +1,215 @@
+#include "emplace/report/table_text.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "emplace/base/text.hpp"
+
+namespace emplace {
+
+namespace {
+
+// Seconds with four digits, as papers print them: "0.1500", "17.85".
+std::string seconds(double value) {
+  if (!(value > 0)) return "0";
+  const int digits = std::clamp(3 - static_cast<int>(std::floor(std::log10(value))), 0, 9);
+  return fmt::format("{:.{}f}", value, digits);
+}
+
+std::string published_text(const CellFigures& cell) {
+  if (!cell.published) return "";
+  const std::string text = cell.published->seconds ? fmt::format("{:g}", *cell.published->seconds) : "OOM";
+  return cell.published->confirmed ? text : "~" + text;
+}
+
+// "0.842 [0.801, 0.913]": the interval where there are several seeds.
+std::string our_text(const CellFigures& cell) {
+  if (cell.status == CellStatus::missing) return "-";
+  if (cell.status != CellStatus::ok) return name_of(cell.status);
+  std::string text = seconds(*cell.ours);
+  if (cell.seeds > 1)
+    text += fmt::format(" [{}, {}]", seconds(*cell.low), cell.high ? seconds(*cell.high) : name_of(CellStatus::oom));
+  return text;
+}
+
+std::string bound_text(const RowFigures& row) { return row.bound ? seconds(*row.bound) : "-"; }
+
+// The table's rows as texts: the row's label, "published" or "ours", a cell a method, best, bound.
+struct Line {
+  std::string label, whose;
+  std::vector<std::string> cells;
+};
+struct Lines {
+  std::vector<std::string> heads;  // of the methods
+  std::vector<Line> lines;
+};
+
+Lines lines_of(const Reproduction& reproduction) {
+  Lines lines;
+  for (const TableMethod& method : reproduction.table.methods) lines.heads.push_back(method.label);
+  for (const char* head : {"best found", "bound"}) lines.heads.emplace_back(head);
+  for (const RowFigures& row : reproduction.rows) {
+    Line published{row.label, "published", {}}, ours{"", "ours", {}};
+    for (const TableMethod& method : reproduction.table.methods) {
+      const auto cell = std::ranges::find(row.cells, method.name, &CellFigures::method);
+      published.cells.push_back(cell == row.cells.end() ? "" : published_text(*cell));
+      ours.cells.push_back(cell == row.cells.end() ? "" : our_text(*cell) + (cell->calibrates ? "*" : ""));
+    }
+    published.cells.insert(published.cells.end(), {"", ""});
+    ours.cells.insert(ours.cells.end(), {our_text(row.best), bound_text(row)});
+    lines.lines.push_back(std::move(published));
+    lines.lines.push_back(std::move(ours));
+  }
+  return lines;
+}
+
+// Sentences below the table.
+std::vector<std::string> notes_of(const Reproduction& reproduction) {
+  const PublishedTable& table = reproduction.table;
+  std::vector<std::string> notes;
+  const bool unconfirmed = std::ranges::any_of(table.rows, [](const TableRow& row) {
+    return std::ranges::any_of(row.published, [](const auto& each) { return !each.second.confirmed; });
+  });
+  if (unconfirmed) notes.emplace_back("~ a published number from memory, not confirmed");
+  if (!table.calibration.empty()) {
+    notes.emplace_back("* the machine is calibrated by it: no result");
+    for (const RowFigures& row : reproduction.rows) {
+      std::vector<std::string> factors;
+      for (const auto& [kind, factor] : row.factors) factors.push_back(fmt::format("{} x {:.3g}", kind, factor));
+      notes.push_back(fmt::format("{}: op times of {}", row.label, join(factors, ", ")));
+    }
+  }
+  for (const TableRow& row : table.rows)
+    for (const std::string& note : row.notes) notes.push_back(fmt::format("{}: {}", row.label, note));
+  notes.insert(notes.end(), table.notes.begin(), table.notes.end());
+  for (const RowFigures& row : reproduction.rows)
+    for (const CellFigures& cell : row.cells)
+      if (cell.status == CellStatus::infeasible || cell.status == CellStatus::unfit)
+        notes.push_back(fmt::format("{}, {}: {}", row.label, cell.method, cell.reason));
+  return notes;
+}
+
+std::vector<std::string> fidelity_lines(const Reproduction& reproduction) {
+  const Fidelity& fidelity = reproduction.fidelity;
+  std::vector<std::string> correlations;
+  for (std::size_t r = 0; r < reproduction.rows.size(); ++r)
+    if (const auto rho = fidelity.rank_correlation[r])
+      correlations.push_back(fmt::format("{} {:.2f}", reproduction.rows[r].label, *rho));
+  std::vector<std::string> lines;
+  if (!correlations.empty()) lines.push_back("rank correlation of the methods: " + join(correlations, ", "));
+  if (fidelity.orderings > 0)
+    lines.push_back(
+        fmt::format("orderings of two methods that agree: {} of {}", fidelity.orderings_agree, fidelity.orderings));
+  if (fidelity.oom > 0)
+    lines.push_back(fmt::format("cells out of memory in one of the two that are so in both: {} of {}",
+                                fidelity.oom_agree, fidelity.oom));
+  if (fidelity.relative_error)
+    lines.push_back(fmt::format("step times are off by {:.0f} % in the median", 100 * *fidelity.relative_error));
+  return lines;
+}
+
+std::string latex_escaped(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '&' || c == '%' || c == '$' || c == '#' || c == '_' || c == '{' || c == '}') escaped += '\\';
+    if (c == '~')
+      escaped += "\\textasciitilde{}";
+    else if (c == '\\')
+      escaped += "\\textbackslash{}";
+    else if (c == '^')
+      escaped += "\\textasciicircum{}";
+    else
+      escaped += c;
+  }
+  return escaped;
+}
+
+std::string csv_quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace
+
+std::string table_text(const Reproduction& reproduction) {
+  const Lines lines = lines_of(reproduction);
+  std::vector<std::string> header{"seconds a step", ""};
+  header.insert(header.end(), lines.heads.begin(), lines.heads.end());
+  TextTable table(std::move(header));
+  for (const Line& line : lines.lines) {
+    std::vector<std::string> row{line.label, line.whose};
+    row.insert(row.end(), line.cells.begin(), line.cells.end());
+    table.add(std::move(row));
+  }
+  std::string text = fmt::format("{} ({})\n\n{}\n", reproduction.table.title, reproduction.table.source, table.str());
+  for (const std::string& note : notes_of(reproduction)) text += note + "\n";
+  for (const std::string& line : fidelity_lines(reproduction)) text += line + "\n";
+  return text;
+}
+
+std::string table_markdown(const Reproduction& reproduction) {
+  const Lines lines = lines_of(reproduction);
+  std::string text =
+      fmt::format("**{}** ({}), seconds a step\n\n| model | |", reproduction.table.title, reproduction.table.source);
+  for (const std::string& head : lines.heads) text += fmt::format(" {} |", head);
+  text += "\n|---|---|";
+  for (std::size_t i = 0; i < lines.heads.size(); ++i) text += "--:|";
+  text += "\n";
+  for (const Line& line : lines.lines) {
+    text += fmt::format("| {} | {} |", line.label, line.whose);
+    for (const std::string& cell : line.cells) text += cell.empty() ? " |" : fmt::format(" {} |", cell);
+    text += "\n";
+  }
+  text += "\n";
+  for (const std::string& note : notes_of(reproduction))
+    text += fmt::format("- {}\n", note.starts_with('*') ? "\\" + note : note);
+  for (const std::string& line : fidelity_lines(reproduction)) text += fmt::format("- {}\n", line);
+  return text;
+}
+
+std::string table_latex(const Reproduction& reproduction) {
+  const Lines lines = lines_of(reproduction);
+  std::string text = fmt::format("% {} ({})\n\\begin{{tabular}}{{ll{}}}\n\\toprule\nmodel &", reproduction.table.title,
+                                 reproduction.table.source, std::string(lines.heads.size(), 'r'));
+  for (const std::string& head : lines.heads) text += " & " + latex_escaped(head);
+  text += " \\\\\n\\midrule\n";
+  for (const Line& line : lines.lines) {
+    text += latex_escaped(line.label) + " & " + line.whose;
+    for (const std::string& cell : line.cells) text += " & " + latex_escaped(cell);
+    text += " \\\\\n";
+  }
+  text += "\\bottomrule\n\\end{tabular}\n";
+  for (const std::string& note : notes_of(reproduction)) text += "% " + note + "\n";
+  for (const std::string& line : fidelity_lines(reproduction)) text += "% " + line + "\n";
+  return text;
+}
+
+std::string table_csv(const Reproduction& reproduction) {
+  std::string text = "row,model,method,published_s,published_status,ours_s,low_s,high_s,status,seeds,wall_seconds\n";
+  const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; };
+  const auto add = [&](const RowFigures& row, const CellFigures& cell) {
+    const auto& published = cell.published;
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_quoted(row.label), row.model, csv_quoted(cell.method),
+                        published ? number(published->seconds) : "",
+                        !published             ? ""
+                        : !published->seconds  ? "OOM"
+                        : published->confirmed ? "confirmed"
+                                               : "unconfirmed",
+                        number(cell.ours), number(cell.low), number(cell.high), name_of(cell.status), cell.seeds,
+                        fmt::format("{:.3f}", cell.seconds_spent));
+  };
+  for (const RowFigures& row : reproduction.rows) {
+    for (const CellFigures& cell : row.cells) add(row, cell);
+    add(row, row.best);
+    CellFigures bound{.method = "bound", .ours = row.bound, .low = row.bound, .high = row.bound};
+    bound.status = row.bound ? CellStatus::ok : CellStatus::missing;
+    add(row, bound);
+  }
+  return text;
+}
+
+}  // namespace emplace

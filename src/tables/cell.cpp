@@ -1,0 +1,148 @@
+#include "emplace/tables/cell.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <new>
+
+#include "cell_json.hpp"
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/not_finite.hpp"
+#include "emplace/formats/problem_json.hpp"
+#include "emplace/run/problem_source.hpp"
+#include "emplace/run/train_recipe.hpp"
+#include "emplace/search/bound.hpp"
+#include "emplace/search/placer.hpp"
+#include "emplace/simulate/evaluators.hpp"
+
+namespace emplace {
+
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+struct Deadline {
+  std::optional<Clock::time_point> at;
+  [[nodiscard]] bool is_over() const { return at && Clock::now() >= *at; }
+};
+
+// The problem's outcome as a result, and the placement in its file.
+CellResult placed(const CellTask& task, const Problem& problem, const Placement& placement, const Outcome& outcome) {
+  write_file(placement_file(task), write_placement_json(problem, placement, Schedule::fifo));
+  CellResult result;
+  if (outcome.timed()) result.time = outcome.makespan;
+  result.feasible = outcome.feasible();
+  result.short_of_memory = outcome.why == Infeasible::memory;
+  if (!result.feasible) result.reason = reason_text(problem, outcome, placement.device, {});
+  return result;
+}
+
+CellResult place(const CellTask& task, World* part, const std::function<bool()>& stop) {
+  const LoadedProblem loaded = load_problem(task.problem, {});
+  const Problem* const problems[] = {&loaded.problem};
+  const bool has_workers = part != nullptr && part->has_workers();
+  const auto evaluator =
+      has_workers ? make_mpi_evaluator(*part, problems, Scoring{}) : make_local_evaluator(problems, Scoring{});
+  const auto team = has_workers ? make_mpi_team(*part) : nullptr;
+  PlacerRequest request;
+  request.problem = &loaded.problem;
+  request.seed = task.seed;
+  request.seconds = task.seconds;
+  request.evaluations = task.evaluations;
+  request.expert = loaded.expert;
+  request.evaluator = evaluator.get();
+  request.team = team.get();
+  request.stop = stop;
+  const PlacerResult found = place_with(task.method, request, ConfigTable::parse_toml(task.options, "table"));
+  CellResult result = placed(task, loaded.problem, found.placement, found.outcome);
+  result.evaluations = found.evaluations;
+  result.lower_bound = found.lower_bound;
+  return result;
+}
+
+CellResult bound(const CellTask& task) {
+  const LoadedProblem loaded = load_problem(task.problem, {});
+  const BoundReport report = lower_bounds(loaded.problem, Objective::step, task.seconds.value_or(0));
+  CellResult result;
+  if (report.infeasible) {
+    result.reason = *report.infeasible;
+    return result;
+  }
+  result.time = report.best().ticks;
+  result.feasible = true;
+  return result;
+}
+
+// Nothing where it was stopped.
+std::optional<CellResult> train(const CellTask& task, World* part, const JobLimits& limits) {
+  const TrainedRecipe trained = train_recipe(ConfigTable::parse_toml(task.recipe, "table"), part, limits);
+  if (trained.end == Training::End::interrupted) return std::nullopt;
+  const Best& best = trained.best.front();
+  CellResult result;
+  if (best.any) result = placed(task, load_problem(task.problem, {}).problem, best.placement, best.outcome);
+  result.evaluations = trained.evaluations;
+  return result;
+}
+
+}  // namespace
+
+std::string result_file(const CellTask& task) { return fmt::format("{}/cells/{}.json", task.folder, task.id); }
+std::string placement_file(const CellTask& task) {
+  return fmt::format("{}/cells/{}.placement.json", task.folder, task.id);
+}
+std::string cell_run_folder(const std::string& folder, const std::string& id) {
+  return fmt::format("{}/runs/{}", folder, id);
+}
+
+std::optional<CellResult> finished_result(const CellTask& task) {
+  const std::string file = result_file(task);
+  if (!file_exists(file)) return std::nullopt;
+  try {
+    const json value = json::parse(read_file(file));
+    if (value.at("task") != identity_of(task))
+      return std::nullopt;  // the table, or the program's answer to it, changed
+    return cell_result_from(value.at("result"));
+  } catch (const json::exception&) {
+    return std::nullopt;  // somebody else's file: made again
+  }
+}
+
+CellAnswer make_cell(const CellTask& task, World* part, const std::function<bool()>& stop) {
+  const auto start = Clock::now();
+  Deadline deadline;
+  if (task.seconds_left)
+    deadline.at =
+        start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*task.seconds_left));
+  const auto ends = [&] { return (stop && stop()) || deadline.is_over(); };
+  CellAnswer answer{.id = task.id};
+  try {
+    if (task.method.empty()) {
+      const auto result = train(task, part, {.stop = stop, .deadline = deadline.at});
+      answer.interrupted = !result;
+      if (result) answer.result = *result;
+    } else {
+      answer.result = task.method == "bound" ? bound(task) : place(task, part, ends);
+      answer.interrupted = ends();
+    }
+  } catch (const InUse& error) {
+    answer.undone = error.what();
+  } catch (const InputError& error) {
+    answer.result.reason = error.what();
+  } catch (const NotFinite& error) {
+    answer.result.reason = error.what();
+  } catch (const EnvironmentError& error) {
+    answer.undone = error.what();
+  } catch (const std::bad_alloc&) {
+    answer.undone = "out of memory";
+  } catch (const std::exception& error) {
+    answer.undone = error.what();
+  }
+  answer.result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (!answer.interrupted && answer.undone.empty())
+    write_file(result_file(task), json{{"task", identity_of(task)}, {"result", to_json(answer.result)}}.dump(2) + "\n");
+  return answer;
+}
+
+}  // namespace emplace

@@ -1,0 +1,212 @@
+#include "emplace/tables/published_table.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/text.hpp"
+#include "texts.hpp"
+
+namespace emplace {
+
+namespace {
+
+constexpr std::int64_t most_seeds = 1000;
+
+CellBudget read_budget(const ConfigTable& table) {
+  CellBudget budget;
+  if (const std::int64_t evaluations = table.whole("evaluations", 0); evaluations > 0)
+    budget.evaluations = static_cast<std::uint64_t>(evaluations);
+  else if (table.contains("evaluations"))
+    throw InputError(table.place_of("evaluations"), "evaluations is {}, wanted more than 0", evaluations);
+  if (table.contains("seconds")) {
+    budget.seconds = table.number("seconds");
+    if (!(*budget.seconds > 0))
+      throw InputError(table.place_of("seconds"), "seconds is {}, wanted more than 0", *budget.seconds);
+  }
+  table.refuse_unread();
+  return budget;
+}
+
+std::int64_t read_seeds(const ConfigTable& table, const char* key, std::int64_t otherwise) {
+  const std::int64_t seeds = table.whole(key, otherwise);
+  if (seeds < 1 || seeds > most_seeds)
+    throw InputError(table.place_of(key), "{} is {}, wanted 1 to {}", key, seeds, most_seeds);
+  return seeds;
+}
+
+TableMethod read_method(const std::string& name, const ConfigTable& table, const TableMethod& defaults) {
+  TableMethod method = defaults;
+  method.name = name;
+  method.label = table.text("label", name);
+  method.recipe = table.text("recipe", "");
+  method.placer = table.text("placer", method.recipe.empty() ? name : "");
+  if (!method.recipe.empty() && !method.placer.empty())
+    throw InputError(table.place_of("recipe"), "method {} has both a placer and a recipe, wanted one", quote(name));
+  method.options = table.table("options");
+  method.seeds = read_seeds(table, "seeds", defaults.seeds);
+  method.quick_seeds = read_seeds(table, "quick_seeds", defaults.quick_seeds);
+  if (table.contains("budget")) method.full = read_budget(table.table("budget"));
+  if (table.contains("quick")) method.quick = read_budget(table.table("quick"));
+  table.refuse_unread();
+  return method;
+}
+
+Published read_cell(const ConfigValue& value, const std::string& key, bool confirmed) {
+  if (const auto* text = std::get_if<std::string>(&value.data)) {
+    if (*text != "OOM") throw InputError(value.place, "{} is {}, wanted seconds or \"OOM\"", key, quote(*text));
+    return {{}, confirmed};
+  }
+  const double seconds = as_number(value, key);
+  if (!(seconds > 0)) throw InputError(value.place, "{} is {}, wanted seconds above 0 or \"OOM\"", key, seconds);
+  return {seconds, confirmed};
+}
+
+void want_method(const PublishedTable& table, const std::string& name, const std::string& place) {
+  if (table.method(name) != nullptr) return;
+  std::vector<std::string> names;
+  for (const TableMethod& method : table.methods) names.push_back(method.name);
+  throw InputError(place, "unknown method {}{}", quote(name), did_you_mean(name, names));
+}
+
+TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool confirmed) {
+  TableRow row;
+  row.model = table.text("model");
+  row.label = table.text("label", row.model);
+  row.id = as_file_name(row.label);
+  row.graph = table.text("graph");
+  row.machine = table.text("machine");
+  const std::vector<std::string> unconfirmed = table.texts("unconfirmed");
+  for (const std::string& method : unconfirmed) want_method(whole, method, table.place_of("unconfirmed"));
+  const ConfigTable& published = table.table("published");
+  for (const std::string& method : published.keys()) {
+    want_method(whole, method, published.place_of(method));
+    row.published[method] =
+        read_cell(*published.find(method), method, confirmed && std::ranges::count(unconfirmed, method) == 0);
+  }
+  const ConfigTable& stands_for = table.table("placers");
+  for (const std::string& method : stands_for.keys()) {
+    want_method(whole, method, stands_for.place_of(method));
+    row.stands_for[method] = stands_for.text(method);
+  }
+  row.skip = table.texts("skip");
+  for (const std::string& method : row.skip) want_method(whole, method, table.place_of("skip"));
+  row.notes = table.texts("notes");
+  table.refuse_unread();
+  return row;
+}
+
+void refuse_doubles(const PublishedTable& table, const std::string& file) {
+  std::set<std::string> ids;
+  for (const TableRow& row : table.rows)
+    if (row.id.empty() || !ids.insert(row.id).second)
+      throw InputError(file, "the label {} does not tell its row from the others", quote(row.label));
+  for (const TableMethod& method : table.methods)
+    if (method.name == "bound" || method.name == "best")
+      throw InputError(file, "every table has the column {} of itself", quote(method.name));
+}
+
+}  // namespace
+
+const TableMethod* PublishedTable::method(const std::string& called) const {
+  const auto found = std::ranges::find(methods, called, &TableMethod::name);
+  return found == methods.end() ? nullptr : &*found;
+}
+
+bool PublishedTable::calibrates(const std::string& called) const {
+  return std::ranges::any_of(calibration, [&](const auto& each) { return each.second == called; });
+}
+
+PublishedTable parse_table(std::string_view toml, const std::string& name, const std::string& file) {
+  const ConfigTable table = ConfigTable::parse_toml(toml, file);
+  PublishedTable result;
+  result.name = name;
+  result.title = table.text("title");
+  result.source = table.text("source");
+  const std::string status = table.text("status", "confirmed");
+  if (status != "confirmed" && status != "unconfirmed")
+    throw InputError(table.place_of("status"), "status is {}, wanted confirmed or unconfirmed", quote(status));
+  TableMethod defaults;
+  defaults.seeds = read_seeds(table, "seeds", 1);
+  defaults.quick_seeds = read_seeds(table, "quick_seeds", 1);
+  if (table.contains("budget")) defaults.full = read_budget(table.table("budget"));
+  if (table.contains("quick")) defaults.quick = read_budget(table.table("quick"));
+
+  const ConfigTable& described = table.table("method");
+  const std::vector<std::string> names = table.texts("methods");
+  if (names.empty()) throw InputError(table.place_of("methods"), "a table wants methods");
+  for (const std::string& method : names) {
+    if (result.method(method) != nullptr)
+      throw InputError(table.place_of("methods"), "method {} is named twice", quote(method));
+    result.methods.push_back(read_method(method, described.table(method), defaults));
+  }
+  described.refuse_unread(names);
+  result.reference = table.text("reference", "");
+  if (!result.reference.empty()) want_method(result, result.reference, table.place_of("reference"));
+  const ConfigTable& calibration = table.table("calibration");
+  for (const std::string& kind : calibration.keys()) {
+    result.calibration[kind] = calibration.text(kind);
+    want_method(result, result.calibration[kind], calibration.place_of(kind));
+  }
+  const ConfigTable& best = table.table("best");
+  if (best.contains("budget")) result.best_full = read_budget(best.table("budget"));
+  if (best.contains("quick")) result.best_quick = read_budget(best.table("quick"));
+  best.refuse_unread();
+  result.notes = table.texts("notes");
+  for (const ConfigTable& row : table.tables("row"))
+    result.rows.push_back(read_row(row, result, status == "confirmed"));
+  if (result.rows.empty()) throw InputError(file, "a table wants rows ([[row]])");
+  table.refuse_unread();
+  refuse_doubles(result, file);
+  return result;
+}
+
+std::string as_file_name(std::string_view label) {
+  std::string name;
+  for (const char c : label) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    if (plain)
+      name += c;
+    else if (c >= 'A' && c <= 'Z')
+      name += static_cast<char>(c - 'A' + 'a');
+    else if (!name.empty() && name.back() != '-')
+      name += '-';
+  }
+  while (name.ends_with('-')) name.pop_back();
+  return name;
+}
+
+std::vector<EntryInfo> tables() {
+  std::vector<EntryInfo> list;
+  for (const NamedText& text : table_texts()) {
+    const PublishedTable table = parse_table(text.toml, text.name, fmt::format("table {}", text.name));
+    list.push_back({.name = table.name, .summary = table.title, .reference = table.source});
+  }
+  return list;
+}
+
+PublishedTable load_table(const std::string& name_or_path) {
+  for (const NamedText& text : table_texts())
+    if (text.name == name_or_path) return parse_table(text.toml, text.name, fmt::format("table {}", text.name));
+  if (file_exists(name_or_path))
+    return parse_table(read_file(name_or_path), std::filesystem::path(name_or_path).stem().string(), name_or_path);
+  const auto names = entry_names(std::span<const EntryInfo>(tables()));
+  const std::string near = did_you_mean(name_or_path, names);
+  throw InputError("command line", "unknown table {}: neither a name nor a TOML file{}", quote(name_or_path),
+                   near.empty() ? fmt::format("; tables: {}", join(names, ", ")) : near);
+}
+
+ConfigTable load_recipe(const std::string& name_or_path, const std::string& place) {
+  std::vector<std::string> names;
+  for (const NamedText& text : recipe_texts()) {
+    if (text.name == name_or_path) return ConfigTable::parse_toml(text.toml, fmt::format("recipe {}", text.name));
+    names.emplace_back(text.name);
+  }
+  if (file_exists(name_or_path)) return ConfigTable::read_toml(name_or_path);
+  throw InputError(place, "unknown recipe {}: neither a name nor a TOML file{}", quote(name_or_path),
+                   did_you_mean(name_or_path, names));
+}
+
+}  // namespace emplace
