@@ -288,18 +288,30 @@ bool may_change_on_resume(const std::string& key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
+namespace {
+
+// A value as it is said beside another; of long ones only what is around the place where they differ.
+std::string from_difference(const std::string& value, const std::string& other) {
+  constexpr std::size_t longest = 80, before = 30;
+  if (value == "none" || std::max(value.size(), other.size()) <= longest) return value == "none" ? value : quote(value);
+  const auto differs = static_cast<std::size_t>(std::ranges::mismatch(value, other).in1 - value.begin());
+  return differs <= before ? quote(value) : quote("..." + value.substr(differs - before));
+}
+
+}  // namespace
+
 std::string difference_in_computing(const ConfigTable& then, const ConfigTable& now) {
   const auto before = by_key(computing_part(then)), after = by_key(computing_part(now));
   const auto value_in = [](const auto& values, const std::string& key) {
     const auto found = values.find(key);
-    return found == values.end() ? "none" : quote(found->second);
+    return found == values.end() ? "none" : found->second;
   };
   std::set<std::string> keys;
   for (const auto* values : {&before, &after})
     for (const auto& [key, value] : *values) keys.insert(key);
   for (const std::string& key : keys)
     if (const std::string was = value_in(before, key), is = value_in(after, key); was != is)
-      return fmt::format("{} is {} there, {} here", quote(key), was, is);
+      return fmt::format("{} is {} there, {} here", quote(key), from_difference(was, is), from_difference(is, was));
   return "";
 }
 

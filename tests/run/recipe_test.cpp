@@ -188,6 +188,19 @@ TEST(Recipe, WhatIsEvaluatedWhereItIsDrawnIsNotKept) {
   EXPECT_THAT(refusal(text, {"evaluator=command", "command.run=[\"x\"]"}), HasSubstr("an evaluator that measures"));
 }
 
+TEST(Recipe, DiffersInAWordAtTheEndOfALongName) {
+  const auto resolved = [](const std::string& machine) {
+    return ConfigTable::parse_toml("problem = \"zoo:nmt?" + std::string(100, 'x') + "@" + machine + "\"\n", "test");
+  };
+  EXPECT_EQ(difference_in_computing(resolved("k40x2"), resolved("k40x2")), "");
+  EXPECT_EQ(
+      difference_in_computing(resolved("k40x2"), resolved("k40x4")),
+      "'problem' is '..." + std::string(25, 'x') + "@k40x2\"' there, '..." + std::string(25, 'x') + "@k40x4\"' here");
+  const auto seed = [](int value) { return ConfigTable::parse_toml(fmt::format("seed = {}\n", value), "test"); };
+  EXPECT_EQ(difference_in_computing(seed(1), seed(2)), "'seed' is '1' there, '2' here");
+  EXPECT_EQ(difference_in_computing(ConfigTable(), seed(2)), "'seed' is none there, '2' here");
+}
+
 TEST(Recipe, BudgetsOfZeroAreRefused) {
   EXPECT_THAT(refusal("problem = \"p.json\"\nupdates = 0"), HasSubstr("'updates' must be at least 1"));
   EXPECT_THAT(refusal("problem = \"p.json\"\nseconds = 0.0"), HasSubstr("'seconds' must be above 0"));
