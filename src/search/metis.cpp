@@ -124,12 +124,13 @@ std::vector<std::uint32_t> partition(const std::vector<Constraint>& constraints,
 }
 
 PlacerResult place_metis(const PlacerRequest& request, const ConfigTable& options) {
-  read_options<NoOptions>(options);
-  return place_by_partition(request, every_device(*request.problem), imbalances,
+  const auto known = read_options<PartitionOptions>(options);
+  return place_by_partition(request, known, every_device(*request.problem), imbalances,
                             [&](const Units& units, const UnitGraph& graph, const Processors& processors,
                                 double imbalance, std::uint64_t seed) {
                               std::vector<Constraint> constraints{work_constraint(processors, imbalance)};
-                              if (auto memory = memory_constraint(*request.problem, units, processors))
+                              if (auto memory = memory_constraint(*request.problem, units, processors);
+                                  memory && !known.graph_alone())
                                 constraints.push_back(std::move(*memory));
                               return partition(constraints, graph, processors.count(), seed);
                             });
@@ -142,7 +143,7 @@ PlacerEntry metis_placer() {
   entry.name = "metis";
   entry.summary = "METIS parts the graph, with work by the devices' speed and memory by their size.";
   entry.reference = "Karypis and Kumar 1998; Zhou et al. 2020";
-  entry.options = list_options<NoOptions>;
+  entry.options = list_options<PartitionOptions>;
   entry.place = place_metis;
   return entry;
 }

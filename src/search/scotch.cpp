@@ -1,5 +1,5 @@
-// Scotch, as the papers' baselines use it, but told what ops cost and how far devices are apart: on all devices
-// (`scotch`), and on all but the CPUs (`mincut`, Mirhoseini et al. 2017).
+// Scotch, as the papers' baselines use it (knows = "graph"), or told what ops cost and how far devices are apart: on
+// all devices (`scotch`), and on all but the CPUs (`mincut`, Mirhoseini et al. 2017).
 #include "methods.hpp"
 #include "partition.hpp"
 #include "scotch_map.hpp"
@@ -17,13 +17,13 @@ std::vector<std::uint32_t> map_units(const Units&, const UnitGraph& graph, const
 }
 
 PlacerResult place_scotch(const PlacerRequest& request, const ConfigTable& options) {
-  read_options<NoOptions>(options);
-  return place_by_partition(request, every_device(*request.problem), imbalances, map_units);
+  return place_by_partition(request, read_options<PartitionOptions>(options), every_device(*request.problem),
+                            imbalances, map_units);
 }
 
 PlacerResult place_mincut(const PlacerRequest& request, const ConfigTable& options) {
-  read_options<NoOptions>(options);
-  return place_by_partition(request, accelerators(*request.problem), imbalances, map_units);
+  return place_by_partition(request, read_options<PartitionOptions>(options), accelerators(*request.problem),
+                            imbalances, map_units);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ PlacerEntry scotch_placer() {
   entry.name = "scotch";
   entry.summary = "Scotch maps the graph onto the devices, weighted by speed and by what transfers cost.";
   entry.reference = "Pellegrini and Roman 1996; Mirhoseini et al. 2017";
-  entry.options = list_options<NoOptions>;
+  entry.options = list_options<PartitionOptions>;
   entry.place = place_scotch;
   return entry;
 }
@@ -43,7 +43,7 @@ PlacerEntry mincut_placer() {
   entry.name = "mincut";
   entry.summary = "Scotch on the accelerators only; what none of them can run goes to another device.";
   entry.reference = "Pellegrini and Roman 1996; Mirhoseini et al. 2017";
-  entry.options = list_options<NoOptions>;
+  entry.options = list_options<PartitionOptions>;
   entry.place = place_mincut;
   return entry;
 }

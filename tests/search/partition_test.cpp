@@ -17,7 +17,7 @@ using ::testing::Each;
 using ::testing::Ne;
 
 PlacerResult place(const std::string& method, const Problem& problem, std::uint64_t seed = 0,
-                   std::optional<std::uint64_t> budget = 1) {
+                   std::optional<std::uint64_t> budget = 1, const std::string& knows = "costs") {
   const Problem* const list[] = {&problem};
   const auto evaluator = make_local_evaluator(list, Schedule::fifo);
   PlacerRequest request;
@@ -25,7 +25,9 @@ PlacerResult place(const std::string& method, const Problem& problem, std::uint6
   request.seed = seed;
   request.evaluations = budget;  // 1: the plain method
   request.evaluator = evaluator.get();
-  return place_with(method, request, ConfigTable{});
+  ConfigTable options;
+  options.set("knows", {knows, "test"});
+  return place_with(method, request, options);
 }
 
 class EveryPartitioner : public ::testing::TestWithParam<const char*> {};
@@ -44,6 +46,24 @@ Problem random_graph(std::size_t count, std::uint64_t seed, std::vector<Device> 
     if (i > 3 && edges.back().from != i - 2) edges.push_back({i - 2, i});
   }
   return tiny(std::move(devices), ops, edges, 0.5);
+}
+
+TEST_P(EveryPartitioner, ThatKnowsTheGraphAloneCountsOpsAndNotWhatTheyCost) {
+  // A chain whose first op takes as long as the 15 others, the second device a tenth of the first one's speed: costs
+  // say that all but a few stay on the first device, the graph alone that each gets half of the ops.
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t i = 0; i < 16; ++i) {
+    const double work = i == 0 ? 15 : 1;
+    ops.push_back({"op" + std::to_string(i), {work, 10 * work}});
+    if (i > 0) edges.push_back({i - 1, i});
+  }
+  const Problem problem = tiny(plain_devices(2), ops, edges, 0.001);
+  const auto of_second = [&](const std::string& knows) {
+    return std::ranges::count(place(GetParam(), problem, 0, std::nullopt, knows).placement.device, 1);
+  };
+  EXPECT_LT(of_second("costs"), 8);
+  EXPECT_EQ(of_second("graph"), 8);
 }
 
 TEST_P(EveryPartitioner, CutsTwoClustersWhereOneEdgeJoinsThem) {
