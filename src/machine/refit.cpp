@@ -110,7 +110,7 @@ std::string refitted_machine_toml(const std::string& name_or_path, const Machine
   return with_figures(std::move(file), {std::move(figures)}, place);
 }
 
-std::string rescaled_machine_toml(const std::string& name_or_path, const std::map<std::string, double>& factors,
+std::string rescaled_machine_toml(const std::string& name_or_path, const std::map<std::string, DeviceScale>& scales,
                                   const std::string& name) {
   const std::string place = "calibration";
   const Machine machine = load_machine(name_or_path);
@@ -124,19 +124,22 @@ std::string rescaled_machine_toml(const std::string& name_or_path, const std::ma
     });
     EMPLACE_CHECK(device != machine.devices.end(), "no device stands for the entry {}", called);
     kinds.insert(device->kind);
-    const auto factor = factors.find(device->kind);
-    if (factor == factors.end()) continue;
-    EMPLACE_CHECK(factor->second > 0);
+    const auto scale = scales.find(device->kind);
+    if (scale == scales.end()) continue;
+    const double time = scale->second.time;
+    EMPLACE_CHECK(time > 0);
     ConfigTable figures(place);
     figures.set("name", {called, place});
     std::map<std::string, double> peaks = device->peak_flops;
-    for (auto& [dtype, peak] : peaks) peak /= factor->second;
+    for (auto& [dtype, peak] : peaks) peak /= time;
     figures.set("peak_flops", table_of(peaks, place));
-    figures.set("memory_bytes_per_s", {device->memory_bytes_per_s / factor->second, place});
-    figures.set("launch_overhead_s", {device->launch_overhead_s * factor->second, place});
+    figures.set("memory_bytes_per_s", {device->memory_bytes_per_s / time, place});
+    figures.set("launch_overhead_s", {device->launch_overhead_s * time, place});
+    if (const auto memory = scale->second.memory; memory && (!device->memory_limited || *memory < device->memory_bytes))
+      figures.set("memory", {fmt::format("{} B", *memory), place});
     list.push_back(std::move(figures));
   }
-  for (const auto& [kind, factor] : factors)
+  for (const auto& [kind, scale] : scales)
     if (!kinds.contains(kind))
       throw InputError(name_or_path, "the machine has no device of kind {}; there are: {}", quote(kind),
                        join(std::vector<std::string>(kinds.begin(), kinds.end()), ", "));

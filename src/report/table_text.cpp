@@ -76,9 +76,11 @@ std::vector<std::string> notes_of(const Reproduction& reproduction) {
   if (!table.calibration.empty()) {
     notes.emplace_back("* the machine is calibrated by it: no result");
     for (const RowFigures& row : reproduction.rows) {
-      std::vector<std::string> factors;
-      for (const auto& [kind, factor] : row.factors) factors.push_back(fmt::format("{} x {:.3g}", kind, factor));
-      notes.push_back(fmt::format("{}: op times of {}", row.label, join(factors, ", ")));
+      std::vector<std::string> scales;
+      for (const auto& [kind, scale] : row.scales)
+        scales.push_back(fmt::format("{} x {:.3g}{}", kind, scale.time,
+                                     scale.memory ? fmt::format(" with {}", human_bytes(*scale.memory)) : ""));
+      notes.push_back(fmt::format("{}: op times of {}", row.label, join(scales, ", ")));
     }
   }
   for (const TableRow& row : table.rows)

@@ -93,6 +93,7 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
   }
   row.skip = table.texts("skip");
   for (const std::string& method : row.skip) want_method(whole, method, table.place_of("skip"));
+  row.like = table.text("like", "");
   row.notes = table.texts("notes");
   table.refuse_unread();
   return row;
@@ -103,6 +104,9 @@ void refuse_doubles(const PublishedTable& table, const std::string& file) {
   for (const TableRow& row : table.rows)
     if (row.id.empty() || !ids.insert(row.id).second)
       throw InputError(file, "the label {} does not tell its row from the others", quote(row.label));
+  for (const TableRow& row : table.rows)
+    if (!row.like.empty() && std::ranges::count(table.rows, row.like, &TableRow::label) == 0)
+      throw InputError(file, "{} is like {}, and there is no row of that label", quote(row.label), quote(row.like));
   for (const TableMethod& method : table.methods)
     if (method.name == "bound" || method.name == "best")
       throw InputError(file, "every table has the column {} of itself", quote(method.name));

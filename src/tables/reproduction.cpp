@@ -1,6 +1,8 @@
+#define XXH_INLINE_ALL
 #include "emplace/tables/reproduction.hpp"
 
 #include <fmt/core.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
@@ -38,7 +40,7 @@ struct PlannedCell {
 class Plan {
  public:
   Plan(const PublishedTable& table, const ReproductionSession& session) : table_(table), session_(session) {
-    if (!table.calibration.empty()) factors_ = speed_factors(table, calibrating_times(table));
+    if (!table.calibration.empty()) scales_ = device_scales(table, calibrating_runs(table));
     make_folder(session.folder + "/machines");
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
       const std::string problem = problem_of(r);
@@ -51,20 +53,20 @@ class Plan {
   }
 
   [[nodiscard]] const std::vector<PlannedCell>& cells() const { return cells_; }
-  [[nodiscard]] std::map<std::string, double> factors(std::size_t row) const {
-    return factors_.empty() ? SpeedFactors{} : factors_[row];
-  }
+  [[nodiscard]] Scales scales(std::size_t row) const { return scales_.empty() ? Scales{} : scales_[row]; }
 
  private:
   // The row's graph on its machine, which is written down where it is not as its file has it.
   std::string problem_of(std::size_t r) const {
     const TableRow& row = table_.rows[r];
-    if (factors_.empty()) return row.graph + "@" + row.machine;
-    const std::string file = fmt::format("{}/machines/{}.toml", session_.folder, row.id);
-    const std::string comment = fmt::format("# {}, its devices as fast as {} of {} says they were: op times {}\n",
-                                            row.machine, row.label, printable(table_.source), text_of(factors_[r], 6));
-    const std::string text = comment + rescaled_machine_toml(row.machine, factors_[r], row.machine + "-" + row.id);
-    if (!file_exists(file) || read_file(file) != text) write_file(file, text);
+    if (scales_.empty()) return row.graph + "@" + row.machine;
+    const std::string comment = fmt::format("# {}, its devices as {} of {} tells what they were: op times {}\n",
+                                            row.machine, row.label, printable(table_.source), text_of(scales_[r], 6));
+    const std::string text = comment + rescaled_machine_toml(row.machine, scales_[r], row.machine + "-" + row.id);
+    // By what it says: a training on another machine is another training.
+    const auto sum = static_cast<std::uint32_t>(XXH3_64bits(text.data(), text.size()));
+    const std::string file = fmt::format("{}/machines/{}-{:08x}.toml", session_.folder, row.id, sum);
+    if (!file_exists(file)) write_file(file, text);
     return row.graph + "@" + file;
   }
 
@@ -73,7 +75,7 @@ class Plan {
     made.id = fmt::format("{}.{}.{}", table_.rows[r].id, as_file_name(method), seed);
     made.folder = session_.folder;
     made.problem = problem;
-    made.machine = factors_.empty() ? "" : text_of(factors_[r], 17);
+    made.machine = scales_.empty() ? "" : text_of(scales_[r], 17);
     made.seed = seed;
     return made;
   }
@@ -129,7 +131,7 @@ class Plan {
 
   const PublishedTable& table_;
   const ReproductionSession& session_;
-  std::vector<SpeedFactors> factors_;  // by row; none without calibration
+  std::vector<Scales> scales_;  // by row; none without calibration
   std::vector<PlannedCell> cells_;
 };
 
@@ -249,8 +251,7 @@ Reproduction collect(const PublishedTable& table, const Plan& plan, bool quick) 
   reproduction.table = table;
   reproduction.quick = quick;
   for (std::size_t r = 0; r < table.rows.size(); ++r)
-    reproduction.rows.push_back(
-        {.label = table.rows[r].label, .model = table.rows[r].model, .factors = plan.factors(r)});
+    reproduction.rows.push_back({.label = table.rows[r].label, .model = table.rows[r].model, .scales = plan.scales(r)});
   for (const PlannedCell& cell : plan.cells()) {
     RowFigures& row = reproduction.rows[cell.row];
     CellFigures figures = figures_of(cell);

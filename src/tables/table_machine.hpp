@@ -1,28 +1,38 @@
-// How fast the devices of a table's machine are, by the columns that tell.
+// What the devices of a table's machine are like, by the columns that tell.
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
 
+#include "emplace/base/units.hpp"
+#include "emplace/machine/rescale.hpp"
 #include "emplace/tables/published_table.hpp"
 
 namespace emplace {
 
 // By kind of device.
-using SpeedFactors = std::map<std::string, double>;
+using Scales = std::map<std::string, DeviceScale>;
 
-// For each row and each kind that the table's calibration names: published time / time on the machine as its file has
-// it. A row whose cell is empty or OOM takes the factor of a kind that it has, times how the two kinds' factors are to
-// each other in the rows that have both (geometric mean); a row without any takes the geometric mean of the kind.
-// `times`: ours, by row and kind, memory ignored. InputError where no row has a time in a column.
-std::vector<SpeedFactors> speed_factors(const PublishedTable& table,
-                                        const std::vector<std::map<std::string, double>>& times);
+// What a calibrating column's placement takes on the machine as its file has it, memory ignored.
+struct CalibratingRun {
+  double seconds = 0;
+  Bytes peak = 0;  // the largest of a device of the kind
+};
+// By row and kind.
+using CalibratingRuns = std::vector<std::map<std::string, CalibratingRun>>;
+CalibratingRuns calibrating_runs(const PublishedTable& table);
 
-// Ours, by row and kind: of the placements of the calibrating columns, memory ignored.
-std::vector<std::map<std::string, double>> calibrating_times(const PublishedTable& table);
+// For each row and each kind that the table's calibration names
+//   time    published time / ours. A row whose cell is empty or OOM takes the factor of a kind that it has, times how
+//           the two kinds' factors are to each other in the rows that have both (geometric mean), or in the one that
+//           it is `like`; a row without any takes the geometric mean of the kind.
+//   memory  where some of the column is OOM: the most with which all of that is, the same for all rows; nothing where
+//           what was timed would not fit then.
+// InputError where no row has a time in a column.
+std::vector<Scales> device_scales(const PublishedTable& table, const CalibratingRuns& runs);
 
-// "cpu x 1.0352, gpu x 2.21": for files and people; "" without any.
-std::string text_of(const SpeedFactors& factors, int digits);
+// "cpu x 1.0352, gpu x 2.21 with 8.2 GiB": for files and people; "" without any.
+std::string text_of(const Scales& scales, int digits);
 
 }  // namespace emplace

@@ -84,7 +84,7 @@ TEST(Refit, AnUnknownDeviceNamesTheNearest) {
 
 TEST(RescaledMachine, HasDevicesOnWhichEveryOpTakesSoMuchLonger) {
   const Machine plain = load_machine("k40x2");
-  const Machine slow = parse_machine(rescaled_machine_toml("k40x2", {{"gpu", 2.0}}, "slow"), "slow.toml");
+  const Machine slow = parse_machine(rescaled_machine_toml("k40x2", {{"gpu", {.time = 2}}}, "slow"), "slow.toml");
   EXPECT_EQ(slow.name, "slow");
   ASSERT_EQ(slow.devices.size(), 3u);
   for (std::size_t d = 0; d < 3; ++d) {
@@ -102,13 +102,16 @@ TEST(RescaledMachine, HasDevicesOnWhichEveryOpTakesSoMuchLonger) {
 TEST(RescaledMachine, OfAFileIsRepeatedAndOfAnUnknownKindRefused) {
   test::TemporaryFolder folder;
   const std::string path = folder / "mine.toml";
-  write_file(path, rescaled_machine_toml("laptop", {{"cpu", 0.5}}, "mine"));
+  write_file(path, rescaled_machine_toml("laptop", {{"cpu", {.time = 0.5, .memory = 1000}}}, "mine"));
   const Machine once = load_machine(path);
-  const Machine twice = parse_machine(rescaled_machine_toml(path, {{"cpu", 2.0}}, "twice"), "twice.toml");
+  const Machine twice = parse_machine(
+      rescaled_machine_toml(path, {{"cpu", {.time = 2, .memory = Bytes{1} << 50}}}, "twice"), "twice.toml");
   EXPECT_EQ(twice.devices[0].memory_bytes_per_s, load_machine("laptop").devices[0].memory_bytes_per_s);
   EXPECT_NE(once.devices[0].memory_bytes_per_s, twice.devices[0].memory_bytes_per_s);
+  EXPECT_EQ(once.devices[0].memory_bytes, 1000);
+  EXPECT_EQ(twice.devices[0].memory_bytes, 1000) << "there is no more than there was";
   try {
-    rescaled_machine_toml("laptop", {{"npu", 2.0}}, "m");
+    rescaled_machine_toml("laptop", {{"npu", {}}}, "m");
     FAIL() << "a laptop has none";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("no device of kind 'npu'; there are: cpu, gpu"));

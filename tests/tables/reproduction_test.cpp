@@ -94,7 +94,7 @@ TEST_F(SmallReproduction, LeavesPlacementsThatSimulateToTheSameTick) {
 }
 
 TEST_F(SmallReproduction, MakesNothingTwiceAndAgainWhatHasChanged) {
-  make(small_table());
+  const Reproduction first = make(small_table());
   const auto written = [&](const std::string& name) { return std::filesystem::last_write_time(file("cells/" + name)); };
   const auto greedy = written("one.greedy.0.json"), learned = written("one.post.0.json");
   make(small_table());
@@ -105,8 +105,9 @@ TEST_F(SmallReproduction, MakesNothingTwiceAndAgainWhatHasChanged) {
   make(other);
   EXPECT_EQ(written("one.greedy.0.json"), greedy);
   EXPECT_NE(written("one.post.0.json"), learned);
-  make(small_table("cpu-only = 0.3"));
+  const Reproduction made = make(small_table("cpu-only = 1e-6"));
   EXPECT_NE(written("one.greedy.0.json"), greedy) << "the machine is another";
+  EXPECT_NE(cell(made, "post").ours, cell(first, "post").ours) << "which is another training too";
 }
 
 TEST_F(SmallReproduction, IsMadeAgainWhereAFileIsDamaged) {
@@ -147,26 +148,49 @@ TEST_F(SmallReproduction, StopsAtItsTimeAndGoesOn) {
   EXPECT_TRUE(reproduce(table, session).finished());
 }
 
-TEST(SpeedFactors, OfAMissingCellFollowTheOtherKindAsInRowsThatHaveBoth) {
-  PublishedTable table;
-  table.name = "t";
-  table.calibration = {{"cpu", "c"}, {"gpu", "g"}};
-  table.rows.resize(4);
-  table.rows[0].published = {{"c", {2.0}}, {"g", {1.0}}};    // cpu x 2, gpu x 4
-  table.rows[1].published = {{"c", {4.0}}, {"g", {0.125}}};  // cpu x 4, gpu x 0.5: relations 2 and 1/8, mean 1/2
-  table.rows[2].published = {{"c", {6.0}}, {"g", {{}}}};     // OOM tells nothing: gpu x 6 / 2
-  const std::vector<std::map<std::string, double>> times(4, {{"cpu", 1.0}, {"gpu", 0.25}});
-  const std::vector<SpeedFactors> factors = speed_factors(table, times);
-  EXPECT_DOUBLE_EQ(factors[0].at("cpu"), 2);
-  EXPECT_DOUBLE_EQ(factors[0].at("gpu"), 4);
-  EXPECT_DOUBLE_EQ(factors[1].at("gpu"), 0.5);
-  EXPECT_DOUBLE_EQ(factors[2].at("cpu"), 6);
-  EXPECT_DOUBLE_EQ(factors[2].at("gpu"), 3);
-  EXPECT_DOUBLE_EQ(factors[3].at("cpu"), std::cbrt(2.0 * 4 * 6)) << "nothing is known of the row";
-  EXPECT_DOUBLE_EQ(factors[3].at("gpu"), std::sqrt(4.0 * 0.5));
-  table.rows[0].published.erase("g");
-  table.rows[1].published.erase("g");
-  EXPECT_THROW(speed_factors(table, times), InputError) << "no row has a time of the GPU";
+class DeviceScales : public testing::Test {
+ protected:
+  void SetUp() override {
+    table_.name = "t";
+    table_.calibration = {{"cpu", "c"}, {"gpu", "g"}};
+    table_.rows.resize(4);
+    for (const char* label : {"a", "b", "c", "d"}) table_.rows[static_cast<std::size_t>(label[0] - 'a')].label = label;
+    table_.rows[0].published = {{"c", {2.0}}, {"g", {1.0}}};    // cpu x 2, gpu x 4
+    table_.rows[1].published = {{"c", {4.0}}, {"g", {0.125}}};  // cpu x 4, gpu x 0.5
+    table_.rows[2].published = {{"c", {6.0}}, {"g", {{}}}};     // OOM tells nothing of speed
+    runs_.assign(4, {{"cpu", {1.0, 10}}, {"gpu", {0.25, 100}}});
+  }
+  double time(std::size_t row, const char* kind) const { return device_scales(table_, runs_)[row].at(kind).time; }
+  PublishedTable table_;
+  CalibratingRuns runs_;
+};
+
+TEST_F(DeviceScales, OfAMissingCellFollowTheOtherKindAsInRowsThatHaveBoth) {
+  EXPECT_DOUBLE_EQ(time(0, "cpu"), 2);
+  EXPECT_DOUBLE_EQ(time(0, "gpu"), 4);
+  EXPECT_DOUBLE_EQ(time(1, "gpu"), 0.5);
+  EXPECT_DOUBLE_EQ(time(2, "cpu"), 6);
+  EXPECT_DOUBLE_EQ(time(2, "gpu"), 3) << "the relations are 4 / 2 and 0.5 / 4: their geometric mean is 1/2";
+  EXPECT_DOUBLE_EQ(time(3, "cpu"), std::cbrt(2.0 * 4 * 6)) << "nothing is known of the row";
+  EXPECT_DOUBLE_EQ(time(3, "gpu"), std::sqrt(4.0 * 0.5));
+  table_.rows[2].like = "a";
+  EXPECT_DOUBLE_EQ(time(2, "gpu"), 12) << "4 / 2 alone";
+  table_.rows[0].published.erase("g");
+  table_.rows[1].published.erase("g");
+  EXPECT_THROW(device_scales(table_, runs_), InputError) << "no row has a time of the GPU";
+}
+
+TEST_F(DeviceScales, HaveTheMostMemoryWithWhichAllIsShortThatWas) {
+  const auto memory = [&] { return device_scales(table_, runs_)[0].at("gpu").memory; };
+  runs_[2]["gpu"].peak = 120;
+  EXPECT_EQ(memory(), 119) << "rows a and b fit with 100";
+  EXPECT_EQ(device_scales(table_, runs_)[3].at("gpu").memory, 119) << "it is one machine";
+  EXPECT_EQ(device_scales(table_, runs_)[0].at("cpu").memory, std::nullopt) << "nothing is OOM there";
+  table_.rows[3].published = {{"g", {{}}}};
+  runs_[3]["gpu"].peak = 110;
+  EXPECT_EQ(memory(), 109);
+  runs_[3]["gpu"].peak = 100;
+  EXPECT_EQ(memory(), std::nullopt) << "what was timed would not fit";
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "emplace/dist/world.hpp"
+#include "emplace/machine/rescale.hpp"
 #include "emplace/tables/cell.hpp"
 #include "emplace/tables/published_table.hpp"
 
@@ -39,10 +40,10 @@ struct CellFigures {
 
 struct RowFigures {
   std::string label, model;
-  std::vector<CellFigures> cells = {};              // one a method that the row has, in the table's order
-  std::optional<double> bound = {};            // certified, seconds
-  CellFigures best = {};                       // of the portfolio
-  std::map<std::string, double> factors = {};  // by kind of device: how much slower than the machine's file says
+  std::vector<CellFigures> cells = {};             // one a method that the row has, in the table's order
+  std::optional<double> bound = {};                // certified, seconds
+  CellFigures best = {};                           // of the portfolio
+  std::map<std::string, DeviceScale> scales = {};  // by kind of device, beside what the machine's file says
 };
 
 // How like the published table ours is, without the columns that calibrate.
