@@ -59,7 +59,10 @@ Lines lines_of(const Reproduction& reproduction) {
     }
     published.cells.insert(published.cells.end(), {"", ""});
     ours.cells.insert(ours.cells.end(), {our_text(row.best), bound_text(row)});
-    lines.lines.push_back(std::move(published));
+    if (std::ranges::any_of(published.cells, [](const std::string& cell) { return !cell.empty(); }))
+      lines.lines.push_back(std::move(published));
+    else
+      ours.label = row.label;
     lines.lines.push_back(std::move(ours));
   }
   return lines;

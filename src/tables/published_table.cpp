@@ -94,6 +94,7 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
   row.skip = table.texts("skip");
   for (const std::string& method : row.skip) want_method(whole, method, table.place_of("skip"));
   row.like = table.text("like", "");
+  row.keys = table.table("keys");
   row.notes = table.texts("notes");
   table.refuse_unread();
   return row;

@@ -100,7 +100,7 @@ class Plan {
     for (std::size_t seed = 0; seed < static_cast<std::size_t>(seeds); ++seed) {
       CellTask made = task(r, method.name, seed, problem);
       if (learned) {
-        made.recipe = recipe_of(method, made, budget);
+        made.recipe = recipe_of(method, row, made, budget);
       } else {
         made.method = other == row.stands_for.end() ? method.placer : other->second;
         if (other == row.stands_for.end()) made.options = method.options.to_toml();
@@ -112,11 +112,13 @@ class Plan {
     cells_.push_back(std::move(cell));
   }
 
-  static std::string recipe_of(const TableMethod& method, const CellTask& cell, const CellBudget& budget) {
+  static std::string recipe_of(const TableMethod& method, const TableRow& row, const CellTask& cell,
+                               const CellBudget& budget) {
     const std::string place = "table";
     ConfigTable recipe = load_recipe(method.recipe, place);
     std::vector<std::pair<std::string, ConfigValue>> values;
-    for (const std::string& key : method.options.keys()) values.emplace_back(key, *method.options.find(key));
+    for (const ConfigTable* keys : {&method.options, &row.keys})
+      for (const std::string& key : keys->keys()) values.emplace_back(key, *keys->find(key));
     values.emplace_back("problem", ConfigValue{cell.problem, place});
     values.emplace_back("seed", ConfigValue{static_cast<std::int64_t>(cell.seed), place});
     values.emplace_back("run", ConfigValue{cell_run_folder(cell.folder, cell.id), place});

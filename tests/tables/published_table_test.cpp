@@ -32,6 +32,7 @@ machine = "laptop"
 unconfirmed = ["post"]
 published = { single = 2.5, post = "OOM" }
 placers.post = "greedy"
+keys = { groups = 7 }
 )";
 
 // The message about `small` with `was` replaced by `is`.
@@ -68,6 +69,7 @@ TEST(PublishedTable, HoldsNumbersAndHowEachIsMade) {
   EXPECT_EQ(row.published.at("post").seconds, std::nullopt) << "OOM";
   EXPECT_FALSE(row.published.at("post").confirmed);
   EXPECT_EQ(row.stands_for.at("post"), "greedy");
+  EXPECT_EQ(row.keys.to_toml(), "groups = 7\n");
   EXPECT_TRUE(table.calibrates("single"));
   EXPECT_FALSE(table.calibrates("post"));
 }

@@ -45,6 +45,7 @@ model = "rnnlm"
 graph = "{}"
 machine = "laptop"
 published = {{ {} }}
+keys = {{ groups = 9 }}
 )",
                      graph, published);
 }
@@ -73,6 +74,7 @@ TEST_F(SmallReproduction, HasTheCalibratedColumnAsPublishedAndEveryOtherCell) {
   EXPECT_THAT(cell(made, "dp").reason, HasSubstr("pipeline"));
   const CellFigures& learned = cell(made, "post");
   EXPECT_EQ(learned.seeds, 1u) << "--quick";
+  EXPECT_THAT(read_file(file("runs/one.post.0/config.toml")), HasSubstr("groups = 9\n")) << "the row's key";
   EXPECT_EQ(made.cells, 6u) << "4 methods, best and bound";
   EXPECT_GT(made.rows[0].bound.value(), 0);
   for (const CellFigures* each : {&cell(made, "greedy"), &learned, &made.rows[0].best}) {

@@ -45,6 +45,7 @@ struct TableRow {
   std::string machine;
   std::map<std::string, Published> published;     // by method
   std::map<std::string, std::string> stands_for;  // by method: the placer that makes it in this row
+  ConfigTable keys;                               // over the recipes that this row is learned by
   std::vector<std::string> skip;                  // methods that this row does without
   std::string like;  // the label of a row of like ops: how a kind that has no time here is to another; may be empty
   std::vector<std::string> notes;
