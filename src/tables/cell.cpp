@@ -92,9 +92,6 @@ std::string result_file(const CellTask& task) { return fmt::format("{}/cells/{}.
 std::string placement_file(const CellTask& task) {
   return fmt::format("{}/cells/{}.placement.json", task.folder, task.id);
 }
-std::string cell_run_folder(const std::string& folder, const std::string& id) {
-  return fmt::format("{}/runs/{}", folder, id);
-}
 
 std::optional<CellResult> finished_result(const CellTask& task) {
   const std::string file = result_file(task);

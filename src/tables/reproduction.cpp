@@ -37,6 +37,11 @@ struct PlannedCell {
   std::vector<CellTask> tasks;
 };
 
+// Eight hexadecimal digits that tell a text from others.
+std::string short_sum(const std::string& text) {
+  return fmt::format("{:08x}", static_cast<std::uint32_t>(XXH3_64bits(text.data(), text.size())));
+}
+
 class Plan {
  public:
   Plan(const PublishedTable& table, const ReproductionSession& session) : table_(table), session_(session) {
@@ -64,8 +69,7 @@ class Plan {
                                             row.machine, row.label, printable(table_.source), text_of(scales_[r], 6));
     const std::string text = comment + rescaled_machine_toml(row.machine, scales_[r], row.machine + "-" + row.id);
     // By what it says: a training on another machine is another training.
-    const auto sum = static_cast<std::uint32_t>(XXH3_64bits(text.data(), text.size()));
-    const std::string file = fmt::format("{}/machines/{}-{:08x}.toml", session_.folder, row.id, sum);
+    const std::string file = fmt::format("{}/machines/{}-{}.toml", session_.folder, row.id, short_sum(text));
     if (!file_exists(file)) write_file(file, text);
     return row.graph + "@" + file;
   }
@@ -121,13 +125,15 @@ class Plan {
       for (const std::string& key : keys->keys()) values.emplace_back(key, *keys->find(key));
     values.emplace_back("problem", ConfigValue{cell.problem, place});
     values.emplace_back("seed", ConfigValue{static_cast<std::int64_t>(cell.seed), place});
-    values.emplace_back("run", ConfigValue{cell_run_folder(cell.folder, cell.id), place});
     values.emplace_back("compare", ConfigValue{ConfigList{}, place});
     apply_values(recipe, std::move(values));
     for (const char* key : {"updates", "evaluations", "seconds"})
       if (budget.evaluations || budget.seconds) recipe.erase(key);
     if (budget.evaluations) recipe.set("evaluations", {static_cast<std::int64_t>(*budget.evaluations), place});
     if (budget.seconds) recipe.set("seconds", {*budget.seconds, place});
+    // By what it says: a changed table begins another run, and leaves one that it did not end alone.
+    const std::string run = fmt::format("{}/runs/{}-{}", cell.folder, cell.id, short_sum(recipe.to_toml()));
+    recipe.set("run", {run, place});
     return make_recipe(recipe).resolved().to_toml();
   }
 

@@ -43,10 +43,9 @@ struct CellAnswer {
   CellResult result = {};
 };
 
-// Where the cell's result, its placement and its run folder are.
+// Where the cell's result and its placement are.
 std::string result_file(const CellTask& task);
 std::string placement_file(const CellTask& task);
-std::string cell_run_folder(const std::string& folder, const std::string& id);
 
 // The result that its file holds, if that is of this very task; nothing where there is none.
 std::optional<CellResult> finished_result(const CellTask& task);
