@@ -76,6 +76,12 @@ namespace {
   if (const auto* text = std::get_if<std::string>(&value.data)) found = fmt::format("the text {}", quote(*text));
   throw InputError(value.place, "{} must be {}, found {}", quote(key), wanted, found);
 }
+
+// A long run reads its options again and again, at each checkpoint: a key is noted once.
+void note(std::vector<std::string>& read, std::string_view key) {
+  if (std::ranges::find(read, key) == read.end()) read.emplace_back(key);
+}
+
 }  // namespace
 
 std::int64_t as_whole(const ConfigValue& value, std::string_view key) {
@@ -113,7 +119,7 @@ std::vector<std::string> as_texts(const ConfigValue& value, std::string_view key
 }
 
 const ConfigValue& ConfigTable::need(std::string_view key) const {
-  read_.emplace_back(key);
+  note(read_, key);
   if (const ConfigValue* value = find(key)) return *value;
   const auto present = keys();
   throw InputError(place_, "key {} is missing{}", quote(key), did_you_mean(key, present));
@@ -123,34 +129,34 @@ std::string ConfigTable::text(std::string_view key) const { return as_text(need(
 double ConfigTable::number(std::string_view key) const { return as_number(need(key), key); }
 
 std::string ConfigTable::text(std::string_view key, std::string fallback) const {
-  read_.emplace_back(key);
+  note(read_, key);
   const ConfigValue* value = find(key);
   return value ? as_text(*value, key) : std::move(fallback);
 }
 double ConfigTable::number(std::string_view key, double fallback) const {
-  read_.emplace_back(key);
+  note(read_, key);
   const ConfigValue* value = find(key);
   return value ? as_number(*value, key) : fallback;
 }
 std::int64_t ConfigTable::whole(std::string_view key, std::int64_t fallback) const {
-  read_.emplace_back(key);
+  note(read_, key);
   const ConfigValue* value = find(key);
   return value ? as_whole(*value, key) : fallback;
 }
 bool ConfigTable::flag(std::string_view key, bool fallback) const {
-  read_.emplace_back(key);
+  note(read_, key);
   const ConfigValue* value = find(key);
   return value ? as_flag(*value, key) : fallback;
 }
 std::vector<std::string> ConfigTable::texts(std::string_view key) const {
-  read_.emplace_back(key);
+  note(read_, key);
   const ConfigValue* value = find(key);
   return value ? as_texts(*value, key) : std::vector<std::string>{};
 }
 
 const ConfigTable& ConfigTable::table(std::string_view key) const {
   static const ConfigTable nothing;
-  read_.emplace_back(key);
+  note(read_, key);
   const ConfigValue* value = find(key);
   if (value == nullptr) return nothing;
   const auto* tables = std::get_if<std::vector<ConfigTable>>(&value->data);
@@ -160,7 +166,7 @@ const ConfigTable& ConfigTable::table(std::string_view key) const {
 
 const std::vector<ConfigTable>& ConfigTable::tables(std::string_view key) const {
   static const std::vector<ConfigTable> nothing;
-  read_.emplace_back(key);
+  note(read_, key);
   const ConfigValue* value = find(key);
   if (value == nullptr) return nothing;
   const auto* tables = std::get_if<std::vector<ConfigTable>>(&value->data);

@@ -6,11 +6,12 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/options.hpp"
+#include "support/allocations.hpp"
 
 namespace emplace {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string message_of(const std::function<void()>& action) {
   try {
@@ -25,7 +26,7 @@ TEST(Config, SaysFileAndLineOfAWrongType) {
   const auto table = ConfigTable::parse_toml("a = 1\nname = 7\n", "file.toml");
   EXPECT_THAT(
       message_of([&] { (void)table.text("name"); }),
-      testing::AllOf(HasSubstr("file.toml:2"), HasSubstr("'name' must be a text"), HasSubstr("a whole number")));
+      ::testing::AllOf(HasSubstr("file.toml:2"), HasSubstr("'name' must be a text"), HasSubstr("a whole number")));
 }
 
 TEST(Config, NamesTheNearestKeyForAnUnreadOne) {
@@ -33,7 +34,7 @@ TEST(Config, NamesTheNearestKeyForAnUnreadOne) {
   EXPECT_THAT(message_of([&] {
                 table.refuse_unread({"updates", "seed"});
               }),
-              testing::AllOf(HasSubstr("r.toml:1"), HasSubstr("unknown key 'updats'"), HasSubstr("'updates'")));
+              ::testing::AllOf(HasSubstr("r.toml:1"), HasSubstr("unknown key 'updats'"), HasSubstr("'updates'")));
 }
 
 TEST(Config, ListsTheKnownKeysWhereNothingIsNear) {
@@ -41,9 +42,18 @@ TEST(Config, ListsTheKnownKeysWhereNothingIsNear) {
   EXPECT_THAT(message_of([&] { table.refuse_unread({"updates", "seed"}); }), HasSubstr("known keys: seed, updates"));
 }
 
+TEST(Config, TakesNoMemoryForAKeyThatIsReadAgain) {
+  const ConfigTable table = ConfigTable::parse_toml("learning_rate_decay_every = 3\n", "t.toml");
+  const auto read = [&] { return table.whole("learning_rate_decay_every", 1) + table.whole("not_there", 1); };
+  read();
+  const std::size_t before = emplace::testing::allocations();
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(read(), 4);
+  EXPECT_EQ(emplace::testing::allocations(), before);
+}
+
 TEST(Config, RefusesBrokenTomlWithLineAndColumn) {
   EXPECT_THAT(message_of([] { (void)ConfigTable::parse_toml("a = [1, 2\nb = 3", "broken.toml"); }),
-              testing::AllOf(HasSubstr("broken.toml:"), HasSubstr("not valid TOML")));
+              ::testing::AllOf(HasSubstr("broken.toml:"), HasSubstr("not valid TOML")));
 }
 
 TEST(Config, RefusesNestingThatWouldExhaustTheStack) {
@@ -125,11 +135,12 @@ TEST(Options, SayWhatWasWantedAndWhatWasFound) {
     return message_of([&] { (void)read_options<Sample>(ConfigTable::parse_toml(text, "o.toml")); });
   };
   EXPECT_THAT(read("ratio = 1.5"),
-              testing::AllOf(HasSubstr("o.toml:1"), HasSubstr("at least 0 and at most 1"), HasSubstr("1.5")));
+              ::testing::AllOf(HasSubstr("o.toml:1"), HasSubstr("at least 0 and at most 1"), HasSubstr("1.5")));
   EXPECT_THAT(read("epochs = 0"), HasSubstr("at least 1"));
   EXPECT_THAT(read("epochs = 2.5"), HasSubstr("a whole number"));
   EXPECT_THAT(read("ratio = nan"), HasSubstr("finite"));
-  EXPECT_THAT(read("kind = \"clap\""), testing::AllOf(HasSubstr("one of kl, clip"), HasSubstr("did you mean 'clip'")));
+  EXPECT_THAT(read("kind = \"clap\""),
+              ::testing::AllOf(HasSubstr("one of kl, clip"), HasSubstr("did you mean 'clip'")));
   EXPECT_THAT(read("epoch = 2"), HasSubstr("did you mean 'epochs'"));
 }
 
