@@ -28,9 +28,8 @@ void save_checkpoint(const std::string& folder, const Checkpoint& checkpoint) {
   if (!nan.empty())
     throw InputError(newest, "is not written, because {}: the training has diverged (try a smaller learning rate)",
                      nan);
-  const std::string content = sealed(checkpoint_image(checkpoint));
   const std::string written = newest + ".new";
-  write_file(written, content);
+  write_file(written, sealed(checkpoint_image(checkpoint)));
   // A damaged newest must not push out a sound previous: after a fall-back that one is all there is.
   // At every moment there is a newest one, but for file systems without second names.
   if (file_exists(newest) && is_sound(newest) && !add_name(newest, previous_in(folder)))

@@ -14,6 +14,8 @@ namespace {
 using hdf5::check;
 using hdf5::Handle;
 
+constexpr std::size_t seal_room = 128;
+
 // Chunks of at most this many elements: small enough that a damaged chunk size cannot ask for much memory.
 constexpr std::uint64_t chunk_elements = std::uint64_t{1} << 17;
 
@@ -60,7 +62,14 @@ class KeptImage {
             .udata_free = [](void*) -> herr_t { return 0; },
             .udata = this};
   }
-  [[nodiscard]] std::string bytes() const { return {static_cast<const char*>(data_), size_}; }
+  // With room for a seal; the buffer is given back.
+  [[nodiscard]] std::string take() {
+    std::string bytes;
+    bytes.reserve(size_ + seal_room);
+    bytes.assign(static_cast<const char*>(data_), size_);
+    std::free(std::exchange(data_, nullptr));
+    return bytes;
+  }
 
  private:
   static void* resize(void* data, std::size_t size, H5FD_file_image_op_t, void* kept) {
@@ -125,7 +134,7 @@ class Writer {
     groups_.clear();
     const hid_t file = std::exchange(file_, H5I_INVALID_HID);
     check(H5Fclose(file), "close the file in memory");
-    return image_.bytes();
+    return image_.take();
   }
 
  private:
