@@ -16,7 +16,7 @@ namespace emplace::app {
 namespace {
 
 struct Arguments {
-  std::string table, folder, time_limit;
+  std::string table, folder, files, time_limit;
   std::size_t ranks_per_cell = 1;
   bool quick = false;
   bool json = false;
@@ -95,6 +95,7 @@ ExitCode run(const Arguments& arguments, World* world) {
                                  ? arguments.folder
                                  : fmt::format("runs/{}{}", table.name, arguments.quick ? "-quick" : "");
   const Reproduction reproduction = reproduce(table, {.folder = folder,
+                                                      .files = arguments.files,
                                                       .quick = arguments.quick,
                                                       .world = world,
                                                       .ranks_per_cell = arguments.ranks_per_cell,
@@ -121,6 +122,9 @@ Action add_reproduce(CLI::App& cli) {
   cli.add_option("table", arguments->table, "A published table (`emplace list tables`), or a TOML file")->required();
   cli.add_flag("--quick", arguments->quick, "Smaller budgets and fewer seeds: minutes on two cores");
   cli.add_option("-o,--output", arguments->folder, "The folder; runs/TABLE, or runs/TABLE-quick, by default")
+      ->check(not_empty);
+  cli.add_option("--files", arguments->files,
+                 "The folder of the problems that a table has as files: for `exact`, that of dnn-partitioning")
       ->check(not_empty);
   cli.add_option("--ranks-per-cell", arguments->ranks_per_cell, "MPI ranks that make one cell")
       ->check(CLI::Range(1, 1'000'000));

@@ -18,6 +18,10 @@ std::string seconds(double value) {
   return fmt::format("{:.{}f}", value, digits);
 }
 
+const char* unit_of(const PublishedTable& table) {
+  return table.objective == Objective::pipeline ? "seconds a sample" : "seconds a step";
+}
+
 std::string published_text(const CellFigures& cell) {
   if (!cell.published) return "";
   const std::string text = cell.published->seconds ? fmt::format("{:g}", *cell.published->seconds) : "OOM";
@@ -142,7 +146,7 @@ std::string csv_quoted(const std::string& text) {
 
 std::string table_text(const Reproduction& reproduction) {
   const Lines lines = lines_of(reproduction);
-  std::vector<std::string> header{"seconds a step", ""};
+  std::vector<std::string> header{unit_of(reproduction.table), ""};
   header.insert(header.end(), lines.heads.begin(), lines.heads.end());
   TextTable table(std::move(header));
   for (const Line& line : lines.lines) {
@@ -158,8 +162,8 @@ std::string table_text(const Reproduction& reproduction) {
 
 std::string table_markdown(const Reproduction& reproduction) {
   const Lines lines = lines_of(reproduction);
-  std::string text =
-      fmt::format("**{}** ({}), seconds a step\n\n| model | |", reproduction.table.title, reproduction.table.source);
+  std::string text = fmt::format("**{}** ({}), {}\n\n| model | |", reproduction.table.title, reproduction.table.source,
+                                 unit_of(reproduction.table));
   for (const std::string& head : lines.heads) text += fmt::format(" {} |", head);
   text += "\n|---|---|";
   for (std::size_t i = 0; i < lines.heads.size(); ++i) text += "--:|";

@@ -10,6 +10,7 @@
 #include "emplace/base/files.hpp"
 #include "emplace/base/not_finite.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "emplace/formats/workload.hpp"
 #include "emplace/run/problem_source.hpp"
 #include "emplace/run/train_recipe.hpp"
 #include "emplace/search/bound.hpp"
@@ -39,15 +40,19 @@ CellResult placed(const CellTask& task, const Problem& problem, const Placement&
   return result;
 }
 
+Scoring scoring_of(const CellTask& task) { return {Schedule::fifo, objective_of(task.objective, "table")}; }
+
 CellResult place(const CellTask& task, World* part, const std::function<bool()>& stop) {
   const LoadedProblem loaded = load_problem(task.problem, {});
   const Problem* const problems[] = {&loaded.problem};
   const bool has_workers = part != nullptr && part->has_workers();
+  const Scoring scoring = scoring_of(task);
   const auto evaluator =
-      has_workers ? make_mpi_evaluator(*part, problems, Scoring{}) : make_local_evaluator(problems, Scoring{});
+      has_workers ? make_mpi_evaluator(*part, problems, scoring) : make_local_evaluator(problems, scoring);
   const auto team = has_workers ? make_mpi_team(*part) : nullptr;
   PlacerRequest request;
   request.problem = &loaded.problem;
+  request.objective = scoring.objective;
   request.seed = task.seed;
   request.seconds = task.seconds;
   request.evaluations = task.evaluations;
@@ -62,9 +67,21 @@ CellResult place(const CellTask& task, World* part, const std::function<bool()>&
   return result;
 }
 
+// Of a placement that is there already.
+CellResult evaluate(const CellTask& task) {
+  const LoadedProblem loaded = load_problem(task.problem, {});
+  const Problem* const problems[] = {&loaded.problem};
+  const Placement placement = read_placement_text(read_file(task.placement), task.placement, loaded.problem).placement;
+  const EvaluationJob job{0, &placement};
+  const auto outcomes = make_local_evaluator(problems, scoring_of(task))->evaluate(std::span(&job, 1));
+  CellResult result = placed(task, loaded.problem, placement, outcomes.front());
+  result.evaluations = 1;
+  return result;
+}
+
 CellResult bound(const CellTask& task) {
   const LoadedProblem loaded = load_problem(task.problem, {});
-  const BoundReport report = lower_bounds(loaded.problem, Objective::step, task.seconds.value_or(0));
+  const BoundReport report = lower_bounds(loaded.problem, scoring_of(task).objective, task.seconds.value_or(0));
   CellResult result;
   if (report.infeasible) {
     result.reason = *report.infeasible;
@@ -115,7 +132,9 @@ CellAnswer make_cell(const CellTask& task, World* part, const std::function<bool
   const auto ends = [&] { return (stop && stop()) || deadline.is_over(); };
   CellAnswer answer{.id = task.id};
   try {
-    if (task.method.empty()) {
+    if (!task.placement.empty()) {
+      answer.result = evaluate(task);
+    } else if (task.method.empty()) {
       const auto result = train(task, part, {.stop = stop, .deadline = deadline.at});
       answer.interrupted = !result;
       if (result) answer.result = *result;

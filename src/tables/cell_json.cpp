@@ -19,13 +19,9 @@ std::optional<T> optional_at(const json& value, const char* key) {
 }  // namespace
 
 json identity_of(const CellTask& task) {
-  return {{"problem", task.problem},
-          {"machine", task.machine},
-          {"method", task.method},
-          {"options", task.options},
-          {"recipe", task.recipe},
-          {"seed", task.seed},
-          {"evaluations", or_null(task.evaluations)},
+  return {{"problem", task.problem},         {"machine", task.machine}, {"objective", task.objective},
+          {"placement", task.placement},     {"method", task.method},   {"options", task.options},
+          {"recipe", task.recipe},           {"seed", task.seed},       {"evaluations", or_null(task.evaluations)},
           {"seconds", or_null(task.seconds)}};
 }
 
@@ -63,7 +59,9 @@ CellTask cell_task_from(const std::string& text) {
   task.folder = value.at("folder");
   task.problem = value.at("problem");
   task.machine = value.at("machine");
+  task.objective = value.at("objective");
   task.method = value.at("method");
+  task.placement = value.at("placement");
   task.options = value.at("options");
   task.recipe = value.at("recipe");
   task.seed = value.at("seed");

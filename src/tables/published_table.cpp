@@ -76,8 +76,13 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
   row.model = table.text("model");
   row.label = table.text("label", row.model);
   row.id = as_file_name(row.label);
-  row.graph = table.text("graph");
-  row.machine = table.text("machine");
+  row.problem = table.text("problem", "");
+  if (row.problem.empty()) {
+    row.graph = table.text("graph");
+    row.machine = table.text("machine");
+  } else if (!whole.calibration.empty()) {
+    throw InputError(table.place_of("problem"), "no machine can be calibrated where the problem is a file");
+  }
   const std::vector<std::string> unconfirmed = table.texts("unconfirmed");
   for (const std::string& method : unconfirmed) want_method(whole, method, table.place_of("unconfirmed"));
   const ConfigTable& published = table.table("published");
@@ -93,6 +98,13 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
   }
   row.skip = table.texts("skip");
   for (const std::string& method : row.skip) want_method(whole, method, table.place_of("skip"));
+  const ConfigTable& placements = table.table("placements");
+  for (const std::string& method : placements.keys()) {
+    want_method(whole, method, placements.place_of(method));
+    if (row.problem.empty())
+      throw InputError(placements.place_of(method), "placements are for rows whose problem is a file");
+    row.placements[method] = placements.text(method);
+  }
   row.like = table.text("like", "");
   row.keys = table.table("keys");
   row.notes = table.texts("notes");
@@ -124,12 +136,17 @@ bool PublishedTable::calibrates(const std::string& called) const {
   return std::ranges::any_of(calibration, [&](const auto& each) { return each.second == called; });
 }
 
+bool PublishedTable::wants_files() const {
+  return std::ranges::any_of(rows, [](const TableRow& row) { return !row.problem.empty(); });
+}
+
 PublishedTable parse_table(std::string_view toml, const std::string& name, const std::string& file) {
   const ConfigTable table = ConfigTable::parse_toml(toml, file);
   PublishedTable result;
   result.name = name;
   result.title = table.text("title");
   result.source = table.text("source");
+  result.objective = objective_of(table.text("objective", "step"), table.place_of("objective"));
   const std::string status = table.text("status", "confirmed");
   if (status != "confirmed" && status != "unconfirmed")
     throw InputError(table.place_of("status"), "status is {}, wanted confirmed or unconfirmed", quote(status));

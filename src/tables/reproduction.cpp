@@ -64,6 +64,7 @@ class Plan {
   // The row's graph on its machine, which is written down where it is not as its file has it.
   std::string problem_of(std::size_t r) const {
     const TableRow& row = table_.rows[r];
+    if (!row.problem.empty()) return session_.files + "/" + row.problem;
     if (scales_.empty()) return row.graph + "@" + row.machine;
     const std::string comment = fmt::format("# {}, its devices as {} of {} tells what they were: op times {}\n",
                                             row.machine, row.label, printable(table_.source), text_of(scales_[r], 6));
@@ -80,6 +81,7 @@ class Plan {
     made.folder = session_.folder;
     made.problem = problem;
     made.machine = scales_.empty() ? "" : text_of(scales_[r], 17);
+    made.objective = name_of(table_.objective);
     made.seed = seed;
     return made;
   }
@@ -103,7 +105,9 @@ class Plan {
     PlannedCell cell{r, PlannedCell::Column::method, method.name, {}};
     for (std::size_t seed = 0; seed < static_cast<std::size_t>(seeds); ++seed) {
       CellTask made = task(r, method.name, seed, problem);
-      if (learned) {
+      if (const auto file = row.placements.find(method.name); file != row.placements.end()) {
+        made.placement = session_.files + "/" + file->second;
+      } else if (learned) {
         made.recipe = recipe_of(method, row, made, budget);
       } else {
         made.method = other == row.stands_for.end() ? method.placer : other->second;
@@ -125,6 +129,7 @@ class Plan {
       for (const std::string& key : keys->keys()) values.emplace_back(key, *keys->find(key));
     values.emplace_back("problem", ConfigValue{cell.problem, place});
     values.emplace_back("seed", ConfigValue{static_cast<std::int64_t>(cell.seed), place});
+    values.emplace_back("objective", ConfigValue{cell.objective, place});
     values.emplace_back("compare", ConfigValue{ConfigList{}, place});
     apply_values(recipe, std::move(values));
     for (const char* key : {"updates", "evaluations", "seconds"})
@@ -282,6 +287,9 @@ Reproduction collect(const PublishedTable& table, const Plan& plan, bool quick) 
 }  // namespace
 
 Reproduction reproduce(const PublishedTable& table, const ReproductionSession& session) {
+  if (table.wants_files() && session.files.empty())
+    throw InputError("command line", "the problems of table {} are files of others: name their folder with --files",
+                     quote(table.name));
   for (const char* part : {"", "/cells", "/runs"}) make_folder(session.folder + part);
   const FileLock lock(session.folder + "/lock", lock_patience_s, session.folder, "is being filled by another process");
   const Plan plan(table, session);

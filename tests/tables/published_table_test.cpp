@@ -90,6 +90,8 @@ TEST(PublishedTable, IsRefusedWithPlaceFoundAndWanted) {
   EXPECT_THAT(complaint("\"single\", \"post\"", "\"best\", \"single\", \"post\""), HasSubstr("has the column 'best'"));
   EXPECT_THAT(complaint("model = \"rnnlm\"", "model = \"?\""), HasSubstr("the label '?' does not tell its row"));
   EXPECT_THAT(complaint("machine = \"laptop\"", ""), HasSubstr("machine"));
+  EXPECT_THAT(complaint("machine = \"laptop\"", "problem = \"p.json\""), HasSubstr("no machine can be calibrated"));
+  EXPECT_THAT(complaint("calibration]", "calibration2]"), HasSubstr("unknown key 'calibration2'"));
 }
 
 TEST(PublishedTable, EveryTableOfTheProgramCanBeReadAndNamesMethodsThatThereAre) {

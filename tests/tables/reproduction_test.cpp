@@ -14,6 +14,7 @@
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/run/problem_source.hpp"
 #include "emplace/simulate/evaluator.hpp"
+#include "support/partitioning.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace emplace {
@@ -160,6 +161,44 @@ TEST_F(SmallReproduction, StopsAtItsTimeAndGoesOn) {
   EXPECT_EQ(cell(stopped, "greedy").status, CellStatus::missing);
   session.deadline.reset();
   EXPECT_TRUE(reproduce(table, session).finished());
+}
+
+TEST(ReproductionOfFiles, HasLoadsOfPublishedProblemsAndPlacements) {
+  const test::TemporaryFolder folder;
+  // A chain of 4, 6 and 4 ms with transfers of 1 ms on two accelerators: 14 on one; contiguous 4 | 1 + 6 + 4 = 11.
+  test::Partitioning chain = test::chain_of({4, 6, 4});
+  chain.accelerators = 2;
+  write_file(folder / "chain.json", chain.text());
+  write_file(folder / "split.json", R"({"maxLoad": 11, "fpgas": [{"nodes": [0, 1]}, {"nodes": [2]}], "cpus": []})");
+  const PublishedTable table = parse_table(R"(
+title = "Chain"
+source = "by hand"
+objective = "pipeline"
+methods = ["device:acc:0", "expert", "dp", "greedy"]
+[[row]]
+label = "Chain"
+model = "chain"
+problem = "chain.json"
+placements.expert = "split.json"
+published = { "device:acc:0" = 0.014, dp = 0.011 }
+[[row]]
+label = "Missing"
+model = "chain"
+problem = "no-such.json"
+)",
+                                           "chain", "chain.toml");
+  ReproductionSession session{.folder = folder / "out", .quick = true, .show_progress = false};
+  EXPECT_THROW(reproduce(table, session), InputError) << "nobody said where the files are";
+  session.files = folder.path();
+  const Reproduction made = reproduce(table, session);
+  ASSERT_TRUE(made.finished());
+  const std::vector<CellFigures>& cells = made.rows[0].cells;
+  EXPECT_DOUBLE_EQ(cells[0].ours.value(), 0.014);
+  EXPECT_DOUBLE_EQ(cells[1].ours.value(), 0.011) << "the file's split: 4 + 6 + 1";
+  EXPECT_DOUBLE_EQ(cells[2].ours.value(), 0.011);
+  EXPECT_GE(made.rows[0].best.ours.value(), made.rows[0].bound.value());
+  EXPECT_EQ(made.rows[1].cells[0].status, CellStatus::unfit);
+  EXPECT_THAT(made.rows[1].cells[0].reason, HasSubstr("no-such.json"));
 }
 
 class DeviceScales : public testing::Test {

@@ -17,9 +17,11 @@ struct CellTask {
   std::string folder;   // where they are
   std::string problem;  // as load_problem reads it
   std::string machine;  // what the calibrated machine in its file is, for the record; may be empty
-  std::string method;   // a placer, or "bound"; empty: `recipe` is trained
-  std::string options;  // of the placer, TOML
-  std::string recipe;   // TOML, with problem, seed, budget and run folder
+  std::string objective = "step";
+  std::string method;     // a placer, or "bound"; empty: `recipe` is trained, or `placement` evaluated
+  std::string placement;  // a file
+  std::string options;    // of the placer, TOML
+  std::string recipe;     // TOML, with problem, seed, budget and run folder
   std::uint64_t seed = 0;
   std::optional<std::uint64_t> evaluations = {};
   std::optional<double> seconds = {};

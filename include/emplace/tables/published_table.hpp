@@ -10,6 +10,7 @@
 
 #include "emplace/base/config.hpp"
 #include "emplace/base/registry.hpp"
+#include "emplace/problem/placement.hpp"
 
 namespace emplace {
 
@@ -43,8 +44,10 @@ struct TableRow {
   std::string model;  // the zoo's name
   std::string graph;  // what the problem is made of: graph@machine
   std::string machine;
+  std::string problem;                            // or the problem itself: a file below the folder that the user names
   std::map<std::string, Published> published;     // by method
   std::map<std::string, std::string> stands_for;  // by method: the placer that makes it in this row
+  std::map<std::string, std::string> placements;  // by method: the file that is its placement, beside the problem's
   ConfigTable keys;                               // over the recipes that this row is learned by
   std::vector<std::string> skip;                  // methods that this row does without
   std::string like;  // the label of a row of like ops: how a kind that has no time here is to another; may be empty
@@ -54,6 +57,7 @@ struct TableRow {
 struct PublishedTable {
   std::string name;
   std::string title, source;
+  Objective objective = Objective::step;
   std::string reference;  // the method that others are put in relation to
   std::vector<TableMethod> methods;
   std::vector<TableRow> rows;
@@ -65,6 +69,7 @@ struct PublishedTable {
 
   [[nodiscard]] const TableMethod* method(const std::string& called) const;  // null: there is none
   [[nodiscard]] bool calibrates(const std::string& method) const;
+  [[nodiscard]] bool wants_files() const;  // some row's problem is a file
 };
 
 // The tables that the program carries, for `emplace list tables`.

@@ -66,6 +66,7 @@ struct Reproduction {
 
 struct ReproductionSession {
   std::string folder;
+  std::string files = {};  // the folder of the problems that are files
   bool quick = false;
   World* world = nullptr;  // null, or of one rank: cells are made here, one after the other
   std::size_t ranks_per_cell = 1;
