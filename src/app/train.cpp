@@ -50,7 +50,8 @@ std::string recipe_keys() {
     text += '\n';
   }
   return text +
-         "\nThe run folder gets config.toml, checkpoint.h5, metrics.csv, best.placement.json and log.txt.\n"
+         "\nThe run folder gets config.toml, checkpoint.h5, metrics.csv, best.placement.json, log.txt and "
+         "tensorboard/.\n"
          "SIGUSR1 and Ctrl-C end the run early with a checkpoint; `emplace train --resume RUN` continues it.";
 }
 

@@ -18,6 +18,7 @@
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/nn/threads.hpp"
+#include "emplace/run/tensorboard.hpp"
 #include "emplace/run/trained_policy.hpp"
 #include "emplace/run/version.hpp"
 
@@ -238,6 +239,7 @@ Training::End Training::train(const RunFolder& folder, Trainer& trainer, const S
   using Clock = std::chrono::steady_clock;
   const Limits limit = limits();
   MetricsFile metrics(folder.file(metrics_file), trainer.updates());
+  TensorboardFile tensorboard(folder.file("tensorboard"), trainer.updates());
   Progress progress(session.show_progress);
   const double seconds_before = seconds_;
   const auto start = Clock::now();
@@ -261,7 +263,9 @@ Training::End Training::train(const RunFolder& folder, Trainer& trainer, const S
     const auto begin = Clock::now();
     const UpdateReport report = trainer.step();
     seconds_ = seconds_before + std::chrono::duration<double>(Clock::now() - start).count();
-    metrics.add(record(report, trainer.best().front()));
+    const auto row = record(report, trainer.best().front());
+    metrics.add(row);
+    tensorboard.add(report.update, row);
     progress.update(fraction(), describe_progress(report, limit.updates, trainer.best().front()));
     if (trainer.updates() % static_cast<std::uint64_t>(recipe_.options.checkpoint_every) == 0) save(folder, trainer);
     longest = std::max(longest, Clock::now() - begin);
