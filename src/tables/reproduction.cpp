@@ -284,12 +284,21 @@ Reproduction collect(const PublishedTable& table, const Plan& plan, bool quick) 
   return reproduction;
 }
 
+void check_files(const PublishedTable& table, const std::string& folder) {
+  if (!table.wants_files()) return;
+  if (folder.empty())
+    throw InputError("command line", "the problems of table {} are files of others: name their folder with --files",
+                     quote(table.name));
+  for (const TableRow& row : table.rows)
+    if (const std::string file = folder + "/" + row.problem; !row.problem.empty() && !file_exists(file))
+      throw InputError(file, "is not there, and row {} of table {} is made from it: --files names the folder",
+                       quote(row.label), quote(table.name));
+}
+
 }  // namespace
 
 Reproduction reproduce(const PublishedTable& table, const ReproductionSession& session) {
-  if (table.wants_files() && session.files.empty())
-    throw InputError("command line", "the problems of table {} are files of others: name their folder with --files",
-                     quote(table.name));
+  check_files(table, session.files);
   for (const char* part : {"", "/cells", "/runs"}) make_folder(session.folder + part);
   const FileLock lock(session.folder + "/lock", lock_patience_s, session.folder, "is being filled by another process");
   const Plan plan(table, session);
