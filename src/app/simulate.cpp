@@ -5,9 +5,11 @@
 #include <memory>
 
 #include "command.hpp"
+#include "emplace/base/files.hpp"
 #include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/report/perfetto.hpp"
+#include "emplace/report/timeline_svg.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "emplace/simulate/published.hpp"
 #include "objective.hpp"
@@ -18,7 +20,7 @@ namespace emplace::app {
 namespace {
 
 struct Arguments {
-  std::string problem, placement, trace, simulator;
+  std::string problem, placement, trace, svg, simulator;
   GraphArguments graph;
   ScheduleArgument schedule;
   ObjectiveArgument objective;
@@ -61,16 +63,27 @@ void write_trace_and_say(const Arguments& arguments, const Problem& problem, con
                 trace.arrows_left, trace.levels_left);
 }
 
+void write_svg(const Arguments& arguments, const Problem& problem, const Placement& placement, Schedule schedule,
+               const Timeline& timeline) {
+  if (timeline.op_end.empty()) {
+    log_warning("no picture is written: the placement cannot run");
+    return;
+  }
+  write_file(arguments.svg,
+             timeline_svg(problem, placement, timeline, critical_path(problem, placement, schedule, timeline)));
+}
+
 // A schedule that only the placement's file names is no request: a simulator that does not have it uses its own.
 std::unique_ptr<Engine> make_engine(const Arguments& arguments, const Problem& problem, Schedule schedule) {
-  if (arguments.objective.get() == Objective::pipeline && !arguments.trace.empty())
-    throw InputError("--trace", "shows one step, and the objective pipeline has none");
+  const char* const picture = !arguments.trace.empty() ? "--trace" : !arguments.svg.empty() ? "--svg" : nullptr;
+  if (arguments.objective.get() == Objective::pipeline && picture != nullptr)
+    throw InputError(picture, "shows one step, and the objective pipeline has none");
   if (arguments.simulator.empty()) return arguments.objective.make_engine(problem, schedule);
   if (arguments.objective.get() == Objective::pipeline)
     throw InputError("--simulator", "simulates one step, and the objective pipeline has none");
   const ChosenSimulator chosen = choose_simulator(arguments.simulator);
-  if (!arguments.trace.empty())
-    throw InputError("--trace", "shows channels and memory by the rules of this program, not by those of {}",
+  if (picture != nullptr)
+    throw InputError(picture, "shows channels and memory by the rules of this program, not by those of {}",
                      quote(arguments.simulator));
   if (arguments.schedule.get() || chosen.entry->takes(schedule)) return chosen.make(problem, schedule);
   if (schedule != Schedule::fifo)
@@ -85,9 +98,10 @@ ExitCode run_simulate(const Arguments& arguments) {
   const auto engine = make_engine(arguments, problem, schedule);
   Usage usage;
   Timeline timeline;
-  const Outcome outcome =
-      engine->evaluate(placement, {.usage = &usage, .timeline = arguments.trace.empty() ? nullptr : &timeline});
+  const Outcome outcome = engine->evaluate(
+      placement, {.usage = &usage, .timeline = arguments.trace.empty() && arguments.svg.empty() ? nullptr : &timeline});
   if (!arguments.trace.empty()) write_trace_and_say(arguments, problem, placement, timeline);
+  if (!arguments.svg.empty()) write_svg(arguments, problem, placement, schedule, timeline);
   const Objective objective = arguments.objective.get();
   const std::string reason = reason_of(objective, problem, outcome, placement.device, usage);
   if (arguments.json) {
@@ -114,6 +128,7 @@ Action add_simulate(CLI::App& cli) {
   cli.add_option("placement", arguments->placement, placement_help)->required();
   cli.add_option("--trace", arguments->trace, "Write the step as trace events here, for ui.perfetto.dev")
       ->check(not_empty);
+  cli.add_option("--svg", arguments->svg, "Draw the step's timeline here, as an SVG for papers")->check(not_empty);
   cli.add_option("--simulator", arguments->simulator,
                  "A published simulator, as NAME or NAME?key=value; see `emplace list simulators`");
   arguments->schedule.add(cli);

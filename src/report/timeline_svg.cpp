@@ -1,0 +1,225 @@
+#include "emplace/report/timeline_svg.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "names.hpp"
+
+namespace emplace {
+
+namespace {
+
+// Okabe and Ito 2008: told apart by people of any colour vision, and in print.
+constexpr std::array palette = {"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"};
+constexpr const char *other_colour = "#9a9a9a", *transfer_colour = "#777777";
+
+constexpr double left = 150, width = 800, right = 70, lane_height = 22, bar_height = 14, path_height = 3;
+constexpr double smallest = 0.25;  // px: narrower shapes, and gaps between shapes of one colour, are not seen
+
+// Text between tags or in an attribute: what may not stand there is escaped, what is no character replaced.
+std::string xml(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += static_cast<unsigned char>(c) < 0x80 ? c : '?';
+    }
+  }
+  return out;
+}
+
+struct Shape {
+  double from, to;  // px from the lane's begin
+  std::string colour;
+};
+
+// Shapes in order of time, those that cannot be told apart as one.
+class Lane {
+ public:
+  void add(double from, double to, const std::string& colour) {
+    if (!shapes_.empty()) {
+      Shape& last = shapes_.back();
+      const bool touches = from - last.to < smallest;
+      if (touches && (last.colour == colour || to - last.from < smallest)) {
+        last.to = std::max(last.to, to);
+        return;
+      }
+    }
+    shapes_.push_back({from, to, colour});
+  }
+  [[nodiscard]] const std::vector<Shape>& shapes() const { return shapes_; }
+
+ private:
+  std::vector<Shape> shapes_;
+};
+
+class Picture {
+ public:
+  Picture(const Problem& problem, const Placement& placement, const Timeline& timeline, std::span<const PathStep> path)
+      : problem_(problem), placement_(placement), timeline_(timeline), path_(path) {
+    EMPLACE_CHECK(!timeline.op_end.empty(), "a picture needs a timeline");
+    end_ = std::max<Ticks>(1, std::ranges::max(timeline.op_end));
+    choose_colours();
+  }
+
+  std::string draw() {
+    place_lanes();
+    const double bottom = top_ + lane_height * static_cast<double>(lanes_.size());
+    const double height = bottom + 26 + 20 * std::ceil(static_cast<double>(legend_.size()) / 4) + 8;
+    text_ = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1:.0f}\" viewBox=\"0 0 {0} {1:.0f}\" "
+        "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"11\">\n<title>{2}</title>\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+        left + width + right, height, xml(cell_name(problem_.name, 120)));
+    draw_axis(bottom);
+    for (std::size_t i = 0; i < lanes_.size(); ++i) draw_lane(lanes_[i], top_ + lane_height * static_cast<double>(i));
+    draw_legend(bottom + 26);
+    return std::move(text_) + "</svg>\n";
+  }
+
+ private:
+  struct NamedLane {
+    std::string name;
+    double busy = 0;  // share
+    Lane bars, critical;
+  };
+
+  [[nodiscard]] double x(Ticks time) const { return width * static_cast<double>(time) / static_cast<double>(end_); }
+
+  // The types that take longest have colours of their own.
+  void choose_colours() {
+    std::map<std::string, Ticks> time;
+    for (std::size_t op = 0; op < problem_.op_count(); ++op)
+      time[problem_.op_types[op]] += timeline_.op_end[op] - timeline_.op_start[op];
+    std::vector<std::pair<std::string, Ticks>> types(time.begin(), time.end());
+    std::ranges::stable_sort(types, std::greater<>(), &std::pair<std::string, Ticks>::second);
+    for (std::size_t i = 0; i < types.size() && i < palette.size(); ++i) {
+      if (types[i].second == 0) break;
+      colour_of_[types[i].first] = palette[i];
+      legend_.emplace_back(types[i].first.empty() ? "no type" : cell_name(types[i].first, 24), palette[i]);
+    }
+    if (types.size() > legend_.size()) legend_.emplace_back("other types", other_colour);
+    if (!timeline_.transfers.empty()) legend_.emplace_back("transfers", transfer_colour);
+    if (!path_.empty()) legend_.emplace_back("critical path", "#000000");
+  }
+
+  void place_lanes() {
+    std::vector<std::vector<std::uint32_t>> of_device(problem_.device_count());
+    for (std::uint32_t op = 0; op < problem_.op_count(); ++op) of_device[placement_.device[op]].push_back(op);
+    std::vector<std::size_t> lane_of_device(problem_.device_count(), 0), lane_of_channel(problem_.channels.size(), 0);
+    for (std::size_t d = 0; d < problem_.device_count(); ++d) {
+      if (of_device[d].empty()) continue;
+      std::ranges::stable_sort(of_device[d], {}, [&](std::uint32_t op) { return timeline_.op_start[op]; });
+      lane_of_device[d] = lanes_.size();
+      NamedLane& lane = lanes_.emplace_back();
+      lane.name = cell_name(problem_.devices[d].name, 24);
+      for (const std::uint32_t op : of_device[d]) {
+        const auto colour = colour_of_.find(problem_.op_types[op]);
+        add(lane, timeline_.op_start[op], timeline_.op_end[op],
+            colour == colour_of_.end() ? other_colour : colour->second);
+      }
+    }
+    std::vector<std::uint32_t> by_start(timeline_.transfers.size());
+    for (std::uint32_t i = 0; i < by_start.size(); ++i) by_start[i] = i;
+    std::ranges::stable_sort(by_start, {}, [&](std::uint32_t i) { return timeline_.transfers[i].start; });
+    for (std::size_t channel = 0; channel < problem_.channels.size(); ++channel) {
+      const std::size_t lane = lanes_.size();
+      for (const std::uint32_t i : by_start) {
+        const Timeline::Transfer& transfer = timeline_.transfers[i];
+        if (std::ranges::count(problem_.route(transfer.from, transfer.to), channel) == 0) continue;
+        if (lanes_.size() == lane) lanes_.emplace_back().name = cell_name(problem_.channels[channel].name, 24);
+        add(lanes_[lane], transfer.start, transfer.end, transfer_colour);
+      }
+      lane_of_channel[channel] = lane;
+    }
+    for (const PathStep& step : path_) {
+      if (step.is_op()) {
+        lanes_[lane_of_device[placement_.device[step.op.index()]]].critical.add(x(step.start), x(step.end), "#000000");
+        continue;
+      }
+      const Timeline::Transfer& transfer = timeline_.transfers[step.transfer];
+      for (const std::uint32_t channel : problem_.route(transfer.from, transfer.to))
+        lanes_[lane_of_channel[channel]].critical.add(x(step.start), x(step.end), "#000000");
+    }
+  }
+
+  void add(NamedLane& lane, Ticks start, Ticks end, const std::string& colour) const {
+    lane.bars.add(x(start), x(end), colour);
+    lane.busy += static_cast<double>(end - start) / static_cast<double>(end_);
+  }
+
+  void draw_axis(double bottom) {
+    const double seconds = to_seconds(end_);
+    const double power = std::pow(10, std::floor(std::log10(seconds / 4)));
+    double step = power;
+    for (const double factor : {2.0, 5.0, 10.0})
+      if (seconds / step > 8) step = factor * power;
+    for (int i = 0; i * step <= seconds * (1 + 1e-9); ++i) {
+      const double at = left + width * i * step / seconds;
+      text_ += fmt::format(
+          "<line x1=\"{0:.2f}\" y1=\"{1:.0f}\" x2=\"{0:.2f}\" y2=\"{2:.0f}\" stroke=\"#dddddd\"/>\n"
+          "<text x=\"{0:.2f}\" y=\"{3:.0f}\" text-anchor=\"middle\" fill=\"#333333\">{4}</text>\n",
+          at, top_ - 4, bottom, bottom + 15, i == 0 ? "0" : human_seconds(i * step));
+    }
+  }
+
+  void draw_lane(const NamedLane& lane, double y) {
+    text_ += fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\" fill=\"#111111\">{}</text>\n", left - 8,
+                         y + 15, xml(lane.name));
+    text_ += fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" fill=\"#333333\">{:.0f} %</text>\n", left + width + 8, y + 15,
+                         100 * lane.busy);
+    draw_shapes(lane.critical, y + 1, path_height);
+    draw_shapes(lane.bars, y + 5, bar_height);
+  }
+
+  // One path a colour: a picture of thousands of ops stays small.
+  void draw_shapes(const Lane& lane, double y, double height) {
+    std::map<std::string, std::string> path_of;
+    for (const Shape& shape : lane.shapes())
+      path_of[shape.colour] +=
+          fmt::format("M{:.2f} {:.0f}h{:.2f}v{:.0f}h-{:.2f}z", left + shape.from, y,
+                      std::max(smallest, shape.to - shape.from), height, std::max(smallest, shape.to - shape.from));
+    for (const auto& [colour, path] : path_of) text_ += fmt::format("<path fill=\"{}\" d=\"{}\"/>\n", colour, path);
+  }
+
+  void draw_legend(double y) {
+    for (std::size_t i = 0; i < legend_.size(); ++i) {
+      const double at = left + 200 * static_cast<double>(i % 4), row = y + 20 * static_cast<double>(i / 4);
+      text_ += fmt::format(
+          "<rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"12\" height=\"{}\" fill=\"{}\"/>\n<text x=\"{:.0f}\" y=\"{:.0f}\" "
+          "fill=\"#111111\">{}</text>\n",
+          at, legend_[i].first == "critical path" ? row + 5 : row, legend_[i].first == "critical path" ? 3 : 12,
+          legend_[i].second, at + 18, row + 10, xml(legend_[i].first));
+    }
+  }
+
+  const Problem& problem_;
+  const Placement& placement_;
+  const Timeline& timeline_;
+  std::span<const PathStep> path_;
+  Ticks end_ = 1;
+  double top_ = 12;
+  std::map<std::string, std::string> colour_of_;
+  std::vector<std::pair<std::string, std::string>> legend_;
+  std::vector<NamedLane> lanes_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string timeline_svg(const Problem& problem, const Placement& placement, const Timeline& timeline,
+                         std::span<const PathStep> path) {
+  return Picture(problem, placement, timeline, path).draw();
+}
+
+}  // namespace emplace
