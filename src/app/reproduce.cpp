@@ -41,10 +41,7 @@ Json to_json(const CellFigures& cell, const std::string& model, const std::strin
           {"model", model},
           {"method", cell.method},
           {"published_s", published ? number(published->seconds) : Json(nullptr)},
-          {"published_status", !published             ? Json(nullptr)
-                               : !published->seconds  ? Json("OOM")
-                               : published->confirmed ? Json("confirmed")
-                                                      : Json("unconfirmed")},
+          {"published_status", published ? Json(status_of(*published)) : Json(nullptr)},
           {"ours_s", number(cell.ours)},
           {"low_s", number(cell.low)},
           {"high_s", number(cell.high)},
@@ -68,9 +65,7 @@ Json to_json(const Reproduction& reproduction) {
   for (const RowFigures& row : reproduction.rows) {
     for (const CellFigures& cell : row.cells) rows.push_back(to_json(cell, row.model, row.label));
     rows.push_back(to_json(row.best, row.model, row.label));
-    CellFigures bound{.method = "bound", .ours = row.bound, .low = row.bound, .high = row.bound};
-    bound.status = row.bound ? CellStatus::ok : CellStatus::missing;
-    rows.push_back(to_json(bound, row.model, row.label));
+    rows.push_back(to_json(row.bound, row.model, row.label));
   }
   return {{"table", reproduction.table.name},
           {"quick", reproduction.quick},

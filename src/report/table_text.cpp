@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "emplace/base/csv.hpp"
 #include "emplace/base/text.hpp"
 
 namespace emplace {
@@ -38,8 +39,6 @@ std::string our_text(const CellFigures& cell) {
   return text;
 }
 
-std::string bound_text(const RowFigures& row) { return row.bound ? seconds(*row.bound) : "-"; }
-
 // The table's rows as texts: the row's label, "published" or "ours", a cell a method, best, bound.
 struct Line {
   std::string label, whose;
@@ -62,7 +61,7 @@ Lines lines_of(const Reproduction& reproduction) {
       ours.cells.push_back(cell == row.cells.end() ? "" : our_text(*cell) + (cell->calibrates ? "*" : ""));
     }
     published.cells.insert(published.cells.end(), {"", ""});
-    ours.cells.insert(ours.cells.end(), {our_text(row.best), bound_text(row)});
+    ours.cells.insert(ours.cells.end(), {our_text(row.best), our_text(row.bound)});
     if (std::ranges::any_of(published.cells, [](const std::string& cell) { return !cell.empty(); }))
       lines.lines.push_back(std::move(published));
     else
@@ -82,13 +81,8 @@ std::vector<std::string> notes_of(const Reproduction& reproduction) {
   if (unconfirmed) notes.emplace_back("~ a published number from memory, not confirmed");
   if (!table.calibration.empty()) {
     notes.emplace_back("* the machine is calibrated by it: no result");
-    for (const RowFigures& row : reproduction.rows) {
-      std::vector<std::string> scales;
-      for (const auto& [kind, scale] : row.scales)
-        scales.push_back(fmt::format("{} x {:.3g}{}", kind, scale.time,
-                                     scale.memory ? fmt::format(" with {}", human_bytes(*scale.memory)) : ""));
-      notes.push_back(fmt::format("{}: op times of {}", row.label, join(scales, ", ")));
-    }
+    for (const RowFigures& row : reproduction.rows)
+      notes.push_back(fmt::format("{}: op times of {}", row.label, text_of(row.scales, 3)));
   }
   for (const TableRow& row : table.rows)
     for (const std::string& note : row.notes) notes.push_back(fmt::format("{}: {}", row.label, note));
@@ -133,13 +127,6 @@ std::string latex_escaped(const std::string& text) {
       escaped += c;
   }
   return escaped;
-}
-
-std::string csv_quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 }  // namespace
@@ -202,21 +189,15 @@ std::string table_csv(const Reproduction& reproduction) {
   const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; };
   const auto add = [&](const RowFigures& row, const CellFigures& cell) {
     const auto& published = cell.published;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_quoted(row.label), row.model, csv_quoted(cell.method),
-                        published ? number(published->seconds) : "",
-                        !published             ? ""
-                        : !published->seconds  ? "OOM"
-                        : published->confirmed ? "confirmed"
-                                               : "unconfirmed",
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(row.label), row.model, csv_cell(cell.method),
+                        published ? number(published->seconds) : "", published ? status_of(*published) : "",
                         number(cell.ours), number(cell.low), number(cell.high), name_of(cell.status), cell.seeds,
                         fmt::format("{:.3f}", cell.seconds_spent));
   };
   for (const RowFigures& row : reproduction.rows) {
     for (const CellFigures& cell : row.cells) add(row, cell);
     add(row, row.best);
-    CellFigures bound{.method = "bound", .ours = row.bound, .low = row.bound, .high = row.bound};
-    bound.status = row.bound ? CellStatus::ok : CellStatus::missing;
-    add(row, bound);
+    add(row, row.bound);
   }
   return text;
 }

@@ -10,6 +10,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/report/page.hpp"
 #include "names.hpp"
 
 namespace emplace {
@@ -23,19 +24,12 @@ constexpr const char *other_colour = "#9a9a9a", *transfer_colour = "#777777";
 constexpr double left = 150, width = 800, right = 70, lane_height = 22, bar_height = 14, path_height = 3;
 constexpr double smallest = 0.25;  // px: narrower shapes, and gaps between shapes of one colour, are not seen
 
-// Text between tags or in an attribute: what may not stand there is escaped, what is no character replaced.
+// Text between tags or in an attribute, of plain characters alone.
 std::string xml(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x80 ? c : '?';
-    }
-  }
-  return out;
+  std::string plain = printable(text);
+  std::ranges::replace_if(
+      plain, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+  return html_text(plain);
 }
 
 struct Shape {

@@ -5,20 +5,12 @@
 #include <algorithm>
 #include <array>
 
+#include "emplace/base/csv.hpp"
 #include "emplace/base/text.hpp"
 
 namespace emplace {
 
 namespace {
-
-std::string cell(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  if (text.find_first_of(",\"") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + '"';
-}
 
 std::string number(double value) { return fmt::format("{}", value); }
 
@@ -26,7 +18,7 @@ std::string number(double value) { return fmt::format("{}", value); }
 
 std::string sweep_csv(const Space& space, std::span<const TrialRow> rows) {
   std::vector<std::string> header = {"trial", "status", "objective"};
-  for (const Parameter& parameter : space.parameters()) header.push_back(cell(parameter.key));
+  for (const Parameter& parameter : space.parameters()) header.push_back(csv_cell(parameter.key));
   header.insert(header.end(), {"rung", "share", "updates", "evaluations", "wall_seconds", "error"});
   std::string text = join(header, ",") + "\n";
   for (const TrialRow& row : rows) {
@@ -34,7 +26,7 @@ std::string sweep_csv(const Space& space, std::span<const TrialRow> rows) {
                                       row.objective ? number(*row.objective) : ""};
     for (std::size_t p = 0; p < space.size(); ++p) {
       const bool given = row.assignment && row.assignment->values[p];
-      cells.push_back(given ? cell(space.parameters()[p].text(*row.assignment->values[p])) : "");
+      cells.push_back(given ? csv_cell(space.parameters()[p].text(*row.assignment->values[p])) : "");
     }
     const bool ended = row.share > 0;
     cells.push_back(row.rung ? fmt::format("{}", *row.rung) : "");
@@ -42,7 +34,7 @@ std::string sweep_csv(const Space& space, std::span<const TrialRow> rows) {
     cells.push_back(ended ? fmt::format("{}", row.updates) : "");
     cells.push_back(ended ? fmt::format("{}", row.evaluations) : "");
     cells.push_back(ended ? number(row.seconds) : "");
-    cells.push_back(cell(row.error));
+    cells.push_back(csv_cell(row.error));
     text += join(cells, ",") + "\n";
   }
   return text;

@@ -63,7 +63,6 @@ CellResult place(const CellTask& task, World* part, const std::function<bool()>&
   const PlacerResult found = place_with(task.method, request, ConfigTable::parse_toml(task.options, "table"));
   CellResult result = placed(task, loaded.problem, found.placement, found.outcome);
   result.evaluations = found.evaluations;
-  result.lower_bound = found.lower_bound;
   return result;
 }
 

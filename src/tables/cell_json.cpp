@@ -6,68 +6,104 @@ using nlohmann::json;
 
 namespace {
 
-template <class T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
+// Each field once, for both directions: `visit(key, member)`.
+template <class Task, class Visit>
+void identity_fields(Task& task, const Visit& visit) {
+  visit("problem", task.problem);
+  visit("machine", task.machine);
+  visit("objective", task.objective);
+  visit("placement", task.placement);
+  visit("method", task.method);
+  visit("options", task.options);
+  visit("recipe", task.recipe);
+  visit("seed", task.seed);
+  visit("evaluations", task.evaluations);
+  visit("seconds", task.seconds);
+}
+template <class Task, class Visit>
+void fields(Task& task, const Visit& visit) requires std::is_same_v<std::remove_const_t<Task>, CellTask> {
+  identity_fields(task, visit);
+  visit("id", task.id);
+  visit("folder", task.folder);
+  visit("seconds_left", task.seconds_left);
+}
+template <class Result, class Visit>
+void fields(Result& result, const Visit& visit) requires std::is_same_v<std::remove_const_t<Result>, CellResult> {
+  visit("time_ps", result.time);
+  visit("feasible", result.feasible);
+  visit("short_of_memory", result.short_of_memory);
+  visit("reason", result.reason);
+  visit("evaluations", result.evaluations);
+  visit("seconds", result.seconds);
 }
 
-template <class T>
-std::optional<T> optional_at(const json& value, const char* key) {
-  return value.at(key).is_null() ? std::nullopt : std::optional<T>(value.at(key).get<T>());
-}
+class Writer {
+ public:
+  explicit Writer(json& to) : to_(to) {}
+  template <class T>
+  void operator()(const char* key, const T& value) const {
+    to_[key] = value;
+  }
+  template <class T>
+  void operator()(const char* key, const std::optional<T>& value) const {
+    to_[key] = value ? json(*value) : json(nullptr);
+  }
+
+ private:
+  json& to_;
+};
+
+// Throws json::exception where a field is missing or of another type.
+class Reader {
+ public:
+  explicit Reader(const json& from) : from_(from) {}
+  template <class T>
+  void operator()(const char* key, T& value) const {
+    from_.at(key).get_to(value);
+  }
+  template <class T>
+  void operator()(const char* key, std::optional<T>& value) const {
+    const json& found = from_.at(key);
+    value = found.is_null() ? std::nullopt : std::optional<T>(found.get<T>());
+  }
+
+ private:
+  const json& from_;
+};
+
+// Bytes of a file that are no text become marks.
+std::string one_line(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 }  // namespace
 
 json identity_of(const CellTask& task) {
-  return {{"problem", task.problem},         {"machine", task.machine}, {"objective", task.objective},
-          {"placement", task.placement},     {"method", task.method},   {"options", task.options},
-          {"recipe", task.recipe},           {"seed", task.seed},       {"evaluations", or_null(task.evaluations)},
-          {"seconds", or_null(task.seconds)}};
+  json value;
+  identity_fields(task, Writer(value));
+  return value;
 }
 
 json to_json(const CellResult& result) {
-  return {{"time_ps", or_null(result.time)},           {"feasible", result.feasible},
-          {"short_of_memory", result.short_of_memory}, {"reason", result.reason},
-          {"evaluations", result.evaluations},         {"seconds", result.seconds},
-          {"lower_bound_ps", result.lower_bound}};
+  json value;
+  fields(result, Writer(value));
+  return value;
 }
 
 CellResult cell_result_from(const json& value) {
   CellResult result;
-  result.time = optional_at<Ticks>(value, "time_ps");
-  result.feasible = value.at("feasible");
-  result.short_of_memory = value.at("short_of_memory");
-  result.reason = value.at("reason");
-  result.evaluations = value.at("evaluations");
-  result.seconds = value.at("seconds");
-  result.lower_bound = value.at("lower_bound_ps");
+  fields(result, Reader(value));
   return result;
 }
 
-std::string one_line(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
-
 std::string to_text(const CellTask& task) {
-  json text = identity_of(task);
-  text.update({{"id", task.id}, {"folder", task.folder}, {"seconds_left", or_null(task.seconds_left)}});
-  return one_line(text);
+  json value;
+  fields(task, Writer(value));
+  return one_line(value);
 }
 
 CellTask cell_task_from(const std::string& text) {
   const json value = json::parse(text);
   CellTask task;
-  task.id = value.at("id");
-  task.folder = value.at("folder");
-  task.problem = value.at("problem");
-  task.machine = value.at("machine");
-  task.objective = value.at("objective");
-  task.method = value.at("method");
-  task.placement = value.at("placement");
-  task.options = value.at("options");
-  task.recipe = value.at("recipe");
-  task.seed = value.at("seed");
-  task.evaluations = optional_at<std::uint64_t>(value, "evaluations");
-  task.seconds = optional_at<double>(value, "seconds");
-  task.seconds_left = optional_at<double>(value, "seconds_left");
+  fields(task, Reader(value));
   return task;
 }
 

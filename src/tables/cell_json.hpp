@@ -13,7 +13,4 @@ nlohmann::json identity_of(const CellTask& task);
 nlohmann::json to_json(const CellResult& result);
 CellResult cell_result_from(const nlohmann::json& value);
 
-// Bytes of a file that are no text become marks.
-std::string one_line(const nlohmann::json& value);
-
 }  // namespace emplace

@@ -165,8 +165,6 @@ PublishedTable parse_table(std::string_view toml, const std::string& name, const
     result.methods.push_back(read_method(method, described.table(method), defaults));
   }
   described.refuse_unread(names);
-  result.reference = table.text("reference", "");
-  if (!result.reference.empty()) want_method(result, result.reference, table.place_of("reference"));
   const ConfigTable& calibration = table.table("calibration");
   for (const std::string& kind : calibration.keys()) {
     result.calibration[kind] = calibration.text(kind);

@@ -51,8 +51,7 @@ class Plan {
       const std::string problem = problem_of(r);
       for (const TableMethod& method : table.methods)
         if (std::ranges::count(table.rows[r].skip, method.name) == 0) add(r, method, problem);
-      add_own(r, PlannedCell::Column::bound, "bound", problem,
-              {.seconds = session.quick ? table.bound_quick : table.bound_full});
+      add_own(r, PlannedCell::Column::bound, "bound", problem, {.seconds = session.quick ? 1 : 60});
       add_own(r, PlannedCell::Column::best, "best", problem, session.quick ? table.best_quick : table.best_full);
     }
   }
@@ -269,10 +268,7 @@ Reproduction collect(const PublishedTable& table, const Plan& plan, bool quick) 
     RowFigures& row = reproduction.rows[cell.row];
     CellFigures figures = figures_of(cell);
     if (cell.column != PlannedCell::Column::method) {
-      if (cell.column == PlannedCell::Column::bound)
-        row.bound = figures.ours;
-      else
-        row.best = std::move(figures);
+      (cell.column == PlannedCell::Column::bound ? row.bound : row.best) = std::move(figures);
       continue;
     }
     const auto& published = table.rows[cell.row].published;

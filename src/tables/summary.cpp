@@ -59,6 +59,11 @@ const char* name_of(CellStatus status) {
   return "missing";
 }
 
+const char* status_of(const Published& published) {
+  if (!published.seconds) return "OOM";
+  return published.confirmed ? "confirmed" : "unconfirmed";
+}
+
 MedianInterval median_interval(std::vector<double> values) {
   EMPLACE_CHECK(!values.empty());
   std::ranges::sort(values);

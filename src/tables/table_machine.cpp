@@ -8,6 +8,7 @@
 #include "emplace/run/problem_source.hpp"
 #include "emplace/search/placer.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "emplace/tables/reproduction.hpp"
 
 namespace emplace {
 

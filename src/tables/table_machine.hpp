@@ -32,7 +32,4 @@ CalibratingRuns calibrating_runs(const PublishedTable& table);
 // InputError where no row has a time in a column.
 std::vector<Scales> device_scales(const PublishedTable& table, const CalibratingRuns& runs);
 
-// "cpu x 1.0352, gpu x 2.21 with 8.2 GiB": for files and people; "" without any.
-std::string text_of(const Scales& scales, int digits);
-
 }  // namespace emplace

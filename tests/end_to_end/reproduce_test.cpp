@@ -114,7 +114,8 @@ TEST_F(Reproduce, GivesTheSameFiguresAtAnyNumberOfRanks) {
 
 TEST_F(Reproduce, EndsWithItsTimeAndGoesOnByTheSameCommand) {
   std::string longer = two_rows;
-  longer.replace(longer.find("quick.evaluations = 100"), 23, "quick.evaluations = 7000");
+  // Two seconds of trainings on any machine: each placement takes 5 ms.
+  longer.replace(longer.find("options = { "), 12, R"(options = { evaluator = "sleep", "sleep.seconds" = 0.005, )");
   write_file(table_, longer);
   ASSERT_EQ(emplace_run({"reproduce", table_, "--quick", "-o", folder_ / "undisturbed"}).exit_code, 0);
   const std::vector<std::string> command = {"reproduce", table_, "--quick", "-o", folder_ / "out"};

@@ -34,8 +34,7 @@ struct CellResult {
   bool short_of_memory = false;  // the reason that it is not
   std::string reason = {};       // why it is not feasible, or why the method has no answer
   std::uint64_t evaluations = 0;
-  double seconds = 0;     // that it took
-  Ticks lower_bound = 0;  // that the method proved; 0: none
+  double seconds = 0;  // that it took
 };
 
 struct CellAnswer {

@@ -58,14 +58,12 @@ struct PublishedTable {
   std::string name;
   std::string title, source;
   Objective objective = Objective::step;
-  std::string reference;  // the method that others are put in relation to
   std::vector<TableMethod> methods;
   std::vector<TableRow> rows;
   // By kind of device: the method of its column, which may tell how fast such devices are, and which is no result.
   std::map<std::string, std::string> calibration;
   std::vector<std::string> notes;
-  CellBudget best_full, best_quick;         // of the portfolio's column
-  double bound_full = 60, bound_quick = 1;  // seconds, of the bound's column
+  CellBudget best_full, best_quick;  // of the portfolio's column
 
   [[nodiscard]] const TableMethod* method(const std::string& called) const;  // null: there is none
   [[nodiscard]] bool calibrates(const std::string& method) const;

@@ -25,6 +25,8 @@ enum class CellStatus : std::uint8_t {
   missing,     // not made yet
 };
 const char* name_of(CellStatus status);
+// "confirmed", "unconfirmed" or "OOM".
+const char* status_of(const Published& published);
 
 struct CellFigures {
   std::string method;
@@ -41,10 +43,13 @@ struct CellFigures {
 struct RowFigures {
   std::string label, model;
   std::vector<CellFigures> cells = {};             // one a method that the row has, in the table's order
-  std::optional<double> bound = {};                // certified, seconds
+  CellFigures bound = {};                          // certified
   CellFigures best = {};                           // of the portfolio
   std::map<std::string, DeviceScale> scales = {};  // by kind of device, beside what the machine's file says
 };
+
+// "cpu x 1.0352, gpu x 2.21 with 8.2 GiB": for files and people; "" without any.
+std::string text_of(const std::map<std::string, DeviceScale>& scales, int digits);
 
 // How like the published table ours is, without the columns that calibrate.
 struct Fidelity {
