@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <string_view>
+#include <utility>
 
 #include "communicator.hpp"
 #include "emplace/base/log.hpp"
@@ -147,6 +148,25 @@ std::optional<std::string> Groups::answer(double seconds) {
 void Groups::stop() {
   for (std::size_t group = 0; group < count(); ++group)
     if (busy_[group]) world_.communicator().send(std::span<const std::byte>(), master_of(group), Tag::stop);
+}
+
+void hand_out(Groups& groups, const Jobs& jobs) {
+  bool stopping = false;
+  const auto stop = [&] {
+    if (!std::exchange(stopping, true)) groups.stop();
+  };
+  while (true) {
+    if (!stopping && jobs.ends_early()) stop();
+    if (!stopping)
+      while (const auto group = groups.idle()) {
+        const std::optional<std::string> task = jobs.next();
+        if (!task) break;
+        groups.give(*group, *task);
+      }
+    if (groups.working() == 0) return;
+    if (const auto answer = groups.answer(0.1); answer && !jobs.take(*answer)) stop();
+    jobs.tick();
+  }
 }
 
 }  // namespace emplace

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <utility>
-
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
 #include "emplace/base/interrupt.hpp"
@@ -92,27 +90,20 @@ class Coordinator {
   bool on(World& world) {
     Groups groups(world, static_cast<std::size_t>(sweep_.options.ranks_per_trial));
     Display display(sweep_, run_, folder_, groups.count(), session_);
-    bool stopping = false;
-    while (true) {
-      if (!stopping && ends_early()) {
-        stopping = true;
-        groups.stop();
-      }
-      if (!stopping)
-        while (const auto group = groups.idle()) {
-          const std::optional<Work> work = run_.next();
-          if (!work) break;
-          groups.give(*group, to_text(task(*work)));
-          display.changed();
-        }
-      if (groups.working() == 0) break;
-      if (const auto text = groups.answer(0.1)) {
-        display.changed();
-        // One whose time is over, or that cannot be trained here: no other one begins.
-        if (!take(answer_from(*text)) && !std::exchange(stopping, true)) groups.stop();
-      }
-      display.tick();
-    }
+    hand_out(groups, {.next = [&]() -> std::optional<std::string> {
+                        const std::optional<Work> work = run_.next();
+                        if (!work) return std::nullopt;
+                        display.changed();
+                        return to_text(task(*work));
+                      },
+                      // One whose time is over, or that cannot be trained here: no other one begins.
+                      .take =
+                          [&](const std::string& answer) {
+                            display.changed();
+                            return take(answer_from(answer));
+                          },
+                      .ends_early = [&] { return ends_early(); },
+                      .tick = [&] { display.tick(); }});
     display.end();
     return finished();
   }

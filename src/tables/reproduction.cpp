@@ -180,35 +180,31 @@ class Coordinator {
       show();
       return stop_requested();
     };
-    while (next_ < left_.size() && !ends_early() && undone_.empty()) {
+    while (next_ < left_.size() && !ends_early()) {
       doing_ = left_[next_].id;
       show();
-      take(make_cell(with_time_left(left_[next_++]), nullptr, stop));
+      if (!take(make_cell(with_time_left(left_[next_++]), nullptr, stop))) return;
     }
   }
 
   void on(World& world) {
     Groups groups(world, session_.ranks_per_cell);
-    bool stopping = false;
-    while (true) {
-      if (!stopping && (ends_early() || !undone_.empty())) {
-        stopping = true;
-        groups.stop();
-      }
-      if (!stopping)
-        for (auto group = groups.idle(); group && next_ < left_.size(); group = groups.idle()) {
-          doing_ = left_[next_].id;
-          groups.give(*group, to_text(with_time_left(left_[next_++])));
-        }
-      if (groups.working() == 0) return;
-      if (const auto text = groups.answer(0.1)) take(cell_answer_from(*text));
-      show();
-    }
+    hand_out(groups, {.next = [&]() -> std::optional<std::string> {
+                        if (next_ == left_.size()) return std::nullopt;
+                        doing_ = left_[next_].id;
+                        return to_text(with_time_left(left_[next_++]));
+                      },
+                      .take = [&](const std::string& answer) { return take(cell_answer_from(answer)); },
+                      .ends_early = [&] { return ends_early(); },
+                      .tick = [&] { show(); }});
   }
 
-  void take(const CellAnswer& answer) {
+  // False: the cell is not done.
+  bool take(const CellAnswer& answer) {
     if (!answer.undone.empty() && undone_.empty()) undone_ = fmt::format("{}: {}", answer.id, answer.undone);
-    if (!answer.interrupted && answer.undone.empty()) ++done_;
+    if (answer.interrupted || !answer.undone.empty()) return false;
+    ++done_;
+    return true;
   }
   [[nodiscard]] bool ends_early() const {
     return stop_requested() || (session_.deadline && Clock::now() >= *session_.deadline);

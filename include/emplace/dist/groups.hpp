@@ -53,4 +53,15 @@ class Groups {
   std::vector<bool> busy_;
 };
 
+// What rank 0 has its groups do.
+struct Jobs {
+  std::function<std::optional<std::string>()> next;     // a task; nothing while there is none
+  std::function<bool(const std::string& answer)> take;  // false: no other task begins
+  std::function<bool()> ends_early;                     // once true, no other task begins either
+  std::function<void()> tick;                           // called some times a second
+};
+// Gives tasks to groups without one until there is none left, or none is to begin; then those that are under way are
+// asked to end soon, and their answers taken too.
+void hand_out(Groups& groups, const Jobs& jobs);
+
 }  // namespace emplace
