@@ -13,6 +13,7 @@
 #include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "emplace/run/placing_team.hpp"
 #include "emplace/run/recipe.hpp"
 #include "emplace/run/trained_policy.hpp"
 #include "emplace/search/bound.hpp"
@@ -179,21 +180,11 @@ ExitCode run_place(Arguments arguments, World* world) {
   const Objective objective = arguments.objective.get();
   const Schedule schedule = arguments.schedule.get().value_or(start.schedule);
   const Scoring scoring{schedule, objective, arguments.objective.pipeline()};
-  const Problem* const problems[] = {&problem};
-  const auto evaluator =
-      world != nullptr ? make_mpi_evaluator(*world, problems, scoring) : make_local_evaluator(problems, scoring);
-  const auto team = world != nullptr && world->has_workers() ? make_mpi_team(*world) : nullptr;
-  PlacerRequest request;
-  request.problem = &problem;
-  request.schedule = schedule;
-  request.objective = objective;
-  request.pipeline = scoring.pipeline;
-  request.expert = loaded.expert;
+  const PlacingTeam team = make_placing_team(world, problem, scoring);
+  PlacerRequest request = request_for(loaded, scoring, team);
   request.seed = arguments.seed;
   request.seconds = arguments.seconds;
   request.evaluations = arguments.evaluations;
-  request.evaluator = evaluator.get();
-  request.team = team.get();
   if (!arguments.start.empty()) request.start = &start.placement;
 
   // Opened before the search: hours of it are not for a file that cannot be written.

@@ -11,6 +11,7 @@
 #include "emplace/base/not_finite.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/formats/workload.hpp"
+#include "emplace/run/placing_team.hpp"
 #include "emplace/run/problem_source.hpp"
 #include "emplace/run/train_recipe.hpp"
 #include "emplace/search/bound.hpp"
@@ -44,21 +45,12 @@ Scoring scoring_of(const CellTask& task) { return {Schedule::fifo, objective_of(
 
 CellResult place(const CellTask& task, World* part, const std::function<bool()>& stop) {
   const LoadedProblem loaded = load_problem(task.problem, {});
-  const Problem* const problems[] = {&loaded.problem};
-  const bool has_workers = part != nullptr && part->has_workers();
   const Scoring scoring = scoring_of(task);
-  const auto evaluator =
-      has_workers ? make_mpi_evaluator(*part, problems, scoring) : make_local_evaluator(problems, scoring);
-  const auto team = has_workers ? make_mpi_team(*part) : nullptr;
-  PlacerRequest request;
-  request.problem = &loaded.problem;
-  request.objective = scoring.objective;
+  const PlacingTeam team = make_placing_team(part, loaded.problem, scoring);
+  PlacerRequest request = request_for(loaded, scoring, team);
   request.seed = task.seed;
   request.seconds = task.seconds;
   request.evaluations = task.evaluations;
-  request.expert = loaded.expert;
-  request.evaluator = evaluator.get();
-  request.team = team.get();
   request.stop = stop;
   const PlacerResult found = place_with(task.method, request, ConfigTable::parse_toml(task.options, "table"));
   CellResult result = placed(task, loaded.problem, found.placement, found.outcome);

@@ -5,6 +5,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/run/placing_team.hpp"
 #include "emplace/run/problem_source.hpp"
 #include "emplace/search/placer.hpp"
 #include "emplace/simulate/engine.hpp"
@@ -105,12 +106,9 @@ CalibratingRuns calibrating_runs(const PublishedTable& table) {
   for (const TableRow& row : table.rows) {
     const LoadedProblem loaded = load_problem(row.graph, row.machine, {});
     const Problem& problem = loaded.problem;
-    const Problem* const problems[] = {&problem};
-    const auto evaluator = make_local_evaluator(problems, Scoring{});
+    const PlacingTeam here = make_placing_team(nullptr, problem, Scoring{});
+    const PlacerRequest request = request_for(loaded, Scoring{}, here);
     const auto engine = make_exact_engine(problem, Schedule::fifo);
-    PlacerRequest request;
-    request.problem = &problem;
-    request.evaluator = evaluator.get();
     auto& of_row = runs.emplace_back();
     for (const auto& [kind, method] : table.calibration) {
       const PlacerResult placed = place_with(table.method(method)->placer, request, ConfigTable("table"));
