@@ -39,10 +39,12 @@ std::span<const Command> commands() {
       {"cost", "turn a model and a machine into a problem", add_cost},
       {"calibrate", "fit a device's figures to measured op times", add_calibrate},
       {"convert", "write a model for Graphviz, for Netron with its placement, or as a problem", add_convert},
+      {"export", "write a placement as a framework takes it: OpenVINO, ONNX, TensorFlow, PyTorch, JSON", add_export},
       {"inspect", "say what a file holds", add_inspect},
       {"reproduce", "a published table, its numbers and ours side by side", add_reproduce, serve_cells},
       {"report", "a page for a browser: a sweep's trials, or the learning curves of runs", add_report},
-      {"list", "policies, learners, placers, evaluators, strategies, models, machines, tables, readers, simulators",
+      {"list",
+       "policies, learners, placers, evaluators, strategies, models, machines, tables, readers, exporters, simulators",
        add_list},
   };
   return list;
@@ -73,15 +75,18 @@ SourceOptions GraphArguments::options() const {
   return options;
 }
 
+const char* GraphArguments::given() const {
+  return batch                ? "--batch"
+         : !shapes.empty()    ? "--shape"
+         : training           ? "--training"
+         : fuse               ? "--fuse"
+         : !optimizer.empty() ? "--optimizer"
+                              : nullptr;
+}
+
 void GraphArguments::refuse(const std::string& file, const char* kind) const {
-  const char* given = batch                ? "--batch"
-                      : !shapes.empty()    ? "--shape"
-                      : training           ? "--training"
-                      : fuse               ? "--fuse"
-                      : !optimizer.empty() ? "--optimizer"
-                                           : nullptr;
-  if (given != nullptr)
-    throw InputError(given, "is for models and GRAPH@MACHINE; {} is read as a {}", quote(file), kind);
+  if (const char* option = given(); option != nullptr)
+    throw InputError(option, "is for models and GRAPH@MACHINE; {} is read as a {}", quote(file), kind);
 }
 
 void ScheduleArgument::add(CLI::App& cli) {

@@ -38,6 +38,7 @@ Action add_simulate(CLI::App& cli);
 Action add_cost(CLI::App& cli);
 Action add_calibrate(CLI::App& cli);
 Action add_convert(CLI::App& cli);
+Action add_export(CLI::App& cli);
 Action add_explain(CLI::App& cli);
 Action add_compare(CLI::App& cli);
 Action add_inspect(CLI::App& cli);
@@ -62,6 +63,7 @@ struct GraphArguments {
 
   void add(CLI::App& cli, bool with_fuse = true);
   [[nodiscard]] SourceOptions options() const;
+  [[nodiscard]] const char* given() const;  // the first one given, nullptr if none was
   // InputError if one was given: `file` is a `kind` ("problem"), and they are for models.
   void refuse(const std::string& file, const char* kind) const;
 };

@@ -11,9 +11,9 @@
 #include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/cost/lower.hpp"
+#include "emplace/deploy/model_placement.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/formats/writers.hpp"
-#include "emplace/problem/builder.hpp"
 #include "result_json.hpp"
 
 namespace emplace::app {
@@ -27,68 +27,11 @@ struct Arguments {
   GraphArguments options;
 };
 
-// The graph before and after the passes.
-struct Converted {
-  Graph file;
-  PassResult passed;
-};
-
-Converted load(const Arguments& arguments) {
-  const SourceOptions options = arguments.options.options();
-  Converted converted;
-  converted.file = load_graph(arguments.graph, options.read);
-  converted.passed = apply_passes(converted.file, options.roofline, arguments.graph);
-  return converted;
-}
-
-// A Problem with the ops of the graph and the devices that the placement names, to read the placement against: it needs
-// no machine.
-Problem problem_to_read_against(const Graph& graph, const std::string& text, const std::string& file) {
-  std::set<std::string> devices;
-  if (const Json json = Json::parse(text, nullptr, false); json.is_object() && json.contains("ops"))
-    for (const auto& [op, device] : json["ops"].items())
-      if (device.is_string()) devices.insert(device.get<std::string>());
-  if (devices.size() > max_devices)
-    throw InputError(file, "names {} devices; a machine has at most {}", devices.size(), max_devices);
-  if (devices.empty()) devices.insert("none");  // the reader will say what is wrong
-
-  ProblemBuilder builder(graph.name);
-  for (const std::string& device : devices) builder.add_device({device, "", no_memory_limit}, file);
-  for (const GraphOp& op : graph.ops) {
-    OpSpec spec;
-    spec.name = op.name;
-    spec.seconds.assign(devices.size(), 0);
-    builder.add_op(std::move(spec));
-  }
-  for (const GraphTensor& tensor : graph.tensors)
-    if (!tensor.producer.is_none()) builder.add_tensor(tensor.producer, 0, tensor.consumers);
-  for (std::size_t i = 0; i < graph.ops.size(); ++i)
-    for (const OpId before : graph.ops[i].after) builder.add_tensor(before, 0, {OpId{i}});
-  return builder.build(file);
-}
-
-struct Placed {
-  std::vector<std::string> device_of_op;  // of the graph after the passes
-  std::string problem;
-  std::string schedule;
-};
-
-Placed read_placement(const std::string& file, const Graph& graph) {
-  const std::string text = read_file(file);
-  const Problem problem = problem_to_read_against(graph, text, file);
-  const PlacementFile read = read_placement_json(text, file, problem);
-  Placed placed;
-  for (const std::uint8_t device : read.placement.device) placed.device_of_op.push_back(problem.devices[device].name);
-  placed.problem = read.problem_name;
-  if (read.schedule) placed.schedule = name_of(*read.schedule);
-  return placed;
-}
-
-// Of the file's ops: that of the op that each became; "" where it vanished.
-std::vector<std::string> devices_in_file(const Converted& converted, const Placed& placed) {
-  std::vector<std::string> devices;
-  for (const OpId now : converted.passed.became)
-    devices.push_back(now.is_none() ? "" : placed.device_of_op[now.index()]);
+// Of the file's ops: the device of the op that each became; "" where it vanished.
+std::vector<std::string> devices_in_file(const ModelPlacement& placed) {
+  std::vector<std::string> devices = placed.device_of_op;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (placed.reason_of_op[i] != ModelPlacement::Reason::placed) devices[i].clear();
   return devices;
 }
 
@@ -107,12 +50,16 @@ void convert_to_dot(const Arguments& arguments) {
   if (!arguments.machine.empty()) throw InputError("--machine", "is for .json; a .dot file needs none");
   DotOptions options;
   options.clusters = clusters_of(arguments.clusters);
-  const Converted converted = load(arguments);
+  const SourceOptions source = arguments.options.options();
   if (!arguments.placement.empty()) {
-    const Placed placed = read_placement(arguments.placement, converted.passed.graph);
-    options.device_of_op = arguments.as_is ? devices_in_file(converted, placed) : placed.device_of_op;
+    const ModelPlacement placed = read_model_placement(arguments.graph, source, arguments.placement);
+    options.device_of_op = arguments.as_is ? devices_in_file(placed) : placed.device_of_placed;
+    write_output(arguments.output, write_dot(arguments.as_is ? placed.graph : placed.passed.graph, options));
+    return;
   }
-  write_output(arguments.output, write_dot(arguments.as_is ? converted.file : converted.passed.graph, options));
+  const Graph file = load_graph(arguments.graph, source.read);
+  write_output(arguments.output,
+               write_dot(arguments.as_is ? file : apply_passes(file, source.roofline, arguments.graph).graph, options));
 }
 
 void convert_to_onnx(const Arguments& arguments) {
@@ -121,18 +68,17 @@ void convert_to_onnx(const Arguments& arguments) {
     throw InputError(arguments.output, "needs --placement FILE: an ONNX file is written with the placement in it");
   if (arguments.graph.starts_with("zoo:"))
     throw InputError(arguments.graph, "is no ONNX model; only one can be written as one");
-  const Converted converted = load(arguments);
-  const Placed placed = read_placement(arguments.placement, converted.passed.graph);
-  const std::vector<std::string> devices = devices_in_file(converted, placed);
-  std::vector<std::pair<std::string, std::string>> metadata;
-  if (!placed.problem.empty()) metadata.emplace_back("emplace.problem", placed.problem);
-  if (!placed.schedule.empty()) metadata.emplace_back("emplace.schedule", placed.schedule);
+  const ModelPlacement placed = read_model_placement(arguments.graph, arguments.options.options(), arguments.placement);
+  OnnxAnnotations annotations{.device_of_node = devices_in_file(placed)};
+  const std::vector<std::string>& devices = annotations.device_of_node;
+  if (!placed.problem.empty()) annotations.metadata.emplace_back("emplace.problem", placed.problem);
+  if (!placed.schedule.empty()) annotations.metadata.emplace_back("emplace.schedule", placed.schedule);
   for (const std::string& device : std::set<std::string>(devices.begin(), devices.end())) {
     const auto nodes = std::count(devices.begin(), devices.end(), device);
-    metadata.emplace_back(device.empty() ? "emplace.not_placed" : "emplace.device." + device,
-                          fmt::format("{} {}", nodes, nodes == 1 ? "node" : "nodes"));
+    annotations.metadata.emplace_back(device.empty() ? "emplace.not_placed" : "emplace.device." + device,
+                                      fmt::format("{} {}", nodes, nodes == 1 ? "node" : "nodes"));
   }
-  write_annotated_onnx(arguments.graph, arguments.output, devices, metadata);
+  write_annotated_onnx(arguments.graph, arguments.output, annotations);
 }
 
 void convert_to_json(const Arguments& arguments) {

@@ -1,10 +1,11 @@
-// emplace list policies|learners|placers|evaluators|strategies|models|machines|tables|readers|simulators
+// emplace list policies|learners|placers|evaluators|strategies|models|machines|tables|readers|exporters|simulators
 #include <fmt/core.h>
 
 #include <memory>
 
 #include "command.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/deploy/exporter.hpp"
 #include "emplace/formats/reader.hpp"
 #include "emplace/formats/workload.hpp"
 #include "emplace/learn/learner.hpp"
@@ -48,6 +49,7 @@ constexpr Kind kinds[] = {
     {"machines", [] { return infos(machines()); }},
     {"tables", tables},
     {"readers", readers_of_all_kinds},
+    {"exporters", [] { return infos(exporters()); }},
     {"simulators", [] { return infos(simulators()); }},
 };
 

@@ -25,6 +25,13 @@ const ReaderEntry* reader_of(const std::string& path) {
   return nullptr;
 }
 
+void check_reader(const std::string& path, std::string_view name, std::string_view wanted) {
+  const ReaderEntry* reader = reader_of(path);
+  if (reader == nullptr) throw InputError(path, "is no model file; only {} can be written as one", wanted);
+  if (reader->name != name)
+    throw InputError(path, "is read as {}; only {} can be written as one", reader->name, wanted);
+}
+
 Graph read_graph(const std::string& path, const ReadOptions& options) {
   const ReaderEntry* reader = reader_of(path);
   if (reader == nullptr)

@@ -3,9 +3,41 @@
 #include <filesystem>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
+#include "onnx_load.hpp"
 
 namespace emplace {
+
+namespace {
+
+bool has_external(const onnx::TensorProto& tensor) { return tensor.external_data_size() > 0; }
+
+bool has_external(const onnx::GraphProto& graph) {
+  for (const auto& tensor : graph.initializer())
+    if (has_external(tensor)) return true;
+  for (const auto& tensor : graph.sparse_initializer())
+    if (has_external(tensor.values()) || has_external(tensor.indices())) return true;
+  for (const auto& node : graph.node())
+    for (const auto& attribute : node.attribute()) {
+      if (has_external(attribute.t()) || (attribute.has_g() && has_external(attribute.g()))) return true;
+      for (const auto& tensor : attribute.tensors())
+        if (has_external(tensor)) return true;
+      for (const auto& inner : attribute.graphs())
+        if (has_external(inner)) return true;
+    }
+  return false;
+}
+
+}  // namespace
+
+void check_weights_stay_beside(const std::string& model, const std::string& output) {
+  google::protobuf::Arena memory;
+  if (!has_external(load_onnx_without_weights(model, memory).graph())) return;
+  std::error_code error;
+  if (!std::filesystem::equivalent(parent_folder(model), parent_folder(output), error))
+    throw InputError(output, "should be in the folder of {}, whose weights lie in files beside it", model);
+}
 
 void check_external_data(const onnx::TensorProto& tensor, const std::string& model_file) {
   if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return;

@@ -11,4 +11,8 @@ namespace emplace {
 // short for its offset and length, or outside the model's folder. Nothing of it is read. Graphs without any data pass.
 void check_external_data(const onnx::TensorProto& tensor, const std::string& model_file);
 
+// InputError if the model keeps weights in files beside it and `output`, which will name them too, is in another
+// folder.
+void check_weights_stay_beside(const std::string& model, const std::string& output);
+
 }  // namespace emplace

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
 #include "emplace/base/error.hpp"
@@ -16,12 +17,12 @@ std::string place_of(const std::string& file, const char* what, const std::strin
   return fmt::format("{}: {} {}", file, what, quote(name));
 }
 
-// 0 (undefined) is DType::unknown.
+// In the order of TensorProto.DataType, whose 0 is undefined.
+constexpr std::array types = {DType::unknown, DType::f32, DType::u8,   DType::i8,      DType::u16, DType::i16,
+                              DType::i32,     DType::i64, DType::text, DType::boolean, DType::f16, DType::f64,
+                              DType::u32,     DType::u64, DType::c64,  DType::c128,    DType::bf16};
+
 DType dtype_of_onnx(std::int32_t element_type, const std::string& file, const char* what, const std::string& name) {
-  // In the order of TensorProto.DataType.
-  constexpr std::array types = {DType::unknown, DType::f32, DType::u8,   DType::i8,      DType::u16, DType::i16,
-                                DType::i32,     DType::i64, DType::text, DType::boolean, DType::f16, DType::f64,
-                                DType::u32,     DType::u64, DType::c64,  DType::c128,    DType::bf16};
   if (element_type < 0 || static_cast<std::size_t>(element_type) >= types.size())
     throw InputError(place_of(file, what, name),
                      "has the element type {}; known are 0 to {} (ONNX TensorProto.DataType)", element_type,
@@ -30,6 +31,10 @@ DType dtype_of_onnx(std::int32_t element_type, const std::string& file, const ch
 }
 
 }  // namespace
+
+std::int32_t element_type_of(DType type) {
+  return static_cast<std::int32_t>(std::ranges::find(types, type) - types.begin());
+}
 
 TypeAndShape type_and_shape(const onnx::TypeProto& type, const std::string& file, const std::string& name) {
   TypeAndShape result;

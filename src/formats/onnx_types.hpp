@@ -20,6 +20,9 @@ TypeAndShape type_and_shape(const onnx::TypeProto& type, const std::string& file
 // Of a weight; InputError for negative sizes too, for more than 2^62 bytes and where the element type is not given.
 TypeAndShape type_and_shape(const onnx::TensorProto& weight, const std::string& file, const std::string& name);
 
+// TensorProto.DataType's number; 0 for DType::unknown.
+std::int32_t element_type_of(DType type);
+
 // Whole numbers, lists of them, numbers and short texts; tensors, graphs and long lists are left out.
 std::map<std::string, Attribute> attributes_of(const onnx::NodeProto& node);
 

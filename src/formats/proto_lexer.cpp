@@ -17,12 +17,17 @@ void ProtoLexer::read(ProtoToken& token) {
   token.value.clear();
   token.shortened = false;
   skip_blanks();
+  token.begin = at_;
   const int c = peek();
   if (c < 0) {
     token.kind = ProtoToken::Kind::end;
   } else if (c == '"' || c == '\'') {
     token.kind = ProtoToken::Kind::text;
-    for (int quote = c; quote == '"' || quote == '\''; skip_blanks(), quote = peek()) read_text(token);
+    for (int quote = c; quote == '"' || quote == '\''; skip_blanks(), quote = peek()) {
+      read_text(token);
+      token.end = at_;
+    }
+    return;
   } else if (is_word(c)) {
     token.kind = ProtoToken::Kind::word;
     for (int d = c; is_word(d); take(), d = peek()) {
@@ -34,6 +39,7 @@ void ProtoLexer::read(ProtoToken& token) {
     token.value = static_cast<char>(c);
     take();
   }
+  token.end = at_;
 }
 
 void ProtoLexer::fail(const std::string& why) const {

@@ -12,7 +12,8 @@ namespace emplace {
 struct ProtoToken {
   enum class Kind : std::uint8_t { end, word, text, symbol } kind = Kind::end;  // word: a name or a number
   std::string value;
-  bool shortened = false;  // a text longer than longest_kept; its value is dropped
+  bool shortened = false;           // a text longer than longest_kept; its value is dropped
+  std::int64_t begin = 0, end = 0;  // its bytes in the file
 
   static constexpr std::size_t longest_kept = std::size_t{64} << 10;
   [[nodiscard]] bool is(char c) const { return kind == Kind::symbol && value[0] == c; }
@@ -45,6 +46,7 @@ class ProtoLexer {
   void take() {
     if (left_.front() == '\n') ++line_;
     left_.remove_prefix(1);
+    ++at_;
   }
 
   const std::string& path_;
@@ -52,6 +54,7 @@ class ProtoLexer {
   std::string_view left_;  // read and not yet used
   bool ended_ = false;
   std::size_t line_ = 1;
+  std::int64_t at_ = 0;
 };
 
 }  // namespace emplace

@@ -93,14 +93,14 @@ TensorflowFile sniff_proto(std::string_view head) {
   return found;
 }
 
+bool is_text_proto(const std::string& path) {
+  InputFile file(path);
+  if (file.size() == 0) throw InputError(path, "is empty");
+  return path.ends_with(".pbtxt") || is_text(file.read());
+}
+
 std::unique_ptr<ProtoCursor> open_proto(const std::string& path) {
-  bool text = false;
-  {
-    InputFile file(path);
-    if (file.size() == 0) throw InputError(path, "is empty");
-    text = path.ends_with(".pbtxt") || is_text(file.read());
-  }
-  return text ? open_text_proto(path) : open_binary_proto(path);
+  return is_text_proto(path) ? open_text_proto(path) : open_binary_proto(path);
 }
 
 }  // namespace emplace

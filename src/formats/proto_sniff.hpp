@@ -15,6 +15,9 @@ enum class TensorflowFile : std::uint8_t { none, graph, cost_graph };
 // `head`: the first 4 KiB. A GraphDef's nodes have an op; a CostGraphDef's nodes have numbers in place of input names.
 TensorflowFile sniff_proto(std::string_view head);
 
+// Whether the file is in protobuf's text format. InputError if it is missing or empty.
+bool is_text_proto(const std::string& path);
+
 // Text starts with the name of a field, binary with a field's tag.
 std::unique_ptr<ProtoCursor> open_proto(const std::string& path);
 

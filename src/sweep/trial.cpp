@@ -53,7 +53,7 @@ TrialAnswer train_trial(const TrialTask& task, World* part, const std::function<
   if (task.seconds_left)
     limits.deadline =
         start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*task.seconds_left));
-  TrialAnswer answer{.work = task.work, .result = {}};
+  TrialAnswer answer{.work = task.work, .undone = {}, .result = {}};
   std::vector<std::vector<double>> seconds;
   try {
     for (const std::string& text : task.recipes) {
@@ -109,8 +109,7 @@ std::string to_text(const TrialAnswer& answer) {
 
 TrialAnswer answer_from(const std::string& text) {
   const json value = json::parse(text);
-  TrialAnswer answer{work_from(value.at("work")), value.at("interrupted"), {}};
-  answer.undone = value.at("undone");
+  TrialAnswer answer{work_from(value.at("work")), value.at("interrupted"), value.at("undone"), {}};
   answer.result.error = value.at("error");
   answer.result.seconds = value.at("seconds");
   answer.result.updates = value.at("updates");

@@ -34,7 +34,10 @@ std::span<const ReaderEntry> readers();
 // The first reader that recognises the file; nullptr if none does. InputError if it cannot be read.
 const ReaderEntry* reader_of(const std::string& path);
 
-// Reads with that one.
+// InputError unless the reader called `name` reads the file; `wanted` ("an ONNX model") is for the message.
+void check_reader(const std::string& path, std::string_view name, std::string_view wanted);
+
+// Reads with the one that recognises it.
 Graph read_graph(const std::string& path, const ReadOptions& options = {});
 
 }  // namespace emplace

@@ -1,7 +1,8 @@
-// Graphs written for people and their viewers: Graphviz, and ONNX files that Netron shows with their placement.
+// Models written: for Graphviz, and copies of model files with a placement in them.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,16 +23,52 @@ struct DotOptions {
 // ellipses. The same graph gives the same text. Linear.
 std::string write_dot(const Graph& graph, const DotOptions& options);
 
-// Copies an ONNX file byte for byte, except that
-// - the doc_string of node i of the main graph (in the order of the file, as read_graph numbers ops) begins with the
-// line
-//   "emplace device: NAME" where device_of_node[i] is not empty,
-// - the model's metadata_props hold `metadata`, whose keys should begin with "emplace.".
-// Netron shows both. Lines and keys of an earlier run are replaced. Weights pass through and are not loaded; memory is
-// that of the texts. Weights in files beside the model are named relative to its folder and not copied: then `output`
-// must lie in the same folder. InputError for that, for a file that is no ONNX model, or one that would exceed 2 GiB.
-void write_annotated_onnx(const std::string& model, const std::string& output,
-                          const std::vector<std::string>& device_of_node,
-                          const std::vector<std::pair<std::string, std::string>>& metadata);
+struct OnnxAnnotations {
+  // Of node i of the main graph (in the order of the file, as read_graph numbers ops): its device, "" for none. Its
+  // doc_string then begins with the line "emplace device: NAME".
+  std::vector<std::string> device_of_node;
+  // The node's metadata_props get the key "layer_ann" with this value where it is not empty: ONNX Runtime places nodes
+  // by it (session.layer_assignment_settings). None are written, and none taken away, where this is empty.
+  std::vector<std::string> layer_of_node = {};
+  // The model's metadata_props; keys should begin with "emplace.".
+  std::vector<std::pair<std::string, std::string>> metadata = {};
+};
+// Copies an ONNX file byte for byte, except for the annotations, which Netron shows too. Lines and keys of an earlier
+// run are replaced. Weights pass through and are not loaded; memory is that of the texts. Weights in files beside the
+// model are named relative to its folder and not copied: then `output` must lie in the same folder. InputError for
+// that, for a file that is no ONNX model, or one that would exceed 2 GiB.
+void write_annotated_onnx(const std::string& model, const std::string& output, const OnnxAnnotations& annotations);
+
+// Nodes of an ONNX model that become a model of their own.
+struct OnnxPart {
+  std::vector<std::uint32_t> nodes;  // of the main graph, ascending
+  std::string file;                  // where to write it
+};
+// What a part takes from the model's inputs and from other parts, and what it gives to them and to the model's outputs.
+struct OnnxPartEnds {
+  std::vector<std::string> inputs, outputs;
+};
+// Writes each part with its weights, its nodes byte for byte. `graph`: what read_graph makes of the model, which types
+// the ends that the model gives no type. The model's outputs that are inputs or weights of it are outputs of no part.
+// InputError as above, and where a tensor between parts has no known type (a sequence, say). Every file is complete or
+// not there.
+std::vector<OnnxPartEnds> write_onnx_parts(const std::string& model, const Graph& graph,
+                                           std::span<const OnnxPart> parts);
+
+// Reads the parts' files again and compares them with the model: every node is in one part and there byte for byte, as
+// are the weights; every input of a part is one of the model or an output of one other part that stands before it; the
+// model's outputs are outputs of parts, or inputs or weights of the model. BugError naming the first difference.
+void check_onnx_parts(const std::string& model, std::span<const OnnxPart> parts);
+
+// Copies a GraphDef, binary or text, with the device of node i (in the order of the file) set to device_of_node[i]; ""
+// takes it away. All else stays byte for byte. InputError for a file that is none.
+void write_graphdef_devices(const std::string& model, const std::string& output,
+                            const std::vector<std::string>& device_of_node);
+
+// Copies an OpenVINO IR; <rt_info> of layer i gets <user_data name="affinity" version="0" value="device_of_layer[i]"/>,
+// or none where that is empty. All else stays byte for byte; the .bin is not touched. InputError for a file that is
+// none.
+void write_openvino_affinity(const std::string& model, const std::string& output,
+                             const std::vector<std::string>& device_of_layer);
 
 }  // namespace emplace

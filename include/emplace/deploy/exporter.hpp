@@ -1,0 +1,33 @@
+// A placement as a framework takes it: one entry and one file a framework.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emplace/base/registry.hpp"
+#include "emplace/deploy/model_placement.hpp"
+
+namespace emplace {
+
+struct ExportRequest {
+  const ModelPlacement& placement;
+  std::map<std::string, std::string> renamed;  // devices, by the user
+  std::string output;
+};
+
+struct Exported {
+  std::vector<std::string> files;  // written, the first as asked
+  std::vector<std::string> notes;  // what else there is to know or to do, as sentences for people
+};
+
+struct ExportEntry : EntryInfo {
+  std::function<Exported(const ExportRequest&)> write;
+};
+
+// openvino, onnx, tensorflow, pytorch, json.
+std::span<const ExportEntry> exporters();
+
+}  // namespace emplace

@@ -1,0 +1,184 @@
+// emplace export PLACEMENT --for TARGET --model FILE -o FILE
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "command.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/deploy/device_names.hpp"
+#include "emplace/deploy/exporter.hpp"
+#include "emplace/run/recipe.hpp"
+#include "result_json.hpp"
+
+namespace emplace::app {
+
+namespace {
+
+struct Arguments {
+  std::string placement, target, model, output;
+  std::vector<std::string> renames;
+  GraphArguments graph;
+  bool json = false;
+};
+
+constexpr const char* export_help =
+    "Give --batch, --shape, --training and --fuse as they were when the placement was made; a run's folder knows them, "
+    "and\n"
+    "the model too. Ops that were folded away before placing go where their neighbours go; what has no place is "
+    "listed.\n\n"
+    "onnx        FILE.onnx with ONNX Runtime's layer_ann in each node's metadata, FILE.segments.json and a model for "
+    "each\n"
+    "            run of ops on one device (FILE.0.cpu.onnx, ...), which together are checked to be the model\n"
+    "openvino    the IR with each layer's device as user data \"affinity\"; launch/openvino.py compiles it\n"
+    "tensorflow  the GraphDef, binary or text, with device strings\n"
+    "pytorch     a device_map by module, for ONNX models that PyTorch exported\n"
+    "json        the device of each op of the model\n\n"
+    "  emplace export runs/mine --for onnx -o placed.onnx\n"
+    "  emplace export best.json --for openvino --model model.xml --rename gpu:0=GPU.1 -o placed.xml";
+
+// What was placed: the file, the model, and how that became the problem.
+struct Placed {
+  std::string file;
+  std::string model;
+  SourceOptions source;
+};
+
+// The recipe of the run that the placement is of: PLACEMENT is its folder or lies in it.
+std::optional<Recipe> recipe_of(const std::string& folder) {
+  if (!file_exists(folder + "/config.toml")) return {};
+  return make_recipe(RunFolder::config_of(folder));
+}
+
+Placed find(const Arguments& arguments) {
+  std::error_code error;
+  const bool is_folder = std::filesystem::is_directory(arguments.placement, error);
+  const std::string folder = is_folder ? arguments.placement : parent_folder(arguments.placement);
+  Placed placed{.file = is_folder ? folder + "/best.placement.json" : arguments.placement,
+                .model = arguments.model,
+                .source = arguments.graph.options()};
+  const std::optional<Recipe> recipe = recipe_of(folder);
+  if (is_folder && !recipe) throw InputError(folder, "is no run's folder: it has no config.toml");
+  if (recipe) {
+    const std::vector<std::string> sources = recipe->sources();
+    if (sources.size() == 1 && is_graph_at_machine(sources.front())) {
+      if (const char* given = arguments.graph.given(); given != nullptr)
+        throw InputError(given, "is known: {}/config.toml says how the model became the problem", folder);
+      placed.source = recipe->source;
+      if (placed.model.empty()) placed.model = sources.front().substr(0, sources.front().rfind('@'));
+    }
+  }
+  if (placed.model.empty())
+    throw InputError("--model", "is wanted: the model that the placement is of{}",
+                     recipe ? fmt::format(", which {}/config.toml does not say", folder) : "");
+  return placed;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 10;
+  std::vector<std::string> some;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) some.push_back(quote(names[i]));
+  return join(some, ", ") + (names.size() > most ? fmt::format(" and {} more", names.size() - most) : "");
+}
+
+// What the model's file has no op for, and how much of it would go elsewhere than the op that it belongs to, where
+// frameworks put it.
+struct Added {
+  std::vector<std::string> names, elsewhere;
+};
+
+Added added_ops(const ModelPlacement& placement) {
+  Added added;
+  for (const OpId op : placement.not_in_model()) {
+    const GraphOp& graph_op = placement.passed.graph.ops[op.index()];
+    added.names.push_back(graph_op.name);
+    if (!graph_op.forward_of.is_none() &&
+        placement.device_of_placed[op.index()] != placement.device_of_placed[graph_op.forward_of.index()])
+      added.elsewhere.push_back(graph_op.name);
+  }
+  return added;
+}
+
+struct Counts {
+  std::size_t placed = 0, follows = 0;
+  std::vector<std::string> not_placed;
+};
+
+Counts count(const ModelPlacement& placement) {
+  Counts counts;
+  for (std::size_t i = 0; i < placement.reason_of_op.size(); ++i) switch (placement.reason_of_op[i]) {
+      case ModelPlacement::Reason::placed: ++counts.placed; break;
+      case ModelPlacement::Reason::follows: ++counts.follows; break;
+      case ModelPlacement::Reason::none: counts.not_placed.push_back(placement.graph.ops[i].name); break;
+    }
+  return counts;
+}
+
+void print_text(const ModelPlacement& placement, const Exported& exported) {
+  const Counts counts = count(placement);
+  fmt::print("{}: {} of {} ops as placed", exported.files.front(), counts.placed, placement.graph.ops.size());
+  if (counts.follows > 0) fmt::print(", {} that were folded away follow their neighbours", counts.follows);
+  fmt::print("\n");
+  constexpr std::size_t most_files = 10;
+  for (std::size_t i = 1; i < std::min(exported.files.size(), most_files); ++i) fmt::print("{}\n", exported.files[i]);
+  if (exported.files.size() > most_files) fmt::print("and {} more files\n", exported.files.size() - most_files);
+  if (!counts.not_placed.empty())
+    fmt::print("without a device, for nothing says where: {}\n", listed(counts.not_placed));
+  if (const Added added = added_ops(placement); !added.names.empty()) {
+    fmt::print("{} placed ops are not in the model (a training step's, or shared weights)", added.names.size());
+    if (!added.elsewhere.empty())
+      fmt::print("; {} of them are not with the op that they belong to, where frameworks put them: {}",
+                 added.elsewhere.size(), listed(added.elsewhere));
+    fmt::print("\n");
+  }
+  for (const std::string& note : exported.notes) fmt::print("{}\n", note);
+}
+
+Json to_json(const Arguments& arguments, const ModelPlacement& placement, const Exported& exported) {
+  const Counts counts = count(placement);
+  const Added added = added_ops(placement);
+  return {{"for", arguments.target},
+          {"model", placement.model},
+          {"files", exported.files},
+          {"ops", placement.graph.ops.size()},
+          {"placed", counts.placed},
+          {"follows", counts.follows},
+          {"not_placed", counts.not_placed},
+          {"not_in_model", added.names},
+          {"not_with_their_op", added.elsewhere},
+          {"notes", exported.notes}};
+}
+
+ExitCode run_export(const Arguments& arguments) {
+  const ExportEntry& exporter = find_entry(exporters(), arguments.target, "target", "--for");
+  const auto renamed = parse_renames(arguments.renames);
+  const Placed placed = find(arguments);
+  const ModelPlacement placement = read_model_placement(placed.model, placed.source, placed.file);
+  const Exported exported = exporter.write({placement, renamed, arguments.output});
+  if (arguments.json)
+    print_json(to_json(arguments, placement, exported));
+  else
+    print_text(placement, exported);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Action add_export(CLI::App& cli) {
+  const auto arguments = std::make_shared<Arguments>();
+  cli.add_option("placement", arguments->placement, "Placement JSON, or the folder of a run, whose best it is")
+      ->required();
+  cli.add_option("--for", arguments->target, "One of " + join(entry_names(exporters()), ", "))->required();
+  cli.add_option("--model", arguments->model, "Model file that was placed; a run's folder knows its own")
+      ->check(not_empty);
+  cli.add_option("-o,--output", arguments->output, "File to write")->required()->check(not_empty);
+  cli.add_option("--rename", arguments->renames, "What the framework calls a device, as gpu:0=GPU.1; may be repeated")
+      ->allow_extra_args(false);
+  cli.add_flag("--json", arguments->json, "Print the files and what could not be placed as one JSON object");
+  arguments->graph.add(cli);
+  cli.footer(export_help);
+  return [arguments](World*) { return run_export(*arguments); };
+}
+
+}  // namespace emplace::app

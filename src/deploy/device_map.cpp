@@ -1,0 +1,142 @@
+#include "emplace/deploy/device_map.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+
+namespace emplace {
+
+namespace {
+
+bool is_identifier(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+// Of a weight called as in a state_dict: what stands before its last part, "layer.0" of "layer.0.weight". A weight of
+// the model itself ("class_token") stands for itself.
+std::optional<std::string> module_of_weight(const std::string& name) {
+  const std::vector<std::string> parts = split(name, '.');
+  if (!std::ranges::all_of(parts, is_identifier)) return {};
+  return parts.size() == 1 ? name : name.substr(0, name.rfind('.'));
+}
+
+// "/encoder/layer.0/q/MatMul" is in "encoder.layer.0.q". A list's own name comes twice ("/layer1/layer1.0/conv/Conv").
+std::optional<std::string> module_of_scope(const std::string& op) {
+  if (!op.starts_with('/')) return {};
+  std::vector<std::string> parts = split(std::string_view(op).substr(1), '/');
+  if (parts.size() < 2) return {};
+  parts.pop_back();
+  std::string module;
+  std::string_view last;
+  for (const std::string& part : parts) {
+    if (!std::ranges::all_of(split(part, '.'), is_identifier)) return {};
+    if (!last.empty() && part.starts_with(std::string(last) + "."))
+      module.erase(module.size() - last.size());
+    else if (!module.empty())
+      module += '.';
+    module += part;
+    last = part;
+  }
+  return module;
+}
+
+struct Placed {
+  std::string device, op;
+};
+using Modules = std::map<std::string, Placed>;
+
+// Modules whose parts are all on one device stand for them: the tree of names, from the leaves.
+struct Tree {
+  std::map<std::string, Tree> children;
+  std::optional<std::string> device;  // of its own weights
+
+  // The device of all that is in it, if there is one.
+  [[nodiscard]] std::optional<std::string> common() const {
+    std::optional<std::string> found = device;
+    for (const auto& [name, child] : children) {
+      const auto of_child = child.common();
+      if (!of_child || (found && *found != *of_child)) return {};
+      found = of_child;
+    }
+    return found;
+  }
+
+  void collect(const std::string& path, std::map<std::string, std::string>& map) const {
+    if (const auto all = common()) {
+      map[path] = *all;
+      return;
+    }
+    for (const auto& [name, child] : children) child.collect(path.empty() ? name : path + "." + name, map);
+  }
+};
+
+Tree tree_of(const Modules& modules, const std::string& model) {
+  Tree root;
+  for (const auto& [path, placed] : modules) {
+    Tree* at = &root;
+    for (const std::string& part : split(path, '.')) at = &at->children[part];
+    at->device = placed.device;
+  }
+  // A module with weights of its own and parts elsewhere has no one device, and no key could say so.
+  for (const auto& [path, placed] : modules) {
+    const Tree* at = &root;
+    for (const std::string& part : split(path, '.')) at = &at->children.at(part);
+    if (!at->children.empty() && !at->common())
+      throw InputError(model,
+                       "the module {} has weights of its own on {}, and parts on other devices; PyTorch places "
+                       "whole modules",
+                       quote(path), placed.device);
+  }
+  return root;
+}
+
+}  // namespace
+
+DeviceMap device_map(const ModelPlacement& placement) {
+  const PassResult pruned = prune(placement.graph);  // weights that an exporter hands through Identity get their names
+  DeviceMap result;
+  Modules modules;
+  for (std::size_t i = 0; i < placement.graph.ops.size(); ++i) {
+    const GraphOp& op = placement.graph.ops[i];
+    const OpId now = pruned.became[i];
+    if (placement.reason_of_op[i] != ModelPlacement::Reason::placed || now.is_none()) continue;
+    std::vector<std::string> of_op;
+    bool has_weights = false;
+    for (const Operand& input : pruned.graph.ops[now.index()].inputs) {
+      if (!input.is_parameter() || !pruned.graph.parameters[input.index].trainable) continue;
+      has_weights = true;
+      if (auto module = module_of_weight(pruned.graph.parameters[input.index].name))
+        of_op.push_back(*std::move(module));
+    }
+    if (has_weights && of_op.empty())
+      if (auto module = module_of_scope(op.name)) of_op.push_back(*std::move(module));
+    if (of_op.empty()) {
+      result.followers.push_back(op.name);
+      continue;
+    }
+    ++result.ops;
+    for (const std::string& module : of_op) {
+      const auto [known, is_new] = modules.try_emplace(module, Placed{placement.device_of_op[i], op.name});
+      if (!is_new && known->second.device != placement.device_of_op[i])
+        throw InputError(placement.model,
+                         "the module {} would be on two devices: op {} is on {}, op {} on {}; PyTorch places whole "
+                         "modules, so place with units that keep its ops together (roofline.coarsen, "
+                         "roofline.contract)",
+                         quote(module), quote(known->second.op), known->second.device, quote(op.name),
+                         placement.device_of_op[i]);
+    }
+  }
+  const bool named =
+      std::ranges::any_of(modules, [](const auto& each) { return each.first.find('.') != std::string::npos; });
+  if (!named)
+    throw InputError(placement.model,
+                     "no weight and no op has the name of a PyTorch module (\"encoder.layer.0.weight\", "
+                     "\"/encoder/layer.0/MatMul\"), so no device_map can be made");
+  tree_of(modules, placement.model).collect("", result.device_of_module);
+  return result;
+}
+
+}  // namespace emplace

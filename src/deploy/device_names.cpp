@@ -1,0 +1,73 @@
+#include "emplace/deploy/device_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+
+namespace emplace {
+
+namespace {
+
+struct KindAndNumber {
+  std::string kind;
+  std::int64_t number = 0;
+};
+
+KindAndNumber parse_device(const std::string& device) {
+  const std::size_t colon = device.rfind(':');
+  std::int64_t number = 0;
+  if (colon == std::string::npos || !parse_number(std::string_view(device).substr(colon + 1), number) || number < 0)
+    return {device};
+  return {device.substr(0, colon), number};
+}
+
+}  // namespace
+
+std::string DeviceNames::of(const std::string& device) const {
+  if (const auto given = renamed_.find(device); given != renamed_.end()) return given->second;
+  const auto [kind, number] = parse_device(device);
+  const auto form = forms_.find(kind);
+  const auto how = [&] { return fmt::format("name it with --rename {}=NAME", device); };
+  if (form == forms_.end())
+    throw InputError("--rename", "{} has no name for the device {}; {}", framework_, quote(device), how());
+  if (form->second.find("{}") != std::string::npos) return fmt::format(fmt::runtime(form->second), number);
+  if (number != 0)
+    throw InputError("--rename", "{} knows one {} alone, and there is a device {}; {}", framework_, form->second,
+                     quote(device), how());
+  return form->second;
+}
+
+std::vector<std::string> DeviceNames::of(const std::vector<std::string>& devices) const {
+  for (const auto& [device, name] : renamed_)
+    if (std::ranges::find(devices, device) == devices.end()) {
+      std::vector<std::string> known = devices;
+      std::ranges::sort(known);
+      known.erase(std::ranges::unique(known).begin(), known.end());
+      throw InputError("--rename", "no op is on the device {}{}", quote(device), did_you_mean(device, known));
+    }
+  std::map<std::string, std::string> names;
+  std::vector<std::string> result;
+  for (const std::string& device : devices) {
+    if (!device.empty() && !names.contains(device)) names[device] = of(device);
+    result.push_back(device.empty() ? "" : names[device]);
+  }
+  return result;
+}
+
+std::map<std::string, std::string> parse_renames(const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> names;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      throw InputError("--rename", "is written DEVICE=NAME, found {}", quote(text));
+    if (!names.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
+      throw InputError("--rename", "{} is renamed twice", quote(text.substr(0, equals)));
+  }
+  return names;
+}
+
+}  // namespace emplace

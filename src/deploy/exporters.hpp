@@ -1,0 +1,14 @@
+// The entries that builtin.cpp lists.
+#pragma once
+
+#include "emplace/deploy/exporter.hpp"
+
+namespace emplace {
+
+ExportEntry json_exporter();
+ExportEntry onnx_exporter();
+ExportEntry openvino_exporter();
+ExportEntry pytorch_exporter();
+ExportEntry tensorflow_exporter();
+
+}  // namespace emplace

@@ -1,0 +1,49 @@
+#include <nlohmann/json.hpp>
+
+#include "emplace/base/files.hpp"
+#include "exporters.hpp"
+
+namespace emplace {
+
+namespace {
+
+// {"emplace": "export/1", "model", "problem", "ops": {op of the model: device}, "follows": [ops that were folded away
+// before placing and go where their neighbours go], "not_placed": [ops that nothing says anything of], "not_in_model":
+// {op that placing had and the model has not: device}}
+Exported write_json(const ExportRequest& request) {
+  const ModelPlacement& placement = request.placement;
+  const auto named = [&](const std::string& device) {
+    const auto given = request.renamed.find(device);
+    return given == request.renamed.end() ? device : given->second;
+  };
+  nlohmann::ordered_json ops = nlohmann::ordered_json::object(), added = ops, follows = nlohmann::ordered_json::array(),
+                         not_placed = follows;
+  for (std::size_t i = 0; i < placement.graph.ops.size(); ++i) {
+    const std::string& name = placement.graph.ops[i].name;
+    if (placement.reason_of_op[i] == ModelPlacement::Reason::none)
+      not_placed.push_back(name);
+    else
+      ops[name] = named(placement.device_of_op[i]);
+    if (placement.reason_of_op[i] == ModelPlacement::Reason::follows) follows.push_back(name);
+  }
+  for (const OpId op : placement.not_in_model())
+    added[placement.passed.graph.ops[op.index()].name] = named(placement.device_of_placed[op.index()]);
+  const nlohmann::ordered_json file = {{"emplace", "export/1"},           {"model", placement.model},
+                                       {"problem", placement.problem},    {"ops", std::move(ops)},
+                                       {"follows", std::move(follows)},   {"not_placed", std::move(not_placed)},
+                                       {"not_in_model", std::move(added)}};
+  write_file(request.output, file.dump(2) + "\n");
+  return {.files = {request.output}, .notes = {}};
+}
+
+}  // namespace
+
+ExportEntry json_exporter() {
+  ExportEntry entry;
+  entry.name = "json";
+  entry.summary = "A JSON object with the device of each op of the model, for programs of your own.";
+  entry.write = write_json;
+  return entry;
+}
+
+}  // namespace emplace

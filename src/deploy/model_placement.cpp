@@ -1,0 +1,109 @@
+#include "emplace/deploy/model_placement.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/cost/lower.hpp"
+#include "emplace/formats/problem_json.hpp"
+#include "emplace/problem/builder.hpp"
+
+namespace emplace {
+
+namespace {
+
+// A Problem with the ops of the graph and the devices that the placement names, to read the placement against: it needs
+// no machine.
+Problem problem_to_read_against(const Graph& graph, const std::string& text, const std::string& file) {
+  std::set<std::string> devices;
+  if (const auto json = nlohmann::json::parse(text, nullptr, false); json.is_object() && json.contains("ops"))
+    for (const auto& [op, device] : json["ops"].items())
+      if (device.is_string()) devices.insert(device.get<std::string>());
+  if (devices.size() > max_devices)
+    throw InputError(file, "names {} devices; a machine has at most {}", devices.size(), max_devices);
+  if (devices.empty()) devices.insert("none");  // the reader will say what is wrong
+
+  ProblemBuilder builder(graph.name);
+  for (const std::string& device : devices) builder.add_device({device, "", no_memory_limit}, file);
+  for (const GraphOp& op : graph.ops) {
+    OpSpec spec;
+    spec.name = op.name;
+    spec.seconds.assign(devices.size(), 0);
+    builder.add_op(std::move(spec));
+  }
+  for (const GraphTensor& tensor : graph.tensors)
+    if (!tensor.producer.is_none()) builder.add_tensor(tensor.producer, 0, tensor.consumers);
+  for (std::size_t i = 0; i < graph.ops.size(); ++i)
+    for (const OpId before : graph.ops[i].after) builder.add_tensor(before, 0, {OpId{i}});
+  return builder.build(file);
+}
+
+// Ops that were folded away: backwards over the graph, so that a chain of them follows its last reader; then forwards,
+// for what nobody reads.
+void follow_neighbours(ModelPlacement& placement) {
+  const Graph& graph = placement.graph;
+  const std::vector<OpId> order = graph.topological_order(placement.model);
+  const auto follow = [&](OpId op, OpId neighbour) {
+    const std::string& device = placement.device_of_op[neighbour.index()];
+    if (device.empty() || placement.reason_of_op[op.index()] != ModelPlacement::Reason::none) return;
+    placement.device_of_op[op.index()] = device;
+    placement.reason_of_op[op.index()] = ModelPlacement::Reason::follows;
+  };
+  for (auto at = order.rbegin(); at != order.rend(); ++at) {
+    for (const TensorId output : graph.ops[at->index()].outputs)
+      for (const OpId reader : graph.tensors[output.index()].consumers) follow(*at, reader);
+  }
+  for (const OpId op : order) {
+    for (const Operand& input : graph.ops[op.index()].inputs)
+      if (input.is_tensor())
+        if (const OpId producer = graph.tensors[input.index].producer; !producer.is_none()) follow(op, producer);
+    for (const OpId before : graph.ops[op.index()].after) follow(op, before);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> ModelPlacement::devices() const {
+  std::vector<std::string> names;
+  for (const std::string& device : device_of_op)
+    if (!device.empty() && std::ranges::find(names, device) == names.end()) names.push_back(device);
+  return names;
+}
+
+std::vector<OpId> ModelPlacement::not_in_model() const {
+  std::vector<OpId> added;
+  const auto origins = passed.origins();
+  for (std::size_t i = 0; i < origins.size(); ++i)
+    if (origins[i].empty()) added.emplace_back(i);
+  return added;
+}
+
+ModelPlacement read_model_placement(const std::string& model, const SourceOptions& options,
+                                    const std::string& placement_file) {
+  ModelPlacement result;
+  result.model = model;
+  result.graph = load_graph(model, options.read);
+  result.passed = apply_passes(result.graph, options.roofline, model);
+
+  const std::string text = read_file(placement_file);
+  const Problem problem = problem_to_read_against(result.passed.graph, text, placement_file);
+  const PlacementFile read = read_placement_json(text, placement_file, problem);
+  for (const std::uint8_t device : read.placement.device)
+    result.device_of_placed.push_back(problem.devices[device].name);
+  for (const std::uint32_t op : read.placement.order) result.order.emplace_back(op);
+  result.problem = read.problem_name;
+  if (read.schedule) result.schedule = name_of(*read.schedule);
+
+  for (const OpId now : result.passed.became) {
+    using enum ModelPlacement::Reason;
+    result.device_of_op.push_back(now.is_none() ? "" : result.device_of_placed[now.index()]);
+    result.reason_of_op.push_back(now.is_none() ? none : placed);
+  }
+  follow_neighbours(result);
+  return result;
+}
+
+}  // namespace emplace

@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/deploy/device_names.hpp"
+#include "emplace/deploy/segments.hpp"
+#include "emplace/formats/writers.hpp"
+#include "exporters.hpp"
+
+namespace emplace {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Fit for the name of a file and for ONNX Runtime's settings, whose marks are ( ) , ; and =.
+std::string plain(const std::string& device) {
+  std::string name = device;
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.') c = '_';
+  return name;
+}
+
+// "cpu(=cpu_0); gpu:1(=gpu_1)": the value of session.layer_assignment_settings.
+std::string layer_assignment(const std::vector<std::string>& devices, const DeviceNames& names) {
+  std::vector<std::string> rules;
+  for (const std::string& device : devices) rules.push_back(fmt::format("{}(={})", names.of(device), plain(device)));
+  return join(rules, "; ");
+}
+
+class OnnxExport {
+ public:
+  explicit OnnxExport(const ExportRequest& request)
+      : placement_(request.placement), output_(request.output), devices_(placement_.devices()) {
+    if (!output_.ends_with(ending)) throw InputError(output_, "should end in {}, as its parts will", ending);
+    const DeviceNames names({{"cpu", "cpu"}, {"gpu", "gpu:{}"}, {"npu", "npu"}}, request.renamed, "ONNX Runtime");
+    static_cast<void>(names.of(placement_.device_of_op));
+    assignment_ = layer_assignment(devices_, names);
+  }
+
+  Exported write() {
+    cut();
+    // The parts first: where one cannot be written, nothing is.
+    const Graph without_sizes =
+        read_graph(placement_.model);  // the model's own shapes, not those of --batch and --shape
+    ends_ = write_onnx_parts(placement_.model, without_sizes, parts_);
+    check_onnx_parts(placement_.model, parts_);
+    write_whole();
+    const std::string list = stem() + ".segments.json";
+    write_file(list, segments_json().dump(2) + "\n");
+    Exported exported{.files = {output_, list}, .notes = {}};
+    for (const OnnxPart& part : parts_) exported.files.push_back(part.file);
+    exported.notes = {fmt::format("{} part{} on {} device{}, checked: together they are the model", parts_.size(),
+                                  parts_.size() == 1 ? "" : "s", devices_.size(), devices_.size() == 1 ? "" : "s"),
+                      fmt::format("ONNX Runtime places the nodes of {} by session.layer_assignment_settings = \"{}\"",
+                                  output_, assignment_)};
+    return exported;
+  }
+
+ private:
+  static constexpr std::string_view ending = ".onnx";
+
+  [[nodiscard]] std::string stem() const { return output_.substr(0, output_.size() - ending.size()); }
+
+  void cut() {
+    segments_ = segments_of(placement_.graph, placement_.device_of_op);
+    for (std::size_t i = 0; i < segments_.size(); ++i) {
+      OnnxPart part;
+      const std::string device = segments_[i].device.empty() ? "none" : plain(segments_[i].device);
+      part.file = fmt::format("{}.{}.{}.onnx", stem(), i, device);
+      for (const OpId op : segments_[i].ops) part.nodes.push_back(op.value);
+      parts_.push_back(std::move(part));
+    }
+  }
+
+  void write_whole() const {
+    OnnxAnnotations annotations;
+    annotations.device_of_node = placement_.device_of_op;
+    for (const std::string& device : placement_.device_of_op)
+      annotations.layer_of_node.push_back(device.empty() ? "" : plain(device));
+    if (!placement_.problem.empty()) annotations.metadata.emplace_back("emplace.problem", placement_.problem);
+    if (!placement_.schedule.empty()) annotations.metadata.emplace_back("emplace.schedule", placement_.schedule);
+    annotations.metadata.emplace_back("emplace.layer_assignment_settings", assignment_);
+    write_annotated_onnx(placement_.model, output_, annotations);
+  }
+
+  // {"emplace": "segments/1", "model", "layer_assignment_settings", "segments": [{"file", "device", "inputs",
+  // "outputs"}]}: each segment may run when those are done that give its inputs; they stand before it. Files are beside
+  // this one.
+  [[nodiscard]] Json segments_json() const {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < segments_.size(); ++i)
+      list.push_back({{"file", std::filesystem::path(parts_[i].file).filename().string()},
+                      {"device", segments_[i].device},
+                      {"inputs", ends_[i].inputs},
+                      {"outputs", ends_[i].outputs}});
+    return {{"emplace", "segments/1"},
+            {"model", std::filesystem::path(placement_.model).filename().string()},
+            {"layer_assignment_settings", assignment_},
+            {"segments", std::move(list)}};
+  }
+
+  const ModelPlacement& placement_;
+  const std::string& output_;
+  const std::vector<std::string> devices_;
+  std::string assignment_;
+  std::vector<Segment> segments_;
+  std::vector<OnnxPart> parts_;
+  std::vector<OnnxPartEnds> ends_;
+};
+
+Exported write_onnx(const ExportRequest& request) { return OnnxExport(request).write(); }
+
+}  // namespace
+
+ExportEntry onnx_exporter() {
+  ExportEntry entry;
+  entry.name = "onnx";
+  entry.summary =
+      "The model with a device in each node's metadata, which ONNX Runtime reads, and a sub-model for each run of ops "
+      "on one device (FILE.0.cpu.onnx, ...) with FILE.segments.json.";
+  entry.reference = "ONNX IR, NodeProto.metadata_props; ONNX Runtime, layer_ann";
+  entry.write = write_onnx;
+  return entry;
+}
+
+}  // namespace emplace

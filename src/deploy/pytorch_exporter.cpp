@@ -1,0 +1,39 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "emplace/base/files.hpp"
+#include "emplace/deploy/device_map.hpp"
+#include "emplace/deploy/device_names.hpp"
+#include "exporters.hpp"
+
+namespace emplace {
+
+namespace {
+
+Exported write_pytorch(const ExportRequest& request) {
+  const DeviceNames names({{"cpu", "cpu"}, {"gpu", "cuda:{}"}}, request.renamed, "PyTorch");
+  static_cast<void>(names.of(request.placement.device_of_op));
+  const DeviceMap map = device_map(request.placement);
+  nlohmann::ordered_json file = nlohmann::ordered_json::object();
+  for (const auto& [module, device] : map.device_of_module) file[module] = names.of(device);
+  write_file(request.output, file.dump(2) + "\n");
+  return {
+      .files = {request.output},
+      .notes = {fmt::format("{} ops with weights are in {} modules of the map; {} ops without weights run where what "
+                            "they read lies",
+                            map.ops, map.device_of_module.size(), map.followers.size())}};
+}
+
+}  // namespace
+
+ExportEntry pytorch_exporter() {
+  ExportEntry entry;
+  entry.name = "pytorch";
+  entry.summary = "A device_map by module as JSON, for a model that PyTorch exported to ONNX under its modules' names.";
+  entry.reference = "accelerate and transformers, device_map";
+  entry.write = write_pytorch;
+  return entry;
+}
+
+}  // namespace emplace

@@ -1,0 +1,27 @@
+#include "emplace/deploy/device_names.hpp"
+#include "emplace/formats/writers.hpp"
+#include "exporters.hpp"
+
+namespace emplace {
+
+namespace {
+
+Exported write_tensorflow(const ExportRequest& request) {
+  const DeviceNames names({{"cpu", "/device:CPU:{}"}, {"gpu", "/device:GPU:{}"}, {"tpu", "/device:TPU:{}"}},
+                          request.renamed, "TensorFlow");
+  write_graphdef_devices(request.placement.model, request.output, names.of(request.placement.device_of_op));
+  return {.files = {request.output}, .notes = {}};
+}
+
+}  // namespace
+
+ExportEntry tensorflow_exporter() {
+  ExportEntry entry;
+  entry.name = "tensorflow";
+  entry.summary = "The GraphDef (.pb or .pbtxt, as it was) with a device string in every node.";
+  entry.reference = "TensorFlow node_def.proto, field device";
+  entry.write = write_tensorflow;
+  return entry;
+}
+
+}  // namespace emplace

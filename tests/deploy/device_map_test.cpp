@@ -1,0 +1,106 @@
+#include "emplace/deploy/device_map.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "emplace/base/error.hpp"
+
+namespace emplace {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+
+// A chain of ops, each placed as itself.
+class Modules {
+ public:
+  Modules& op(const std::string& name, const std::string& device, const std::vector<std::string>& weights = {}) {
+    GraphOp op;
+    op.name = name;
+    op.type = weights.empty() ? "Relu" : "MatMul";
+    op.inputs.push_back(Operand::of(last_));
+    for (const std::string& weight : weights)
+      op.inputs.push_back(Operand::of(graph_.add_parameter(weight, DType::f32, {4, 4})));
+    const OpId id = graph_.add_op(std::move(op));
+    last_ = graph_.add_output(id, name + ":0", DType::f32, {4, 4});
+    devices_.push_back(device);
+    return *this;
+  }
+  DeviceMap map() const {
+    ModelPlacement placement;
+    placement.model = "m.onnx";
+    placement.graph = graph_;
+    placement.device_of_op = devices_;
+    placement.reason_of_op.assign(devices_.size(), ModelPlacement::Reason::placed);
+    return device_map(placement);
+  }
+  std::string refusal() const {
+    try {
+      static_cast<void>(map());
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+ private:
+  Graph graph_;
+  TensorId last_ = graph_.add_input("x", DType::f32, {4, 4});
+  std::vector<std::string> devices_;
+};
+
+TEST(DeviceMaps, NameTheLargestModulesThatAreOnOneDevice) {
+  const DeviceMap map = Modules()
+                            .op("/embed/MatMul", "cpu:0", {"embed.weight"})
+                            .op("/layers.0/q/MatMul", "gpu:0", {"layers.0.q.weight", "layers.0.q.bias"})
+                            .op("/layers.0/Softmax", "gpu:1")
+                            .op("/layers.0/v/MatMul", "gpu:0", {"layers.0.v.weight"})
+                            .op("/layers.1/q/MatMul", "gpu:1", {"layers.1.q.weight"})
+                            .map();
+  EXPECT_THAT(map.device_of_module,
+              ElementsAre(Pair("embed", "cpu:0"), Pair("layers.0", "gpu:0"), Pair("layers.1", "gpu:1")));
+  EXPECT_THAT(map.followers, ElementsAre("/layers.0/Softmax"));
+  EXPECT_EQ(map.ops, 4u);
+}
+
+TEST(DeviceMaps, OfAModelOnOneDeviceIsTheModel) {
+  const DeviceMap map = Modules().op("a", "gpu:0", {"layer.0.weight"}).op("b", "gpu:0", {"class_token"}).map();
+  EXPECT_THAT(map.device_of_module, ElementsAre(Pair("", "gpu:0")));
+}
+
+// torch.onnx names a list's elements "layer1.0" inside of the scope "layer1", and weights that it folded
+// "onnx::Conv_12".
+TEST(DeviceMaps, TakeTheScopeWhereAWeightHasLostItsName) {
+  const DeviceMap map = Modules()
+                            .op("/layer1/layer1.0/conv1/Conv", "gpu:0", {"onnx::Conv_12"})
+                            .op("/layer1/layer1.1/conv1/Conv", "gpu:1", {"onnx::Conv_15"})
+                            .map();
+  EXPECT_THAT(map.device_of_module, ElementsAre(Pair("layer1.0", "gpu:0"), Pair("layer1.1", "gpu:1")));
+}
+
+TEST(DeviceMaps, AreRefusedWhereAModuleWouldBeOnTwoDevices) {
+  EXPECT_THAT(Modules()
+                  .op("/layers.0/q/MatMul", "gpu:0", {"layers.0.q.weight"})
+                  .op("/layers.0/q/Add", "gpu:1", {"layers.0.q.bias"})
+                  .refusal(),
+              AllOf(HasSubstr("m.onnx"), HasSubstr("'layers.0.q'"), HasSubstr("'/layers.0/q/MatMul' is on gpu:0"),
+                    HasSubstr("'/layers.0/q/Add' on gpu:1"), HasSubstr("roofline.coarsen")));
+}
+
+TEST(DeviceMaps, AreRefusedWhereAModulesOwnWeightsAndItsPartsAreApart) {
+  EXPECT_THAT(Modules().op("a", "gpu:0", {"block.scale"}).op("b", "gpu:1", {"block.linear.weight"}).refusal(),
+              AllOf(HasSubstr("'block'"), HasSubstr("gpu:0"), HasSubstr("parts on other devices")));
+}
+
+TEST(DeviceMaps, AreRefusedWhereNothingIsNamedAfterModules) {
+  EXPECT_THAT(Modules().op("Conv_1", "gpu:0", {"onnx::Conv_2"}).op("Relu_3", "gpu:0").refusal(),
+              HasSubstr("name of a PyTorch module"));
+  EXPECT_THAT(Modules().op("model/conv2d/Conv2D", "gpu:0", {"weights"}).refusal(),
+              HasSubstr("name of a PyTorch module"));
+}
+
+}  // namespace
+}  // namespace emplace

@@ -1,0 +1,138 @@
+// What every exporter must keep, and what each writes.
+#include "emplace/deploy/exporter.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/deploy/device_names.hpp"
+#include "formats/onnx_builder.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* graphdef =
+    "node { name: \"x\" op: \"Placeholder\" attr { key: \"dtype\" value { type: DT_FLOAT } } }\n"
+    "node { name: \"a\" op: \"Relu\" input: \"x\" attr { key: \"T\" value { type: DT_FLOAT } } }\n"
+    "node { name: \"b\" op: \"Relu\" input: \"a\" attr { key: \"T\" value { type: DT_FLOAT } } }\n";
+constexpr const char* ir =
+    "<?xml version=\"1.0\"?>\n<net name=\"m\" version=\"11\"><layers>"
+    "<layer id=\"0\" name=\"x\" type=\"Parameter\"><data shape=\"1\" element_type=\"f32\"/><output><port id=\"0\" "
+    "precision=\"FP32\"><dim>1</dim></port></output></layer>"
+    "<layer id=\"1\" name=\"a\" type=\"ReLU\"><input><port id=\"0\"/></input><output><port id=\"1\" precision=\"FP32\">"
+    "<dim>1</dim></port></output></layer>"
+    "<layer id=\"2\" name=\"b\" type=\"ReLU\"><input><port id=\"0\"/></input><output><port id=\"1\" precision=\"FP32\">"
+    "<dim>1</dim></port></output></layer></layers><edges>"
+    "<edge from-layer=\"0\" from-port=\"0\" to-layer=\"1\" to-port=\"0\"/>"
+    "<edge from-layer=\"1\" from-port=\"1\" to-layer=\"2\" to-port=\"0\"/></edges></net>";
+
+// conv -> relu with the names that PyTorch's exporter gives.
+std::string onnx_bytes() {
+  onnx::ModelProto model = conv_model({1, 3, 8, 8});
+  auto& graph = *model.mutable_graph();
+  graph.mutable_initializer(0)->set_name("features.0.weight");
+  graph.mutable_initializer(1)->set_name("features.0.bias");
+  *graph.mutable_node(0)->mutable_input(1) = "features.0.weight";
+  *graph.mutable_node(0)->mutable_input(2) = "features.0.bias";
+  return model.SerializeAsString();
+}
+
+struct Sample {
+  const char *name, *model, *output;
+};
+constexpr Sample samples[] = {{"onnx", "m.onnx", "out.onnx"},
+                              {"openvino", "m.xml", "out.xml"},
+                              {"tensorflow", "m.pbtxt", "out.pbtxt"},
+                              {"pytorch", "m.onnx", "out.json"},
+                              {"json", "m.onnx", "out.json"}};
+
+class Exporters : public testing::TestWithParam<Sample> {
+ protected:
+  void SetUp() override {
+    write_file(folder_ / "m.onnx", onnx_bytes());
+    write_file(folder_ / "m.xml", ir);
+    write_file(folder_ / "m.pbtxt", graphdef);
+  }
+  [[nodiscard]] const ExportEntry& entry() const {
+    return find_entry(exporters(), std::string_view(GetParam().name), "target");
+  }
+  // The model's last op on `last`, all others on `first`.
+  ModelPlacement placement(const std::string& first, const std::string& last) {
+    ModelPlacement result;
+    result.model = folder_ / GetParam().model;
+    result.graph = read_graph(result.model);
+    result.device_of_op.assign(result.graph.ops.size(), first);
+    result.device_of_op.back() = last;
+    result.reason_of_op.assign(result.graph.ops.size(), ModelPlacement::Reason::placed);
+    result.passed.graph = result.graph;
+    result.device_of_placed = result.device_of_op;
+    for (std::size_t i = 0; i < result.graph.ops.size(); ++i) result.passed.became.emplace_back(i);
+    return result;
+  }
+  std::string refusal(const ModelPlacement& placed, std::map<std::string, std::string> renamed) {
+    try {
+      entry().write({placed, std::move(renamed), folder_ / GetParam().output});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+  test::TemporaryFolder folder_;
+};
+
+TEST_P(Exporters, WriteTheFileThatWasAskedForAndAModelThatReadsAsBefore) {
+  const ModelPlacement placed = placement("cpu:0", "gpu:1");
+  const std::string output = folder_ / GetParam().output;
+  const Exported exported = entry().write({placed, {}, output});
+  ASSERT_FALSE(exported.files.empty());
+  EXPECT_EQ(exported.files.front(), output);
+  for (const std::string& file : exported.files) EXPECT_TRUE(file_exists(file)) << file;
+  if (output.ends_with(".json")) return;
+  const Graph again = read_graph(output);
+  ASSERT_EQ(again.ops.size(), placed.graph.ops.size());
+  for (std::size_t i = 0; i < again.ops.size(); ++i) {
+    EXPECT_EQ(again.ops[i].name, placed.graph.ops[i].name);
+    EXPECT_EQ(again.ops[i].inputs, placed.graph.ops[i].inputs);
+  }
+}
+
+TEST_P(Exporters, SayTheUsersNameForADevice) {
+  const ModelPlacement placed = placement("cpu:0", "gpu:1");
+  const Exported exported =
+      entry().write({placed, {{"gpu:1", "my-device"}, {"cpu:0", "my-cpu"}}, folder_ / GetParam().output});
+  std::string written;
+  for (const std::string& file : exported.files) written += read_file(file);
+  EXPECT_THAT(written, HasSubstr("my-cpu"));
+}
+
+TEST_P(Exporters, DoNotGuessWhatAFrameworkCallsADevice) {
+  if (std::string_view(GetParam().name) == "json") return;  // calls them as we do
+  const std::string message = refusal(placement("cpu:0", "abacus"), {});
+  EXPECT_THAT(message, testing::AllOf(HasSubstr("'abacus'"), HasSubstr("--rename abacus=")));
+  EXPECT_FALSE(file_exists(folder_ / GetParam().output));
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Exporters, testing::ValuesIn(samples),
+                         [](const auto& each) { return each.param.name; });
+
+TEST(ExporterList, IsAllTested) { EXPECT_EQ(exporters().size(), std::size(samples)); }
+
+TEST(DeviceNamesOfFrameworks, CountFromTheKindsNumberAndTakeTheUsersNameFirst) {
+  const DeviceNames names({{"cpu", "CPU"}, {"gpu", "GPU.{}"}}, {{"npu:0", "NPU"}}, "OpenVINO");
+  EXPECT_THAT(names.of({"cpu:0", "gpu", "gpu:3", "npu:0", ""}), ElementsAre("CPU", "GPU.0", "GPU.3", "NPU", ""));
+  EXPECT_THROW(static_cast<void>(names.of("cpu:1")), InputError);
+  EXPECT_THROW(static_cast<void>(names.of(std::vector<std::string>{"cpu:0"})), InputError);  // npu:0 is nowhere
+  EXPECT_THROW(parse_renames({"gpu:0"}), InputError);
+  EXPECT_THROW(parse_renames({"a=b", "a=c"}), InputError);
+}
+
+}  // namespace
+}  // namespace emplace

@@ -1,0 +1,117 @@
+#include "emplace/deploy/model_placement.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/cost/lower.hpp"
+#include "formats/onnx_builder.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+constexpr auto placed_ = ModelPlacement::Reason::placed, follows = ModelPlacement::Reason::follows;
+
+class Placed : public testing::Test {
+ protected:
+  // The ops of the graph after the passes, on devices by their names in turn.
+  std::string place(const std::string& model, const SourceOptions& options, const std::vector<std::string>& devices) {
+    const PassResult passed = apply_passes(load_graph(model, options.read), options.roofline, model);
+    std::string ops;
+    for (std::size_t i = 0; i < passed.graph.ops.size(); ++i)
+      ops += (i == 0 ? "\"" : ", \"") + passed.graph.ops[i].name + "\": \"" + devices[i % devices.size()] + "\"";
+    write_file(folder_ / "p.json", "{\"emplace\": \"placement/1\", \"problem\": \"p\", \"ops\": {" + ops + "}}");
+    return folder_ / "p.json";
+  }
+  std::string write(const onnx::ModelProto& model) {
+    write_file(folder_ / "model.onnx", model.SerializeAsString());
+    return folder_ / "model.onnx";
+  }
+  ModelPlacement placed(const std::string& model, const SourceOptions& options,
+                        const std::vector<std::string>& devices) {
+    return read_model_placement(model, options, place(model, options, devices));
+  }
+  test::TemporaryFolder folder_;
+};
+
+// x -> Conv(w, Shape of a Constant folded ...): constant -> reshape of w -> conv -> identity -> relu -> y
+onnx::ModelProto model_with_folded_ops() {
+  onnx::ModelProto model = empty_model();
+  auto& graph = *model.mutable_graph();
+  set_type(*graph.add_input(), "x", {2, 4});
+  auto& constant = *graph.add_node() = make_node("Constant", "constant", {}, {"shape"});
+  *add_attribute(constant, "value", onnx::AttributeProto::TENSOR).mutable_t() = make_vector("", {4, 4});
+  *graph.add_initializer() = make_tensor("w", {16});
+  *graph.add_node() = make_node("Reshape", "reshape", {"w", "shape"}, {"v"});
+  *graph.add_node() = make_node("MatMul", "matmul", {"x", "v"}, {"m"});
+  *graph.add_node() = make_node("Identity", "identity", {"m"}, {"i"});
+  *graph.add_node() = make_node("Relu", "relu", {"i"}, {"y"});
+  graph.add_output()->set_name("y");
+  return model;
+}
+
+TEST_F(Placed, FoldedOpsGoWhereTheirReadersGo) {
+  const ModelPlacement result = placed(write(model_with_folded_ops()), {}, {"cpu:0", "gpu:0"});
+  ASSERT_EQ(result.passed.graph.ops.size(), 2u);  // matmul, relu
+  EXPECT_THAT(result.device_of_op, ElementsAre("cpu:0", "cpu:0", "cpu:0", "gpu:0", "gpu:0"));
+  EXPECT_THAT(result.reason_of_op, ElementsAre(follows, follows, placed_, follows, placed_));
+  EXPECT_THAT(result.devices(), ElementsAre("cpu:0", "gpu:0"));
+  EXPECT_THAT(result.not_in_model(), IsEmpty());
+  EXPECT_EQ(result.problem, "p");
+}
+
+TEST_F(Placed, AMergedOpGivesItsDeviceToAllThatItStandsFor) {
+  SourceOptions options;
+  options.roofline.fuse = true;
+  const ModelPlacement result = placed(write(conv_model({1, 3, 8, 8})), options, {"gpu:1"});
+  ASSERT_EQ(result.passed.graph.ops.size(), 1u);
+  EXPECT_THAT(result.device_of_op, ElementsAre("gpu:1", "gpu:1"));
+}
+
+TEST_F(Placed, ATrainingStepsOwnOpsAreListedAndTheModelsOpsGetTheirs) {
+  SourceOptions options;
+  options.roofline.training = true;
+  const ModelPlacement result = placed(write(conv_model({1, 3, 8, 8})), options, {"cpu:0", "gpu:0"});
+  EXPECT_EQ(result.device_of_op.size(), 2u);
+  EXPECT_THAT(result.reason_of_op, ElementsAre(placed_, placed_));
+  std::set<std::string> added;
+  for (const OpId op : result.not_in_model()) added.insert(result.passed.graph.ops[op.index()].name);
+  EXPECT_EQ(added.size() + 2, result.passed.graph.ops.size());
+  EXPECT_FALSE(added.contains("conv"));
+}
+
+TEST_F(Placed, EveryOpOfAZooModelHasADeviceThroughAllPassesTogether) {
+  SourceOptions options;
+  options.roofline.training = true;
+  options.roofline.fuse = true;
+  options.roofline.coarsen = 40;
+  options.roofline.colocate = "colocrl";
+  const ModelPlacement result = placed("zoo:inception-v3?batch=2", options, {"a", "b", "c"});
+  for (std::size_t i = 0; i < result.graph.ops.size(); ++i) {
+    ASSERT_FALSE(result.device_of_op[i].empty()) << result.graph.ops[i].name;
+    if (result.reason_of_op[i] != placed_) continue;
+    EXPECT_EQ(result.device_of_op[i], result.device_of_placed[result.passed.became[i].index()]);
+  }
+}
+
+TEST_F(Placed, APlacementOfAnotherGraphIsRefusedByTheFirstOpThatIsNotThere) {
+  SourceOptions training;
+  training.roofline.training = true;
+  const std::string model = write(conv_model({1, 3, 8, 8})), file = place(model, training, {"a"});
+  try {
+    read_model_placement(model, {}, file);
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the problem has no op"));
+  }
+}
+
+}  // namespace
+}  // namespace emplace

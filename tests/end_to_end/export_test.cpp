@@ -1,0 +1,94 @@
+// `emplace export`: from a run's folder and from a placement, to each framework, and the refusals.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "emplace/base/files.hpp"
+#include "program.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace::test {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+const std::string squeezenet = "../shared/models/onnx-light/light_squeezenet.onnx";
+
+class Export : public testing::Test {
+ protected:
+  Json exported(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "export");
+    arguments.emplace_back("--json");
+    const auto done = emplace_run(arguments);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return done.exit_code == 0 ? Json::parse(done.out) : Json();
+  }
+  void expect_refused(std::vector<std::string> arguments, const std::vector<std::string>& parts) {
+    arguments.insert(arguments.begin(), "export");
+    const auto done = emplace_run(arguments);
+    EXPECT_EQ(done.exit_code, 2) << done.err;
+    EXPECT_EQ(done.out, "");
+    for (const std::string& part : parts) EXPECT_THAT(done.err, HasSubstr(part));
+  }
+  std::string placed(const std::string& source, const std::vector<std::string>& options = {}) {
+    std::vector<std::string> arguments = {"place", "round-robin", source, "-o", folder_ / "p.json"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const auto done = emplace_run(arguments);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return folder_ / "p.json";
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(Export, WritesAModelAndItsPartsFromARunsFolderAlone) {
+  if (!file_exists(squeezenet)) GTEST_SKIP() << "no model file here";
+  ASSERT_EQ(emplace_run({"train", "configs/recipes/post.toml", "problem=" + squeezenet + "@k40x2", "updates=1",
+                         "compare=[]", "roofline.coarsen=9", "run=" + (folder_ / "run")})
+                .exit_code,
+            0);
+  const Json done = exported({folder_ / "run", "--for", "onnx", "-o", folder_ / "placed.onnx"});
+  EXPECT_EQ(done["placed"].get<int>() + done["follows"].get<int>(), done["ops"].get<int>());
+  EXPECT_EQ(done["follows"], 40);  // 39 weights and a Dropout
+  EXPECT_EQ(done["not_placed"].size(), 0u);
+  EXPECT_EQ(emplace_run({"inspect", folder_ / "placed.onnx", "--json"}).out,
+            emplace_run({"inspect", squeezenet, "--json"}).out);
+  const Json list = Json::parse(read_file(folder_ / "placed.segments.json"));
+  ASSERT_GE(list["segments"].size(), 1u);
+  for (const Json& segment : list["segments"])
+    EXPECT_EQ(emplace_run({"inspect", folder_ / segment["file"].get<std::string>()}).exit_code, 0);
+  // The same by the placement's own name in the folder; its recipe says how the model became the problem.
+  EXPECT_EQ(exported({folder_ / "run/best.placement.json", "--for", "json", "-o", folder_ / "ops.json"})["placed"],
+            done["placed"]);
+  expect_refused({folder_ / "run", "--for", "onnx", "--batch", "4", "-o", folder_ / "x.onnx"},
+                 {"--batch", "config.toml"});
+}
+
+TEST_F(Export, ListsWhatATrainingStepHasAndTheModelHasNot) {
+  const std::string model = "zoo:inception-v3?batch=2";
+  const Json done = exported({placed(model + "@k40x2", {"--training"}), "--for", "json", "--model", model, "--training",
+                              "-o", folder_ / "ops.json"});
+  EXPECT_EQ(done["placed"], done["ops"]);
+  EXPECT_GT(done["not_in_model"].size(), done["ops"].get<std::size_t>());  // a gradient for each op, and updates
+  EXPECT_GT(done["not_with_their_op"].size(), 0u);                         // round-robin tears them apart
+  const Json file = Json::parse(read_file(folder_ / "ops.json"));
+  EXPECT_EQ(file["ops"].size(), done["ops"].get<std::size_t>());
+  EXPECT_EQ(file["not_in_model"].size(), done["not_in_model"].size());
+}
+
+TEST_F(Export, RefusesWhatCannotBeWrittenAndSaysWhy) {
+  const std::string model = "zoo:inception-v3?batch=2", placement = placed(model + "@k40x2");
+  const std::string out = folder_ / "out";
+  expect_refused({placement, "--for", "onnx", "-o", out}, {"--model", "wanted"});
+  expect_refused({placement, "--for", "onyx", "--model", model, "-o", out}, {"--for", "'onyx'", "'onnx'"});
+  expect_refused({placement, "--for", "onnx", "--model", model, "-o", out}, {"out", ".onnx"});
+  expect_refused({placement, "--for", "pytorch", "--model", model, "-o", out}, {"PyTorch module"});
+  expect_refused({placement, "--for", "json", "--model", "zoo:resnet-50", "-o", out}, {"p.json", "no op"});
+  expect_refused({folder_ / "", "--for", "json", "-o", out}, {"no run's folder"});
+  expect_refused({placement, "--for", "pytorch", "--model", model, "--rename", "gpu:9=cuda:0", "-o", out},
+                 {"--rename"});
+  EXPECT_FALSE(file_exists(out));
+}
+
+}  // namespace
+}  // namespace emplace::test
