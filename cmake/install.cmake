@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 get_property(folders GLOBAL PROPERTY EMPLACE_FOLDERS)
-install(TARGETS emplace RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS emplace emplace-measure-onnx RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS ${folders} EXPORT emplace-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/emplace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY configs launch DESTINATION ${CMAKE_INSTALL_DATADIR}/emplace USE_SOURCE_PERMISSIONS)

@@ -31,7 +31,7 @@ constexpr const char* export_help =
     "onnx        FILE.onnx with ONNX Runtime's layer_ann in each node's metadata, FILE.segments.json and a model for "
     "each\n"
     "            run of ops on one device (FILE.0.cpu.onnx, ...), which together are checked to be the model\n"
-    "openvino    the IR with each layer's device as user data \"affinity\"; launch/openvino.py compiles it\n"
+    "openvino    the IR with each layer's device as user data \"affinity\"; launch/run-openvino.py compiles it\n"
     "tensorflow  the GraphDef, binary or text, with device strings\n"
     "pytorch     a device_map by module, for ONNX models that PyTorch exported\n"
     "json        the device of each op of the model\n\n"

@@ -38,7 +38,11 @@ class OnnxExport {
   explicit OnnxExport(const ExportRequest& request)
       : placement_(request.placement), output_(request.output), devices_(placement_.devices()) {
     if (!output_.ends_with(ending)) throw InputError(output_, "should end in {}, as its parts will", ending);
-    const DeviceNames names({{"cpu", "cpu"}, {"gpu", "gpu:{}"}, {"npu", "npu"}}, request.renamed, "ONNX Runtime");
+    // Its CPU provider is one, whatever cores ours are: the parts tell them apart.
+    auto renamed = request.renamed;
+    for (const std::string& device : devices_)
+      if (device.starts_with("cpu:")) renamed.emplace(device, "cpu");
+    const DeviceNames names({{"cpu", "cpu"}, {"gpu", "gpu:{}"}, {"npu", "npu"}}, std::move(renamed), "ONNX Runtime");
     static_cast<void>(names.of(placement_.device_of_op));
     assignment_ = layer_assignment(devices_, names);
   }

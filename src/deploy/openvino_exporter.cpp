@@ -20,7 +20,7 @@ Exported write_openvino(const ExportRequest& request) {
     if (!device.empty() && std::ranges::find(used, device) == used.end()) used.push_back(device);
   return {
       .files = {request.output},
-      .notes = {fmt::format("the weights stay in the model's .bin; launch/openvino.py {} {} compiles it for HETERO:{}",
+      .notes = {fmt::format("the weights stay in the model's .bin; launch/run-openvino.py {} {} compiles it for HETERO:{}",
                             request.output, "MODEL.bin", join(used, ","))}};
 }
 

@@ -38,6 +38,9 @@ std::span<const MachineEntry> machines() {
         "vendors' data sheets", "cluster-2x4");
     add("laptop", "An 8-core laptop CPU with 32 GB and one GPU with 8 GB on PCIe 4.0 x8.", "vendors' data sheets",
         "laptop");
+    add("cores-xN",
+        "N cores of one server, each a device, for placements that emplace-measure-onnx runs; N from 1 to 64.",
+        "measured with ONNX Runtime on an AMD EPYC", "cores-x2");
     return list;
   }();
   return entries;

@@ -1,0 +1,128 @@
+// emplace-measure-onnx: runs ONNX models and exported placements on the cores of this machine, with ONNX Runtime.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/base/text.hpp"
+#include "pipeline.hpp"
+
+namespace emplace::measure {
+
+namespace {
+
+struct Arguments {
+  std::string library, model, output;
+  std::vector<std::string> shapes;
+  std::size_t runs = 15, warm_up = 3;
+};
+
+std::map<std::string, std::vector<std::int64_t>> sizes_of(const std::vector<std::string>& texts) {
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.rfind('=');
+    std::vector<std::int64_t> sizes;
+    for (const std::string& part : split(equals == std::string::npos ? "" : text.substr(equals + 1), 'x')) {
+      std::int64_t size = 0;
+      if (!parse_number(part, size) || size <= 0)
+        throw InputError("--shape", "is written input=1x3x224x224, found {}", quote(text));
+      sizes.push_back(size);
+    }
+    shapes[text.substr(0, equals)] = std::move(sizes);
+  }
+  return shapes;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+void run(const Arguments& arguments) {
+  const OnnxRuntime runtime(arguments.library);
+  Pipeline pipeline(runtime, read_segments(arguments.model), sizes_of(arguments.shapes));
+  for (const std::string& input : pipeline.made_up())
+    fmt::print(stderr, "the input {} has open sizes, taken as 1 (--shape {}=...)\n", quote(input), input);
+  const std::vector<double> seconds = pipeline.run(arguments.warm_up, arguments.runs);
+  const nlohmann::ordered_json result = {{"seconds", median(seconds)},
+                                         {"least", *std::ranges::min_element(seconds)},
+                                         {"runs", seconds.size()},
+                                         {"devices", pipeline.devices()},
+                                         {"onnxruntime", runtime.version()}};
+  fmt::print("{}\n", result.dump());
+}
+
+void optimize(const Arguments& arguments) {
+  const OnnxRuntime runtime(arguments.library);
+  const std::string temporary = arguments.output + ".part.onnx";
+  { const Session session(runtime, arguments.model, {.basic_passes = true, .write_optimized = temporary}); }
+  replace_file(temporary, arguments.output);
+}
+
+void profile(const Arguments& arguments) {
+  const OnnxRuntime runtime(arguments.library);
+  std::vector<SegmentFile> segments = read_segments(arguments.model);
+  if (segments.size() != 1)
+    throw InputError(arguments.model, "should be one model, found {} segments", segments.size());
+  Pipeline pipeline(runtime, segments, sizes_of(arguments.shapes), arguments.output);
+  static_cast<void>(pipeline.run(arguments.warm_up, arguments.runs));
+  replace_file(pipeline.end_profile(), arguments.output);
+}
+
+int main_with(int argc, char** argv) {
+  CLI::App app("Runs ONNX models and placements that `emplace export --for onnx` wrote, a pinned thread a device.",
+               "emplace-measure-onnx");
+  app.require_subcommand(1);
+  Arguments arguments;
+  const char* library = std::getenv("ONNXRUNTIME_LIBRARY");
+  arguments.library = library != nullptr ? library : "libonnxruntime.so.1";
+  const auto add = [&](const char* name, const char* help, const char* file_help, void (*action)(const Arguments&)) {
+    CLI::App* command = app.add_subcommand(name, help);
+    command->add_option("file", arguments.model, file_help)->required();
+    command->add_option("--library", arguments.library,
+                        "ONNX Runtime's shared library; else that of $ONNXRUNTIME_LIBRARY, else the system's");
+    command->callback([&arguments, action] { action(arguments); });
+    return command;
+  };
+  const auto add_run_options = [&](CLI::App* command) {
+    command->add_option("--runs", arguments.runs, "Timed runs")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+    command->add_option("--warm-up", arguments.warm_up, "Runs before them")
+        ->check(CLI::Range(0, 1'000'000))
+        ->capture_default_str();
+    command
+        ->add_option("--shape", arguments.shapes, "Sizes of an input with open ones, as x=1x3x224x224; may be repeated")
+        ->allow_extra_args(false);
+  };
+  add_run_options(add("run", "the median time of a run, as JSON", "FILE.segments.json, or a model", run));
+  CLI::App* profiled =
+      add("profile", "the time of each op on one core, for `emplace cost --profile`", "Model", profile);
+  add_run_options(profiled);
+  CLI::App* optimized =
+      add("optimize", "the model after ONNX Runtime's basic passes, which is what is then placed", "Model", optimize);
+  for (CLI::App* command : {profiled, optimized})
+    command->add_option("-o,--output", arguments.output, "File to write")->required();
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const InputError& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace
+
+}  // namespace emplace::measure
+
+int main(int argc, char** argv) { return emplace::measure::main_with(argc, argv); }
