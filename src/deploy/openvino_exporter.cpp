@@ -18,10 +18,10 @@ Exported write_openvino(const ExportRequest& request) {
   std::vector<std::string> used;
   for (const std::string& device : devices)
     if (!device.empty() && std::ranges::find(used, device) == used.end()) used.push_back(device);
-  return {
-      .files = {request.output},
-      .notes = {fmt::format("the weights stay in the model's .bin; launch/run-openvino.py {} {} compiles it for HETERO:{}",
-                            request.output, "MODEL.bin", join(used, ","))}};
+  return {.files = {request.output},
+          .notes = {fmt::format(
+              "the weights stay in the model's .bin; launch/run-openvino.py {} MODEL.bin runs it on HETERO:{}",
+              request.output, join(used, ","))}};
 }
 
 }  // namespace
