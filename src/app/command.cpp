@@ -7,6 +7,7 @@
 #include "emplace/base/files.hpp"
 #include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/doctor/machine.hpp"
 #include "emplace/formats/workload.hpp"
 #include "emplace/sweep/coordinator.hpp"
 #include "emplace/tables/reproduction.hpp"
@@ -16,6 +17,7 @@ namespace emplace::app {
 namespace {
 
 int serve_evaluations(World& world) { return serve(world); }
+int serve_pings(World& world) { return answer_pings(world, program_text()); }
 int serve_trials(World& world) {
   train_trials(world);
   return static_cast<int>(ExitCode::done);
@@ -43,6 +45,8 @@ std::span<const Command> commands() {
       {"inspect", "say what a file holds", add_inspect},
       {"reproduce", "a published table, its numbers and ours side by side", add_reproduce, serve_cells},
       {"report", "a page for a browser: a sweep's trials, or the learning curves of runs", add_report},
+      {"doctor", "whether this machine has what is needed; which inputs of a recipe change nothing", add_doctor,
+       serve_pings},
       {"list",
        "policies, learners, placers, evaluators, strategies, models, machines, tables, readers, exporters, simulators",
        add_list},

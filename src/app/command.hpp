@@ -44,6 +44,7 @@ Action add_compare(CLI::App& cli);
 Action add_inspect(CLI::App& cli);
 Action add_reproduce(CLI::App& cli);
 Action add_report(CLI::App& cli);
+Action add_doctor(CLI::App& cli);
 Action add_list(CLI::App& cli);
 
 // What several commands say of the same argument.

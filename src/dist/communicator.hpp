@@ -36,6 +36,8 @@ enum class Tag : int {
   skip,          // empty: leave the chunks alone
   groups,        // u64: form groups of so many ranks
   task,          // to the master of a group
+  report,        // u64: say who you are, then send so many pings back at once
+  ping,          // to be sent back as it is
   // Worker to master.
   outcomes,    // of a piece
   answer,      // what a placer found

@@ -1,7 +1,5 @@
 #include "in_parts.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -121,12 +119,6 @@ Team& team() {
 }
 
 }  // namespace
-
-std::size_t usable_cores() {
-  cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof(cores), &cores) == 0) return static_cast<std::size_t>(CPU_COUNT(&cores));
-  return std::max(1U, std::thread::hardware_concurrency());  // more than 1024 of them
-}
 
 std::size_t threads() { return team().count(); }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <system_error>
 
+#include "emplace/base/cores.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
 #include "emplace/base/interrupt.hpp"
@@ -37,7 +38,7 @@ void use_threads(std::size_t count) {
   } catch (const std::system_error& error) {
     throw EnvironmentError("{} threads cannot be had: {}", count, error.what());
   }
-  if (const std::size_t cores = nn::usable_cores(); cores < count)
+  if (const std::size_t cores = allowed_cores().size(); cores < count)
     log_warning("{} threads share {} core{} (mpirun binds ranks to cores unless told --bind-to none)", count, cores,
                 cores == 1 ? "" : "s");
 }

@@ -12,7 +12,4 @@ std::size_t threads();
 // Not while a network runs. `count` is at least 1; std::system_error where they cannot be had, and then there is 1.
 void use_threads(std::size_t count);
 
-// The cores that this process may run on.
-std::size_t usable_cores();
-
 }  // namespace emplace::nn

@@ -1,0 +1,286 @@
+#include "emplace/doctor/inputs.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <new>
+#include <optional>
+#include <set>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/interrupt.hpp"
+#include "emplace/base/log.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/run/checkpoint.hpp"
+#include "emplace/run/recipe.hpp"
+#include "emplace/run/run_evaluator.hpp"
+#include "key_values.hpp"
+#include "problem_inputs.hpp"
+
+namespace emplace {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Effect = KeyTrial::Effect;
+
+constexpr const char* place = "doctor";
+constexpr const char* no_memory = "it takes more memory than there is";
+constexpr const char* on_request = "stopped on request";
+// Values of a key before it is said to have no effect.
+constexpr std::size_t most_values = 3;
+
+// The log says once what is to be said of a recipe, not once a training.
+class Quiet {
+ public:
+  Quiet() { log::configure(log::Level::error, false); }
+  ~Quiet() { log::configure(log::Level::info, false); }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+};
+
+bool same_bits(const StateArray& a, const StateArray& b) {
+  return a.shape == b.shape && a.data.index() == b.data.index() &&
+         std::visit(
+             [&](const auto& values) {
+               const auto& others = std::get<std::decay_t<decltype(values)>>(b.data);
+               return values.size() == others.size() &&
+                      (values.empty() ||
+                       std::memcmp(values.data(), others.data(), values.size() * sizeof values[0]) == 0);
+             },
+             a.data);
+}
+
+// What an array of a checkpoint belongs to; "" for clocks.
+std::string part_of(const std::string& array) {
+  if (array == "history/seconds") return "";
+  if (array.starts_with("best/")) return "best placement";
+  for (const char* reward : {"history/mean_reward", "history/best_reward", "history/best_step_time"})
+    if (array == reward) return "rewards";
+  if (array.starts_with("policy/")) return "parameters";
+  return array.starts_with("history/") ? "metrics" : "learner's state";
+}
+
+constexpr std::array outcome_parts = {"best placement", "rewards", "parameters"};
+
+// The parts in which two checkpoints differ, the most important first.
+std::vector<std::string> differences(const State& a, const State& b) {
+  std::set<std::string> found;
+  for (const auto* arrays : {&a, &b})
+    for (const auto& [name, array] : *arrays) {
+      const auto in_a = a.find(name), in_b = b.find(name);
+      if (in_a == a.end() || in_b == b.end() || !same_bits(in_a->second, in_b->second)) found.insert(part_of(name));
+    }
+  std::vector<std::string> parts;
+  for (const char* part : {"best placement", "rewards", "parameters", "metrics", "learner's state"})
+    if (found.contains(part)) parts.emplace_back(part);
+  return parts;
+}
+
+bool on_outcome(const std::vector<std::string>& changed) {
+  return std::ranges::any_of(changed, [](const std::string& part) {
+    return part == "it fails" || std::ranges::find(outcome_parts, part) != outcome_parts.end();
+  });
+}
+
+// What came of a short training.
+struct Trained {
+  std::optional<State> arrays;  // of its checkpoint; none where it failed or was refused
+  std::string failed;           // why it ended early
+  std::string refused;          // why it did not begin
+  std::uint64_t updates = 0, evaluations = 0;
+  std::vector<Best> best;
+  double seconds = 0;  // loading of the problem included
+};
+
+class Examiner {
+ public:
+  explicit Examiner(const ExamineLimits& limits) : limits_(limits) {}
+
+  // Within `seconds` where given, fewer updates then.
+  Trained train(ConfigTable config, std::optional<double> seconds = {}) {
+    const std::string folder = fmt::format("{}/{}", limits_.folder, ++count_);
+    config.set("run", {folder, place});
+    const auto begin = Clock::now();
+    const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+    Trained trained;
+    std::optional<Training> training;
+    const Quiet quiet;
+    try {
+      training.emplace(make_recipe(config));
+    } catch (const std::runtime_error& error) {  // InputError and EnvironmentError: bugs of ours are not hidden
+      trained.refused = error.what();
+      return trained;
+    } catch (const std::bad_alloc&) {
+      trained.refused = no_memory;
+      return trained;
+    }
+    try {
+      const RunFolder run = RunFolder::create(folder, training->recipe().resolved());
+      const TrainingTeam team = make_team(nullptr, *training, run);
+      // Asked before the first update too, which is made in any case.
+      const auto stop = [&, asked = 0]() mutable { return asked++ > 0 && seconds && elapsed() > *seconds; };
+      training->run(run, {.evaluator = *team.evaluator, .show_progress = false, .stop = stop});
+      trained.arrays = load_checkpoint(folder + "/checkpoint.h5").arrays;
+      trained.updates = training->updates();
+      trained.evaluations = training->evaluations();
+      trained.best = training->best();
+    } catch (const std::runtime_error& error) {  // NotFinite, mostly
+      trained.failed = error.what();
+    } catch (const std::bad_alloc&) {
+      trained.refused = no_memory;
+    }
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+    trained.seconds = elapsed();
+    return trained;
+  }
+
+ private:
+  const ExamineLimits& limits_;
+  std::size_t count_ = 0;
+};
+
+std::string budget_text(double seconds) { return fmt::format("the {:.0f} s were over", seconds); }
+
+void try_key(const RecipeKey& key, const ConfigTable& base, const Trained& unchanged, Examiner& examiner,
+             KeyTrial& trial) {
+  const bool neutral = without_effect_by_design(key.name);
+  const ConfigValue* const now = find_value(base, key.name);
+  // Refusals are quick, trainings are not.
+  std::size_t trained = 0;
+  std::string refused;
+  for (const ConfigValue& value : other_values(key.option, now)) {
+    ConfigTable config = base;
+    config.set_path(key.name, value);
+    const Trained changed = examiner.train(std::move(config), 10 * unchanged.seconds + 5);
+    if (stop_requested()) {
+      refused = on_request;
+      break;
+    }
+    std::string why = changed.refused;
+    if (why.empty() && changed.failed.empty() && changed.updates < unchanged.updates)
+      why = fmt::format("with {} it takes more than ten times as long", text_of(&value));
+    if (!why.empty()) {
+      if (refused.empty()) refused = why;
+      continue;
+    }
+    trial.tried.push_back(text_of(&value));
+    const auto parts =
+        changed.arrays ? differences(*unchanged.arrays, *changed.arrays) : std::vector<std::string>{"it fails"};
+    if (trial.changed.empty() || on_outcome(parts)) trial.changed = parts;
+    if (on_outcome(trial.changed) || ++trained == most_values) break;
+  }
+  if (trial.tried.empty()) {
+    trial.reason = refused.empty() ? "there is no other value to try" : refused;
+    return;
+  }
+  if (on_outcome(trial.changed))
+    trial.effect = neutral ? Effect::broken : Effect::outcome;
+  else if (neutral)
+    trial.effect = Effect::by_design;
+  else
+    trial.effect = trial.changed.empty() ? Effect::none : Effect::state;
+}
+
+// The recipe as it is, with a budget in updates alone.
+ConfigTable with_updates(const Recipe& recipe, std::uint64_t updates) {
+  ConfigTable config = recipe.resolved();
+  for (const char* key : {"updates", "evaluations", "seconds", "run"}) config.erase(key);
+  config.set("updates", {static_cast<std::int64_t>(updates), place});
+  return config;
+}
+
+void try_problem(const Recipe& recipe, const std::vector<Best>& best, Examination& examination) {
+  if (best.empty() || !best.front().any) return;
+  const Quiet quiet;
+  const Training training(recipe);
+  const Problem& problem = training.problems().front();
+  const Scoring scoring{training.schedule(), training.objective()};
+  const auto judge = [&](const Problem& changed) {
+    const Problem* const one = &changed;
+    const auto evaluator = make_evaluator(training.evaluator(), {std::span(&one, 1), scoring});
+    const EvaluationJob job{0, &best.front().placement};
+    return evaluator->evaluate(std::span(&job, 1)).front();
+  };
+  const Outcome outcome = judge(problem);
+  examination.placement = outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : "no time";
+  if (!outcome.feasible()) examination.placement += ", infeasible";
+  examination.problem = try_problem_inputs(problem, judge);
+}
+
+}  // namespace
+
+bool without_effect_by_design(const std::string& key) {
+  constexpr std::array keys = {"threads", "workers", "checkpoint_every", "compare", "cache"};
+  return std::ranges::find(keys, key) != keys.end();
+}
+
+Examination examine_inputs(const ConfigTable& table, const ExamineLimits& limits) {
+  const auto begin = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  const auto progress = [&](double share, const std::string& what) {
+    if (limits.progress) limits.progress(share, what);
+  };
+  const Recipe recipe = make_recipe(table);
+  if (find_entry(evaluators(), recipe.options.evaluator, "evaluator").measures)
+    throw InputError(recipe.place,
+                     "evaluator {} measures: its times differ by themselves, so that no input could be "
+                     "said to matter",
+                     quote(recipe.options.evaluator));
+  Examiner examiner(limits);
+  Examination examination;
+  const auto require = [&](const Trained& trained) {
+    if (!trained.refused.empty()) throw InputError(trained.refused);
+    if (!trained.arrays) throw EnvironmentError("{}", trained.failed);
+  };
+
+  // As many updates as a hundredth of the time allows: there are dozens of keys, some of them with three values.
+  progress(0, "the recipe as it is");
+  Trained unchanged = examiner.train(with_updates(recipe, limits.updates), limits.seconds / 100);
+  examination.interrupted = stop_requested();
+  if (examination.interrupted) return examination;
+  require(unchanged);
+  examination.updates = unchanged.updates;
+  const ConfigTable base = with_updates(recipe, unchanged.updates);
+  // Schedules follow the budget, so one that ended early is made again.
+  if (unchanged.updates < limits.updates) unchanged = examiner.train(base);
+  require(unchanged);
+  examination.evaluations = unchanged.evaluations;
+  examination.interrupted = stop_requested();
+  if (examination.interrupted) return examination;
+  progress(0, "the recipe as it is, once more");
+  const Trained again = examiner.train(base);
+  require(again);
+  examination.interrupted = stop_requested();
+  if (examination.interrupted) return examination;
+  examination.repeatable = differences(*unchanged.arrays, *again.arrays).empty();
+
+  std::vector<RecipeKey> keys = recipe_keys(recipe);
+  // What the recipe itself says comes first.
+  std::ranges::stable_partition(keys, [&](const RecipeKey& key) { return find_value(table, key.name) != nullptr; });
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    KeyTrial trial{.key = keys[k].name,
+                   .value = text_of(find_value(base, keys[k].name)),
+                   .tried = {},
+                   .changed = {},
+                   .reason = keys[k].not_tried};
+    if (trial.reason.empty() && stop_requested()) trial.reason = on_request;
+    if (trial.reason.empty() && elapsed() > limits.seconds) trial.reason = budget_text(limits.seconds);
+    if (trial.reason.empty()) {
+      progress(static_cast<double>(k) / static_cast<double>(keys.size()), keys[k].name);
+      try_key(keys[k], base, unchanged, examiner, trial);
+    }
+    examination.keys.push_back(std::move(trial));
+  }
+  examination.interrupted = stop_requested();
+  if (!examination.interrupted) try_problem(make_recipe(base), unchanged.best, examination);
+  return examination;
+}
+
+}  // namespace emplace

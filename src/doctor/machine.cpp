@@ -1,0 +1,233 @@
+#include "emplace/doctor/machine.hpp"
+
+#include <fmt/core.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "emplace/base/cpu_levels.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/nn/kernel_set.hpp"
+#include "emplace/run/version.hpp"
+
+namespace emplace {
+
+namespace {
+
+using Level = Check::Level;
+
+// The files of the kernel have no size and may be missing: a first line, or "".
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// "key : value" of /proc/cpuinfo, "key: value" of /proc/meminfo; "" where there is none.
+std::string value_of(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);)
+    if (const auto colon = line.find(':'); line.starts_with(key) && colon != std::string::npos)
+      return line.substr(std::min(line.size(), line.find_first_not_of(" \t", colon + 1)));
+  return "";
+}
+
+std::string cpu_name() {
+  const std::string name = value_of("/proc/cpuinfo", "model name");
+  return name.empty() ? "this CPU" : name;
+}
+
+constexpr const char* compiler =
+#if defined(__clang__)
+    "clang " __clang_version__;
+#else
+    "g++ " __VERSION__;
+#endif
+
+// Of a line that may say "max" for no limit.
+std::optional<double> limit_in(const std::string& line) {
+  double value = 0;
+  return parse_number(line, value) ? std::optional(value) : std::nullopt;
+}
+
+template <class T>
+void lower(std::optional<T>& limit, std::optional<T> other) {
+  if (other && (!limit || *other < *limit)) limit = other;
+}
+
+// cpu.max: "QUOTA PERIOD", or "max PERIOD". cpu.cfs_quota_us of version 1 is -1 without a limit.
+std::optional<double> cores_of(const std::string& quota, const std::string& period) {
+  const auto most = limit_in(quota), each = limit_in(period);
+  return most && each && *most > 0 && *each > 0 ? std::optional(*most / *each) : std::nullopt;
+}
+
+std::optional<std::uint64_t> memory_of(const std::string& line) {
+  // Version 1 says "no limit" by a number near 2^63.
+  const auto bytes = limit_in(line);
+  return bytes && *bytes < 0x1p62 ? std::optional(static_cast<std::uint64_t>(*bytes)) : std::nullopt;
+}
+
+// A group and all above it: `folder` is the group's below `mount`. In a container the path may be that of the host,
+// and only the mount itself is there.
+template <class Look>
+void walk_up(const std::string& mount, const std::string& group, const Look& look) {
+  for (std::filesystem::path path = group;; path = path.parent_path()) {
+    look(mount + path.string());
+    if (path == path.parent_path()) return;
+  }
+}
+
+Check check_tool(const std::string& name, std::span<const char* const> programs, const char* purpose, Level missing) {
+  const char* const path = std::getenv("PATH");
+  for (const char* program : programs)
+    for (const std::string& folder : split(path == nullptr ? "" : path, ':'))
+      if (const std::string file = folder + "/" + program; ::access(file.c_str(), X_OK) == 0)
+        return {name, Level::ok, file};
+  return {name, missing, fmt::format("not here: {}", purpose)};
+}
+
+}  // namespace
+
+GroupLimits group_limits(const std::string& membership, const std::string& root) {
+  GroupLimits limits;
+  for (const std::string& line : split(membership, '\n')) {
+    const std::vector<std::string> fields = split(line, ':');
+    if (fields.size() < 3) continue;
+    const std::string& group = fields[2];
+    if (fields[1].empty())  // version 2
+      walk_up(root, group, [&](const std::string& folder) {
+        const std::vector<std::string> quota = split(first_line(folder + "/cpu.max"), ' ');
+        if (quota.size() == 2) lower(limits.cores, cores_of(quota[0], quota[1]));
+        lower(limits.memory_bytes, memory_of(first_line(folder + "/memory.max")));
+      });
+    for (const std::string& controller : split(fields[1], ','))
+      if (controller == "cpu")
+        walk_up(root + "/cpu", group, [&](const std::string& folder) {
+          lower(limits.cores,
+                cores_of(first_line(folder + "/cpu.cfs_quota_us"), first_line(folder + "/cpu.cfs_period_us")));
+        });
+      else if (controller == "memory")
+        walk_up(root + "/memory", group, [&](const std::string& folder) {
+          lower(limits.memory_bytes, memory_of(first_line(folder + "/memory.limit_in_bytes")));
+        });
+  }
+  return limits;
+}
+
+GroupLimits group_limits() {
+  std::ostringstream membership;
+  membership << std::ifstream("/proc/self/cgroup").rdbuf();
+  return group_limits(membership.str(), "/sys/fs/cgroup");
+}
+
+std::string program_text() {
+  const std::string march = instruction_set();
+  std::error_code ignored;
+  const auto bytes = std::filesystem::file_size("/proc/self/exe", ignored);
+  return fmt::format("emplace {}, {}{}, {} bytes", version(), compiler, march.empty() ? "" : " -march=" + march,
+                     ignored ? 0 : bytes);
+}
+
+Check check_program() {
+  const std::string march = instruction_set();
+  const std::string built = fmt::format("emplace {}, built by {} for {}", version(), compiler,
+                                        march.empty() ? "the compiler's own instruction set" : "-march=" + march);
+  const bool too_new =
+      (march == "x86-64-v3" && !cpu_runs_x86_64_v3()) || (march == "x86-64-v4" && !cpu_runs_x86_64_v4());
+  if (too_new)
+    return {"program", Level::failure,
+            fmt::format("{}, which {} lacks; build the preset `portable`", built, cpu_name())};
+  return {"program", Level::ok,
+          fmt::format("{}; {} runs the {} kernels", built, cpu_name(), nn::name_of(nn::kernel_set()))};
+}
+
+std::string core_list(std::span<const std::int32_t> cores) {
+  std::string text;
+  for (std::size_t i = 0; i < cores.size();) {
+    std::size_t end = i + 1;
+    while (end < cores.size() && cores[end] == cores[end - 1] + 1) ++end;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", cores[i]);
+    if (end - i > 1) text += fmt::format("-{}", cores[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+Check check_cores(std::span<const std::int32_t> allowed, const GroupLimits& groups) {
+  const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
+  const auto have = static_cast<double>(allowed.size());
+  // Rank 0 naps while the others work, so that it needs no core of its own.
+  const auto ranks = std::max(2L, std::lround(std::floor(std::min(groups.cores.value_or(have), have))) + 1);
+  const std::string fit = fmt::format("{} ranks fit, rank 0 among them", ranks);
+  const std::string cores = fmt::format("{} of {} cores ({})", allowed.size(), online, core_list(allowed));
+  if (groups.cores && *groups.cores < have)
+    return {"cores", Level::warning,
+            fmt::format("{}, but the control group allows the time of {:.3g}: {}; start no more", cores, *groups.cores,
+                        fit)};
+  return {"cores", Level::ok, fmt::format("{}: {}", cores, fit)};
+}
+
+Check check_memory(const GroupLimits& groups) {
+  const auto bytes_of = [](const char* key) -> std::optional<std::uint64_t> {
+    const std::string text = value_of("/proc/meminfo", key);  // "24054724 kB"
+    const auto kib = limit_in(text.substr(0, text.find(' ')));
+    return kib ? std::optional(static_cast<std::uint64_t>(*kib) * 1024) : std::nullopt;
+  };
+  rlimit space{};
+  std::optional<std::uint64_t> limit = groups.memory_bytes;
+  if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+    lower(limit, std::optional<std::uint64_t>(space.rlim_cur));
+  const auto total = bytes_of("MemTotal"), available = bytes_of("MemAvailable");
+  const auto text = [](const std::optional<std::uint64_t>& bytes) {
+    return bytes ? human_bytes(static_cast<Bytes>(*bytes)) : "an unknown amount";
+  };
+  std::string says = fmt::format("{} of {} available", text(available), text(total));
+  if (limit && (!total || *limit < *total)) says += fmt::format(", limited to {}", text(limit));
+  std::optional<std::uint64_t> least = available;
+  lower(least, limit);
+  constexpr std::uint64_t little = std::uint64_t{1} << 30;
+  if (least && *least < little)
+    return {"memory", Level::warning, says + ": start few ranks, as each holds the problems of its own"};
+  return {"memory", Level::ok, says};
+}
+
+Check check_clock() {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::size_t readings = 10'000;
+  std::vector<Clock::time_point> times(readings);
+  for (Clock::time_point& time : times) time = Clock::now();
+  if (!std::is_sorted(times.begin(), times.end()))
+    return {"clock", Level::failure, "the steady clock goes back: choose another clock source of the kernel"};
+  Clock::duration smallest = Clock::duration::max();
+  for (std::size_t i = 1; i < readings; ++i)
+    if (times[i] > times[i - 1]) smallest = std::min(smallest, times[i] - times[i - 1]);
+  const auto seconds = [](Clock::duration time) { return std::chrono::duration<double>(time).count(); };
+  const double reading = seconds(times.back() - times.front()) / static_cast<double>(readings - 1);
+  const std::string source = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  const std::string says =
+      fmt::format("steady, never back in {} readings of {} each, steps of {}{}", readings, human_seconds(reading),
+                  smallest == Clock::duration::max() ? "nothing" : human_seconds(seconds(smallest)),
+                  source.empty() ? "" : ", source " + source);
+  if (smallest > std::chrono::microseconds(10) || reading > 5e-6)
+    return {"clock", Level::warning,
+            says + ": measured times are coarse here; choose another clock source of the kernel"};
+  return {"clock", Level::ok, says};
+}
+
+Checks check_tools() {
+  constexpr const char* mpirun[] = {"mpirun"};
+  constexpr const char* batch[] = {"sbatch", "qsub"};
+  constexpr const char* browser[] = {"chromium", "google-chrome", "firefox"};
+  return {check_tool("mpirun", mpirun, "install it (Debian: openmpi-bin) to use more than one process", Level::warning),
+          check_tool("batch system", batch, "launch/slurm and launch/pbs are for where there is one", Level::ok),
+          check_tool("browser", browser, "reports are pages for one, here or elsewhere", Level::ok)};
+}
+
+}  // namespace emplace

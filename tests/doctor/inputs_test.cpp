@@ -1,0 +1,109 @@
+// Inputs that matter and inputs that do not.
+#include "emplace/doctor/inputs.hpp"
+
+#include <gmock/gmock.h>
+
+#include "../../src/doctor/problem_inputs.hpp"
+#include "emplace/base/error.hpp"
+#include "emplace/run/recipe.hpp"
+#include "emplace/simulate/engine.hpp"
+#include "problem/tiny.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace {
+namespace {
+
+using namespace ::testing;
+using Effect = KeyTrial::Effect;
+
+Examination examine(const std::vector<std::string>& keys) {
+  ConfigTable recipe = ConfigTable::parse_toml(R"(graph = "zoo:nmt?layers=2&sequence=4&training=true"
+machine = "k40x2"
+policy = "post"
+learner = "post"
+groups = 16
+[post]
+samples_per_update = 10
+window = 20
+)",
+                                               "recipe");
+  apply_overrides(recipe, keys);
+  const test::TemporaryFolder folder;
+  return examine_inputs(recipe, {.updates = 4, .seconds = 3000, .folder = folder.path()});
+}
+
+const KeyTrial& trial_of(const Examination& examination, const std::string& key) {
+  for (const KeyTrial& trial : examination.keys)
+    if (trial.key == key) return trial;
+  throw std::runtime_error("no key " + key);
+}
+
+// With the KL penalty ratios are not clipped; with clipped ratios there is no penalty to weigh.
+TEST(ExamineInputs, FindsTheOptionThatAnotherOneSwitchesOff) {
+  const Examination kl = examine({});
+  EXPECT_TRUE(kl.repeatable);
+  EXPECT_EQ(kl.updates, 4U);
+  EXPECT_EQ(kl.evaluations, 40U);
+  EXPECT_EQ(trial_of(kl, "post.clip_ratio").effect, Effect::none);
+  EXPECT_THAT(trial_of(kl, "post.clip_ratio").tried, SizeIs(3));
+  EXPECT_EQ(trial_of(kl, "post.beta").effect, Effect::outcome);
+  EXPECT_THAT(trial_of(kl, "post.beta").changed, Contains("rewards"));
+  EXPECT_EQ(trial_of(kl, "seed").effect, Effect::outcome);
+  for (const KeyTrial& trial : kl.keys) {
+    EXPECT_NE(trial.effect, Effect::broken) << trial.key;
+    EXPECT_EQ(trial.effect == Effect::by_design, without_effect_by_design(trial.key)) << trial.key << trial.reason;
+    EXPECT_EQ(trial.effect == Effect::not_tried, !trial.reason.empty()) << trial.key;
+  }
+  EXPECT_EQ(trial_of(kl, "graph").effect, Effect::not_tried);
+  EXPECT_FALSE(kl.problem.empty());
+
+  const Examination clip = examine({"post.form=clip"});
+  EXPECT_EQ(trial_of(clip, "post.clip_ratio").effect, Effect::outcome);
+  EXPECT_EQ(trial_of(clip, "post.beta").effect, Effect::state);  // the learner keeps it, and never reads it
+}
+
+TEST(ExamineInputs, SaysWhatItHadNoTimeFor) {
+  ConfigTable recipe = ConfigTable::read_toml("configs/recipes/quickstart.toml");
+  apply_overrides(recipe, {"graph=zoo:nmt?layers=2&sequence=4&training=true"});
+  const test::TemporaryFolder folder;
+  const Examination none = examine_inputs(recipe, {.updates = 2, .seconds = 1e-3, .folder = folder.path()});
+  EXPECT_EQ(none.updates, 1U);  // one at least
+  EXPECT_EQ(trial_of(none, "seed").effect, Effect::not_tried);
+  EXPECT_THAT(trial_of(none, "seed").reason, HasSubstr("over"));
+}
+
+TEST(ExamineInputs, RefusesTimesThatDifferByThemselves) {
+  const ConfigTable recipe = ConfigTable::read_toml("configs/recipes/measured.toml");
+  EXPECT_THROW(static_cast<void>(examine_inputs(recipe, {})), InputError);
+}
+
+// gpu:0 runs a for 2 ms, the transfer takes 5 ms, cpu:0 runs b for 10 ms; gpu:1 has nothing to do.
+TEST(ProblemInputs, MatterWhereThePlacementUsesThem) {
+  const Problem problem =
+      emplace::testing::tiny({{"cpu:0", "cpu"}, {"gpu:0", "gpu", 1000}, {"gpu:1", "gpu", 1000}},
+                             {{.name = "a", .milliseconds = {20, 2, 2}, .resident = 600, .bytes = 8},
+                              {.name = "b", .milliseconds = {10, 9, 9}}},
+                             {{0, 1}}, 5);
+  const Placement placement{.device = {1, 0}, .order = {}};
+  const auto trials = try_problem_inputs(problem, [&](const Problem& changed) {
+    return make_reference_engine(changed, Schedule::fifo)->evaluate(placement);
+  });
+  const auto expect = [&](const std::string& input, const auto& with, const auto& without) {
+    for (const ProblemTrial& trial : trials)
+      if (trial.input == input) {
+        EXPECT_THAT(trial.with_effect, with) << input;
+        EXPECT_THAT(trial.without, without) << input;
+        return;
+      }
+    ADD_FAILURE() << input << " was not tried";
+  };
+  expect("op seconds", ElementsAre("cpu:0", "gpu:0"), ElementsAre("gpu:1"));
+  expect("memory limit", ElementsAre("gpu:0"), ElementsAre("gpu:1"));  // 600 of then 500 bytes
+  expect("channel latency", ElementsAre("1>0"), SizeIs(5));
+  expect("channel bandwidth", IsEmpty(), SizeIs(6));        // 8 bytes at 1e30 bytes/s
+  expect("resident bytes", ElementsAre("all"), IsEmpty());  // 1200 of 1000
+  expect("scratch bytes", IsEmpty(), ElementsAre("all"));
+}
+
+}  // namespace
+}  // namespace emplace

@@ -1,0 +1,154 @@
+// What the checks say of machines that are well and of others.
+#include "emplace/doctor/machine.hpp"
+
+#include <gmock/gmock.h>
+#include <sched.h>
+
+#include "emplace/base/cores.hpp"
+#include "emplace/base/files.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace emplace {
+namespace {
+
+using namespace ::testing;
+using Level = Check::Level;
+
+void write_group(const std::string& folder, const std::string& file, const std::string& text) {
+  make_folder(folder);
+  write_file(folder + "/" + file, text);
+}
+
+TEST(GroupLimits, TheTightestOfAGroupAndThoseAboveItCounts) {
+  const test::TemporaryFolder root;
+  write_group(root / "job", "cpu.max", "max 100000\n");
+  write_group(root / "job", "memory.max", "4096\n");
+  write_group(root / "job/step", "cpu.max", "250000 100000\n");
+  write_group(root / "job/step", "memory.max", "max\n");
+  const GroupLimits step = group_limits("0::/job/step\n", root.path());
+  EXPECT_EQ(step.cores, 2.5);  // 250 ms of every 100 ms
+  EXPECT_EQ(step.memory_bytes, 4096U);
+  EXPECT_FALSE(group_limits("0::/job\n", root.path()).cores);
+}
+
+TEST(GroupLimits, AreReadFromTheFirstVersionToo) {
+  const test::TemporaryFolder root;
+  write_group(root / "cpu/job", "cpu.cfs_quota_us", "150000\n");
+  write_file(root / "cpu/job/cpu.cfs_period_us", "100000\n");
+  write_group(root / "memory/job", "memory.limit_in_bytes", "1048576\n");
+  write_file(root / "memory/memory.limit_in_bytes", "9223372036854771712\n");  // its way to say "none"
+  const GroupLimits limits = group_limits("5:cpu,cpuacct:/job\n4:memory:/job\n", root.path());
+  EXPECT_EQ(limits.cores, 1.5);
+  EXPECT_EQ(limits.memory_bytes, 1048576U);
+  const GroupLimits none = group_limits("4:memory:/\n", root.path());
+  EXPECT_FALSE(none.cores);
+  EXPECT_FALSE(none.memory_bytes);
+}
+
+TEST(CheckCores, OneRankMoreFitsThanThereAreCores) {
+  const std::vector<std::int32_t> cores = {0, 1, 2, 3, 8};
+  const Check free = check_cores(cores, {});
+  EXPECT_EQ(free.level, Level::ok);
+  EXPECT_THAT(free.says, AllOf(HasSubstr("(0-3, 8)"), HasSubstr("6 ranks fit")));
+  const Check limited = check_cores(cores, {.cores = 2.5, .memory_bytes = {}});
+  EXPECT_EQ(limited.level, Level::warning);
+  EXPECT_THAT(limited.says, HasSubstr("3 ranks fit"));
+}
+
+TEST(AllowedCores, AreThoseThatTheProcessIsBoundTo) {
+  const std::vector<std::int32_t> before = allowed_cores();
+  cpu_set_t one, all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(before.back()), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_THAT(allowed_cores(), ElementsAre(before.back()));
+  ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+  EXPECT_EQ(allowed_cores(), before);
+}
+
+TEST(CheckMemory, ALimitBelowAGigabyteIsAWarning) {
+  EXPECT_EQ(check_memory({.cores = {}, .memory_bytes = 1 << 20}).level, Level::warning);
+  EXPECT_THAT(check_memory({.cores = {}, .memory_bytes = 1 << 20}).says, HasSubstr("limited to 1.00 MiB"));
+}
+
+TEST(CheckLibrary, AnotherVersionThanThatOfTheHeadersIsAWarning) {
+  EXPECT_EQ(check_library({"Cbc", "2.10.8", "2.10.8"}).level, Level::ok);
+  EXPECT_EQ(check_library({"MPI library", "4.1.4", "Open MPI v4.1.4"}).level, Level::ok);
+  EXPECT_EQ(check_library({"METIS", "5.1.0", ""}).level, Level::ok);
+  const Check other = check_library({"Cbc", "2.10.8", "2.9.0"});
+  EXPECT_EQ(other.level, Level::warning);
+  EXPECT_THAT(other.says, AllOf(HasSubstr("2.10.8"), HasSubstr("2.9.0")));
+}
+
+TEST(Libraries, SayTheirVersionsInNumbers) {
+  const std::vector<Library> all = libraries();
+  EXPECT_GE(all.size(), 15U);
+  for (const Library& library : all) {
+    EXPECT_THAT(library.headers, ContainsRegex("^[0-9]+\\.[0-9]+")) << library.name;
+    EXPECT_EQ(check_library(library).level, Level::ok) << library.name << ": " << check_library(library).says;
+  }
+}
+
+TEST(CheckCheckpoints, WhatIsWrittenIsReadBack) {
+  const test::TemporaryFolder folder;
+  const Check check = check_checkpoints(folder.path());
+  EXPECT_EQ(check.level, Level::ok) << check.says;
+}
+
+TEST(CheckCheckpoints, AFolderThatIsNotThereIsAFailure) {
+  const test::TemporaryFolder folder;
+  const Check check = check_checkpoints(folder / "none");
+  EXPECT_EQ(check.level, Level::failure);
+  EXPECT_THAT(check.says, HasSubstr("TMPDIR"));
+}
+
+TEST(CheckClock, TheSteadyClockIsSteady) { EXPECT_NE(check_clock().level, Level::failure) << check_clock().says; }
+
+TEST(CheckProgram, ThisCpuRunsWhatItIsRunning) { EXPECT_EQ(check_program().level, Level::ok) << check_program().says; }
+
+TEST(CheckMpiAlone, SaysWhetherItStarts) {
+  const Check check = check_mpi_alone();
+  EXPECT_EQ(check.level, Level::ok) << check.says;
+}
+
+RankReport rank(int number, const std::string& host, std::vector<std::int32_t> cores) {
+  return {.rank = number,
+          .host = host,
+          .program = "emplace",
+          .cores = std::move(cores),
+          .round_trip_s = 1e-6,
+          .bytes_per_s = 1e9};
+}
+
+TEST(CheckRanks, Rank0NeedsNoCoreOfItsOwn) {
+  // Rank 0 naps; two that work have two cores.
+  const std::vector<RankReport> fit = {rank(0, "one", {0, 1}), rank(1, "one", {0, 1}), rank(2, "one", {0, 1})};
+  ASSERT_EQ(check_ranks(fit).size(), 1U);
+  EXPECT_EQ(check_ranks(fit).front().level, Level::ok);
+}
+
+TEST(CheckRanks, MoreRanksThanCoresIsAWarning) {
+  // On host two all three work, on one core.
+  const std::vector<RankReport> ranks = {rank(0, "one", {0}), rank(1, "two", {0}), rank(2, "two", {0}),
+                                         rank(3, "two", {0})};
+  const Checks checks = check_ranks(ranks);
+  ASSERT_EQ(checks.size(), 2U);
+  EXPECT_EQ(checks[0].level, Level::ok);
+  EXPECT_EQ(checks[1].level, Level::warning);
+  EXPECT_THAT(checks[1].says, AllOf(HasSubstr("3 ranks that work share 1 core"), HasSubstr("2 fewer")));
+}
+
+TEST(CheckRanks, AnotherBuildIsAFailureAndASlowAnswerAWarning) {
+  std::vector<RankReport> ranks = {rank(0, "one", {0, 1}), rank(1, "one", {0, 1})};
+  ranks[1].program = "an older emplace";
+  ranks[1].round_trip_s = 0.5;
+  const Checks checks = check_ranks(ranks);
+  ASSERT_EQ(checks.size(), 3U);
+  EXPECT_EQ(checks[0].level, Level::failure);
+  EXPECT_THAT(checks[0].says, HasSubstr("an older emplace"));
+  EXPECT_EQ(checks[1].level, Level::warning);
+}
+
+}  // namespace
+}  // namespace emplace
