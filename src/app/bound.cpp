@@ -58,7 +58,7 @@ ExitCode run_bound(const Arguments& arguments) {
 
 Action add_bound(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("problem", arguments->problem, problem_help)->required();
+  cli.add_option("problem", arguments->problem, problem_help)->type_name("PROBLEM")->required();
   cli.add_option("--seconds", arguments->seconds, "Budget: seconds for all methods together (10 where not given)");
   arguments->objective.add(cli);
   arguments->graph.add(cli);

@@ -214,20 +214,26 @@ ExitCode run_calibrate(const Arguments& arguments) {
 
 Action add_calibrate(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("machine", arguments->machine, "Machine preset (`emplace list machines`) or TOML file")->required();
+  cli.add_option("machine", arguments->machine, "Machine preset (`emplace list machines`) or TOML file")
+      ->type_name("MACHINE")
+      ->required();
   cli.add_option(
          "models", arguments->models,
          "GRAPH=PROFILE: a model file or zoo:NAME?key=value, and op times measured on the device, in a form that "
          "`emplace cost --profile` reads. Two or more give the error on unseen models")
+      ->type_name("GRAPH=PROFILE")
       ->required();
   cli.add_option(
          "--fused", arguments->fused,
          "GRAPH=PROFILE of a run with the runtime's optimisations on, whose rows are kernels of fused ops; fits "
          "fused_speedup. May be repeated")
+      ->type_name("GRAPH=PROFILE")
       ->allow_extra_args(false);
   cli.add_option("--device", arguments->device, "The device that was measured; gpu means gpu:0, gpu:1, ...")
+      ->type_name("DEVICE")
       ->required();
   cli.add_option("-o,--output", arguments->output, "Write the machine with the fitted figures here (TOML)")
+      ->type_name("FILE")
       ->required()
       ->check(not_empty);
   arguments->options.add(cli, false);

@@ -50,6 +50,8 @@ std::span<const Command> commands() {
       {"list",
        "policies, learners, placers, evaluators, strategies, models, machines, tables, readers, exporters, simulators",
        add_list},
+      {"completion", "what bash, zsh and fish need to complete command lines", add_completion},
+      {"manual", "all of this as a manual page", add_manual},
   };
   return list;
 }
@@ -58,12 +60,14 @@ void GraphArguments::add(CLI::App& cli, bool with_fuse) {
   cli.add_option("--batch", batch, "Size of the unknown first dimension of the model's inputs")
       ->check(CLI::PositiveNumber);
   cli.add_option("--shape", shapes, "Size of a graph input, as input=1x3x224x224; may be repeated")
+      ->type_name("INPUT=SIZES")
       ->allow_extra_args(false);
   cli.add_flag("--training", training, "Expand the model to a training step: forward, backward, updates");
   if (with_fuse)
     cli.add_flag("--fuse", fuse,
                  "Fuse element-wise ops into their producers, as runtimes do: one launch, no traffic between");
-  cli.add_option("--optimizer", optimizer, "State kept for each parameter, with --training: sgd, momentum or adam");
+  cli.add_option("--optimizer", optimizer, "State kept for each parameter, with --training: sgd, momentum or adam")
+      ->type_name("sgd|momentum|adam");
 }
 
 SourceOptions GraphArguments::options() const {
@@ -94,7 +98,8 @@ void GraphArguments::refuse(const std::string& file, const char* kind) const {
 }
 
 void ScheduleArgument::add(CLI::App& cli) {
-  cli.add_option("--schedule", name, "In which order a device runs ready ops: fifo (default), priority, in-order");
+  cli.add_option("--schedule", name, "In which order a device runs ready ops: fifo (default), priority, in-order")
+      ->type_name("fifo|priority|in-order");
 }
 
 std::optional<Schedule> ScheduleArgument::get() const {

@@ -30,6 +30,18 @@ struct Command {
 
 std::span<const Command> commands();
 
+struct ExitMeaning {
+  ExitCode code;
+  const char* says;
+};
+inline constexpr ExitMeaning exit_codes[] = {
+    {ExitCode::done, "done"},
+    {ExitCode::failure, "failure"},
+    {ExitCode::bad_input, "bad input"},
+    {ExitCode::infeasible, "nothing feasible found"},
+    {ExitCode::interrupted, "stopped early on request (train: go on with --resume)"},
+};
+
 Action add_train(CLI::App& cli);
 Action add_sweep(CLI::App& cli);
 Action add_place(CLI::App& cli);
@@ -46,6 +58,11 @@ Action add_reproduce(CLI::App& cli);
 Action add_report(CLI::App& cli);
 Action add_doctor(CLI::App& cli);
 Action add_list(CLI::App& cli);
+Action add_completion(CLI::App& cli);
+Action add_manual(CLI::App& cli);
+
+// How the list of a recipe's keys begins in the help of `train`; the manual has it elsewhere.
+inline constexpr const char* recipe_keys_title = "Keys of a recipe";
 
 // What several commands say of the same argument.
 inline constexpr const char* problem_help =

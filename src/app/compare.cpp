@@ -36,9 +36,10 @@ ExitCode run_compare(const Arguments& arguments) {
 
 Action add_compare(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("problem", arguments->problem, problem_help)->required();
+  cli.add_option("problem", arguments->problem, problem_help)->type_name("PROBLEM")->required();
   cli.add_option("placements", arguments->placements,
                  "Placement JSON files or expert splits of dnn-partitioning, two or more")
+      ->type_name("PLACEMENT")
       ->required()
       ->expected(2, -1);
   arguments->schedule.add(cli);

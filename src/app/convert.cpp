@@ -110,17 +110,20 @@ ExitCode run_convert(const Arguments& arguments) {
 
 Action add_convert(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("graph", arguments->graph, "Model file or zoo:NAME?key=value")->required();
+  cli.add_option("graph", arguments->graph, "Model file or zoo:NAME?key=value")->type_name("GRAPH")->required();
   cli.add_option("-o,--output", arguments->output, "FILE.dot, FILE.onnx or FILE.json: the ending says what is written")
+      ->type_name("FILE")
       ->required()
       ->check(not_empty);
   cli.add_option("--placement", arguments->placement,
                  "Placement JSON of this model: colours ops by device in .dot, annotates nodes in .onnx")
+      ->type_name("PLACEMENT")
       ->check(not_empty);
-  cli.add_option("--machine", arguments->machine, "For .json: machine preset or TOML file");
+  cli.add_option("--machine", arguments->machine, "For .json: machine preset or TOML file")->type_name("MACHINE");
   cli.add_option("--clusters", arguments->clusters,
                  "For .dot, what is drawn together: layer, colocation, none, or auto (the default): layers where the "
-                 "model names any, else co-location groups");
+                 "model names any, else co-location groups")
+      ->type_name("layer|colocation|none|auto");
   cli.add_flag("--as-is", arguments->as_is,
                "For .dot: the graph as the file has it, constants and identities included");
   arguments->options.add(cli);

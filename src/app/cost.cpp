@@ -160,20 +160,25 @@ ExitCode run_cost(const Arguments& arguments) {
 
 Action add_cost(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("graph", arguments->graph, "Model file or zoo:NAME?key=value")->required();
-  cli.add_option("machine", arguments->machine, "Machine preset (`emplace list machines`) or TOML file")->required();
+  cli.add_option("graph", arguments->graph, "Model file or zoo:NAME?key=value")->type_name("GRAPH")->required();
+  cli.add_option("machine", arguments->machine, "Machine preset (`emplace list machines`) or TOML file")
+      ->type_name("MACHINE")
+      ->required();
   cli.add_option("-o,--output", arguments->output, "Write the problem JSON here; standard output without it")
+      ->type_name("FILE")
       ->check(not_empty);
   cli.add_option(
          "--profile", arguments->profiles,
          "Measured op times, which replace the estimates: ONNX Runtime's profiling JSON; a table by op with the "
          "columns node, op, min_us (tabs); or a table op x device (tabs or commas) whose header names devices "
          "and units, as in op,cpu:0,gpu:0 (ms). May be repeated")
+      ->type_name("FILE")
       ->allow_extra_args(false);
   cli.add_option(
          "--profile-device", arguments->profile_devices,
          "The device that the profile measured, where it does not say; gpu means gpu:0, gpu:1, ... One for each "
          "--profile, in their order")
+      ->type_name("DEVICE")
       ->allow_extra_args(false);
   arguments->options.add(cli);
   cli.add_flag("--json", arguments->json, "Print a summary as one JSON object (needs -o)");

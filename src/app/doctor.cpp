@@ -258,8 +258,8 @@ constexpr const char* doctor_help =
 
 Action add_doctor(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("recipe", arguments->recipe, "Recipe TOML file whose inputs are examined");
-  cli.add_option("overrides", arguments->overrides, "key=value pairs over the recipe");
+  cli.add_option("recipe", arguments->recipe, "Recipe TOML file whose inputs are examined")->type_name("RECIPE");
+  cli.add_option("overrides", arguments->overrides, "key=value pairs over the recipe")->type_name("KEY=VALUE");
   cli.add_option("--updates", arguments->updates, "Updates of each short training (20)")->check(CLI::PositiveNumber);
   cli.add_option("--seconds", arguments->seconds, "Budget of all trainings together (120)")->check(CLI::PositiveNumber);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");

@@ -45,13 +45,14 @@ ExitCode run_explain(const Arguments& arguments) {
 
 Action add_explain(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("problem", arguments->problem, problem_help)->required();
-  cli.add_option("placement", arguments->placement, placement_help)->required();
+  cli.add_option("problem", arguments->problem, problem_help)->type_name("PROBLEM")->required();
+  cli.add_option("placement", arguments->placement, placement_help)->type_name("PLACEMENT")->required();
   cli.add_option("--evaluations", arguments->evaluations,
                  "Single moves simulated, those that look best first (default: 2000, fewer on large problems)")
       ->check(CLI::NonNegativeNumber);
   arguments->schedule.add(cli);
-  cli.add_option("--objective", arguments->objective, "step; simulate and compare know pipeline too");
+  cli.add_option("--objective", arguments->objective, "step; simulate and compare know pipeline too")
+      ->type_name("step");
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   return [arguments](World*) { return run_explain(*arguments); };

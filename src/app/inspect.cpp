@@ -225,6 +225,7 @@ Action add_inspect(CLI::App& cli) {
   cli.add_option(
          "file", arguments->file,
          "Model file, zoo:NAME?key=value, GRAPH@MACHINE, problem, placement, machine, checkpoint, or run folder")
+      ->type_name("SOURCE")
       ->required();
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");

@@ -92,7 +92,7 @@ Action add_list(CLI::App& cli) {
     bool json = false;
   };
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("kind", arguments->kind, "One of " + join(kind_names(), ", "))->required();
+  cli.add_option("kind", arguments->kind, "What to list")->type_name(join(kind_names(), "|"))->required();
   cli.add_flag("--json", arguments->json, "Print the list as one JSON array");
   return [arguments](World*) {
     const auto entries = entries_of(arguments->kind);

@@ -87,6 +87,12 @@ std::string unknown_command(std::string_view name) {
   return fmt::format("unknown command {}{}", quote(name), near.empty() ? "; there are: " + join(names, ", ") : near);
 }
 
+std::string exit_code_text() {
+  std::vector<std::string> codes;
+  for (const ExitMeaning& meaning : exit_codes) codes.push_back(fmt::format("{} {}", code(meaning.code), meaning.says));
+  return join(codes, ", ");
+}
+
 // The right spelling of the first argument that looks like an option of the command and is none, as " (did you mean
 // ...)".
 std::string near_option(const CLI::App& cli, int argc, char** argv) {
@@ -107,9 +113,9 @@ int run(int argc, char** argv, World* world) {
   cli.require_subcommand(1);
   cli.set_version_flag("--version", version());
   cli.footer(
-      "Exit codes: 0 done, 1 failure, 2 bad input, 3 nothing feasible found, 75 stopped early on request\n"
-      "(train: go on with --resume).\n"
-      "`emplace COMMAND --help` explains a command; `emplace list` shows what there is to name.");
+      "Exit codes: " + exit_code_text() +
+      ".\n`emplace COMMAND --help` explains a command, `man emplace` all of them; `emplace list` shows what there "
+      "is to name.");
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Command& command : commands()) {
     CLI::App* sub = cli.add_subcommand(command.name, command.summary);

@@ -8,7 +8,8 @@ namespace emplace::app {
 void ObjectiveArgument::add(CLI::App& cli) {
   cli.add_option("--objective", name,
                  "What counts: step (default), the time of one step; or pipeline, the load of the busiest device for a "
-                 "stream of samples");
+                 "stream of samples")
+      ->type_name("step|pipeline");
   cli.add_flag("--overlap", overlap, "With pipeline: devices compute while they transfer (the larger counts)");
   cli.add_flag("--separate-phases", separate_phases,
                "With pipeline: all forwards, then all backwards (the largest of each, added)");

@@ -226,16 +226,21 @@ ExitCode run_place(Arguments arguments, World* world) {
 
 Action add_place(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("method", arguments->method, "A placer; see `emplace list placers`");
-  cli.add_option("problem", arguments->problem, problem_help);
-  cli.add_option("options", arguments->options, "key=value options of the method");
+  cli.add_option("method", arguments->method, "A placer; see `emplace list placers`")->type_name("PLACER");
+  cli.add_option("problem", arguments->problem, problem_help)->type_name("PROBLEM");
+  cli.add_option("options", arguments->options, "key=value options of the method")->type_name("KEY=VALUE");
   cli.add_option(
          "--policy", arguments->policy,
          "In place of a method: the trained policy of this run folder. Its likeliest placement, and the best of "
          "samples too where a budget is given")
+      ->type_name("RUN")
       ->check(not_empty);
-  cli.add_option("--start", arguments->start, "A placement to begin with, for searches and `best`")->check(not_empty);
-  cli.add_option("-o,--output", arguments->output, "Write the placement JSON here")->check(not_empty);
+  cli.add_option("--start", arguments->start, "A placement to begin with, for searches and `best`")
+      ->type_name("PLACEMENT")
+      ->check(not_empty);
+  cli.add_option("-o,--output", arguments->output, "Write the placement JSON here")
+      ->type_name("FILE")
+      ->check(not_empty);
   cli.add_option("--seed", arguments->seed, "Seed of every random stream")->check(CLI::NonNegativeNumber);
   cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")
       ->check(CLI::NonNegativeNumber);

@@ -106,8 +106,11 @@ ExitCode run_report(const Arguments& arguments) {
 
 Action add_report(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("folders", arguments->folders, "Folder of a sweep, or folders of one or more runs")->required();
+  cli.add_option("folders", arguments->folders, "Folder of a sweep, or folders of one or more runs")
+      ->type_name("RUN")
+      ->required();
   cli.add_option("-o,--output", arguments->output, "File to write; report.html in the (first) folder by default")
+      ->type_name("FILE")
       ->check(not_empty);
   cli.add_flag("--json", arguments->json, "Print the file's name and what was drawn as one JSON object");
   cli.footer(report_help);

@@ -114,17 +114,22 @@ ExitCode run(const Arguments& arguments, World* world) {
 
 Action add_reproduce(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("table", arguments->table, "A published table (`emplace list tables`), or a TOML file")->required();
+  cli.add_option("table", arguments->table, "A published table (`emplace list tables`), or a TOML file")
+      ->type_name("TABLE")
+      ->required();
   cli.add_flag("--quick", arguments->quick, "Smaller budgets and fewer seeds: minutes on two cores");
   cli.add_option("-o,--output", arguments->folder, "The folder; runs/TABLE, or runs/TABLE-quick, by default")
+      ->type_name("FOLDER")
       ->check(not_empty);
   cli.add_option("--files", arguments->files,
                  "The folder of the problems that a table has as files: for `exact`, that of dnn-partitioning")
+      ->type_name("FOLDER")
       ->check(not_empty);
   cli.add_option("--ranks-per-cell", arguments->ranks_per_cell, "MPI ranks that make one cell")
       ->check(CLI::Range(1, 1'000'000));
   cli.add_option("--time-limit", arguments->time_limit,
                  "End early, with checkpoints and exit code 75, before so much time has passed: 90s, 20m, 3h30m")
+      ->type_name("TIME")
       ->check(not_empty);
   cli.add_flag("--json", arguments->json, "Print the table as one JSON object");
   cli.footer(reproduce_help);

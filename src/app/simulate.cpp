@@ -124,13 +124,17 @@ ExitCode run_simulate(const Arguments& arguments) {
 
 Action add_simulate(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("problem", arguments->problem, problem_help)->required();
-  cli.add_option("placement", arguments->placement, placement_help)->required();
+  cli.add_option("problem", arguments->problem, problem_help)->type_name("PROBLEM")->required();
+  cli.add_option("placement", arguments->placement, placement_help)->type_name("PLACEMENT")->required();
   cli.add_option("--trace", arguments->trace, "Write the step as trace events here, for ui.perfetto.dev")
+      ->type_name("FILE")
       ->check(not_empty);
-  cli.add_option("--svg", arguments->svg, "Draw the step's timeline here, as an SVG for papers")->check(not_empty);
+  cli.add_option("--svg", arguments->svg, "Draw the step's timeline here, as an SVG for papers")
+      ->type_name("FILE")
+      ->check(not_empty);
   cli.add_option("--simulator", arguments->simulator,
-                 "A published simulator, as NAME or NAME?key=value; see `emplace list simulators`");
+                 "A published simulator, as NAME or NAME?key=value; see `emplace list simulators`")
+      ->type_name("SIMULATOR");
   arguments->schedule.add(cli);
   arguments->objective.add(cli);
   arguments->graph.add(cli);

@@ -188,13 +188,15 @@ ExitCode run(const Arguments& arguments, World* world) {
 
 Action add_sweep(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("space", arguments->space, "Sweep TOML file; with --resume the first key=value");
-  cli.add_option("overrides", arguments->overrides, "key=value pairs over it; space.KEY=... is a parameter");
-  cli.add_option("--resume", arguments->resume, "Continue the sweep in this folder");
+  cli.add_option("space", arguments->space, "Sweep TOML file; with --resume the first key=value")->type_name("SPACE");
+  cli.add_option("overrides", arguments->overrides, "key=value pairs over it; space.KEY=... is a parameter")
+      ->type_name("KEY=VALUE");
+  cli.add_option("--resume", arguments->resume, "Continue the sweep in this folder")->type_name("FOLDER");
   cli.add_option("--trial", arguments->trial, "Train this trial alone: a task of a job array")
       ->check(CLI::Range(0, 999'999));
   cli.add_option("--time-limit", arguments->time_limit,
                  "End early, with checkpoints and exit code 75, before so much time has passed: 90s, 20m, 3h30m")
+      ->type_name("TIME")
       ->check(not_empty);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   cli.footer(sweep_help());

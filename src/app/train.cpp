@@ -41,7 +41,8 @@ std::string recipe_keys() {
   describe(options, lister);
   std::size_t width = 0;
   for (const OptionInfo& option : lister.options) width = std::max(width, option.name.size());
-  std::string text = "Keys of a recipe (TOML file, or key=value here); a method's own options are METHOD.key=value:\n";
+  std::string text = recipe_keys_title;
+  text += " (TOML file, or key=value here); a method's own options are METHOD.key=value:\n";
   for (const OptionInfo& option : lister.options) {
     text += fmt::format("  {:<{}}  {}", option.name, width, option.help);
     if (!option.choices.empty()) text += fmt::format(" One of {}.", join(option.choices, ", "));
@@ -235,22 +236,25 @@ ExitCode run_training(const Arguments& arguments, World* world) {
 
 Action add_train(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("recipe", arguments->recipe, "Recipe TOML file; with --resume the first key=value");
-  cli.add_option("overrides", arguments->overrides, "key=value pairs over the recipe");
-  cli.add_option("--resume", arguments->resume, "Continue the run in this folder");
+  cli.add_option("recipe", arguments->recipe, "Recipe TOML file; with --resume the first key=value")
+      ->type_name("RECIPE");
+  cli.add_option("overrides", arguments->overrides, "key=value pairs over the recipe")->type_name("KEY=VALUE");
+  cli.add_option("--resume", arguments->resume, "Continue the run in this folder")->type_name("RUN");
   cli.add_flag("--continue", arguments->go_on,
                "Resume the run of this recipe where its folder holds one, else begin it: the same command again and "
                "again until it is done");
-  cli.add_option("--init", arguments->init, "Start from the parameters of the policy in this run folder");
+  cli.add_option("--init", arguments->init, "Start from the parameters of the policy in this run folder")
+      ->type_name("RUN");
   cli.add_option("--seed", arguments->seed, "Seed of every random stream")->check(CLI::NonNegativeNumber);
   cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")
       ->check(CLI::NonNegativeNumber);
   cli.add_option("--seconds", arguments->seconds, "Budget: seconds of training");
   cli.add_option("--time-limit", arguments->time_limit,
                  "End early, with a checkpoint and exit code 75, before so much time has passed: 90s, 20m, 3h30m")
+      ->type_name("TIME")
       ->check(not_empty);
-  cli.add_option("--schedule", arguments->schedule, "fifo, priority or in-order");
-  cli.add_option("--objective", arguments->objective, "step or pipeline");
+  cli.add_option("--schedule", arguments->schedule, "fifo, priority or in-order")->type_name("fifo|priority|in-order");
+  cli.add_option("--objective", arguments->objective, "step or pipeline")->type_name("step|pipeline");
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   cli.footer(recipe_keys());
   return [arguments](World* world) {

@@ -18,6 +18,7 @@
 #include "emplace/base/text.hpp"
 #include "emplace/run/checkpoint.hpp"
 #include "emplace/run/recipe.hpp"
+#include "emplace/run/recipe_keys.hpp"
 #include "emplace/run/run_evaluator.hpp"
 #include "key_values.hpp"
 #include "problem_inputs.hpp"
@@ -261,7 +262,8 @@ Examination examine_inputs(const ConfigTable& table, const ExamineLimits& limits
   if (examination.interrupted) return examination;
   examination.repeatable = differences(*unchanged.arrays, *again.arrays).empty();
 
-  std::vector<RecipeKey> keys = recipe_keys(recipe);
+  const RecipeOptions& o = recipe.options;
+  std::vector<RecipeKey> keys = recipe_keys(o.policy, o.learner, o.evaluator);
   // What the recipe itself says comes first.
   std::ranges::stable_partition(keys, [&](const RecipeKey& key) { return find_value(table, key.name) != nullptr; });
   for (std::size_t k = 0; k < keys.size(); ++k) {
@@ -269,7 +271,7 @@ Examination examine_inputs(const ConfigTable& table, const ExamineLimits& limits
                    .value = text_of(find_value(base, keys[k].name)),
                    .tried = {},
                    .changed = {},
-                   .reason = keys[k].not_tried};
+                   .reason = why_not_tried(keys[k].name, recipe)};
     if (trial.reason.empty() && stop_requested()) trial.reason = on_request;
     if (trial.reason.empty() && elapsed() > limits.seconds) trial.reason = budget_text(limits.seconds);
     if (trial.reason.empty()) {

@@ -6,10 +6,6 @@
 #include <set>
 
 #include "emplace/base/text.hpp"
-#include "emplace/cost/lower.hpp"
-#include "emplace/learn/learner.hpp"
-#include "emplace/policy/policy.hpp"
-#include "emplace/simulate/evaluators.hpp"
 
 namespace emplace {
 
@@ -56,27 +52,10 @@ std::vector<ConfigValue> other_number(const double* now) {
 
 }  // namespace
 
-std::vector<RecipeKey> recipe_keys(const Recipe& recipe) {
-  std::vector<RecipeKey> keys;
-  for (OptionInfo& option : list_options<RecipeOptions>()) {
-    const std::string name = option.name;
-    keys.push_back({name, std::move(option), why_not(name)});
-  }
-  const bool has_graph = std::ranges::any_of(recipe.sources(), is_graph_at_machine);
-  const auto add = [&](const std::string& table, const std::vector<OptionInfo>& options, const char* reason = "") {
-    for (const OptionInfo& option : options) {
-      const std::string name = table + "." + option.name;
-      // A policy and a learner of one name share a table.
-      if (std::ranges::none_of(keys, [&](const RecipeKey& key) { return key.name == name; }))
-        keys.push_back({name, option, reason});
-    }
-  };
-  const RecipeOptions& o = recipe.options;
-  add(o.policy, find_entry(policies(), o.policy, "policy").options());
-  add(o.learner, find_entry(learners(), o.learner, "learner").options());
-  add(o.evaluator, find_entry(evaluators(), o.evaluator, "evaluator").options());
-  add("roofline", list_options<RooflineOptions>(), has_graph ? "" : "is for graphs: the problem is a file");
-  return keys;
+std::string why_not_tried(const std::string& key, const Recipe& recipe) {
+  if (key.starts_with("roofline.") && std::ranges::none_of(recipe.sources(), is_graph_at_machine))
+    return "is for graphs: the problem is a file";
+  return why_not(key);
 }
 
 const ConfigValue* find_value(const ConfigTable& resolved, const std::string& key) {

@@ -1,4 +1,4 @@
-// The keys that a recipe has, and other values for them.
+// Which keys of a recipe to change, and to what.
 #pragma once
 
 #include <string>
@@ -9,14 +9,8 @@
 
 namespace emplace {
 
-struct RecipeKey {
-  std::string name;  // "seed", "post.beta"
-  OptionInfo option;
-  std::string not_tried;  // why it makes no sense to change it; "" if it does
-};
-
-// Every key of the recipe and of the tables of its methods and cost model.
-std::vector<RecipeKey> recipe_keys(const Recipe& recipe);
+// Why it makes no sense to change a key of the recipe; "" if it does.
+std::string why_not_tried(const std::string& key, const Recipe& recipe);
 
 // Its value in a resolved recipe; null where it has none.
 const ConfigValue* find_value(const ConfigTable& resolved, const std::string& key);
