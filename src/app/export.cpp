@@ -1,11 +1,13 @@
 // emplace export PLACEMENT --for TARGET --model FILE -o FILE
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
 #include "command.hpp"
 #include "emplace/base/files.hpp"
+#include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/deploy/device_names.hpp"
 #include "emplace/deploy/exporter.hpp"
@@ -155,6 +157,9 @@ ExitCode run_export(const Arguments& arguments) {
   const auto renamed = parse_renames(arguments.renames);
   const Placed placed = find(arguments);
   const ModelPlacement placement = read_model_placement(placed.model, placed.source, placed.file);
+  for (const auto& [device, name] : renamed)
+    if (const auto used = placement.devices(); std::ranges::find(used, device) == used.end())
+      log_warning("--rename: no op is on the device {}{}", quote(device), did_you_mean(device, used));
   const Exported exported = exporter.write({placement, renamed, arguments.output});
   if (arguments.json)
     print_json(to_json(arguments, placement, exported));

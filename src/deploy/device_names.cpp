@@ -42,13 +42,6 @@ std::string DeviceNames::of(const std::string& device) const {
 }
 
 std::vector<std::string> DeviceNames::of(const std::vector<std::string>& devices) const {
-  for (const auto& [device, name] : renamed_)
-    if (std::ranges::find(devices, device) == devices.end()) {
-      std::vector<std::string> known = devices;
-      std::ranges::sort(known);
-      known.erase(std::ranges::unique(known).begin(), known.end());
-      throw InputError("--rename", "no op is on the device {}{}", quote(device), did_you_mean(device, known));
-    }
   std::map<std::string, std::string> names;
   std::vector<std::string> result;
   for (const std::string& device : devices) {

@@ -1,6 +1,7 @@
 // `emplace export`: from a run's folder and from a placement, to each framework, and the refusals.
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "emplace/base/files.hpp"
@@ -85,8 +86,11 @@ TEST_F(Export, RefusesWhatCannotBeWrittenAndSaysWhy) {
   expect_refused({placement, "--for", "pytorch", "--model", model, "-o", out}, {"PyTorch module"});
   expect_refused({placement, "--for", "json", "--model", "zoo:resnet-50", "-o", out}, {"p.json", "no op"});
   expect_refused({folder_ / "", "--for", "json", "-o", out}, {"no run's folder"});
-  expect_refused({placement, "--for", "pytorch", "--model", model, "--rename", "gpu:9=cuda:0", "-o", out},
-                 {"--rename"});
+  const auto renamed =
+      emplace_run({"export", placement, "--for", "json", "--model", model, "--rename", "gpu:9=x", "-o", out});
+  EXPECT_EQ(renamed.exit_code, 0);
+  EXPECT_THAT(renamed.err, HasSubstr("no op is on the device 'gpu:9' (did you mean 'gpu:"));
+  std::filesystem::remove(out);
   EXPECT_FALSE(file_exists(out));
 }
 

@@ -1,7 +1,9 @@
-// The commands of README.md run as they are written.
+// The commands of README.md and TUTORIAL.md run as they are written, and what the pages name is there.
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <regex>
 #include <sstream>
 
 #include "emplace/base/files.hpp"
@@ -11,15 +13,15 @@
 namespace emplace::test {
 namespace {
 
-// Lines of the README's shell blocks, comments removed.
-std::vector<std::string> readme_commands() {
-  std::istringstream text(read_file("README.md"));
+// Lines of a page's shell blocks that are marked so ("sh"), comments removed.
+std::vector<std::string> commands_of(const std::string& page, const std::string& mark) {
+  std::istringstream text(read_file(page));
   std::vector<std::string> commands;
   std::string line;
   bool in_block = false;
   while (std::getline(text, line)) {
     if (line.starts_with("```")) {
-      in_block = line == "```sh";
+      in_block = line == "```" + mark;
       continue;
     }
     if (const auto comment = line.find("  #"); comment != std::string::npos)
@@ -29,33 +31,66 @@ std::vector<std::string> readme_commands() {
   return commands;
 }
 
-TEST(Readme, ItsCommandsRunAsWritten) {
-  const std::string model = "../shared/models/onnx-light/light_squeezenet.onnx";
-  if (!file_exists(model)) GTEST_SKIP() << "no model file here";
-  const TemporaryFolder folder;
-  // The reader's folder: the program where the README has it, the recipes, and a model.
-  for (const char* name : {"configs", "scripts", "launch"})
-    std::filesystem::create_directory_symlink(std::string(EMPLACE_SOURCE) + "/" + name, folder / name);
-  make_folder(folder / "build/release");
-  std::filesystem::create_symlink(EMPLACE_PROGRAM, folder / "build/release/emplace");
-  std::filesystem::copy_file(model, folder / "model.onnx");
+class Pages : public testing::Test {
+ protected:
+  // The reader's folder: the programs where the pages have them, the recipes, and a model.
+  void SetUp() override {
+    if (!file_exists(model_)) GTEST_SKIP() << "no model file here";
+    for (const char* name : {"configs", "scripts", "launch"})
+      std::filesystem::create_directory_symlink(std::string(EMPLACE_SOURCE) + "/" + name, folder_ / name);
+    make_folder(folder_ / "build/release");
+    for (const char* end : {"", "-measure-onnx"})
+      std::filesystem::create_symlink(std::string(EMPLACE_PROGRAM) + end,
+                                      folder_ / (std::string("build/release/emplace") + end));
+    std::filesystem::copy_file(model_, folder_ / "model.onnx");
+  }
 
-  std::size_t count = 0;
-  for (const std::string& line : readme_commands()) {
-    if (line.starts_with("scripts/")) {  // they build and test the whole tree: here only that they exist
-      EXPECT_TRUE(file_exists(line.substr(0, line.find(' ')))) << line;
-      continue;
-    }
-    if (line.starts_with("launch/ssh ") || line.starts_with("launch/slurm ")) {  // a cluster is not here
-      EXPECT_TRUE(file_exists(line.substr(0, line.find(' ')))) << line;
-      continue;
-    }
+  void expect_to_run(const std::vector<std::string>& commands) {
     const auto words = under_mpirun(1, {});  // sets the environment of Open MPI
-    const auto done = run({"sh", "-c", "cd '" + folder.path() + "' && " + line});
-    EXPECT_EQ(done.exit_code, 0) << line << "\n" << done.err;
+    for (const std::string& line : commands) {
+      const auto done = run({"sh", "-c", "cd '" + folder_.path() + "' && " + line});
+      EXPECT_EQ(done.exit_code, 0) << line << "\n" << done.err;
+    }
+  }
+
+  const std::string model_ = "../shared/models/onnx-light/light_squeezenet.onnx";
+  const TemporaryFolder folder_;
+};
+
+TEST_F(Pages, OfTheReadmeRunAsWritten) {
+  std::vector<std::string> here;
+  for (const std::string& line : commands_of("README.md", "sh")) {
+    const std::string program = line.substr(0, line.find(' '));
+    // They build and test the whole tree, or want a cluster: here only that they exist.
+    if (line.starts_with("scripts/") || program == "launch/ssh" || program == "launch/slurm")
+      EXPECT_TRUE(file_exists(program)) << line;
+    else
+      here.push_back(line);
+  }
+  EXPECT_GE(here.size(), 7U);
+  expect_to_run(here);
+}
+
+TEST_F(Pages, OfTheTutorialRunAsWritten) {
+  const std::vector<std::string> commands = commands_of("TUTORIAL.md", "sh"),
+                                 measured = commands_of("TUTORIAL.md", "sh measured");
+  EXPECT_GE(commands.size(), 12U);
+  EXPECT_GE(measured.size(), 8U);
+  expect_to_run(commands);
+  if (std::getenv("ONNXRUNTIME_LIBRARY") != nullptr) expect_to_run(measured);
+}
+
+TEST(PagesAboutThePapers, NameFilesThatAreThere) {
+  const std::string page = read_file("PAPERS.md");
+  const std::regex file("`([a-z0-9_./-]+)`");
+  std::size_t count = 0;
+  for (std::sregex_iterator at(page.begin(), page.end(), file), end; at != end; ++at) {
+    const std::string name = (*at)[1];
+    if (name.find('/') == std::string::npos) continue;
+    EXPECT_TRUE(file_exists("src/" + name) || file_exists(name)) << name;
     ++count;
   }
-  EXPECT_GE(count, 7U);
+  EXPECT_GE(count, 60U);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ class DeviceNames {
   // Of "gpu:1" or "gpu" (which is number 0): its kind's form. InputError where neither the user nor the forms know it,
   // or where a kind without numbers has a second device; the message says how to name it.
   [[nodiscard]] std::string of(const std::string& device) const;
-  // Of each of them, "" for "". InputError too if the user renames a device that is not among them.
+  // Of each of them, "" for "".
   [[nodiscard]] std::vector<std::string> of(const std::vector<std::string>& devices) const;
 
  private:
