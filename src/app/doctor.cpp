@@ -198,6 +198,7 @@ void print_examination(const Examination& examination) {
     if (!trial.with_effect.empty()) fmt::print("changes its time for {}", join(trial.with_effect, ", "));
     if (!trial.without.empty())
       fmt::print("{}nothing for {}", trial.with_effect.empty() ? "" : "; ", join(trial.without, ", "));
+    if (!trial.not_tried.empty()) fmt::print("; {} not tried", trial.not_tried.size());
     fmt::print("\n");
   }
 }
@@ -215,7 +216,8 @@ Json to_json(const Examination& examination) {
     problem.push_back({{"input", trial.input},
                        {"change", trial.change},
                        {"with_effect", trial.with_effect},
-                       {"without_effect", trial.without}});
+                       {"without_effect", trial.without},
+                       {"not_tried", trial.not_tried}});
   return {{"updates", examination.updates},
           {"evaluations", examination.evaluations},
           {"repeatable", examination.repeatable},

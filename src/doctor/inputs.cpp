@@ -197,7 +197,8 @@ ConfigTable with_updates(const Recipe& recipe, std::uint64_t updates) {
   return config;
 }
 
-void try_problem(const Recipe& recipe, const std::vector<Best>& best, Examination& examination) {
+void try_problem(const Recipe& recipe, const std::vector<Best>& best, const std::function<bool()>& enough,
+                 Examination& examination) {
   if (best.empty() || !best.front().any) return;
   const Quiet quiet;
   const Training training(recipe);
@@ -212,7 +213,7 @@ void try_problem(const Recipe& recipe, const std::vector<Best>& best, Examinatio
   const Outcome outcome = judge(problem);
   examination.placement = outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : "no time";
   if (!outcome.feasible()) examination.placement += ", infeasible";
-  examination.problem = try_problem_inputs(problem, judge);
+  examination.problem = try_problem_inputs(problem, judge, enough);
 }
 
 }  // namespace
@@ -262,6 +263,11 @@ Examination examine_inputs(const ConfigTable& table, const ExamineLimits& limits
   if (examination.interrupted) return examination;
   examination.repeatable = differences(*unchanged.arrays, *again.arrays).empty();
 
+  progress(0, "inputs of the problem");
+  try_problem(
+      make_recipe(base), unchanged.best, [&] { return stop_requested() || elapsed() > limits.seconds / 2; },
+      examination);
+
   const RecipeOptions& o = recipe.options;
   std::vector<RecipeKey> keys = recipe_keys(o.policy, o.learner, o.evaluator);
   // What the recipe itself says comes first.
@@ -281,7 +287,6 @@ Examination examine_inputs(const ConfigTable& table, const ExamineLimits& limits
     examination.keys.push_back(std::move(trial));
   }
   examination.interrupted = stop_requested();
-  if (!examination.interrupted) try_problem(make_recipe(base), unchanged.best, examination);
   return examination;
 }
 

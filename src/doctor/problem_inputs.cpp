@@ -79,13 +79,17 @@ Problem changed(const Problem& problem, const Change& change) {
 }  // namespace
 
 std::vector<ProblemTrial> try_problem_inputs(const Problem& problem,
-                                             const std::function<Outcome(const Problem& changed)>& judge) {
+                                             const std::function<Outcome(const Problem& changed)>& judge,
+                                             const std::function<bool()>& enough) {
   const Outcome before = judge(changed(problem, {}));
   std::vector<ProblemTrial> trials;
-  const auto begin = [&](const char* input, const char* change) { trials.push_back({input, change, {}, {}}); };
+  const auto begin = [&](const char* input, const char* change) { trials.push_back({input, change, {}, {}, {}}); };
   const auto look = [&](const std::string& name, const Change& change) {
     ProblemTrial& trial = trials.back();
-    (judge(changed(problem, change)) == before ? trial.without : trial.with_effect).push_back(name);
+    if (enough())
+      trial.not_tried.push_back(name);
+    else
+      (judge(changed(problem, change)) == before ? trial.without : trial.with_effect).push_back(name);
   };
   const auto each_device = [&](std::size_t Change::*which, const auto& wanted) {
     for (std::size_t d = 0; d < problem.device_count(); ++d)
@@ -114,7 +118,9 @@ std::vector<ProblemTrial> try_problem_inputs(const Problem& problem,
     change.*factor = 2;
     look("all", change);
   }
-  std::erase_if(trials, [](const ProblemTrial& trial) { return trial.with_effect.empty() && trial.without.empty(); });
+  std::erase_if(trials, [](const ProblemTrial& trial) {
+    return trial.with_effect.empty() && trial.without.empty() && trial.not_tried.empty();
+  });
   return trials;
 }
 

@@ -12,8 +12,10 @@
 namespace emplace {
 
 // Changes each number of the problem by itself (op seconds and memory by device, latency and bandwidth by channel,
-// bytes all together), and has `judge` evaluate the same placement on what comes of it.
-std::vector<ProblemTrial> try_problem_inputs(const Problem& problem,
-                                             const std::function<Outcome(const Problem& changed)>& judge);
+// bytes all together), and has `judge` evaluate the same placement on what comes of it, until there was
+// `enough` of that.
+std::vector<ProblemTrial> try_problem_inputs(
+    const Problem& problem, const std::function<Outcome(const Problem& changed)>& judge,
+    const std::function<bool()>& enough = [] { return false; });
 
 }  // namespace emplace

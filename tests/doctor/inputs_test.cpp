@@ -70,6 +70,8 @@ TEST(ExamineInputs, SaysWhatItHadNoTimeFor) {
   EXPECT_EQ(none.updates, 1U);  // one at least
   EXPECT_EQ(trial_of(none, "seed").effect, Effect::not_tried);
   EXPECT_THAT(trial_of(none, "seed").reason, HasSubstr("over"));
+  ASSERT_FALSE(none.problem.empty());
+  EXPECT_THAT(none.problem.front().not_tried, ElementsAre("cpu:0", "gpu:0", "gpu:1"));
 }
 
 TEST(ExamineInputs, RefusesTimesThatDifferByThemselves) {

@@ -41,17 +41,18 @@ struct KeyTrial {
 // One kind of the problem's numbers, changed thing by thing, and what came of it for the best placement found: another
 // time, or another reason why it is not feasible.
 struct ProblemTrial {
-  std::string input;                              // "op seconds"
-  std::string change;                             // "x 2"
-  std::vector<std::string> with_effect, without;  // names of devices or channels; "all" where all were changed at once
+  std::string input;   // "op seconds"
+  std::string change;  // "x 2"
+  // Names of devices or channels; "all" where all were changed at once.
+  std::vector<std::string> with_effect, without, not_tried;
 };
 
 struct Examination {
   std::uint64_t updates = 0, evaluations = 0;  // of each training
   bool repeatable = false;                     // the recipe as it is, twice, to the same bits
   std::vector<KeyTrial> keys;
-  std::string placement;  // of the problem's trials: "12.3 ms", or why it is not feasible
-  std::vector<ProblemTrial> problem;
+  std::string placement;              // of the problem's trials: "12.3 ms", or why it is not feasible
+  std::vector<ProblemTrial> problem;  // of the first one
   bool interrupted = false;
 };
 
