@@ -85,5 +85,13 @@ TEST(Doctor, NamesInputsOfARecipeThatChangeNothing) {
   EXPECT_THAT(unknown.err, HasSubstr("clip_ratio"));
 }
 
+TEST(Doctor, EndsEarlyOnRequest) {
+  const Finished done =
+      run({"timeout", "--preserve-status", "-s", "INT", "4", EMPLACE_PROGRAM, "doctor", "configs/recipes/gdp.toml",
+           "problem=" + small_training + "@k40x2", "--updates", "100000", "--seconds", "100000", "--json"});
+  EXPECT_EQ(done.exit_code, 75) << done.err;
+  EXPECT_TRUE(json::parse(done.out)["keys"].empty());
+}
+
 }  // namespace
 }  // namespace emplace::test

@@ -49,7 +49,7 @@ struct ProblemTrial {
 
 struct Examination {
   std::uint64_t updates = 0, evaluations = 0;  // of each training
-  bool repeatable = false;                     // the recipe as it is, twice, to the same bits
+  bool repeatable = true;                      // false: the recipe as it is, twice, gave other bits
   std::vector<KeyTrial> keys;
   std::string placement;              // of the problem's trials: "12.3 ms", or why it is not feasible
   std::vector<ProblemTrial> problem;  // of the first one
