@@ -223,7 +223,7 @@ class Completer {
       try {
         table = ConfigTable::read_toml(file);
         if (command_.get_name() == "sweep" && table.contains("recipe")) {
-          ConfigTable recipe = ConfigTable::read_toml(table.text("recipe"));
+          ConfigTable recipe = ConfigTable::read_toml(recipe_file_of(table));
           for (const std::string& key : table.keys()) recipe.set(key, *table.find(key));
           table = std::move(recipe);
         }

@@ -30,7 +30,8 @@ struct Arguments {
 
 std::string sweep_help() {
   std::string text =
-      "SPACE is a TOML file: a recipe, or `recipe = FILE` with keys over it, and beside it\n\n"
+      "SPACE is a TOML file: a recipe, or `recipe = FILE` (from here or from SPACE's folder) with keys over it, and "
+      "beside it\n\n"
       "  strategy = \"random\"        how trials are chosen (`emplace list strategies`)\n"
       "  trials = 50                how many\n"
       "  seeds = 3                  of each trial, or a list; its objective is the median\n"

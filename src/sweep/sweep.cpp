@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/run/recipe.hpp"
 #include "methods_of_trial.hpp"
@@ -107,6 +108,13 @@ void apply_sweep_overrides(ConfigTable& table, const std::vector<std::string>& o
   apply_overrides(table, rest);
 }
 
+std::string recipe_file_of(const ConfigTable& sweep) {
+  const std::string named = sweep.text("recipe", "");
+  if (named.empty() || file_exists(named) || named.starts_with('/')) return named;
+  const std::string beside = parent_folder(sweep.place()) + "/" + named;
+  return file_exists(beside) ? beside : named;
+}
+
 Sweep make_sweep(const ConfigTable& table) {
   Sweep sweep;
   sweep.place = table.place();
@@ -128,7 +136,7 @@ Sweep make_sweep(const ConfigTable& table) {
   if (sweep.options.recipe.empty()) {
     sweep.base = ConfigTable(table.place());
   } else {
-    sweep.base = ConfigTable::read_toml(sweep.options.recipe);
+    sweep.base = ConfigTable::read_toml(recipe_file_of(table));
     sweep.base.erase("run");
   }
   apply_values(sweep.base, std::move(values));

@@ -90,6 +90,16 @@ TEST(Sweep, StartsFromARecipesFileWithItsOwnKeysOverIt) {
   EXPECT_EQ(recipe.options.run, "") << "the recipe's run folder is not the sweep's";
 }
 
+TEST(Sweep, FindsItsRecipeFromTheFolderOfItsOwnFile) {
+  const test::TemporaryFolder folder;
+  make_folder(folder / "recipes");
+  make_folder(folder / "sweeps");
+  write_file(folder / "recipes/r.toml", "problem = \"p.json\"\nlearner = \"ppo\"\nupdates = 5\n");
+  write_file(folder / "sweeps/s.toml",
+             "recipe = \"../recipes/r.toml\"\ntrials = 2\n[space]\n\"ppo.clip_ratio\" = { uniform = [0.1, 0.2] }");
+  EXPECT_EQ(trial(make_sweep(ConfigTable::read_toml(folder / "sweeps/s.toml")), {0}).options.updates, 5);
+}
+
 TEST(Sweep, GivesAnInactiveParameterNoValueThatTheRecipesFileHadForIt) {
   const test::TemporaryFolder folder;
   write_file(folder / "r.toml", "problem = \"p.json\"\nlearner = \"ppo\"\n[ppo]\nclip_ratio = 0.3\nepochs = 3\n");
