@@ -141,18 +141,19 @@ UpdateReport Trainer::step() {
   report.evaluations = evaluations_;
   report.samples = rollouts_.size();
 
-  std::size_t feasible = 0;
+  std::vector<double> times;
   double sum = 0;
-  double best = std::numeric_limits<double>::infinity();
   for (const Rollout& rollout : rollouts_) {
     if (!rollout.outcome.feasible()) continue;
-    ++feasible;
-    sum += to_seconds(rollout.outcome.makespan);
-    best = std::min(best, to_seconds(rollout.outcome.makespan));
+    times.push_back(to_seconds(rollout.outcome.makespan));
+    sum += times.back();
   }
-  report.feasible_share = static_cast<double>(feasible) / static_cast<double>(rollouts_.size());
-  report.mean_seconds = feasible > 0 ? sum / static_cast<double>(feasible) : std::nan("");
-  report.best_seconds = feasible > 0 ? best : std::nan("");
+  std::ranges::sort(times);
+  report.feasible_share = static_cast<double>(times.size()) / static_cast<double>(rollouts_.size());
+  report.mean_seconds = times.empty() ? std::nan("") : sum / static_cast<double>(times.size());
+  report.best_seconds = times.empty() ? std::nan("") : times.front();
+  for (std::size_t q = 0; q < reported_quantiles.size(); ++q)
+    report.quantile_seconds[q] = times.empty() ? std::nan("") : times[(reported_quantiles[q] * times.size() - 1) / 100];
   return report;
 }
 

@@ -149,18 +149,19 @@ MetricsFile::~MetricsFile() {
 }
 
 void MetricsFile::add(const std::vector<std::pair<std::string, double>>& row) {
-  std::vector<std::string> names;
-  std::vector<std::string> values;
-  for (const auto& [name, value] : row) {
-    names.push_back(name);
-    values.push_back(std::isfinite(value) ? fmt::format("{}", value) : "");  // an empty cell: not a number
-  }
-  const std::string header = join(names, ",");
   if (header_.empty()) {
-    header_ = header;
+    std::vector<std::string> names;
+    for (const auto& [name, value] : row) names.push_back(name);
+    header_ = join(names, ",");
     fmt::print(file_, "{}\n", header_);
   }
-  EMPLACE_CHECK(header == header_, "metrics.csv has columns {}, this row has {}", header_, header);
+  // A run that an older program began goes on with the columns that it has.
+  std::vector<std::string> values;
+  for (const std::string& name : split(header_, ',')) {
+    const auto found = std::ranges::find(row, name, &std::pair<std::string, double>::first);
+    EMPLACE_CHECK(found != row.end(), "metrics.csv has a column {}, which this row does not have", name);
+    values.push_back(std::isfinite(found->second) ? fmt::format("{}", found->second) : "");  // empty: not a number
+  }
   fmt::print(file_, "{}\n", join(values, ","));
   if (std::fflush(file_) != 0) throw EnvironmentError("{}: cannot be written: {}", path_, std::strerror(errno));
 }

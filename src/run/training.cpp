@@ -287,13 +287,19 @@ std::vector<std::pair<std::string, double>> Training::record(const UpdateReport&
       {"best_step_time", feasible ? to_seconds(best.outcome.makespan) : std::nan("")},
       {"feasible_share", report.feasible_share},
   };
+  for (std::size_t q = 0; q < reported_quantiles.size(); ++q)
+    row.emplace_back(fmt::format("step_time_q{}", reported_quantiles[q]), report.quantile_seconds[q]);
   if (recipe_.options.greedy_every > 0) row.emplace_back("greedy_step_time", report.greedy_seconds);
   for (std::size_t p = 0; p < held_out_.size(); ++p)
     row.emplace_back(held_out_.size() == 1 ? "held_out_step_time" : fmt::format("held_out_step_time.{}", p),
                      report.held_out_seconds[p]);
   for (const auto& [name, value] : report.learner) row.emplace_back(name, value);
   row.emplace_back("wall_seconds", seconds_);
-  for (const auto& [name, value] : row) history_[name == "wall_seconds" ? "seconds" : name].push_back(value);
+  for (const auto& [name, value] : row) {
+    std::vector<double>& column = history_[name == "wall_seconds" ? "seconds" : name];
+    column.resize(report.update - 1, std::nan(""));  // of updates by a program that did not know the column
+    column.push_back(value);
+  }
   return row;
 }
 

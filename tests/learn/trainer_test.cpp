@@ -315,6 +315,8 @@ TEST(Trainer, ReportsMeanAndBestOfTheFeasible) {
   EXPECT_DOUBLE_EQ(report.best_seconds, 1e-3);
   EXPECT_EQ(report.feasible_share, 1);
   EXPECT_EQ(report.update, 1u);
+  // Of 1, 2, ... 10 ms the ranks ceil(0.1 * 10), ceil(0.5 * 10) and ceil(0.9 * 10).
+  EXPECT_THAT(report.quantile_seconds, ElementsAre(1e-3, 5e-3, 9e-3));
 }
 
 TEST(Trainer, RemembersTheBestOfEachProblemAndItsNumber) {

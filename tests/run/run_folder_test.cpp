@@ -60,6 +60,17 @@ TEST(Metrics, AResumedRunKeepsTheRowsUpToItsCheckpoint) {
   EXPECT_EQ(read_file(path), "update,reward\n1,0.5\n2,1\n3,\n");
 }
 
+TEST(Metrics, ARunThatAnOlderProgramBeganKeepsItsColumns) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "metrics.csv";
+  write_file(path, "update,reward\n1,0.5\n");
+  {
+    MetricsFile metrics(path, 1);
+    metrics.add({{"update", 2}, {"median", 7}, {"reward", 0.25}});
+  }
+  EXPECT_EQ(read_file(path), "update,reward\n1,0.5\n2,0.25\n");
+}
+
 TEST(Metrics, ARowTornByACrashIsDropped) {
   const test::TemporaryFolder folder;
   const std::string path = folder / "metrics.csv";

@@ -1,6 +1,7 @@
 // The training loop: sample, evaluate, learn; one update a call, so that the caller decides on budgets and checkpoints.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -26,6 +27,10 @@ struct Best {
 // save() cannot have written.
 Best saved_best(const State& trainer, std::size_t problem);
 
+// The shares of an update's feasible samples, in per cent, that are as quick as UpdateReport::quantile_seconds or
+// quicker.
+inline constexpr std::array<std::size_t, 3> reported_quantiles = {10, 50, 90};
+
 struct UpdateReport {
   std::uint64_t update = 0;       // counted from 1
   std::uint64_t evaluations = 0;  // in all, up to and including this update
@@ -33,6 +38,7 @@ struct UpdateReport {
   // Over the feasible samples of all problems, NaN if there are none: of little meaning where problems differ in scale.
   double mean_seconds = 0;
   double best_seconds = 0;
+  std::array<double, reported_quantiles.size()> quantile_seconds{};  // by rank: each is that of a sample
   double feasible_share = 0;
   // Of the first problem's greedy sample before this update; NaN if none was due or it is not feasible.
   double greedy_seconds = 0;
