@@ -44,7 +44,7 @@ std::span<const Command> commands() {
       {"export", "write a placement as a framework takes it: OpenVINO, ONNX, TensorFlow, PyTorch, JSON", add_export},
       {"inspect", "say what a file holds", add_inspect},
       {"reproduce", "a published table, its numbers and ours side by side", add_reproduce, serve_cells},
-      {"report", "a page for a browser: a sweep's trials, or the learning curves of runs", add_report},
+      {"report", "a page for a browser: a sweep's trials, or what runs learned and found", add_report},
       {"doctor", "whether this machine has what is needed; which inputs of a recipe change nothing", add_doctor,
        serve_pings},
       {"list",

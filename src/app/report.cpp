@@ -23,11 +23,15 @@ struct Arguments {
 };
 
 constexpr const char* report_help =
-    "A sweep's page shows its trials in parallel coordinates, what each parameter explains, how the best was found,\n"
-    "the trials' learning curves and a table of all; that of runs their learning curves, several over one another.\n"
-    "It is one file that needs no network, and may be made again while the training still goes on:\n\n"
+    "A run's page has its learning curves, the step of its best placement device by device with the critical path,\n"
+    "memory over time, the graph by groups, what other placers come to, and the lower bound; that of several runs "
+    "lays\n"
+    "their curves over one another. A sweep's page shows its trials in parallel coordinates, what each parameter\n"
+    "explains, how the best was found, the trials' learning curves and a table of all. It is one file that needs no\n"
+    "network, and may be made again while the training still goes on:\n\n"
     "  emplace sweep configs/sweeps/post-learners.toml run=runs/sweep\n"
     "  emplace report runs/sweep                                    # writes runs/sweep/report.html\n"
+    "  emplace report runs/one                                      # writes runs/one/report.html\n"
     "  emplace report runs/one runs/another --output both.html      # of two trainings";
 
 enum class Kind { sweep, run };
@@ -81,8 +85,10 @@ void report_sweep(const std::string& folder, const std::string& file, bool json)
 void report_runs(const std::vector<std::string>& folders, const std::string& file, bool json) {
   const RunPage page = run_page(folders);
   write_file(file, page.html);
-  print_done(file, {{"kind", "run"}, {"folders", folders}, {"points", page.points}},
-             fmt::format("learning curves of {} run{}", folders.size(), folders.size() == 1 ? "" : "s"), json);
+  print_done(file, {{"kind", "run"}, {"folders", folders}, {"points", page.points}, {"placements", page.placements}},
+             fmt::format("learning curves of {} run{}, {} placement{}", folders.size(), folders.size() == 1 ? "" : "s",
+                         page.placements, page.placements == 1 ? "" : "s"),
+             json);
 }
 
 ExitCode run_report(const Arguments& arguments) {

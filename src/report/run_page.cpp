@@ -1,6 +1,10 @@
 #include "emplace/report/run_page.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
@@ -8,16 +12,41 @@
 #include "emplace/run/metrics.hpp"
 #include "emplace/run/run_folder.hpp"
 #include "emplace/run/version.hpp"
+#include "found_placement.hpp"
 #include "page_json.hpp"
+#include "placement_json.hpp"
 
 namespace emplace {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> scripts = {"curves.js", "run.js"};
+constexpr std::array<std::string_view, 9> scripts = {"curves.js",    "time_window.js", "timeline.js",
+                                                     "memory.js",    "layers.js",      "groups.js",
+                                                     "baselines.js", "placement.js",   "run.js"};
+
+constexpr std::size_t most_placements = 24;
+constexpr std::size_t most_ops = 200'000;  // of all placements: some 100 bytes of the page each
 
 std::string measure_of(const ConfigTable& config) {
   return config.text("objective", "step") == "pipeline" ? "load" : "step time";
+}
+
+// Of what is a number in the column; none: NaN.
+double last_of(const Metrics& metrics, std::string_view name) {
+  if (const std::vector<double>* column = metrics.find(name))
+    for (std::size_t i = column->size(); i-- > 0;)
+      if (std::isfinite((*column)[i])) return (*column)[i];
+  return std::nan("");
+}
+
+Json commands(const std::string& path, const std::string& status, bool live) {
+  Json list = Json::array();
+  if (status != "finished")
+    list.push_back(command(live ? "Go on after it was stopped" : "Go on where it stopped",
+                           {"emplace", "train", "--resume", path}));
+  list.push_back(command("Train the same again, into another folder",
+                         {"emplace", "train", path + "/config.toml", "run=" + path + "-again"}));
+  return list;
 }
 
 Json run_json(const std::string& path, const Metrics& metrics) {
@@ -32,12 +61,46 @@ Json run_json(const std::string& path, const Metrics& metrics) {
           {"status", status},
           {"settings", settings(config, recipe_summary_keys())},
           {"measure", measure_of(config)},
+          {"problems", std::max<std::size_t>(1, config.texts("problems").size())},
           {"updates", metrics.updates},
           {"updates_per_point", metrics.updates_per_point},
-          {"command", status == "finished" ? Json()
-                                           : command(live ? "Go on after it was stopped" : "Go on where it stopped",
-                                                     {"emplace", "train", "--resume", path})},
+          {"commands", commands(path, status, live)},
           {"columns", std::move(columns)}};
+}
+
+struct Run {
+  std::string folder;
+  Metrics metrics;
+};
+
+// What the runs found, that of the best run first.
+Json placements_json(std::span<const Run> runs, RunPage& page) {
+  std::vector<std::size_t> order(runs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t run) {
+    const double best = last_of(runs[run].metrics, "best_step_time");
+    return std::isnan(best) ? std::numeric_limits<double>::infinity() : best;
+  });
+  ProblemShelf shelf;
+  Json list = Json::array();
+  std::size_t ops = 0;
+  for (const std::size_t run : order) {
+    const double evaluations = last_of(runs[run].metrics, "evaluations");
+    std::size_t problem = 0;
+    for (FoundPlacement& found : found_placements(runs[run].folder, most_placements - list.size(), shelf)) {
+      if (found.missing.empty() && ops > 0 && ops + found.problem().op_count() > most_ops)
+        found.missing = fmt::format("Its {} ops are too many beside the others: the page of this run alone has them",
+                                    found.problem().op_count());
+      if (found.missing.empty()) {
+        ops += found.problem().op_count();
+        ++page.placements;
+      }
+      list.push_back(placement_json(found, std::isfinite(evaluations) ? static_cast<std::uint64_t>(evaluations) : 1));
+      list.back()["run"] = run;
+      list.back()["number"] = problem++;
+    }
+  }
+  return list;
 }
 
 }  // namespace
@@ -52,19 +115,23 @@ bool is_run_folder(const std::string& path) {
 RunPage run_page(std::span<const std::string> folders, std::size_t most_points) {
   EMPLACE_CHECK(!folders.empty() && folders.size() <= most_runs_on_a_page);
   RunPage page;
+  std::vector<Run> read;
   Json runs = Json::array();
   for (const std::string& folder : folders) {
-    const Metrics metrics = read_metrics(folder + "/metrics.csv", most_points);
-    page.points += metrics.points();
-    runs.push_back(run_json(folder, metrics));
+    read.push_back({folder, read_metrics(folder + "/metrics.csv", most_points)});
+    page.points += read.back().metrics.points();
+    runs.push_back(run_json(folder, read.back().metrics));
     if (const Json& first = runs.front()["measure"]; runs.back()["measure"] != first)
       throw InputError(folder, "its trainings are measured by {}, those of {} by {}: two pages, please",
                        runs.back()["measure"].get<std::string>(), folders.front(), first.get<std::string>());
   }
   const std::string name =
       folders.size() == 1 ? name_of_folder(folders.front()) : fmt::format("{} runs", folders.size());
-  const Json data = {
-      {"kind", "run"}, {"name", page_text(name, 200)}, {"program", "emplace " + version()}, {"runs", std::move(runs)}};
+  const Json data = {{"kind", "run"},
+                     {"name", page_text(name, 200)},
+                     {"program", "emplace " + version()},
+                     {"runs", std::move(runs)},
+                     {"placements", placements_json(read, page)}};
   page.html = to_html({.title = name + " · emplace run", .data = page_data(data), .scripts = scripts});
   return page;
 }

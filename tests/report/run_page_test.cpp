@@ -52,12 +52,27 @@ TEST_F(RunPageTest, SaysHowToGoOnOnlyOnceItStopped) {
   write_file(folders[0] + "/status", "running\n");
   json shown = test::data_of(run_page(folders).html)["runs"][0];
   EXPECT_EQ(shown["status"], "interrupted");
-  EXPECT_EQ(shown["command"]["says"], "Go on where it stopped");
-  EXPECT_EQ(shown["command"]["command"], "emplace train --resume " + folders[0]);
+  EXPECT_EQ(shown["commands"][0]["says"], "Go on where it stopped");
+  EXPECT_EQ(shown["commands"][0]["command"], "emplace train --resume " + folders[0]);
+  EXPECT_EQ(shown["commands"][1]["command"],
+            "emplace train " + folders[0] + "/config.toml run=" + folders[0] + "-again");
   const RunFolder working = RunFolder::open(folders[0]);
   shown = test::data_of(run_page(folders).html)["runs"][0];
   EXPECT_EQ(shown["status"], "running");
-  EXPECT_EQ(shown["command"]["says"], "Go on after it was stopped");
+  EXPECT_EQ(shown["commands"][0]["says"], "Go on after it was stopped");
+  working.set_status("finished");
+  shown = test::data_of(run_page(folders).html)["runs"][0];
+  ASSERT_EQ(shown["commands"].size(), 1U);
+  EXPECT_EQ(shown["commands"][0]["says"], "Train the same again, into another folder");
+}
+
+TEST_F(RunPageTest, SaysThatThereIsNoPlacementYet) {
+  const std::vector<std::string> folders = {run("a", {0.5})};
+  const RunPage page = run_page(folders);
+  EXPECT_EQ(page.placements, 0U);
+  const json placements = test::data_of(page.html)["placements"];
+  ASSERT_EQ(placements.size(), 1U);
+  EXPECT_THAT(placements[0]["missing"].get<std::string>(), testing::HasSubstr("has kept no placement yet"));
 }
 
 TEST_F(RunPageTest, RefusesStepTimesBesideLoads) {

@@ -166,6 +166,16 @@ class Browser {
     mouse("mouseReleased", x, to_y);
     settle();
   }
+  void wheel(double x, double y, double down) {
+    call("Input.dispatchMouseEvent", {{"type", "mouseWheel"}, {"x", x}, {"y", y}, {"deltaX", 0}, {"deltaY", down}});
+    settle();
+  }
+  // By its name in KeyboardEvent.key; `text`: what it types.
+  void key(const std::string& name, const std::string& text = "") {
+    call("Input.dispatchKeyEvent", {{"type", "keyDown"}, {"key", name}, {"text", text}});
+    call("Input.dispatchKeyEvent", {{"type", "keyUp"}, {"key", name}});
+    settle();
+  }
   // In the middle of the first element that a CSS selector finds.
   void click(const std::string& selector) {
     const Json at = evaluate("(() => { const e = document.querySelector(" + Json(selector).dump() +

@@ -75,6 +75,13 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
     const [size, name] = unitOf(value);
     return `${digits(value / size, count)}\u00a0${name}`;
   };
+  report.ticksText = (picoseconds, count = 4) => report.seconds(picoseconds === null ? null : picoseconds / 1e12, count);
+  report.bytes = (value) => {
+    if (value === null || value === undefined) return "–";
+    const power = value < 1024 ? 0 : Math.min(5, Math.floor(Math.log2(value) / 10));
+    return `${digits(value / 1024 ** power, power ? 3 : 6)}\u00a0${["B", "KiB", "MiB", "GiB", "TiB", "PiB"][power]}`;
+  };
+  report.many = (count, name) => `${report.count(count)} ${name}${count === 1 ? "" : "s"}`;
   report.duration = (seconds) => {
     if (seconds === null || seconds === undefined) return "–";
     if (seconds < 60) return `${digits(seconds, 3)} s`;

@@ -6,10 +6,13 @@ report.spent = { update: "updates", evaluations: "evaluations", wall_seconds: "w
 report.spentOf = (lines) => Object.fromEntries(Object.entries(report.spent).filter(([key]) => lines.length && lines.every((line) => line.x[key])));
 
 // options: label, title (of the axis), kind ("seconds", "share" or ""), lines, by (a function: key of x), height, zero (the
-// axis begins at 0), and pointed (a function of a line, or null, and the event) where it says more than the name of the line.
+// axis begins at 0), bands ({class, x, low, high}, behind the lines), and pointed (a function of a line, or null, and the
+// event) where it says more than the name of the line.
 report.lineChart = (options) => {
   const height = options.height || 280, margin = { top: 30, right: 16, bottom: 42 };
-  const values = options.lines.flatMap((line) => line.y).filter((value) => value !== null);
+  const bands = options.bands || [];
+  const values = options.lines.map((line) => line.y).concat(bands.map((band) => band.low), bands.map((band) => band.high)).flat()
+    .filter((value) => value !== null);
   const measured = report.measure(options.kind, values);
   return report.chart(options.label, (box, width) => {
     const svg = report.svg(box, width, height, options.title);
@@ -28,6 +31,10 @@ report.lineChart = (options) => {
     report.xAxis(svg, x, { bottom: height - margin.bottom, count: Math.min(9, width / 90), text: report.count,
       title: report.spent[by], right });
 
+    for (const band of bands) {
+      const area = d3.area().defined((p) => p[1] !== null && p[2] !== null).x((p) => x(p[0])).y0((p) => y(p[1])).y1((p) => y(p[2]));
+      svg.append("path").attr("class", `band ${band.class}`).attr("d", area(d3.zip(band.x[by], band.low, band.high)));
+    }
     options.lines.forEach((line, i) => {
       if (points[i].length === 0) return;
       const path = d3.line().x((p) => x(p[0])).y((p) => y(p[1])).curve(line.step ? d3.curveStepAfter : d3.curveLinear);

@@ -1,11 +1,12 @@
 "use strict";
-// The page of one or more training runs: their learning curves over one another.
+// The page of one or more training runs: what came of them, their learning curves over one another, and what they found.
 (() => {
-  const { runs, name, program } = report.data, element = report.element;
+  const { runs, placements, name, program } = report.data, element = report.element;
   const colour = (i) => `c${i % 8} d${Math.floor(i / 8)}`;  // eight colours, then the same dashed, then dotted
   const several = runs.length > 1;
 
   const column = (run, key) => run.columns[key] || null;
+  const lastOf = (run, key) => (column(run, key) || []).filter((value) => value !== null).pop();
   const x = (run) => Object.fromEntries(Object.keys(report.spent).filter((key) => run.columns[key]).map((key) => [key, run.columns[key]]));
   const line = (run, i, y, label, extra) => ({
     name: several ? `${run.name}: ${label}` : label, x: x(run), y, class: `${colour(i)} ${extra.class || ""}`, step: extra.step,
@@ -25,17 +26,34 @@
   };
 
   const measure = runs[0].measure;  // that of all
+  const Measure = `${measure[0].toUpperCase()}${measure.slice(1)}`;
+  const bands = runs.length > 4 ? [] : runs.map((run, i) => ({
+    class: colour(i), x: x(run), low: column(run, "step_time_q10"), high: column(run, "step_time_q90"),
+  })).filter((band) => band.low && band.high);
   const times = lines((run, i) => [
     line(run, i, mapped(column(run, "mean_reward"), (value) => -value), "mean of an update's feasible samples", { class: "thin" }),
-    ...Object.keys(run.columns).filter((key) => /quantile/.test(key)).map((key) => line(run, i, column(run, key), key, { class: "thin" })),
+    line(run, i, column(run, "step_time_q50"), "median of an update's feasible samples", { class: "thin median" }),
     ...Object.keys(run.columns).filter((key) => /^(greedy|held_out)_step_time/.test(key)).map((key) => line(run, i, column(run, key), key, {})),
     line(run, i, column(run, "best_step_time"), "best so far", { class: "top", step: true }),
   ]);
   const own = (test, change = (value) => value) => lines((run, i) => Object.keys(run.columns).filter(test).map((key) =>
     line(run, i, mapped(column(run, key), change), key, {})));
 
-  const bestOf = (run) => (column(run, "best_step_time") || []).filter((value) => value !== null).pop();
+  // What came of a run: of its first problem, where it has several.
+  const resultOf = (i) => placements.find((each) => each.run === i && each.number === 0 && each.missing === null && !each.measured);
+  const bestOf = (run, i) => {
+    const result = resultOf(i);
+    return result && result.feasible ? result.time / 1e12 : lastOf(run, "best_step_time");
+  };
+  const gapOf = (i) => {
+    const result = resultOf(i);
+    return result && result.feasible && result.bound > 0 ? result.time / result.bound - 1 : null;
+  };
+  const gapText = (gap) => gap === null ? "–" : gap === 0 ? "none: proved optimal" : `+${report.percent(gap)}`;
   const pairs = (list) => element("dl", {}, list.flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]));
+  const commandsOf = (run) => element("div", { class: "commands" },
+    run.commands.map((each) => element("div", {}, element("h3", {}, each.says), element("code", {}, each.command))));
+
   // Of several runs what differs stands beside each, what all share under the table.
   const runsCard = () => {
     const keys = [...new Set(runs.flatMap((run) => run.settings.map(([key]) => key)))];
@@ -46,35 +64,50 @@
     const head = (text, number) => element("th", { scope: "col", class: number ? "number" : null }, text);
     const nameCell = (run, i) => element("td", {}, element("span", { class: "legend" },
       element("span", { style: "color: var(--ink)" }, element("i", { class: `line ${colour(i)}` }), run.name)));
-    const heads = [head("run"), head("status"), head(`best ${measure}`, true), head("updates", true),
-      ...others.map((key) => head(key)), head("folder")];
-    const row = (run, i) => element("tr", {}, nameCell(run, i), cell(run.status),
-      cell(bestOf(run) === undefined ? "–" : report.seconds(bestOf(run), 6), true), cell(report.count(run.updates), true),
-      others.map((key) => cell(settings[i].get(key) || "–")), cell(run.folder));
+    const heads = [head("run"), head("status"),
+      ...[`best ${measure}`, "over the bound", "updates", "evaluations", "time"].map((text) => head(text, true)), ...others.map((key) => head(key)), head("folder")];
+    const number = (value, say) => cell(value === null || value === undefined ? "–" : say(value), true);
+    const row = (run, i) => element("tr", {}, nameCell(run, i), cell(run.status), number(bestOf(run, i), (value) => report.seconds(value, 6)),
+      cell(gapText(gapOf(i)), true), cell(report.count(run.updates), true), number(lastOf(run, "evaluations"), report.count),
+      number(lastOf(run, "wall_seconds"), report.duration), others.map((key) => cell(settings[i].get(key) || "–")), cell(run.folder));
     const card = report.card("Runs");
     card.append(
       element("div", { class: "scroll" }, element("table", {},
         element("thead", {}, element("tr", {}, heads)), element("tbody", {}, runs.map(row)))),
-      pairs(shared.map((key) => [key, settings[0].get(key)])));
+      pairs(shared.map((key) => [key, settings[0].get(key)])),
+      element("details", {}, element("summary", {}, "Commands"), runs.map((run) => [element("h3", {}, run.name), commandsOf(run)])));
     return card;
   };
   const resultCard = (run) => {
-    const best = bestOf(run);
-    const command = run.command && element("div", { class: "commands", style: "margin-top: 14px" },
-      element("div", {}, element("h3", {}, run.command.says), element("code", {}, run.command.command)));
+    const best = bestOf(run, 0), result = resultOf(0), gap = gapOf(0);
+    const tile = (value, label) => element("div", { class: "tile" }, element("b", {}, value), element("span", {}, label));
+    const evaluations = lastOf(run, "evaluations"), seconds = lastOf(run, "wall_seconds");
+    const over = gap === null ? "N" : `${report.percent(gap)} over the bound: n`;
+    const bound = !result ? null : element("p", { class: "soft" }, gap === 0 ? `Proved optimal: no placement is faster (${result.bound_method}).`
+      : `${over}o placement is faster than ${report.ticksText(result.bound, 6)} (${result.bound_method}).`);
     return element("section", { class: "card" }, element("h3", {}, `Best ${measure}`),
       element("div", { class: "headline" }, best === undefined ? "nothing feasible yet" : report.seconds(best, 6), " ",
-        element("small", {}, `${report.count(run.updates)} updates`)),
-      command);
+        element("small", {}, [best === undefined ? null : "feasible", run.problems > 1 ? `of the first of ${run.problems} problems` : null]
+          .filter((each) => each).join(", "))),
+      bound,
+      element("div", { class: "tiles figures" }, tile(report.count(run.updates), run.updates === 1 ? "update" : "updates"),
+        evaluations === undefined ? null : tile(report.count(evaluations), "evaluations"),
+        seconds === undefined ? null : tile(report.duration(seconds), "of training"),
+        result ? [tile(report.count(result.problem.ops), "ops"), tile(report.count(result.problem.tensors), "tensors"),
+          tile(report.count(result.problem.devices.length), result.problem.devices.length === 1 ? "device" : "devices")] : null),
+      commandsOf(run));
   };
-  const trainedCard = (run) => element("section", { class: "card" }, element("h2", {}, "What was trained"),
-    pairs([...run.settings, ["folder", run.folder]]));
+  const trainedCard = (run, result) => element("section", { class: "card" }, element("h2", {}, "What was trained"),
+    pairs([...run.settings,
+      ...(result ? [["schedule", result.schedule], ["devices", devicesText(result.problem.devices)]] : []), ["folder", run.folder]]));
+  const devicesText = (devices) => devices.slice(0, 12).map((device) => device.name).join(", ")
+    + (devices.length > 12 ? `, … (${devices.length})` : "");
 
   report.add(
     element("div", { class: "head" }, element("h1", {}, name),
       several ? null : element("span", { class: `pill ${runs[0].status}` }, runs[0].status)),
-    element("p", {}, several ? "Learning curves of several training runs" : "Learning curves of a training run"),
-    several ? runsCard() : element("div", { class: "grid" }, resultCard(runs[0]), trainedCard(runs[0])));
+    element("p", {}, several ? "Training runs side by side" : "A training run, and the best placement that it found"),
+    several ? runsCard() : element("div", { class: "grid" }, resultCard(runs[0]), trainedCard(runs[0], resultOf(0))));
   const body = element("div", { class: "stack", style: "margin-top: 18px" });
   report.add(body);
 
@@ -87,21 +120,48 @@
     body.append(element("div", { class: "tools" }, "Against", choice,
       coarse > 1 ? `A point stands for up to ${report.count(coarse)} updates and lies at the last of them: it is their ` +
         "mean, of the best so far the last value." : null));
+    const has = (key) => runs.some((run) => run.columns[key]);
     if (times.length)
-      body.append(chart(`${measure[0].toUpperCase()}${measure.slice(1)}`,
-        "Bold: the best so far. Thin: the mean of the feasible samples of each update.",
-        { label: "times", title: measure, kind: "seconds", lines: times, height: 360 }));
+      body.append(chart(Measure,
+        "Bold: the best so far. Thin: the mean of the feasible samples of each update" + (has("step_time_q50") ? ", dotted their median" : "") +
+        (bands.length ? "; the band holds four fifths of them, from the 10 % to the 90 % quantile." : "."),
+        { label: "times", title: measure, kind: "seconds", lines: times, bands, height: 360 }));
     const grid = element("div", { class: "grid" });
     body.append(grid);
     const small = (title, note, label, options, of) => {
       if (of.length) grid.append(chart(title, note, { label, title, ...options, lines: of, height: 220 }));
     };
-    small("Infeasible share", "Of an update's samples.", "infeasible", { kind: "share", zero: true }, own((key) => key === "feasible_share", (value) => 1 - value));
+    small("Infeasible share", "Of an update's samples.", "infeasible", { kind: "share", zero: true },
+      own((key) => key === "feasible_share", (value) => 1 - value));
     small("Entropy", "Of the policy, in nats.", "entropy", { zero: true }, own((key) => key === "entropy"));
     small("KL divergence", "Of the policy after an update from before, in nats.", "kl", { zero: true }, own((key) => key === "kl"));
-    const known = /^(update|evaluations|samples|mean_reward|best_reward|best_step_time|feasible_share|entropy|kl|wall_.*|(greedy|held_out)_step_time.*|.*quantile.*)$/;
-    const others = [...new Set(runs.flatMap((run) => Object.keys(run.columns)))].filter((key) => !known.test(key));
-    for (const key of others) small(key, "As the learner says it in metrics.csv.", key, {}, own((each) => each === key));
+    const known = new RegExp("^(update|evaluations|samples|mean_reward|best_reward|best_step_time|step_time_q.*|feasible_share|entropy|kl|wall_.*|" +
+      "(greedy|held_out)_step_time.*)$");
+    const others = [...new Set(runs.flatMap((run) => Object.keys(run.columns)))].filter((key) => !known.test(key))
+      .map((key) => [key, own((each) => each === key)]).filter(([, of]) => of.length > 0);
+    if (others.length > 0) {
+      const more = element("div", { class: "grid" }, others.map(([key, of]) =>
+        chart(key, "As the learner says it in metrics.csv.", { label: key, title: key, lines: of, height: 220 })));
+      const title = `${report.many(others.length, "further column")} of metrics.csv`;
+      body.append(element("details", { class: "more-curves" }, element("summary", {}, title), more));
+    }
+  }
+
+  // One placement at a time: that of the best run first.
+  const nameOf = (each) => {
+    const run = runs[each.run], of = run.problems > 1 ? `problem ${each.number}` : "";
+    return several ? run.name + (of && `, ${of}`) : of;
+  };
+  const place = element("div", { class: "stack" });
+  const show = (i) => place.replaceChildren(report.placement(placements[i], runs[placements[i].run]));
+  const best = Math.max(0, placements.findIndex((each) => each.missing === null));
+  if (placements.length > 0) {
+    const choice = placements.length === 1 ? null
+      : report.choice(Object.fromEntries(placements.map((each, i) => [`placement-${i}`, nameOf(each)])), `placement-${best}`,
+        (value) => show(Number(value.slice("placement-".length))));
+    const title = placements.length === 1 ? "The best placement" : "The best placement of";
+    body.append(element("div", { class: "tools part" }, element("h2", {}, title), choice), place);
+    show(best);
   }
   report.add(element("footer", {}, `Made by ${program}.`));
 })();

@@ -36,7 +36,7 @@
       + (parameter.whole ? ", whole" : "") + (parameter.scale === "log" ? ", logarithmic" : "");
 
   // The cards at the top, one function each.
-  const many = (count, name) => `${report.count(count)} ${name}${count === 1 ? "" : "s"}`;
+  const many = report.many;
   const pair = (key, value) => [element("dt", {}, key), element("dd", {}, value)];
   const resultCard = () => {
     const names = { finished: "finished", stopped: "stopped early", failed: "failed", running: "running", waiting: "waiting" };

@@ -1,15 +1,11 @@
-// The pages as a browser shows them: what is drawn, what the mouse does, and that no text is cut off or lies over
-// another. Pictures of them stay in the build's tests/pages.
+// The pages of sweeps as a browser shows them.
 #include <gmock/gmock.h>
 
 #include <array>
 #include <cmath>
 
-#include "emplace/report/run_page.hpp"
 #include "emplace/report/sweep_page.hpp"
-#include "report/sweep_folders.hpp"
-#include "support/browser.hpp"
-#include "support/temporary_folder.hpp"
+#include "report/page_in_browser.hpp"
 
 namespace emplace {
 namespace {
@@ -17,31 +13,8 @@ namespace {
 using nlohmann::json;
 using test::came_to;
 using test::failed_with;
+using test::text_faults;
 using testing::HasSubstr;
-using testing::IsEmpty;
-
-// Pairs of texts in a chart that lie over one another, and texts that stick out of their drawing or of the window.
-constexpr const char* text_faults = R"((() => {
-  const faults = [];
-  const name = (text) => text.firstChild && text.childElementCount > 1 ? [...text.querySelectorAll("tspan")].map((each) => each.textContent).join("") : text.lastChild ? text.firstChild.textContent : "";
-  for (const svg of document.querySelectorAll("svg")) {
-    const frame = svg.getBoundingClientRect();
-    const texts = [...svg.querySelectorAll("text")].filter((text) => text.textContent);
-    const boxes = texts.map((text) => text.getBoundingClientRect());
-    texts.forEach((text, i) => {
-      const a = boxes[i];
-      if (a.left < frame.left - 1 || a.right > frame.right + 1 || a.top < frame.top - 1 || a.bottom > frame.bottom + 1)
-        faults.push(`${name(text)} sticks out of ${svg.getAttribute("aria-label")}`);
-      for (let k = 0; k < i; ++k) {
-        const b = boxes[k];
-        const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left), high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-        if (wide > 1 && high > 4) faults.push(`${name(texts[k])} and ${name(text)} in ${svg.getAttribute("aria-label")}`);
-      }
-    });
-  }
-  if (document.documentElement.scrollWidth > innerWidth) faults.push(`the page is ${document.documentElement.scrollWidth} wide in a window of ${innerWidth}`);
-  return faults;
-})())";
 
 std::string random_search(std::size_t trials) { return test::sweep_text(fmt::format("trials = {}", trials)); }
 
@@ -55,39 +28,11 @@ std::optional<TrialResult> plausible(std::size_t trial, const Assignment& assign
   return came_to(0.35 + 0.05 * std::exp(sum));
 }
 
-class PagesInBrowser : public testing::Test {
+class PagesInBrowser : public test::PageInBrowser {
  protected:
-  void SetUp() override {
-    const std::optional<std::string> program = test::find_browser();
-    if (!program) GTEST_SKIP() << "no chromium here (scripts/install-dependencies test)";
-    browser_.emplace(*program);
-    make_folder(EMPLACE_PICTURES);
-  }
-  void TearDown() override {
-    if (browser_) {
-      EXPECT_THAT(browser_->complaints, IsEmpty());
-    }
-  }
-
   void open_sweep(const std::string& text, const test::Outcomes& outcome, std::size_t most = SIZE_MAX) {
     test::write_sweep(folder_ / "sweep", text, outcome, most);
     open(sweep_page(read_sweep_folder(folder_ / "sweep")).html);
-  }
-  void open(const std::string& html) {
-    write_file(folder_ / "page.html", html);
-    browser_->load(folder_ / "page.html");
-    data_ = test::data_of(html);
-  }
-  void keep_picture(const std::string& name, bool whole = true) {
-    EXPECT_EQ(evaluate("document.body.innerText.match(/[^ ]*(\\[object|undefined|NaN).*/)"), nullptr) << name;
-    write_file(EMPLACE_PICTURES "/" + name + ".png", browser_->picture(whole));
-  }
-  json evaluate(const std::string& expression) { return browser_->evaluate(expression); }
-  int count(const std::string& selector) {
-    return evaluate("document.querySelectorAll(" + json(selector).dump() + ").length");
-  }
-  std::string text(const std::string& selector) {
-    return evaluate("document.querySelector(" + json(selector).dump() + ").textContent");
   }
   // Where the parallel plot's last axis is in the window: x, its upper and its lower end.
   std::array<double, 3> last_axis() {
@@ -103,10 +48,6 @@ class PagesInBrowser : public testing::Test {
                     ".map((each) => each.rows[0].cells[{}].textContent)",
                     position));
   }
-
-  test::TemporaryFolder folder_;
-  std::optional<test::Browser> browser_;
-  json data_;
 };
 
 TEST_F(PagesInBrowser, ASweepHasAMarkInEachChartForEachTrialInAnyLight) {
@@ -296,34 +237,6 @@ TEST_F(PagesInBrowser, ASweepWithLittleToShowSaysSo) {
   EXPECT_THAT(text("main"), HasSubstr("it takes three trials with a result"));
   EXPECT_EQ(evaluate(text_faults), json::array());
   keep_picture("sweep-one-trial");
-}
-
-TEST_F(PagesInBrowser, RunsHaveTheirCurvesOverOneAnother) {
-  std::vector<std::string> folders;
-  for (const char* name : {"one", "another"}) {
-    folders.push_back(folder_ / name);
-    make_folder(folders.back());
-    write_file(folders.back() + "/config.toml",
-               fmt::format("problem = \"p.json\"\npolicy = \"post\"\nlearner = \"{}\"\n",
-                           folders.size() == 1 ? "ppo" : "post"));
-    std::vector<double> best(120);
-    for (std::size_t i = 0; i < best.size(); ++i)
-      best[i] = i == 0 ? std::nan("") : 0.2 + 0.1 * std::floor(30.0 / static_cast<double>(i + folders.size())) / 10;
-    test::write_metrics(folders.back(), best);
-  }
-  for (const std::size_t runs : {2, 1}) {
-    open(run_page(std::span(folders).first(runs)).html);
-    const int lines = static_cast<int>(runs);
-    EXPECT_EQ(count("[data-chart=times] path.mark"), 2 * lines) << "best and mean";
-    for (const char* chart : {"infeasible", "entropy", "kl"})
-      EXPECT_EQ(count(fmt::format("[data-chart={}] path.mark", chart)), lines) << chart;
-    EXPECT_EQ(evaluate(text_faults), json::array());
-    keep_picture(fmt::format("runs-{}", runs));
-  }
-  browser_->look("", "dark");
-  browser_->click("[data-value=wall_seconds]");
-  EXPECT_THAT(text("[data-chart=times]"), HasSubstr("wall clock (s)"));
-  keep_picture("runs-dark");
 }
 
 }  // namespace

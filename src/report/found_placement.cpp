@@ -1,0 +1,82 @@
+#include "found_placement.hpp"
+
+#include <algorithm>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/files.hpp"
+#include "emplace/formats/workload.hpp"
+#include "emplace/run/run_folder.hpp"
+
+namespace emplace {
+
+namespace {
+
+// All that a problem depends on beside its source.
+std::string cost_keys(const Recipe& recipe) {
+  ConfigTable table = recipe.resolved();
+  for (const std::string& key : table.keys())
+    if (key != "batch" && key != "shape" && key != "roofline") table.erase(key);
+  return table.to_toml();
+}
+
+std::string placement_file(const std::string& run, std::size_t problem, std::size_t problems) {
+  return problems == 1 ? run + "/best.placement.json" : fmt::format("{}/best.{}.placement.json", run, problem);
+}
+
+void find(FoundPlacement& found, const std::string& run, std::size_t problem, ProblemShelf& shelf) {
+  const RecipeOptions& o = found.recipe.options;
+  const std::string& place = found.recipe.place;
+  const std::string file = placement_file(run, problem, found.recipe.sources().size());
+  if (!file_exists(file)) {
+    found.missing = file + " is not there: the run has kept no placement yet";
+    return;
+  }
+  found.scoring = {schedule_of(o.schedule, place), objective_of(o.objective, place)};
+  found.loaded = shelf.load(found.recipe, problem);
+  found.units = make_grouping(found.problem(), grouping_of(o.grouping, place), static_cast<std::size_t>(o.groups),
+                              place, static_cast<std::uint64_t>(o.seed), o.group_share);
+  found.placement = read_placement_text(read_file(file), file, found.problem()).placement;
+  if (found.scoring.schedule != Schedule::fifo && found.placement.order.empty())
+    throw InputError(file, "the schedule {} needs an order, and the placement has none",
+                     name_of(found.scoring.schedule));
+}
+
+// A page of a run whose model was moved has its curves all the same.
+template <class Do>
+void or_missing(FoundPlacement& found, const Do& act) {
+  try {
+    act();
+  } catch (const InputError& error) {
+    found.missing = error.what();
+  } catch (const EnvironmentError& error) {
+    found.missing = error.what();
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const LoadedProblem> ProblemShelf::load(const Recipe& recipe, std::size_t problem) {
+  const RecipeOptions& options = recipe.options;
+  const std::string source = recipe.sources()[problem];
+  std::shared_ptr<const LoadedProblem>& loaded = problems_[source + "\n" + cost_keys(recipe)];
+  if (!loaded)
+    loaded = std::make_shared<const LoadedProblem>(options.graph.empty()
+                                                       ? load_problem(source, recipe.source)
+                                                       : load_problem(options.graph, options.machine, recipe.source));
+  return loaded;
+}
+
+std::vector<FoundPlacement> found_placements(const std::string& run, std::size_t most, ProblemShelf& shelf) {
+  FoundPlacement first;
+  or_missing(first, [&] { first.recipe = make_recipe(RunFolder::config_of(run)); });
+  if (!first.missing.empty()) return {first};
+  const std::vector<std::string> sources = first.recipe.sources();
+  std::vector<FoundPlacement> list(std::min(most, sources.size()), first);
+  for (std::size_t problem = 0; problem < list.size(); ++problem) {
+    list[problem].source = sources[problem];
+    or_missing(list[problem], [&] { find(list[problem], run, problem, shelf); });
+  }
+  return list;
+}
+
+}  // namespace emplace

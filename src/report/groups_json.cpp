@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "emplace/base/random.hpp"
+#include "emplace/report/page.hpp"
+#include "placement_json.hpp"
+
+namespace emplace {
+
+namespace {
+
+constexpr std::size_t longest_name = 120;
+
+// The run's units, those on one device merged where there are more than a picture shows: of neighbours those that
+// exchange most bytes for their work, so that no group swallows all others.
+Grouping groups_of(const FoundPlacement& found, std::size_t most) {
+  Grouping units = found.units;
+  units.merging = Merging::most_bytes_for_work;
+  return coarsen_in_place(found.problem(), units, most, found.placement.device,
+                          Stream{{.purpose = Purpose::random_grouping}});
+}
+
+// Groups by the mean place of their ops in the topological order: most edges then go forward, though merged units may
+// depend on each other in circles.
+std::vector<std::uint32_t> in_topological_order(const Problem& problem, const Grouping& groups) {
+  std::vector<double> place(groups.count());
+  for (std::size_t i = 0; i < problem.topological.size(); ++i) {
+    const std::uint32_t group = groups.unit_of_op[problem.topological[i]];
+    place[group] += static_cast<double>(i) / static_cast<double>(groups.members[group].size());
+  }
+  std::vector<std::uint32_t> order(groups.count());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t group) { return place[group]; });
+  return order;
+}
+
+// The scope that most of the ops are in, as far down as more than half of them share it; else the op that lasts
+// longest.
+std::string name_of_group(const Problem& problem, std::span<const std::uint32_t> ops, std::uint32_t longest_op) {
+  constexpr int deepest = 8;
+  std::string_view scope;  // the beginning of a name, with the separator that it ends in
+  for (int depth = 0; depth < deepest && ops.size() > 1; ++depth) {
+    std::map<std::string_view, std::size_t> count;
+    for (const std::uint32_t op : ops) {
+      const std::string_view name = problem.op_names[op];
+      const std::size_t end = name.find_first_of("/.:", scope.size());
+      if (end != std::string_view::npos && name.starts_with(scope)) ++count[name.substr(0, end + 1)];
+    }
+    const auto most = std::ranges::max_element(count, {}, [](const auto& each) { return each.second; });
+    if (most == count.end() || 2 * most->second <= ops.size()) break;
+    scope = most->first;
+  }
+  return page_text(
+      scope.size() < 2 ? std::string_view(problem.op_names[longest_op]) : scope.substr(0, scope.size() - 1),
+      longest_name);
+}
+
+using BytesBetween = std::map<std::pair<std::uint32_t, std::uint32_t>, Bytes>;
+
+// A tensor counts once for each other group that reads it. `number`: of each group of the grouping.
+BytesBetween bytes_between(const Problem& problem, const Grouping& groups, const std::vector<std::uint32_t>& number) {
+  BytesBetween bytes;
+  std::vector<std::uint32_t> readers;
+  for (std::size_t t = 0; t < problem.tensor_count(); ++t) {
+    const std::uint32_t from = number[groups.unit_of_op[problem.producer[t].index()]];
+    readers.clear();
+    for (const std::uint32_t op : problem.consumers[t]) readers.push_back(number[groups.unit_of_op[op]]);
+    std::ranges::sort(readers);
+    for (std::size_t i = 0; i < readers.size(); ++i)
+      if (readers[i] != from && (i == 0 || readers[i] != readers[i - 1]))
+        bytes[{from, readers[i]}] += problem.tensor_bytes[t];
+  }
+  return bytes;
+}
+
+// [from, to, bytes] of the heaviest.
+Json edges_json(const BytesBetween& bytes, std::size_t most) {
+  std::vector<std::pair<BytesBetween::key_type, Bytes>> list(bytes.begin(), bytes.end());
+  std::ranges::stable_sort(list, std::greater<>(), [](const auto& edge) { return edge.second; });
+  if (list.size() > most) list.resize(most);
+  Json edges = Json::array();
+  for (const auto& [ends, size] : list) edges.push_back({ends.first, ends.second, size});
+  return edges;
+}
+
+class Groups {
+ public:
+  Groups(const FoundPlacement& found, const Explanation& explanation, const ShownItems& shown,
+         const PlacementLimits& limits)
+      : p_(found.problem()),
+        device_(found.placement.device),
+        e_(explanation),
+        shown_(shown),
+        limits_(limits),
+        units_(found.units.count()),
+        groups_(groups_of(found, limits.groups)),
+        rank_(p_.op_count()),
+        row_(p_.op_count(), ShownItems::none) {
+    for (std::uint32_t i = 0; i < p_.topological.size(); ++i) rank_[p_.topological[i]] = i;
+  }
+
+  Json json() {
+    const std::vector<std::uint32_t> order = in_topological_order(p_, groups_);
+    std::vector<std::uint32_t> number(order.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) number[order[i]] = i;
+    const std::vector<Ticks> on_path = time_on_path();
+    Json nodes = Json::array();
+    for (const std::uint32_t group : order) {
+      nodes.push_back(node(group));
+      nodes.back()["on_path"] = on_path[group];
+    }
+    const BytesBetween bytes = bytes_between(p_, groups_, number);
+    return {{"units", units_},
+            {"nodes", std::move(nodes)},
+            {"edges", edges_json(bytes, limits_.edges)},
+            {"edges_total", bytes.size()}};
+  }
+
+ private:
+  [[nodiscard]] Ticks time(std::uint32_t op) const {
+    return std::max<Ticks>(0, p_.time(OpId{op}, DeviceId{device_[op]}));
+  }
+
+  [[nodiscard]] std::vector<Ticks> time_on_path() const {
+    std::vector<Ticks> time(groups_.count());
+    for (const PathStep& step : e_.path)
+      if (step.is_op()) time[groups_.unit_of_op[step.op.index()]] += step.duration();
+    return time;
+  }
+
+  Json node(std::uint32_t group) {
+    const auto members = groups_.members[group];
+    Ticks lasts = 0;
+    Bytes resident = 0;
+    std::uint32_t longest = members.front();
+    bool one_device = true;
+    for (const std::uint32_t op : members) {
+      lasts += time(op);
+      resident += p_.resident[op];
+      if (time(op) > time(longest)) longest = op;
+      one_device = one_device && device_[op] == device_[members.front()];
+    }
+    Json object = {{"name", name_of_group(p_, members, longest)},
+                   {"device", one_device ? Json(device_[members.front()]) : Json()},
+                   {"ops", members.size()},
+                   {"lasts", lasts},
+                   {"resident", resident}};
+    add_members(object, members);
+    return object;
+  }
+
+  // The ops of an opened group in topological order, as positions among the shown, and [from, to, bytes] of their
+  // edges.
+  void add_members(Json& object, std::span<const std::uint32_t> members) {
+    std::vector<std::uint32_t> ops(members.begin(), members.end());
+    std::erase_if(ops, [&](std::uint32_t op) { return shown_.position_of_op(op) == ShownItems::none; });
+    if (ops.size() > limits_.ops_of_group) {
+      std::ranges::stable_sort(ops, std::greater<>(), [&](std::uint32_t op) { return time(op); });
+      ops.resize(limits_.ops_of_group);
+    }
+    std::ranges::sort(ops, {}, [&](std::uint32_t op) { return rank_[op]; });
+    Json positions = Json::array(), edges = Json::array();
+    for (std::uint32_t i = 0; i < ops.size(); ++i) {
+      row_[ops[i]] = i;
+      positions.push_back(shown_.position_of_op(ops[i]));
+    }
+    for (const std::uint32_t op : ops)
+      for (const std::uint32_t tensor : p_.inputs[op])
+        if (const std::uint32_t from = row_[p_.producer[tensor].index()]; from != ShownItems::none)
+          edges.push_back({from, row_[op], p_.tensor_bytes[tensor]});
+    for (const std::uint32_t op : ops) row_[op] = ShownItems::none;
+    object["members"] = std::move(positions);
+    object["inside"] = std::move(edges);
+  }
+
+  const Problem& p_;
+  const std::vector<std::uint8_t>& device_;
+  const Explanation& e_;
+  const ShownItems& shown_;
+  const PlacementLimits& limits_;
+  const std::size_t units_;
+  const Grouping groups_;
+  std::vector<std::uint32_t> rank_;  // in the topological order
+  std::vector<std::uint32_t> row_;   // in the group that is being written
+};
+
+}  // namespace
+
+Json groups_json(const FoundPlacement& found, const Explanation& explanation, const ShownItems& shown,
+                 const PlacementLimits& limits) {
+  return Groups(found, explanation, shown, limits).json();
+}
+
+}  // namespace emplace

@@ -1,0 +1,71 @@
+"use strict";
+// The graph by groups of ops, coloured by device; a click opens a group.
+report.groups = (placement) => {
+  const { groups, ops, problem } = placement, { nodes, edges } = groups, element = report.element;
+  const deviceName = (device) => device === null ? "several devices" : problem.devices[device].name;
+  const classOf = (device) => device === null ? "open" : report.colourOfDevice(device);
+  const pair = (key, value) => [element("dt", {}, key), element("dd", {}, value)];
+  const total = d3.sum(nodes, (node) => node.lasts) || 1;
+  const traffic = nodes.map(() => [0, 0]);
+  for (const [from, to, bytes] of edges) { traffic[from][1] += bytes; traffic[to][0] += bytes; }
+  let open = null;
+
+  const drawn = nodes.map((node, i) => ({
+    name: node.name, class: classOf(node.device),
+    tell: () => [element("b", {}, node.name), element("dl", {}, pair("ops", report.count(node.ops)), pair("on", deviceName(node.device)),
+      pair("computes", `${report.ticksText(node.lasts)}, ${report.percent(node.lasts / total)} of all`),
+      node.on_path ? pair("critical path", report.ticksText(node.on_path)) : [], pair("resident", report.bytes(node.resident)),
+      pair("reads", report.bytes(traffic[i][0])), pair("makes", report.bytes(traffic[i][1])))],
+  }));
+  const box = report.chart("groups", (into, width) => report.drawLayers(into, width, {
+    label: "The graph by groups", nodes: drawn, weights: nodes.map((node) => node.lasts), edges, wanted: 300, chosen: open,
+    clicked: (i) => show(open === i ? null : i),
+  }));
+
+  const panel = element("div", { class: "opened", hidden: "" });
+  const opsOf = (node) => node.members.map((op) => ({ op, lasts: ops.lasts[op] }));
+  const detail = (node) => {
+    const members = opsOf(node), drawnOps = members.map(({ op, lasts }) => ({
+      name: ops.names[op], class: classOf(ops.devices[op]),
+      tell: () => [element("b", {}, ops.names[op]), element("dl", {}, pair("type", ops.type_names[ops.types[op]] || "–"),
+        pair("on", deviceName(ops.devices[op])), pair("lasts", report.ticksText(lasts)), pair("makes", report.bytes(ops.made[op])),
+        pair("resident", report.bytes(ops.resident[op])))],
+    }));
+    const longest = members.slice().sort((a, b) => d3.descending(a.lasts, b.lasts) || a.op - b.op).slice(0, 10);
+    const head = ["op", "type", "lasts", "makes", "resident"].map((name, i) => element("th", { scope: "col", class: i > 1 ? "number" : null }, name));
+    const numbers = ({ op, lasts }) => [report.ticksText(lasts), report.bytes(ops.made[op]), report.bytes(ops.resident[op])];
+    const row = (each) => element("tr", {}, element("td", { class: "text" }, ops.names[each.op]),
+      element("td", {}, ops.type_names[ops.types[each.op]]), numbers(each).map((text) => element("td", { class: "number" }, text)));
+    return [
+      element("header", {}, element("h3", {}, `${node.name}: ${report.many(node.ops, "op")} on ${deviceName(node.device)}`),
+        element("button", { type: "button", class: "plain", onclick: () => show(null) }, "Close")),
+      node.ops > members.length ? element("p", { class: "note" }, `The ${report.count(members.length)} ops that last longest are drawn.`) : null,
+      report.chart("ops", (into, width) => report.drawLayers(into, width, {
+        label: `Ops of ${node.name}`, nodes: drawnOps, weights: members.map(({ lasts }) => lasts), edges: node.inside, wanted: 130, clicked: null,
+      })),
+      element("div", { class: "scroll" }, element("table", {},
+        element("thead", {}, element("tr", {}, head)), element("tbody", {}, longest.map(row)))),
+    ].filter((each) => each);
+  };
+  const show = (i) => {
+    open = i;
+    if (box.choose) box.choose(i);
+    panel.hidden = i === null;
+    panel.replaceChildren(...(i === null ? [] : detail(nodes[i])));
+  };
+
+  const used = [...new Set(nodes.map((node) => node.device))].sort((a, b) => (a === null) - (b === null) || a - b);
+  const legend = element("span", { class: "legend" },
+    used.slice(0, 24).map((device) => element("span", {}, element("i", { class: classOf(device) }), deviceName(device))),
+    element("span", {}, element("i", { class: "line crossing" }), "between devices"));
+  const merged = nodes.length < groups.units
+    ? `The ${report.count(groups.units)} units that the run placed, those on one device merged with neighbours to ${nodes.length} groups`
+    : `The ${report.many(nodes.length, "unit")} that the run placed`;
+  const card = report.card("Graph by groups",
+    `${merged}, in layers from inputs to outputs: a group is as high as it computes long, an edge as wide as the root of its bytes.` +
+    (groups.edges_total > edges.length ? ` Of ${report.count(groups.edges_total)} edges the ${report.count(edges.length)} heaviest are drawn.` : ""),
+    element("span", { class: "screen hint" }, "A click opens a group, another closes it"));
+  card.append(box, legend, panel);
+  const groupOf = new Map(nodes.flatMap((node, i) => node.members.map((op) => [op, i])));
+  return { card, openGroupOf: (op) => { if (groupOf.has(op)) show(groupOf.get(op)); } };
+};

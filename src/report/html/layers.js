@@ -1,0 +1,98 @@
+"use strict";
+// A graph in layers from left to right (Sugiyama, Tagawa, Toda 1981): longest paths give the layers, means of neighbours
+// the order in them. Nodes are numbered such that most edges [from, to, bytes] go to a higher number; those that do not
+// decide nothing. `weights`: how high each node would be, of `wanted` pixels for the highest layer. Gives each node's layer,
+// y and height, and the whole's height.
+report.layers = (weights, edges, wanted) => {
+  const count = weights.length, forward = edges.filter(([from, to]) => from < to).sort((a, b) => a[0] - b[0]);
+  const layer = new Int32Array(count), neighbours = Array.from({ length: count }, () => []);
+  const hasInput = new Uint8Array(count), reader = new Int32Array(count).fill(-1);
+  for (const [from, to] of forward) {
+    layer[to] = Math.max(layer[to], layer[from] + 1);
+    hasInput[to] = 1;
+    neighbours[from].push(to);
+    neighbours[to].push(from);
+  }
+  // What nobody feeds stands right before its first reader, and without one where its number says.
+  for (const [from, to] of forward) reader[from] = reader[from] < 0 ? layer[to] : Math.min(reader[from], layer[to]);
+  const deepest = d3.max(layer);
+  for (let node = 0; node < count; ++node)
+    if (!hasInput[node]) layer[node] = reader[node] < 0 ? Math.round(deepest * node / count) : reader[node] - 1;
+  const rows = Array.from({ length: count ? d3.max(layer) + 1 : 0 }, () => []);
+  for (let node = 0; node < count; ++node) rows[layer[node]].push(node);
+  const room = 1.4 * wanted / (d3.max(rows, (row) => row.length) || 1);  // of a node in the layer of most nodes
+  const lowest = Math.max(2, Math.min(7, 0.6 * room)), gap = Math.max(1, Math.min(5, 0.4 * room));
+  const highest = d3.max(rows, (row) => d3.sum(row, (node) => weights[node])) || 1;
+  const heights = weights.map((weight) => Math.max(lowest, weight / highest * wanted));
+  const heightOf = (row) => d3.sum(row, (node) => heights[node]) + gap * (row.length - 1);
+  const height = d3.max(rows, heightOf) || 0;
+
+  const y = new Float64Array(count);
+  const place = (row) => {
+    let at = (height - heightOf(row)) / 2;
+    for (const node of row) { y[node] = at; at += heights[node] + gap; }
+  };
+  rows.forEach(place);
+  const middle = (node) => y[node] + heights[node] / 2;
+  for (let sweep = 0; sweep < 8; ++sweep) {
+    const order = sweep % 2 === 0 ? rows : rows.slice().reverse();
+    for (const row of order) {
+      const before = (other, node) => sweep % 2 === 0 ? layer[other] < layer[node] : layer[other] > layer[node];
+      const wish = new Map(row.map((node) => [node, d3.mean(neighbours[node].filter((other) => before(other, node)), middle)]));
+      row.sort((a, b) => (wish.get(a) === undefined ? middle(a) : wish.get(a)) - (wish.get(b) === undefined ? middle(b) : wish.get(b)) || a - b);
+      place(row);
+    }
+  }
+  return { layer, layers: rows.length, y, heights, height };
+};
+
+// A drawing of such a graph. `nodes`: {name, class, text, tell}, `clicked`: a function of a node's number, or null.
+report.drawLayers = (box, room, { label, nodes, weights, edges, wanted, clicked, chosen }) => {
+  const plan = report.layers(weights, edges, wanted);
+  const margin = { left: 4, right: 4, top: 10, bottom: 24 };
+  const pitch = Math.max(20, Math.min(190, (room - margin.left - margin.right) / Math.max(1, plan.layers)));
+  const thick = pitch < 60 ? Math.max(9, pitch * 0.55) : Math.min(pitch - 34, 130);
+  const width = Math.max(room, Math.ceil(margin.left + margin.right + pitch * plan.layers)), height = margin.top + plan.height + margin.bottom;
+  const svg = report.svg(box, width, height, label);
+  const x = (node) => margin.left + pitch * plan.layer[node] + (pitch - thick) / 2;
+  const y = (node) => margin.top + plan.y[node], middle = (node) => y(node) + plan.heights[node] / 2;
+
+  const heaviest = d3.max(edges, (edge) => edge[2]) || 1;
+  const route = ([from, to]) => {
+    const [x0, y0, x1, y1] = [x(from) + thick, middle(from), x(to), middle(to)];
+    if (x1 > x0) return `M${x0},${y0}C${(x0 + x1) / 2},${y0} ${(x0 + x1) / 2},${y1} ${x1},${y1}`;
+    const low = margin.top + plan.height + margin.bottom - 6;  // back: below all
+    return `M${x0},${y0}C${x0 + pitch},${low} ${x1 - pitch},${low} ${x1},${y1}`;
+  };
+  const lines = svg.append("g").selectAll("path").data(edges).enter().append("path")
+    .attr("class", ([from, to]) => `edge ${nodes[from].class === nodes[to].class ? nodes[from].class : "crossing"}${x(to) > x(from) ? "" : " back"}`)
+    .attr("stroke-width", (edge) => 0.8 + 5 * Math.sqrt(edge[2] / heaviest)).attr("d", route);
+
+  const groups = svg.append("g").selectAll("g").data(nodes).enter().append("g").attr("class", clicked ? "node button" : "node");
+  groups.append("rect").attr("class", (node) => `shape ${node.class}`).attr("rx", Math.min(3, thick / 4))
+    .attr("x", (_, i) => x(i)).attr("y", (_, i) => y(i)).attr("width", thick).attr("height", (_, i) => plan.heights[i]);
+  groups.each(function (node, i) {
+    const tall = plan.heights[i], text = d3.select(this);
+    if (thick >= 44 && tall >= 13)
+      text.append("text").attr("class", "inside").attr("x", x(i) + 5).attr("y", middle(i)).attr("dy", "0.35em")
+        .text(report.fit(node.name, thick - 10, 11));
+    else if (thick >= 12 && tall >= 56)
+      text.append("text").attr("class", "inside").attr("transform", `translate(${x(i) + thick / 2},${y(i) + tall - 5})rotate(-90)`)
+        .attr("dy", "0.35em").text(report.fit(node.name, tall - 10, 11));
+  });
+  const show = (i) => {
+    lines.classed("hot", (edge) => edge[0] === i || edge[1] === i);
+    svg.classed("has-hot-node", i !== null);
+  };
+  groups.on("mousemove", (node, i) => { show(i); report.tip(d3.event, ...node.tell()); })
+    .on("mouseleave", () => { show(null); report.noTip(); });
+  if (clicked)
+    groups.attr("tabindex", "0").attr("role", "button").attr("aria-label", (node) => node.name).on("click", (_, i) => clicked(i))
+      .on("keydown", (_, i) => {
+        if (d3.event.key !== "Enter" && d3.event.key !== " ") return;
+        d3.event.preventDefault();
+        clicked(i);
+      });
+  box.choose = (i) => groups.classed("chosen", (_, each) => each === i);
+  if (chosen !== undefined) box.choose(chosen);
+};

@@ -1,0 +1,42 @@
+"use strict";
+// The part of a page that is about one placement: its step, memory and graph, and what others come to.
+report.colourOfDevice = (device) => `c${device % 8}`;
+
+report.placement = (placement, run) => {
+  const element = report.element, stack = element("div", { class: "stack" });
+  const say = (text, bad) => element("section", { class: `card message${bad ? " bad" : ""}` }, element("p", {}, text));
+  if (placement.missing !== null) {
+    stack.append(say(`The placement cannot be shown. ${placement.missing}`, true));
+    return stack;
+  }
+  const { problem, timeline } = placement;
+  if (!placement.feasible) stack.append(say(`The best placement so far is not feasible: ${placement.reason}.`, true));
+  for (const warning of problem.warnings.slice(0, 3)) stack.append(say(warning));
+  if (placement.measured)
+    stack.append(say(`The run measured its placements (evaluator ${placement.evaluator}); the pictures below are the simulator's.`));
+  const groups = report.groups(placement);
+  if (timeline) {
+    const window_ = report.timeWindow(timeline.end);
+    stack.append(report.timeline(placement, { window: window_, clicked: groups.openGroupOf }), report.memory(placement, window_));
+  } else if (placement.loads) {
+    stack.append(report.loads(placement));
+  }
+  stack.append(groups.card, report.baselines(placement, run.measure));
+  return stack;
+};
+
+// Of a pipeline: what the busiest device has to do for each sample.
+report.loads = ({ loads, problem }) => {
+  const element = report.element, most = d3.max(loads, (row) => row.compute + row.transfers) || 1;
+  const heads = [["device", ""], ["compute", "number"], ["transfers", "number"], ["load", "number"], ["", "bars"]]
+    .map(([name, type]) => element("th", { scope: "col", class: type || null }, name));
+  const bar = (value, name) => element("i", { class: name, style: `width: ${(100 * value / most).toFixed(2)}%` });
+  const row = (each) => element("tr", {}, element("td", {}, problem.devices[each.device].name),
+    [each.compute, each.transfers, each.compute + each.transfers].map((value) => element("td", { class: "number" }, report.ticksText(value))),
+    element("td", { class: "bars" }, bar(each.compute, report.colourOfDevice(each.device)), bar(each.transfers, "open")));
+  const card = report.card("Load of each device",
+    "What each device has to do for a sample of the stream: the busiest one sets the pace. A pipeline has no single step to draw.");
+  card.append(element("div", { class: "scroll" }, element("table", { class: "baselines", "data-chart": "loads" },
+    element("thead", {}, element("tr", {}, heads)), element("tbody", {}, loads.map(row)))));
+  return card;
+};

@@ -1,0 +1,209 @@
+"use strict";
+// A step as it runs: a lane for each device and channel, with the critical path above what is on it.
+
+// Lanes with the starts and ends of their items, and where each op and transfer is.
+report.lanesOf = ({ timeline, ops }) => {
+  const laneOfOp = new Int32Array(ops.names.length).fill(-1), laneOfTransfer = new Int32Array(timeline.transfers.ops.length).fill(-1);
+  const lanes = timeline.lanes.map((lane, number) => {
+    const count = lane.items.length, starts = new Float64Array(count), ends = new Float64Array(count), reach = new Float64Array(count);
+    const lasts = (lane.kind === "device" ? ops : timeline.transfers).lasts;
+    let last = 0;
+    for (let i = 0; i < count; ++i) {
+      starts[i] = last + lane.gaps[i];
+      last = ends[i] = starts[i] + lasts[lane.items[i]];
+      reach[i] = Math.max(i ? reach[i - 1] : 0, last);  // where transfers overlap, ends are in no order
+      const lanesOf = lane.kind === "device" ? laneOfOp : laneOfTransfer;
+      if (lanesOf[lane.items[i]] < 0) lanesOf[lane.items[i]] = number;
+    }
+    return { ...lane, starts, ends, reach, critical: new Uint8Array(count) };
+  });
+  const onPath = [new Uint8Array(laneOfOp.length), new Uint8Array(laneOfTransfer.length)];
+  for (const step of timeline.path.steps) onPath[step < 0 ? 1 : 0][step < 0 ? -1 - step : step] = 1;
+  for (const lane of lanes) lane.items.forEach((item, i) => { lane.critical[i] = onPath[lane.kind === "device" ? 0 : 1][item]; });
+  const find = (step) => {
+    const number = step < 0 ? laneOfTransfer[-1 - step] : laneOfOp[step];
+    return number < 0 ? null : number;
+  };
+  return { lanes, path: timeline.path.steps.map(find), laneOfOp };
+};
+
+// Shapes in order of time as SVG paths by class; what is narrower than can be seen is drawn together.
+report.strips = (visit, height) => {
+  const paths = {};
+  let open = null;
+  const close = () => {
+    if (!open) return;
+    const width = Math.max(0.6, open.to - open.from - (open.alone ? 0.8 : 0));
+    (paths[open.name] = paths[open.name] || []).push(`M${open.from.toFixed(2)},${open.y}h${width.toFixed(2)}v${height}h${(-width).toFixed(2)}z`);
+    open = null;
+  };
+  visit((name, from, to, y) => {
+    const joins = open && open.y === y && !open.alone && to - from < 3 && from - open.to < 0.5 && (open.name === name || to - open.from < 1);
+    if (joins) { open.to = Math.max(open.to, to); return; }
+    close();
+    open = { name, from, to, y, alone: to - from >= 3 };
+  });
+  close();
+  return paths;
+};
+
+// `clicked`: a function of an op's position.
+report.timeline = (placement, { window: window_, clicked }) => {
+  const { timeline, ops, problem } = placement, element = report.element;
+  const { lanes, path } = report.lanesOf(placement);
+  const roomy = lanes.length <= 8, deviceHeight = roomy ? 34 : 25, channelHeight = roomy ? 22 : 17, between = 10, top = 8;
+  let below = top;
+  lanes.forEach((lane, i) => {
+    if (lane.kind === "channel" && i > 0 && lanes[i - 1].kind === "device") below += between;
+    lane.y = below;
+    lane.height = lane.kind === "device" ? deviceHeight : channelHeight;
+    below += lane.height;
+  });
+
+  // The types that take most time have colours of their own.
+  const timeOfType = new Float64Array(ops.type_names.length);
+  ops.types.forEach((type, op) => { timeOfType[type] += ops.lasts[op]; });
+  const ranked = d3.range(timeOfType.length).sort((a, b) => d3.descending(timeOfType[a], timeOfType[b]) || a - b);
+  const rankOfType = new Map(ranked.map((type, rank) => [type, rank]));
+  const named = ranked.length > 8 ? 7 : 8;
+  const colourOfType = (type) => rankOfType.get(type) < named ? `c${rankOfType.get(type)}` : "open";
+  const types = ranked.slice(0, named).map((type, rank) => [`c${rank}`, ops.type_names[type] || "no type"])
+    .concat(ranked.length > named ? [["open", report.many(ranked.length - named, "other type")]] : []);
+
+  let by = "device", scale = null, pointed = null;
+  const nameOf = (lane, i) => {
+    if (lane.kind === "device") return ops.names[lane.items[i]];
+    const transfer = lane.items[i], output = timeline.transfers.outputs[transfer];
+    return ops.names[timeline.transfers.ops[transfer]] + (output === null ? "" : `:${output}`);
+  };
+  const classOf = (lane, i) => lane.kind === "channel" ? "open" : by === "device" ? report.colourOfDevice(lane.id)
+    : colourOfType(ops.types[lane.items[i]]);
+
+  const drawLanes = (group) => {
+    const { x, left, right } = scale, inside = (value) => Math.max(left, Math.min(right, value));
+    const visible = (lane, visit) => {
+      for (let i = d3.bisectRight(lane.reach, window_.from); i < lane.starts.length && lane.starts[i] < window_.to; ++i)
+        if (lane.ends[i] > window_.from) visit(i, inside(x(lane.starts[i])), inside(x(lane.ends[i])));
+    };
+    const add = (paths, name) => {
+      for (const each of Object.keys(paths).sort()) group.append("path").attr("class", `${name} ${each}`).attr("d", paths[each].join(""));
+    };
+    for (const lane of lanes) {
+      const bar = lane.height - 7;
+      add(report.strips((put) => visible(lane, (i, from, to) => put(classOf(lane, i), from, to, lane.y + 5)), bar), "bars");
+    }
+    add(report.strips((put) => {
+      for (const lane of lanes) visible(lane, (i, from, to) => { if (lane.critical[i]) put("on", from, to, lane.y + 1); });
+    }, 3), "critical");
+    drawHops(group);
+    let labels = 0;
+    for (const lane of lanes)
+      if (lane.kind === "device")
+        visible(lane, (i, from, to) => {
+          if (to - from < 44 || ++labels > 300) return;
+          group.append("text").attr("class", "inside").attr("x", from + 4).attr("y", lane.y + 5 + (lane.height - 7) / 2).attr("dy", "0.35em")
+            .text(report.fit(nameOf(lane, i), to - from - 9, 11));
+        });
+  };
+  // Where the critical path goes from one lane to another, as long as such lines can be told apart.
+  const drawHops = (group) => {
+    const at = (i) => {
+      const lane = lanes[path[i]], item = timeline.path.steps[i];
+      if (!lane) return null;
+      if (!lane.rowOf) lane.rowOf = new Map(lane.items.map((each, row) => [each, row]));
+      return lane.starts[lane.rowOf.get(item < 0 ? -1 - item : item)];
+    };
+    const hops = [];
+    for (let i = 1; i < path.length; ++i)
+      if (path[i] !== path[i - 1] && path[i] !== null && path[i - 1] !== null) {
+        const time = at(i);
+        if (time >= window_.from && time <= window_.to) hops.push([scale.x(time), lanes[path[i - 1]].y + 2, lanes[path[i]].y + 2]);
+      }
+    if (hops.length > 0 && hops.length <= 500)
+      group.append("path").attr("class", "hops").attr("d", hops.map(([px, from, to]) => `M${px.toFixed(2)},${from}V${to}`).join(""));
+  };
+
+  const draw = (box, width) => {
+    const height = below + 26, svg = report.svg(box, width, height, "The step over time");
+    const plot = svg.append("g"), mark = svg.append("rect").attr("class", "pointed").attr("visibility", "hidden");
+    const render = () => {
+      scale = report.timeScale(window_, width);
+      plot.selectAll("*").remove();
+      mark.attr("visibility", "hidden");
+      report.timeAxis(plot, window_, scale, top - 4, below);
+      for (const lane of lanes) {
+        const middle = lane.y + lane.height / 2 + 1;
+        plot.append("text").attr("class", lane.kind === "device" ? "lane" : "lane soft").attr("x", scale.left - 8).attr("y", middle)
+          .attr("dy", "0.35em").attr("text-anchor", "end").text(report.fit(lane.name, scale.left - 12, 12)).append("title").text(lane.name);
+        plot.append("text").attr("class", "soft").attr("x", width - 2).attr("y", middle).attr("dy", "0.35em").attr("text-anchor", "end")
+          .text(report.percent(lane.busy / timeline.end));
+      }
+      drawLanes(plot);
+    };
+    box.render = render;
+    render();
+    const find = (event) => {
+      const [mx, my] = d3.clientPoint(svg.node(), event);
+      const lane = lanes.find((each) => my >= each.y && my < each.y + each.height);
+      if (!lane || mx < scale.left || mx > scale.right) return null;
+      let nearest = null, distance = 4;
+      const time = scale.x.invert(mx), reach = scale.x.invert(mx + 4) - time;
+      for (let i = d3.bisectRight(lane.reach, time - reach); i < lane.starts.length && lane.starts[i] <= time + reach; ++i) {
+        const away = Math.max(scale.x(lane.starts[i]) - mx, mx - scale.x(lane.ends[i]), 0);
+        if (away < distance) [nearest, distance] = [i, away];
+      }
+      return nearest === null ? null : { lane, i: nearest };
+    };
+    svg.on("mousemove", () => {
+      pointed = d3.event.buttons ? null : find(d3.event);
+      mark.attr("visibility", pointed ? "visible" : "hidden");
+      if (!pointed) { report.noTip(); return; }
+      const { lane, i } = pointed, from = Math.max(scale.left, scale.x(lane.starts[i])), to = Math.min(scale.right, scale.x(lane.ends[i]));
+      mark.attr("x", from - 1).attr("width", Math.max(3, to - from + 1)).attr("y", lane.y + 4).attr("height", lane.height - 5);
+      report.tip(d3.event, ...tell(lane, i));
+    }).on("mouseleave", () => { mark.attr("visibility", "hidden"); report.noTip(); });
+  };
+
+  const tell = (lane, i) => {
+    const pair = (key, value) => [element("dt", {}, key), element("dd", {}, value)], transfer = lane.items[i];
+    const times = [...pair("starts", report.ticksText(lane.starts[i], 7)), ...pair("lasts", report.ticksText(lane.ends[i] - lane.starts[i], 7))];
+    const critical = lane.critical[i] ? pair("critical path", "yes") : [];
+    if (lane.kind === "device") {
+      const op = lane.items[i];
+      return [element("b", {}, ops.names[op]), element("dl", {}, pair("type", ops.type_names[ops.types[op]] || "–"), pair("on", lane.name),
+        times, pair("makes", report.bytes(ops.made[op])), ops.resident[op] ? pair("resident", report.bytes(ops.resident[op])) : [], critical)];
+    }
+    const { from, to, bytes } = timeline.transfers;
+    const moves = `${problem.devices[from[transfer]].name} to ${problem.devices[to[transfer]].name}`;
+    return [element("b", {}, nameOf(lane, i)), element("dl", {}, pair("moves", moves), pair("over", lane.name),
+      pair("size", report.bytes(bytes[transfer])), times, critical)];
+  };
+
+  const box = report.chart("timeline", draw);
+  const redraw = () => { if (box.render) box.render(); };
+  window_.onChange(redraw);
+  report.zoomable(box, window_, () => scale, () => { if (pointed && pointed.lane.kind === "device") clicked(pointed.lane.items[pointed.i]); });
+
+  const legend = element("span", { class: "legend" });
+  const key = (name, text, line) => element("span", {}, element("i", { class: `${name}${line ? " line" : ""}` }), text);
+  const fill = () => legend.replaceChildren(key("ink", "critical path", true), key("open", "transfer"),
+    ...(by === "type" ? types.map(([name, text]) => key(name, text)) : []));
+  fill();
+  const share = (part) => report.percent(part / timeline.end), { computing, transferring, waiting } = timeline.path;
+  const gone = [
+    ops.total > ops.names.length ? `of ${report.count(ops.total)} ops the ${report.count(ops.names.length)} that last longest` : null,
+    timeline.transfers_total > timeline.transfers.ops.length
+      ? `of ${report.count(timeline.transfers_total)} transfers the ${report.count(timeline.transfers.ops.length)} longest` : null,
+    timeline.channels > lanes.filter((lane) => lane.kind === "channel").length ? `of ${timeline.channels} channels in use the busiest` : null,
+  ].filter((each) => each);
+  const card = report.card("Timeline",
+    `What each device and channel does in a step of ${report.ticksText(timeline.end, 6)}. The critical path, the chain that the step time is ` +
+    `made of, computes for ${share(computing)}, transfers for ${share(transferring)} and waits for a device or channel for ${share(waiting)} of it.` +
+    (timeline.idle.length ? ` Nothing runs on ${timeline.idle.slice(0, 8).join(", ")}${timeline.idle.length > 8 ? ", …" : ""}.` : "") +
+    (gone.length ? ` Drawn are ${gone.join(", ")}, and all that is on the critical path.` : ""),
+    element("span", { class: "screen hint" }, "Click, then wheel, drag or + − ← → 0"),
+    ops.type_names.length > 1 ? report.choice({ device: "by device", type: "by type" }, by, (value) => { by = value; fill(); redraw(); }) : null,
+    report.zoomButtons(window_));
+  card.append(box, legend);
+  return card;
+};

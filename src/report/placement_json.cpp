@@ -1,0 +1,79 @@
+#include "placement_json.hpp"
+
+#include "emplace/report/page.hpp"
+#include "emplace/search/bound.hpp"
+#include "emplace/simulate/evaluators.hpp"
+#include "emplace/simulate/pipeline.hpp"
+
+namespace emplace {
+
+namespace {
+
+Json problem_json(const FoundPlacement& found) {
+  const Problem& problem = found.problem();
+  Json devices = Json::array(), warnings = Json::array();
+  for (const Device& device : problem.devices)
+    devices.push_back({{"name", page_text(device.name, 100)}, {"kind", page_text(device.kind, 50)}});
+  for (const std::string& warning : found.loaded->warnings) warnings.push_back(page_text(warning, 500));
+  return {{"name", page_text(problem.name, 200)}, {"ops", problem.op_count()},
+          {"tensors", problem.tensor_count()},    {"edges", problem.edge_count()},
+          {"channels", problem.channels.size()},  {"devices", std::move(devices)},
+          {"warnings", std::move(warnings)}};
+}
+
+// What the pipeline's devices pay for a sample. Null where the placement has no load.
+Json loads_json(const Problem& problem, const Placement& placement) {
+  Json rows = Json::array();
+  const std::vector<DeviceLoad> loads = pipeline_loads(problem, placement);
+  for (std::size_t d = 0; d < loads.size(); ++d)
+    rows.push_back({{"device", d},
+                    {"compute", loads[d].forward.compute + loads[d].backward.compute},
+                    {"transfers", loads[d].forward.transfer + loads[d].backward.transfer}});
+  return rows.empty() ? Json() : rows;
+}
+
+// Of a pipeline there is an outcome and no step.
+Explanation simulated(const FoundPlacement& found) {
+  const Problem& problem = found.problem();
+  if (found.scoring.objective == Objective::step)
+    return explain(problem, found.placement, found.scoring.schedule,
+                   {.wanted = 0, .simulations = 0, .work = 0, .guesses = 0, .guessed_ops = 0});
+  Explanation explanation;
+  explanation.outcome = make_pipeline_engine(problem)->evaluate(found.placement, {.usage = &explanation.usage});
+  explanation.reason = pipeline_reason_text(problem, explanation.outcome, found.placement.device, explanation.usage);
+  return explanation;
+}
+
+}  // namespace
+
+Json placement_json(const FoundPlacement& found, std::uint64_t evaluations, const PlacementLimits& limits) {
+  Json json = {{"source", page_text(found.source, 300)}};
+  json["missing"] = found.missing.empty() ? Json() : Json(page_text(found.missing, 1000));
+  if (!found.missing.empty()) return json;
+
+  const Problem& problem = found.problem();
+  const bool step = found.scoring.objective == Objective::step;
+  const Explanation explanation = simulated(found);
+  const Outcome& outcome = explanation.outcome;
+  const LowerBound bound = lower_bound(problem, found.scoring.objective);
+  const EvaluatorChoice evaluator{found.recipe.options.evaluator, {}};
+  const ShownItems shown(problem, found.placement, explanation, limits);
+  json["problem"] = problem_json(found);
+  json["schedule"] = name_of(found.scoring.schedule);
+  json["evaluator"] = evaluator.name;
+  json["measured"] = entry_of(evaluator).measures;
+  json["time"] = outcome.timed() ? Json(outcome.makespan) : Json();
+  json["feasible"] = outcome.feasible();
+  json["reason"] = page_text(explanation.reason, 500);
+  json["bound"] = bound.ticks;
+  json["bound_method"] = bound.method;
+  json["ops"] = ops_json(problem, found.placement, shown);
+  json["timeline"] = step ? timeline_json(problem, found.placement, explanation, shown, limits) : Json();
+  json["memory"] = step ? memory_json(problem, explanation, limits) : Json();
+  json["loads"] = step ? Json() : loads_json(problem, found.placement);
+  json["groups"] = groups_json(found, explanation, shown, limits);
+  json["baselines"] = baselines_json(found, outcome, explanation.reason, evaluations, limits);
+  return json;
+}
+
+}  // namespace emplace
