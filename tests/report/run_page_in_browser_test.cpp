@@ -166,14 +166,22 @@ TEST_F(RunPageInBrowser, AClickOpensAGroupAndAnotherClosesIt) {
 TEST_F(RunPageInBrowser, WithoutItsProblemARunStillHasItsCurves) {
   ProblemBuilder builder("gone");
   builder.add_device({"<b>cpu</b>", "cpu", 1000});
-  builder.add_op(test::op("</script><img src=x>", {1}, "<i>"));
-  const std::string folder = test::trained_on(builder.build(), folder_ / "run");
+  OpSpec only = test::op("</script><img src=x>", {1}, "<i>");
+  only.resident = 900;
+  builder.add_op(only);
+  const Problem problem = builder.build();
+  const std::string folder = test::trained_on(problem, folder_ / "run");
   open_runs({folder});
+  EXPECT_EQ(count("[data-chart=memory] path.level"), 1);
+  EXPECT_EQ(count(".message"), 0);
   EXPECT_EQ(count("[data-chart=timeline] path.bars"), 1);
   EXPECT_EQ(count("main img, main b > b, main i > i, text b"), 0) << "names are text";
   EXPECT_THAT(text("[data-chart=timeline]"), HasSubstr("<b>cpu</b>"));
   EXPECT_EQ(evaluate(text_faults), json::array());
   keep_picture("run-one-op");
+  write_file(folder + ".problem.json", write_problem_json(test::scaled(problem, 2)));
+  open_runs({folder});
+  EXPECT_THAT(text(".message.bad"), HasSubstr("has changed since"));
   std::filesystem::remove(folder + ".problem.json");
   open_runs({folder});
   EXPECT_EQ(count("[data-chart=times] path.mark"), 3);

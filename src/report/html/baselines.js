@@ -17,7 +17,7 @@ report.baselines = (placement, measure) => {
   const row = (each) => element("tr", { class: each.learned ? "learned" : each.feasible ? null : "infeasible" },
     element("td", {}, each.learned ? `${each.method} (learned)` : each.method),
     number(timeText(each.time)),
-    number(each.time === null || bound <= 0 ? "–" : `+${report.percent(each.time / bound - 1)}`),
+    number(each.time === null || bound <= 0 ? "–" : each.time === bound ? "0 %" : `+${report.percent(each.time / bound - 1)}`),
     bar(each.feasible ? each.time : null, each.learned ? "learned" : ""),
     element("td", { class: "text" }, each.feasible ? "yes" : `no: ${each.reason || "no answer"}`),
     number(report.count(each.evaluations)));

@@ -84,7 +84,7 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
   report.many = (count, name) => `${report.count(count)} ${name}${count === 1 ? "" : "s"}`;
   report.duration = (seconds) => {
     if (seconds === null || seconds === undefined) return "–";
-    if (seconds < 60) return `${digits(seconds, 3)} s`;
+    if (seconds < 60) return report.seconds(seconds, 3);
     const whole = Math.round(seconds);
     const hours = Math.floor(whole / 3600), minutes = Math.floor(whole / 60) % 60;
     return hours > 0 ? `${hours} h ${String(minutes).padStart(2, "0")} min` : `${minutes} min ${String(whole % 60).padStart(2, "0")} s`;

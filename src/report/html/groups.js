@@ -57,10 +57,11 @@ report.groups = (placement) => {
   const used = [...new Set(nodes.map((node) => node.device))].sort((a, b) => (a === null) - (b === null) || a - b);
   const legend = element("span", { class: "legend" },
     used.slice(0, 24).map((device) => element("span", {}, element("i", { class: classOf(device) }), deviceName(device))),
-    element("span", {}, element("i", { class: "line crossing" }), "between devices"));
+    edges.some(([from, to]) => nodes[from].device !== nodes[to].device)
+      ? element("span", {}, element("i", { class: "line crossing" }), "between devices") : null);
   const merged = nodes.length < groups.units
     ? `The ${report.count(groups.units)} units that the run placed, those on one device merged with neighbours to ${nodes.length} groups`
-    : `The ${report.many(nodes.length, "unit")} that the run placed`;
+    : nodes.length === 1 ? "The one unit that the run placed" : `The ${report.count(nodes.length)} units that the run placed`;
   const card = report.card("Graph by groups",
     `${merged}, in layers from inputs to outputs: a group is as high as it computes long, an edge as wide as the root of its bytes.` +
     (groups.edges_total > edges.length ? ` Of ${report.count(groups.edges_total)} edges the ${report.count(edges.length)} heaviest are drawn.` : ""),

@@ -49,12 +49,12 @@ report.layers = (weights, edges, wanted) => {
 // A drawing of such a graph. `nodes`: {name, class, text, tell}, `clicked`: a function of a node's number, or null.
 report.drawLayers = (box, room, { label, nodes, weights, edges, wanted, clicked, chosen }) => {
   const plan = report.layers(weights, edges, wanted);
-  const margin = { left: 4, right: 4, top: 10, bottom: 24 };
+  const margin = { left: 4, right: 4, top: 10, bottom: edges.some(([from, to]) => from >= to) ? 24 : 8 };
   const pitch = Math.max(20, Math.min(190, (room - margin.left - margin.right) / Math.max(1, plan.layers)));
   const thick = pitch < 60 ? Math.max(9, pitch * 0.55) : Math.min(pitch - 34, 130);
   const width = Math.max(room, Math.ceil(margin.left + margin.right + pitch * plan.layers)), height = margin.top + plan.height + margin.bottom;
   const svg = report.svg(box, width, height, label);
-  const x = (node) => margin.left + pitch * plan.layer[node] + (pitch - thick) / 2;
+  const first = (width - pitch * plan.layers) / 2, x = (node) => first + pitch * plan.layer[node] + (pitch - thick) / 2;
   const y = (node) => margin.top + plan.y[node], middle = (node) => y(node) + plan.heights[node] / 2;
 
   const heaviest = d3.max(edges, (edge) => edge[2]) || 1;

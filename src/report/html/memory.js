@@ -63,6 +63,7 @@ report.memory = (placement, window_) => {
     group.append("text").attr("class", isOver(row) ? "bad" : "soft").attr("x", left).attr("y", from - 7).text(report.fit(text, width - left - 4));
   };
 
+  if (shown.length === 0) return report.card("Memory", "No device holds anything: the problem gives its ops and tensors no bytes.");
   const box = report.chart("memory", draw);
   window_.onChange(() => { if (box.render) box.render(); });
   report.zoomable(box, window_, () => scale);

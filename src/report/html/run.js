@@ -64,8 +64,10 @@
     const head = (text, number) => element("th", { scope: "col", class: number ? "number" : null }, text);
     const nameCell = (run, i) => element("td", {}, element("span", { class: "legend" },
       element("span", { style: "color: var(--ink)" }, element("i", { class: `line ${colour(i)}` }), run.name)));
+    const settingName = (key) => ["updates", "evaluations", "seconds"].includes(key) ? `budget: ${key}` : key;
     const heads = [head("run"), head("status"),
-      ...[`best ${measure}`, "over the bound", "updates", "evaluations", "time"].map((text) => head(text, true)), ...others.map((key) => head(key)), head("folder")];
+      ...[`best ${measure}`, "over the bound", "updates", "evaluations", "time"].map((text) => head(text, true)),
+      ...others.map((key) => head(settingName(key))), head("folder")];
     const number = (value, say) => cell(value === null || value === undefined ? "–" : say(value), true);
     const row = (run, i) => element("tr", {}, nameCell(run, i), cell(run.status), number(bestOf(run, i), (value) => report.seconds(value, 6)),
       cell(gapText(gapOf(i)), true), cell(report.count(run.updates), true), number(lastOf(run, "evaluations"), report.count),
@@ -117,7 +119,7 @@
   } else {
     const coarse = d3.max(runs, (run) => run.updates_per_point);
     const choice = report.choice(spent, by, (value) => { by = value; for (const box of boxes) box.redraw(); });
-    body.append(element("div", { class: "tools" }, "Against", choice,
+    body.append(element("div", { class: "tools" }, element("span", { class: "screen" }, "Against"), choice,
       coarse > 1 ? `A point stands for up to ${report.count(coarse)} updates and lies at the last of them: it is their ` +
         "mean, of the best so far the last value." : null));
     const has = (key) => runs.some((run) => run.columns[key]);
@@ -126,7 +128,7 @@
         "Bold: the best so far. Thin: the mean of the feasible samples of each update" + (has("step_time_q50") ? ", dotted their median" : "") +
         (bands.length ? "; the band holds four fifths of them, from the 10 % to the 90 % quantile." : "."),
         { label: "times", title: measure, kind: "seconds", lines: times, bands, height: 360 }));
-    const grid = element("div", { class: "grid" });
+    const grid = element("div", { class: "grid thirds" });
     body.append(grid);
     const small = (title, note, label, options, of) => {
       if (of.length) grid.append(chart(title, note, { label, title, ...options, lines: of, height: 220 }));
@@ -140,10 +142,10 @@
     const others = [...new Set(runs.flatMap((run) => Object.keys(run.columns)))].filter((key) => !known.test(key))
       .map((key) => [key, own((each) => each === key)]).filter(([, of]) => of.length > 0);
     if (others.length > 0) {
-      const more = element("div", { class: "grid" }, others.map(([key, of]) =>
+      const more = element("div", { class: "grid thirds" }, others.map(([key, of]) =>
         chart(key, "As the learner says it in metrics.csv.", { label: key, title: key, lines: of, height: 220 })));
       const title = `${report.many(others.length, "further column")} of metrics.csv`;
-      body.append(element("details", { class: "more-curves" }, element("summary", {}, title), more));
+      body.append(element("details", { class: "more-curves screen" }, element("summary", {}, title), more));
     }
   }
 

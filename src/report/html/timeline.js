@@ -186,7 +186,8 @@ report.timeline = (placement, { window: window_, clicked }) => {
 
   const legend = element("span", { class: "legend" });
   const key = (name, text, line) => element("span", {}, element("i", { class: `${name}${line ? " line" : ""}` }), text);
-  const fill = () => legend.replaceChildren(key("ink", "critical path", true), key("open", "transfer"),
+  const fill = () => legend.replaceChildren(key("ink", "critical path", true),
+    ...(lanes.some((lane) => lane.kind === "channel") ? [key("open", "transfer")] : []),
     ...(by === "type" ? types.map(([name, text]) => key(name, text)) : []));
   fill();
   const share = (part) => report.percent(part / timeline.end), { computing, transferring, waiting } = timeline.path;
