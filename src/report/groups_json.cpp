@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -35,25 +37,36 @@ std::vector<std::uint32_t> in_topological_order(const Problem& problem, const Gr
   return order;
 }
 
-// The scope that most of the ops are in, as far down as more than half of them share it; else the op that lasts
-// longest.
-std::string name_of_group(const Problem& problem, std::span<const std::uint32_t> ops, std::uint32_t longest_op) {
+// The scope that most of the ops are in, as far down as more than half of them share it, and from where to where in it:
+// "encoder/layer2/attention", "decoder/step3…7".
+std::string name_of_group(const Problem& problem, std::span<const std::uint32_t> ops) {
+  if (ops.size() == 1) return page_text(problem.op_names[ops.front()], longest_name);
+  constexpr const char* separators = "/.:";
   constexpr int deepest = 8;
   std::string_view scope;  // the beginning of a name, with the separator that it ends in
-  for (int depth = 0; depth < deepest && ops.size() > 1; ++depth) {
+  for (int depth = 0; depth < deepest; ++depth) {
     std::map<std::string_view, std::size_t> count;
     for (const std::uint32_t op : ops) {
       const std::string_view name = problem.op_names[op];
-      const std::size_t end = name.find_first_of("/.:", scope.size());
+      const std::size_t end = name.find_first_of(separators, scope.size());
       if (end != std::string_view::npos && name.starts_with(scope)) ++count[name.substr(0, end + 1)];
     }
     const auto most = std::ranges::max_element(count, {}, [](const auto& each) { return each.second; });
     if (most == count.end() || 2 * most->second <= ops.size()) break;
     scope = most->first;
   }
-  return page_text(
-      scope.size() < 2 ? std::string_view(problem.op_names[longest_op]) : scope.substr(0, scope.size() - 1),
-      longest_name);
+  std::string_view first, last;
+  for (const std::uint32_t op : ops) {
+    const std::string_view name = problem.op_names[op];
+    if (!name.starts_with(scope)) continue;
+    last = name.substr(scope.size(), name.find_first_of(separators, scope.size()) - scope.size());
+    if (first.empty()) first = last;
+  }
+  const bool is_one = first == last;
+  auto same = static_cast<std::size_t>(std::ranges::mismatch(first, last).in1 - first.begin());
+  while (same > 0 && first[same - 1] >= '0' && first[same - 1] <= '9') --same;  // not inside a number
+  return page_text(fmt::format("{}{}{}{}", scope, first, is_one ? "" : "…", is_one ? "" : last.substr(same)),
+                   longest_name);
 }
 
 using BytesBetween = std::map<std::pair<std::uint32_t, std::uint32_t>, Bytes>;
@@ -133,15 +146,13 @@ class Groups {
     const auto members = groups_.members[group];
     Ticks lasts = 0;
     Bytes resident = 0;
-    std::uint32_t longest = members.front();
     bool one_device = true;
     for (const std::uint32_t op : members) {
       lasts += time(op);
       resident += p_.resident[op];
-      if (time(op) > time(longest)) longest = op;
       one_device = one_device && device_[op] == device_[members.front()];
     }
-    Json object = {{"name", name_of_group(p_, members, longest)},
+    Json object = {{"name", name_of_group(p_, members)},
                    {"device", one_device ? Json(device_[members.front()]) : Json()},
                    {"ops", members.size()},
                    {"lasts", lasts},

@@ -117,7 +117,7 @@ TEST(PlacementJson, NamesAGroupAfterTheScopeOfMostOfItsOps) {
   FoundPlacement placement = three_ops();
   placement.placement.device = {0, 0, 0};
   placement.units = make_grouping(placement.problem(), GroupingKind::colocation, 1);
-  EXPECT_EQ(page_of(placement)["groups"]["nodes"][0]["name"], "m");
+  EXPECT_EQ(page_of(placement)["groups"]["nodes"][0]["name"], "m/a…b");
 }
 
 TEST(PlacementJson, ComparesWithOtherPlacersAndTheBound) {

@@ -41,7 +41,7 @@ report.groups = (placement) => {
         element("button", { type: "button", class: "plain", onclick: () => show(null) }, "Close")),
       node.ops > members.length ? element("p", { class: "note" }, `The ${report.count(members.length)} ops that last longest are drawn.`) : null,
       report.chart("ops", (into, width) => report.drawLayers(into, width, {
-        label: `Ops of ${node.name}`, nodes: drawnOps, weights: members.map(({ lasts }) => lasts), edges: node.inside, wanted: 130, clicked: null,
+        label: `Ops of ${node.name}`, nodes: drawnOps, weights: members.map(({ lasts }) => lasts), edges: node.inside, wanted: 260, clicked: null,
       })),
       element("div", { class: "scroll" }, element("table", {},
         element("thead", {}, element("tr", {}, head)), element("tbody", {}, longest.map(row)))),

@@ -68,6 +68,12 @@ report.drawLayers = (box, room, { label, nodes, weights, edges, wanted, clicked,
     .attr("class", ([from, to]) => `edge ${nodes[from].class === nodes[to].class ? nodes[from].class : "crossing"}${x(to) > x(from) ? "" : " back"}`)
     .attr("stroke-width", (edge) => 0.8 + 5 * Math.sqrt(edge[2] / heaviest)).attr("d", route);
 
+  // Without the scope that all share: ends tell names apart better.
+  const one = nodes.length > 1 ? nodes[0].name : "";
+  let shared = d3.min(nodes, (node) => { let i = 0; while (i < one.length && node.name[i] === one[i]) ++i; return i; });
+  while (shared > 0 && !"/.:".includes(one[shared - 1])) --shared;
+  const nameIn = (node) => node.name.slice(shared);
+
   const groups = svg.append("g").selectAll("g").data(nodes).enter().append("g").attr("class", clicked ? "node button" : "node");
   groups.append("rect").attr("class", (node) => `shape ${node.class}`).attr("rx", Math.min(3, thick / 4))
     .attr("x", (_, i) => x(i)).attr("y", (_, i) => y(i)).attr("width", thick).attr("height", (_, i) => plan.heights[i]);
@@ -75,10 +81,10 @@ report.drawLayers = (box, room, { label, nodes, weights, edges, wanted, clicked,
     const tall = plan.heights[i], text = d3.select(this);
     if (thick >= 44 && tall >= 13)
       text.append("text").attr("class", "inside").attr("x", x(i) + 5).attr("y", middle(i)).attr("dy", "0.35em")
-        .text(report.fit(node.name, thick - 10, 11));
+        .text(report.fit(nameIn(node), thick - 10, 11));
     else if (thick >= 12 && tall >= 56)
       text.append("text").attr("class", "inside").attr("transform", `translate(${x(i) + thick / 2},${y(i) + tall - 5})rotate(-90)`)
-        .attr("dy", "0.35em").text(report.fit(node.name, tall - 10, 11));
+        .attr("dy", "0.35em").text(report.fit(nameIn(node), tall - 10, 11));
   });
   const show = (i) => {
     lines.classed("hot", (edge) => edge[0] === i || edge[1] === i);

@@ -65,10 +65,10 @@ report.timeline = (placement, { window: window_, clicked }) => {
   ops.types.forEach((type, op) => { timeOfType[type] += ops.lasts[op]; });
   const ranked = d3.range(timeOfType.length).sort((a, b) => d3.descending(timeOfType[a], timeOfType[b]) || a - b);
   const rankOfType = new Map(ranked.map((type, rank) => [type, rank]));
-  const named = ranked.length > 8 ? 7 : 8;
-  const colourOfType = (type) => rankOfType.get(type) < named ? `c${rankOfType.get(type)}` : "open";
-  const types = ranked.slice(0, named).map((type, rank) => [`c${rank}`, ops.type_names[type] || "no type"])
-    .concat(ranked.length > named ? [["open", report.many(ranked.length - named, "other type")]] : []);
+  const palette = ["c0", "c1", "c2", "c3", "c4", "c5", "c7"];  // c6 is too near to that of transfers
+  const colourOfType = (type) => palette[rankOfType.get(type)] || "rest";
+  const types = ranked.slice(0, palette.length).map((type, rank) => [palette[rank], ops.type_names[type] || "no type"])
+    .concat(ranked.length > palette.length ? [["rest", report.many(ranked.length - palette.length, "other type")]] : []);
 
   let by = "device", scale = null, pointed = null;
   const nameOf = (lane, i) => {
