@@ -11,7 +11,7 @@ report.groups = (placement) => {
   let open = null;
 
   const drawn = nodes.map((node, i) => ({
-    name: node.name, class: classOf(node.device),
+    name: node.name, device: node.device, class: classOf(node.device),
     tell: () => [element("b", {}, node.name), element("dl", {}, pair("ops", report.count(node.ops)), pair("on", deviceName(node.device)),
       pair("computes", `${report.ticksText(node.lasts)}, ${report.percent(node.lasts / total)} of all`),
       node.on_path ? pair("critical path", report.ticksText(node.on_path)) : [], pair("resident", report.bytes(node.resident)),
@@ -26,7 +26,7 @@ report.groups = (placement) => {
   const opsOf = (node) => node.members.map((op) => ({ op, lasts: ops.lasts[op] }));
   const detail = (node) => {
     const members = opsOf(node), drawnOps = members.map(({ op, lasts }) => ({
-      name: ops.names[op], class: classOf(ops.devices[op]),
+      name: ops.names[op], device: ops.devices[op], class: classOf(ops.devices[op]),
       tell: () => [element("b", {}, ops.names[op]), element("dl", {}, pair("type", ops.type_names[ops.types[op]] || "–"),
         pair("on", deviceName(ops.devices[op])), pair("lasts", report.ticksText(lasts)), pair("makes", report.bytes(ops.made[op])),
         pair("resident", report.bytes(ops.resident[op])))],

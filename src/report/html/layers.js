@@ -46,7 +46,7 @@ report.layers = (weights, edges, wanted) => {
   return { layer, layers: rows.length, y, heights, height };
 };
 
-// A drawing of such a graph. `nodes`: {name, class, text, tell}, `clicked`: a function of a node's number, or null.
+// A drawing of such a graph. `nodes`: {name, device, class, tell}, `clicked`: a function of a node's number, or null.
 report.drawLayers = (box, room, { label, nodes, weights, edges, wanted, clicked, chosen }) => {
   const plan = report.layers(weights, edges, wanted);
   const margin = { left: 4, right: 4, top: 10, bottom: edges.some(([from, to]) => from >= to) ? 24 : 8 };
@@ -64,8 +64,9 @@ report.drawLayers = (box, room, { label, nodes, weights, edges, wanted, clicked,
     const low = margin.top + plan.height + margin.bottom - 6;  // back: below all
     return `M${x0},${y0}C${x0 + pitch},${low} ${x1 - pitch},${low} ${x1},${y1}`;
   };
+  const classOf = ([from, to]) => nodes[from].device === nodes[to].device ? nodes[from].class : "crossing";
   const lines = svg.append("g").selectAll("path").data(edges).enter().append("path")
-    .attr("class", ([from, to]) => `edge ${nodes[from].class === nodes[to].class ? nodes[from].class : "crossing"}${x(to) > x(from) ? "" : " back"}`)
+    .attr("class", (edge) => `edge ${classOf(edge)}${x(edge[1]) > x(edge[0]) ? "" : " back"}`)
     .attr("stroke-width", (edge) => 0.8 + 5 * Math.sqrt(edge[2] / heaviest)).attr("d", route);
 
   // Without the scope that all share: ends tell names apart better.

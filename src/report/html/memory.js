@@ -1,6 +1,6 @@
 "use strict";
 // What each device holds over the step, below its capacity.
-report.memory = (placement, window_) => {
+report.memory = (placement, stretch) => {
   const { memory, timeline, problem } = placement, element = report.element, most = 16;
   const share = (row) => row.capacity ? row.peak / row.capacity : 0;
   const held = memory.filter((row) => row.peak > 0);
@@ -21,9 +21,9 @@ report.memory = (placement, window_) => {
     const svg = report.svg(box, width, bottom + 24, "Memory of each device over the step");
     const plot = svg.append("g"), cursor = svg.append("line").attr("class", "at").attr("y1", top).attr("y2", bottom).attr("visibility", "hidden");
     const render = () => {
-      scale = report.timeScale(window_, width);
+      scale = report.timeScale(stretch, width);
       plot.selectAll("*").remove();
-      report.timeAxis(plot, window_, scale, top, bottom);
+      report.timeAxis(plot, stretch, scale, top, bottom);
       shown.forEach((row, i) => drawRow(plot, row, top + i * rowHeight + rowHeight - plotHeight, width));
     };
     box.render = render;
@@ -47,9 +47,9 @@ report.memory = (placement, window_) => {
     const { x, left, right } = scale, foot = from + plotHeight - 8;
     const highest = Math.max(alike(row), sees(row) ? row.capacity : 0);
     const y = d3.scaleLinear().domain([0, highest]).range([foot, from]);
-    const first = Math.max(0, d3.bisectRight(row.times, window_.from) - 1), last = d3.bisectLeft(row.times, window_.to);
+    const first = Math.max(0, d3.bisectRight(row.times, stretch.from) - 1), last = d3.bisectLeft(row.times, stretch.to);
     const points = d3.range(first, last).map((i) => [Math.max(left, x(row.times[i])), y(row.bytes[i])]);
-    if (points.length) points.push([Math.min(right, x(Math.min(timeline.end, window_.to))), points[points.length - 1][1]]);
+    if (points.length) points.push([Math.min(right, x(Math.min(timeline.end, stretch.to))), points[points.length - 1][1]]);
     const area = d3.area().x((p) => p[0]).y0(foot).y1((p) => p[1]).curve(d3.curveStepAfter);
     group.append("path").attr("class", `level ${report.colourOfDevice(row.device)}`).attr("d", area(points));
     group.append("line").attr("class", "rule").attr("x1", left).attr("x2", right).attr("y1", foot).attr("y2", foot);
@@ -65,15 +65,15 @@ report.memory = (placement, window_) => {
 
   if (shown.length === 0) return report.card("Memory", "No device holds anything: the problem gives its ops and tensors no bytes.");
   const box = report.chart("memory", draw);
-  window_.onChange(() => { if (box.render) box.render(); });
-  report.zoomable(box, window_, () => scale);
+  stretch.onChange(() => { if (box.render) box.render(); });
+  report.zoomable(box, stretch, () => scale);
   const over = held.filter(isOver), empty = memory.length - held.length;
   const card = report.card("Memory",
     "What each device holds over the same stretch of the step: resident bytes, outputs, copies and scratch." +
     (over.length ? ` Too small: ${over.map(nameOf).slice(0, 8).join(", ")}.` : "") +
     (held.length > shown.length ? ` Of ${held.length} devices the ${most} fullest are drawn.` : "") +
     (empty > 0 ? ` ${report.many(empty, "device")} hold${empty === 1 ? "s" : ""} nothing.` : "") +
-    (held.some((row) => row.thinned) ? " Of stretches too short to see the highest level is drawn." : ""), report.zoomButtons(window_));
+    (held.some((row) => row.thinned) ? " Of stretches too short to see the highest level is drawn." : ""), report.zoomButtons(stretch));
   const key = (name, text) => element("span", {}, element("i", { class: `line ${name}` }), text);
   card.append(box, element("span", { class: "legend" }, key("dashed ink", "capacity, where peaks come near it")));
   return card;

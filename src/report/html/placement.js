@@ -1,6 +1,7 @@
 "use strict";
 // The part of a page that is about one placement: its step, memory and graph, and what others come to.
-report.colourOfDevice = (device) => `c${device % 8}`;
+// Eight colours, then the same lighter, then darker, and so on.
+report.colourOfDevice = (device) => `c${device % 8}${["", " lighter", " darker"][Math.floor(device / 8) % 3]}`;
 
 report.placement = (placement, run) => {
   const element = report.element, stack = element("div", { class: "stack" });
@@ -20,8 +21,8 @@ report.placement = (placement, run) => {
     stack.append(say(`The run measured its placements (evaluator ${placement.evaluator}); the pictures below are the simulator's.`));
   const groups = report.groups(placement);
   if (timeline) {
-    const window_ = report.timeWindow(timeline.end);
-    stack.append(report.timeline(placement, { window: window_, clicked: groups.openGroupOf }), report.memory(placement, window_));
+    const stretch = report.timeWindow(timeline.end);
+    stack.append(report.timeline(placement, { stretch, clicked: groups.openGroupOf }), report.memory(placement, stretch));
   } else if (placement.loads) {
     stack.append(report.loads(placement));
   }

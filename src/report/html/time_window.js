@@ -3,38 +3,38 @@
 report.timeWindow = (end) => {
   const shortest = Math.min(end, 1000), listeners = [];
   let frame = null;
-  const window_ = { from: 0, to: end, end, onChange: (listener) => listeners.push(listener) };
-  window_.set = (from, to) => {
+  const stretch = { from: 0, to: end, end, onChange: (listener) => listeners.push(listener) };
+  stretch.set = (from, to) => {
     const span = Math.max(shortest, Math.min(end, to - from));
-    window_.from = Math.max(0, Math.min(end - span, from));
-    window_.to = window_.from + span;
+    stretch.from = Math.max(0, Math.min(end - span, from));
+    stretch.to = stretch.from + span;
     if (frame === null) frame = requestAnimationFrame(() => { frame = null; for (const listener of listeners) listener(); });
   };
   // Shows `factor` times as much, with the instant `at` where it is.
-  window_.zoom = (factor, at = (window_.from + window_.to) / 2) => {
-    const now = window_.to - window_.from, span = Math.max(shortest, Math.min(end, now * factor));
-    const from = at - (at - window_.from) / now * span;
-    window_.set(from, from + span);
+  stretch.zoom = (factor, at = (stretch.from + stretch.to) / 2) => {
+    const now = stretch.to - stretch.from, span = Math.max(shortest, Math.min(end, now * factor));
+    const from = at - (at - stretch.from) / now * span;
+    stretch.set(from, from + span);
   };
-  window_.move = (share) => {
-    const by = share * (window_.to - window_.from);
-    window_.set(window_.from + by, window_.to + by);
+  stretch.move = (share) => {
+    const by = share * (stretch.to - stretch.from);
+    stretch.set(stretch.from + by, stretch.to + by);
   };
-  window_.all = () => window_.set(0, end);
-  window_.isAll = () => window_.to - window_.from >= end;
-  return window_;
+  stretch.all = () => stretch.set(0, end);
+  stretch.isAll = () => stretch.to - stretch.from >= end;
+  return stretch;
 };
 
 // Where times are in a chart `width` wide: timelines and memory lie below one another and share their margins.
-report.timeScale = (window_, width) => {
+report.timeScale = (stretch, width) => {
   const left = Math.round(Math.max(64, Math.min(170, width * 0.15))), right = width - 50;
-  return { left, right, x: d3.scaleLinear().domain([window_.from, window_.to]).range([left, right]) };
+  return { left, right, x: d3.scaleLinear().domain([stretch.from, stretch.to]).range([left, right]) };
 };
 
 // Ticks at round numbers of the unit that fits what is shown.
-report.timeAxis = (group, window_, { left, right }, top, bottom) => {
-  const [size, unit] = [[1e12, "s"], [1e9, "ms"], [1e6, "µs"], [1e3, "ns"], [1, "ps"]].find(([each]) => window_.to >= each) || [1, "ps"];
-  const scale = d3.scaleLinear().domain([window_.from / size, window_.to / size]).range([left, right]);
+report.timeAxis = (group, stretch, { left, right }, top, bottom) => {
+  const [size, unit] = [[1e12, "s"], [1e9, "ms"], [1e6, "µs"], [1e3, "ns"], [1, "ps"]].find(([each]) => stretch.to >= each) || [1, "ps"];
+  const scale = d3.scaleLinear().domain([stretch.from / size, stretch.to / size]).range([left, right]);
   let count = Math.max(2, Math.min(10, (right - left) / 80));
   const widest = () => d3.max(scale.ticks(count), (tick) => report.width(scale.tickFormat(count)(tick))) + 14;
   while (count > 2 && widest() * scale.ticks(count).length > right - left) --count;
@@ -50,7 +50,7 @@ report.timeAxis = (group, window_, { left, right }, top, bottom) => {
 
 // `box`: a chart, `scale`: the timeScale it was drawn with last; `clicked`: a press that moved nothing. The wheel belongs to
 // the page until somebody clicks into the chart, or holds Ctrl.
-report.zoomable = (box, window_, scale, clicked = () => {}) => {
+report.zoomable = (box, stretch, scale, clicked = () => {}) => {
   const at = (event) => scale().x.invert(event.clientX - box.getBoundingClientRect().left + box.scrollLeft);
   let pressed = null;
   box.setAttribute("tabindex", "0");
@@ -58,17 +58,17 @@ report.zoomable = (box, window_, scale, clicked = () => {}) => {
   box.addEventListener("wheel", (event) => {
     if (!event.ctrlKey && document.activeElement !== box) return;
     event.preventDefault();
-    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) window_.move(event.deltaX / 1000);
-    else window_.zoom(2 ** (event.deltaY / 250), at(event));
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) stretch.move(event.deltaX / 1000);
+    else stretch.zoom(2 ** (event.deltaY / 250), at(event));
   }, { passive: false });
   box.addEventListener("mousedown", (event) => {
-    if (event.button === 0) pressed = { x: event.clientX, from: window_.from, to: window_.to, moved: false };
+    if (event.button === 0) pressed = { x: event.clientX, from: stretch.from, to: stretch.to, moved: false };
   });
   addEventListener("mousemove", (event) => {
     if (!pressed) return;
     pressed.moved = pressed.moved || Math.abs(event.clientX - pressed.x) > 3;
     const { left, right } = scale(), by = (pressed.x - event.clientX) / (right - left) * (pressed.to - pressed.from);
-    if (pressed.moved) window_.set(pressed.from + by, pressed.to + by);
+    if (pressed.moved) stretch.set(pressed.from + by, pressed.to + by);
     box.classList.toggle("dragged", pressed.moved);
   });
   addEventListener("mouseup", (event) => {
@@ -76,10 +76,10 @@ report.zoomable = (box, window_, scale, clicked = () => {}) => {
     pressed = null;
     box.classList.remove("dragged");
   });
-  box.addEventListener("dblclick", (event) => window_.zoom(event.shiftKey ? 4 : 0.25, at(event)));
+  box.addEventListener("dblclick", (event) => stretch.zoom(event.shiftKey ? 4 : 0.25, at(event)));
   box.addEventListener("keydown", (event) => {
-    const act = { "+": () => window_.zoom(0.5), "=": () => window_.zoom(0.5), "-": () => window_.zoom(2), "0": window_.all,
-      ArrowLeft: () => window_.move(-0.2), ArrowRight: () => window_.move(0.2), Home: window_.all }[event.key];
+    const act = { "+": () => stretch.zoom(0.5), "=": () => stretch.zoom(0.5), "-": () => stretch.zoom(2), "0": stretch.all,
+      ArrowLeft: () => stretch.move(-0.2), ArrowRight: () => stretch.move(0.2), Home: stretch.all }[event.key];
     if (!act || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     act();
@@ -87,8 +87,8 @@ report.zoomable = (box, window_, scale, clicked = () => {}) => {
 };
 
 // Buttons that do the same.
-report.zoomButtons = (window_) => {
+report.zoomButtons = (stretch) => {
   const button = (text, label, act) => report.element("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
-  return report.element("span", { class: "choice zoom" }, button("−", "Show more of the step", () => window_.zoom(2)),
-    button("All", "Show the whole step", window_.all), button("+", "Show less of the step", () => window_.zoom(0.5)));
+  return report.element("span", { class: "choice zoom" }, button("−", "Show more of the step", () => stretch.zoom(2)),
+    button("All", "Show the whole step", stretch.all), button("+", "Show less of the step", () => stretch.zoom(0.5)));
 };

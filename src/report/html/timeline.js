@@ -1,30 +1,29 @@
 "use strict";
 // A step as it runs: a lane for each device and channel, with the critical path above what is on it.
 
-// Lanes with the starts and ends of their items, and where each op and transfer is.
+// Lanes with the starts and ends of their items; and of each step of the critical path its start and the first of its lanes.
 report.lanesOf = ({ timeline, ops }) => {
-  const laneOfOp = new Int32Array(ops.names.length).fill(-1), laneOfTransfer = new Int32Array(timeline.transfers.ops.length).fill(-1);
+  const places = { device: new Map(), channel: new Map() };  // of an op, of a transfer: {lane, start}
   const lanes = timeline.lanes.map((lane, number) => {
     const count = lane.items.length, starts = new Float64Array(count), ends = new Float64Array(count), reach = new Float64Array(count);
-    const lasts = (lane.kind === "device" ? ops : timeline.transfers).lasts;
+    const lasts = (lane.kind === "device" ? ops : timeline.transfers).lasts, place = places[lane.kind];
     let last = 0;
-    for (let i = 0; i < count; ++i) {
+    lane.items.forEach((item, i) => {
       starts[i] = last + lane.gaps[i];
-      last = ends[i] = starts[i] + lasts[lane.items[i]];
+      last = ends[i] = starts[i] + lasts[item];
       reach[i] = Math.max(i ? reach[i - 1] : 0, last);  // where transfers overlap, ends are in no order
-      const lanesOf = lane.kind === "device" ? laneOfOp : laneOfTransfer;
-      if (lanesOf[lane.items[i]] < 0) lanesOf[lane.items[i]] = number;
-    }
-    return { ...lane, starts, ends, reach, critical: new Uint8Array(count) };
+      if (!place.has(item)) place.set(item, { lane: number, start: starts[i] });
+    });
+    return { ...lane, starts, ends, reach };
   });
-  const onPath = [new Uint8Array(laneOfOp.length), new Uint8Array(laneOfTransfer.length)];
-  for (const step of timeline.path.steps) onPath[step < 0 ? 1 : 0][step < 0 ? -1 - step : step] = 1;
-  for (const lane of lanes) lane.items.forEach((item, i) => { lane.critical[i] = onPath[lane.kind === "device" ? 0 : 1][item]; });
-  const find = (step) => {
-    const number = step < 0 ? laneOfTransfer[-1 - step] : laneOfOp[step];
-    return number < 0 ? null : number;
-  };
-  return { lanes, path: timeline.path.steps.map(find), laneOfOp };
+  const onPath = { device: new Set(), channel: new Set() };
+  const path = timeline.path.steps.map((step) => {
+    const kind = step < 0 ? "channel" : "device", item = step < 0 ? -1 - step : step;
+    onPath[kind].add(item);
+    return places[kind].get(item) || null;  // of a channel that has no lane
+  });
+  for (const lane of lanes) lane.critical = Uint8Array.from(lane.items, (item) => onPath[lane.kind].has(item));
+  return { lanes, path };
 };
 
 // Shapes in order of time as SVG paths by class; what is narrower than can be seen is drawn together.
@@ -33,7 +32,7 @@ report.strips = (visit, height) => {
   let open = null;
   const close = () => {
     if (!open) return;
-    const width = Math.max(0.6, open.to - open.from - (open.alone ? 0.8 : 0));
+    const width = Math.max(1, open.to - open.from - (open.alone ? 0.8 : 0));
     (paths[open.name] = paths[open.name] || []).push(`M${open.from.toFixed(2)},${open.y}h${width.toFixed(2)}v${height}h${(-width).toFixed(2)}z`);
     open = null;
   };
@@ -48,7 +47,7 @@ report.strips = (visit, height) => {
 };
 
 // `clicked`: a function of an op's position.
-report.timeline = (placement, { window: window_, clicked }) => {
+report.timeline = (placement, { stretch, clicked }) => {
   const { timeline, ops, problem } = placement, element = report.element;
   const { lanes, path } = report.lanesOf(placement);
   const roomy = lanes.length <= 8, deviceHeight = roomy ? 34 : 25, channelHeight = roomy ? 22 : 17, between = 10, top = 8;
@@ -82,8 +81,8 @@ report.timeline = (placement, { window: window_, clicked }) => {
   const drawLanes = (group) => {
     const { x, left, right } = scale, inside = (value) => Math.max(left, Math.min(right, value));
     const visible = (lane, visit) => {
-      for (let i = d3.bisectRight(lane.reach, window_.from); i < lane.starts.length && lane.starts[i] < window_.to; ++i)
-        if (lane.ends[i] > window_.from) visit(i, inside(x(lane.starts[i])), inside(x(lane.ends[i])));
+      for (let i = d3.bisectRight(lane.reach, stretch.from); i < lane.starts.length && lane.starts[i] < stretch.to; ++i)
+        if (lane.ends[i] > stretch.from) visit(i, inside(x(lane.starts[i])), inside(x(lane.ends[i])));
     };
     const add = (paths, name) => {
       for (const each of Object.keys(paths).sort()) group.append("path").attr("class", `${name} ${each}`).attr("d", paths[each].join(""));
@@ -107,19 +106,13 @@ report.timeline = (placement, { window: window_, clicked }) => {
   };
   // Where the critical path goes from one lane to another, as long as such lines can be told apart.
   const drawHops = (group) => {
-    const at = (i) => {
-      const lane = lanes[path[i]], item = timeline.path.steps[i];
-      if (!lane) return null;
-      if (!lane.rowOf) lane.rowOf = new Map(lane.items.map((each, row) => [each, row]));
-      return lane.starts[lane.rowOf.get(item < 0 ? -1 - item : item)];
-    };
     const hops = [];
-    for (let i = 1; i < path.length; ++i)
-      if (path[i] !== path[i - 1] && path[i] !== null && path[i - 1] !== null) {
-        const time = at(i);
-        if (time >= window_.from && time <= window_.to) hops.push([scale.x(time), lanes[path[i - 1]].y + 2, lanes[path[i]].y + 2]);
-      }
-    if (hops.length > 0 && hops.length <= 500)
+    for (let i = 1; i < path.length; ++i) {
+      const [before, now] = [path[i - 1], path[i]];
+      if (before && now && before.lane !== now.lane && now.start >= stretch.from && now.start <= stretch.to)
+        hops.push([scale.x(now.start), lanes[before.lane].y + 2, lanes[now.lane].y + 2]);
+    }
+    if (hops.length > 0 && hops.length <= 200)
       group.append("path").attr("class", "hops").attr("d", hops.map(([px, from, to]) => `M${px.toFixed(2)},${from}V${to}`).join(""));
   };
 
@@ -127,10 +120,10 @@ report.timeline = (placement, { window: window_, clicked }) => {
     const height = below + 26, svg = report.svg(box, width, height, "The step over time");
     const plot = svg.append("g"), mark = svg.append("rect").attr("class", "pointed").attr("visibility", "hidden");
     const render = () => {
-      scale = report.timeScale(window_, width);
+      scale = report.timeScale(stretch, width);
       plot.selectAll("*").remove();
       mark.attr("visibility", "hidden");
-      report.timeAxis(plot, window_, scale, top - 4, below);
+      report.timeAxis(plot, stretch, scale, top - 4, below);
       for (const lane of lanes) {
         const middle = lane.y + lane.height / 2 + 1;
         plot.append("text").attr("class", lane.kind === "device" ? "lane" : "lane soft").attr("x", scale.left - 8).attr("y", middle)
@@ -181,8 +174,8 @@ report.timeline = (placement, { window: window_, clicked }) => {
 
   const box = report.chart("timeline", draw);
   const redraw = () => { if (box.render) box.render(); };
-  window_.onChange(redraw);
-  report.zoomable(box, window_, () => scale, () => { if (pointed && pointed.lane.kind === "device") clicked(pointed.lane.items[pointed.i]); });
+  stretch.onChange(redraw);
+  report.zoomable(box, stretch, () => scale, () => { if (pointed && pointed.lane.kind === "device") clicked(pointed.lane.items[pointed.i]); });
 
   const legend = element("span", { class: "legend" });
   const key = (name, text, line) => element("span", {}, element("i", { class: `${name}${line ? " line" : ""}` }), text);
@@ -204,7 +197,7 @@ report.timeline = (placement, { window: window_, clicked }) => {
     (gone.length ? ` Drawn are ${gone.join(", ")}, and all that is on the critical path.` : ""),
     element("span", { class: "screen hint" }, "Click, then wheel, drag or + − ← → 0"),
     ops.type_names.length > 1 ? report.choice({ device: "by device", type: "by type" }, by, (value) => { by = value; fill(); redraw(); }) : null,
-    report.zoomButtons(window_));
+    report.zoomButtons(stretch));
   card.append(box, legend);
   return card;
 };
