@@ -1,4 +1,5 @@
 // `emplace report` as its users meet it: a page beside a sweep or a run, and one sentence for what is neither.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -69,7 +70,29 @@ TEST_F(Report, OfRunsIsAPageOfTheirCurves) {
   EXPECT_EQ(printed["kind"], "run");
   EXPECT_EQ(printed["folders"], (json{trials + "0000", trials + "0001"}));
   EXPECT_EQ(printed["points"], 6);
+  EXPECT_EQ(printed["placements"], 2);
   EXPECT_THAT(read_file(folder_ / "both.html"), HasSubstr("\"best_step_time\":["));
+}
+
+// What `explain` says of the best placement is what the page shows, and the command on it trains to the same.
+TEST_F(Report, OfARunShowsItsPlacementAndTheCommandThatFindsItAgain) {
+  const std::string run = folder_ / "run", problem = small_training + "@k40x2";
+  write_file(folder_ / "recipe.toml", "problem = \"" + problem + "\"\nupdates = 3\ncompare = []\n");
+  ASSERT_EQ(emplace_run({"train", folder_ / "recipe.toml", "run=" + run}).exit_code, 0);
+  const auto done = emplace_run({"report", run});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("learning curves of 1 run, 1 placement"));
+  const std::string page = read_file(run + "/report.html");
+  const auto explained =
+      emplace_run({"explain", problem, run + "/best.placement.json", "--evaluations", "0", "--json"});
+  const json explanation = json::parse(explained.out);
+  EXPECT_THAT(page,
+              HasSubstr(fmt::format("\"timeline\":{{\"end\":{},", explanation["makespan_ps"].get<std::int64_t>())));
+  for (const json& device : explanation["devices"])
+    EXPECT_THAT(page, HasSubstr(fmt::format("\"peak\":{},", device["peak_memory_bytes"].get<std::int64_t>())));
+  EXPECT_THAT(page, HasSubstr("emplace train " + run + "/config.toml run=" + run + "-again"));
+  ASSERT_EQ(emplace_run({"train", run + "/config.toml", "run=" + run + "-again"}).exit_code, 0);
+  EXPECT_EQ(read_file(run + "-again/best.placement.json"), read_file(run + "/best.placement.json"));
 }
 
 TEST_F(Report, WhatIsNeitherASweepNorARunIsRefusedInOneSentence) {

@@ -233,7 +233,7 @@ TEST_F(RunPageInBrowser, FiftyThousandOpsStayReadable) {
   keep_picture("run-50k");
   for (int i = 0; i < 16; ++i) browser_->click(".zoom button:last-child");
   EXPECT_GT(count("[data-chart=timeline] text.inside"), 0);
-  EXPECT_THAT(text("[data-chart=timeline] text.inside"), HasSubstr("model/"));
+  EXPECT_THAT(text("[data-chart=timeline] text.inside"), HasSubstr("op"));
   EXPECT_EQ(evaluate(text_faults), json::array());
   browser_->click("[data-chart=groups] .node");
   EXPECT_GT(count("[data-chart=ops] rect.shape"), 0);

@@ -157,12 +157,18 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
     }
     return text.slice(0, fits).trimEnd() + "…";
   };
+  // The same of a name in scopes, whose end tells it from others.
+  report.fitEnd = (text, room, size) => {
+    let rest = text;
+    while (/[/.:]./.test(rest) && report.width(rest, size) > room) rest = rest.replace(/^[^/.:]*[/.:]+/, "");
+    return report.fit(rest, room, size);
+  };
   // A key that a line may end in, behind its dots and underscores.
   report.breakable = (text) => text.split(/(?<=[._-])/).flatMap((piece, i) => i === 0 ? [piece] : [element("wbr"), piece]);
   // The same cut into lines.
   report.wrap = (text, room, most, size, weight) => {
     const lines = [];
-    for (const piece of text.match(/[^._ -]*[._ -]?/g).filter((each) => each)) {
+    for (const piece of text.match(/[^._ /…-]*[._ /…-]?/g).filter((each) => each)) {
       const joined = (lines.length ? lines[lines.length - 1] : "") + piece;
       if (lines.length && (report.width(joined.trimEnd(), size, weight) <= room || lines.length === most)) lines[lines.length - 1] = joined;
       else lines.push(piece);

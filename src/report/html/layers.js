@@ -46,12 +46,22 @@ report.layers = (weights, edges, wanted) => {
   return { layer, layers: rows.length, y, heights, height };
 };
 
+// A name in scopes as lines in a box: all of it where that fits, else its end.
+report.lines = (name, room, most, size) => {
+  let rest = name, lines = report.wrap(rest, room, most, size);
+  while (lines.some((line) => line.endsWith("…")) && /[/.:]./.test(rest)) {
+    rest = rest.replace(/^[^/.:]*[/.:]+/, "");
+    lines = report.wrap(rest, room, most, size);
+  }
+  return lines;
+};
+
 // A drawing of such a graph. `nodes`: {name, device, class, tell}, `clicked`: a function of a node's number, or null.
 report.drawLayers = (box, room, { label, nodes, weights, edges, wanted, clicked, chosen }) => {
   const plan = report.layers(weights, edges, wanted);
   const margin = { left: 4, right: 4, top: 10, bottom: edges.some(([from, to]) => from >= to) ? 24 : 8 };
   const pitch = Math.max(20, Math.min(190, (room - margin.left - margin.right) / Math.max(1, plan.layers)));
-  const thick = pitch < 60 ? Math.max(9, pitch * 0.55) : Math.min(pitch - 34, 130);
+  const thick = pitch < 60 ? Math.max(9, pitch * 0.55) : Math.min(pitch - 24, 130);
   const width = Math.max(room, Math.ceil(margin.left + margin.right + pitch * plan.layers)), height = margin.top + plan.height + margin.bottom;
   const svg = report.svg(box, width, height, label);
   const first = (width - pitch * plan.layers) / 2, x = (node) => first + pitch * plan.layer[node] + (pitch - thick) / 2;
@@ -69,23 +79,19 @@ report.drawLayers = (box, room, { label, nodes, weights, edges, wanted, clicked,
     .attr("class", (edge) => `edge ${classOf(edge)}${x(edge[1]) > x(edge[0]) ? "" : " back"}`)
     .attr("stroke-width", (edge) => 0.8 + 5 * Math.sqrt(edge[2] / heaviest)).attr("d", route);
 
-  // Without the scope that all share: ends tell names apart better.
-  const one = nodes.length > 1 ? nodes[0].name : "";
-  let shared = d3.min(nodes, (node) => { let i = 0; while (i < one.length && node.name[i] === one[i]) ++i; return i; });
-  while (shared > 0 && !"/.:".includes(one[shared - 1])) --shared;
-  const nameIn = (node) => node.name.slice(shared);
-
   const groups = svg.append("g").selectAll("g").data(nodes).enter().append("g").attr("class", clicked ? "node button" : "node");
   groups.append("rect").attr("class", (node) => `shape ${node.class}`).attr("rx", Math.min(3, thick / 4))
     .attr("x", (_, i) => x(i)).attr("y", (_, i) => y(i)).attr("width", thick).attr("height", (_, i) => plan.heights[i]);
   groups.each(function (node, i) {
     const tall = plan.heights[i], text = d3.select(this);
-    if (thick >= 44 && tall >= 13)
-      text.append("text").attr("class", "inside").attr("x", x(i) + 5).attr("y", middle(i)).attr("dy", "0.35em")
-        .text(report.fit(nameIn(node), thick - 10, 11));
+    if (thick >= 44 && tall >= 13) {
+      const lines = report.lines(node.name, thick - 10, Math.min(4, Math.max(1, Math.floor((tall - 4) / 13))), 11);
+      lines.forEach((line, k) => text.append("text").attr("class", "inside").attr("x", x(i) + 5)
+        .attr("y", middle(i) + 13 * (k - (lines.length - 1) / 2)).attr("dy", "0.35em").text(line));
+    }
     else if (thick >= 12 && tall >= 56)
       text.append("text").attr("class", "inside").attr("transform", `translate(${x(i) + thick / 2},${y(i) + tall - 5})rotate(-90)`)
-        .attr("dy", "0.35em").text(report.fit(nameIn(node), tall - 10, 11));
+        .attr("dy", "0.35em").text(report.fitEnd(node.name, tall - 10, 11));
   });
   const show = (i) => {
     lines.classed("hot", (edge) => edge[0] === i || edge[1] === i);

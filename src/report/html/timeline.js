@@ -101,7 +101,7 @@ report.timeline = (placement, { stretch, clicked }) => {
         visible(lane, (i, from, to) => {
           if (to - from < 44 || ++labels > 300) return;
           group.append("text").attr("class", "inside").attr("x", from + 4).attr("y", lane.y + 5 + (lane.height - 7) / 2).attr("dy", "0.35em")
-            .text(report.fit(nameOf(lane, i), to - from - 9, 11));
+            .text(report.fitEnd(nameOf(lane, i), to - from - 9, 11));
         });
   };
   // Where the critical path goes from one lane to another, as long as such lines can be told apart.
