@@ -118,13 +118,22 @@ class Groups {
     std::vector<std::uint32_t> number(order.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) number[order[i]] = i;
     const std::vector<Ticks> on_path = time_on_path();
-    Json nodes = Json::array();
-    for (const std::uint32_t group : order) {
-      nodes.push_back(node(group));
-      nodes.back()["on_path"] = on_path[group];
-    }
     const BytesBetween bytes = bytes_between(p_, groups_, number);
+    std::vector<Bytes> reads(order.size()), sends(order.size());
+    for (const auto& [ends, size] : bytes) {
+      sends[ends.first] += size;
+      reads[ends.second] += size;
+    }
+    Json nodes = Json::array(), of_ops = Json::array();
+    for (std::uint32_t i = 0; i < order.size(); ++i) {
+      nodes.push_back(node(order[i]));
+      nodes.back()["on_path"] = on_path[order[i]];
+      nodes.back()["reads"] = reads[i];
+      nodes.back()["sends"] = sends[i];
+    }
+    for (const std::uint32_t op : shown_.ops()) of_ops.push_back(number[groups_.unit_of_op[op]]);
     return {{"units", units_},
+            {"of_ops", std::move(of_ops)},
             {"nodes", std::move(nodes)},
             {"edges", edges_json(bytes, limits_.edges)},
             {"edges_total", bytes.size()}};

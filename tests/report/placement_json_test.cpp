@@ -111,6 +111,14 @@ TEST(PlacementJson, HasTheGraphByTheRunsUnits) {
   EXPECT_THAT(ops, ElementsAre(0, 1, 2));
   EXPECT_EQ(inside + between, 600) << "a tensor is inside of a group or between two";
   EXPECT_GT(between, 0);
+  EXPECT_EQ(groups["of_ops"][0], groups["of_ops"][2]) << "c was joined with a, of which it reads most bytes";
+  Bytes reads = 0, sends = 0;
+  for (const json& node : groups["nodes"]) {
+    reads += node["reads"].get<Bytes>();
+    sends += node["sends"].get<Bytes>();
+  }
+  EXPECT_EQ(reads, between);
+  EXPECT_EQ(sends, between);
 }
 
 TEST(PlacementJson, NamesAGroupAfterTheScopeOfMostOfItsOps) {

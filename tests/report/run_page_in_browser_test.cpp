@@ -131,7 +131,7 @@ TEST_F(RunPageInBrowser, PointingAtABarSaysWhatItIs) {
               AllOf(HasSubstr(ops["names"][item].get<std::string>()),
                     HasSubstr(ops["type_names"][ops["types"][item].get<std::size_t>()].get<std::string>()),
                     HasSubstr(data_["placements"][0]["timeline"]["lanes"][0]["name"].get<std::string>()),
-                    HasSubstr("starts"), HasSubstr("makes")));
+                    HasSubstr("starts"), HasSubstr("group"), HasSubstr("makes")));
   keep_picture("run-pointed", false);
   const json transfer = longest_in_lane("channel");
   browser_->mouse("mouseMoved", transfer["x"], transfer["y"]);

@@ -6,16 +6,14 @@ report.groups = (placement) => {
   const classOf = (device) => device === null ? "open" : report.colourOfDevice(device);
   const pair = (key, value) => [element("dt", {}, key), element("dd", {}, value)];
   const total = d3.sum(nodes, (node) => node.lasts) || 1;
-  const traffic = nodes.map(() => [0, 0]);
-  for (const [from, to, bytes] of edges) { traffic[from][1] += bytes; traffic[to][0] += bytes; }
   let open = null;
 
-  const drawn = nodes.map((node, i) => ({
+  const drawn = nodes.map((node) => ({
     name: node.name, device: node.device, class: classOf(node.device),
     tell: () => [element("b", {}, node.name), element("dl", {}, pair("ops", report.count(node.ops)), pair("on", deviceName(node.device)),
       pair("computes", `${report.ticksText(node.lasts)}, ${report.percent(node.lasts / total)} of all`),
       node.on_path ? pair("critical path", report.ticksText(node.on_path)) : [], pair("resident", report.bytes(node.resident)),
-      pair("reads", report.bytes(traffic[i][0])), pair("makes", report.bytes(traffic[i][1])))],
+      pair("reads", report.bytes(node.reads)), pair("sends", report.bytes(node.sends)))],
   }));
   const box = report.chart("groups", (into, width) => report.drawLayers(into, width, {
     label: "The graph by groups", nodes: drawn, weights: nodes.map((node) => node.lasts), edges, wanted: 300, chosen: open,
@@ -67,6 +65,5 @@ report.groups = (placement) => {
     (groups.edges_total > edges.length ? ` Of ${report.count(groups.edges_total)} edges the ${report.count(edges.length)} heaviest are drawn.` : ""),
     element("span", { class: "screen hint" }, "A click opens a group, another closes it"));
   card.append(box, legend, panel);
-  const groupOf = new Map(nodes.flatMap((node, i) => node.members.map((op) => [op, i])));
-  return { card, openGroupOf: (op) => { if (groupOf.has(op)) show(groupOf.get(op)); } };
+  return { card, openGroupOf: (op) => show(groups.of_ops[op]) };
 };

@@ -75,6 +75,7 @@ report.memory = (placement, stretch) => {
     (empty > 0 ? ` ${report.many(empty, "device")} hold${empty === 1 ? "s" : ""} nothing.` : "") +
     (held.some((row) => row.thinned) ? " Of stretches too short to see the highest level is drawn." : ""), report.zoomButtons(stretch));
   const key = (name, text) => element("span", {}, element("i", { class: `line ${name}` }), text);
-  card.append(box, element("span", { class: "legend" }, key("dashed ink", "capacity, where peaks come near it")));
+  card.append(box);
+  if (shown.some(sees)) card.append(element("span", { class: "legend" }, key("dashed ink", "capacity, where peaks come near it")));
   return card;
 };

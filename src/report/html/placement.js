@@ -11,13 +11,14 @@ report.placement = (placement, run) => {
     return stack;
   }
   const { problem, timeline } = placement;
+  const { feasible, measured, number } = placement;
   const told = (run.columns.best_step_time || []).filter((value) => value !== null).pop(), now = placement.time / 1e12;
-  if (told !== undefined && placement.number === 0 && run.status === "finished" && !placement.measured && Math.abs(now / told - 1) > 1e-5)
+  if (told !== undefined && number === 0 && run.status === "finished" && feasible && !measured && Math.abs(now / told - 1) > 1e-5)
     stack.append(say(`The run came to ${report.seconds(told, 6)} with this placement, and now it is ${report.seconds(now, 6)}: ` +
       "the problem, the machine or the program has changed since.", true));
-  if (!placement.feasible) stack.append(say(`The best placement so far is not feasible: ${placement.reason}.`, true));
+  if (!feasible) stack.append(say(`The best placement so far is not feasible: ${placement.reason}.`, true));
   for (const warning of problem.warnings.slice(0, 3)) stack.append(say(warning));
-  if (placement.measured)
+  if (measured)
     stack.append(say(`The run measured its placements (evaluator ${placement.evaluator}); the pictures below are the simulator's.`));
   const groups = report.groups(placement);
   if (timeline) {

@@ -48,7 +48,7 @@ report.strips = (visit, height) => {
 
 // `clicked`: a function of an op's position.
 report.timeline = (placement, { stretch, clicked }) => {
-  const { timeline, ops, problem } = placement, element = report.element;
+  const { timeline, ops, groups, problem } = placement, element = report.element;
   const { lanes, path } = report.lanesOf(placement);
   const roomy = lanes.length <= 8, deviceHeight = roomy ? 34 : 25, channelHeight = roomy ? 22 : 17, between = 10, top = 8;
   let below = top;
@@ -164,7 +164,8 @@ report.timeline = (placement, { stretch, clicked }) => {
     if (lane.kind === "device") {
       const op = lane.items[i];
       return [element("b", {}, ops.names[op]), element("dl", {}, pair("type", ops.type_names[ops.types[op]] || "–"), pair("on", lane.name),
-        times, pair("makes", report.bytes(ops.made[op])), ops.resident[op] ? pair("resident", report.bytes(ops.resident[op])) : [], critical)];
+        pair("group", groups.nodes[groups.of_ops[op]].name), times, pair("makes", report.bytes(ops.made[op])),
+        ops.resident[op] ? pair("resident", report.bytes(ops.resident[op])) : [], critical)];
     }
     const { from, to, bytes } = timeline.transfers;
     const moves = `${problem.devices[from[transfer]].name} to ${problem.devices[to[transfer]].name}`;
