@@ -9,7 +9,7 @@ report.spentOf = (lines) => Object.fromEntries(Object.entries(report.spent).filt
 // axis begins at 0), bands ({class, x, low, high}, behind the lines), and pointed (a function of a line, or null, and the
 // event) where it says more than the name of the line.
 report.lineChart = (options) => {
-  const height = options.height || 280, margin = { top: 30, right: 16, bottom: 42 };
+  const height = options.height || 280, margin = { top: 30, right: 22, bottom: 42 };
   const bands = options.bands || [];
   const values = options.lines.map((line) => line.y).concat(bands.map((band) => band.low), bands.map((band) => band.high)).flat()
     .filter((value) => value !== null);
