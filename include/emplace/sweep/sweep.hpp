@@ -51,8 +51,8 @@ struct Sweep {
 // parameter, and another strategy on the command line takes the options of the file's with it.
 void apply_sweep_overrides(ConfigTable& table, const std::vector<std::string>& overrides);
 
-// The recipe that the sweep's trials start from: as it is named from this folder, else from that of the sweep's file; ""
-// if it names none.
+// The recipe that the sweep's trials start from: as it is named from this folder, else from that of the sweep's file;
+// "" if it names none.
 std::string recipe_file_of(const ConfigTable& sweep);
 
 // InputError for all that make_recipe refuses in the recipe of a corner of the space (Space::corners), for keys that
