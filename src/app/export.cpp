@@ -173,12 +173,17 @@ ExitCode run_export(const Arguments& arguments) {
 Action add_export(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("placement", arguments->placement, "Placement JSON, or the folder of a run, whose best it is")
+      ->type_name("PLACEMENT")
       ->required();
-  cli.add_option("--for", arguments->target, "One of " + join(entry_names(exporters()), ", "))->required();
+  cli.add_option("--for", arguments->target, "The framework that is to read it")
+      ->type_name(join(entry_names(exporters()), "|"))
+      ->required();
   cli.add_option("--model", arguments->model, "Model file that was placed; a run's folder knows its own")
+      ->type_name("FILE")
       ->check(not_empty);
-  cli.add_option("-o,--output", arguments->output, "File to write")->required()->check(not_empty);
+  cli.add_option("-o,--output", arguments->output, "File to write")->type_name("FILE")->required()->check(not_empty);
   cli.add_option("--rename", arguments->renames, "What the framework calls a device, as gpu:0=GPU.1; may be repeated")
+      ->type_name("DEVICE=NAME")
       ->allow_extra_args(false);
   cli.add_flag("--json", arguments->json, "Print the files and what could not be placed as one JSON object");
   arguments->graph.add(cli);

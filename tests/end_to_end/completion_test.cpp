@@ -57,6 +57,7 @@ TEST(Completion, KnowsChoicesAndNames) {
   EXPECT_THAT(in_bash({"place", "hef"}), ElementsAre("heft"));
   EXPECT_THAT(in_bash({"cost", "m.onnx", "two-ho"}), ElementsAre("two-hosts"));
   EXPECT_THAT(in_bash({"reproduce", "hsd"}), ElementsAre("hsdag"));
+  EXPECT_THAT(in_bash({"export", "p.json", "--for", "openv"}), ElementsAre("openvino"));
 }
 
 TEST(Completion, KnowsTheKeysOfTheNamedMethodsAndTheirValues) {
