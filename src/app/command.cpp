@@ -140,10 +140,17 @@ ScheduledPlacement read_placement_and_warn(const std::string& file, const Proble
   return {std::move(read.placement), chosen};
 }
 
-std::optional<std::chrono::steady_clock::time_point> deadline_of(const std::string& time_limit) {
-  if (time_limit.empty()) return {};
-  const std::optional<double> seconds = parse_duration(time_limit);
-  if (!seconds) throw InputError("--time-limit", "wants a time such as 90s, 20m or 3h30m, found {}", quote(time_limit));
+void TimeLimitArgument::add(CLI::App& cli, const std::string& end) {
+  cli.add_option("--time-limit", text,
+                 fmt::format("End early, {}, before so much time has passed: 90s, 20m, 3h30m", end))
+      ->type_name("TIME")
+      ->check(not_empty);
+}
+
+std::optional<std::chrono::steady_clock::time_point> TimeLimitArgument::deadline() const {
+  if (text.empty()) return {};
+  const std::optional<double> seconds = parse_duration(text);
+  if (!seconds) throw InputError("--time-limit", "wants a time such as 90s, 20m or 3h30m, found {}", quote(text));
   return std::chrono::steady_clock::now() +
          std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(*seconds));
 }

@@ -94,8 +94,15 @@ struct ScheduleArgument {
   [[nodiscard]] std::optional<Schedule> get() const;
 };
 
-// --time-limit: the moment before which to end; none where it is empty.
-std::optional<std::chrono::steady_clock::time_point> deadline_of(const std::string& time_limit);
+// --time-limit
+struct TimeLimitArgument {
+  std::string text;
+
+  // `end`: how the command ends, as "with checkpoints and exit code 75".
+  void add(CLI::App& cli, const std::string& end);
+  // The moment before which to end; none where it is not given. InputError.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const;
+};
 
 // For options that name a file: what is wrong with the text, "" if nothing.
 std::string not_empty(const std::string& text);

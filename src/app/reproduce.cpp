@@ -16,7 +16,8 @@ namespace emplace::app {
 namespace {
 
 struct Arguments {
-  std::string table, folder, files, time_limit;
+  std::string table, folder, files;
+  TimeLimitArgument time_limit;
   std::size_t ranks_per_cell = 1;
   bool quick = false;
   bool json = false;
@@ -46,7 +47,9 @@ Json to_json(const CellFigures& cell, const std::string& model, const std::strin
           {"low_s", number(cell.low)},
           {"high_s", number(cell.high)},
           {"status", name_of(cell.status)},
-          {"calibrates", cell.calibrates}};
+          {"calibrates", cell.calibrates},
+          {"published_search_s", number(cell.published_search)},
+          {"search_s", cell.seeds == 0 ? Json(nullptr) : Json(cell.seconds_spent / static_cast<double>(cell.seeds))}};
 }
 
 Json to_json(const Fidelity& fidelity) {
@@ -94,7 +97,7 @@ ExitCode run(const Arguments& arguments, World* world) {
                                                       .quick = arguments.quick,
                                                       .world = world,
                                                       .ranks_per_cell = arguments.ranks_per_cell,
-                                                      .deadline = deadline_of(arguments.time_limit),
+                                                      .deadline = arguments.time_limit.deadline(),
                                                       .show_progress = !arguments.json || log::on_terminal()});
   write_files(reproduction, folder);
   if (arguments.json)
@@ -127,10 +130,7 @@ Action add_reproduce(CLI::App& cli) {
       ->check(not_empty);
   cli.add_option("--ranks-per-cell", arguments->ranks_per_cell, "MPI ranks that make one cell")
       ->check(CLI::Range(1, 1'000'000));
-  cli.add_option("--time-limit", arguments->time_limit,
-                 "End early, with checkpoints and exit code 75, before so much time has passed: 90s, 20m, 3h30m")
-      ->type_name("TIME")
-      ->check(not_empty);
+  arguments->time_limit.add(cli, "with checkpoints and exit code 75");
   cli.add_flag("--json", arguments->json, "Print the table as one JSON object");
   cli.footer(reproduce_help);
   return [arguments](World* world) { return run(*arguments, world); };

@@ -24,7 +24,7 @@ struct Arguments {
   std::vector<std::string> overrides;
   std::string resume;
   std::optional<std::size_t> trial;
-  std::string time_limit;
+  TimeLimitArgument time_limit;
   bool json = false;
 };
 
@@ -126,7 +126,7 @@ ExitCode run_one_trial(const Arguments& arguments, World* world) {
   if (world != nullptr && world->size() > 1) sweep.options.ranks_per_trial = world->size() - 1;
   SweepRun run(sweep, record_of_trial(folder, *arguments.trial), arguments.trial);
   const SweepSession session{.world = world,
-                             .deadline = deadline_of(arguments.time_limit),
+                             .deadline = arguments.time_limit.deadline(),
                              .show_progress = !arguments.json || log::on_terminal(),
                              .writes_table = false};
   if (!run_sweep(sweep, run, folder, session)) {
@@ -151,7 +151,7 @@ ExitCode run(const Arguments& arguments, World* world) {
       throw InputError("command line", "--trial continues by itself: give the sweep's file, not --resume");
     return run_one_trial(arguments, world);
   }
-  const auto deadline = deadline_of(arguments.time_limit);
+  const auto deadline = arguments.time_limit.deadline();
   std::optional<RunFolder> resumed;
   if (!arguments.resume.empty()) resumed.emplace(RunFolder::open(arguments.resume, lock_patience_s));
   const bool resume = resumed.has_value();
@@ -195,10 +195,7 @@ Action add_sweep(CLI::App& cli) {
   cli.add_option("--resume", arguments->resume, "Continue the sweep in this folder")->type_name("FOLDER");
   cli.add_option("--trial", arguments->trial, "Train this trial alone: a task of a job array")
       ->check(CLI::Range(0, 999'999));
-  cli.add_option("--time-limit", arguments->time_limit,
-                 "End early, with checkpoints and exit code 75, before so much time has passed: 90s, 20m, 3h30m")
-      ->type_name("TIME")
-      ->check(not_empty);
+  arguments->time_limit.add(cli, "with checkpoints and exit code 75");
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   cli.footer(sweep_help());
   return [arguments](World* world) {

@@ -30,7 +30,7 @@ struct Arguments {
   std::string init;
   std::optional<std::uint64_t> seed, evaluations;
   std::optional<double> seconds;
-  std::string time_limit;
+  TimeLimitArgument time_limit;
   std::string schedule, objective;
   bool json = false;
 };
@@ -152,7 +152,7 @@ void say_how_busy(const World& world, std::uint64_t placements, const Work& bega
 }
 
 ExitCode run_training(const Arguments& arguments, World* world) {
-  const auto deadline = deadline_of(arguments.time_limit);
+  const auto deadline = arguments.time_limit.deadline();
   std::optional<RunFolder> resumed;
   if (!arguments.resume.empty()) resumed.emplace(RunFolder::open(arguments.resume));
   if (!arguments.resume.empty() && !arguments.init.empty())
@@ -249,10 +249,7 @@ Action add_train(CLI::App& cli) {
   cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")
       ->check(CLI::NonNegativeNumber);
   cli.add_option("--seconds", arguments->seconds, "Budget: seconds of training");
-  cli.add_option("--time-limit", arguments->time_limit,
-                 "End early, with a checkpoint and exit code 75, before so much time has passed: 90s, 20m, 3h30m")
-      ->type_name("TIME")
-      ->check(not_empty);
+  arguments->time_limit.add(cli, "with a checkpoint and exit code 75");
   cli.add_option("--schedule", arguments->schedule, "fifo, priority or in-order")->type_name("fifo|priority|in-order");
   cli.add_option("--objective", arguments->objective, "step or pipeline")->type_name("step|pipeline");
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");

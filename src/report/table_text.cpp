@@ -39,6 +39,12 @@ std::string our_text(const CellFigures& cell) {
   return text;
 }
 
+// Of a row whose searches' times are published: seconds of wall clock of one training, or "".
+std::string search_text(const CellFigures& cell, bool ours) {
+  if (!cell.published_search || (ours && cell.seeds == 0)) return "";
+  return fmt::format("{:.4g}", ours ? cell.seconds_spent / static_cast<double>(cell.seeds) : *cell.published_search);
+}
+
 // The table's rows as texts: the row's label, "published" or "ours", a cell a method, best, bound.
 struct Line {
   std::string label, whose;
@@ -67,6 +73,17 @@ Lines lines_of(const Reproduction& reproduction) {
     else
       ours.label = row.label;
     lines.lines.push_back(std::move(ours));
+    if (std::ranges::none_of(row.cells, [](const CellFigures& cell) { return cell.published_search.has_value(); }))
+      continue;
+    for (const bool our : {false, true}) {
+      Line search{"", our ? "search here, s" : "search, s", {}};
+      for (const TableMethod& method : reproduction.table.methods) {
+        const auto cell = std::ranges::find(row.cells, method.name, &CellFigures::method);
+        search.cells.push_back(cell == row.cells.end() ? "" : search_text(*cell, our));
+      }
+      search.cells.insert(search.cells.end(), {"", ""});
+      lines.lines.push_back(std::move(search));
+    }
   }
   return lines;
 }
@@ -147,17 +164,32 @@ std::string table_text(const Reproduction& reproduction) {
   return text;
 }
 
+namespace {
+
+// Of a cell: a bar would end it.
+std::string markdown_escaped(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '|') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+}  // namespace
+
 std::string table_markdown(const Reproduction& reproduction) {
   const Lines lines = lines_of(reproduction);
   std::string text = fmt::format("**{}** ({}), {}\n\n| model | |", reproduction.table.title, reproduction.table.source,
                                  unit_of(reproduction.table));
-  for (const std::string& head : lines.heads) text += fmt::format(" {} |", head);
+  for (const std::string& head : lines.heads) text += fmt::format(" {} |", markdown_escaped(head));
   text += "\n|---|---|";
   for (std::size_t i = 0; i < lines.heads.size(); ++i) text += "--:|";
   text += "\n";
   for (const Line& line : lines.lines) {
-    text += fmt::format("| {} | {} |", line.label, line.whose);
-    for (const std::string& cell : line.cells) text += cell.empty() ? " |" : fmt::format(" {} |", cell);
+    text += fmt::format("| {} | {} |", markdown_escaped(line.label), line.whose);
+    for (const std::string& cell : line.cells)
+      text += cell.empty() ? " |" : fmt::format(" {} |", markdown_escaped(cell));
     text += "\n";
   }
   text += "\n";

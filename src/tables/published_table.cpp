@@ -37,10 +37,17 @@ std::int64_t read_seeds(const ConfigTable& table, const char* key, std::int64_t 
   return seeds;
 }
 
+// What a table prints as it is, in one line.
+std::string shown(std::string text) { return printable(text); }
+std::vector<std::string> shown(std::vector<std::string> texts) {
+  for (std::string& text : texts) text = printable(text);
+  return texts;
+}
+
 TableMethod read_method(const std::string& name, const ConfigTable& table, const TableMethod& defaults) {
   TableMethod method = defaults;
   method.name = name;
-  method.label = table.text("label", name);
+  method.label = shown(table.text("label", name));
   method.recipe = table.text("recipe", "");
   method.placer = table.text("placer", method.recipe.empty() ? name : "");
   if (!method.recipe.empty() && !method.placer.empty())
@@ -74,7 +81,7 @@ void want_method(const PublishedTable& table, const std::string& name, const std
 TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool confirmed) {
   TableRow row;
   row.model = table.text("model");
-  row.label = table.text("label", row.model);
+  row.label = shown(table.text("label", row.model));
   row.id = as_file_name(row.label);
   row.problem = table.text("problem", "");
   if (row.problem.empty()) {
@@ -90,6 +97,13 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
     want_method(whole, method, published.place_of(method));
     row.published[method] =
         read_cell(*published.find(method), method, confirmed && std::ranges::count(unconfirmed, method) == 0);
+  }
+  const ConfigTable& search = table.table("search");
+  for (const std::string& method : search.keys()) {
+    want_method(whole, method, search.place_of(method));
+    row.search[method] = search.number(method);
+    if (!(row.search[method] > 0 && row.search[method] < 1e9))
+      throw InputError(search.place_of(method), "a search of {} s, wanted one above 0", row.search[method]);
   }
   const ConfigTable& stands_for = table.table("placers");
   for (const std::string& method : stands_for.keys()) {
@@ -107,7 +121,7 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
   }
   row.like = table.text("like", "");
   row.keys = table.table("keys");
-  row.notes = table.texts("notes");
+  row.notes = shown(table.texts("notes"));
   table.refuse_unread();
   return row;
 }
@@ -144,8 +158,8 @@ PublishedTable parse_table(std::string_view toml, const std::string& name, const
   const ConfigTable table = ConfigTable::parse_toml(toml, file);
   PublishedTable result;
   result.name = name;
-  result.title = table.text("title");
-  result.source = table.text("source");
+  result.title = shown(table.text("title"));
+  result.source = shown(table.text("source"));
   result.objective = objective_of(table.text("objective", "step"), table.place_of("objective"));
   const std::string status = table.text("status", "confirmed");
   if (status != "confirmed" && status != "unconfirmed")
@@ -174,7 +188,7 @@ PublishedTable parse_table(std::string_view toml, const std::string& name, const
   if (best.contains("budget")) result.best_full = read_budget(best.table("budget"));
   if (best.contains("quick")) result.best_quick = read_budget(best.table("quick"));
   best.refuse_unread();
-  result.notes = table.texts("notes");
+  result.notes = shown(table.texts("notes"));
   for (const ConfigTable& row : table.tables("row"))
     result.rows.push_back(read_row(row, result, status == "confirmed"));
   if (result.rows.empty()) throw InputError(file, "a table wants rows ([[row]])");

@@ -269,6 +269,8 @@ Reproduction collect(const PublishedTable& table, const Plan& plan, bool quick) 
     }
     const auto& published = table.rows[cell.row].published;
     if (const auto found = published.find(cell.method); found != published.end()) figures.published = found->second;
+    const auto& search = table.rows[cell.row].search;
+    if (const auto found = search.find(cell.method); found != search.end()) figures.published_search = found->second;
     figures.calibrates = table.calibrates(cell.method) && figures.published && figures.published->seconds;
     row.cells.push_back(std::move(figures));
   }

@@ -46,6 +46,7 @@ struct TableRow {
   std::string machine;
   std::string problem;                            // or the problem itself: a file below the folder that the user names
   std::map<std::string, Published> published;     // by method
+  std::map<std::string, double> search;           // by method: published seconds of wall clock until it was found
   std::map<std::string, std::string> stands_for;  // by method: the placer that makes it in this row
   std::map<std::string, std::string> placements;  // by method: the file that is its placement, beside the problem's
   ConfigTable keys;                               // over the recipes that this row is learned by

@@ -34,10 +34,11 @@ struct CellFigures {
   CellStatus status = CellStatus::missing;
   // Seconds a step: the median of the seeds and the 95 % bootstrap interval of that; none unless the status is ok.
   std::optional<double> ours = {}, low = {}, high = {};
-  std::string reason = {};   // where the status is not ok
-  double seconds_spent = 0;  // of all seeds
-  std::size_t seeds = 0;     // that were made
-  bool calibrates = false;   // it was used to calibrate the machine: no result
+  std::string reason = {};                      // where the status is not ok
+  std::optional<double> published_search = {};  // seconds of wall clock
+  double seconds_spent = 0;                     // of all seeds
+  std::size_t seeds = 0;                        // that were made
+  bool calibrates = false;                      // it was used to calibrate the machine: no result
 };
 
 struct RowFigures {

@@ -1,0 +1,47 @@
+// Tables as texts: what a table's file says must not break them.
+#include "emplace/report/table_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "emplace/tables/published_table.hpp"
+
+namespace emplace {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Reproduction reproduction_of(const std::string& label) {
+  Reproduction made;
+  made.table = parse_table(
+      "title = \"A \\u001b[31m title\"\nsource = \"nobody\"\nmethods = [\"single\"]\n"
+      "[method.single]\nlabel = \"" +
+          label +
+          "\"\n[[row]]\nmodel = \"m\"\ngraph = \"zoo:rnnlm\"\nmachine = \"laptop\"\npublished = { single = 1 }\n",
+      "small", "small.toml");
+  RowFigures row;
+  row.label = made.table.rows[0].label;
+  CellFigures cell;
+  cell.method = "single";
+  cell.published = made.table.rows[0].published.at("single");
+  row.cells.push_back(cell);
+  made.rows.push_back(row);
+  made.fidelity = fidelity_of(made.rows);
+  return made;
+}
+
+TEST(TableTexts, KeepABarInALabelWithinItsCell) {
+  EXPECT_THAT(table_markdown(reproduction_of("a|b")), HasSubstr("| model | | a\\|b |"));
+}
+
+TEST(TableTexts, HaveNoControlCharactersOfTheirFile) {
+  for (const std::string& text :
+       {table_text(reproduction_of("x\\u001b[0m")), table_markdown(reproduction_of("x\\u001b[0m"))}) {
+    EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(text, HasSubstr("[31m title"));
+  }
+}
+
+}  // namespace
+}  // namespace emplace
