@@ -49,7 +49,7 @@ struct Placed {
 
 // The recipe of the run that the placement is of: PLACEMENT is its folder or lies in it.
 std::optional<Recipe> recipe_of(const std::string& folder) {
-  if (!file_exists(folder + "/config.toml")) return {};
+  if (!file_exists(folder + "/config.toml") || !file_exists(folder + "/checkpoint.h5")) return {};
   return make_recipe(RunFolder::config_of(folder));
 }
 
@@ -156,6 +156,14 @@ ExitCode run_export(const Arguments& arguments) {
   const ExportEntry& exporter = find_entry(exporters(), arguments.target, "target", "--for");
   const auto renamed = parse_renames(arguments.renames);
   const Placed placed = find(arguments);
+  std::error_code error;
+  if (std::filesystem::equivalent(placed.file, arguments.output, error))
+    throw InputError(arguments.output, "is the placement itself, and would be lost");
+  if (exporter.needs_file && placed.model.starts_with("zoo:"))
+    throw InputError(placed.model,
+                     "is built by the program and has no file that --for {} could copy; --for json has the device "
+                     "of each op",
+                     arguments.target);
   const ModelPlacement placement = read_model_placement(placed.model, placed.source, placed.file);
   for (const auto& [device, name] : renamed)
     if (const auto used = placement.devices(); std::ranges::find(used, device) == used.end())

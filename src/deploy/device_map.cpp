@@ -15,11 +15,18 @@ bool is_identifier(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
+// A path of attributes: a list's elements are numbers, but no module begins with one.
+bool is_path(const std::vector<std::string>& parts) {
+  constexpr std::size_t deepest = 64;
+  return parts.size() <= deepest && std::ranges::all_of(parts, is_identifier) &&
+         std::isdigit(static_cast<unsigned char>(parts.front().front())) == 0;
+}
+
 // Of a weight called as in a state_dict: what stands before its last part, "layer.0" of "layer.0.weight". A weight of
 // the model itself ("class_token") stands for itself.
 std::optional<std::string> module_of_weight(const std::string& name) {
   const std::vector<std::string> parts = split(name, '.');
-  if (!std::ranges::all_of(parts, is_identifier)) return {};
+  if (!is_path(parts)) return {};
   return parts.size() == 1 ? name : name.substr(0, name.rfind('.'));
 }
 
@@ -27,7 +34,7 @@ std::optional<std::string> module_of_weight(const std::string& name) {
 std::optional<std::string> module_of_scope(const std::string& op) {
   if (!op.starts_with('/')) return {};
   std::vector<std::string> parts = split(std::string_view(op).substr(1), '/');
-  if (parts.size() < 2) return {};
+  if (parts.size() < 2 || parts.size() > 65) return {};
   parts.pop_back();
   std::string module;
   std::string_view last;

@@ -1,13 +1,15 @@
 #include "emplace/deploy/model_placement.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/cost/lower.hpp"
+#include "emplace/formats/placement_devices.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/problem/builder.hpp"
 
@@ -18,10 +20,7 @@ namespace {
 // A Problem with the ops of the graph and the devices that the placement names, to read the placement against: it needs
 // no machine.
 Problem problem_to_read_against(const Graph& graph, const std::string& text, const std::string& file) {
-  std::set<std::string> devices;
-  if (const auto json = nlohmann::json::parse(text, nullptr, false); json.is_object() && json.contains("ops"))
-    for (const auto& [op, device] : json["ops"].items())
-      if (device.is_string()) devices.insert(device.get<std::string>());
+  std::set<std::string> devices = devices_of_placement_json(text, file);
   if (devices.size() > max_devices)
     throw InputError(file, "names {} devices; a machine has at most {}", devices.size(), max_devices);
   if (devices.empty()) devices.insert("none");  // the reader will say what is wrong
@@ -41,8 +40,8 @@ Problem problem_to_read_against(const Graph& graph, const std::string& text, con
   return builder.build(file);
 }
 
-// Ops that were folded away: backwards over the graph, so that a chain of them follows its last reader; then forwards,
-// for what nobody reads.
+// Ops that were folded away: with their co-location group; then backwards over the graph, so that a chain of them
+// follows its last reader; then forwards, for what nobody reads.
 void follow_neighbours(ModelPlacement& placement) {
   const Graph& graph = placement.graph;
   const std::vector<OpId> order = graph.topological_order(placement.model);
@@ -52,6 +51,14 @@ void follow_neighbours(ModelPlacement& placement) {
     placement.device_of_op[op.index()] = device;
     placement.reason_of_op[op.index()] = ModelPlacement::Reason::follows;
   };
+  // A framework holds on to the co-location groups of the file.
+  std::unordered_map<std::string_view, OpId> placed_of_group;
+  for (std::size_t i = 0; i < graph.ops.size(); ++i)
+    if (!graph.ops[i].colocate.empty() && placement.reason_of_op[i] == ModelPlacement::Reason::placed)
+      placed_of_group.emplace(graph.ops[i].colocate, OpId{i});
+  for (std::size_t i = 0; i < graph.ops.size(); ++i)
+    if (const auto member = placed_of_group.find(graph.ops[i].colocate); member != placed_of_group.end())
+      follow(OpId{i}, member->second);
   for (auto at = order.rbegin(); at != order.rend(); ++at) {
     for (const TensorId output : graph.ops[at->index()].outputs)
       for (const OpId reader : graph.tensors[output.index()].consumers) follow(*at, reader);

@@ -44,6 +44,7 @@ class OnnxExport {
       if (device.starts_with("cpu:")) renamed.emplace(device, "cpu");
     const DeviceNames names({{"cpu", "cpu"}, {"gpu", "gpu:{}"}, {"npu", "npu"}}, std::move(renamed), "ONNX Runtime");
     static_cast<void>(names.of(placement_.device_of_op));
+    check_plain_names();
     assignment_ = layer_assignment(devices_, names);
   }
 
@@ -53,10 +54,16 @@ class OnnxExport {
     const Graph without_sizes =
         read_graph(placement_.model);  // the model's own shapes, not those of --batch and --shape
     ends_ = write_onnx_parts(placement_.model, without_sizes, parts_);
-    check_onnx_parts(placement_.model, parts_);
-    write_whole();
     const std::string list = stem() + ".segments.json";
-    write_file(list, segments_json().dump(2) + "\n");
+    try {
+      check_onnx_parts(placement_.model, parts_);
+      write_whole();
+      write_file(list, segments_json().dump(2) + "\n");
+    } catch (...) {
+      std::error_code ignored;
+      for (const OnnxPart& part : parts_) std::filesystem::remove(part.file, ignored);
+      throw;
+    }
     Exported exported{.files = {output_, list}, .notes = {}};
     for (const OnnxPart& part : parts_) exported.files.push_back(part.file);
     exported.notes = {fmt::format("{} part{} on {} device{}, checked: together they are the model", parts_.size(),
@@ -70,6 +77,15 @@ class OnnxExport {
   static constexpr std::string_view ending = ".onnx";
 
   [[nodiscard]] std::string stem() const { return output_.substr(0, output_.size() - ending.size()); }
+
+  // Two devices must not become one in the settings.
+  void check_plain_names() const {
+    std::map<std::string, std::string> device_of;
+    for (const std::string& device : devices_)
+      if (const auto [known, is_new] = device_of.emplace(plain(device), device); !is_new)
+        throw InputError(placement_.model, "the devices {} and {} would both be called {} in ONNX Runtime's settings",
+                         quote(known->second), quote(device), known->first);
+  }
 
   void cut() {
     segments_ = segments_of(placement_.graph, placement_.device_of_op);
@@ -129,6 +145,7 @@ ExportEntry onnx_exporter() {
       "The model with a device in each node's metadata, which ONNX Runtime reads, and a sub-model for each run of ops "
       "on one device (FILE.0.cpu.onnx, ...) with FILE.segments.json.";
   entry.reference = "ONNX IR, NodeProto.metadata_props; ONNX Runtime, layer_ann";
+  entry.needs_file = true;
   entry.write = write_onnx;
   return entry;
 }

@@ -31,6 +31,7 @@ ExportEntry openvino_exporter() {
   entry.name = "openvino";
   entry.summary = "The IR (.xml) with every layer's device as user data \"affinity\" in its rt_info.";
   entry.reference = "OpenVINO, heterogeneous execution (HETERO), rt_info affinity";
+  entry.needs_file = true;
   entry.write = write_openvino;
   return entry;
 }

@@ -20,6 +20,7 @@ ExportEntry tensorflow_exporter() {
   entry.name = "tensorflow";
   entry.summary = "The GraphDef (.pb or .pbtxt, as it was) with a device string in every node.";
   entry.reference = "TensorFlow node_def.proto, field device";
+  entry.needs_file = true;
   entry.write = write_tensorflow;
   return entry;
 }

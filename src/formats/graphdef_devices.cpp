@@ -86,7 +86,9 @@ class TextEdits {
         field = token.value;
         field_begin = token.begin;
       } else if (token.kind == ProtoToken::Kind::text && in_node && field == "device") {
-        edits_.push_back({field_begin, token.end - field_begin, std::exchange(wanted_, "")});
+        // Never nothing: a separator may follow.
+        edits_.push_back(
+            {field_begin, token.end - field_begin, wanted_.empty() ? device_text("") : std::exchange(wanted_, "")});
       } else if (token.is('{') || token.is('<') || token.is('[')) {
         open += token.value;
         if (in_graph && field == "node" && !token.is('[')) {

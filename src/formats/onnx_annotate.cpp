@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <span>
 
 #include "byte_edits.hpp"
 #include "emplace/base/error.hpp"
@@ -114,7 +115,7 @@ class EditFinder {
 
 void write_annotated_onnx(const std::string& model, const std::string& output, const OnnxAnnotations& annotations) {
   check_reader(model, "onnx", "an ONNX model");
-  check_weights_stay_beside(model, output);
+  check_weights_stay_beside(model, std::span(&output, 1));
   const std::vector<ByteEdit> edits = EditFinder(model, annotations).run();
   std::int64_t size = static_cast<std::int64_t>(std::filesystem::file_size(model));
   for (const ByteEdit& edit : edits) size += edit.growth();

@@ -1,6 +1,7 @@
 #include "onnx_external.hpp"
 
 #include <filesystem>
+#include <set>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
@@ -11,32 +12,48 @@ namespace emplace {
 
 namespace {
 
-bool has_external(const onnx::TensorProto& tensor) { return tensor.external_data_size() > 0; }
+using Locations = std::set<std::string>;
 
-bool has_external(const onnx::GraphProto& graph) {
-  for (const auto& tensor : graph.initializer())
-    if (has_external(tensor)) return true;
-  for (const auto& tensor : graph.sparse_initializer())
-    if (has_external(tensor.values()) || has_external(tensor.indices())) return true;
+void collect(const onnx::TensorProto& tensor, Locations& locations) {
+  for (const auto& entry : tensor.external_data())
+    if (entry.key() == "location") locations.insert(entry.value());
+}
+
+void collect(const onnx::GraphProto& graph, Locations& locations) {
+  for (const auto& tensor : graph.initializer()) collect(tensor, locations);
+  for (const auto& tensor : graph.sparse_initializer()) {
+    collect(tensor.values(), locations);
+    collect(tensor.indices(), locations);
+  }
   for (const auto& node : graph.node())
     for (const auto& attribute : node.attribute()) {
-      if (has_external(attribute.t()) || (attribute.has_g() && has_external(attribute.g()))) return true;
-      for (const auto& tensor : attribute.tensors())
-        if (has_external(tensor)) return true;
-      for (const auto& inner : attribute.graphs())
-        if (has_external(inner)) return true;
+      collect(attribute.t(), locations);
+      if (attribute.has_g()) collect(attribute.g(), locations);
+      for (const auto& tensor : attribute.tensors()) collect(tensor, locations);
+      for (const auto& inner : attribute.graphs()) collect(inner, locations);
     }
-  return false;
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error);
 }
 
 }  // namespace
 
-void check_weights_stay_beside(const std::string& model, const std::string& output) {
+void check_weights_stay_beside(const std::string& model, std::span<const std::string> outputs) {
   google::protobuf::Arena memory;
-  if (!has_external(load_onnx_without_weights(model, memory).graph())) return;
-  std::error_code error;
-  if (!std::filesystem::equivalent(parent_folder(model), parent_folder(output), error))
-    throw InputError(output, "should be in the folder of {}, whose weights lie in files beside it", model);
+  Locations locations;
+  collect(load_onnx_without_weights(model, memory).graph(), locations);
+  if (locations.empty()) return;
+  const std::string folder = parent_folder(model);
+  for (const std::string& output : outputs) {
+    if (!same_file(folder, parent_folder(output)))
+      throw InputError(output, "should be in the folder of {}, whose weights lie in files beside it", model);
+    for (const std::string& location : locations)
+      if (same_file(folder + "/" + location, output))
+        throw InputError(output, "holds weights of {}, and would be lost", model);
+  }
 }
 
 void check_external_data(const onnx::TensorProto& tensor, const std::string& model_file) {

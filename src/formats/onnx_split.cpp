@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <unordered_set>
 
@@ -187,7 +188,14 @@ std::vector<OnnxPartEnds> write_onnx_parts(const std::string& model, const Graph
   const OnnxIndex index(model, memory);
   const Splitter splitter(model, index, graph, parts);
   splitter.check_types();
-  for (const OnnxPart& part : parts) check_weights_stay_beside(model, part.file);
+  std::vector<std::string> files;
+  for (const OnnxPart& part : parts) {
+    std::error_code error;
+    if (std::filesystem::equivalent(model, part.file, error))
+      throw InputError(part.file, "is the model itself, which a part of it would replace");
+    files.push_back(part.file);
+  }
+  check_weights_stay_beside(model, files);
   for (std::size_t part = 0; part < parts.size(); ++part) splitter.write(part);
   return splitter.ends();
 }

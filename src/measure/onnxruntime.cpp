@@ -7,17 +7,20 @@
 #include <utility>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
 
 struct OrtSessionOptions;
 struct OrtRunOptions;
 struct OrtTypeInfo;
 struct OrtTensorTypeAndShapeInfo;
+struct OrtMemoryInfo;
+struct OrtArenaCfg;
 
 namespace emplace::measure {
 
 namespace {
 
-// Places in OrtApi (onnxruntime_c_api.h); the last of version 2 is 118.
+// Places in OrtApi (onnxruntime_c_api.h); the last of version 5 is 149.
 namespace place {
 constexpr std::size_t get_error_message = 2, create_env = 3, create_session = 7, run = 9, create_session_options = 10,
                       set_optimized_model_file_path = 11, enable_profiling = 14, set_log_severity = 22,
@@ -25,8 +28,10 @@ constexpr std::size_t get_error_message = 2, create_env = 3, create_session = 7,
                       get_input_count = 30, get_output_count = 31, get_input_type_info = 33, get_input_name = 36,
                       get_output_name = 37, create_tensor = 48, get_tensor_data = 51, cast_to_tensor_info = 55,
                       get_element_type = 60, get_dimensions_count = 61, get_dimensions = 62, free = 76,
-                      get_default_allocator = 78, release_env = 92, release_status = 93, release_session = 95,
-                      release_value = 96, release_type_info = 98, release_session_options = 100, end_profiling = 110;
+                      create_cpu_memory_info = 69, get_default_allocator = 78, release_memory_info = 94,
+                      add_config_entry = 130, create_and_register_allocator = 144, release_env = 92,
+                      release_status = 93, release_session = 95, release_value = 96, release_type_info = 98,
+                      release_session_options = 100, end_profiling = 110;
 }
 
 struct OrtApiBase {
@@ -47,21 +52,31 @@ OnnxRuntime::OnnxRuntime(const std::string& library) {
   auto* const base = reinterpret_cast<const OrtApiBase* (*)()>(dlsym(loaded, "OrtGetApiBase"));
   if (base == nullptr) throw EnvironmentError("{} is no ONNX Runtime: it has no OrtGetApiBase", library);
   version_ = base()->version();
-  table_ = base()->get_api(2);
-  if (table_ == nullptr) throw EnvironmentError("{} ({}) does not have the interface of version 2", library, version_);
-  constexpr int only_errors = 3;
-  check(at<OrtStatus*(int, const char*, OrtEnv**)>(place::create_env)(only_errors, "emplace", &environment_),
+  table_ = base()->get_api(5);
+  if (table_ == nullptr) throw EnvironmentError("{} ({}) does not have the interface of version 5", library, version_);
+  constexpr int nothing = 4;  // what is wrong is in the status
+  check(at<OrtStatus*(int, const char*, OrtEnv**)>(place::create_env)(nothing, "emplace", &environment_),
         "ONNX Runtime");
   check(at<OrtStatus*(OrtAllocator**)>(place::get_default_allocator)(&allocator_), "ONNX Runtime");
+  // One arena for all sessions, so that a segment's memory is what the one before has just left, as within one session.
+  constexpr int arena = 1, by_default = 0;
+  OrtMemoryInfo* memory = nullptr;
+  check(at<OrtStatus*(int, int, OrtMemoryInfo**)>(place::create_cpu_memory_info)(arena, by_default, &memory),
+        "ONNX Runtime");
+  OrtStatus* const status = at<OrtStatus*(OrtEnv*, const OrtMemoryInfo*, const OrtArenaCfg*)>(
+      place::create_and_register_allocator)(environment_, memory, nullptr);
+  at<void(OrtMemoryInfo*)>(place::release_memory_info)(memory);
+  check(status, "ONNX Runtime");
 }
 
 OnnxRuntime::~OnnxRuntime() { at<void(OrtEnv*)>(place::release_env)(environment_); }
 
-void OnnxRuntime::check(OrtStatus* status, const std::string& what) const {
+void OnnxRuntime::check(OrtStatus* status, const std::string& what, bool is_input) const {
   if (status == nullptr) return;
   const std::string message = at<const char*(const OrtStatus*)>(place::get_error_message)(status);
   at<void(OrtStatus*)>(place::release_status)(status);
-  throw EnvironmentError("{}: {}", what, message);
+  if (is_input) throw InputError(what, "ONNX Runtime {} refuses it: {}", version_, printable(message));
+  throw EnvironmentError("{}: {}", what, printable(message));
 }
 
 void ReleaseValue::operator()(OrtValue* value) const { runtime->at<void(OrtValue*)>(place::release_value)(value); }
@@ -105,7 +120,10 @@ Session::Session(const OnnxRuntime& runtime, const std::string& model, const Ses
     if (!value.empty())
       runtime.check(runtime.at<OrtStatus*(OrtSessionOptions*, const char*)>(function)(raw, value.c_str()), model);
   };
-  set(place::set_log_severity, 3);
+  set(place::set_log_severity, 4);
+  runtime.check(runtime.at<OrtStatus*(OrtSessionOptions*, const char*, const char*)>(place::add_config_entry)(
+                    raw, "session.use_env_allocators", "1"),
+                model);
   set(place::set_graph_optimization_level, options.basic_passes ? 1 : 0);
   set(place::set_intra_op_threads, 1);
   set(place::set_inter_op_threads, 1);
@@ -113,7 +131,7 @@ Session::Session(const OnnxRuntime& runtime, const std::string& model, const Ses
   name(place::enable_profiling, options.profile);
   runtime.check(runtime.at<OrtStatus*(const OrtEnv*, const char*, const OrtSessionOptions*, OrtSession**)>(
                     place::create_session)(runtime.environment(), model.c_str(), raw, &session_),
-                model);
+                model, true);
 }
 
 Session::~Session() {

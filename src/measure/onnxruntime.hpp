@@ -31,8 +31,8 @@ class OnnxRuntime {
   [[nodiscard]] Function* at(std::size_t place) const {
     return reinterpret_cast<Function*>(table_[place]);
   }
-  // EnvironmentError with what it says, beginning with `what`, if it is not null.
-  void check(OrtStatus* status, const std::string& what) const;
+  // EnvironmentError, or InputError, with what it says, beginning with `what`, if it is not null.
+  void check(OrtStatus* status, const std::string& what, bool is_input = false) const;
 
   [[nodiscard]] OrtEnv* environment() const { return environment_; }
   [[nodiscard]] OrtAllocator* allocator() const { return allocator_; }

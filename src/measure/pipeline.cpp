@@ -4,7 +4,9 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
@@ -47,8 +49,10 @@ std::vector<std::string> texts(const nlohmann::json& list) { return list.get<std
 }  // namespace
 
 std::vector<SegmentFile> read_segments(const std::string& file) {
+  if (!std::filesystem::is_regular_file(file))
+    throw InputError(file, "{}", std::filesystem::exists(file) ? "is no file" : why_unreadable(file, ENOENT));
   if (!file.ends_with(".json")) return {{.file = file, .device = "cpu:0", .inputs = {}, .outputs = {}}};
-  const auto json = nlohmann::json::parse(read_file(file), nullptr, false);
+  const auto json = nlohmann::json::parse(read_file(file, std::uint64_t{64} << 20), nullptr, false);
   std::vector<SegmentFile> segments;
   try {
     if (json.at("emplace") != "segments/1") throw InputError(file, "is of another kind than segments/1");
@@ -85,13 +89,21 @@ Pipeline::Pipeline(const OnnxRuntime& runtime, const std::vector<SegmentFile>& s
               .inputs = {},
               .outputs = {},
               .made = {}};
+    const auto declared = [&](const std::vector<std::string>& list, const std::string& name, const char* what) {
+      if (!list.empty() && std::ranges::find(list, name) == list.end())
+        throw InputError(segment.file, "its {} {} is not in the list of segments", what, quote(name));
+    };
     for (const Port& port : step.session.inputs()) {
+      declared(segment.inputs, port.name, "input");
       if (!made.contains(port.name)) add_input(port, shapes);
       step.inputs.push_back(slot(port.name));
     }
     for (const std::string& name : step.session.outputs()) {
-      made.insert(name);
+      declared(segment.outputs, name, "output");
+      if (!made.insert(name).second) throw InputError(segment.file, "its output {} is made twice", quote(name));
       step.outputs.push_back(slot(name));
+      if (slots_[step.outputs.back()]->is_input)
+        throw InputError(segment.file, "its output {} is wanted by a segment before it in the list", quote(name));
     }
     const auto name_of = [&](std::size_t at) { return slots_[at]->name.c_str(); };
     std::ranges::transform(step.inputs, std::back_inserter(step.input_names), name_of);
@@ -129,6 +141,12 @@ void Pipeline::add_input(const Port& port, const std::map<std::string, std::vect
       size = 1;
       if (made_up_.empty() || made_up_.back() != port.name) made_up_.push_back(port.name);
     }
+  constexpr double most_elements = 1e9;
+  double elements = 1;
+  for (const std::int64_t size : fixed.dims) elements *= static_cast<double>(size);
+  if (elements > most_elements)
+    throw InputError("--shape", "the input {} would have {:.3g} elements, wanted at most {:.0e}", quote(port.name),
+                     elements, most_elements);
   inputs_.push_back(make_input(runtime_, fixed));
   input.value = inputs_.back().get();
 }

@@ -103,7 +103,7 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
     want_method(whole, method, search.place_of(method));
     row.search[method] = search.number(method);
     if (!(row.search[method] > 0 && row.search[method] < 1e9))
-      throw InputError(search.place_of(method), "a search of {} s, wanted one above 0", row.search[method]);
+      throw InputError(search.place_of(method), "a search of {} s, wanted above 0 and below 1e9", row.search[method]);
   }
   const ConfigTable& stands_for = table.table("placers");
   for (const std::string& method : stands_for.keys()) {

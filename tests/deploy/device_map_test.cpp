@@ -95,6 +95,14 @@ TEST(DeviceMaps, AreRefusedWhereAModulesOwnWeightsAndItsPartsAreApart) {
               AllOf(HasSubstr("'block'"), HasSubstr("gpu:0"), HasSubstr("parts on other devices")));
 }
 
+TEST(DeviceMaps, TakeNoNumberAndNoEndlessNameForAModule) {
+  std::string deep = "a";
+  for (int i = 0; i < 1000000; ++i) deep += ".a";
+  const DeviceMap map =
+      Modules().op("one", "gpu:0", {"193"}).op("two", "gpu:1", {deep}).op("c", "cpu:0", {"classifier.1.weight"}).map();
+  EXPECT_THAT(map.device_of_module, ElementsAre(Pair("", "cpu:0")));
+}
+
 TEST(DeviceMaps, AreRefusedWhereNothingIsNamedAfterModules) {
   EXPECT_THAT(Modules().op("Conv_1", "gpu:0", {"onnx::Conv_2"}).op("Relu_3", "gpu:0").refusal(),
               HasSubstr("name of a PyTorch module"));

@@ -82,7 +82,8 @@ TEST_F(Export, RefusesWhatCannotBeWrittenAndSaysWhy) {
   const std::string out = folder_ / "out";
   expect_refused({placement, "--for", "onnx", "-o", out}, {"--model", "wanted"});
   expect_refused({placement, "--for", "onyx", "--model", model, "-o", out}, {"--for", "'onyx'", "'onnx'"});
-  expect_refused({placement, "--for", "onnx", "--model", model, "-o", out}, {"out", ".onnx"});
+  expect_refused({placement, "--for", "onnx", "--model", model, "-o", out}, {model, "no file", "--for json"});
+  expect_refused({placement, "--for", "json", "--model", model, "-o", placement}, {"placement itself"});
   expect_refused({placement, "--for", "pytorch", "--model", model, "-o", out}, {"PyTorch module"});
   expect_refused({placement, "--for", "json", "--model", "zoo:resnet-50", "-o", out}, {"p.json", "no op"});
   expect_refused({folder_ / "", "--for", "json", "-o", out}, {"no run's folder"});

@@ -1,6 +1,7 @@
 // emplace-measure-onnx: placements run with ONNX Runtime, where its library is here ($ONNXRUNTIME_LIBRARY).
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "emplace/base/files.hpp"
@@ -70,6 +71,13 @@ TEST_F(MeasureOnnx, RefusesMoreDevicesThanCoresAndSizesOfNoInput) {
   const auto many = run({program, "run", folder_ / "many.json"});
   EXPECT_EQ(many.exit_code, 2);
   EXPECT_THAT(many.err, HasSubstr("cores"));
+  const auto missing = run({program, "run", folder_ / "none.onnx"});
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("none.onnx"));
+  write_file(folder_ / "bad.onnx", "no model");
+  const auto bad = run({program, "run", folder_ / "bad.onnx"});
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_EQ(std::count(bad.err.begin(), bad.err.end(), '\n'), 1) << bad.err;
   const auto size = run({program, "run", squeezenet, "--shape", "nothing=1"});
   EXPECT_EQ(size.exit_code, 2);
   EXPECT_THAT(size.err, HasSubstr("'nothing'"));

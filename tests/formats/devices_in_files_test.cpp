@@ -47,6 +47,11 @@ TEST_F(DevicesInFiles, ATextNodeGetsItsDeviceFirstOrWhereItHadOne) {
       "\"NoOp\">]\n");
 }
 
+TEST_F(DevicesInFiles, ATextNodeWithoutADeviceKeepsItsSeparators) {
+  EXPECT_EQ(with_devices("m.pbtxt", "node { name: \"k\", device: \"/old\", op: \"NoOp\" }", {""}),
+            "node { name: \"k\", device: \"\", op: \"NoOp\" }");
+}
+
 TEST_F(DevicesInFiles, ABinaryNodeGetsItsDeviceInPlaceOfTheOneItHad) {
   using namespace proto;
   const std::string big(300, 'x');

@@ -163,6 +163,25 @@ TEST_F(OnnxParts, ThatAreNotTheModelAreFound) {
   EXPECT_THAT(difference(model, list), testing::AnyOf(HasSubstr("in no part"), HasSubstr("no part before")));
 }
 
+TEST_F(OnnxParts, NeverReplaceTheModelOrItsWeights) {
+  onnx::ModelProto proto = conv_model();
+  auto& weight = *proto.mutable_graph()->mutable_initializer(0);
+  weight.set_data_location(onnx::TensorProto::EXTERNAL);
+  auto& location = *weight.add_external_data();
+  location.set_key("location");
+  location.set_value("weights.bin");
+  write_file(folder_ / "weights.bin", std::string(432, 'w'));
+  const std::string model = write(proto), before = read_file(model);
+  for (const char* name : {"model.onnx", "weights.bin"}) {
+    auto list = parts({{0}, {1}});
+    list[1].file = folder_ / name;
+    EXPECT_THROW(split(model, list), InputError) << name;
+    EXPECT_FALSE(file_exists(list[0].file));
+  }
+  EXPECT_EQ(read_file(model), before);
+  EXPECT_EQ(read_file(folder_ / "weights.bin"), std::string(432, 'w'));
+}
+
 TEST_F(OnnxParts, AreTheModelHoweverItIsCut) {
   EXPECT_TRUE(rc::check("write_onnx_parts", [&] {
     onnx::ModelProto proto = empty_model();

@@ -24,6 +24,7 @@ struct Exported {
 };
 
 struct ExportEntry : EntryInfo {
+  bool needs_file = false;  // it copies the model's file
   std::function<Exported(const ExportRequest&)> write;
 };
 
