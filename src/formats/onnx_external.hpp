@@ -12,8 +12,8 @@ namespace emplace {
 // short for its offset and length, or outside the model's folder. Nothing of it is read. Graphs without any data pass.
 void check_external_data(const onnx::TensorProto& tensor, const std::string& model_file);
 
-// InputError if the model keeps weights in files beside it and one of `outputs`, which will name them too, is in another
-// folder, or is one of these files.
+// InputError if the model keeps weights in files beside it and one of `outputs`, which will name them too, is in
+// another folder, or is one of these files.
 void check_weights_stay_beside(const std::string& model, std::span<const std::string> outputs);
 
 }  // namespace emplace
