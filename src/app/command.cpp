@@ -6,6 +6,7 @@
 
 #include "emplace/base/files.hpp"
 #include "emplace/base/log.hpp"
+#include "emplace/base/shapes.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/doctor/machine.hpp"
 #include "emplace/formats/workload.hpp"

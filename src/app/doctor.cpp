@@ -12,6 +12,7 @@
 #include "emplace/base/cores.hpp"
 #include "emplace/base/log.hpp"
 #include "emplace/base/progress.hpp"
+#include "emplace/base/temporary_folder.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/doctor/inputs.hpp"
 #include "emplace/run/recipe.hpp"
@@ -40,34 +41,12 @@ const char* name_of(Level level) {
   return "";
 }
 
-// A folder in TMPDIR that is gone afterwards.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string path = (std::filesystem::temp_directory_path() / "emplace-doctor-XXXXXX").string();
-    if (::mkdtemp(path.data()) == nullptr)
-      throw EnvironmentError("{} cannot be written to: choose another TMPDIR",
-                             std::filesystem::temp_directory_path().string());
-    path_ = path;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 Checks check_machine() {
   const GroupLimits groups = group_limits();
   Checks checks = {check_program(), check_cores(allowed_cores(), groups), check_memory(groups), check_clock(),
                    check_folder("this folder", std::filesystem::current_path().string())};
   try {
-    const TemporaryFolder folder;
+    const TemporaryFolder folder("emplace-doctor");
     checks.push_back(check_folder("temporary files", std::filesystem::temp_directory_path().string()));
     checks.push_back(check_checkpoints(folder.path()));
   } catch (const std::exception& error) {
@@ -228,7 +207,7 @@ Json to_json(const Examination& examination) {
 ExitCode examine_recipe(const Arguments& arguments) {
   ConfigTable recipe = ConfigTable::read_toml(arguments.recipe);
   apply_overrides(recipe, arguments.overrides);
-  const TemporaryFolder folder;
+  const TemporaryFolder folder("emplace-doctor");
   Progress progress(!arguments.json || log::on_terminal());
   const Examination examination = examine_inputs(
       recipe, {.updates = arguments.updates,

@@ -53,6 +53,16 @@ std::optional<Recipe> recipe_of(const std::string& folder) {
   return make_recipe(RunFolder::config_of(folder));
 }
 
+// Which of the run's problems a file of its folder places, as the run names them: "best.placement.json" of one,
+// "best.2.placement.json" of several. None for other files.
+std::optional<std::size_t> problem_of(const std::string& file, std::size_t problems) {
+  const std::string name = std::filesystem::path(file).filename().string();
+  if (problems == 1) return name == "best.placement.json" ? std::optional<std::size_t>(0) : std::nullopt;
+  for (std::size_t problem = 0; problem < problems; ++problem)
+    if (name == fmt::format("best.{}.placement.json", problem)) return problem;
+  return {};
+}
+
 Placed find(const Arguments& arguments) {
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(arguments.placement, error);
@@ -61,14 +71,18 @@ Placed find(const Arguments& arguments) {
                 .model = arguments.model,
                 .source = arguments.graph.options()};
   const std::optional<Recipe> recipe = recipe_of(folder);
-  if (is_folder && !recipe) throw InputError(folder, "is no run's folder: it has no config.toml");
+  if (is_folder && !recipe) throw InputError(folder, "is no run's folder: it has no config.toml with a checkpoint.h5");
   if (recipe) {
     const std::vector<std::string> sources = recipe->sources();
-    if (sources.size() == 1 && is_graph_at_machine(sources.front())) {
+    if (is_folder && sources.size() > 1)
+      throw InputError(folder, "holds placements of {} problems; name one: {}/best.0.placement.json to best.{}",
+                       sources.size(), folder, sources.size() - 1);
+    const auto problem = problem_of(placed.file, sources.size());
+    if (problem && is_graph_at_machine(sources[*problem])) {
       if (const char* given = arguments.graph.given(); given != nullptr)
         throw InputError(given, "is known: {}/config.toml says how the model became the problem", folder);
       placed.source = recipe->source;
-      if (placed.model.empty()) placed.model = sources.front().substr(0, sources.front().rfind('@'));
+      if (placed.model.empty()) placed.model = sources[*problem].substr(0, sources[*problem].rfind('@'));
     }
   }
   if (placed.model.empty())

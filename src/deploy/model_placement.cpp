@@ -100,7 +100,6 @@ ModelPlacement read_model_placement(const std::string& model, const SourceOption
   const PlacementFile read = read_placement_json(text, placement_file, problem);
   for (const std::uint8_t device : read.placement.device)
     result.device_of_placed.push_back(problem.devices[device].name);
-  for (const std::uint32_t op : read.placement.order) result.order.emplace_back(op);
   result.problem = read.problem_name;
   if (read.schedule) result.schedule = name_of(*read.schedule);
 

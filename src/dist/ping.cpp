@@ -7,6 +7,7 @@
 
 #include "communicator.hpp"
 #include "emplace/base/cores.hpp"
+#include "emplace/base/statistics.hpp"
 #include "failure.hpp"
 #include "pack.hpp"
 
@@ -42,12 +43,6 @@ std::vector<double> round_trips(const Communicator& comm, int rank, std::size_t 
                              bytes, rank);
   }
   return seconds;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 void add_text(Packer& packer, const std::string& text) { packer.list(std::vector<char>(text.begin(), text.end())); }

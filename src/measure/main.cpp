@@ -9,6 +9,9 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
+#include "emplace/base/shapes.hpp"
+#include "emplace/base/statistics.hpp"
+#include "emplace/base/temporary_folder.hpp"
 #include "emplace/base/text.hpp"
 #include "pipeline.hpp"
 
@@ -22,31 +25,9 @@ struct Arguments {
   std::size_t runs = 15, warm_up = 3;
 };
 
-std::map<std::string, std::vector<std::int64_t>> sizes_of(const std::vector<std::string>& texts) {
-  std::map<std::string, std::vector<std::int64_t>> shapes;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.rfind('=');
-    std::vector<std::int64_t> sizes;
-    for (const std::string& part : split(equals == std::string::npos ? "" : text.substr(equals + 1), 'x')) {
-      std::int64_t size = 0;
-      if (!parse_number(part, size) || size <= 0)
-        throw InputError("--shape", "is written input=1x3x224x224, found {}", quote(text));
-      sizes.push_back(size);
-    }
-    shapes[text.substr(0, equals)] = std::move(sizes);
-  }
-  return shapes;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 void run(const Arguments& arguments) {
   const OnnxRuntime runtime(arguments.library);
-  Pipeline pipeline(runtime, read_segments(arguments.model), sizes_of(arguments.shapes));
+  Pipeline pipeline(runtime, read_segments(arguments.model), parse_shapes(arguments.shapes, "--shape"));
   for (const std::string& input : pipeline.made_up())
     fmt::print(stderr, "the input {} has open sizes, taken as 1 (--shape {}=...)\n", quote(input), input);
   const std::vector<double> seconds = pipeline.run(arguments.warm_up, arguments.runs);
@@ -70,9 +51,10 @@ void profile(const Arguments& arguments) {
   std::vector<SegmentFile> segments = read_segments(arguments.model);
   if (segments.size() != 1)
     throw InputError(arguments.model, "should be one model, found {} segments", segments.size());
-  Pipeline pipeline(runtime, segments, sizes_of(arguments.shapes), arguments.output);
+  const TemporaryFolder folder("emplace-profile");
+  Pipeline pipeline(runtime, segments, parse_shapes(arguments.shapes, "--shape"), folder.path() + "/trace");
   static_cast<void>(pipeline.run(arguments.warm_up, arguments.runs));
-  replace_file(pipeline.end_profile(), arguments.output);
+  write_file(arguments.output, read_file(pipeline.end_profile()));
 }
 
 int main_with(int argc, char** argv) {

@@ -11,6 +11,7 @@
 #include <set>
 #include <thread>
 
+#include "emplace/base/cores.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
@@ -19,21 +20,10 @@ namespace emplace::measure {
 
 namespace {
 
-std::vector<int> cores_of_this_process() {
+void pin_to(std::int32_t core) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0)
-    throw EnvironmentError("the cores of this process cannot be asked for");
-  std::vector<int> cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &set)) cores.push_back(core);
-  return cores;
-}
-
-void pin_to(int core) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(core, &set);
+  CPU_SET(static_cast<std::size_t>(core), &set);
   pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
@@ -70,7 +60,7 @@ std::vector<SegmentFile> read_segments(const std::string& file) {
 
 Pipeline::Pipeline(const OnnxRuntime& runtime, const std::vector<SegmentFile>& segments,
                    const std::map<std::string, std::vector<std::int64_t>>& shapes, const std::string& profile)
-    : runtime_(runtime), cores_(cores_of_this_process()) {
+    : runtime_(runtime), cores_(allowed_cores()) {
   // cpu:0 on the first core, whatever segment comes first.
   std::set<std::string> names;
   for (const SegmentFile& segment : segments) names.insert(segment.device);
@@ -169,7 +159,7 @@ void Pipeline::do_step(Step& step, std::uint64_t run) {
   }
 }
 
-void Pipeline::work(std::size_t device, int core, std::size_t runs) {
+void Pipeline::work(std::size_t device, std::int32_t core, std::size_t runs) {
   pin_to(core);
   for (std::uint64_t run = 1; run <= runs; ++run) {
     wait_until([&] { return started_.load(std::memory_order_acquire) >= run; });

@@ -55,12 +55,12 @@ class Pipeline {
 
   [[nodiscard]] std::size_t slot(const std::string& name);
   void add_input(const Port& port, const std::map<std::string, std::vector<std::int64_t>>& shapes);
-  void work(std::size_t device, int core, std::size_t runs);
+  void work(std::size_t device, std::int32_t core, std::size_t runs);
   void do_step(Step& step, std::uint64_t run);
 
   const OnnxRuntime& runtime_;
   std::vector<std::string> devices_, made_up_;
-  std::vector<int> cores_;
+  std::vector<std::int32_t> cores_;
   std::vector<std::vector<Step>> steps_;  // per device, in the order of the list
   std::vector<std::unique_ptr<Slot>> slots_;
   std::map<std::string, std::size_t> slot_of_;

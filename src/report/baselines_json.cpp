@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <stdexcept>
 
 #include "emplace/base/error.hpp"
 #include "emplace/report/page.hpp"
@@ -53,7 +54,7 @@ Json baselines_json(const FoundPlacement& found, const Outcome& learned, const s
     try {
       const PlacerResult result = place_with(method, request, ConfigTable("compare"));
       rows.push_back(row(method, result.outcome, reason_of(found, result), result.evaluations));
-    } catch (const InputError& error) {  // it has no answer to this problem
+    } catch (const std::runtime_error& error) {  // it has no answer to this problem, or its library fails
       rows.push_back(row(method, {}, error.what(), 0));
       rows.back()["feasible"] = false;
     }

@@ -7,6 +7,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
+#include "emplace/base/shapes.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/learn/learner.hpp"
 #include "emplace/policy/policy.hpp"

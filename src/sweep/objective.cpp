@@ -1,9 +1,10 @@
 #include "emplace/sweep/objective.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/statistics.hpp"
 
 namespace emplace {
 
@@ -16,11 +17,9 @@ std::optional<double> trial_objective(std::span<const std::vector<double>> secon
     for (const double each : problems) sum += std::log(each);
     means.push_back(sum / static_cast<double>(problems.size()));
   }
-  std::ranges::sort(means);
-  const std::size_t middle = means.size() / 2;
-  const double median = means.size() % 2 == 1 ? means[middle] : (means[middle - 1] + means[middle]) / 2;
-  if (!std::isfinite(median)) return std::nullopt;
-  return std::exp(median);
+  const double middle = median(std::move(means));
+  if (!std::isfinite(middle)) return std::nullopt;
+  return std::exp(middle);
 }
 
 }  // namespace emplace

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "emplace/base/error.hpp"
+#include "emplace/base/statistics.hpp"
 #include "emplace/cost/calibrate.hpp"
 #include "emplace/tables/reproduction.hpp"
 
@@ -68,8 +69,7 @@ MedianInterval median_interval(std::vector<double> values) {
   EMPLACE_CHECK(!values.empty());
   std::ranges::sort(values);
   const std::size_t lower = (values.size() - 1) / 2, upper = values.size() / 2;
-  const double median = lower == upper ? values[lower] : (values[lower] + values[upper]) / 2;
-  return {median, quantile_of(values, lower, outside), quantile_of(values, upper, 1 - outside)};
+  return {median(values), quantile_of(values, lower, outside), quantile_of(values, upper, 1 - outside)};
 }
 
 Fidelity fidelity_of(const std::vector<RowFigures>& rows) {
@@ -100,7 +100,7 @@ Fidelity fidelity_of(const std::vector<RowFigures>& rows) {
       if (const double rho = spearman(published, ours); std::isfinite(rho)) correlation = rho;
     fidelity.rank_correlation.push_back(correlation);
   }
-  if (!errors.empty()) fidelity.relative_error = median_interval(errors).median;
+  if (!errors.empty()) fidelity.relative_error = median(errors);
   return fidelity;
 }
 

@@ -65,6 +65,19 @@ TEST_F(Export, WritesAModelAndItsPartsFromARunsFolderAlone) {
                  {"--batch", "config.toml"});
 }
 
+TEST_F(Export, KnowsTheModelOfEachProblemOfARunAndHowItWasMade) {
+  ASSERT_EQ(emplace_run({"train", "configs/recipes/post.toml",
+                         "problems=[\"zoo:rnnlm?layers=1&sequence=3@k40x2\", \"zoo:rnnlm?layers=2&sequence=3@k40x2\"]",
+                         "updates=1", "compare=[]", "roofline.training=true", "roofline.coarsen=12",
+                         "run=" + (folder_ / "two")})
+                .exit_code,
+            0);
+  const Json done = exported({folder_ / "two/best.1.placement.json", "--for", "json", "-o", folder_ / "ops.json"});
+  EXPECT_EQ(done["model"], "zoo:rnnlm?layers=2&sequence=3");
+  EXPECT_EQ(done["not_placed"].size(), 0u);
+  expect_refused({folder_ / "two", "--for", "json", "-o", folder_ / "x.json"}, {"2 problems", "best.0.placement.json"});
+}
+
 TEST_F(Export, ListsWhatATrainingStepHasAndTheModelHasNot) {
   const std::string model = "zoo:inception-v3?batch=2";
   const Json done = exported({placed(model + "@k40x2", {"--training"}), "--for", "json", "--model", model, "--training",

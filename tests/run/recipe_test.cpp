@@ -7,6 +7,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
+#include "emplace/base/shapes.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace emplace {

@@ -23,7 +23,6 @@ struct ModelPlacement {
   PassResult passed;                          // the graph that was placed, and what became of each op
   std::vector<std::string> device_of_placed;  // of its ops
   std::string problem, schedule;              // as the placement says; may be ""
-  std::vector<OpId> order;                    // of the placed ops; empty where the placement has none
 
   // Devices that ops of the model have, in the order of their first op.
   [[nodiscard]] std::vector<std::string> devices() const;

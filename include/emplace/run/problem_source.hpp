@@ -21,10 +21,6 @@ struct SourceOptions {
   RooflineOptions roofline;
 };
 
-// "input=1x3x224x224" texts into sizes by input name; `place` begins the message of an InputError.
-std::map<std::string, std::vector<std::int64_t>> parse_shapes(const std::vector<std::string>& texts,
-                                                              const std::string& place);
-
 // A model file or "zoo:NAME?key=value".
 Graph load_graph(const std::string& source, const ReadOptions& options);
 
