@@ -12,6 +12,7 @@
 #include "emplace/deploy/device_names.hpp"
 #include "emplace/deploy/exporter.hpp"
 #include "emplace/run/recipe.hpp"
+#include "emplace/run/run_folder.hpp"
 #include "result_json.hpp"
 
 namespace emplace::app {
@@ -53,13 +54,11 @@ std::optional<Recipe> recipe_of(const std::string& folder) {
   return make_recipe(RunFolder::config_of(folder));
 }
 
-// Which of the run's problems a file of its folder places, as the run names them: "best.placement.json" of one,
-// "best.2.placement.json" of several. None for other files.
+// Which of the run's problems a file of its folder places; none for other files.
 std::optional<std::size_t> problem_of(const std::string& file, std::size_t problems) {
   const std::string name = std::filesystem::path(file).filename().string();
-  if (problems == 1) return name == "best.placement.json" ? std::optional<std::size_t>(0) : std::nullopt;
   for (std::size_t problem = 0; problem < problems; ++problem)
-    if (name == fmt::format("best.{}.placement.json", problem)) return problem;
+    if (name == best_placement_file(problem, problems)) return problem;
   return {};
 }
 
@@ -89,13 +88,6 @@ Placed find(const Arguments& arguments) {
     throw InputError("--model", "is wanted: the model that the placement is of{}",
                      recipe ? fmt::format(", which {}/config.toml does not say", folder) : "");
   return placed;
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  constexpr std::size_t most = 10;
-  std::vector<std::string> some;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) some.push_back(quote(names[i]));
-  return join(some, ", ") + (names.size() > most ? fmt::format(" and {} more", names.size() - most) : "");
 }
 
 // What the model's file has no op for, and how much of it would go elsewhere than the op that it belongs to, where

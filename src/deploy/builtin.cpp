@@ -1,6 +1,18 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "emplace/base/text.hpp"
 #include "exporters.hpp"
 
 namespace emplace {
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 10;
+  std::vector<std::string> some;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) some.push_back(quote(names[i]));
+  return join(some, ", ") + (names.size() > most ? fmt::format(" and {} more", names.size() - most) : "");
+}
 
 std::span<const ExportEntry> exporters() {
   static const std::vector<ExportEntry> entries = {onnx_exporter(), openvino_exporter(), tensorflow_exporter(),

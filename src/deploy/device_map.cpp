@@ -106,6 +106,7 @@ DeviceMap device_map(const ModelPlacement& placement) {
   const PassResult pruned = prune(placement.graph);  // weights that an exporter hands through Identity get their names
   DeviceMap result;
   Modules modules;
+  std::optional<InputError> conflict;  // the first; said when it is known that these are modules at all
   for (std::size_t i = 0; i < placement.graph.ops.size(); ++i) {
     const GraphOp& op = placement.graph.ops[i];
     const OpId now = pruned.became[i];
@@ -121,19 +122,19 @@ DeviceMap device_map(const ModelPlacement& placement) {
     if (has_weights && of_op.empty())
       if (auto module = module_of_scope(op.name)) of_op.push_back(*std::move(module));
     if (of_op.empty()) {
-      result.followers.push_back(op.name);
+      (has_weights ? result.unnamed : result.followers).push_back(op.name);
       continue;
     }
     ++result.ops;
     for (const std::string& module : of_op) {
       const auto [known, is_new] = modules.try_emplace(module, Placed{placement.device_of_op[i], op.name});
-      if (!is_new && known->second.device != placement.device_of_op[i])
-        throw InputError(placement.model,
-                         "the module {} would be on two devices: op {} is on {}, op {} on {}; PyTorch places whole "
-                         "modules, so place with units that keep its ops together (roofline.coarsen, "
-                         "roofline.contract)",
-                         quote(module), quote(known->second.op), known->second.device, quote(op.name),
-                         placement.device_of_op[i]);
+      if (!is_new && !conflict && known->second.device != placement.device_of_op[i])
+        conflict = InputError(
+            placement.model,
+            "the module {} would be on two devices: op {} is on {}, op {} on {}; PyTorch places whole "
+            "modules, so place with units that keep its ops together (roofline.coarsen, "
+            "roofline.contract)",
+            quote(module), quote(known->second.op), known->second.device, quote(op.name), placement.device_of_op[i]);
     }
   }
   const bool named =
@@ -142,6 +143,7 @@ DeviceMap device_map(const ModelPlacement& placement) {
     throw InputError(placement.model,
                      "no weight and no op has the name of a PyTorch module (\"encoder.layer.0.weight\", "
                      "\"/encoder/layer.0/MatMul\"), so no device_map can be made");
+  if (conflict) throw InputError(*conflict);
   tree_of(modules, placement.model).collect("", result.device_of_module);
   return result;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 
 #include "emplace/base/error.hpp"
@@ -57,6 +58,8 @@ std::map<std::string, std::string> parse_renames(const std::vector<std::string>&
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
       throw InputError("--rename", "is written DEVICE=NAME, found {}", quote(text));
+    if (std::ranges::any_of(text, [](unsigned char c) { return std::iscntrl(c) != 0; }))
+      throw InputError("--rename", "a name is one line of plain text, found {}", quote(text));
     if (!names.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
       throw InputError("--rename", "{} is renamed twice", quote(text.substr(0, equals)));
   }

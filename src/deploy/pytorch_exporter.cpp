@@ -18,11 +18,15 @@ Exported write_pytorch(const ExportRequest& request) {
   nlohmann::ordered_json file = nlohmann::ordered_json::object();
   for (const auto& [module, device] : map.device_of_module) file[module] = names.of(device);
   write_file(request.output, file.dump(2) + "\n");
-  return {
+  Exported exported{
       .files = {request.output},
       .notes = {fmt::format("{} ops with weights are in {} modules of the map; {} ops without weights run where what "
                             "they read lies",
                             map.ops, map.device_of_module.size(), map.followers.size())}};
+  if (!map.unnamed.empty())
+    exported.notes.push_back(fmt::format("the map lacks {} ops with weights whose names tell no module: {}",
+                                         map.unnamed.size(), listed(map.unnamed)));
+  return exported;
 }
 
 }  // namespace

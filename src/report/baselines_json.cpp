@@ -27,7 +27,7 @@ Json row(const std::string& method, const Outcome& outcome, const std::string& r
 std::vector<std::string> methods_for(const FoundPlacement& found, const PlacerRequest& request,
                                      const PlacementLimits& limits) {
   std::vector<std::string> methods = found.recipe.options.compare;
-  if (found.problem().op_count() * found.problem().device_count() > limits.placed) return methods;
+  if (has_few_baselines(found, limits)) return methods;
   for (const PlacerEntry& entry : placers())
     if (entry.role == PlacerRole::quick && entry.only_for.value_or(request.objective) == request.objective &&
         (!entry.unfit || entry.unfit(request).empty()) && std::ranges::find(methods, entry.name) == methods.end())
@@ -36,6 +36,10 @@ std::vector<std::string> methods_for(const FoundPlacement& found, const PlacerRe
 }
 
 }  // namespace
+
+bool has_few_baselines(const FoundPlacement& found, const PlacementLimits& limits) {
+  return found.problem().op_count() * found.problem().device_count() > limits.placed;
+}
 
 Json baselines_json(const FoundPlacement& found, const Outcome& learned, const std::string& reason,
                     std::uint64_t evaluations, const PlacementLimits& limits) {

@@ -19,14 +19,10 @@ std::string cost_keys(const Recipe& recipe) {
   return table.to_toml();
 }
 
-std::string placement_file(const std::string& run, std::size_t problem, std::size_t problems) {
-  return problems == 1 ? run + "/best.placement.json" : fmt::format("{}/best.{}.placement.json", run, problem);
-}
-
 void find(FoundPlacement& found, const std::string& run, std::size_t problem, ProblemShelf& shelf) {
   const RecipeOptions& o = found.recipe.options;
   const std::string& place = found.recipe.place;
-  const std::string file = placement_file(run, problem, found.recipe.sources().size());
+  const std::string file = run + "/" + best_placement_file(problem, found.recipe.sources().size());
   if (!file_exists(file)) {
     found.missing = file + " is not there: the run has kept no placement yet";
     return;

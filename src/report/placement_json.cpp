@@ -72,6 +72,7 @@ Json placement_json(const FoundPlacement& found, std::uint64_t evaluations, cons
   json["memory"] = step ? memory_json(problem, explanation, limits) : Json();
   json["loads"] = step ? Json() : loads_json(problem, found.placement);
   json["groups"] = groups_json(found, explanation, shown, limits);
+  json["few_baselines"] = has_few_baselines(found, limits);
   json["baselines"] = baselines_json(found, outcome, explanation.reason, evaluations, limits);
   return json;
 }

@@ -55,6 +55,8 @@ Json memory_json(const Problem& problem, const Explanation& explanation, const P
 // The graph by groups: the run's units, those on one device merged until a picture can show them.
 Json groups_json(const FoundPlacement& found, const Explanation& explanation, const ShownItems& shown,
                  const PlacementLimits& limits);
+// Whether the problem is too large for other baselines than those that the recipe names.
+bool has_few_baselines(const FoundPlacement& found, const PlacementLimits& limits);
 // What other placers come to. Deterministic: budgets are evaluations.
 Json baselines_json(const FoundPlacement& found, const Outcome& learned, const std::string& reason,
                     std::uint64_t evaluations, const PlacementLimits& limits);

@@ -34,6 +34,10 @@ std::string without_trailing_slash(std::string path) {
   return path;
 }
 
+std::string best_placement_file(std::size_t problem, std::size_t problems) {
+  return problems == 1 ? "best.placement.json" : fmt::format("best.{}.placement.json", problem);
+}
+
 FileLock::FileLock(const std::string& path, double patience_s, const std::string& place, const std::string& says)
     : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
   if (fd_ < 0) throw InputError(place, "cannot be written: {}", std::strerror(errno));

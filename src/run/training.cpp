@@ -186,10 +186,6 @@ EvaluatorChoice Training::evaluator() const {
   return choice;
 }
 
-std::string Training::best_file(std::size_t problem) const {
-  return problems_.size() == 1 ? "best.placement.json" : fmt::format("best.{}.placement.json", problem);
-}
-
 Training::Limits Training::limits() const {
   const RecipeOptions& o = recipe_.options;
   Limits limits{static_cast<std::uint64_t>(o.updates), static_cast<std::uint64_t>(o.evaluations), o.seconds};
@@ -316,7 +312,8 @@ void Training::save(const RunFolder& folder, const Trainer& trainer) {
     if (!best.any) continue;
     put(checkpoint.arrays, problems_.size() == 1 ? "best/placement" : fmt::format("best/placement.{}", p),
         best.placement.device);
-    write_file(folder.file(best_file(p)), write_placement_json(problems_[p], best.placement, schedule_));
+    write_file(folder.file(best_placement_file(p, problems_.size())),
+               write_placement_json(problems_[p], best.placement, schedule_));
   }
   const ConfigTable config = recipe_.resolved();
   checkpoint.attributes = {{config_attribute, config.to_toml()},

@@ -101,6 +101,8 @@ TEST(DeviceMaps, TakeNoNumberAndNoEndlessNameForAModule) {
   const DeviceMap map =
       Modules().op("one", "gpu:0", {"193"}).op("two", "gpu:1", {deep}).op("c", "cpu:0", {"classifier.1.weight"}).map();
   EXPECT_THAT(map.device_of_module, ElementsAre(Pair("", "cpu:0")));
+  EXPECT_THAT(map.unnamed, ElementsAre("one", "two")) << "they have weights, and the map does not place them";
+  EXPECT_THAT(map.followers, testing::IsEmpty());
 }
 
 TEST(DeviceMaps, AreRefusedWhereNothingIsNamedAfterModules) {
@@ -108,6 +110,9 @@ TEST(DeviceMaps, AreRefusedWhereNothingIsNamedAfterModules) {
               HasSubstr("name of a PyTorch module"));
   EXPECT_THAT(Modules().op("model/conv2d/Conv2D", "gpu:0", {"weights"}).refusal(),
               HasSubstr("name of a PyTorch module"));
+  EXPECT_THAT(Modules().op("a", "gpu:0", {"weights"}).op("b", "gpu:1", {"weights"}).refusal(),
+              HasSubstr("name of a PyTorch module"))
+      << "not that it would be on two devices";
 }
 
 }  // namespace

@@ -131,6 +131,7 @@ TEST(DeviceNamesOfFrameworks, CountFromTheKindsNumberAndTakeTheUsersNameFirst) {
   EXPECT_THROW(static_cast<void>(names.of("cpu:1")), InputError);
   EXPECT_THROW(parse_renames({"gpu:0"}), InputError);
   EXPECT_THROW(parse_renames({"a=b", "a=c"}), InputError);
+  EXPECT_THROW(parse_renames({"a=b\nc"}), InputError) << "text formats have no way to say it";
 }
 
 }  // namespace

@@ -141,9 +141,11 @@ TEST(PlacementJson, ComparesWithOtherPlacersAndTheBound) {
   EXPECT_EQ(rows["single"]["time"], 40 * testing::ms);
   EXPECT_EQ(rows.count("heft"), 1U);
   EXPECT_EQ(page, page_of(placement)) << "made again it is the same";
+  EXPECT_EQ(page["few_baselines"], false);
   PlacementLimits limits;
   limits.placed = 5;  // 3 ops on 2 devices are more
   EXPECT_EQ(page_of(placement, limits)["baselines"].size(), 2U + 1) << "what the recipe names, and what was learned";
+  EXPECT_EQ(page_of(placement, limits)["few_baselines"], true);
 }
 
 TEST(PlacementJson, SaysWhyThereIsNoStepAndDrawsTheRest) {

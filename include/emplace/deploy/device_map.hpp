@@ -13,7 +13,8 @@ namespace emplace {
 struct DeviceMap {
   std::map<std::string, std::string> device_of_module;  // no module of which another one is a part
   std::size_t ops = 0;                                  // of the model that are in these modules
-  std::vector<std::string> followers;                   // names of other placed ops: they run where what they read lies
+  std::vector<std::string> followers;  // names of placed ops without weights: they run where what they read lies
+  std::vector<std::string> unnamed;    // of those with weights whose names tell no module: the map lacks them
 };
 
 // Modules are known by the names of weights ("encoder.layer.0.output.dense.weight") and, for ops without weights, by

@@ -28,6 +28,9 @@ struct ExportEntry : EntryInfo {
   std::function<Exported(const ExportRequest&)> write;
 };
 
+// Some of them quoted, and how many more there are, for a note.
+std::string listed(const std::vector<std::string>& names);
+
 // openvino, onnx, tensorflow, pytorch, json.
 std::span<const ExportEntry> exporters();
 

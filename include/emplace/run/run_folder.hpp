@@ -39,6 +39,9 @@ std::string without_trailing_slash(std::string path);
 // The ranks of a killed job end by themselves within seconds, and hold its folders' locks until then.
 inline constexpr double lock_patience_s = 60;
 
+// The best placement of a run's problem: "best.placement.json" of one, "best.2.placement.json" of several.
+std::string best_placement_file(std::size_t problem, std::size_t problems);
+
 class RunFolder {
  public:
   // A new run. A finished or abandoned run that is already there is moved aside to PATH.1, PATH.2, ...: nothing is

@@ -68,8 +68,6 @@ class Training {
   // Those of the last run() alone.
   [[nodiscard]] std::uint64_t evaluations_of_session() const { return evaluations_of_session_; }
   [[nodiscard]] double seconds() const { return seconds_; }
-  // "best.placement.json", or "best.0.placement.json", ... with several problems.
-  [[nodiscard]] std::string best_file(std::size_t problem) const;
 
  private:
   struct Limits {
