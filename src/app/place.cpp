@@ -9,7 +9,6 @@
 #include "emplace/base/files.hpp"
 #include "emplace/base/interrupt.hpp"
 #include "emplace/base/log.hpp"
-#include "emplace/base/not_finite.hpp"
 #include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
@@ -129,26 +128,6 @@ void settle_method(Arguments& arguments) {
   arguments.problem = std::exchange(arguments.method, "");
 }
 
-// The trained policy's placement: the likeliest one, and samples as far as a budget goes.
-PlacerResult place_by_policy(const TrainedPolicy& trained, const LoadedProblem& loaded, const PlacerRequest& request) {
-  const PolicyProblem problem(&loaded.problem, trained.group(loaded.problem), loaded.shapes);
-  const auto policy = trained.make({&problem, 1});
-  if (const std::string unseen = trained.unseen_types(loaded.problem); !unseen.empty())
-    log_warning("{}: {}", trained.run(), unseen);
-  const Best best = [&] {
-    try {
-      return place_with_policy(*policy, problem, request);
-    } catch (const NotFinite& error) {  // finite parameters may still overflow
-      throw NotFinite("{}: {}; its training diverged", trained.run(), error.what());
-    }
-  }();
-  PlacerResult result;
-  result.placement = best.placement;
-  result.outcome = best.outcome;
-  result.evaluations = best.evaluation;
-  return result;
-}
-
 void refuse_start_where_unused(const std::string& method) {
   std::vector<std::string> users;
   for (const PlacerEntry& entry : placers())
@@ -172,6 +151,9 @@ ExitCode run_place(Arguments arguments, World* world) {
   }
   const LoadedProblem loaded = load_all_and_warn(arguments.problem, arguments.graph);
   const Problem& problem = loaded.problem;
+  if (trained)
+    if (const std::string unseen = trained->unseen_types(problem); !unseen.empty())
+      log_warning("{}: {}", trained->run(), unseen);
   ScheduledPlacement start;
   if (!arguments.start.empty()) {
     refuse_start_where_unused(arguments.method);
@@ -194,7 +176,7 @@ ExitCode run_place(Arguments arguments, World* world) {
   Watch watch(arguments.seconds);
   watch.attach(request);
   const PlacerResult result =
-      trained ? place_by_policy(*trained, loaded, request) : place_with(arguments.method, request, options);
+      trained ? trained->place(loaded, request) : place_with(arguments.method, request, options);
   const double seconds = watch.elapsed();
   watch.finish();
 

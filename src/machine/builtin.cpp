@@ -29,6 +29,8 @@ std::span<const MachineEntry> machines() {
         "vendors' data sheets", "h100-x8");
     add("i9-flex170", "A Core i9-12900K with 64 GB, its UHD Graphics 770 and a Flex 170 GPU (16 GB).",
         "HSDAG (NeurIPS 2024), testbed", "i9-flex170");
+    add("i9-flex170-no-igpu", "The same without the UHD Graphics, which HSDAG's authors left alone.",
+        "HSDAG (NeurIPS 2024), testbed", "i9-flex170-no-igpu");
     add("edge-npu", "A system on chip with big and little CPU cores, a GPU and an NPU, one memory (Rockchip RK3588).",
         "vendors' data sheets", "edge-npu");
     add("two-hosts", "Two hosts of 4 Tesla V100 on NVLink each, joined by 25 Gbit/s Ethernet.", "vendors' data sheets",

@@ -9,6 +9,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
+#include "emplace/base/not_finite.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/learn/roll_out.hpp"
 #include "emplace/run/checkpoint.hpp"
@@ -108,6 +109,21 @@ void TrainedPolicy::give(Policy& policy, std::span<const PolicyProblem> problems
       throw InputError(run_, "its policy was trained for {} devices, {} has {}", trained_for, quote(each.problem->name),
                        each.problem->device_count());
   load_parameters(policy, arrays_, run_);
+}
+
+PlacerResult TrainedPolicy::place(const LoadedProblem& loaded, const PlacerRequest& request) const {
+  const PolicyProblem problem(&loaded.problem, group(loaded.problem), loaded.shapes);
+  const auto policy = make({&problem, 1});
+  try {
+    const Best best = place_with_policy(*policy, problem, request);
+    PlacerResult result;
+    result.placement = best.placement;
+    result.outcome = best.outcome;
+    result.evaluations = best.evaluation;
+    return result;
+  } catch (const NotFinite& error) {  // finite parameters may still overflow
+    throw NotFinite("{}: {}; its training diverged", run_, error.what());
+  }
 }
 
 Best place_with_policy(const Policy& policy, const PolicyProblem& problem, const PlacerRequest& request) {

@@ -14,6 +14,7 @@
 #include "emplace/run/placing_team.hpp"
 #include "emplace/run/problem_source.hpp"
 #include "emplace/run/train_recipe.hpp"
+#include "emplace/run/trained_policy.hpp"
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
 #include "emplace/simulate/evaluators.hpp"
@@ -52,7 +53,9 @@ CellResult place(const CellTask& task, World* part, const std::function<bool()>&
   request.seconds = task.seconds;
   request.evaluations = task.evaluations;
   request.stop = stop;
-  const PlacerResult found = place_with(task.method, request, ConfigTable::parse_toml(task.options, "table"));
+  const PlacerResult found = task.policy.empty()
+                                 ? place_with(task.method, request, ConfigTable::parse_toml(task.options, "table"))
+                                 : TrainedPolicy::load(task.policy).place(loaded, request);
   CellResult result = placed(task, loaded.problem, found.placement, found.outcome);
   result.evaluations = found.evaluations;
   return result;
@@ -89,7 +92,8 @@ std::optional<CellResult> train(const CellTask& task, World* part, const JobLimi
   if (trained.end == Training::End::interrupted) return std::nullopt;
   const Best& best = trained.best.front();
   CellResult result;
-  if (best.any) result = placed(task, load_problem(task.problem, {}).problem, best.placement, best.outcome);
+  if (best.any && !task.problem.empty())
+    result = placed(task, load_problem(task.problem, {}).problem, best.placement, best.outcome);
   result.evaluations = trained.evaluations;
   return result;
 }
@@ -125,7 +129,7 @@ CellAnswer make_cell(const CellTask& task, World* part, const std::function<bool
   try {
     if (!task.placement.empty()) {
       answer.result = evaluate(task);
-    } else if (task.method.empty()) {
+    } else if (!task.recipe.empty()) {
       const auto result = train(task, part, {.stop = stop, .deadline = deadline.at});
       answer.interrupted = !result;
       if (result) answer.result = *result;

@@ -13,6 +13,7 @@ void identity_fields(Task& task, const Visit& visit) {
   visit("machine", task.machine);
   visit("objective", task.objective);
   visit("placement", task.placement);
+  visit("policy", task.policy);
   visit("method", task.method);
   visit("options", task.options);
   visit("recipe", task.recipe);

@@ -49,16 +49,35 @@ TableMethod read_method(const std::string& name, const ConfigTable& table, const
   method.name = name;
   method.label = shown(table.text("label", name));
   method.recipe = table.text("recipe", "");
-  method.placer = table.text("placer", method.recipe.empty() ? name : "");
+  method.together = table.flag("together", false);
+  method.pretrained = table.flag("pretrained", false);
+  method.placer = table.text("placer", method.recipe.empty() && !method.pretrained ? name : "");
   if (!method.recipe.empty() && !method.placer.empty())
     throw InputError(table.place_of("recipe"), "method {} has both a placer and a recipe, wanted one", quote(name));
+  if (method.together && (method.recipe.empty() || method.pretrained))
+    throw InputError(table.place_of("together"), "method {} is trained on all rows together: it wants a recipe{}",
+                     quote(name), method.pretrained ? ", and is not pretrained" : "");
+  if (method.pretrained && !method.placer.empty())
+    throw InputError(table.place_of("placer"), "method {} has both a placer and a pretrained policy, wanted one",
+                     quote(name));
   method.options = table.table("options");
+  if (method.pretrained && method.recipe.empty() && !method.options.empty())
+    throw InputError(table.place_of("options"), "draws of a pretrained policy have no options");
   method.seeds = read_seeds(table, "seeds", defaults.seeds);
   method.quick_seeds = read_seeds(table, "quick_seeds", defaults.quick_seeds);
   if (table.contains("budget")) method.full = read_budget(table.table("budget"));
   if (table.contains("quick")) method.quick = read_budget(table.table("quick"));
   table.refuse_unread();
   return method;
+}
+
+Pretraining read_pretraining(const ConfigTable& table) {
+  if (table.empty()) return {};
+  Pretraining pretraining{.recipe = table.text("recipe"), .options = table.table("options")};
+  if (table.contains("budget")) pretraining.full = read_budget(table.table("budget"));
+  if (table.contains("quick")) pretraining.quick = read_budget(table.table("quick"));
+  table.refuse_unread();
+  return pretraining;
 }
 
 Published read_cell(const ConfigValue& value, const std::string& key, bool confirmed) {
@@ -126,6 +145,18 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
   return row;
 }
 
+// Each pretrained method's rows have rows of other models.
+void refuse_nothing_to_learn_from(const PublishedTable& table, const std::string& file) {
+  const auto pretrained = std::ranges::find_if(table.methods, &TableMethod::pretrained);
+  if (pretrained == table.methods.end()) return;
+  if (table.pretraining.recipe.empty())
+    throw InputError(file, "method {} is pretrained, and there is no [pretraining] with a recipe",
+                     quote(pretrained->name));
+  if (std::ranges::all_of(table.rows, [&](const TableRow& row) { return row.model == table.rows.front().model; }))
+    throw InputError(file, "method {} is pretrained on the rows of other models, and all are of {}",
+                     quote(pretrained->name), quote(table.rows.front().model));
+}
+
 void refuse_doubles(const PublishedTable& table, const std::string& file) {
   std::set<std::string> ids;
   for (const TableRow& row : table.rows)
@@ -184,6 +215,7 @@ PublishedTable parse_table(std::string_view toml, const std::string& name, const
     result.calibration[kind] = calibration.text(kind);
     want_method(result, result.calibration[kind], calibration.place_of(kind));
   }
+  result.pretraining = read_pretraining(table.table("pretraining"));
   const ConfigTable& best = table.table("best");
   if (best.contains("budget")) result.best_full = read_budget(best.table("budget"));
   if (best.contains("quick")) result.best_quick = read_budget(best.table("quick"));
@@ -194,6 +226,7 @@ PublishedTable parse_table(std::string_view toml, const std::string& name, const
   if (result.rows.empty()) throw InputError(file, "a table wants rows ([[row]])");
   table.refuse_unread();
   refuse_doubles(result, file);
+  refuse_nothing_to_learn_from(result, file);
   return result;
 }
 

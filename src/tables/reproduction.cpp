@@ -1,12 +1,12 @@
-#define XXH_INLINE_ALL
 #include "emplace/tables/reproduction.hpp"
 
 #include <fmt/core.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "emplace/base/error.hpp"
@@ -20,7 +20,7 @@
 #include "emplace/run/recipe.hpp"
 #include "emplace/run/run_folder.hpp"
 #include "emplace/search/placer.hpp"
-#include "table_machine.hpp"
+#include "plan.hpp"
 
 namespace emplace {
 
@@ -28,138 +28,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A cell's tasks, one a seed.
-struct PlannedCell {
-  enum class Column : std::uint8_t { method, bound, best };
-  std::size_t row;
-  Column column;
-  std::string method;
-  std::vector<CellTask> tasks;
-};
-
-// Eight hexadecimal digits that tell a text from others.
-std::string short_sum(const std::string& text) {
-  return fmt::format("{:08x}", static_cast<std::uint32_t>(XXH3_64bits(text.data(), text.size())));
-}
-
-class Plan {
- public:
-  Plan(const PublishedTable& table, const ReproductionSession& session) : table_(table), session_(session) {
-    if (!table.calibration.empty()) scales_ = device_scales(table, calibrating_runs(table));
-    make_folder(session.folder + "/machines");
-    for (std::size_t r = 0; r < table.rows.size(); ++r) {
-      const std::string problem = problem_of(r);
-      for (const TableMethod& method : table.methods)
-        if (std::ranges::count(table.rows[r].skip, method.name) == 0) add(r, method, problem);
-      add_own(r, PlannedCell::Column::bound, "bound", problem, {.seconds = session.quick ? 1 : 60});
-      add_own(r, PlannedCell::Column::best, "best", problem, session.quick ? table.best_quick : table.best_full);
-    }
-  }
-
-  [[nodiscard]] const std::vector<PlannedCell>& cells() const { return cells_; }
-  [[nodiscard]] Scales scales(std::size_t row) const { return scales_.empty() ? Scales{} : scales_[row]; }
-
- private:
-  // The row's graph on its machine, which is written down where it is not as its file has it.
-  std::string problem_of(std::size_t r) const {
-    const TableRow& row = table_.rows[r];
-    if (!row.problem.empty()) return session_.files + "/" + row.problem;
-    if (scales_.empty()) return row.graph + "@" + row.machine;
-    const std::string comment = fmt::format("# {}, its devices as {} of {} tells what they were: op times {}\n",
-                                            row.machine, row.label, printable(table_.source), text_of(scales_[r], 6));
-    const std::string text = comment + rescaled_machine_toml(row.machine, scales_[r], row.machine + "-" + row.id);
-    // By what it says: a training on another machine is another training.
-    const std::string file = fmt::format("{}/machines/{}-{}.toml", session_.folder, row.id, short_sum(text));
-    if (!file_exists(file)) write_file(file, text);
-    return row.graph + "@" + file;
-  }
-
-  CellTask task(std::size_t r, const std::string& method, std::size_t seed, const std::string& problem) const {
-    CellTask made;
-    made.id = fmt::format("{}.{}.{}", table_.rows[r].id, as_file_name(method), seed);
-    made.folder = session_.folder;
-    made.problem = problem;
-    made.machine = scales_.empty() ? "" : text_of(scales_[r], 17);
-    made.objective = name_of(table_.objective);
-    made.seed = seed;
-    return made;
-  }
-
-  // A column that every table has.
-  void add_own(std::size_t r, PlannedCell::Column column, const std::string& name, const std::string& problem,
-               const CellBudget& budget) {
-    CellTask made = task(r, name, 0, problem);
-    made.method = name;
-    made.evaluations = budget.evaluations;
-    made.seconds = budget.seconds;
-    cells_.push_back({r, column, name, {std::move(made)}});
-  }
-
-  void add(std::size_t r, const TableMethod& method, const std::string& problem) {
-    const TableRow& row = table_.rows[r];
-    const CellBudget& budget = session_.quick ? method.quick : method.full;
-    const auto other = row.stands_for.find(method.name);
-    const bool learned = !method.recipe.empty() && other == row.stands_for.end();
-    const std::int64_t seeds = session_.quick ? method.quick_seeds : method.seeds;
-    PlannedCell cell{r, PlannedCell::Column::method, method.name, {}};
-    for (std::size_t seed = 0; seed < static_cast<std::size_t>(seeds); ++seed) {
-      CellTask made = task(r, method.name, seed, problem);
-      if (const auto file = row.placements.find(method.name); file != row.placements.end()) {
-        made.placement = session_.files + "/" + file->second;
-      } else if (learned) {
-        made.recipe = recipe_of(method, row, made, budget);
-      } else {
-        made.method = other == row.stands_for.end() ? method.placer : other->second;
-        if (other == row.stands_for.end()) made.options = method.options.to_toml();
-        made.evaluations = budget.evaluations;
-        made.seconds = budget.seconds;
-      }
-      cell.tasks.push_back(std::move(made));
-    }
-    cells_.push_back(std::move(cell));
-  }
-
-  static std::string recipe_of(const TableMethod& method, const TableRow& row, const CellTask& cell,
-                               const CellBudget& budget) {
-    const std::string place = "table";
-    ConfigTable recipe = load_recipe(method.recipe, place);
-    std::vector<std::pair<std::string, ConfigValue>> values;
-    for (const ConfigTable* keys : {&method.options, &row.keys})
-      for (const std::string& key : keys->keys()) values.emplace_back(key, *keys->find(key));
-    values.emplace_back("problem", ConfigValue{cell.problem, place});
-    values.emplace_back("seed", ConfigValue{static_cast<std::int64_t>(cell.seed), place});
-    values.emplace_back("objective", ConfigValue{cell.objective, place});
-    values.emplace_back("compare", ConfigValue{ConfigList{}, place});
-    apply_values(recipe, std::move(values));
-    for (const char* key : {"updates", "evaluations", "seconds"})
-      if (budget.evaluations || budget.seconds) recipe.erase(key);
-    if (budget.evaluations) recipe.set("evaluations", {static_cast<std::int64_t>(*budget.evaluations), place});
-    if (budget.seconds) recipe.set("seconds", {*budget.seconds, place});
-    // By what it says: a changed table begins another run, and leaves one that it did not end alone.
-    const std::string run = fmt::format("{}/runs/{}-{}", cell.folder, cell.id, short_sum(recipe.to_toml()));
-    recipe.set("run", {run, place});
-    return make_recipe(recipe).resolved().to_toml();
-  }
-
-  const PublishedTable& table_;
-  const ReproductionSession& session_;
-  std::vector<Scales> scales_;  // by row; none without calibration
-  std::vector<PlannedCell> cells_;
-};
-
 // Hands out the tasks that have no result yet.
 class Coordinator {
  public:
   Coordinator(const Plan& plan, const ReproductionSession& session)
       : session_(session), progress_(session.show_progress) {
+    for (const auto& [id, task] : plan.trainings()) add(task);
     for (const PlannedCell& cell : plan.cells())
-      for (const CellTask& task : cell.tasks) {
-        ++tasks_;
-        if (finished_result(task))
-          ++done_;
-        else
-          left_.push_back(task);
-      }
+      for (const CellTask& task : cell.tasks) add(task);
   }
 
   void make_all() {
@@ -172,27 +48,46 @@ class Coordinator {
     if (!undone_.empty()) throw EnvironmentError("{}; the same command goes on from there", undone_);
   }
   [[nodiscard]] std::size_t tasks() const { return tasks_; }
-  [[nodiscard]] std::size_t done() const { return done_; }
+  [[nodiscard]] std::size_t done() const { return done_.size(); }
 
  private:
+  void add(const CellTask& task) {
+    ++tasks_;
+    if (finished_result(task))
+      done_.insert(task.id);
+    else
+      left_.push_back(task);
+  }
+
+  // The first that waits for nothing any more; none while all do.
+  std::optional<CellTask> next() {
+    const auto ready = std::ranges::find_if(
+        left_, [&](const CellTask& task) { return task.after.empty() || done_.contains(task.after); });
+    if (ready == left_.end()) return std::nullopt;
+    CellTask task = std::move(*ready);
+    left_.erase(ready);
+    doing_ = task.id;
+    if (session_.deadline) task.seconds_left = std::chrono::duration<double>(*session_.deadline - Clock::now()).count();
+    return task;
+  }
+
   void here() {
     const auto stop = [&] {
       show();
       return stop_requested();
     };
-    while (next_ < left_.size() && !ends_early()) {
-      doing_ = left_[next_].id;
+    while (!ends_early()) {
+      const std::optional<CellTask> task = next();
       show();
-      if (!take(make_cell(with_time_left(left_[next_++]), nullptr, stop))) return;
+      if (!task || !take(make_cell(*task, nullptr, stop))) return;
     }
   }
 
   void on(World& world) {
     Groups groups(world, session_.ranks_per_cell);
     hand_out(groups, {.next = [&]() -> std::optional<std::string> {
-                        if (next_ == left_.size()) return std::nullopt;
-                        doing_ = left_[next_].id;
-                        return to_text(with_time_left(left_[next_++]));
+                        const std::optional<CellTask> task = next();
+                        return task ? std::optional(to_text(*task)) : std::nullopt;
                       },
                       .take = [&](const std::string& answer) { return take(cell_answer_from(answer)); },
                       .ends_early = [&] { return ends_early(); },
@@ -203,31 +98,28 @@ class Coordinator {
   bool take(const CellAnswer& answer) {
     if (!answer.undone.empty() && undone_.empty()) undone_ = fmt::format("{}: {}", answer.id, answer.undone);
     if (answer.interrupted || !answer.undone.empty()) return false;
-    ++done_;
+    done_.insert(answer.id);
     return true;
   }
   [[nodiscard]] bool ends_early() const {
     return stop_requested() || (session_.deadline && Clock::now() >= *session_.deadline);
   }
-  [[nodiscard]] CellTask with_time_left(CellTask task) const {
-    if (session_.deadline) task.seconds_left = std::chrono::duration<double>(*session_.deadline - Clock::now()).count();
-    return task;
-  }
   void show() {
-    progress_.update(static_cast<double>(done_) / static_cast<double>(tasks_),
-                     fmt::format("{} of {} cells  {}", done_, tasks_, doing_));
+    progress_.update(static_cast<double>(done_.size()) / static_cast<double>(tasks_),
+                     fmt::format("{} of {} cells  {}", done_.size(), tasks_, doing_));
   }
 
   const ReproductionSession& session_;
   Progress progress_;
-  std::vector<CellTask> left_;
-  std::size_t next_ = 0, tasks_ = 0, done_ = 0;
+  std::deque<CellTask> left_;
+  std::set<std::string> done_;  // ids
+  std::size_t tasks_ = 0;
   std::string doing_;
   std::string undone_;  // the first cell that could not be made here, and why
 };
 
 // What the seeds came to.
-CellFigures figures_of(const PlannedCell& cell) {
+CellFigures figures_of(const PlannedCell& cell, const Plan& plan) {
   CellFigures figures;
   figures.method = cell.method;
   std::vector<double> times;
@@ -237,6 +129,9 @@ CellFigures figures_of(const PlannedCell& cell) {
     if (!result) return {.method = cell.method};
     ++figures.seeds;
     figures.seconds_spent += result->seconds;
+    if (cell.shared_by > 0)
+      if (const auto training = finished_result(plan.trainings().at(task.after)))
+        figures.seconds_spent += training->seconds / static_cast<double>(cell.shared_by);
     times.push_back(result->feasible && result->time ? to_seconds(*result->time)
                                                      : std::numeric_limits<double>::infinity());
     if (!result->feasible) worst = result;
@@ -262,7 +157,7 @@ Reproduction collect(const PublishedTable& table, const Plan& plan, bool quick) 
     reproduction.rows.push_back({.label = table.rows[r].label, .model = table.rows[r].model, .scales = plan.scales(r)});
   for (const PlannedCell& cell : plan.cells()) {
     RowFigures& row = reproduction.rows[cell.row];
-    CellFigures figures = figures_of(cell);
+    CellFigures figures = figures_of(cell, plan);
     if (cell.column != PlannedCell::Column::method) {
       (cell.column == PlannedCell::Column::bound ? row.bound : row.best) = std::move(figures);
       continue;

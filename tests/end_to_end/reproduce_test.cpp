@@ -112,6 +112,30 @@ TEST_F(Reproduce, GivesTheSameFiguresAtAnyNumberOfRanks) {
   EXPECT_EQ(figures("3"), figures("1"));
 }
 
+TEST_F(Reproduce, WaitsForTrainingsOnSeveralRowsAtAnyNumberOfRanks) {
+  std::string shared = two_rows;
+  shared.replace(shared.find("\"post\"]"), 7, R"("drawn", "post"])");
+  shared.replace(shared.find("[method.post]\n"), 14, R"([pretraining]
+recipe = "gdp-pretrain"
+options = { problems_per_update = 1, groups = 8, gdp.hidden = 8, gdp.heads = 2, ppo.samples_per_update = 4 }
+quick.evaluations = 40
+[method.drawn]
+pretrained = true
+quick.evaluations = 5
+[method.post]
+together = true
+)");
+  write_file(table_, shared);
+  ASSERT_EQ(emplace_run({"reproduce", table_, "--quick", "-o", folder_ / "1"}).exit_code, 0);
+  EXPECT_THAT(figures("1"), HasSubstr("\nTwo,nmt,drawn,,,"));
+  for (const int ranks : {2, 4}) {
+    const std::string name = std::to_string(ranks);
+    const auto done = emplace_run(ranks, {"reproduce", table_, "--quick", "-o", folder_ / name});
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(figures(name), figures("1"));
+  }
+}
+
 TEST_F(Reproduce, EndsWithItsTimeAndGoesOnByTheSameCommand) {
   std::string longer = two_rows;
   // Two seconds of trainings on any machine: each placement takes 5 ms.

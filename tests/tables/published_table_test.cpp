@@ -94,6 +94,23 @@ TEST(PublishedTable, IsRefusedWithPlaceFoundAndWanted) {
   EXPECT_THAT(complaint("calibration]", "calibration2]"), HasSubstr("unknown key 'calibration2'"));
 }
 
+TEST(PublishedTable, TrainsOnSeveralRowsOnlyWhatCanBe) {
+  EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "together = true"),
+              HasSubstr("small.toml:10: method 'post' is trained on all rows together: it wants a recipe"));
+  EXPECT_THAT(complaint("label = \"learned\"", "together = true\npretrained = true"),
+              HasSubstr("and is not pretrained"));
+  EXPECT_THAT(complaint("label = \"learned\"", "pretrained = true"),
+              HasSubstr("method 'post' is pretrained, and there is no [pretraining] with a recipe"));
+  EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "pretrained = true\nplacer = \"single\""),
+              HasSubstr("both a placer and a pretrained policy"));
+  EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "pretrained = true\noptions = { a = 1 }"),
+              HasSubstr("draws of a pretrained policy have no options"));
+  EXPECT_THAT(complaint("[method.post]", "[pretraining]\nrecipe = \"gdp\"\n[method.post]\npretrained = true"),
+              HasSubstr("on the rows of other models, and all are of 'rnnlm'"));
+  EXPECT_THAT(complaint("[method.post]", "[pretraining]\nrecipe = \"gdp\"\nseeds = 1\n[method.post]"),
+              HasSubstr("unknown key 'seeds'"));
+}
+
 TEST(PublishedTable, EveryTableOfTheProgramCanBeReadAndNamesMethodsThatThereAre) {
   const std::vector<EntryInfo> list = tables();
   ASSERT_FALSE(list.empty());
@@ -106,6 +123,7 @@ TEST(PublishedTable, EveryTableOfTheProgramCanBeReadAndNamesMethodsThatThereAre)
         EXPECT_TRUE(method.full.evaluations || method.full.seconds) << entry.name << ' ' << method.name;
         EXPECT_TRUE(method.quick.evaluations || method.quick.seconds) << entry.name << ' ' << method.name;
       }
+      EXPECT_TRUE(!method.pretrained || table.pretraining.quick.evaluations) << entry.name;
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "emplace/learn/trainer.hpp"
 #include "emplace/policy/policy.hpp"
 #include "emplace/run/checkpoint.hpp"
+#include "emplace/run/problem_source.hpp"
 #include "emplace/run/recipe.hpp"
 #include "emplace/search/placer.hpp"
 
@@ -53,6 +54,8 @@ class TrainedPolicy {
   // "3 ops of types that the policy never saw: 'Einsum' (2), 'Erf' (1)"; empty if there are none, or if it reads no
   // types.
   [[nodiscard]] std::string unseen_types(const Problem& problem) const;
+  // place_with_policy() on a problem that it never saw. NotFinite where the training diverged.
+  [[nodiscard]] PlacerResult place(const LoadedProblem& loaded, const PlacerRequest& request) const;
 
  private:
   TrainedPolicy(std::string run, Recipe recipe, State arrays)

@@ -18,13 +18,15 @@ struct CellTask {
   std::string problem;  // as load_problem reads it
   std::string machine;  // what the calibrated machine in its file is, for the record; may be empty
   std::string objective = "step";
-  std::string method;     // a placer, or "bound"; empty: `recipe` is trained, or `placement` evaluated
+  std::string method;     // a placer, or "bound"; empty: one of the next three
   std::string placement;  // a file
+  std::string policy;     // the run folder of a trained one, whose draws place it
   std::string options;    // of the placer, TOML
-  std::string recipe;     // TOML, with problem, seed, budget and run folder
+  std::string recipe;     // TOML, with problem, seed, budget and run folder; several problems where `problem` is empty
   std::uint64_t seed = 0;
   std::optional<std::uint64_t> evaluations = {};
   std::optional<double> seconds = {};
+  std::string after = {};                   // the id of the training that it waits for, for who hands them out
   std::optional<double> seconds_left = {};  // until it must have ended, whatever the budget
 };
 

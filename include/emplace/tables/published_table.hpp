@@ -28,14 +28,25 @@ struct CellBudget {
 
 // A column.
 struct TableMethod {
-  std::string name;     // "scotch", "hierarchical"; where others stand for it in a row, still that of the column
-  std::string label;    // for people
-  std::string placer;   // the placer that makes it; empty: it is learned
-  std::string recipe;   // that it is learned by
-  ConfigTable options;  // of the placer; or keys that go over the recipe's
+  std::string name;         // "scotch", "hierarchical"; where others stand for it in a row, still that of the column
+  std::string label;        // for people
+  std::string placer;       // the placer that makes it; empty: it is learned
+  std::string recipe;       // that it is learned by
+  bool together = false;    // one training on all its rows makes its cells
+  bool pretrained = false;  // begins with a policy that was trained on the rows of other models: it learns on by its
+                            // recipe, or places by that policy's draws where it has none
+  ConfigTable options;      // of the placer; or keys that go over the recipe's
   CellBudget full, quick;
   std::int64_t seeds = 1;        // 0, 1, ...: of which the median is shown
   std::int64_t quick_seeds = 1;  // the same with --quick
+};
+
+// What pre-trained methods begin with: one training for each model of the table, on the rows of all others (GDP's
+// transfer, papers/gdp 2.7).
+struct Pretraining {
+  std::string recipe;  // empty: the table has none
+  ConfigTable options;
+  CellBudget full, quick;
 };
 
 struct TableRow {
@@ -63,6 +74,7 @@ struct PublishedTable {
   std::vector<TableRow> rows;
   // By kind of device: the method of its column, which may tell how fast such devices are, and which is no result.
   std::map<std::string, std::string> calibration;
+  Pretraining pretraining;
   std::vector<std::string> notes;
   CellBudget best_full, best_quick;  // of the portfolio's column
 
