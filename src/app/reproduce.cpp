@@ -1,6 +1,7 @@
 // emplace reproduce TABLE [--quick]
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "command.hpp"
@@ -8,6 +9,7 @@
 #include "emplace/base/log.hpp"
 #include "emplace/dist/groups.hpp"
 #include "emplace/report/table_text.hpp"
+#include "emplace/run/run_folder.hpp"
 #include "emplace/tables/reproduction.hpp"
 #include "result_json.hpp"
 
@@ -83,17 +85,22 @@ void write_files(const Reproduction& reproduction, const std::string& folder) {
   write_file(folder + "/table.tex", table_latex(reproduction));
 }
 
+// "out/", "./out" and "out" are one folder.
+std::string plain_path(const std::string& path) {
+  return path.empty() ? path : without_trailing_slash(std::filesystem::path(path).lexically_normal().string());
+}
+
 ExitCode run(const Arguments& arguments, World* world) {
   const PublishedTable table = load_table(arguments.table);
   if (world != nullptr && world->size() > 1 &&
       group_sizes(static_cast<std::size_t>(world->size()), arguments.ranks_per_cell).groups == 0)
     throw InputError("--ranks-per-cell", "is {}, but of {} ranks one hands out cells: start at least {}",
                      arguments.ranks_per_cell, world->size(), arguments.ranks_per_cell + 1);
-  const std::string folder = !arguments.folder.empty()
-                                 ? arguments.folder
-                                 : fmt::format("runs/{}{}", table.name, arguments.quick ? "-quick" : "");
+  const std::string folder =
+      plain_path(!arguments.folder.empty() ? arguments.folder
+                                           : fmt::format("runs/{}{}", table.name, arguments.quick ? "-quick" : ""));
   const Reproduction reproduction = reproduce(table, {.folder = folder,
-                                                      .files = arguments.files,
+                                                      .files = plain_path(arguments.files),
                                                       .quick = arguments.quick,
                                                       .world = world,
                                                       .ranks_per_cell = arguments.ranks_per_cell,
@@ -106,8 +113,8 @@ ExitCode run(const Arguments& arguments, World* world) {
     fmt::print("{}files in {}/: table.txt, table.csv, table.md, table.tex, cells, machines, runs\n",
                table_text(reproduction), folder);
   if (!reproduction.finished()) {
-    log_info("stopped early with {} of {} cells; the same command goes on", reproduction.cells_done,
-             reproduction.cells);
+    log_info("stopped early with {} of {} jobs done; the same command goes on", reproduction.jobs_done,
+             reproduction.jobs);
     return ExitCode::interrupted;
   }
   return ExitCode::done;

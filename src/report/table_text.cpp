@@ -88,10 +88,41 @@ Lines lines_of(const Reproduction& reproduction) {
   return lines;
 }
 
+// The command, as a shell takes it: a table of the program by its name, another by its file.
+std::string command_of(const Reproduction& reproduction) {
+  return fmt::format("emplace reproduce {}{}", reproduction.table.called, reproduction.quick ? " --quick" : "");
+}
+
+std::string budget_text(const CellBudget& budget) {
+  if (budget.evaluations) return fmt::format("{} evaluations", *budget.evaluations);
+  return budget.seconds ? fmt::format("{:g} s", *budget.seconds) : "";
+}
+
+// "GDP-one 20000 evaluations, 5 seeds; ...; best found 300 s": of those that have one.
+std::string budgets_text(const Reproduction& reproduction) {
+  const PublishedTable& table = reproduction.table;
+  const bool quick = reproduction.quick;
+  std::vector<std::string> parts;
+  for (const TableMethod& method : table.methods) {
+    const std::string budget = budget_text(quick ? method.quick : method.full);
+    const std::int64_t seeds = quick ? method.quick_seeds : method.seeds;
+    if (budget.empty()) continue;
+    parts.push_back(fmt::format("{} {}", method.label, budget));
+    if (!method.recipe.empty() || method.pretrained)
+      parts.back() += fmt::format(", {} seed{}", seeds, seeds == 1 ? "" : "s");
+  }
+  if (const std::string before = budget_text(quick ? table.pretraining.quick : table.pretraining.full); !before.empty())
+    parts.push_back(fmt::format("pre-training {}", before));
+  if (const std::string best = budget_text(quick ? table.best_quick : table.best_full); !best.empty())
+    parts.push_back(fmt::format("best found {}", best));
+  return join(parts, "; ");
+}
+
 // Sentences below the table.
 std::vector<std::string> notes_of(const Reproduction& reproduction) {
   const PublishedTable& table = reproduction.table;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = {"made by " + command_of(reproduction)};
+  if (const std::string budgets = budgets_text(reproduction); !budgets.empty()) notes.push_back("budgets: " + budgets);
   const bool unconfirmed = std::ranges::any_of(table.rows, [](const TableRow& row) {
     return std::ranges::any_of(row.published, [](const auto& each) { return !each.second.confirmed; });
   });
@@ -100,6 +131,11 @@ std::vector<std::string> notes_of(const Reproduction& reproduction) {
     notes.emplace_back("* the machine is calibrated by it: no result");
     for (const RowFigures& row : reproduction.rows)
       notes.push_back(fmt::format("{}: op times of {}", row.label, text_of(row.scales, 3)));
+    if (std::ranges::any_of(reproduction.rows, [](const RowFigures& row) {
+          return std::ranges::any_of(row.scales, [](const auto& scale) { return scale.second.memory.has_value(); });
+        }))
+      notes.emplace_back(
+          "memory: less than the devices have, so much that what was out of memory is, and what was timed is not");
   }
   for (const TableRow& row : table.rows)
     for (const std::string& note : row.notes) notes.push_back(fmt::format("{}: {}", row.label, note));
@@ -107,7 +143,7 @@ std::vector<std::string> notes_of(const Reproduction& reproduction) {
   for (const RowFigures& row : reproduction.rows)
     for (const CellFigures& cell : row.cells)
       if (cell.status == CellStatus::infeasible || cell.status == CellStatus::unfit)
-        notes.push_back(fmt::format("{}, {}: {}", row.label, cell.method, cell.reason));
+        notes.push_back(fmt::format("{}, {}: {}", row.label, printable(cell.method), printable(cell.reason)));
   return notes;
 }
 
@@ -140,6 +176,8 @@ std::string latex_escaped(const std::string& text) {
       escaped += "\\textbackslash{}";
     else if (c == '^')
       escaped += "\\textasciicircum{}";
+    else if (c == '<' || c == '>')
+      escaped += c == '<' ? "\\textless{}" : "\\textgreater{}";
     else
       escaped += c;
   }
@@ -201,8 +239,10 @@ std::string table_markdown(const Reproduction& reproduction) {
 
 std::string table_latex(const Reproduction& reproduction) {
   const Lines lines = lines_of(reproduction);
-  std::string text = fmt::format("% {} ({})\n\\begin{{tabular}}{{ll{}}}\n\\toprule\nmodel &", reproduction.table.title,
-                                 reproduction.table.source, std::string(lines.heads.size(), 'r'));
+  std::string text = fmt::format(
+      "% {} ({}); wants the packages booktabs and graphicx\n\\resizebox{{\\linewidth}}{{!}}{{%\n"
+      "\\begin{{tabular}}{{ll{}}}\n\\toprule\nmodel &",
+      reproduction.table.title, reproduction.table.source, std::string(lines.heads.size(), 'r'));
   for (const std::string& head : lines.heads) text += " & " + latex_escaped(head);
   text += " \\\\\n\\midrule\n";
   for (const Line& line : lines.lines) {
@@ -210,9 +250,10 @@ std::string table_latex(const Reproduction& reproduction) {
     for (const std::string& cell : line.cells) text += " & " + latex_escaped(cell);
     text += " \\\\\n";
   }
-  text += "\\bottomrule\n\\end{tabular}\n";
-  for (const std::string& note : notes_of(reproduction)) text += "% " + note + "\n";
-  for (const std::string& line : fidelity_lines(reproduction)) text += "% " + line + "\n";
+  text += "\\bottomrule\n\\end{tabular}}\n\n{\\footnotesize\\raggedright\n";
+  for (const std::string& note : notes_of(reproduction)) text += latex_escaped(note) + "\\\\\n";
+  for (const std::string& line : fidelity_lines(reproduction)) text += latex_escaped(line) + "\\\\\n";
+  text += "\\par}\n";
   return text;
 }
 
@@ -221,10 +262,10 @@ std::string table_csv(const Reproduction& reproduction) {
   const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; };
   const auto add = [&](const RowFigures& row, const CellFigures& cell) {
     const auto& published = cell.published;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(row.label), row.model, csv_cell(cell.method),
-                        published ? number(published->seconds) : "", published ? status_of(*published) : "",
-                        number(cell.ours), number(cell.low), number(cell.high), name_of(cell.status), cell.seeds,
-                        fmt::format("{:.3f}", cell.seconds_spent));
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(row.label), csv_cell(row.model),
+                        csv_cell(cell.method), published ? number(published->seconds) : "",
+                        published ? status_of(*published) : "", number(cell.ours), number(cell.low), number(cell.high),
+                        name_of(cell.status), cell.seeds, fmt::format("{:.3f}", cell.seconds_spent));
   };
   for (const RowFigures& row : reproduction.rows) {
     for (const CellFigures& cell : row.cells) add(row, cell);

@@ -63,6 +63,7 @@ TrialAnswer train_trial(const TrialTask& task, World* part, const std::function<
       seconds.push_back(best_seconds(trained));
       answer.result.updates += trained.updates;
       answer.result.evaluations += trained.evaluations;
+      answer.result.seconds += trained.seconds;  // earlier sessions included
     }
     answer.result.objective = trial_objective(seconds);
     if (!answer.result.objective) answer.result.error = "no feasible placement was found";
@@ -79,7 +80,7 @@ TrialAnswer train_trial(const TrialTask& task, World* part, const std::function<
   } catch (const std::exception& error) {
     answer.result.error = error.what();
   }
-  answer.result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (answer.result.seconds == 0) answer.result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return answer;
 }
 

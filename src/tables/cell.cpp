@@ -44,7 +44,8 @@ CellResult placed(const CellTask& task, const Problem& problem, const Placement&
 
 Scoring scoring_of(const CellTask& task) { return {Schedule::fifo, objective_of(task.objective, "table")}; }
 
-CellResult place(const CellTask& task, World* part, const std::function<bool()>& stop) {
+// Nothing where it was stopped.
+std::optional<CellResult> place(const CellTask& task, World* part, const std::function<bool()>& ends) {
   const LoadedProblem loaded = load_problem(task.problem, {});
   const Scoring scoring = scoring_of(task);
   const PlacingTeam team = make_placing_team(part, loaded.problem, scoring);
@@ -52,17 +53,19 @@ CellResult place(const CellTask& task, World* part, const std::function<bool()>&
   request.seed = task.seed;
   request.seconds = task.seconds;
   request.evaluations = task.evaluations;
-  request.stop = stop;
+  bool ended = false;
+  request.stop = [&] { return ended = ended || ends(); };
   const PlacerResult found = task.policy.empty()
                                  ? place_with(task.method, request, ConfigTable::parse_toml(task.options, "table"))
                                  : TrainedPolicy::load(task.policy).place(loaded, request);
+  if (ended) return std::nullopt;
   CellResult result = placed(task, loaded.problem, found.placement, found.outcome);
   result.evaluations = found.evaluations;
   return result;
 }
 
 // Of a placement that is there already.
-CellResult evaluate(const CellTask& task) {
+std::optional<CellResult> evaluate(const CellTask& task) {
   const LoadedProblem loaded = load_problem(task.problem, {});
   const Problem* const problems[] = {&loaded.problem};
   const Placement placement = read_placement_text(read_file(task.placement), task.placement, loaded.problem).placement;
@@ -73,9 +76,14 @@ CellResult evaluate(const CellTask& task) {
   return result;
 }
 
-CellResult bound(const CellTask& task) {
+// Nothing where the time that is left ended it before its own.
+std::optional<CellResult> bound(const CellTask& task) {
+  const double seconds = task.seconds.value_or(0);
+  const double granted = std::min(seconds, std::max(0.0, task.seconds_left.value_or(seconds)));
   const LoadedProblem loaded = load_problem(task.problem, {});
-  const BoundReport report = lower_bounds(loaded.problem, scoring_of(task).objective, task.seconds.value_or(0));
+  const auto start = Clock::now();
+  const BoundReport report = lower_bounds(loaded.problem, scoring_of(task).objective, granted);
+  if (granted < seconds && Clock::now() - start >= std::chrono::duration<double>(granted)) return std::nullopt;
   CellResult result;
   if (report.infeasible) {
     result.reason = *report.infeasible;
@@ -95,6 +103,7 @@ std::optional<CellResult> train(const CellTask& task, World* part, const JobLimi
   if (best.any && !task.problem.empty())
     result = placed(task, load_problem(task.problem, {}).problem, best.placement, best.outcome);
   result.evaluations = trained.evaluations;
+  result.seconds = trained.seconds;
   return result;
 }
 
@@ -110,12 +119,19 @@ std::optional<CellResult> finished_result(const CellTask& task) {
   if (!file_exists(file)) return std::nullopt;
   try {
     const json value = json::parse(read_file(file));
-    if (value.at("task") != identity_of(task))
-      return std::nullopt;  // the table, or the program's answer to it, changed
-    return cell_result_from(value.at("result"));
+    if (value.at("task") != identity_of(task)) return std::nullopt;  // the table changed
+    const CellResult result = cell_result_from(value.at("result"));
+    return result.feasible && !result.time ? std::nullopt : std::optional(result);
   } catch (const json::exception&) {
     return std::nullopt;  // somebody else's file: made again
   }
+}
+
+void keep_result(const CellTask& task, const CellResult& result) {
+  write_file(result_file(task),
+             json{{"problem", task.problem}, {"task", identity_of(task)}, {"result", to_json(result)}}.dump(
+                 2, ' ', false, json::error_handler_t::replace) +
+                 "\n");
 }
 
 CellAnswer make_cell(const CellTask& task, World* part, const std::function<bool()>& stop) {
@@ -127,16 +143,12 @@ CellAnswer make_cell(const CellTask& task, World* part, const std::function<bool
   const auto ends = [&] { return (stop && stop()) || deadline.is_over(); };
   CellAnswer answer{.id = task.id};
   try {
-    if (!task.placement.empty()) {
-      answer.result = evaluate(task);
-    } else if (!task.recipe.empty()) {
-      const auto result = train(task, part, {.stop = stop, .deadline = deadline.at});
-      answer.interrupted = !result;
-      if (result) answer.result = *result;
-    } else {
-      answer.result = task.method == "bound" ? bound(task) : place(task, part, ends);
-      answer.interrupted = ends();
-    }
+    const auto result = !task.placement.empty()  ? evaluate(task)
+                        : !task.recipe.empty()   ? train(task, part, {.stop = stop, .deadline = deadline.at})
+                        : task.method == "bound" ? bound(task)
+                                                 : place(task, part, ends);
+    answer.interrupted = !result;
+    if (result) answer.result = *result;
   } catch (const InUse& error) {
     answer.undone = error.what();
   } catch (const InputError& error) {
@@ -150,9 +162,9 @@ CellAnswer make_cell(const CellTask& task, World* part, const std::function<bool
   } catch (const std::exception& error) {
     answer.undone = error.what();
   }
-  answer.result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  if (!answer.interrupted && answer.undone.empty())
-    write_file(result_file(task), json{{"task", identity_of(task)}, {"result", to_json(answer.result)}}.dump(2) + "\n");
+  // A training knows what its earlier sessions took.
+  if (answer.result.seconds == 0) answer.result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (!answer.interrupted && answer.undone.empty()) keep_result(task, answer.result);
   return answer;
 }
 

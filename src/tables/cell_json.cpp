@@ -1,5 +1,8 @@
 #include "cell_json.hpp"
 
+#include <cctype>
+#include <filesystem>
+
 namespace emplace {
 
 using nlohmann::json;
@@ -77,9 +80,28 @@ std::string one_line(const json& value) { return value.dump(-1, ' ', false, json
 
 }  // namespace
 
+std::string without_folder(const std::string& text, const std::string& folder) {
+  std::string result = text;
+  for (const std::string& path : {std::filesystem::absolute(folder).lexically_normal().string() + "/", folder + "/"}) {
+    const auto begins_path = [&](std::size_t at) {
+      return at == 0 || (std::isalnum(static_cast<unsigned char>(result[at - 1])) == 0 &&
+                         std::string_view("/._-").find(result[at - 1]) == std::string_view::npos);
+    };
+    for (std::size_t at = 0; (at = result.find(path, at)) != std::string::npos;)
+      if (begins_path(at))
+        result.erase(at, path.size());
+      else
+        ++at;
+  }
+  return result;
+}
+
 json identity_of(const CellTask& task) {
   json value;
-  identity_fields(task, Writer(value));
+  CellTask here = task;
+  for (std::string* text : {&here.problem, &here.placement, &here.policy, &here.recipe})
+    *text = without_folder(*text, task.folder);
+  identity_fields(here, Writer(value));
   return value;
 }
 

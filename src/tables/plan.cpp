@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cell_json.hpp"
 #include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/machine/rescale.hpp"
@@ -26,7 +27,7 @@ std::string short_sum(const std::string& text) {
 
 // By what a recipe says: a changed table begins another run, and leaves one that it did not end alone.
 std::string run_folder_of(const CellTask& task, const ConfigTable& recipe) {
-  return fmt::format("{}/runs/{}-{}", task.folder, task.id, short_sum(recipe.to_toml()));
+  return fmt::format("{}/runs/{}-{}", task.folder, task.id, short_sum(without_folder(recipe.to_toml(), task.folder)));
 }
 
 void set_budget(ConfigTable& recipe, const CellBudget& budget) {
@@ -66,6 +67,12 @@ Plan::Plan(const PublishedTable& table, const ReproductionSession& session) : ta
     add_own(r, PlannedCell::Column::bound, "bound", {.seconds = session.quick ? 1 : 60});
     add_own(r, PlannedCell::Column::best, "best", budget_of(table.best_full, table.best_quick));
   }
+}
+
+bool Plan::fits_memory(std::size_t row, const std::string& method) const {
+  return std::ranges::any_of(table_.calibration, [&](const auto& each) {
+    return each.second == method && scales_[row].at(each.first).memory.has_value();
+  });
 }
 
 // The row's graph on its machine, which is written down where it is not as its file has it.
@@ -129,16 +136,16 @@ void Plan::make_by_method(CellTask& made, std::size_t r, const TableMethod& meth
     const auto rows = rows_learned_by(method);
     request.keys = {&method.options};
     const std::string run =
-        wait_for_training(made, fmt::format("{}.{}", as_file_name(method.name), made.seed), request, rows);
+        wait_for_training(made, fmt::format("rows.all.{}.{}", as_file_name(method.name), made.seed), request, rows);
     const auto among = static_cast<std::size_t>(std::ranges::find(rows, r) - rows.begin());
     made.placement = run + "/" + best_placement_file(among, rows.size());
     return;
   }
   if (method.pretrained) {
     const Pretraining& before = table_.pretraining;
-    const std::string run = wait_for_training(made, fmt::format("without-{}.{}", as_file_name(row.model), made.seed),
-                                              {before.recipe, {&before.options}, budget_of(before.full, before.quick)},
-                                              rows_of_other_models(row.model));
+    const std::string run = wait_for_training(
+        made, fmt::format("rows.without.{}.{}", as_file_name(row.model), made.seed),
+        {before.recipe, {&before.options}, budget_of(before.full, before.quick)}, rows_of_other_models(row.model));
     (method.recipe.empty() ? made.policy : request.init) = run;
   }
   if (!method.recipe.empty()) {

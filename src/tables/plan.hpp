@@ -30,6 +30,8 @@ class Plan {
   [[nodiscard]] const std::vector<PlannedCell>& cells() const { return cells_; }
   // What cells wait for, by id.
   [[nodiscard]] const std::map<std::string, CellTask>& trainings() const { return trainings_; }
+  // Whether the method's column tells how much memory the row's devices have.
+  [[nodiscard]] bool fits_memory(std::size_t row, const std::string& method) const;
   [[nodiscard]] Scales scales(std::size_t row) const { return scales_.empty() ? Scales{} : scales_[row]; }
 
  private:

@@ -7,6 +7,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/search/placer.hpp"
 #include "texts.hpp"
 
 namespace emplace {
@@ -73,7 +74,7 @@ TableMethod read_method(const std::string& name, const ConfigTable& table, const
 
 Pretraining read_pretraining(const ConfigTable& table) {
   if (table.empty()) return {};
-  Pretraining pretraining{.recipe = table.text("recipe"), .options = table.table("options")};
+  Pretraining pretraining{table.text("recipe"), table.table("options"), {}, {}};
   if (table.contains("budget")) pretraining.full = read_budget(table.table("budget"));
   if (table.contains("quick")) pretraining.quick = read_budget(table.table("quick"));
   table.refuse_unread();
@@ -97,9 +98,14 @@ void want_method(const PublishedTable& table, const std::string& name, const std
   throw InputError(place, "unknown method {}{}", quote(name), did_you_mean(name, names));
 }
 
+// A device by its name may be on the rows' machines or not.
+void want_placer(const std::string& name, const std::string& place) {
+  if (!name.starts_with("device:")) find_entry(placers(), name, "placer", place);
+}
+
 TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool confirmed) {
   TableRow row;
-  row.model = table.text("model");
+  row.model = shown(table.text("model"));
   row.label = shown(table.text("label", row.model));
   row.id = as_file_name(row.label);
   row.problem = table.text("problem", "");
@@ -128,6 +134,7 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
   for (const std::string& method : stands_for.keys()) {
     want_method(whole, method, stands_for.place_of(method));
     row.stands_for[method] = stands_for.text(method);
+    want_placer(row.stands_for[method], stands_for.place_of(method));
   }
   row.skip = table.texts("skip");
   for (const std::string& method : row.skip) want_method(whole, method, table.place_of("skip"));
@@ -165,20 +172,28 @@ void refuse_doubles(const PublishedTable& table, const std::string& file) {
   for (const TableRow& row : table.rows)
     if (!row.like.empty() && std::ranges::count(table.rows, row.like, &TableRow::label) == 0)
       throw InputError(file, "{} is like {}, and there is no row of that label", quote(row.label), quote(row.like));
+  std::set<std::string> methods;
   for (const TableMethod& method : table.methods)
     if (method.name == "bound" || method.name == "best")
       throw InputError(file, "every table has the column {} of itself", quote(method.name));
+    else if (const std::string name = as_file_name(method.name); name.empty() || !methods.insert(name).second)
+      throw InputError(file, "the name of method {} does not tell it from the others", quote(method.name));
+  std::map<std::string, std::string> models;
+  for (const TableRow& row : table.rows)
+    if (const auto [known, is_new] = models.try_emplace(as_file_name(row.model), row.model);
+        known->first.empty() || (!is_new && known->second != row.model))
+      throw InputError(file, "the name of model {} does not tell it from others", quote(row.model));
 }
 
 }  // namespace
 
-const TableMethod* PublishedTable::method(const std::string& called) const {
-  const auto found = std::ranges::find(methods, called, &TableMethod::name);
+const TableMethod* PublishedTable::method(const std::string& wanted) const {
+  const auto found = std::ranges::find(methods, wanted, &TableMethod::name);
   return found == methods.end() ? nullptr : &*found;
 }
 
-bool PublishedTable::calibrates(const std::string& called) const {
-  return std::ranges::any_of(calibration, [&](const auto& each) { return each.second == called; });
+bool PublishedTable::calibrates(const std::string& wanted) const {
+  return std::ranges::any_of(calibration, [&](const auto& each) { return each.second == wanted; });
 }
 
 bool PublishedTable::wants_files() const {
@@ -188,7 +203,7 @@ bool PublishedTable::wants_files() const {
 PublishedTable parse_table(std::string_view toml, const std::string& name, const std::string& file) {
   const ConfigTable table = ConfigTable::parse_toml(toml, file);
   PublishedTable result;
-  result.name = name;
+  result.name = result.called = name;
   result.title = shown(table.text("title"));
   result.source = shown(table.text("source"));
   result.objective = objective_of(table.text("objective", "step"), table.place_of("objective"));
@@ -210,6 +225,11 @@ PublishedTable parse_table(std::string_view toml, const std::string& name, const
     result.methods.push_back(read_method(method, described.table(method), defaults));
   }
   described.refuse_unread(names);
+  for (const TableMethod& method : result.methods)
+    if (!method.placer.empty()) {
+      const ConfigTable& said = described.table(method.name);
+      want_placer(method.placer, said.contains("placer") ? said.place_of("placer") : table.place_of("methods"));
+    }
   const ConfigTable& calibration = table.table("calibration");
   for (const std::string& kind : calibration.keys()) {
     result.calibration[kind] = calibration.text(kind);
@@ -257,8 +277,12 @@ std::vector<EntryInfo> tables() {
 PublishedTable load_table(const std::string& name_or_path) {
   for (const NamedText& text : table_texts())
     if (text.name == name_or_path) return parse_table(text.toml, text.name, fmt::format("table {}", text.name));
-  if (file_exists(name_or_path))
-    return parse_table(read_file(name_or_path), std::filesystem::path(name_or_path).stem().string(), name_or_path);
+  if (file_exists(name_or_path)) {
+    PublishedTable table =
+        parse_table(read_file(name_or_path), std::filesystem::path(name_or_path).stem().string(), name_or_path);
+    table.called = shown(name_or_path);
+    return table;
+  }
   const auto names = entry_names(std::span<const EntryInfo>(tables()));
   const std::string near = did_you_mean(name_or_path, names);
   throw InputError("command line", "unknown table {}: neither a name nor a TOML file{}", quote(name_or_path),

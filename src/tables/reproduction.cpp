@@ -6,7 +6,7 @@
 #include <cmath>
 #include <deque>
 #include <limits>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "emplace/base/error.hpp"
@@ -16,10 +16,7 @@
 #include "emplace/base/progress.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/dist/groups.hpp"
-#include "emplace/machine/rescale.hpp"
-#include "emplace/run/recipe.hpp"
 #include "emplace/run/run_folder.hpp"
-#include "emplace/search/placer.hpp"
 #include "plan.hpp"
 
 namespace emplace {
@@ -53,22 +50,42 @@ class Coordinator {
  private:
   void add(const CellTask& task) {
     ++tasks_;
-    if (finished_result(task))
-      done_.insert(task.id);
+    if (const auto result = finished_result(task))
+      done_[task.id] = result->reason;
     else
       left_.push_back(task);
   }
 
-  // The first that waits for nothing any more; none while all do.
+  // Whether it waits for nothing any more.
+  [[nodiscard]] bool is_ready(const CellTask& task) const { return task.after.empty() || done_.contains(task.after); }
+  // Whether it is done in the time that is left, or can go on another time.
+  [[nodiscard]] bool has_time(const CellTask& task) const {
+    return !task.recipe.empty() || !task.seconds || *task.seconds <= seconds_left();
+  }
+  [[nodiscard]] double seconds_left() const {
+    if (!session_.deadline) return std::numeric_limits<double>::infinity();
+    return std::chrono::duration<double>(*session_.deadline - Clock::now()).count();
+  }
+
+  // The first that is ready, those without time enough last; none while none is. What waited for a training that failed
+  // fails with it.
   std::optional<CellTask> next() {
-    const auto ready = std::ranges::find_if(
-        left_, [&](const CellTask& task) { return task.after.empty() || done_.contains(task.after); });
-    if (ready == left_.end()) return std::nullopt;
-    CellTask task = std::move(*ready);
-    left_.erase(ready);
-    doing_ = task.id;
-    if (session_.deadline) task.seconds_left = std::chrono::duration<double>(*session_.deadline - Clock::now()).count();
-    return task;
+    while (true) {
+      auto ready = std::ranges::find_if(left_, [&](const CellTask& task) { return is_ready(task) && has_time(task); });
+      if (ready == left_.end())
+        ready = std::ranges::find_if(left_, [&](const CellTask& task) { return is_ready(task); });
+      if (ready == left_.end()) return std::nullopt;
+      CellTask task = std::move(*ready);
+      left_.erase(ready);
+      const std::string why = task.after.empty() ? "" : done_.at(task.after);
+      if (why.empty()) {
+        doing_ = task.id;
+        if (session_.deadline) task.seconds_left = seconds_left();
+        return task;
+      }
+      keep_result(task, {.reason = why});
+      done_[task.id] = why;
+    }
   }
 
   void here() {
@@ -98,7 +115,7 @@ class Coordinator {
   bool take(const CellAnswer& answer) {
     if (!answer.undone.empty() && undone_.empty()) undone_ = fmt::format("{}: {}", answer.id, answer.undone);
     if (answer.interrupted || !answer.undone.empty()) return false;
-    done_.insert(answer.id);
+    done_[answer.id] = answer.result.reason;
     return true;
   }
   [[nodiscard]] bool ends_early() const {
@@ -106,13 +123,13 @@ class Coordinator {
   }
   void show() {
     progress_.update(static_cast<double>(done_.size()) / static_cast<double>(tasks_),
-                     fmt::format("{} of {} cells  {}", done_.size(), tasks_, doing_));
+                     fmt::format("{} of {} jobs  {}", done_.size(), tasks_, doing_));
   }
 
   const ReproductionSession& session_;
   Progress progress_;
   std::deque<CellTask> left_;
-  std::set<std::string> done_;  // ids
+  std::map<std::string, std::string> done_;  // by id: why it has no figure, or ""
   std::size_t tasks_ = 0;
   std::string doing_;
   std::string undone_;  // the first cell that could not be made here, and why
@@ -166,22 +183,38 @@ Reproduction collect(const PublishedTable& table, const Plan& plan, bool quick) 
     if (const auto found = published.find(cell.method); found != published.end()) figures.published = found->second;
     const auto& search = table.rows[cell.row].search;
     if (const auto found = search.find(cell.method); found != search.end()) figures.published_search = found->second;
-    figures.calibrates = table.calibrates(cell.method) && figures.published && figures.published->seconds;
+    figures.calibrates = figures.published && table.calibrates(cell.method) &&
+                         (figures.published->seconds || plan.fits_memory(cell.row, cell.method));
     row.cells.push_back(std::move(figures));
   }
   reproduction.fidelity = fidelity_of(reproduction.rows);
   return reproduction;
 }
 
+std::string wanted_file(const PublishedTable& table) {
+  return std::ranges::find_if(table.rows, [](const TableRow& row) { return !row.problem.empty(); })->problem;
+}
+
 void check_files(const PublishedTable& table, const std::string& folder) {
   if (!table.wants_files()) return;
   if (folder.empty())
-    throw InputError("command line", "the problems of table {} are files of others: name their folder with --files",
-                     quote(table.name));
+    throw InputError("--files",
+                     "names the folder with the problems of table {}, which are files of others ({}): the first is {}",
+                     quote(table.name), printable(table.source), quote(wanted_file(table)));
   for (const TableRow& row : table.rows)
     if (const std::string file = folder + "/" + row.problem; !row.problem.empty() && !file_exists(file))
       throw InputError(file, "is not there, and row {} of table {} is made from it: --files names the folder",
                        quote(row.label), quote(table.name));
+}
+
+// A folder is of one table with one kind of budgets: else each would replace the other's results.
+void refuse_another_table(const PublishedTable& table, const ReproductionSession& session) {
+  const std::string file = session.folder + "/table";
+  const std::string wanted = fmt::format("{}{}\n", printable(table.name), session.quick ? " --quick" : "");
+  if (!file_exists(file)) return write_file(file, wanted);
+  if (const std::string found = read_file(file); found != wanted)
+    throw InputError(session.folder, "holds the table of `emplace reproduce {}`: choose another folder for this one",
+                     printable(found.substr(0, found.find('\n'))));
 }
 
 }  // namespace
@@ -190,12 +223,13 @@ Reproduction reproduce(const PublishedTable& table, const ReproductionSession& s
   check_files(table, session.files);
   for (const char* part : {"", "/cells", "/runs"}) make_folder(session.folder + part);
   const FileLock lock(session.folder + "/lock", lock_patience_s, session.folder, "is being filled by another process");
+  refuse_another_table(table, session);
   const Plan plan(table, session);
   Coordinator coordinator(plan, session);
   coordinator.make_all();
   Reproduction reproduction = collect(table, plan, session.quick);
-  reproduction.cells = coordinator.tasks();
-  reproduction.cells_done = coordinator.done();
+  reproduction.jobs = coordinator.tasks();
+  reproduction.jobs_done = coordinator.done();
   return reproduction;
 }
 

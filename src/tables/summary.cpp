@@ -29,9 +29,12 @@ double at_least(std::size_t n, std::size_t least, double p) {
 // The smallest of the sorted values that the `position`-th smallest of a resample does not exceed with `probability`.
 double quantile_of(const std::vector<double>& sorted, std::size_t position, double probability) {
   const std::size_t n = sorted.size();
-  for (std::size_t k = 1; k < n; ++k)
-    if (at_least(n, position + 1, static_cast<double>(k) / static_cast<double>(n)) >= probability) return sorted[k - 1];
-  return sorted.back();
+  std::size_t below = 0, enough = n;  // the larger the value, the likelier
+  while (enough - below > 1) {
+    const std::size_t k = (below + enough) / 2;
+    (at_least(n, position + 1, static_cast<double>(k) / static_cast<double>(n)) >= probability ? enough : below) = k;
+  }
+  return sorted[enough - 1];
 }
 
 // Of one side: a time, or infinity where it is out of memory; none where there is nothing to compare.

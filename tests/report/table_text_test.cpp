@@ -35,6 +35,17 @@ TEST(TableTexts, KeepABarInALabelWithinItsCell) {
   EXPECT_THAT(table_markdown(reproduction_of("a|b")), HasSubstr("| model | | a\\|b |"));
 }
 
+TEST(TableTexts, SayWhichCommandMadeThem) {
+  Reproduction made = reproduction_of("a");
+  EXPECT_THAT(table_text(made), HasSubstr("\nmade by emplace reproduce small\n"));
+  made.quick = true;
+  made.table.methods[0].quick.evaluations = 30;
+  for (const std::string& text : {table_text(made), table_markdown(made), table_latex(made)}) {
+    EXPECT_THAT(text, HasSubstr("made by emplace reproduce small --quick"));
+    EXPECT_THAT(text, HasSubstr("budgets: a 30 evaluations"));
+  }
+}
+
 TEST(TableTexts, HaveNoControlCharactersOfTheirFile) {
   for (const std::string& text :
        {table_text(reproduction_of("x\\u001b[0m")), table_markdown(reproduction_of("x\\u001b[0m"))}) {

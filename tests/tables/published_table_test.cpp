@@ -94,6 +94,16 @@ TEST(PublishedTable, IsRefusedWithPlaceFoundAndWanted) {
   EXPECT_THAT(complaint("calibration]", "calibration2]"), HasSubstr("unknown key 'calibration2'"));
 }
 
+TEST(PublishedTable, HasPlacersThatThereAreAndNamesThatTellApart) {
+  EXPECT_THAT(complaint("[\"single\", \"post\"]", "[\"sngle\", \"single\", \"post\"]"),
+              HasSubstr("small.toml:4: unknown placer 'sngle' (did you mean 'single'?)"));
+  EXPECT_THAT(complaint("placers.post = \"greedy\"", "placers.post = \"gredy\""), HasSubstr("'greedy'"));
+  EXPECT_THAT(complaint("[\"single\", \"post\"]",
+                        "[\"single\", \"post\", \"po-st\", \"po:st\"]\n[method.\"po-st\"]\nplacer = "
+                        "\"single\"\n[method.\"po:st\"]\nplacer = \"single\""),
+              HasSubstr("does not tell it from the others"));
+}
+
 TEST(PublishedTable, TrainsOnSeveralRowsOnlyWhatCanBe) {
   EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "together = true"),
               HasSubstr("small.toml:10: method 'post' is trained on all rows together: it wants a recipe"));

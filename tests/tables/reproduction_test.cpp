@@ -77,7 +77,7 @@ TEST_F(SmallReproduction, HasTheCalibratedColumnAsPublishedAndEveryOtherCell) {
   EXPECT_EQ(learned.seeds, 1u) << "--quick";
   const auto run = std::filesystem::directory_iterator(file("runs"))->path().string();
   EXPECT_THAT(read_file(run + "/config.toml"), HasSubstr("groups = 9\n")) << "the row's key";
-  EXPECT_EQ(made.cells, 6u) << "4 methods, best and bound";
+  EXPECT_EQ(made.jobs, 6u) << "4 methods, best and bound";
   EXPECT_GT(made.rows[0].bound.ours.value(), 0);
   for (const CellFigures* each : {&cell(made, "greedy"), &learned, &made.rows[0].best}) {
     EXPECT_GE(each->ours.value(), made.rows[0].bound.ours.value()) << each->method;
@@ -88,7 +88,7 @@ TEST_F(SmallReproduction, HasTheCalibratedColumnAsPublishedAndEveryOtherCell) {
 TEST_F(SmallReproduction, LeavesPlacementsThatSimulateToTheSameTick) {
   make(small_table());
   const nlohmann::json kept = nlohmann::json::parse(read_file(file("cells/one.post.0.json")));
-  const LoadedProblem loaded = load_problem(kept["task"]["problem"], {});
+  const LoadedProblem loaded = load_problem(kept["problem"], {});
   const Placement placement =
       read_placement_json(read_file(file("cells/one.post.0.placement.json")), "placement", loaded.problem).placement;
   const Problem* const problems[] = {&loaded.problem};
@@ -125,6 +125,40 @@ TEST_F(SmallReproduction, LeavesTheUnfinishedRunOfAnotherTableAlone) {
   EXPECT_EQ(read_file(run + "/status"), "interrupted\n");
 }
 
+TEST_F(SmallReproduction, IsOfOneTableAndOneKindOfBudgets) {
+  make(small_table());
+  EXPECT_THROW(make(small_table(), false), InputError) << "the full table would replace the quick one";
+  EXPECT_THROW(reproduce(parse_table(small_table(), "other", "other.toml"), {.folder = folder_ / "out", .quick = true}),
+               InputError);
+}
+
+TEST_F(SmallReproduction, StaysWhenItsFolderIsMovedOrNamedOtherwise) {
+  make(small_table());
+  const auto made = std::filesystem::last_write_time(file("cells/one.post.0.json"));
+  std::filesystem::rename(folder_ / "out", folder_ / "moved");
+  const auto here = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.path());
+  const Reproduction again = reproduce(parse_table(small_table(), "small", "small.toml"),
+                                       {.folder = "moved", .quick = true, .show_progress = false});
+  std::filesystem::current_path(here);
+  EXPECT_TRUE(again.finished());
+  EXPECT_EQ(std::filesystem::last_write_time(folder_ / "moved/cells/one.post.0.json"), made);
+}
+
+TEST_F(SmallReproduction, LeavesForAnotherTimeWhatTakesLongerThanIsLeft) {
+  ReproductionSession session{.folder = folder_ / "out", .quick = false, .show_progress = false};
+  session.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  std::string toml = small_table();
+  toml.replace(toml.find("quick.evaluations = 200"), 23, "budget.seconds = 40");
+  toml.insert(toml.find("[[row]]"),
+              "[[row]]\nlabel = \"First\"\nmodel = \"rnnlm\"\ngraph = \"zoo:nmt?layers=4\"\nmachine = "
+              "\"laptop\"\nskip = [\"cpu-only\", \"dp\", \"post\", \"greedy\"]\n");
+  const Reproduction made = reproduce(parse_table(toml, "small", "small.toml"), session);
+  EXPECT_FALSE(made.finished());
+  EXPECT_EQ(made.rows[0].best.status, CellStatus::missing) << "40 s are more than there were";
+  for (const CellFigures& each : made.rows[1].cells) EXPECT_NE(each.status, CellStatus::missing) << each.method;
+}
+
 TEST_F(SmallReproduction, IsMadeAgainWhereAFileIsDamaged) {
   const Reproduction first = make(small_table());
   for (const char* damage : {"", "{", "[]", "{\"task\": 1}", "{\"task\": {}, \"result\": {}}", "\xff\xfe"}) {
@@ -157,7 +191,7 @@ TEST_F(SmallReproduction, StopsAtItsTimeAndGoesOn) {
   session.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
   const Reproduction stopped = reproduce(table, session);
   EXPECT_FALSE(stopped.finished());
-  EXPECT_EQ(stopped.cells_done, 0u);
+  EXPECT_EQ(stopped.jobs_done, 0u);
   EXPECT_EQ(cell(stopped, "greedy").status, CellStatus::missing);
   session.deadline.reset();
   EXPECT_TRUE(reproduce(table, session).finished());
@@ -266,12 +300,12 @@ TEST_F(SharedTrainings, AreMadeOnceASeedOnTheRowsThatTheyAreFor) {
   ASSERT_TRUE(made.finished());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "out/runs"), {}), 2 + 2 * 2 + 3 * 2)
       << "together; without either model; three rows tuned";
-  const std::string together = recipe_of("together.0"), without = recipe_of("without-rnnlm.1");
+  const std::string together = recipe_of("rows.all.together.0"), without = recipe_of("rows.without.rnnlm.1");
   EXPECT_THAT(together, testing::AllOf(HasSubstr("zoo:rnnlm?layers=1&sequence=3"), HasSubstr("sequence=4&"),
                                        testing::Not(HasSubstr("zoo:nmt")), HasSubstr("device_head = \"features\""),
                                        testing::Not(HasSubstr("held_out = ["))));
   EXPECT_THAT(without, testing::AllOf(HasSubstr("zoo:nmt"), testing::Not(HasSubstr("zoo:rnnlm"))));
-  EXPECT_THAT(recipe_of("nmt.tuned.1"), HasSubstr("runs/without-nmt.1-"));
+  EXPECT_THAT(recipe_of("nmt.tuned.1"), HasSubstr("runs/rows.without.nmt.1-"));
   for (const RowFigures& row : made.rows)
     for (const CellFigures& cell : row.cells) {
       EXPECT_EQ(cell.status, CellStatus::ok) << row.label << " " << cell.method << ": " << cell.reason;
@@ -287,8 +321,8 @@ TEST_F(SharedTrainings, GiveCellsTheirPlacementsDrawsAndTheirShareOfTheSeconds) 
   EXPECT_THAT(second["task"]["placement"].get<std::string>(), HasSubstr("/best.1.placement.json"));
   EXPECT_NE(of(first), of(second)) << "they are of two problems";
   EXPECT_EQ(kept("nmt.drawn.0")["result"]["evaluations"], 5);
-  EXPECT_GE(made.rows[0].cells[0].seconds_spent, (kept("together.0")["result"]["seconds"].get<double>() +
-                                                  kept("together.1")["result"]["seconds"].get<double>()) /
+  EXPECT_GE(made.rows[0].cells[0].seconds_spent, (kept("rows.all.together.0")["result"]["seconds"].get<double>() +
+                                                  kept("rows.all.together.1")["result"]["seconds"].get<double>()) /
                                                      2);
 }
 
@@ -297,16 +331,30 @@ TEST_F(SharedTrainings, AreLeftAsTheyAreUntilTheyChange) {
   const auto written = [&](const std::string& id) {
     return std::filesystem::last_write_time(folder_ / ("out/cells/" + id + ".json"));
   };
-  const auto trained = written("without-nmt.0"), drawn = written("nmt.drawn.0"), together = written("together.0");
+  const auto trained = written("rows.without.nmt.0"), drawn = written("nmt.drawn.0"),
+             together = written("rows.all.together.0");
   make();
-  EXPECT_EQ(written("without-nmt.0"), trained);
+  EXPECT_EQ(written("rows.without.nmt.0"), trained);
   EXPECT_EQ(written("nmt.drawn.0"), drawn);
   std::string longer = of_shared_trainings;
   longer.replace(longer.find("quick.evaluations = 8"), 21, "quick.evaluations = 9");
   make(longer);
-  EXPECT_NE(written("without-nmt.0"), trained);
+  EXPECT_NE(written("rows.without.nmt.0"), trained);
   EXPECT_NE(written("nmt.drawn.0"), drawn) << "its policy is another";
-  EXPECT_EQ(written("together.0"), together);
+  EXPECT_EQ(written("rows.all.together.0"), together);
+}
+
+TEST_F(SharedTrainings, ThatFailFailWhatWaitsForThem) {
+  std::string diverging = of_shared_trainings;
+  diverging.insert(diverging.find("ppo.samples_per_update = 4 }\nquick.evaluations = 8"),
+                   "ppo.learning_rate = 1000, checkpoint_every = 1, ");
+  diverging.replace(diverging.find("quick.evaluations = 8\n"), 22, "quick.evaluations = 400\n");
+  const Reproduction made = make(diverging);
+  ASSERT_TRUE(made.finished());
+  const CellFigures& drawn = made.rows[1].cells[1];
+  EXPECT_EQ(drawn.status, CellStatus::unfit) << "half a training is none";
+  EXPECT_THAT(drawn.reason, HasSubstr("checkpoint"));
+  EXPECT_EQ(made.rows[0].cells[0].status, CellStatus::ok) << "this one was trained otherwise";
 }
 
 class DeviceScales : public testing::Test {

@@ -36,7 +36,7 @@ struct CellResult {
   bool short_of_memory = false;  // the reason that it is not
   std::string reason = {};       // why it is not feasible, or why the method has no answer
   std::uint64_t evaluations = 0;
-  double seconds = 0;  // that it took
+  double seconds = 0;  // that it took, earlier sessions of a training included
 };
 
 struct CellAnswer {
@@ -52,6 +52,9 @@ std::string placement_file(const CellTask& task);
 
 // The result that its file holds, if that is of this very task; nothing where there is none.
 std::optional<CellResult> finished_result(const CellTask& task);
+
+// Writes that file.
+void keep_result(const CellTask& task, const CellResult& result);
 
 // Makes the figure and writes its files. `part`: the ranks that evaluate, null or alone: this process.
 CellAnswer make_cell(const CellTask& task, World* part, const std::function<bool()>& stop);

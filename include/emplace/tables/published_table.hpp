@@ -68,6 +68,7 @@ struct TableRow {
 
 struct PublishedTable {
   std::string name;
+  std::string called;  // as load_table() was asked for it
   std::string title, source;
   Objective objective = Objective::step;
   std::vector<TableMethod> methods;
@@ -78,7 +79,7 @@ struct PublishedTable {
   std::vector<std::string> notes;
   CellBudget best_full, best_quick;  // of the portfolio's column
 
-  [[nodiscard]] const TableMethod* method(const std::string& called) const;  // null: there is none
+  [[nodiscard]] const TableMethod* method(const std::string& wanted) const;  // null: there is none
   [[nodiscard]] bool calibrates(const std::string& method) const;
   [[nodiscard]] bool wants_files() const;  // some row's problem is a file
 };

@@ -66,8 +66,8 @@ struct Reproduction {
   std::vector<RowFigures> rows;
   Fidelity fidelity;
   bool quick = false;
-  std::size_t cells = 0, cells_done = 0;
-  [[nodiscard]] bool finished() const { return cells == cells_done; }
+  std::size_t jobs = 0, jobs_done = 0;  // a cell's seed each, or a training that cells wait for
+  [[nodiscard]] bool finished() const { return jobs == jobs_done; }
 };
 
 struct ReproductionSession {
