@@ -269,7 +269,15 @@ std::vector<EntryInfo> tables() {
   std::vector<EntryInfo> list;
   for (const NamedText& text : table_texts()) {
     const PublishedTable table = parse_table(text.toml, text.name, fmt::format("table {}", text.name));
-    list.push_back({.name = table.name, .summary = table.title, .reference = table.source});
+    const bool confirmed = std::ranges::any_of(table.rows, [](const TableRow& row) {
+      return std::ranges::any_of(row.published, [](const auto& each) { return each.second.confirmed; });
+    });
+    const bool any = std::ranges::any_of(table.rows, [](const TableRow& row) { return !row.published.empty(); });
+    list.push_back({.name = table.name,
+                    .summary = table.title,
+                    .reference = table.source + (confirmed ? ""
+                                                 : any     ? "; from memory"
+                                                           : "; no times are published")});
   }
   return list;
 }
