@@ -1,6 +1,6 @@
 #include "onnx_index.hpp"
 
-#include <algorithm>
+#include <unordered_set>
 
 #include "emplace/base/error.hpp"
 #include "onnx_load.hpp"
@@ -64,11 +64,13 @@ OnnxIndex::OnnxIndex(const std::string& file, google::protobuf::Arena& memory)
 std::vector<std::string> OnnxIndex::reads(std::size_t node) const {
   const onnx::NodeProto& proto = model.graph().node(static_cast<int>(node));
   std::vector<std::string> names;
+  std::unordered_set<std::string_view> seen;
   const auto add = [&](const std::string& name) {
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (!name.empty() && seen.insert(name).second) names.push_back(name);
   };
+  const std::vector<std::string> outside = names_from_outside(proto);
   for (const std::string& name : proto.input()) add(name);
-  for (const std::string& name : names_from_outside(proto)) add(name);
+  for (const std::string& name : outside) add(name);
   return names;
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <chrono>
 #include <set>
 
 #include "emplace/base/error.hpp"
@@ -42,6 +43,28 @@ class OnnxParts : public testing::Test {
   }
   test::TemporaryFolder folder_;
 };
+
+// Comparing each input with all before it would take minutes.
+TEST_F(OnnxParts, OfANodeWithManyInputsTakeSeconds) {
+  constexpr int inputs = 150'000;
+  onnx::ModelProto model = empty_model();
+  auto& graph = *model.mutable_graph();
+  onnx::NodeProto node = make_node("Concat", "concat", {}, {"y"});
+  for (int i = 0; i < inputs; ++i) {
+    set_type(*graph.add_input(), "x" + std::to_string(i), {1});
+    node.add_input("x" + std::to_string(i));
+  }
+  auto& axis = add_attribute(node, "axis", onnx::AttributeProto::INT);
+  axis.set_i(0);
+  *graph.add_node() = std::move(node);
+  set_type(*graph.add_output(), "y", {inputs});
+  const auto start = std::chrono::steady_clock::now();
+  const auto list = parts({{0}});
+  const auto ends = split(write(model), list);
+  check_onnx_parts(folder_ / "model.onnx", list);
+  EXPECT_EQ(ends[0].inputs.size(), static_cast<std::size_t>(inputs));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
 
 TEST_F(OnnxParts, GiveWhatOthersAndTheModelWantAndHoldTheirOwnWeights) {
   const std::string model = write(conv_model());
