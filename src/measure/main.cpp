@@ -25,11 +25,17 @@ struct Arguments {
   std::size_t runs = 15, warm_up = 3;
 };
 
+void say_made_up(const Pipeline& pipeline) {
+  for (const std::string& input : pipeline.made_up())
+    fmt::print(stderr, "the input {} has open sizes, taken as 1 (--shape {}=...)\n", quote(input), printable(input));
+}
+
+void say_error(const std::string& message) { fmt::print(stderr, "error: {}\n", message); }
+
 void run(const Arguments& arguments) {
   const OnnxRuntime runtime(arguments.library);
   Pipeline pipeline(runtime, read_segments(arguments.model), parse_shapes(arguments.shapes, "--shape"));
-  for (const std::string& input : pipeline.made_up())
-    fmt::print(stderr, "the input {} has open sizes, taken as 1 (--shape {}=...)\n", quote(input), input);
+  say_made_up(pipeline);
   const std::vector<double> seconds = pipeline.run(arguments.warm_up, arguments.runs);
   const nlohmann::ordered_json result = {{"seconds", median(seconds)},
                                          {"least", *std::ranges::min_element(seconds)},
@@ -53,6 +59,7 @@ void profile(const Arguments& arguments) {
     throw InputError(arguments.model, "should be one model, found {} segments", segments.size());
   const TemporaryFolder folder("emplace-profile");
   Pipeline pipeline(runtime, segments, parse_shapes(arguments.shapes, "--shape"), folder.path() + "/trace");
+  say_made_up(pipeline);
   static_cast<void>(pipeline.run(arguments.warm_up, arguments.runs));
   write_file(arguments.output, read_file(pipeline.end_profile()));
 }
@@ -93,12 +100,16 @@ int main_with(int argc, char** argv) {
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    std::string command;
+    for (const CLI::App* sub : app.get_subcommands()) command = sub->get_name() + " ";
+    say_error(fmt::format("{} (see `emplace-measure-onnx {}--help`)", error.what(), command));
+    return 2;
   } catch (const InputError& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
+    say_error(error.what());
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
+    say_error(error.what());
     return 1;
   }
 }

@@ -50,6 +50,25 @@ TEST_F(Launchers, SayHowTheyAreUsed) {
   EXPECT_GE(count, 5U);
 }
 
+TEST_F(Launchers, HandExportWhatSaysHowTheGraphWasMade) {
+  fake("emplace");
+  fake("emplace-measure-onnx");
+  make_folder(folder_ / "models");
+  write_file(folder_ / "models/m.onnx", "");
+  const auto measured = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(),
+                     {"env", "EMPLACE=" + bin_ + "/emplace", launchers_ + "measure-onnx", folder_ / "models/m.onnx"});
+    const Finished done = run(arguments);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+  };
+  measured({"--fuse", "--batch", "8", "--", "--runs", "3"});
+  EXPECT_THAT(read_file(folder_ / "emplace"), AllOf(HasSubstr("[export]"), HasSubstr("[--fuse][--batch][8][-o]")));
+  EXPECT_THAT(read_file(folder_ / "emplace-measure-onnx"), HasSubstr(".segments.json][--runs][3]"));
+  measured({"--runs", "5"});
+  EXPECT_THAT(read_file(folder_ / "emplace"), testing::Not(HasSubstr("[--fuse]")));
+  EXPECT_THAT(read_file(folder_ / "emplace-measure-onnx"), HasSubstr(".segments.json][--runs][5]"));
+}
+
 TEST_F(Launchers, RefuseWhatTheyDoNotKnow) {
   for (const std::vector<std::string>& bad :
        std::vector<std::vector<std::string>>{{"local", "-np", "many", "train"},

@@ -34,6 +34,7 @@ TEST_F(MeasureOnnx, SaysWhichLibraryItCannotLoadAndWhatIsNoList) {
   EXPECT_THAT(none.err, testing::AllOf(HasSubstr("none.so"), HasSubstr("--library")));
   const auto no_file = run({program, "run"});
   EXPECT_EQ(no_file.exit_code, 2);
+  EXPECT_THAT(no_file.err, testing::AllOf(testing::StartsWith("error: "), HasSubstr("file")));
   EXPECT_THAT(run({program, "--help"}).out, testing::AllOf(HasSubstr("profile"), HasSubstr("optimize")));
 }
 
