@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -83,6 +84,7 @@ ExitCode examine_machine(const Arguments& arguments, World* world) {
   }
   const Checks tools = check_tools();
   checks.insert(checks.end(), tools.begin(), tools.end());
+  checks.push_back(check_onnx_runtime());
   std::vector<Library> made_with = libraries();
   made_with.push_back({"CLI11", CLI11_VERSION, ""});
   for (const Library& library : made_with) checks.push_back(check_library(library));
@@ -205,6 +207,8 @@ Json to_json(const Examination& examination) {
 }
 
 ExitCode examine_recipe(const Arguments& arguments) {
+  if (!(arguments.seconds > 0 && std::isfinite(arguments.seconds)))
+    throw InputError("--seconds", "a budget must be above zero and finite, found {}", arguments.seconds);
   ConfigTable recipe = ConfigTable::read_toml(arguments.recipe);
   apply_overrides(recipe, arguments.overrides);
   const TemporaryFolder folder("emplace-doctor");
@@ -242,7 +246,7 @@ Action add_doctor(CLI::App& cli) {
   cli.add_option("recipe", arguments->recipe, "Recipe TOML file whose inputs are examined")->type_name("RECIPE");
   cli.add_option("overrides", arguments->overrides, "key=value pairs over the recipe")->type_name("KEY=VALUE");
   cli.add_option("--updates", arguments->updates, "Updates of each short training (20)")->check(CLI::PositiveNumber);
-  cli.add_option("--seconds", arguments->seconds, "Budget of all trainings together (120)")->check(CLI::PositiveNumber);
+  cli.add_option("--seconds", arguments->seconds, "Budget of all trainings together (120)");
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   cli.footer(doctor_help);
   return [arguments](World* world) {

@@ -1,5 +1,6 @@
 #include "emplace/doctor/machine.hpp"
 
+#include <dlfcn.h>
 #include <fmt/core.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -228,6 +229,25 @@ Checks check_tools() {
   return {check_tool("mpirun", mpirun, "install it (Debian: openmpi-bin) to use more than one process", Level::warning),
           check_tool("batch system", batch, "launch/slurm and launch/pbs are for where there is one", Level::ok),
           check_tool("browser", browser, "reports are pages for one, here or elsewhere", Level::ok)};
+}
+
+Check check_onnx_runtime() {
+  const char* const name = "ONNX Runtime";
+  const char* const given = std::getenv("ONNXRUNTIME_LIBRARY");
+  const std::string library = given != nullptr ? given : "libonnxruntime.so.1";
+  void* const loaded = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (loaded == nullptr && given == nullptr)
+    return {name, Level::ok, "not here: emplace-measure-onnx loads it; ONNXRUNTIME_LIBRARY names its shared library"};
+  if (loaded == nullptr)
+    return {name, Level::warning,
+            fmt::format("cannot be loaded: {}; name its shared library by ONNXRUNTIME_LIBRARY", ::dlerror())};
+  const bool is_runtime = ::dlsym(loaded, "OrtGetApiBase") != nullptr;
+  ::dlclose(loaded);
+  if (!is_runtime)
+    return {name, Level::warning,
+            fmt::format("{} is another library: it has no OrtGetApiBase; name ONNX Runtime's by ONNXRUNTIME_LIBRARY",
+                        library)};
+  return {name, Level::ok, library};
 }
 
 }  // namespace emplace

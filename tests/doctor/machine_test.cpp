@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <sched.h>
 
+#include <cstdlib>
+
 #include "emplace/base/cores.hpp"
 #include "emplace/base/files.hpp"
 #include "support/temporary_folder.hpp"
@@ -106,6 +108,22 @@ TEST(CheckCheckpoints, AFolderThatIsNotThereIsAFailure) {
 TEST(CheckClock, TheSteadyClockIsSteady) { EXPECT_NE(check_clock().level, Level::failure) << check_clock().says; }
 
 TEST(CheckProgram, ThisCpuRunsWhatItIsRunning) { EXPECT_EQ(check_program().level, Level::ok) << check_program().says; }
+
+TEST(CheckOnnxRuntime, IsANoteWhereNoneIsNamedAndAWarningWhereANameIsWrong) {
+  const char* const before = std::getenv("ONNXRUNTIME_LIBRARY");
+  const std::string restore = before != nullptr ? before : "";
+  ::unsetenv("ONNXRUNTIME_LIBRARY");
+  EXPECT_EQ(check_onnx_runtime().level, Level::ok);
+  ::setenv("ONNXRUNTIME_LIBRARY", "/none/libonnxruntime.so", 1);
+  EXPECT_EQ(check_onnx_runtime().level, Level::warning);
+  EXPECT_THAT(check_onnx_runtime().says, HasSubstr("/none/libonnxruntime.so"));
+  ::setenv("ONNXRUNTIME_LIBRARY", "libc.so.6", 1);
+  EXPECT_THAT(check_onnx_runtime().says, HasSubstr("no OrtGetApiBase"));
+  if (before != nullptr)
+    ::setenv("ONNXRUNTIME_LIBRARY", restore.c_str(), 1);
+  else
+    ::unsetenv("ONNXRUNTIME_LIBRARY");
+}
 
 TEST(CheckMpiAlone, SaysWhetherItStarts) {
   const Check check = check_mpi_alone();

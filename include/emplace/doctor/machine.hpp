@@ -42,6 +42,8 @@ Check check_library(const Library& library);
 std::vector<Library> libraries();
 // mpirun, a batch system, a browser: what some commands start.
 Checks check_tools();
+// The library that emplace-measure-onnx would load.
+Check check_onnx_runtime();
 
 // Whether MPI starts in a process by itself, found out in a child: where it cannot, it ends the process. Not where MPI
 // runs already.
