@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <memory>
 
@@ -65,6 +66,8 @@ std::optional<std::size_t> problem_of(const std::string& file, std::size_t probl
 Placed find(const Arguments& arguments) {
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(arguments.placement, error);
+  if (!std::filesystem::exists(arguments.placement, error))
+    throw InputError(arguments.placement, "cannot be read: {}", why_unreadable(arguments.placement, ENOENT));
   const std::string folder = is_folder ? arguments.placement : parent_folder(arguments.placement);
   Placed placed{.file = is_folder ? folder + "/best.placement.json" : arguments.placement,
                 .model = arguments.model,
@@ -90,10 +93,10 @@ Placed find(const Arguments& arguments) {
   return placed;
 }
 
-// What the model's file has no op for, and how much of it would go elsewhere than the op that it belongs to, where
-// frameworks put it.
+// What the model's file has no op for, by what made it, and how much of it would go elsewhere than the op that it
+// belongs to, where frameworks put it.
 struct Added {
-  std::vector<std::string> names, elsewhere;
+  std::vector<std::string> names, shared, of_training, elsewhere;
 };
 
 Added added_ops(const ModelPlacement& placement) {
@@ -101,6 +104,7 @@ Added added_ops(const ModelPlacement& placement) {
   for (const OpId op : placement.not_in_model()) {
     const GraphOp& graph_op = placement.passed.graph.ops[op.index()];
     added.names.push_back(graph_op.name);
+    (graph_op.type == "Variable" ? added.shared : added.of_training).push_back(graph_op.name);
     if (!graph_op.forward_of.is_none() &&
         placement.device_of_placed[op.index()] != placement.device_of_placed[graph_op.forward_of.index()])
       added.elsewhere.push_back(graph_op.name);
@@ -125,21 +129,23 @@ Counts count(const ModelPlacement& placement) {
 
 void print_text(const ModelPlacement& placement, const Exported& exported) {
   const Counts counts = count(placement);
-  fmt::print("{}: {} of {} ops as placed", exported.files.front(), counts.placed, placement.graph.ops.size());
+  fmt::print("{}: {} of {} as placed", exported.files.front(), counts.placed,
+             counted(placement.graph.ops.size(), "op"));
   if (counts.follows > 0) fmt::print(", {} that were folded away follow their neighbours", counts.follows);
   fmt::print("\n");
   constexpr std::size_t most_files = 10;
   for (std::size_t i = 1; i < std::min(exported.files.size(), most_files); ++i) fmt::print("{}\n", exported.files[i]);
-  if (exported.files.size() > most_files) fmt::print("and {} more files\n", exported.files.size() - most_files);
+  if (exported.files.size() > most_files)
+    fmt::print("and {} more\n", counted(exported.files.size() - most_files, "file"));
   if (!counts.not_placed.empty())
     fmt::print("without a device, for nothing says where: {}\n", listed(counts.not_placed));
-  if (const Added added = added_ops(placement); !added.names.empty()) {
-    fmt::print("{} placed ops are not in the model (a training step's, or shared weights)", added.names.size());
-    if (!added.elsewhere.empty())
-      fmt::print("; {} of them are not with the op that they belong to, where frameworks put them: {}",
-                 added.elsewhere.size(), listed(added.elsewhere));
-    fmt::print("\n");
-  }
+  const Added added = added_ops(placement);
+  const auto print_added = [](const std::vector<std::string>& names, const char* what) {
+    if (!names.empty()) fmt::print("{} {}: {}\n", counted(names.size(), "op"), what, listed(names));
+  };
+  print_added(added.shared, "placed and not in the model, for weights or constants that several ops read");
+  print_added(added.of_training, "placed and not in the model, of the training step");
+  print_added(added.elsewhere, "of these on another device than the op of the model that frameworks put each with");
   for (const std::string& note : exported.notes) fmt::print("{}\n", note);
 }
 
@@ -162,15 +168,13 @@ ExitCode run_export(const Arguments& arguments) {
   const ExportEntry& exporter = find_entry(exporters(), arguments.target, "target", "--for");
   const auto renamed = parse_renames(arguments.renames);
   const Placed placed = find(arguments);
-  std::error_code error;
-  if (std::filesystem::equivalent(placed.file, arguments.output, error))
-    throw InputError(arguments.output, "is the placement itself, and would be lost");
   if (exporter.needs_file && placed.model.starts_with("zoo:"))
     throw InputError(placed.model,
                      "is built by the program and has no file that --for {} could copy; --for json has the device "
                      "of each op",
                      arguments.target);
   const ModelPlacement placement = read_model_placement(placed.model, placed.source, placed.file);
+  placement.refuse_to_replace(arguments.output);
   for (const auto& [device, name] : renamed)
     if (const auto used = placement.devices(); std::ranges::find(used, device) == used.end())
       log_warning("--rename: no op is on the device {}{}", quote(device), did_you_mean(device, used));

@@ -7,6 +7,10 @@
 
 namespace emplace {
 
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most = 10;
   std::vector<std::string> some;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <set>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
@@ -76,7 +77,7 @@ struct Tree {
       map[path] = *all;
       return;
     }
-    for (const auto& [name, child] : children) child.collect(path.empty() ? name : path + "." + name, map);
+    for (const auto& [name, child] : children) child.collect(path + "." + name, map);
   }
 };
 
@@ -106,6 +107,7 @@ DeviceMap device_map(const ModelPlacement& placement) {
   const PassResult pruned = prune(placement.graph);  // weights that an exporter hands through Identity get their names
   DeviceMap result;
   Modules modules;
+  std::set<std::string> devices_of_unnamed;
   std::optional<InputError> conflict;  // the first; said when it is known that these are modules at all
   for (std::size_t i = 0; i < placement.graph.ops.size(); ++i) {
     const GraphOp& op = placement.graph.ops[i];
@@ -123,6 +125,7 @@ DeviceMap device_map(const ModelPlacement& placement) {
       if (auto module = module_of_scope(op.name)) of_op.push_back(*std::move(module));
     if (of_op.empty()) {
       (has_weights ? result.unnamed : result.followers).push_back(op.name);
+      if (has_weights) devices_of_unnamed.insert(placement.device_of_op[i]);
       continue;
     }
     ++result.ops;
@@ -144,7 +147,13 @@ DeviceMap device_map(const ModelPlacement& placement) {
                      "no weight and no op has the name of a PyTorch module (\"encoder.layer.0.weight\", "
                      "\"/encoder/layer.0/MatMul\"), so no device_map can be made");
   if (conflict) throw InputError(*conflict);
-  tree_of(modules, placement.model).collect("", result.device_of_module);
+  // "" would move what the map cannot name, too.
+  const Tree root = tree_of(modules, placement.model);
+  const auto all = root.common();
+  if (all && std::ranges::all_of(devices_of_unnamed, [&](const std::string& device) { return device == *all; }))
+    result.device_of_module[""] = *all;
+  else
+    for (const auto& [name, child] : root.children) child.collect(name, result.device_of_module);
   return result;
 }
 

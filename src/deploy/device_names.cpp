@@ -8,6 +8,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/formats/utf8.hpp"
 
 namespace emplace {
 
@@ -60,6 +61,7 @@ std::map<std::string, std::string> parse_renames(const std::vector<std::string>&
       throw InputError("--rename", "is written DEVICE=NAME, found {}", quote(text));
     if (std::ranges::any_of(text, [](unsigned char c) { return std::iscntrl(c) != 0; }))
       throw InputError("--rename", "a name is one line of plain text, found {}", quote(text));
+    if (!is_utf8(text)) throw InputError("--rename", "a name is UTF-8, found {}", quote(text));
     if (!names.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
       throw InputError("--rename", "{} is renamed twice", quote(text.substr(0, equals)));
   }

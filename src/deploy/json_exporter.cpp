@@ -32,7 +32,7 @@ Exported write_json(const ExportRequest& request) {
                                        {"problem", placement.problem},    {"ops", std::move(ops)},
                                        {"follows", std::move(follows)},   {"not_placed", std::move(not_placed)},
                                        {"not_in_model", std::move(added)}};
-  write_file(request.output, file.dump(2) + "\n");
+  write_file(request.output, file.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   return {.files = {request.output}, .notes = {}};
 }
 

@@ -1,6 +1,10 @@
 #include "emplace/deploy/model_placement.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -19,8 +23,10 @@ namespace {
 
 // A Problem with the ops of the graph and the devices that the placement names, to read the placement against: it needs
 // no machine.
-Problem problem_to_read_against(const Graph& graph, const std::string& text, const std::string& file) {
-  std::set<std::string> devices = devices_of_placement_json(text, file);
+Problem problem_to_read_against(const Graph& graph, const std::map<std::string, std::string>& device_of_op,
+                                const std::string& file) {
+  std::set<std::string> devices;
+  for (const auto& [op, device] : device_of_op) devices.insert(device);
   if (devices.size() > max_devices)
     throw InputError(file, "names {} devices; a machine has at most {}", devices.size(), max_devices);
   if (devices.empty()) devices.insert("none");  // the reader will say what is wrong
@@ -38,6 +44,23 @@ Problem problem_to_read_against(const Graph& graph, const std::string& text, con
   for (std::size_t i = 0; i < graph.ops.size(); ++i)
     for (const OpId before : graph.ops[i].after) builder.add_tensor(before, 0, {OpId{i}});
   return builder.build(file);
+}
+
+// read_placement_json, which names the first op that is wrong; where ops are, the flags that say which ops there are.
+PlacementFile read_placement(const Graph& graph, const std::string& text, const std::string& file,
+                             const std::map<std::string, std::string>& device_of_op, const Problem& problem) {
+  try {
+    return read_placement_json(text, file, problem);
+  } catch (const InputError& error) {
+    if (device_of_op.size() == graph.ops.size() &&
+        std::ranges::all_of(graph.ops, [&](const GraphOp& op) { return device_of_op.contains(op.name); }))
+      throw;
+    throw InputError(
+        fmt::format("{}; it places a graph that was made otherwise, or another model's: give --training, --optimizer, "
+                    "--fuse, --batch and --shape as they were then, or its run's folder, which knows the other passes "
+                    "(roofline.coarsen, ...) too",
+                    error.what()));
+  }
 }
 
 // Ops that were folded away: with their co-location group; then backwards over the graph, so that a chain of them
@@ -88,16 +111,30 @@ std::vector<OpId> ModelPlacement::not_in_model() const {
   return added;
 }
 
+void ModelPlacement::refuse_to_replace(const std::string& output) const {
+  const auto refuse = [&](const std::string& input, const char* what) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(input, output, ignored))
+      throw InputError(output, "is {} itself, and would be lost", what);
+  };
+  refuse(file, "the placement");
+  refuse(model, "the model");
+  // An IR's weights lie beside its layers.
+  if (model.ends_with(".xml")) refuse(model.substr(0, model.size() - 3) + "bin", "the file of the model's weights");
+}
+
 ModelPlacement read_model_placement(const std::string& model, const SourceOptions& options,
                                     const std::string& placement_file) {
   ModelPlacement result;
   result.model = model;
+  result.file = placement_file;
   result.graph = load_graph(model, options.read);
   result.passed = apply_passes(result.graph, options.roofline, model);
 
   const std::string text = read_file(placement_file);
-  const Problem problem = problem_to_read_against(result.passed.graph, text, placement_file);
-  const PlacementFile read = read_placement_json(text, placement_file, problem);
+  const auto device_of_op = devices_of_placement_json(text, placement_file);
+  const Problem problem = problem_to_read_against(result.passed.graph, device_of_op, placement_file);
+  const PlacementFile read = read_placement(result.passed.graph, text, placement_file, device_of_op, problem);
   for (const std::uint8_t device : read.placement.device)
     result.device_of_placed.push_back(problem.devices[device].name);
   result.problem = read.problem_name;

@@ -9,6 +9,7 @@
 #include "emplace/base/text.hpp"
 #include "emplace/deploy/device_names.hpp"
 #include "emplace/deploy/segments.hpp"
+#include "emplace/formats/utf8.hpp"
 #include "emplace/formats/writers.hpp"
 #include "exporters.hpp"
 
@@ -38,6 +39,8 @@ class OnnxExport {
   explicit OnnxExport(const ExportRequest& request)
       : placement_(request.placement), output_(request.output), devices_(placement_.devices()) {
     if (!output_.ends_with(ending)) throw InputError(output_, "should end in {}, as its parts will", ending);
+    if (!is_utf8(output_)) throw InputError(output_, "should be UTF-8, for the list of its parts is JSON");
+    if (devices_.empty()) throw InputError(placement_.file, "places no op of the model");
     // Its CPU provider is one, whatever cores ours are: the parts tell them apart.
     auto renamed = request.renamed;
     for (const std::string& device : devices_)
@@ -50,24 +53,29 @@ class OnnxExport {
 
   Exported write() {
     cut();
-    // The parts first: where one cannot be written, nothing is.
+    const std::string list = stem() + ".segments.json";
+    placement_.refuse_to_replace(list);
+    for (const OnnxPart& part : parts_) placement_.refuse_to_replace(part.file);
+    const std::vector<std::string> earlier = parts_of_list(list);
     const Graph without_sizes =
         read_graph(placement_.model);  // the model's own shapes, not those of --batch and --shape
     ends_ = write_onnx_parts(placement_.model, without_sizes, parts_);
-    const std::string list = stem() + ".segments.json";
+    std::vector<std::string> written;  // which goes again where the rest cannot be written
+    for (const OnnxPart& part : parts_) written.push_back(part.file);
     try {
       check_onnx_parts(placement_.model, parts_);
       write_whole();
-      write_file(list, segments_json().dump(2) + "\n");
+      written.push_back(output_);
+      write_file(list, segments_json().dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
     } catch (...) {
-      std::error_code ignored;
-      for (const OnnxPart& part : parts_) std::filesystem::remove(part.file, ignored);
+      remove(written);
       throw;
     }
+    remove_stale(earlier);
     Exported exported{.files = {output_, list}, .notes = {}};
     for (const OnnxPart& part : parts_) exported.files.push_back(part.file);
-    exported.notes = {fmt::format("{} part{} on {} device{}, checked: together they are the model", parts_.size(),
-                                  parts_.size() == 1 ? "" : "s", devices_.size(), devices_.size() == 1 ? "" : "s"),
+    exported.notes = {fmt::format("{} on {}, checked: together they are the model", counted(parts_.size(), "part"),
+                                  counted(devices_.size(), "device")),
                       fmt::format("ONNX Runtime places the nodes of {} by session.layer_assignment_settings = \"{}\"",
                                   output_, assignment_)};
     return exported;
@@ -88,14 +96,52 @@ class OnnxExport {
   }
 
   void cut() {
-    segments_ = segments_of(placement_.graph, placement_.device_of_op);
+    // Ops that nothing says anything of must be in a part too, and need no device of their own for that.
+    std::vector<std::string> device_of_op = placement_.device_of_op;
+    std::ranges::replace(device_of_op, std::string(), devices_.front());
+    segments_ = segments_of(placement_.graph, device_of_op);
     for (std::size_t i = 0; i < segments_.size(); ++i) {
       OnnxPart part;
-      const std::string device = segments_[i].device.empty() ? "none" : plain(segments_[i].device);
-      part.file = fmt::format("{}.{}.{}.onnx", stem(), i, device);
+      part.file = part_file(i, segments_[i].device);
       for (const OpId op : segments_[i].ops) part.nodes.push_back(op.value);
       parts_.push_back(std::move(part));
     }
+  }
+
+  [[nodiscard]] std::string part_file(std::size_t part, const std::string& device) const {
+    return fmt::format("{}.{}.{}{}", stem(), part, plain(device), ending);
+  }
+
+  // The parts of an earlier export to the same output, as its list has them.
+  [[nodiscard]] std::vector<std::string> parts_of_list(const std::string& list) const {
+    std::vector<std::string> files;
+    if (!file_exists(list)) return files;
+    const Json json = Json::parse(read_file(list), nullptr, false);
+    try {
+      if (json.at("emplace") != "segments/1") return files;
+      for (const Json& segment : json.at("segments")) {
+        const std::string file = part_file(files.size(), segment.at("device").get<std::string>());
+        if (segment.at("file") != std::filesystem::path(file).filename().string()) break;  // not of ours
+        files.push_back(file);
+      }
+    } catch (const Json::exception&) {  // no list of ours
+    }
+    return files;
+  }
+
+  // Those that are none of this export; a part may be the model of the next one.
+  void remove_stale(const std::vector<std::string>& earlier) const {
+    std::error_code ignored;
+    for (const std::string& file : earlier)
+      if (std::ranges::find(parts_, file, &OnnxPart::file) == parts_.end() &&
+          !std::filesystem::equivalent(file, placement_.model, ignored) &&
+          !std::filesystem::equivalent(file, placement_.file, ignored))
+        std::filesystem::remove(file, ignored);
+  }
+
+  static void remove(const std::vector<std::string>& files) {
+    std::error_code ignored;
+    for (const std::string& file : files) std::filesystem::remove(file, ignored);
   }
 
   void write_whole() const {

@@ -17,15 +17,15 @@ Exported write_pytorch(const ExportRequest& request) {
   const DeviceMap map = device_map(request.placement);
   nlohmann::ordered_json file = nlohmann::ordered_json::object();
   for (const auto& [module, device] : map.device_of_module) file[module] = names.of(device);
-  write_file(request.output, file.dump(2) + "\n");
+  write_file(request.output, file.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   Exported exported{
       .files = {request.output},
-      .notes = {fmt::format("{} ops with weights are in {} modules of the map; {} ops without weights run where what "
-                            "they read lies",
-                            map.ops, map.device_of_module.size(), map.followers.size())}};
+      .notes = {fmt::format("{} with weights in {} of the map, and {} without, to run where what they read lies",
+                            counted(map.ops, "op"), counted(map.device_of_module.size(), "module"),
+                            counted(map.followers.size(), "op"))}};
   if (!map.unnamed.empty())
-    exported.notes.push_back(fmt::format("the map lacks {} ops with weights whose names tell no module: {}",
-                                         map.unnamed.size(), listed(map.unnamed)));
+    exported.notes.push_back(fmt::format("the map lacks {} with weights whose names tell no module: {}",
+                                         counted(map.unnamed.size(), "op"), listed(map.unnamed)));
   return exported;
 }
 

@@ -8,9 +8,9 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/formats/utf8.hpp"
 #include "emplace/formats/writers.hpp"
 #include "emplace/graph/op_table.hpp"
-#include "utf8.hpp"
 
 namespace emplace {
 

@@ -11,8 +11,8 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/formats/utf8.hpp"
 #include "input_file.hpp"
-#include "utf8.hpp"
 
 namespace emplace {
 

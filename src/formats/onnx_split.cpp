@@ -196,7 +196,14 @@ std::vector<OnnxPartEnds> write_onnx_parts(const std::string& model, const Graph
     files.push_back(part.file);
   }
   check_weights_stay_beside(model, files);
-  for (std::size_t part = 0; part < parts.size(); ++part) splitter.write(part);
+  std::size_t written = 0;
+  try {
+    for (; written < parts.size(); ++written) splitter.write(written);
+  } catch (...) {
+    std::error_code ignored;
+    for (const std::string& file : std::span(files).first(written)) std::filesystem::remove(file, ignored);
+    throw;
+  }
   return splitter.ends();
 }
 

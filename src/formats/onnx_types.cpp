@@ -7,7 +7,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
-#include "utf8.hpp"
+#include "emplace/formats/utf8.hpp"
 
 namespace emplace {
 

@@ -5,10 +5,10 @@
 #include "emplace/base/error.hpp"
 #include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/formats/utf8.hpp"
 #include "fix_inputs.hpp"
 #include "openvino_ops.hpp"
 #include "propagate_shapes.hpp"
-#include "utf8.hpp"
 
 namespace emplace {
 

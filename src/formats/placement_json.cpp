@@ -79,15 +79,15 @@ std::vector<std::uint32_t> read_order(const Fields& file, const Problem& problem
 
 }  // namespace
 
-std::set<std::string> devices_of_placement_json(std::string_view text, const std::string& file) {
+std::map<std::string, std::string> devices_of_placement_json(std::string_view text, const std::string& file) {
   const json::Document document = json::parse(text, file);
   const Place place(file);
   json::check_header(document.root(), place, "placement");
   const Fields fields(document.root(), place, file_keys);
-  std::set<std::string> devices;
+  std::map<std::string, std::string> devices;
   const Place ops = fields.place("ops");
   fields.need("ops").each_member(
-      ops, [&](std::string_view name, Value device) { devices.emplace(device.text(Place(ops, name))); });
+      ops, [&](std::string_view name, Value device) { devices.emplace(name, device.text(Place(ops, name))); });
   return devices;
 }
 

@@ -4,9 +4,9 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/formats/utf8.hpp"
 #include "proto_cursor.hpp"
 #include "proto_lexer.hpp"
-#include "utf8.hpp"
 
 namespace emplace {
 

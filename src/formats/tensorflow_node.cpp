@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
-#include "utf8.hpp"
+#include "emplace/formats/utf8.hpp"
 
 namespace emplace {
 

@@ -5,10 +5,10 @@
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/formats/utf8.hpp"
 #include "graphdef.hpp"
 #include "json.hpp"
 #include "tensorflow_graph.hpp"
-#include "utf8.hpp"
 
 namespace emplace {
 

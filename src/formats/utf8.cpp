@@ -1,4 +1,4 @@
-#include "utf8.hpp"
+#include "emplace/formats/utf8.hpp"
 
 #include <cstdint>
 

@@ -100,8 +100,10 @@ TEST(DeviceMaps, TakeNoNumberAndNoEndlessNameForAModule) {
   for (int i = 0; i < 1000000; ++i) deep += ".a";
   const DeviceMap map =
       Modules().op("one", "gpu:0", {"193"}).op("two", "gpu:1", {deep}).op("c", "cpu:0", {"classifier.1.weight"}).map();
-  EXPECT_THAT(map.device_of_module, ElementsAre(Pair("", "cpu:0")));
+  EXPECT_THAT(map.device_of_module, ElementsAre(Pair("classifier", "cpu:0"))) << "\"\" would move the other two";
   EXPECT_THAT(map.unnamed, ElementsAre("one", "two")) << "they have weights, and the map does not place them";
+  const DeviceMap same = Modules().op("one", "cpu:0", {"193"}).op("c", "cpu:0", {"classifier.1.weight"}).map();
+  EXPECT_THAT(same.device_of_module, ElementsAre(Pair("", "cpu:0")));
   EXPECT_THAT(map.followers, testing::IsEmpty());
 }
 

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
@@ -120,8 +122,96 @@ TEST_P(Exporters, DoNotGuessWhatAFrameworkCallsADevice) {
   EXPECT_FALSE(file_exists(folder_ / GetParam().output));
 }
 
+TEST_P(Exporters, WriteTextThatIsNoUtf8AsOneMayReadIt) {
+  ModelPlacement placed = placement("cpu:0", "gpu:1");
+  const std::string odd = folder_ / ("\xff" + std::string(GetParam().model));
+  write_file(odd, read_file(placed.model));
+  placed.model = odd;
+  EXPECT_NO_THROW(entry().write({placed, {}, folder_ / GetParam().output}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Every, Exporters, testing::ValuesIn(samples),
                          [](const auto& each) { return each.param.name; });
+
+// Relu after Relu, and an unused constant, which no placement knows.
+class OnnxParts : public testing::Test {
+ protected:
+  ModelPlacement placement(const std::vector<std::string>& devices) {
+    onnx::ModelProto model = empty_model();
+    auto& graph = *model.mutable_graph();
+    set_type(*graph.add_input(), "t0", {1, 4});
+    for (std::size_t i = 0; i < devices.size(); ++i)
+      *graph.add_node() = devices[i].empty() ? make_node("Constant", "unused", {}, {"c"})
+                                             : make_node("Relu", "relu" + std::to_string(i), {"t" + std::to_string(i)},
+                                                         {"t" + std::to_string(i + 1)});
+    for (auto& node : *graph.mutable_node())
+      if (node.op_type() == "Constant")
+        *add_attribute(node, "value", onnx::AttributeProto::TENSOR).mutable_t() = make_vector("", {4});
+    set_type(*graph.add_output(), "t" + std::to_string(devices.size() - (devices.back().empty() ? 1 : 0)), {1, 4});
+    write_file(folder_ / "m.onnx", model.SerializeAsString());
+    write_file(folder_ / "p.json", "{}");
+    ModelPlacement result;
+    result.model = folder_ / "m.onnx";
+    result.file = folder_ / "p.json";
+    result.graph = read_graph(result.model);
+    result.device_of_op = devices;
+    for (const std::string& device : devices)
+      result.reason_of_op.push_back(device.empty() ? ModelPlacement::Reason::none : ModelPlacement::Reason::placed);
+    return result;
+  }
+  Exported write(const ModelPlacement& placed, const std::string& output = "out.onnx") {
+    return find_entry(exporters(), std::string_view("onnx"), "target").write({placed, {}, folder_ / output});
+  }
+  std::vector<std::string> files() {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+      names.push_back(entry.path().filename().string());
+    return names;
+  }
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(OnnxParts, AnOpThatNothingPlacesIsInAPartOfADeviceThatThereIs) {
+  write(placement({"cpu:0", "gpu:0", ""}));
+  std::set<std::string> devices;
+  const json list = json::parse(read_file(folder_ / "out.segments.json"));
+  for (const json& segment : list["segments"]) devices.insert(segment["device"]);
+  EXPECT_THAT(devices, ElementsAre("cpu:0", "gpu:0"));
+}
+
+TEST_F(OnnxParts, OfAnEarlierExportGoAndNothingElseDoes) {
+  write(placement({"cpu:0", "gpu:0", "cpu:0"}));
+  write_file(folder_ / "out.7.gpu_0.onnx", "not in the list");
+  json list = json::parse(read_file(folder_ / "out.segments.json"));
+  write_file(folder_ / "kept.onnx", "in the list, but not under a name of ours");
+  list["segments"].push_back({{"file", "kept.onnx"}, {"device", "gpu:0"}});
+  write_file(folder_ / "out.segments.json", list.dump());
+  write(placement({"cpu:0", "cpu:0", "cpu:0"}));
+  EXPECT_THAT(files(), testing::UnorderedElementsAre("m.onnx", "p.json", "out.onnx", "out.segments.json",
+                                                     "out.0.cpu_0.onnx", "out.7.gpu_0.onnx", "kept.onnx"));
+}
+
+TEST_F(OnnxParts, AreNotThereWhereALaterFileCannotBeWritten) {
+  const ModelPlacement placed = placement({"cpu:0", "gpu:0"});
+  make_folder(folder_ / "out.onnx");
+  EXPECT_THROW(write(placed), EnvironmentError);
+  EXPECT_THAT(files(), testing::UnorderedElementsAre("m.onnx", "p.json", "out.onnx"));
+  make_folder(folder_ / "other.1.gpu_0.onnx");
+  EXPECT_THROW(write(placed, "other.onnx"), EnvironmentError);
+  EXPECT_FALSE(file_exists(folder_ / "other.0.cpu_0.onnx"));
+}
+
+TEST_F(OnnxParts, DoNotReplaceThePlacementNorTheModel) {
+  ModelPlacement placed = placement({"cpu:0", "gpu:0"});
+  placed.file = folder_ / "keep.segments.json";
+  write_file(placed.file, "{}");
+  EXPECT_THROW(write(placed, "keep.onnx"), InputError);
+  EXPECT_EQ(read_file(placed.file), "{}");
+  placed.file = folder_ / "keep2.0.cpu_0.onnx";
+  write_file(placed.file, "{}");
+  EXPECT_THROW(write(placed, "keep2.onnx"), InputError);
+  EXPECT_EQ(read_file(placed.file), "{}");
+}
 
 TEST(ExporterList, IsAllTested) { EXPECT_EQ(exporters().size(), std::size(samples)); }
 
@@ -132,6 +222,7 @@ TEST(DeviceNamesOfFrameworks, CountFromTheKindsNumberAndTakeTheUsersNameFirst) {
   EXPECT_THROW(parse_renames({"gpu:0"}), InputError);
   EXPECT_THROW(parse_renames({"a=b", "a=c"}), InputError);
   EXPECT_THROW(parse_renames({"a=b\nc"}), InputError) << "text formats have no way to say it";
+  EXPECT_THROW(parse_renames({"a=\xff"}), InputError) << "nor has JSON";
 }
 
 }  // namespace

@@ -90,6 +90,47 @@ TEST_F(Export, ListsWhatATrainingStepHasAndTheModelHasNot) {
   EXPECT_EQ(file["not_in_model"].size(), done["not_in_model"].size());
 }
 
+TEST_F(Export, ReplacesNothingThatItReads) {
+  const std::string ir = "../shared/models/openvino-ir/mobilenetv2.xml";
+  if (!file_exists(squeezenet) || !file_exists(ir)) GTEST_SKIP() << "no model file here";
+  const std::string model = folder_ / "m.onnx", layers = folder_ / "m.xml", weights = folder_ / "m.bin";
+  std::filesystem::copy_file(squeezenet, model);
+  std::filesystem::copy_file(ir, layers);
+  write_file(weights, "weights");
+  const auto refused = [&](const std::string& source, const char* target, const std::string& output) {
+    const std::string before = read_file(output);
+    expect_refused({placed(source + "@k40x2"), "--for", target, "--model", source, "-o", output}, {output, "lost"});
+    EXPECT_EQ(read_file(output), before) << target;
+  };
+  for (const char* target : {"onnx", "pytorch", "json"}) refused(model, target, model);
+  std::filesystem::create_symlink(model, folder_ / "link.json");
+  refused(model, "json", folder_ / "link.json");
+  for (const char* target : {"openvino", "json"}) refused(layers, target, layers);
+  refused(layers, "openvino", weights);
+  const std::string graphdef = folder_ / "m.pbtxt";
+  write_file(graphdef,
+             "node { name: \"x\" op: \"Placeholder\" attr { key: \"dtype\" value { type: DT_FLOAT } } }\n"
+             "node { name: \"a\" op: \"Relu\" input: \"x\" attr { key: \"T\" value { type: DT_FLOAT } } }\n");
+  refused(graphdef, "tensorflow", graphdef);
+}
+
+TEST_F(Export, SaysWhichFlagsAGraphThatWasMadeOtherwiseWants) {
+  const std::string model = "zoo:rnnlm?layers=1&sequence=3", out = folder_ / "out";
+  expect_refused({placed(model + "@k40x2", {"--training"}), "--for", "json", "--model", model, "-o", out},
+                 {"p.json", "has no op", "--training", "--fuse"});
+  expect_refused({placed(model + "@k40x2"), "--for", "json", "--model", model, "--training", "-o", out},
+                 {"p.json", "no device", "--training", "--fuse"});
+}
+
+TEST_F(Export, NamesSomeOpsThatTheModelHasNot) {
+  const std::string model = "zoo:rnnlm?layers=1&sequence=3";
+  const auto done = emplace_run({"export", placed(model + "@k40x2", {"--training"}), "--for", "json", "--model", model,
+                                 "--training", "-o", folder_ / "ops.json"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out,
+              testing::AllOf(HasSubstr("of the training step: '"), HasSubstr("several ops read: 'variable/")));
+}
+
 TEST_F(Export, RefusesWhatCannotBeWrittenAndSaysWhy) {
   const std::string model = "zoo:inception-v3?batch=2", placement = placed(model + "@k40x2");
   const std::string out = folder_ / "out";
@@ -100,6 +141,8 @@ TEST_F(Export, RefusesWhatCannotBeWrittenAndSaysWhy) {
   expect_refused({placement, "--for", "pytorch", "--model", model, "-o", out}, {"PyTorch module"});
   expect_refused({placement, "--for", "json", "--model", "zoo:resnet-50", "-o", out}, {"p.json", "no op"});
   expect_refused({folder_ / "", "--for", "json", "-o", out}, {"no run's folder"});
+  expect_refused({folder_ / "p.jso", "--for", "onnx", "-o", out}, {"p.jso", "No such file", "'p.json'"});
+  expect_refused({placement, "--for", "json", "--model", model, "--rename", "gpu:0=\xff", "-o", out}, {"UTF-8"});
   const auto renamed =
       emplace_run({"export", placement, "--for", "json", "--model", model, "--rename", "gpu:9=x", "-o", out});
   EXPECT_EQ(renamed.exit_code, 0);

@@ -1,7 +1,9 @@
 // Devices written into GraphDefs and OpenVINO IRs: everything else must be there, byte for byte.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <rapidcheck.h>
+#include <filesystem>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"

@@ -19,8 +19,8 @@ struct DeviceMap {
 
 // Modules are known by the names of weights ("encoder.layer.0.output.dense.weight") and, for ops without weights, by
 // the scope that PyTorch's exporter puts before their names ("/encoder/layer.0/Add"). A module whose parts are all on
-// one device stands for them. InputError, with the reason, where the model names no modules, and where ops with the
-// weights of one module are on several devices.
+// one device stands for them, and the whole model ("") if the unnamed ops are there too. InputError, with the reason,
+// where the model names no modules, and where ops with the weights of one module are on several devices.
 DeviceMap device_map(const ModelPlacement& placement);
 
 }  // namespace emplace

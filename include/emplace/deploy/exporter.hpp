@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emplace/base/registry.hpp"
@@ -15,7 +16,7 @@ namespace emplace {
 struct ExportRequest {
   const ModelPlacement& placement;
   std::map<std::string, std::string> renamed;  // devices, by the user
-  std::string output;
+  std::string output;                          // where ModelPlacement::refuse_to_replace does not refuse
 };
 
 struct Exported {
@@ -28,6 +29,8 @@ struct ExportEntry : EntryInfo {
   std::function<Exported(const ExportRequest&)> write;
 };
 
+// "1 op", "2 ops".
+std::string counted(std::size_t count, std::string_view noun);
 // Some of them quoted, and how many more there are, for a note.
 std::string listed(const std::vector<std::string>& names);
 

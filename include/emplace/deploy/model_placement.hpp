@@ -17,6 +17,7 @@ struct ModelPlacement {
   enum class Reason : std::uint8_t { placed, follows, none };
 
   std::string model;                      // as it was named: a file, or zoo:NAME
+  std::string file;                       // of the placement
   Graph graph;                            // as the file has it: op i is its i-th node
   std::vector<std::string> device_of_op;  // of these ops; "" where the reason is `none`
   std::vector<Reason> reason_of_op;
@@ -28,6 +29,8 @@ struct ModelPlacement {
   [[nodiscard]] std::vector<std::string> devices() const;
   // What a training step, shared weights or a pass added: ops of `passed.graph` that no op of the file became.
   [[nodiscard]] std::vector<OpId> not_in_model() const;
+  // InputError if `output` is a file that was read or that the model goes on needing, under any name.
+  void refuse_to_replace(const std::string& output) const;
 };
 
 // Reads both. The options are those with which the problem was made. InputError where the placement's ops are not those

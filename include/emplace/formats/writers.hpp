@@ -50,8 +50,8 @@ struct OnnxPartEnds {
 };
 // Writes each part with its weights, its nodes byte for byte. `graph`: what read_graph makes of the model, which types
 // the ends that the model gives no type. The model's outputs that are inputs or weights of it are outputs of no part.
-// InputError as above, and where a tensor between parts has no known type (a sequence, say). Every file is complete or
-// not there.
+// InputError as above, and where a tensor between parts has no known type (a sequence, say). Where one
+// cannot be written, none is there.
 std::vector<OnnxPartEnds> write_onnx_parts(const std::string& model, const Graph& graph,
                                            std::span<const OnnxPart> parts);
 
