@@ -207,8 +207,6 @@ Json to_json(const Examination& examination) {
 }
 
 ExitCode examine_recipe(const Arguments& arguments) {
-  if (!(arguments.seconds > 0 && std::isfinite(arguments.seconds)))
-    throw InputError("--seconds", "a budget must be above zero and finite, found {}", arguments.seconds);
   ConfigTable recipe = ConfigTable::read_toml(arguments.recipe);
   apply_overrides(recipe, arguments.overrides);
   const TemporaryFolder folder("emplace-doctor");
@@ -250,6 +248,8 @@ Action add_doctor(CLI::App& cli) {
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   cli.footer(doctor_help);
   return [arguments](World* world) {
+    if (!(arguments->seconds > 0 && std::isfinite(arguments->seconds)))
+      throw InputError("--seconds", "a budget must be above zero and finite, found {}", arguments->seconds);
     const ExitCode code = arguments->recipe.empty() ? examine_machine(*arguments, world) : examine_recipe(*arguments);
     if (world != nullptr) release_workers(*world, static_cast<int>(ExitCode::done));  // the job's code is ours
     return code;

@@ -81,7 +81,7 @@ TEST(Doctor, NamesInputsOfARecipeThatChangeNothing) {
   EXPECT_EQ(effect["threads"], "changes nothing, as it should");
   EXPECT_EQ(effect["policy"], "not tried");
   for (const char* seconds : {"nan", "inf", "0"})
-    EXPECT_EQ(emplace_run({"doctor", "configs/recipes/quickstart.toml", "--seconds", seconds}).exit_code, 2) << seconds;
+    EXPECT_EQ(emplace_run({"doctor", "--seconds", seconds}).exit_code, 2) << seconds;
   const Finished unknown = emplace_run({"doctor", "configs/recipes/quickstart.toml", "post.clip_ration=1"});
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("clip_ratio"));

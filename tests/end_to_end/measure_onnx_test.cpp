@@ -61,6 +61,20 @@ TEST_F(MeasureOnnx, ProfilesOpsThatCostReadsAndRunsAPlacementOnTwoCores) {
   EXPECT_THAT(result["devices"], ElementsAre("cpu:0", "cpu:1"));
 }
 
+TEST_F(MeasureOnnx, SaysWhichOpenSizesItTookAsOne) {
+  need_runtime();
+  if (IsSkipped()) return;
+  const std::string model = "../shared/models/onnx-with-weights/openwakeword_embedding.onnx";
+  if (!file_exists(model)) GTEST_SKIP() << "no model file here";
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{program, "run", model, "--runs", "1"},
+        std::vector<std::string>{program, "profile", model, "--runs", "1", "-o", folder_ / "profile.json"}}) {
+    const auto done = run(arguments);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("the input 'input_1' has open sizes, taken as 1"));
+  }
+}
+
 TEST_F(MeasureOnnx, RefusesMoreDevicesThanCoresAndSizesOfNoInput) {
   need_runtime();
   if (IsSkipped()) return;
