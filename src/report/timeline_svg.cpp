@@ -126,15 +126,17 @@ class Picture {
     std::vector<std::uint32_t> by_start(timeline_.transfers.size());
     for (std::uint32_t i = 0; i < by_start.size(); ++i) by_start[i] = i;
     std::ranges::stable_sort(by_start, {}, [&](std::uint32_t i) { return timeline_.transfers[i].start; });
-    for (std::size_t channel = 0; channel < problem_.channels.size(); ++channel) {
-      const std::size_t lane = lanes_.size();
-      for (const std::uint32_t i : by_start) {
-        const Timeline::Transfer& transfer = timeline_.transfers[i];
-        if (std::ranges::count(problem_.route(transfer.from, transfer.to), channel) == 0) continue;
-        if (lanes_.size() == lane) lanes_.emplace_back().name = cell_name(problem_.channels[channel].name, 24);
-        add(lanes_[lane], transfer.start, transfer.end, transfer_colour);
-      }
-      lane_of_channel[channel] = lane;
+    std::vector<std::vector<std::uint32_t>> of_channel(problem_.channels.size());
+    for (const std::uint32_t i : by_start)
+      for (const std::uint32_t channel : problem_.route(timeline_.transfers[i].from, timeline_.transfers[i].to))
+        of_channel[channel].push_back(i);
+    for (std::size_t channel = 0; channel < of_channel.size(); ++channel) {
+      if (of_channel[channel].empty()) continue;
+      lane_of_channel[channel] = lanes_.size();
+      NamedLane& lane = lanes_.emplace_back();
+      lane.name = cell_name(problem_.channels[channel].name, 24);
+      for (const std::uint32_t i : of_channel[channel])
+        add(lane, timeline_.transfers[i].start, timeline_.transfers[i].end, transfer_colour);
     }
     for (const PathStep& step : path_) {
       if (step.is_op()) {
