@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "emplace/base/error.hpp"
@@ -23,16 +24,38 @@ Json row(const std::string& method, const Outcome& outcome, const std::string& r
           {"evaluations", evaluations},       {"learned", false}};
 }
 
-// Those that the recipe names for comparison, then the other quick ones, which take seconds on large problems.
-std::vector<std::string> methods_for(const FoundPlacement& found, const PlacerRequest& request,
-                                     const PlacementLimits& limits) {
-  std::vector<std::string> methods = found.recipe.options.compare;
-  if (has_few_baselines(found, limits)) return methods;
+struct Baseline {
+  std::string method;
+  ConfigTable options{"compare"};
+};
+
+// The placer as a page has it: whatever ends by evaluations and takes a moment. Nothing for the others: integer
+// programs end by the clock, so that the page would not be the same again, and `best` asks them for pipelines.
+std::optional<Baseline> baseline_of(const PlacerEntry& entry, const PlacerRequest& request) {
+  if (entry.only_for.value_or(request.objective) != request.objective) return {};
+  if (entry.unfit && !entry.unfit(request).empty()) return {};
+  Baseline baseline{entry.name};
+  const auto set = [&](const char* key, std::int64_t value) { baseline.options.set(key, {value, "compare"}); };
+  if (entry.role == PlacerRole::quick || entry.role == PlacerRole::search) return baseline;
+  if (entry.name == "best" && request.objective == Objective::step) return baseline;
+  constexpr std::int64_t most_ops = 300, most_nodes = 500'000;
+  if (entry.name != "branch-and-bound" || request.problem->op_count() > most_ops) return {};
+  set("ops", most_ops);
+  set("nodes", most_nodes);
+  set("memory", 64);
+  return baseline;
+}
+
+// Those that the recipe names for comparison, then all others that take seconds on large problems.
+std::vector<Baseline> baselines_for(const FoundPlacement& found, const PlacerRequest& request,
+                                    const PlacementLimits& limits) {
+  std::vector<Baseline> baselines;
+  for (const std::string& method : found.recipe.options.compare) baselines.push_back({method});
+  if (has_few_baselines(found, limits)) return baselines;
   for (const PlacerEntry& entry : placers())
-    if (entry.role == PlacerRole::quick && entry.only_for.value_or(request.objective) == request.objective &&
-        (!entry.unfit || entry.unfit(request).empty()) && std::ranges::find(methods, entry.name) == methods.end())
-      methods.push_back(entry.name);
-  return methods;
+    if (std::ranges::find(found.recipe.options.compare, entry.name) == found.recipe.options.compare.end())
+      if (std::optional<Baseline> baseline = baseline_of(entry, request)) baselines.push_back(std::move(*baseline));
+  return baselines;
 }
 
 }  // namespace
@@ -47,16 +70,16 @@ Json baselines_json(const FoundPlacement& found, const Outcome& learned, const s
   const PlacingTeam team = make_placing_team(nullptr, problem, found.scoring);
   PlacerRequest request = request_for(*found.loaded, found.scoring, team);
   request.seed = static_cast<std::uint64_t>(found.recipe.options.seed);
-  // `random` as often as the run, partitioners for each of their imbalances; fewer on large problems.
+  // Searches as often as the run, partitioners for each of their imbalances; fewer on large problems.
   const std::uint64_t size = problem.op_count() + problem.edge_count();
   request.evaluations = std::clamp<std::uint64_t>(evaluations, 1, std::max<std::uint64_t>(8, limits.work / size));
 
   Json rows = Json::array();
   rows.push_back(row(found.recipe.options.policy, learned, reason, evaluations));
   rows.back()["learned"] = true;
-  for (const std::string& method : methods_for(found, request, limits)) {
+  for (const auto& [method, options] : baselines_for(found, request, limits)) {
     try {
-      const PlacerResult result = place_with(method, request, ConfigTable("compare"));
+      const PlacerResult result = place_with(method, request, options);
       rows.push_back(row(method, result.outcome, reason_of(found, result), result.evaluations));
     } catch (const std::runtime_error& error) {  // it has no answer to this problem, or its library fails
       rows.push_back(row(method, {}, error.what(), 0));

@@ -22,7 +22,7 @@ struct PlacementLimits {
   std::size_t groups = 60;
   std::size_t edges = 200;           // between groups
   std::size_t ops_of_group = 250;    // in an opened group
-  std::uint64_t work = 20'000'000;   // ops and edges that a baseline which searches may simulate
+  std::uint64_t work = 10'000'000;   // ops and edges that a baseline which searches may simulate
   std::uint64_t placed = 2'000'000;  // ops x devices up to which there are more baselines than the recipe names
 };
 

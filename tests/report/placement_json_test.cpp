@@ -139,13 +139,26 @@ TEST(PlacementJson, ComparesWithOtherPlacersAndTheBound) {
   EXPECT_EQ(rows["device:gpu:1"]["time"], 40 * testing::ms) << "10 + 20 + 10 ms and no transfer";
   EXPECT_THAT(rows["device:gpu:9"]["reason"].get<std::string>(), HasSubstr("gpu:9"));
   EXPECT_EQ(rows["single"]["time"], 40 * testing::ms);
-  EXPECT_EQ(rows.count("heft"), 1U);
+  for (const char* method : {"heft", "climb", "anneal", "tabu", "brkga", "best", "branch-and-bound"}) {
+    ASSERT_EQ(rows.count(method), 1U) << method;
+    EXPECT_EQ(rows[method]["feasible"], true) << method;
+    EXPECT_LE(rows[method]["evaluations"], 100) << method << ": as many as the run";
+  }
+  EXPECT_EQ(rows.count("milp"), 0U) << "it ends by the clock, and the page would not be the same again";
   EXPECT_EQ(page, page_of(placement)) << "made again it is the same";
   EXPECT_EQ(page["few_baselines"], false);
   PlacementLimits limits;
   limits.placed = 5;  // 3 ops on 2 devices are more
   EXPECT_EQ(page_of(placement, limits)["baselines"].size(), 2U + 1) << "what the recipe names, and what was learned";
   EXPECT_EQ(page_of(placement, limits)["few_baselines"], true);
+}
+
+TEST(PlacementJson, OfAPipelineComparesWithWhatEndsByEvaluations) {
+  const json page = page_of(three_ops("objective = \"pipeline\"\n"));
+  std::set<std::string> methods;
+  for (const json& row : page["baselines"]) methods.insert(row["method"]);
+  for (const char* method : {"post", "dpl", "brkga"}) EXPECT_EQ(methods.count(method), 1U) << method;
+  for (const char* method : {"climb", "milp", "best"}) EXPECT_EQ(methods.count(method), 0U) << method;
 }
 
 TEST(PlacementJson, SaysWhyThereIsNoStepAndDrawsTheRest) {
@@ -177,6 +190,7 @@ TEST(PlacementJson, EqualsTheExplanationOfAnyProblem) {
     const Explanation e = explain(problem, placement.placement, Schedule::fifo);
     PlacementLimits limits;
     limits.channels = 1000;
+    limits.placed = 0;  // other placers are not what this is about
     const json page = page_of(placement, limits);
     RC_ASSERT(page["feasible"] == e.outcome.feasible());
     RC_ASSERT(page["timeline"].is_null() != e.outcome.timed());
@@ -213,7 +227,8 @@ TEST(PlacementJson, KeepsTheCriticalPathOfWhatIsTooLarge) {
     const Explanation e = explain(problem, placement.placement, Schedule::fifo);
     if (!e.outcome.timed()) return;
     PlacementLimits limits;
-    limits.ops = 2, limits.transfers = 1, limits.channels = 1, limits.groups = 3, limits.ops_of_group = 2;
+    limits.ops = 2, limits.transfers = 1, limits.channels = 1, limits.groups = 3, limits.ops_of_group = 2,
+    limits.placed = 0;
     const json page = page_of(placement, limits);
     const json& names = page["ops"]["names"];
     RC_ASSERT(page["ops"]["total"] == problem.op_count());

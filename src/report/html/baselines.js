@@ -28,7 +28,7 @@ report.baselines = (placement, measure) => {
   const card = report.card("Beside other placers",
     `Each on the same problem and simulated by the same rules, made again with this page; no placement is faster than the bound. ` +
     (placement.measured ? "The run measured its placements: here they are simulated too."
-      : "Placers that search get a small budget here, so the run's own comparison may differ.") +
+      : "Placers that search get as many evaluations as the run, on large problems fewer: with more they may come further, and the run's own comparison may differ.") +
     (placement.few_baselines ? " On so large a problem only those that the recipe compares with are made." : ""));
   card.append(element("div", { class: "scroll" }, element("table", { class: "baselines", "data-chart": "baselines" },
     element("thead", {}, element("tr", {}, heads)), element("tbody", {}, rows.map(row), last))));
