@@ -57,6 +57,15 @@ Kind kind_of(const std::string& folder) {
   throw InputError(folder, "is the folder of neither a sweep nor a run: it has no config.toml of one");
 }
 
+void refuse_repeated(const std::vector<std::string>& folders) {
+  std::error_code error;
+  for (std::size_t i = 0; i < folders.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (std::filesystem::equivalent(folders[k], folders[i], error))
+        throw InputError(folders[i], "is named twice: a run is drawn once{}",
+                         folders[i] == folders[k] ? "" : ", first as " + quote(folders[k]));
+}
+
 void print_done(const std::string& file, const Json& drawn, const std::string& sentence, bool json) {
   if (json) {
     Json object = {{"report", file}};
@@ -96,6 +105,7 @@ ExitCode run_report(const Arguments& arguments) {
   for (const std::string& given : arguments.folders) folders.push_back(folder_name(given));
   if (folders.size() > most_runs_on_a_page)
     throw InputError("command line", "{} folders, wanted at most {} on a page", folders.size(), most_runs_on_a_page);
+  refuse_repeated(folders);
   bool sweep = false;
   for (const std::string& folder : folders) sweep = kind_of(folder) == Kind::sweep || sweep;
   if (sweep && folders.size() > 1)

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
@@ -47,6 +48,16 @@ Json commands(const std::string& path, const std::string& status, bool live) {
   list.push_back(command("Train the same again, into another folder",
                          {"emplace", "train", path + "/config.toml", "run=" + path + "-again"}));
   return list;
+}
+
+// What a run places: runs of equal text are of one problem.
+std::string placed_by(const ConfigTable& config) {
+  constexpr std::array<std::string_view, 7> about = {"graph", "machine", "problem", "problems",
+                                                     "batch", "shape",   "roofline"};
+  ConfigTable table = config;
+  for (const std::string& key : table.keys())
+    if (std::ranges::find(about, key) == about.end()) table.erase(key);
+  return table.to_toml();
 }
 
 Json run_json(const std::string& path, const Metrics& metrics) {
@@ -117,7 +128,9 @@ RunPage run_page(std::span<const std::string> folders, std::size_t most_points) 
   RunPage page;
   std::vector<Run> read;
   Json runs = Json::array();
+  std::set<std::string> placed;
   for (const std::string& folder : folders) {
+    placed.insert(placed_by(RunFolder::config_of(folder)));
     read.push_back({folder, read_metrics(folder + "/metrics.csv", most_points)});
     page.points += read.back().metrics.points();
     runs.push_back(run_json(folder, read.back().metrics));
@@ -130,6 +143,7 @@ RunPage run_page(std::span<const std::string> folders, std::size_t most_points) 
   const Json data = {{"kind", "run"},
                      {"name", page_text(name, 200)},
                      {"program", "emplace " + version()},
+                     {"one_problem", placed.size() == 1},
                      {"runs", std::move(runs)},
                      {"placements", placements_json(read, page)}};
   page.html = to_html({.title = name + " · emplace run", .data = page_data(data), .scripts = scripts});

@@ -74,6 +74,14 @@ TEST_F(Report, OfRunsIsAPageOfTheirCurves) {
   EXPECT_THAT(read_file(folder_ / "both.html"), HasSubstr("\"best_step_time\":["));
 }
 
+TEST_F(Report, RefusesTheSameFolderTwice) {
+  const std::string trials = sweep() + "/trials/";
+  const std::string other_name = trials + "../trials/0000";
+  expect_refused({"report", trials + "0000", trials + "0001", trials + "0000/"},
+                 AllOf(HasSubstr("0000"), HasSubstr("named twice")));
+  expect_refused({"report", trials + "0000", other_name}, AllOf(HasSubstr(other_name), HasSubstr("named twice")));
+}
+
 // What `explain` says of the best placement is what the page shows, and the command on it trains to the same.
 TEST_F(Report, OfARunShowsItsPlacementAndTheCommandThatFindsItAgain) {
   const std::string run = folder_ / "run", problem = small_training + "@k40x2";

@@ -71,6 +71,7 @@ TEST_F(RunPageInBrowser, ARunHasMarksInEachPictureInAnyLight) {
     EXPECT_GE(count("[data-chart=timeline] path.bars"), used + 1) << "a path a lane";
     EXPECT_EQ(count("[data-chart=timeline] path.critical"), 1);
     EXPECT_EQ(count("[data-chart=memory] path.level"), used);
+    EXPECT_GE(count("[data-chart=memory] text.tick"), 2 * used) << "an axis of bytes: 0 and more";
     EXPECT_EQ(count("[data-chart=groups] rect.shape"), groups);
     EXPECT_EQ(count("[data-chart=groups] path.edge"), static_cast<int>(placement["groups"]["edges"].size()));
     EXPECT_EQ(count("[data-chart=baselines] tbody tr"), static_cast<int>(placement["baselines"].size()) + 1);
@@ -267,6 +268,40 @@ TEST_F(RunPageInBrowser, RunsHaveTheirCurvesOverOneAnother) {
   browser_->click("[data-value=wall_seconds]");
   EXPECT_THAT(text("[data-chart=times]"), HasSubstr("wall clock (s)"));
   keep_picture("runs-dark");
+}
+
+TEST_F(RunPageInBrowser, RunsThatDifferInMuchHaveATableThatCanBeRead) {
+  std::vector<std::string> folders;
+  for (const char* name : {"one", "another-with-a-rather-long-name", "a_third"}) {
+    const std::size_t i = folders.size();
+    folders.push_back(folder_ / name);
+    make_folder(folders.back());
+    write_file(folders.back() + "/config.toml",
+               fmt::format("graph = \"zoo:nmt?layers={0}&sequence=16&training=true\"\nmachine = \"k40x{0}\"\n"
+                           "policy = \"{1}\"\nlearner = \"{2}\"\ngrouping = \"{3}\"\nupdates = {0}00\nseed = {0}\n",
+                           i + 1, std::array{"post", "hierarchical", "placeto"}[i],
+                           std::array{"ppo", "reinforce", "cross-entropy"}[i],
+                           std::array{"chain", "colocation", "colocrl"}[i]));
+    test::write_metrics(folders.back(), std::vector<double>(120, 0.1 * static_cast<double>(i + 1)));
+  }
+  open_runs(folders);
+  for (const auto& [scheme, width] : {std::pair("light", 1200), std::pair("dark", 1200), std::pair("light", 400)}) {
+    browser_->look("", scheme);
+    browser_->size(width, 900);
+    EXPECT_GE(evaluate("Math.min(...[...document.querySelectorAll('.runs td')].map((each) => each.clientWidth))"), 60)
+        << "no column is a letter wide";
+    EXPECT_GE(evaluate("Math.min(...[...document.querySelectorAll('.axis')].flatMap((axis) => "
+                       "d3.pairs([...axis.querySelectorAll('text')].map((each) => each.getBoundingClientRect()))"
+                       ".map(([a, b]) => b.left - a.right)))"),
+              8)
+        << "numbers of an axis stand apart";
+    EXPECT_EQ(evaluate(text_faults), json::array()) << width;
+    keep_picture(fmt::format("runs-that-differ-{}-{}", scheme, width));
+  }
+  EXPECT_THAT(text(".card .note"), HasSubstr("different problems"));
+  EXPECT_EQ(evaluate("[...document.querySelectorAll('.runs')].map((each) => each.tBodies[0].rows.length)"),
+            (json{3, 8}))
+      << "a run a row; and a setting a row, where there are more of them than runs";
 }
 
 TEST_F(RunPageInBrowser, SeveralRunsHaveATableAndThePlacementOfWhicheverIsChosen) {

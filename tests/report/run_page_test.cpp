@@ -75,6 +75,18 @@ TEST_F(RunPageTest, SaysThatThereIsNoPlacementYet) {
   EXPECT_THAT(placements[0]["missing"].get<std::string>(), testing::HasSubstr("has kept no placement yet"));
 }
 
+TEST_F(RunPageTest, KnowsWhetherAllRunsAreOfOneProblem) {
+  const std::vector<std::string> folders = {run("a", {0.5}), run("b", {0.25})};
+  const auto of_one_problem = [&] { return test::data_of(run_page(folders).html)["one_problem"].get<bool>(); };
+  EXPECT_TRUE(of_one_problem());
+  write_file(folders[1] + "/config.toml", "problem = \"p.json\"\npolicy = \"single\"\nseed = 3\n");
+  EXPECT_TRUE(of_one_problem()) << "learnt in another way";
+  write_file(folders[1] + "/config.toml", "problem = \"p.json\"\nbatch = 3\n");
+  EXPECT_FALSE(of_one_problem());
+  write_file(folders[1] + "/config.toml", "problem = \"q.json\"\n");
+  EXPECT_FALSE(of_one_problem());
+}
+
 TEST_F(RunPageTest, RefusesStepTimesBesideLoads) {
   const std::vector<std::string> folders = {run("a", {0.5}), run("b", {0.25})};
   write_file(folders[1] + "/config.toml", "problem = \"p.json\"\nobjective = \"pipeline\"\n");

@@ -134,9 +134,18 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
   };
   report.yText = (svg, left, at, text) => svg.append("text").attr("class", "soft").attr("x", left - 8).attr("y", at)
     .attr("dy", "0.35em").attr("text-anchor", "end").text(text);
-  // About `count` ticks at `bottom`; the title ends at `right`, under them.
+  // Round numbers of bytes up to `most`, so many at most, with 0.
+  report.byteTicks = (most, count) => {
+    let step = 1;
+    while (most / step > count) step *= 2;
+    return d3.range(0, most / step + 1e-9).map((i) => i * step);
+  };
+  // About `count` ticks at `bottom`, fewer where their texts would touch; the title ends at `right`, under them.
   report.xAxis = (svg, x, { bottom, count, text, title, right }) => {
-    const axis = d3.axisBottom(x).ticks(Math.max(2, count)).tickFormat(text).tickSizeOuter(0);
+    const touch = (ticks) => d3.pairs(ticks).some(([a, b]) => x(b) - x(a) < (report.width(String(text(a))) + report.width(String(text(b)))) / 2 + 12);
+    let ticks = x.ticks(Math.max(2, count));
+    while (count > 1 && touch(ticks)) ticks = x.ticks(--count);
+    const axis = d3.axisBottom(x).tickValues(ticks).tickFormat(text).tickSizeOuter(0);
     svg.append("g").attr("class", "axis").attr("transform", `translate(0,${bottom})`).call(axis).attr("font-family", null);
     svg.append("text").attr("class", "soft").attr("x", right).attr("y", svg.attr("height") - 4)
       .attr("text-anchor", "end").text(title);
@@ -163,8 +172,8 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
     while (/[/.:]./.test(rest) && report.width(rest, size) > room) rest = rest.replace(/^[^/.:]*[/.:]+/, "");
     return report.fit(rest, room, size);
   };
-  // A key that a line may end in, behind its dots and underscores.
-  report.breakable = (text) => text.split(/(?<=[._-])/).flatMap((piece, i) => i === 0 ? [piece] : [element("wbr"), piece]);
+  // A key or the name of a file that a line may end in, behind its dots, slashes and the like.
+  report.breakable = (text) => text.split(/(?<=[._&/-])|(?=@)/).flatMap((piece, i) => i === 0 ? [piece] : [element("wbr"), piece]);
   // The same cut into lines.
   report.wrap = (text, room, most, size, weight) => {
     const lines = [];

@@ -48,6 +48,10 @@ report.memory = (placement, stretch) => {
     const highest = Math.max(alike(row), sees(row) ? row.capacity : 0);
     const y = d3.scaleLinear().domain([0, highest]).range([foot, from]);
     const first = Math.max(0, d3.bisectRight(row.times, stretch.from) - 1), last = d3.bisectLeft(row.times, stretch.to);
+    for (const tick of report.byteTicks(highest, plotHeight / 20)) {
+      if (tick > 0) group.append("line").attr("class", "gridline").attr("x1", left).attr("x2", right).attr("y1", y(tick)).attr("y2", y(tick));
+      group.append("text").attr("class", "soft tick").attr("x", right + 5).attr("y", y(tick)).attr("dy", "0.35em").text(tick > 0 ? report.bytes(tick) : "0");
+    }
     const points = d3.range(first, last).map((i) => [Math.max(left, x(row.times[i])), y(row.bytes[i])]);
     if (points.length) points.push([Math.min(right, x(Math.min(timeline.end, stretch.to))), points[points.length - 1][1]]);
     const area = d3.area().x((p) => p[0]).y0(foot).y1((p) => p[1]).curve(d3.curveStepAfter);

@@ -1,7 +1,7 @@
 "use strict";
 // The page of one or more training runs: what came of them, their learning curves over one another, and what they found.
 (() => {
-  const { runs, placements, name, program } = report.data, element = report.element;
+  const { runs, placements, name, program, one_problem: oneProblem } = report.data, element = report.element;
   const colour = (i) => `c${i % 8} d${Math.floor(i / 8)}`;  // eight colours, then the same dashed, then dotted
   const several = runs.length > 1;
 
@@ -54,7 +54,7 @@
   const commandsOf = (run) => element("div", { class: "commands" },
     run.commands.map((each) => element("div", {}, element("h3", {}, each.says), element("code", {}, each.command))));
 
-  // Of several runs what differs stands beside each, what all share under the table.
+  // Of several runs what came of them, then the settings that differ, then those that all share.
   const runsCard = () => {
     const keys = [...new Set(runs.flatMap((run) => run.settings.map(([key]) => key)))];
     const settings = runs.map((run) => new Map(run.settings));
@@ -62,20 +62,27 @@
     const others = keys.filter((key) => !shared.includes(key));
     const cell = (text, number) => element("td", { class: number ? "number" : null }, text);
     const head = (text, number) => element("th", { scope: "col", class: number ? "number" : null }, text);
-    const nameCell = (run, i) => element("td", {}, element("span", { class: "legend" },
-      element("span", { style: "color: var(--ink)" }, element("i", { class: `line ${colour(i)}` }), run.name)));
+    const named = (run, i) => element("span", { class: "legend" },
+      element("span", { style: "color: var(--ink)" }, element("i", { class: `line ${colour(i)}` }), run.name));
     const settingName = (key) => ["updates", "evaluations", "seconds"].includes(key) ? `budget: ${key}` : key;
-    const heads = [head("run"), head("status"),
-      ...[`best ${measure}`, "over the bound", "updates", "evaluations", "time"].map((text) => head(text, true)),
-      ...others.map((key) => head(settingName(key))), head("folder")];
     const number = (value, say) => cell(value === null || value === undefined ? "–" : say(value), true);
-    const row = (run, i) => element("tr", {}, nameCell(run, i), cell(run.status), number(bestOf(run, i), (value) => report.seconds(value, 6)),
-      cell(gapText(gapOf(i)), true), cell(report.count(run.updates), true), number(lastOf(run, "evaluations"), report.count),
-      number(lastOf(run, "wall_seconds"), report.duration), others.map((key) => cell(settings[i].get(key) || "–")), cell(run.folder));
-    const card = report.card("Runs");
-    card.append(
-      element("div", { class: "scroll" }, element("table", {},
-        element("thead", {}, element("tr", {}, heads)), element("tbody", {}, runs.map(row)))),
+    const table = (heads, rows) => element("div", { class: "scroll" }, element("table", { class: "runs" },
+      element("thead", {}, element("tr", {}, heads)), element("tbody", {}, rows.map((cells) => element("tr", {}, cells)))));
+    const results = table([head("run"), head("status"),
+      ...[`best ${measure}`, "over the bound", "updates", "evaluations", "time"].map((text) => head(text, true))],
+      runs.map((run, i) => [cell(named(run, i)), cell(run.status), number(bestOf(run, i), (value) => report.seconds(value, 6)),
+        cell(gapText(gapOf(i)), true), cell(report.count(run.updates), true), number(lastOf(run, "evaluations"), report.count),
+        number(lastOf(run, "wall_seconds"), report.duration)]));
+    // A run a row, or a column where there are fewer runs than settings.
+    const differing = [...others.map((key) => [settingName(key), settings.map((each) => each.get(key) || "–")]),
+      ["folder", runs.map((run) => run.folder)]];
+    const differ = differing.length > runs.length
+      ? table([head(""), ...runs.map((run, i) => head(named(run, i)))], differing.map(([key, values]) => [cell(key), ...values.map((value) => cell(report.breakable(value)))]))
+      : table([head("run"), ...differing.map(([key]) => head(key))], runs.map((run, i) => [cell(named(run, i)), ...differing.map(([, values]) => cell(report.breakable(values[i])))]));
+    const card = report.card("Runs", oneProblem ? null
+      : `The runs place different problems. Each ${measure} below is of its own problem, on an axis that all share: how far a run is over the ` +
+        "bound of its problem can be compared, the times themselves cannot.");
+    card.append(results, differ,
       pairs(shared.map((key) => [key, settings[0].get(key)])),
       element("details", {}, element("summary", {}, "Commands"), runs.map((run) => [element("h3", {}, run.name), commandsOf(run)])));
     return card;

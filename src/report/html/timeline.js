@@ -193,7 +193,8 @@ report.timeline = (placement, { stretch, clicked }) => {
   ].filter((each) => each);
   const card = report.card("Timeline",
     `What each device and channel does in a step of ${report.ticksText(timeline.end, 6)}. The critical path, the chain that the step time is ` +
-    `made of, computes for ${share(computing)}, transfers for ${share(transferring)} and waits for a device or channel for ${share(waiting)} of it.` +
+    `made of, is for ${share(computing)} of it computing and for ${share(transferring)} moving tensors. For ${share(waiting)} it waits: the next step is ` +
+    "ready, but other work comes first on its device or channel." +
     (timeline.idle.length ? ` Nothing runs on ${timeline.idle.slice(0, 8).join(", ")}${timeline.idle.length > 8 ? ", …" : ""}.` : "") +
     (gone.length ? ` Drawn are ${gone.join(", ")}, and all that is on the critical path.` : ""),
     element("span", { class: "screen hint" }, "Click, then wheel, drag or + − ← → 0"),
