@@ -190,6 +190,13 @@ std::vector<TimedModel> timed_models(const std::vector<std::string>& pairs, cons
 }
 
 ExitCode run_calibrate(const Arguments& arguments) {
+  std::vector<std::string> inputs = {arguments.machine};
+  for (const auto& pairs : {arguments.models, arguments.fused})
+    for (const std::string& text : pairs) {
+      const auto [graph, profile] = graph_and_profile(text);
+      inputs.insert(inputs.end(), {graph, profile});
+    }
+  refuse_overwriting(arguments.output, inputs);
   const Machine machine = load_machine(arguments.machine);
   const MachineDevice& device = machine.devices[devices_meant(machine, arguments.device, "--device").front()];
   SourceOptions options = arguments.options.options();

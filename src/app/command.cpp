@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <filesystem>
 
 #include "emplace/base/files.hpp"
 #include "emplace/base/log.hpp"
@@ -109,6 +110,19 @@ std::optional<Schedule> ScheduleArgument::get() const {
 }
 
 std::string not_empty(const std::string& text) { return text.empty() ? "a file's name must not be empty" : ""; }
+
+void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs) {
+  const auto is_output = [&](const std::string& file) {
+    std::error_code none;  // where one of the two is no file
+    return std::filesystem::equivalent(file, output, none);
+  };
+  for (const std::string& input : inputs) {
+    const std::size_t hash = input.rfind('#'), at = input.rfind('@');
+    if (is_output(input) || (hash != std::string::npos && is_output(input.substr(0, hash))) ||
+        (at != std::string::npos && (is_output(input.substr(0, at)) || is_output(input.substr(at + 1)))))
+      throw InputError(output, "is read by the same command, and would be lost");
+  }
+}
 
 void write_output(const std::string& file, const std::string& text) {
   if (!file.empty()) {

@@ -107,6 +107,10 @@ struct TimeLimitArgument {
 // For options that name a file: what is wrong with the text, "" if nothing.
 std::string not_empty(const std::string& text);
 
+// InputError where `output` (empty: standard output) is one of the files that these arguments name, which would be
+// lost: FILE, FILE#instance or GRAPH@MACHINE.
+void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs);
+
 // Writes `text` to `file`, or to standard output where `file` is empty.
 void write_output(const std::string& file, const std::string& text);
 

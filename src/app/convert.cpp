@@ -91,6 +91,7 @@ void convert_to_json(const Arguments& arguments) {
 }
 
 ExitCode run_convert(const Arguments& arguments) {
+  refuse_overwriting(arguments.output, {arguments.graph, arguments.placement, arguments.machine});
   const std::string ending = std::filesystem::path(arguments.output).extension().string();
   if (ending != ".dot" && (arguments.as_is || !arguments.clusters.empty()))
     throw InputError(arguments.as_is ? "--as-is" : "--clusters", "is for .dot, found the output {}",

@@ -136,6 +136,9 @@ ExitCode run_cost(const Arguments& arguments) {
     throw InputError("--json", "needs -o FILE, since the problem itself would go to standard output");
   if (arguments.profiles.empty() && !arguments.profile_devices.empty())
     throw InputError("--profile-device", "says what a profile measured, but there is no --profile");
+  std::vector<std::string> inputs = {arguments.graph, arguments.machine};
+  inputs.insert(inputs.end(), arguments.profiles.begin(), arguments.profiles.end());
+  refuse_overwriting(arguments.output, inputs);
   const SourceOptions options = arguments.options.options();
   const Machine machine = load_machine(arguments.machine);
   const std::vector<DeviceProfile> profiles = read_profiles(arguments);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "emplace/base/files.hpp"
@@ -112,6 +113,32 @@ TEST_F(BadInput, EmptyNamesOfFilesToWrite) {
   expect_refused({"convert", "zoo:inception-v3", "-o", ""}, {"--output", "empty"});
   expect_refused({"convert", "zoo:inception-v3", "-o", "g.dot", "--placement", ""}, {"--placement", "empty"});
   expect_refused({"calibrate", "laptop", "--device", "cpu:0", "m=t", "-o", ""}, {"--output", "empty"});
+}
+
+TEST_F(BadInput, OutputsThatAreReadByTheSameCommand) {
+  const std::string problem = file("p.json", example_problem);
+  const std::string placement = file("q.json", R"({"emplace": "placement/1", "ops": {"a": "gpu:0", "b": "cpu:0"}})");
+  const std::string machine = file("m.toml", "no machine"), profile = file("t.tsv", "no profile");
+  std::filesystem::create_symlink(problem, folder_ / "link.json");
+  for (const char* option : {"--trace", "--svg"}) {
+    expect_refused({"simulate", problem, placement, option, problem}, {"p.json", "would be lost"});
+    expect_refused({"simulate", problem, placement, option, placement}, {"q.json", "would be lost"});
+    expect_refused({"simulate", problem, placement, option, folder_ / "link.json"}, {"link.json", "would be lost"});
+  }
+  expect_refused({"place", "single", problem, "-o", problem}, {"p.json", "would be lost"});
+  expect_refused({"place", "climb", problem, "--start", placement, "-o", placement}, {"q.json", "would be lost"});
+  expect_refused({"place", "single", "zoo:inception-v3@" + machine, "-o", machine}, {"m.toml", "would be lost"});
+  expect_refused({"place", "single", problem + "#one", "-o", problem}, {"p.json", "would be lost"});
+  expect_refused({"cost", "zoo:inception-v3", machine, "-o", machine}, {"m.toml", "would be lost"});
+  expect_refused({"cost", "zoo:inception-v3", "laptop", "--profile", profile, "-o", profile},
+                 {"t.tsv", "would be lost"});
+  expect_refused({"convert", "zoo:inception-v3", "--placement", placement, "-o", placement},
+                 {"q.json", "would be lost"});
+  expect_refused({"calibrate", machine, "--device", "cpu:0", "zoo:inception-v3=" + profile, "-o", profile},
+                 {"t.tsv", "would be lost"});
+  expect_refused({"calibrate", machine, "--device", "cpu:0", "zoo:inception-v3=" + profile, "-o", machine},
+                 {"m.toml", "would be lost"});
+  EXPECT_EQ(read_file(problem), example_problem);
 }
 
 TEST_F(BadInput, ADuplicateOpName) {
