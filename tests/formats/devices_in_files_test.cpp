@@ -1,8 +1,8 @@
 // Devices written into GraphDefs and OpenVINO IRs: everything else must be there, byte for byte.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <rapidcheck.h>
+
 #include <filesystem>
 
 #include "emplace/base/error.hpp"

@@ -293,7 +293,7 @@ TEST_F(RunPageInBrowser, RunsThatDifferInMuchHaveATableThatCanBeRead) {
     EXPECT_GE(evaluate("Math.min(...[...document.querySelectorAll('.axis')].flatMap((axis) => "
                        "d3.pairs([...axis.querySelectorAll('text')].map((each) => each.getBoundingClientRect()))"
                        ".map(([a, b]) => b.left - a.right)))"),
-              8)
+              16)
         << "numbers of an axis stand apart";
     EXPECT_EQ(evaluate(text_faults), json::array()) << width;
     keep_picture(fmt::format("runs-that-differ-{}-{}", scheme, width));

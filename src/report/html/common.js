@@ -142,7 +142,7 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
   };
   // About `count` ticks at `bottom`, fewer where their texts would touch; the title ends at `right`, under them.
   report.xAxis = (svg, x, { bottom, count, text, title, right }) => {
-    const touch = (ticks) => d3.pairs(ticks).some(([a, b]) => x(b) - x(a) < (report.width(String(text(a))) + report.width(String(text(b)))) / 2 + 12);
+    const touch = (ticks) => d3.pairs(ticks).some(([a, b]) => x(b) - x(a) < (report.width(String(text(a))) + report.width(String(text(b)))) / 2 + 18);
     let ticks = x.ticks(Math.max(2, count));
     while (count > 1 && touch(ticks)) ticks = x.ticks(--count);
     const axis = d3.axisBottom(x).tickValues(ticks).tickFormat(text).tickSizeOuter(0);
