@@ -95,6 +95,8 @@ std::unique_ptr<Engine> make_engine(const Arguments& arguments, const Problem& p
 ExitCode run_simulate(const Arguments& arguments) {
   for (const std::string& output : {arguments.trace, arguments.svg})
     refuse_overwriting(output, {arguments.problem, arguments.placement});
+  if (!arguments.svg.empty() && arguments.svg == arguments.trace)
+    throw InputError("--svg", "and --trace name one file, {}: one would replace the other", quote(arguments.svg));
   const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
   const auto [placement, schedule] = read_placement_and_warn(arguments.placement, problem, arguments.schedule);
   const auto engine = make_engine(arguments, problem, schedule);

@@ -47,6 +47,9 @@ void run(const Arguments& arguments) {
 
 void optimize(const Arguments& arguments) {
   const OnnxRuntime runtime(arguments.library);
+  std::error_code none;
+  if (std::filesystem::equivalent(arguments.model, arguments.output, none))
+    throw InputError(arguments.output, "is the model itself, and would be lost");
   const std::string temporary = arguments.output + ".part.onnx";
   { const Session session(runtime, arguments.model, {.basic_passes = true, .write_optimized = temporary}); }
   replace_file(temporary, arguments.output);

@@ -125,6 +125,8 @@ TEST_F(BadInput, OutputsThatAreReadByTheSameCommand) {
     expect_refused({"simulate", problem, placement, option, placement}, {"q.json", "would be lost"});
     expect_refused({"simulate", problem, placement, option, folder_ / "link.json"}, {"link.json", "would be lost"});
   }
+  expect_refused({"simulate", problem, placement, "--trace", folder_ / "x", "--svg", folder_ / "x"},
+                 {"--trace", "would replace the other"});
   expect_refused({"place", "single", problem, "-o", problem}, {"p.json", "would be lost"});
   expect_refused({"place", "climb", problem, "--start", placement, "-o", placement}, {"q.json", "would be lost"});
   expect_refused({"place", "single", "zoo:inception-v3@" + machine, "-o", machine}, {"m.toml", "would be lost"});

@@ -44,6 +44,9 @@ TEST_F(MeasureOnnx, ProfilesOpsThatCostReadsAndRunsAPlacementOnTwoCores) {
   const std::string model = folder_ / "model.onnx", profile = folder_ / "profile.json",
                     problem = folder_ / "problem.json";
   ASSERT_EQ(run({program, "optimize", squeezenet, "-o", model}).exit_code, 0);
+  const auto onto_itself = run({program, "optimize", model, "-o", model});
+  EXPECT_EQ(onto_itself.exit_code, 2);
+  EXPECT_THAT(onto_itself.err, HasSubstr("would be lost"));
   ASSERT_EQ(run({program, "profile", model, "-o", profile, "--runs", "5"}).exit_code, 0);
   const auto cost = emplace_run(
       {"cost", model, "cores-x2", "--profile", profile, "--profile-device", "cpu", "-o", problem, "--json"});
