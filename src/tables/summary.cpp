@@ -83,11 +83,11 @@ Fidelity fidelity_of(const std::vector<RowFigures>& rows) {
     for (const CellFigures& cell : row.cells) {
       const auto then = published_time(cell), now = our_time(cell);
       if (!then || !now) continue;
+      if (cell.calibrates) continue;
       if (std::isinf(*then) || std::isinf(*now)) {
         ++fidelity.oom;
         fidelity.oom_agree += std::isinf(*then) && std::isinf(*now) ? 1 : 0;
       }
-      if (cell.calibrates) continue;
       published.push_back(*then);
       ours.push_back(*now);
       if (std::isfinite(*then) && std::isfinite(*now)) errors.push_back(std::abs(*now / *then - 1));

@@ -1,12 +1,17 @@
 // The commands of README.md and TUTORIAL.md run as they are written, and what the pages name is there.
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <sstream>
 
 #include "emplace/base/files.hpp"
+#include "emplace/base/text.hpp"
 #include "program.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -82,6 +87,31 @@ TEST_F(Pages, OfTheTutorialMeasureAsWritten) {
   const std::vector<std::string> commands = commands_of("TUTORIAL.md", "sh measured");
   EXPECT_GE(commands.size(), 8U);
   expect_to_run(commands);
+}
+
+// "0.1049", as tables print seconds.
+std::string four_digits(double value) {
+  return fmt::format("{:.{}f}", value, std::clamp(3 - static_cast<int>(std::floor(std::log10(value))), 0, 9));
+}
+
+TEST(ResultsOfTheReadme, AreThoseOfTheTableThatEmplaceReproduceMade) {
+  std::map<std::string, std::string> cells;  // "row.method": ours
+  std::vector<std::string> rows;
+  for (const std::string& line : split(read_file("bench/results/table-hierarchical.csv"), '\n')) {
+    const std::vector<std::string> fields = split(line, ',');
+    if (fields.size() != 11 || fields[0] == "row") continue;
+    if (rows.empty() || rows.back() != fields[0]) rows.push_back(fields[0]);
+    cells[fields[0] + "." + fields[2]] = fields[5].empty() ? fields[8] : four_digits(std::stod(fields[5]));
+  }
+  ASSERT_EQ(rows.size(), 6U);
+  const std::string page = read_file("README.md");
+  for (const std::string& row : rows) {
+    const std::size_t at = page.find("| " + row + " | ");
+    ASSERT_NE(at, std::string::npos) << row;
+    const std::string line = page.substr(at, page.find('\n', at) - at);
+    for (const char* method : {"expert", "scotch", "mincut", "hierarchical", "best", "bound"})
+      EXPECT_THAT(line, testing::HasSubstr(cells.at(row + "." + method))) << method;
+  }
 }
 
 TEST(PagesAboutThePapers, NameFilesThatAreThere) {
