@@ -10,6 +10,7 @@
 #include "emplace/base/shapes.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/doctor/machine.hpp"
+#include "emplace/formats/reader.hpp"
 #include "emplace/formats/workload.hpp"
 #include "emplace/sweep/coordinator.hpp"
 #include "emplace/tables/reproduction.hpp"
@@ -112,15 +113,19 @@ std::optional<Schedule> ScheduleArgument::get() const {
 std::string not_empty(const std::string& text) { return text.empty() ? "a file's name must not be empty" : ""; }
 
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs) {
-  const auto is_output = [&](const std::string& file) {
-    std::error_code none;  // where one of the two is no file
-    return std::filesystem::equivalent(file, output, none);
-  };
+  std::error_code none;  // where a name is no file's
+  if (!std::filesystem::exists(output, none)) return;
   for (const std::string& input : inputs) {
     const std::size_t hash = input.rfind('#'), at = input.rfind('@');
-    if (is_output(input) || (hash != std::string::npos && is_output(input.substr(0, hash))) ||
-        (at != std::string::npos && (is_output(input.substr(0, at)) || is_output(input.substr(at + 1)))))
-      throw InputError(output, "is read by the same command, and would be lost");
+    std::vector<std::string> named = {input};
+    if (hash != std::string::npos) named.push_back(input.substr(0, hash));
+    if (at != std::string::npos) named.insert(named.end(), {input.substr(0, at), input.substr(at + 1)});
+    for (const std::string& name : named) {
+      if (!std::filesystem::is_regular_file(name, none)) continue;
+      for (const std::string& file : files_of_model(name))
+        if (std::filesystem::equivalent(file, output, none))
+          throw InputError(output, "is read by the same command, and would be lost");
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "emplace/base/statistics.hpp"
 #include "emplace/cost/calibrate.hpp"
 #include "emplace/cost/roofline.hpp"
 
@@ -61,11 +62,7 @@ PredictionError prediction_error(const MachineDevice& device, const std::string&
     if (op.seconds > 0) relative.push_back(std::abs(predicted.back() / op.seconds - 1));
   }
   error.spearman = spearman(measured, predicted);
-  if (!relative.empty()) {
-    const auto middle = relative.begin() + static_cast<std::ptrdiff_t>(relative.size() / 2);
-    std::nth_element(relative.begin(), middle, relative.end());
-    error.median_error = *middle;
-  }
+  if (!relative.empty()) error.median_error = median(std::move(relative));
   return error;
 }
 

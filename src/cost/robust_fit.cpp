@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "emplace/base/statistics.hpp"
+
 namespace emplace {
 
 namespace {
@@ -47,12 +49,6 @@ std::optional<Coefficients> solve_free(const std::array<Coefficients, fit_terms>
     c[index[p]] = value / m[p][p];
   }
   return c;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 }  // namespace

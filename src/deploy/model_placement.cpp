@@ -15,6 +15,7 @@
 #include "emplace/cost/lower.hpp"
 #include "emplace/formats/placement_devices.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "emplace/formats/reader.hpp"
 #include "emplace/problem/builder.hpp"
 
 namespace emplace {
@@ -112,15 +113,15 @@ std::vector<OpId> ModelPlacement::not_in_model() const {
 }
 
 void ModelPlacement::refuse_to_replace(const std::string& output) const {
+  std::error_code ignored;
+  if (!std::filesystem::exists(output, ignored)) return;
   const auto refuse = [&](const std::string& input, const char* what) {
-    std::error_code ignored;
-    if (std::filesystem::equivalent(input, output, ignored))
-      throw InputError(output, "is {} itself, and would be lost", what);
+    if (std::filesystem::equivalent(input, output, ignored)) throw InputError(output, "is {}, and would be lost", what);
   };
-  refuse(file, "the placement");
-  refuse(model, "the model");
-  // An IR's weights lie beside its layers.
-  if (model.ends_with(".xml")) refuse(model.substr(0, model.size() - 3) + "bin", "the file of the model's weights");
+  refuse(file, "the placement itself");
+  if (!model.starts_with("zoo:"))
+    for (const std::string& part : files_of_model(model))
+      refuse(part, part == model ? "the model itself" : "a file of the model's weights");
 }
 
 ModelPlacement read_model_placement(const std::string& model, const SourceOptions& options,

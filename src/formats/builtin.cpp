@@ -32,6 +32,14 @@ void check_reader(const std::string& path, std::string_view name, std::string_vi
     throw InputError(path, "is read as {}; only {} can be written as one", reader->name, wanted);
 }
 
+std::vector<std::string> files_of_model(const std::string& path) {
+  std::vector<std::string> files = {path};
+  const ReaderEntry* reader = reader_of(path);
+  if (reader != nullptr && reader->weights_beside)
+    for (std::string& file : reader->weights_beside(path)) files.push_back(std::move(file));
+  return files;
+}
+
 Graph read_graph(const std::string& path, const ReadOptions& options) {
   const ReaderEntry* reader = reader_of(path);
   if (reader == nullptr)

@@ -202,6 +202,7 @@ ReaderEntry onnx_reader() {
   entry.reference = "ONNX IR specification, onnx.proto";
   entry.recognises = recognises_onnx;
   entry.read = read_onnx;
+  entry.weights_beside = onnx_weights_beside;
   return entry;
 }
 

@@ -41,18 +41,23 @@ bool same_file(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-void check_weights_stay_beside(const std::string& model, std::span<const std::string> outputs) {
+std::vector<std::string> onnx_weights_beside(const std::string& model) {
   google::protobuf::Arena memory;
   Locations locations;
   collect(load_onnx_without_weights(model, memory).graph(), locations);
-  if (locations.empty()) return;
-  const std::string folder = parent_folder(model);
+  std::vector<std::string> files;
+  for (const std::string& location : locations) files.push_back(parent_folder(model) + "/" + location);
+  return files;
+}
+
+void check_weights_stay_beside(const std::string& model, std::span<const std::string> outputs) {
+  const std::vector<std::string> files = onnx_weights_beside(model);
+  if (files.empty()) return;
   for (const std::string& output : outputs) {
-    if (!same_file(folder, parent_folder(output)))
+    if (!same_file(parent_folder(model), parent_folder(output)))
       throw InputError(output, "should be in the folder of {}, whose weights lie in files beside it", model);
-    for (const std::string& location : locations)
-      if (same_file(folder + "/" + location, output))
-        throw InputError(output, "holds weights of {}, and would be lost", model);
+    for (const std::string& file : files)
+      if (same_file(file, output)) throw InputError(output, "holds weights of {}, and would be lost", model);
   }
 }
 

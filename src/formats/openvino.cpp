@@ -2,6 +2,8 @@
 // with the weights is not needed: Const layers and <blobs> give its sizes.
 #include "openvino.hpp"
 
+#include <filesystem>
+
 #include "openvino_graph.hpp"
 #include "openvino_xml.hpp"
 
@@ -25,6 +27,9 @@ ReaderEntry openvino_reader() {
     return path.ends_with(".xml") || head.find("<net ") != std::string_view::npos;
   };
   entry.read = read_openvino;
+  entry.weights_beside = [](const std::string& path) {
+    return std::vector{std::filesystem::path(path).replace_extension(".bin").string()};
+  };
   return entry;
 }
 

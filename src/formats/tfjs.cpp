@@ -229,6 +229,28 @@ Graph read_tfjs(const std::string& path, const ReadOptions& options) {
   return result;
 }
 
+std::vector<std::string> weights_beside(const std::string& path) {
+  const std::string text = read_file(path, largest_file);
+  const json::Document document = json::parse(text, path);
+  const Place place(path);
+  std::vector<std::string> files;
+  document.root().each_member(place, [&](std::string_view key, Value manifest) {
+    const Place at(place, key);
+    if (key != "weightsManifest") return;
+    manifest.each_element(at, [&](std::size_t i, Value group) {
+      const Place group_place(at, i);
+      group.each_member(group_place, [&](std::string_view part, Value paths) {
+        const Place paths_place(group_place, part);
+        if (part != "paths") return;
+        paths.each_element(paths_place, [&](std::size_t j, Value file) {
+          files.push_back(fmt::format("{}/{}", parent_folder(path), file.text({paths_place, j})));
+        });
+      });
+    });
+  });
+  return files;
+}
+
 }  // namespace
 
 ReaderEntry tfjs_reader() {
@@ -244,6 +266,7 @@ ReaderEntry tfjs_reader() {
     return path.ends_with("model.json");
   };
   entry.read = read_tfjs;
+  entry.weights_beside = weights_beside;
   return entry;
 }
 

@@ -140,6 +140,11 @@ TEST_F(BadInput, OutputsThatAreReadByTheSameCommand) {
                  {"t.tsv", "would be lost"});
   expect_refused({"calibrate", machine, "--device", "cpu:0", "zoo:inception-v3=" + profile, "-o", machine},
                  {"m.toml", "would be lost"});
+  const std::string model = file("model.json", R"({"modelTopology": {"node": [{"name": "x", "op": "Placeholder"}]},
+    "weightsManifest": [{"paths": ["shard.bin"], "weights": []}]})");
+  const std::string weights = file("shard.bin", "weights");
+  expect_refused({"convert", model, "-o", weights}, {"shard.bin", "would be lost"});
+  EXPECT_EQ(read_file(weights), "weights");
   EXPECT_EQ(read_file(problem), example_problem);
 }
 

@@ -105,8 +105,10 @@ TEST_F(Export, ReplacesNothingThatItReads) {
   for (const char* target : {"onnx", "pytorch", "json"}) refused(model, target, model);
   std::filesystem::create_symlink(model, folder_ / "link.json");
   refused(model, "json", folder_ / "link.json");
-  for (const char* target : {"openvino", "json"}) refused(layers, target, layers);
-  refused(layers, "openvino", weights);
+  for (const char* target : {"openvino", "json"}) {
+    refused(layers, target, layers);
+    refused(layers, target, weights);
+  }
   const std::string graphdef = folder_ / "m.pbtxt";
   write_file(graphdef,
              "node { name: \"x\" op: \"Placeholder\" attr { key: \"dtype\" value { type: DT_FLOAT } } }\n"

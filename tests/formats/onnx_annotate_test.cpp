@@ -160,6 +160,7 @@ TEST_F(AnnotatedOnnx, RefusesAnotherFolderWhereWeightsLieBesideTheModel) {
   EXPECT_FALSE(file_exists(folder_ / "elsewhere/out.onnx"));
   EXPECT_EQ(error_of(path, folder_ / "out.onnx", {"d", "d"}), "no error");
   EXPECT_EQ(read(folder_ / "out.onnx").graph().initializer(0).external_data(0).value(), "weights.bin");
+  EXPECT_THAT(files_of_model(path), testing::ElementsAre(path, folder_ / "weights.bin"));
 }
 
 TEST_F(AnnotatedOnnx, RefusesWhatIsNoOnnxModelOrHasOtherNodes) {

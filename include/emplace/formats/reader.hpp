@@ -27,6 +27,8 @@ struct ReaderEntry : EntryInfo {
   std::function<bool(const std::string& path, std::string_view head)> recognises;
   // The graph as the file has it: one op a node; weights are parameters. InputError with file, node and reason.
   std::function<Graph(const std::string& path, const ReadOptions& options)> read;
+  // Other files that hold weights of the model; formats without such files have none. InputError as for `read`.
+  std::function<std::vector<std::string>(const std::string& path)> weights_beside = {};
 };
 
 std::span<const ReaderEntry> readers();
@@ -36,6 +38,10 @@ const ReaderEntry* reader_of(const std::string& path);
 
 // InputError unless the reader called `name` reads the file; `wanted` ("an ONNX model") is for the message.
 void check_reader(const std::string& path, std::string_view name, std::string_view wanted);
+
+// Files that would damage the model if they were replaced: itself, and those that hold its weights. Just `path` for a
+// file that no reader knows.
+std::vector<std::string> files_of_model(const std::string& path);
 
 // Reads with the one that recognises it.
 Graph read_graph(const std::string& path, const ReadOptions& options = {});
