@@ -10,8 +10,12 @@
 
 namespace emplace {
 
-Progress::Progress(bool enabled)
-    : enabled_(enabled), terminal_(log::on_terminal()), start_(Clock::now()), last_(start_) {}
+Progress::Progress(bool enabled, double done_before)
+    : enabled_(enabled),
+      terminal_(log::on_terminal()),
+      done_before_(done_before),
+      start_(Clock::now()),
+      last_(start_) {}
 
 Progress::~Progress() { finish(); }
 
@@ -27,8 +31,9 @@ void Progress::update(double fraction, const std::string& text) {
 
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   std::string line = fmt::format("{:3.0f} %  {}", 100 * std::clamp(fraction, 0.0, 1.0), text);
-  if (fraction > 0.01 && fraction < 1 && elapsed > 0.5)
-    line += fmt::format("  {} left", human_seconds(elapsed * (1 - fraction) / fraction));
+  const double done_now = fraction - done_before_;
+  if (done_now > 0.01 * (1 - done_before_) && fraction < 1 && elapsed > 0.5)
+    line += fmt::format("  {} left", human_seconds(elapsed * (1 - fraction) / done_now));
   if (terminal_) {
     const std::size_t old_width = width_;
     width_ = line.size();

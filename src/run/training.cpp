@@ -237,7 +237,6 @@ Training::End Training::train(const RunFolder& folder, Trainer& trainer, const S
   const Limits limit = limits();
   MetricsFile metrics(folder.file(metrics_file), trainer.updates());
   TensorboardFile tensorboard(folder.file("tensorboard"), trainer.updates());
-  Progress progress(session.show_progress);
   const double seconds_before = seconds_;
   const auto start = Clock::now();
   const auto done = [&] {
@@ -254,6 +253,7 @@ Training::End Training::train(const RunFolder& folder, Trainer& trainer, const S
     if (limit.seconds > 0) share = std::max(share, seconds_ / limit.seconds);
     return share;
   };
+  Progress progress(session.show_progress, fraction());
   Clock::duration longest{};
   const auto stopped = [&] { return stop_requested() || (session.stop && session.stop()); };
   while (!done() && !stopped() && !(session.deadline && Clock::now() + longest >= *session.deadline)) {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "emplace/base/error.hpp"
@@ -28,8 +29,7 @@ using Clock = std::chrono::steady_clock;
 // Hands out the tasks that have no result yet.
 class Coordinator {
  public:
-  Coordinator(const Plan& plan, const ReproductionSession& session)
-      : session_(session), progress_(session.show_progress) {
+  Coordinator(const Plan& plan, const ReproductionSession& session) : session_(session) {
     for (const auto& [id, task] : plan.trainings()) add(task);
     for (const PlannedCell& cell : plan.cells())
       for (const CellTask& task : cell.tasks) add(task);
@@ -37,11 +37,12 @@ class Coordinator {
 
   void make_all() {
     if (left_.empty()) return;
+    progress_.emplace(session_.show_progress, share_done());
     if (session_.world == nullptr || session_.world->size() == 1)
       here();
     else
       on(*session_.world);
-    progress_.finish();
+    progress_.reset();
     if (!undone_.empty()) throw EnvironmentError("{}; the same command goes on from there", undone_);
   }
   [[nodiscard]] std::size_t tasks() const { return tasks_; }
@@ -121,13 +122,11 @@ class Coordinator {
   [[nodiscard]] bool ends_early() const {
     return stop_requested() || (session_.deadline && Clock::now() >= *session_.deadline);
   }
-  void show() {
-    progress_.update(static_cast<double>(done_.size()) / static_cast<double>(tasks_),
-                     fmt::format("{} of {} jobs  {}", done_.size(), tasks_, doing_));
-  }
+  void show() { progress_->update(share_done(), fmt::format("{} of {} jobs  {}", done_.size(), tasks_, doing_)); }
+  [[nodiscard]] double share_done() const { return static_cast<double>(done_.size()) / static_cast<double>(tasks_); }
 
   const ReproductionSession& session_;
-  Progress progress_;
+  std::optional<Progress> progress_;
   std::deque<CellTask> left_;
   std::map<std::string, std::string> done_;  // by id: why it has no figure, or ""
   std::size_t tasks_ = 0;

@@ -8,8 +8,8 @@ namespace emplace {
 
 class Progress {
  public:
-  // `enabled` false: prints nothing (other ranks, --quiet).
-  explicit Progress(bool enabled);
+  // `enabled` false: prints nothing (other ranks, --quiet). `done_before`: the fraction that earlier sessions did.
+  explicit Progress(bool enabled, double done_before = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -23,6 +23,7 @@ class Progress {
   using Clock = std::chrono::steady_clock;
   bool enabled_;
   bool terminal_;
+  double done_before_;
   bool line_open_ = false;
   std::size_t width_ = 0;
   Clock::time_point start_;
