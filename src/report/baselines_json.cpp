@@ -38,6 +38,10 @@ std::optional<Baseline> baseline_of(const PlacerEntry& entry, const PlacerReques
   const auto set = [&](const char* key, std::int64_t value) { baseline.options.set(key, {value, "compare"}); };
   if (entry.role == PlacerRole::quick || entry.role == PlacerRole::search) return baseline;
   if (entry.name == "best" && request.objective == Objective::step) return baseline;
+  if (entry.name == "dp") {  // quick placers have only its heuristic, dpl
+    set("ideals", 2000);
+    return baseline;
+  }
   constexpr std::int64_t most_ops = 300, most_nodes = 500'000;
   if (entry.name != "branch-and-bound" || request.problem->op_count() > most_ops) return {};
   set("ops", most_ops);

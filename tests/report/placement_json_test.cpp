@@ -157,7 +157,7 @@ TEST(PlacementJson, OfAPipelineComparesWithWhatEndsByEvaluations) {
   const json page = page_of(three_ops("objective = \"pipeline\"\n"));
   std::set<std::string> methods;
   for (const json& row : page["baselines"]) methods.insert(row["method"]);
-  for (const char* method : {"post", "dpl", "brkga"}) EXPECT_EQ(methods.count(method), 1U) << method;
+  for (const char* method : {"post", "dpl", "dp", "brkga"}) EXPECT_EQ(methods.count(method), 1U) << method;
   for (const char* method : {"climb", "milp", "best"}) EXPECT_EQ(methods.count(method), 0U) << method;
 }
 
