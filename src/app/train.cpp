@@ -113,13 +113,18 @@ void print_result(const Training& training, const RunFolder& folder, Evaluator& 
       request.problem = &problem;
       request.schedule = training.schedule();
       request.objective = training.objective();
+      request.expert = training.expert(p);
       request.seed = static_cast<std::uint64_t>(recipe.options.seed);
       request.evaluations = std::max<std::uint64_t>(1, reports[p].evaluations);
       request.evaluator = local ? local.get() : &evaluator;
-      const PlacerResult result = place_with(method, request, ConfigTable("compare"));
-      const EvaluationJob job{static_cast<std::uint32_t>(p), &result.placement};
-      add(method, result.placement, simulated ? result.outcome : evaluator.evaluate(std::span(&job, 1)).front(),
-          result.evaluations);
+      try {
+        const PlacerResult result = place_with(method, request, ConfigTable("compare"));
+        const EvaluationJob job{static_cast<std::uint32_t>(p), &result.placement};
+        add(method, result.placement, simulated ? result.outcome : evaluator.evaluate(std::span(&job, 1)).front(),
+            result.evaluations);
+      } catch (const InputError& error) {  // it has no answer to this problem; the others have
+        table.add({method, "-", fmt::format("no: {}", error.what()), "0"});
+      }
     }
     add(reports[p].method + (p < training.problems().size() ? " (learned)" : " (never trained on it)"),
         *reports[p].placement, reports[p].outcome, reports[p].evaluations);

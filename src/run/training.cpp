@@ -69,6 +69,7 @@ Training::Training(Recipe recipe, bool from_checkpoint)
         o.graph.empty() ? load_problem(source, recipe_.source) : load_problem(o.graph, o.machine, recipe_.source);
     for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
     problems_.push_back(std::move(loaded.problem));
+    experts_.push_back(std::move(loaded.expert));
     shapes.push_back(std::move(loaded.shapes));
   }
   const GroupingKind grouping = grouping_of(o.grouping, recipe_.place);
@@ -131,6 +132,7 @@ void Training::load_held_out() {
         throw InputError(recipe_.place, "{} is held out, but the training has the same problem: {}", quote(source),
                          quote(sources[p]));
     held_out_.push_back(std::move(loaded.problem));
+    experts_.push_back(std::move(loaded.expert));
     shapes.push_back(std::move(loaded.shapes));
   }
   for (std::size_t p = 0; p < held_out_.size(); ++p)

@@ -41,5 +41,15 @@ TEST(Quickstart, IsNoWorseThanAnySimplePlacementOfAnImportedResNet) {
   expect_best_of_all(model);
 }
 
+TEST(Quickstart, HasTheExpertInItsTableAndSaysWhyAPlacerIsNot) {
+  const TemporaryFolder folder;
+  const auto trained = emplace_run({"train", "configs/recipes/quickstart.toml", "updates=1", "run=" + (folder / "run"),
+                                    "graph=zoo:nmt?layers=2&sequence=6&training=true", "compare=[\"expert\", \"dp\"]"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.out, testing::ContainsRegex("\nexpert +[0-9.]+ ms +yes"));
+  EXPECT_THAT(trained.out, testing::ContainsRegex("\ndp +- +no: .*pipeline"));
+  EXPECT_THAT(trained.out, testing::HasSubstr(" (learned)"));
+}
+
 }  // namespace
 }  // namespace emplace::test
