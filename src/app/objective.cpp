@@ -27,12 +27,6 @@ std::unique_ptr<Engine> ObjectiveArgument::make_engine(const Problem& problem, S
                                       : make_exact_engine(problem, schedule);
 }
 
-std::string reason_of(Objective objective, const Problem& problem, const Outcome& outcome,
-                      const std::vector<std::uint8_t>& devices, const Usage& usage) {
-  return objective == Objective::pipeline ? pipeline_reason_text(problem, outcome, devices, usage)
-                                          : reason_text(problem, outcome, devices, usage);
-}
-
 std::string load_table(const Problem& problem, const Placement& placement, const PipelineOptions& options) {
   TextTable table({"device", "compute", "transfers", "load"});
   const auto text = [](Ticks ticks) { return human_seconds(to_seconds(ticks)); };

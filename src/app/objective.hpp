@@ -21,10 +21,6 @@ struct ObjectiveArgument {
   [[nodiscard]] PipelineOptions pipeline() const { return {overlap, separate_phases}; }
 };
 
-// "" if feasible.
-std::string reason_of(Objective objective, const Problem& problem, const Outcome& outcome,
-                      const std::vector<std::uint8_t>& devices, const Usage& usage);
-
 // Compute, transfers and load of each device; "" where there is no load.
 std::string load_table(const Problem& problem, const Placement& placement, const PipelineOptions& options);
 

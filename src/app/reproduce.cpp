@@ -112,6 +112,8 @@ ExitCode run(const Arguments& arguments, World* world) {
   else
     fmt::print("{}files in {}/: table.txt, table.csv, table.md, table.tex, cells, machines, runs\n",
                table_text(reproduction), folder);
+  if (!reproduction.undone.empty())
+    throw EnvironmentError("{}; the same command goes on from there", reproduction.undone);
   if (!reproduction.finished()) {
     log_info("stopped early with {} of {} jobs done; the same command goes on", reproduction.jobs_done,
              reproduction.jobs);

@@ -19,7 +19,7 @@ Progress::Progress(bool enabled, double done_before)
 
 Progress::~Progress() { finish(); }
 
-void Progress::update(double fraction, const std::string& text) {
+void Progress::update(double fraction, const std::string& text, std::optional<double> seconds_left) {
   if (!enabled_) return;
   using namespace std::chrono_literals;
   const auto now = Clock::now();
@@ -32,8 +32,9 @@ void Progress::update(double fraction, const std::string& text) {
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   std::string line = fmt::format("{:3.0f} %  {}", 100 * std::clamp(fraction, 0.0, 1.0), text);
   const double done_now = fraction - done_before_;
-  if (done_now > 0.01 * (1 - done_before_) && fraction < 1 && elapsed > 0.5)
-    line += fmt::format("  {} left", human_seconds(elapsed * (1 - fraction) / done_now));
+  if (!seconds_left && done_now > 0.01 * (1 - done_before_) && fraction < 1 && elapsed > 0.5)
+    seconds_left = elapsed * (1 - fraction) / done_now;
+  if (seconds_left && *seconds_left > 0) line += fmt::format("  {} left", human_seconds(*seconds_left));
   if (terminal_) {
     const std::size_t old_width = width_;
     width_ = line.size();

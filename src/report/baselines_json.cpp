@@ -13,11 +13,6 @@ namespace emplace {
 
 namespace {
 
-std::string reason_of(const FoundPlacement& found, const PlacerResult& result) {
-  const auto say = found.scoring.objective == Objective::pipeline ? pipeline_reason_text : reason_text;
-  return result.outcome.feasible() ? "" : say(found.problem(), result.outcome, result.placement.device, {});
-}
-
 Json row(const std::string& method, const Outcome& outcome, const std::string& reason, std::uint64_t evaluations) {
   return {{"method", page_text(method, 100)}, {"time", outcome.timed() ? Json(outcome.makespan) : Json()},
           {"feasible", outcome.feasible()},   {"reason", page_text(reason, 300)},
@@ -84,7 +79,9 @@ Json baselines_json(const FoundPlacement& found, const Outcome& learned, const s
   for (const auto& [method, options] : baselines_for(found, request, limits)) {
     try {
       const PlacerResult result = place_with(method, request, options);
-      rows.push_back(row(method, result.outcome, reason_of(found, result), result.evaluations));
+      rows.push_back(row(method, result.outcome,
+                         reason_of(request.objective, problem, result.outcome, result.placement.device, {}),
+                         result.evaluations));
     } catch (const std::runtime_error& error) {  // it has no answer to this problem, or its library fails
       rows.push_back(row(method, {}, error.what(), 0));
       rows.back()["feasible"] = false;

@@ -18,4 +18,7 @@ std::string cell_name(std::string_view name, std::size_t width = 44);
 // "12.3 %", "<0.1 %" for what is not 0 but rounds to it.
 std::string percent(double share);
 
+// The word as a shell reads it back.
+std::string shell_word(const std::string& word);
+
 }  // namespace emplace

@@ -8,6 +8,7 @@
 
 #include "emplace/base/text.hpp"
 #include "emplace/report/page.hpp"
+#include "names.hpp"
 
 namespace emplace {
 
@@ -24,14 +25,6 @@ std::string text_of(const ConfigValue& value) {
   line.set("v", value);
   const std::string toml = line.to_toml();  // "v = ...\n"
   return toml.substr(4, toml.size() - 5);
-}
-
-std::string shell_word(const std::string& word) {
-  constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "emplace/base/csv.hpp"
 #include "emplace/base/text.hpp"
+#include "names.hpp"
 
 namespace emplace {
 
@@ -90,7 +91,8 @@ Lines lines_of(const Reproduction& reproduction) {
 
 // The command, as a shell takes it: a table of the program by its name, another by its file.
 std::string command_of(const Reproduction& reproduction) {
-  return fmt::format("emplace reproduce {}{}", reproduction.table.called, reproduction.quick ? " --quick" : "");
+  return fmt::format("emplace reproduce {}{}{}", shell_word(reproduction.table.called),
+                     reproduction.table.wants_files() ? " --files FOLDER" : "", reproduction.quick ? " --quick" : "");
 }
 
 std::string budget_text(const CellBudget& budget) {
@@ -137,13 +139,23 @@ std::vector<std::string> notes_of(const Reproduction& reproduction) {
       notes.emplace_back(
           "memory: less than the devices have, so much that what was out of memory is, and what was timed is not");
   }
-  for (const TableRow& row : table.rows)
+  for (const TableRow& row : table.rows) {
     for (const std::string& note : row.notes) notes.push_back(fmt::format("{}: {}", row.label, note));
+    if (std::string keys = row.keys.to_toml(); !keys.empty()) {
+      std::ranges::replace(keys, '\n', ' ');
+      notes.push_back(fmt::format("{}: learned with {}", row.label, keys.substr(0, keys.size() - 1)));
+    }
+  }
   notes.insert(notes.end(), table.notes.begin(), table.notes.end());
-  for (const RowFigures& row : reproduction.rows)
-    for (const CellFigures& cell : row.cells)
+  for (const RowFigures& row : reproduction.rows) {
+    const auto say_why = [&](const CellFigures& cell) {
       if (cell.status == CellStatus::infeasible || cell.status == CellStatus::unfit)
         notes.push_back(fmt::format("{}, {}: {}", row.label, printable(cell.method), printable(cell.reason)));
+    };
+    std::ranges::for_each(row.cells, say_why);
+    say_why(row.best);
+    say_why(row.bound);
+  }
   return notes;
 }
 
@@ -159,8 +171,8 @@ std::vector<std::string> fidelity_lines(const Reproduction& reproduction) {
     lines.push_back(
         fmt::format("orderings of two methods that agree: {} of {}", fidelity.orderings_agree, fidelity.orderings));
   if (fidelity.oom > 0)
-    lines.push_back(fmt::format("cells out of memory in one of the two that are so in both: {} of {}",
-                                fidelity.oom_agree, fidelity.oom));
+    lines.push_back(
+        fmt::format("cells out of memory, as published or here: {}; in both: {}", fidelity.oom, fidelity.oom_agree));
   if (fidelity.relative_error)
     lines.push_back(fmt::format("step times are off by {:.0f} % in the median", 100 * *fidelity.relative_error));
   return lines;
@@ -182,6 +194,11 @@ std::string latex_escaped(const std::string& text) {
       escaped += c;
   }
   return escaped;
+}
+
+// At the beginning of a line: the \\ before it would take an asterisk or a bracket for its own.
+std::string latex_line(const std::string& text) {
+  return (text.starts_with('*') || text.starts_with('[') ? "{}" : "") + latex_escaped(text);
 }
 
 }  // namespace
@@ -246,26 +263,29 @@ std::string table_latex(const Reproduction& reproduction) {
   for (const std::string& head : lines.heads) text += " & " + latex_escaped(head);
   text += " \\\\\n\\midrule\n";
   for (const Line& line : lines.lines) {
-    text += latex_escaped(line.label) + " & " + line.whose;
+    text += latex_line(line.label) + " & " + line.whose;
     for (const std::string& cell : line.cells) text += " & " + latex_escaped(cell);
     text += " \\\\\n";
   }
   text += "\\bottomrule\n\\end{tabular}}\n\n{\\footnotesize\\raggedright\n";
-  for (const std::string& note : notes_of(reproduction)) text += latex_escaped(note) + "\\\\\n";
-  for (const std::string& line : fidelity_lines(reproduction)) text += latex_escaped(line) + "\\\\\n";
+  for (const std::string& note : notes_of(reproduction)) text += latex_line(note) + "\\\\\n";
+  for (const std::string& line : fidelity_lines(reproduction)) text += latex_line(line) + "\\\\\n";
   text += "\\par}\n";
   return text;
 }
 
 std::string table_csv(const Reproduction& reproduction) {
-  std::string text = "row,model,method,published_s,published_status,ours_s,low_s,high_s,status,seeds,wall_seconds\n";
+  std::string text =
+      "row,model,method,published_s,published_status,ours_s,low_s,high_s,status,"
+      "calibrates,seeds,published_search_s,wall_seconds\n";
   const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; };
   const auto add = [&](const RowFigures& row, const CellFigures& cell) {
     const auto& published = cell.published;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(row.label), csv_cell(row.model),
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(row.label), csv_cell(row.model),
                         csv_cell(cell.method), published ? number(published->seconds) : "",
                         published ? status_of(*published) : "", number(cell.ours), number(cell.low), number(cell.high),
-                        name_of(cell.status), cell.seeds, fmt::format("{:.3f}", cell.seconds_spent));
+                        name_of(cell.status), cell.calibrates, cell.seeds, number(cell.published_search),
+                        fmt::format("{:.3f}", cell.seconds_spent));
   };
   for (const RowFigures& row : reproduction.rows) {
     for (const CellFigures& cell : row.cells) add(row, cell);

@@ -15,6 +15,8 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
+#include "emplace/base/interrupt.hpp"
+#include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
 
 namespace emplace {
@@ -43,11 +45,14 @@ FileLock::FileLock(const std::string& path, double patience_s, const std::string
   if (fd_ < 0) throw InputError(place, "cannot be written: {}", std::strerror(errno));
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
+  bool said = false;
   patience_s = std::max(patience_s, 0.2);  // who only looks, in is_locked(), has it for a moment
   while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
     const int why = errno;
-    const bool waits = why == EWOULDBLOCK && Clock::now() - start < std::chrono::duration<double>(patience_s);
-    if (waits) {
+    const std::chrono::duration<double> waited = Clock::now() - start;
+    if (why == EWOULDBLOCK && waited.count() < patience_s && !stop_requested()) {
+      if (waited.count() > 2 && !std::exchange(said, true))
+        log_info("{}: {}: waits for it, {} s at most", place, says, patience_s);
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       continue;
     }

@@ -137,4 +137,10 @@ std::string pipeline_reason_text(const Problem& problem, const Outcome& outcome,
                      quote(problem.op_names[producer.index()]));
 }
 
+std::string reason_of(Objective objective, const Problem& problem, const Outcome& outcome,
+                      const std::vector<std::uint8_t>& devices, const Usage& usage) {
+  return objective == Objective::pipeline ? pipeline_reason_text(problem, outcome, devices, usage)
+                                          : reason_text(problem, outcome, devices, usage);
+}
+
 }  // namespace emplace

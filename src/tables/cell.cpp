@@ -18,6 +18,7 @@
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
 #include "emplace/simulate/evaluators.hpp"
+#include "emplace/simulate/pipeline.hpp"
 
 namespace emplace {
 
@@ -38,7 +39,8 @@ CellResult placed(const CellTask& task, const Problem& problem, const Placement&
   if (outcome.timed()) result.time = outcome.makespan;
   result.feasible = outcome.feasible();
   result.short_of_memory = outcome.why == Infeasible::memory;
-  if (!result.feasible) result.reason = reason_text(problem, outcome, placement.device, {});
+  if (!result.feasible)
+    result.reason = reason_of(objective_of(task.objective, "table"), problem, outcome, placement.device, {});
   return result;
 }
 

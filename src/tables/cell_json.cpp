@@ -14,6 +14,7 @@ template <class Task, class Visit>
 void identity_fields(Task& task, const Visit& visit) {
   visit("problem", task.problem);
   visit("machine", task.machine);
+  visit("contents", task.contents);
   visit("objective", task.objective);
   visit("placement", task.placement);
   visit("policy", task.policy);

@@ -10,7 +10,9 @@
 #include "cell_json.hpp"
 #include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/formats/problem_json.hpp"
 #include "emplace/machine/rescale.hpp"
+#include "emplace/run/problem_source.hpp"
 #include "emplace/run/recipe.hpp"
 #include "emplace/run/run_folder.hpp"
 
@@ -20,14 +22,24 @@ namespace {
 
 constexpr const char* place = "table";  // in messages
 
-// Eight hexadecimal digits that tell a text from others.
-std::string short_sum(const std::string& text) {
-  return fmt::format("{:08x}", static_cast<std::uint32_t>(XXH3_64bits(text.data(), text.size())));
+// Hexadecimal digits that tell a text from others.
+std::string sum(const std::string& text) { return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size())); }
+std::string short_sum(const std::string& text) { return sum(text).substr(8); }
+
+// By what the problem is, and not by its source: a machine, a model or the program may have changed. A file is its
+// text, as published workloads have transfer times that no problem JSON can express.
+std::string contents_of(const TableRow& row, const std::string& problem) {
+  Problem loaded = load_problem(problem, {}).problem;
+  if (!row.problem.empty()) return sum(read_file(problem));
+  loaded.name.clear();  // which has paths
+  return sum(write_problem_json(loaded));
 }
 
-// By what a recipe says: a changed table begins another run, and leaves one that it did not end alone.
+// By what a recipe says and its problems hold: a changed table begins another run, and leaves one that it did not end
+// alone.
 std::string run_folder_of(const CellTask& task, const ConfigTable& recipe) {
-  return fmt::format("{}/runs/{}-{}", task.folder, task.id, short_sum(without_folder(recipe.to_toml(), task.folder)));
+  return fmt::format("{}/runs/{}-{}", task.folder, task.id,
+                     short_sum(without_folder(recipe.to_toml(), task.folder) + task.contents));
 }
 
 void set_budget(ConfigTable& recipe, const CellBudget& budget) {
@@ -60,7 +72,10 @@ void add_keys(const std::string& prefix, const ConfigTable& keys,
 Plan::Plan(const PublishedTable& table, const ReproductionSession& session) : table_(table), session_(session) {
   if (!table.calibration.empty()) scales_ = device_scales(table, calibrating_runs(table));
   make_folder(session.folder + "/machines");
-  for (std::size_t r = 0; r < table.rows.size(); ++r) problems_.push_back(problem_of(r));
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    problems_.push_back(problem_of(r));
+    contents_.push_back(contents_of(table.rows[r], problems_.back()));
+  }
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     for (const TableMethod& method : table.methods)
       if (std::ranges::count(table.rows[r].skip, method.name) == 0) add(r, method);
@@ -69,10 +84,22 @@ Plan::Plan(const PublishedTable& table, const ReproductionSession& session) : ta
   }
 }
 
-bool Plan::fits_memory(std::size_t row, const std::string& method) const {
-  return std::ranges::any_of(table_.calibration, [&](const auto& each) {
-    return each.second == method && scales_[row].at(each.first).memory.has_value();
-  });
+bool Plan::calibrates(std::size_t row, const std::string& method) const {
+  const auto published = [&](const std::string& name) {
+    const auto found = table_.rows[row].published.find(name);
+    return found == table_.rows[row].published.end() ? nullptr : &found->second;
+  };
+  const auto placer = [&](const std::string& name) {
+    const auto other = table_.rows[row].stands_for.find(name);
+    return other == table_.rows[row].stands_for.end() ? table_.method(name)->placer : other->second;
+  };
+  const Published* const cell = published(method);
+  return cell != nullptr && std::ranges::any_of(table_.calibration, [&](const auto& each) {
+           const auto& [kind, column] = each;
+           const Published* const told = published(column);
+           if (told == nullptr || placer(method).empty() || placer(method) != placer(column)) return false;
+           return told->seconds == cell->seconds && (told->seconds || scales_[row].at(kind).memory);
+         });
 }
 
 // The row's graph on its machine, which is written down where it is not as its file has it.
@@ -95,6 +122,7 @@ CellTask Plan::task(std::size_t r, const std::string& method, std::uint64_t seed
   made.folder = session_.folder;
   made.problem = problems_[r];
   made.machine = scales_.empty() ? "" : text_of(scales_[r], 17);
+  made.contents = contents_[r];
   made.objective = name_of(table_.objective);
   made.seed = seed;
   return made;
@@ -118,6 +146,7 @@ void Plan::add(std::size_t r, const TableMethod& method) {
     CellTask& made = cell.tasks.emplace_back(task(r, method.name, seed));
     if (file != row.placements.end()) {
       made.placement = session_.files + "/" + file->second;
+      made.contents += sum(read_file(made.placement));
     } else if (other != row.stands_for.end()) {
       made.method = other->second;
       set_budget(made, budget_of(method.full, method.quick));
@@ -164,6 +193,7 @@ std::string Plan::wait_for_training(CellTask& waiting, const std::string& id, co
   training.folder = waiting.folder;
   training.objective = waiting.objective;
   training.seed = waiting.seed;
+  for (const std::size_t r : rows) training.contents += contents_[r];
   const PlannedRecipe planned = plan_recipe(request, training, rows);
   training.recipe = planned.toml;
   trainings_.try_emplace(id, std::move(training));

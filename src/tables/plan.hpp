@@ -30,8 +30,9 @@ class Plan {
   [[nodiscard]] const std::vector<PlannedCell>& cells() const { return cells_; }
   // What cells wait for, by id.
   [[nodiscard]] const std::map<std::string, CellTask>& trainings() const { return trainings_; }
-  // Whether the method's column tells how much memory the row's devices have.
-  [[nodiscard]] bool fits_memory(std::size_t row, const std::string& method) const;
+  // Whether the method's figure in the row is what the machine is calibrated by: of a column that calibrates, for how
+  // fast the devices are or how much memory they have, or the same figure of the same placer in another.
+  [[nodiscard]] bool calibrates(std::size_t row, const std::string& method) const;
   [[nodiscard]] Scales scales(std::size_t row) const { return scales_.empty() ? Scales{} : scales_[row]; }
 
  private:
@@ -68,6 +69,7 @@ class Plan {
   const ReproductionSession& session_;
   std::vector<Scales> scales_;         // by row; none without calibration
   std::vector<std::string> problems_;  // by row
+  std::vector<std::string> contents_;  // by row: CellTask::contents
   std::vector<PlannedCell> cells_;
   std::map<std::string, CellTask> trainings_;
 };

@@ -192,10 +192,6 @@ const TableMethod* PublishedTable::method(const std::string& wanted) const {
   return found == methods.end() ? nullptr : &*found;
 }
 
-bool PublishedTable::calibrates(const std::string& wanted) const {
-  return std::ranges::any_of(calibration, [&](const auto& each) { return each.second == wanted; });
-}
-
 bool PublishedTable::wants_files() const {
   return std::ranges::any_of(rows, [](const TableRow& row) { return !row.problem.empty(); });
 }

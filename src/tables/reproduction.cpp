@@ -18,6 +18,7 @@
 #include "emplace/base/text.hpp"
 #include "emplace/dist/groups.hpp"
 #include "emplace/run/run_folder.hpp"
+#include "expected_times.hpp"
 #include "plan.hpp"
 
 namespace emplace {
@@ -25,6 +26,9 @@ namespace emplace {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// By the task's id.
+using Results = std::map<std::string, CellResult>;
 
 // Hands out the tasks that have no result yet.
 class Coordinator {
@@ -37,28 +41,33 @@ class Coordinator {
 
   void make_all() {
     if (left_.empty()) return;
-    progress_.emplace(session_.show_progress, share_done());
+    progress_.emplace(session_.show_progress);
     if (session_.world == nullptr || session_.world->size() == 1)
       here();
     else
       on(*session_.world);
     progress_.reset();
-    if (!undone_.empty()) throw EnvironmentError("{}; the same command goes on from there", undone_);
   }
   [[nodiscard]] std::size_t tasks() const { return tasks_; }
-  [[nodiscard]] std::size_t done() const { return done_.size(); }
+  [[nodiscard]] const Results& results() const { return results_; }
+  // The first task that could not be made here, and why; or empty.
+  [[nodiscard]] const std::string& undone() const { return undone_; }
 
  private:
   void add(const CellTask& task) {
     ++tasks_;
-    if (const auto result = finished_result(task))
-      done_[task.id] = result->reason;
-    else
+    if (const auto result = finished_result(task)) {
+      results_[task.id] = *result;
+      time_left_.took(task, result->seconds);
+    } else {
       left_.push_back(task);
+    }
   }
 
   // Whether it waits for nothing any more.
-  [[nodiscard]] bool is_ready(const CellTask& task) const { return task.after.empty() || done_.contains(task.after); }
+  [[nodiscard]] bool is_ready(const CellTask& task) const {
+    return task.after.empty() || results_.contains(task.after);
+  }
   // Whether it is done in the time that is left, or can go on another time.
   [[nodiscard]] bool has_time(const CellTask& task) const {
     return !task.recipe.empty() || !task.seconds || *task.seconds <= seconds_left();
@@ -78,25 +87,26 @@ class Coordinator {
       if (ready == left_.end()) return std::nullopt;
       CellTask task = std::move(*ready);
       left_.erase(ready);
-      const std::string why = task.after.empty() ? "" : done_.at(task.after);
+      const std::string why = task.after.empty() ? "" : results_.at(task.after).reason;
       if (why.empty()) {
-        doing_ = task.id;
         if (session_.deadline) task.seconds_left = seconds_left();
+        making_.emplace(task.id, Made{task, Clock::now()});
+        doing_ = task.id;
         return task;
       }
-      keep_result(task, {.reason = why});
-      done_[task.id] = why;
+      results_[task.id] = {.reason = why};
+      keep_result(task, results_[task.id]);
     }
   }
 
   void here() {
     const auto stop = [&] {
-      show();
+      show(1);
       return stop_requested();
     };
     while (!ends_early()) {
       const std::optional<CellTask> task = next();
-      show();
+      show(1);
       if (!task || !take(make_cell(*task, nullptr, stop))) return;
     }
   }
@@ -109,48 +119,66 @@ class Coordinator {
                       },
                       .take = [&](const std::string& answer) { return take(cell_answer_from(answer)); },
                       .ends_early = [&] { return ends_early(); },
-                      .tick = [&] { show(); }});
+                      .tick = [&] { show(groups.count()); }});
   }
 
-  // False: the cell is not done.
+  // False: it was stopped. What cannot be made here keeps nothing else from being made.
   bool take(const CellAnswer& answer) {
+    const auto made = making_.extract(answer.id);
     if (!answer.undone.empty() && undone_.empty()) undone_ = fmt::format("{}: {}", answer.id, answer.undone);
-    if (answer.interrupted || !answer.undone.empty()) return false;
-    done_[answer.id] = answer.result.reason;
+    if (answer.interrupted) return false;
+    if (!answer.undone.empty()) return true;
+    results_[answer.id] = answer.result;
+    time_left_.took(made.mapped().task, answer.result.seconds);
     return true;
   }
   [[nodiscard]] bool ends_early() const {
     return stop_requested() || (session_.deadline && Clock::now() >= *session_.deadline);
   }
-  void show() { progress_->update(share_done(), fmt::format("{} of {} jobs  {}", done_.size(), tasks_, doing_)); }
-  [[nodiscard]] double share_done() const { return static_cast<double>(done_.size()) / static_cast<double>(tasks_); }
+  void show(std::size_t side_by_side) {
+    double seconds = 0;
+    for (const CellTask& task : left_) seconds += time_left_.of(task);
+    for (const auto& [id, made] : making_) {
+      const std::chrono::duration<double> since = Clock::now() - made.since;
+      seconds += std::max(0.0, time_left_.of(made.task) - since.count());
+    }
+    progress_->update(static_cast<double>(results_.size()) / static_cast<double>(tasks_),
+                      fmt::format("{} of {} jobs  {}", results_.size(), tasks_, doing_),
+                      seconds / static_cast<double>(side_by_side));
+  }
 
+  struct Made {
+    CellTask task;
+    Clock::time_point since;
+  };
   const ReproductionSession& session_;
   std::optional<Progress> progress_;
   std::deque<CellTask> left_;
-  std::map<std::string, std::string> done_;  // by id: why it has no figure, or ""
+  std::map<std::string, Made> making_;  // by id
+  Results results_;
+  ExpectedTimes time_left_;
   std::size_t tasks_ = 0;
   std::string doing_;
-  std::string undone_;  // the first cell that could not be made here, and why
+  std::string undone_;
 };
 
 // What the seeds came to.
-CellFigures figures_of(const PlannedCell& cell, const Plan& plan) {
+CellFigures figures_of(const PlannedCell& cell, const Results& results) {
   CellFigures figures;
   figures.method = cell.method;
   std::vector<double> times;
   std::optional<CellResult> worst;
   for (const CellTask& task : cell.tasks) {
-    const auto result = finished_result(task);
-    if (!result) return {.method = cell.method};
+    const auto found = results.find(task.id);
+    if (found == results.end()) return {.method = cell.method};
+    const CellResult& result = found->second;
     ++figures.seeds;
-    figures.seconds_spent += result->seconds;
+    figures.seconds_spent += result.seconds;
     if (cell.shared_by > 0)
-      if (const auto training = finished_result(plan.trainings().at(task.after)))
-        figures.seconds_spent += training->seconds / static_cast<double>(cell.shared_by);
-    times.push_back(result->feasible && result->time ? to_seconds(*result->time)
-                                                     : std::numeric_limits<double>::infinity());
-    if (!result->feasible) worst = result;
+      figures.seconds_spent += results.at(task.after).seconds / static_cast<double>(cell.shared_by);
+    times.push_back(result.feasible && result.time ? to_seconds(*result.time)
+                                                   : std::numeric_limits<double>::infinity());
+    if (!result.feasible) worst = result;
   }
   const MedianInterval interval = median_interval(times);
   if (std::isfinite(interval.median)) {
@@ -165,7 +193,7 @@ CellFigures figures_of(const PlannedCell& cell, const Plan& plan) {
   return figures;
 }
 
-Reproduction collect(const PublishedTable& table, const Plan& plan, bool quick) {
+Reproduction collect(const PublishedTable& table, const Plan& plan, const Results& results, bool quick) {
   Reproduction reproduction;
   reproduction.table = table;
   reproduction.quick = quick;
@@ -173,7 +201,7 @@ Reproduction collect(const PublishedTable& table, const Plan& plan, bool quick) 
     reproduction.rows.push_back({.label = table.rows[r].label, .model = table.rows[r].model, .scales = plan.scales(r)});
   for (const PlannedCell& cell : plan.cells()) {
     RowFigures& row = reproduction.rows[cell.row];
-    CellFigures figures = figures_of(cell, plan);
+    CellFigures figures = figures_of(cell, results);
     if (cell.column != PlannedCell::Column::method) {
       (cell.column == PlannedCell::Column::bound ? row.bound : row.best) = std::move(figures);
       continue;
@@ -182,8 +210,7 @@ Reproduction collect(const PublishedTable& table, const Plan& plan, bool quick) 
     if (const auto found = published.find(cell.method); found != published.end()) figures.published = found->second;
     const auto& search = table.rows[cell.row].search;
     if (const auto found = search.find(cell.method); found != search.end()) figures.published_search = found->second;
-    figures.calibrates = figures.published && table.calibrates(cell.method) &&
-                         (figures.published->seconds || plan.fits_memory(cell.row, cell.method));
+    figures.calibrates = plan.calibrates(cell.row, cell.method);
     row.cells.push_back(std::move(figures));
   }
   reproduction.fidelity = fidelity_of(reproduction.rows);
@@ -206,29 +233,40 @@ void check_files(const PublishedTable& table, const std::string& folder) {
                        quote(row.label), quote(table.name));
 }
 
+std::string file_of_table(const ReproductionSession& session) { return session.folder + "/table"; }
+
+// What it holds. Tables of files of one name have titles of their own.
+std::string name_of_table(const PublishedTable& table, const ReproductionSession& session) {
+  return fmt::format("{}{}\n{}\n", printable(table.name), session.quick ? " --quick" : "", printable(table.title));
+}
+
 // A folder is of one table with one kind of budgets: else each would replace the other's results.
 void refuse_another_table(const PublishedTable& table, const ReproductionSession& session) {
-  const std::string file = session.folder + "/table";
-  const std::string wanted = fmt::format("{}{}\n", printable(table.name), session.quick ? " --quick" : "");
-  if (!file_exists(file)) return write_file(file, wanted);
-  if (const std::string found = read_file(file); found != wanted)
-    throw InputError(session.folder, "holds the table of `emplace reproduce {}`: choose another folder for this one",
-                     printable(found.substr(0, found.find('\n'))));
+  const std::string file = file_of_table(session);
+  const std::string found = file_exists(file) ? read_file(file) : name_of_table(table, session);
+  if (found == name_of_table(table, session)) return;
+  const std::vector<std::string> lines = split(found, '\n');
+  throw InputError(session.folder, "holds the table of `emplace reproduce {}`{}: choose another folder for this one",
+                   printable(lines[0]), lines.size() > 1 && !lines[1].empty() ? ", " + quote(lines[1]) : "");
 }
 
 }  // namespace
 
 Reproduction reproduce(const PublishedTable& table, const ReproductionSession& session) {
   check_files(table, session.files);
+  if (file_exists(session.folder + "/config.toml"))
+    throw InputError(session.folder, "is the folder of a training or a sweep: choose another one for the table");
   for (const char* part : {"", "/cells", "/runs"}) make_folder(session.folder + part);
   const FileLock lock(session.folder + "/lock", lock_patience_s, session.folder, "is being filled by another process");
   refuse_another_table(table, session);
   const Plan plan(table, session);
+  write_file(file_of_table(session), name_of_table(table, session));
   Coordinator coordinator(plan, session);
   coordinator.make_all();
-  Reproduction reproduction = collect(table, plan, session.quick);
+  Reproduction reproduction = collect(table, plan, coordinator.results(), session.quick);
   reproduction.jobs = coordinator.tasks();
-  reproduction.jobs_done = coordinator.done();
+  reproduction.jobs_done = coordinator.results().size();
+  reproduction.undone = coordinator.undone();
   return reproduction;
 }
 

@@ -1,5 +1,6 @@
 // `emplace reproduce` as its users meet it: the table's forms, the same figures at any number of ranks, an end and a
 // second start.
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 #include "emplace/base/files.hpp"
@@ -156,6 +157,20 @@ TEST_F(Reproduce, EndsWithItsTimeAndGoesOnByTheSameCommand) {
   EXPECT_EQ(figures("out"), figures("undisturbed"));
 }
 
+TEST_F(Reproduce, MakesTheOtherCellsWhereOneCannotBeMadeAndSaysSo) {
+  for (const int ranks : {1, 3}) {
+    const std::string folder = folder_ / fmt::format("out{}", ranks);
+    std::filesystem::create_directories(folder + "/cells/one.greedy.0.placement.json");
+    const auto done = emplace_run(ranks, {"reproduce", table_, "--quick", "-o", folder});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_THAT(done.err, HasSubstr("one.greedy.0: "));
+    EXPECT_THAT(done.err, HasSubstr("the same command goes on"));
+    EXPECT_THAT(read_file(folder + "/table.csv"), HasSubstr("Two,nmt,best,,,0.")) << "the last row";
+    std::filesystem::remove(folder + "/cells/one.greedy.0.placement.json");
+    EXPECT_EQ(emplace_run(ranks, {"reproduce", table_, "--quick", "-o", folder}).exit_code, 0);
+  }
+}
+
 TEST_F(Reproduce, RefusesWhatItCannotDo) {
   const auto refused = [](const std::vector<std::string>& arguments, const char* says) {
     const auto done = emplace_run(arguments);
@@ -173,6 +188,8 @@ TEST_F(Reproduce, RefusesWhatItCannotDo) {
   other.replace(other.find("\"laptop\""), 8, "\"lapdog\"");
   write_file(folder_ / "lapdog.toml", other);
   refused({"reproduce", folder_ / "lapdog.toml", "-o", folder_ / "out"}, "unknown machine 'lapdog'");
+  write_file(folder_ / "typo.toml", std::string(two_rows).replace(std::string(two_rows).find("?layers"), 7, "?layrs"));
+  refused({"reproduce", folder_ / "typo.toml", "-o", folder_ / "out"}, "unknown key 'layrs'");
   const auto few = emplace_run(2, {"reproduce", table_, "--ranks-per-cell", "2", "-o", folder_ / "out"});
   EXPECT_EQ(few.exit_code, 2);
   EXPECT_THAT(few.err, HasSubstr("of 2 ranks one hands out cells: start at least 3"));

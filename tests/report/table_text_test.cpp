@@ -46,6 +46,28 @@ TEST(TableTexts, SayWhichCommandMadeThem) {
   }
 }
 
+TEST(TableTexts, NameAFileAsAShellReadsItAndTheFolderOfProblemsThatAreFiles) {
+  Reproduction made = reproduction_of("a");
+  made.table.called = "my tables/small.toml";
+  EXPECT_THAT(table_text(made), HasSubstr("made by emplace reproduce 'my tables/small.toml'\n"));
+  made.table.rows[0].problem = "p.json";
+  EXPECT_THAT(table_text(made), HasSubstr("small.toml' --files FOLDER\n"));
+}
+
+TEST(TableTexts, GiveLatexNoLineThatTheCommandBeforeItWouldRead) {
+  Reproduction made = reproduction_of("a");
+  made.rows[0].label = "[8-layer GNMT]";
+  made.table.calibration["cpu"] = "single";
+  EXPECT_THAT(table_latex(made), HasSubstr("\n{}[8-layer GNMT] & published"));
+  EXPECT_THAT(table_latex(made), HasSubstr("\n{}* the machine is calibrated by it"));
+}
+
+TEST(TableTexts, SayWhatARowIsLearnedWith) {
+  Reproduction made = reproduction_of("a");
+  made.table.rows[0].keys.set("groups", {std::int64_t{150}, "test"});
+  EXPECT_THAT(table_text(made), HasSubstr("m: learned with groups = 150\n"));
+}
+
 TEST(TableTexts, HaveNoControlCharactersOfTheirFile) {
   for (const std::string& text :
        {table_text(reproduction_of("x\\u001b[0m")), table_markdown(reproduction_of("x\\u001b[0m"))}) {

@@ -70,8 +70,7 @@ TEST(PublishedTable, HoldsNumbersAndHowEachIsMade) {
   EXPECT_FALSE(row.published.at("post").confirmed);
   EXPECT_EQ(row.stands_for.at("post"), "greedy");
   EXPECT_EQ(row.keys.to_toml(), "groups = 7\n");
-  EXPECT_TRUE(table.calibrates("single"));
-  EXPECT_FALSE(table.calibrates("post"));
+  EXPECT_EQ(table.calibration.at("cpu"), "single");
 }
 
 TEST(PublishedTable, IsRefusedWithPlaceFoundAndWanted) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "../../src/tables/expected_times.hpp"
 #include "../../src/tables/table_machine.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/files.hpp"
@@ -130,6 +131,77 @@ TEST_F(SmallReproduction, IsOfOneTableAndOneKindOfBudgets) {
   EXPECT_THROW(make(small_table(), false), InputError) << "the full table would replace the quick one";
   EXPECT_THROW(reproduce(parse_table(small_table(), "other", "other.toml"), {.folder = folder_ / "out", .quick = true}),
                InputError);
+}
+
+TEST_F(SmallReproduction, LeavesAloneTheFoldersOfTrainingsAndOfTablesWithAnotherTitle) {
+  make_folder(folder_ / "run");
+  write_file(folder_ / "run/config.toml", "");
+  EXPECT_THROW(reproduce(parse_table(small_table(), "small", "small.toml"), {.folder = folder_ / "run", .quick = true}),
+               InputError);
+  EXPECT_FALSE(file_exists(folder_ / "run/cells"));
+  make(small_table());
+  std::string other = small_table();
+  other.replace(other.find("\"Small\""), 7, "\"Other\"");
+  EXPECT_THROW(make(other), InputError);
+}
+
+TEST_F(SmallReproduction, MakesAgainWhatHasAnotherMachineInTheSameFile) {
+  const auto machine = [&](double time) {
+    write_file(folder_ / "m.toml", rescaled_machine_toml("laptop", {{"cpu", DeviceScale{.time = time}}}, "m"));
+  };
+  std::string toml = small_table();
+  toml.replace(toml.find("[calibration]\ncpu = \"cpu-only\"\n"), 31, "");
+  toml.replace(toml.find("\"laptop\""), 8, "\"" + (folder_ / "m.toml") + "\"");
+  machine(1);
+  const Reproduction first = make(toml);
+  machine(2);
+  const Reproduction second = make(toml);
+  for (const char* method : {"cpu-only", "post"})
+    EXPECT_NE(cell(first, method).ours, cell(second, method).ours) << method;
+}
+
+TEST_F(SmallReproduction, CountsNoCopyOfAColumnThatCalibrates) {
+  std::string toml = small_table("cpu-only = 0.25, greedy = 0.25");
+  toml += "placers.greedy = \"cpu-only\"\n";
+  const Reproduction made = make(toml);
+  EXPECT_TRUE(cell(made, "greedy").calibrates);
+  EXPECT_EQ(made.fidelity.relative_error, std::nullopt);
+  toml.replace(toml.find("greedy = 0.25"), 13, "greedy = 0.26");
+  EXPECT_FALSE(cell(make(toml), "greedy").calibrates) << "what was published is another figure";
+}
+
+TEST_F(SmallReproduction, MakesAllOthersWhereACellCannotBeMadeHereAndThatAnotherTime) {
+  make_folder(folder_ / "out");
+  std::filesystem::create_directories(file("cells/one.greedy.0.placement.json"));
+  const Reproduction made = make(small_table());
+  EXPECT_FALSE(made.finished());
+  EXPECT_EQ(made.jobs_done, made.jobs - 1);
+  EXPECT_THAT(made.undone, HasSubstr("one.greedy.0: "));
+  EXPECT_EQ(cell(made, "greedy").status, CellStatus::missing);
+  EXPECT_EQ(cell(made, "post").status, CellStatus::ok);
+  std::filesystem::remove(file("cells/one.greedy.0.placement.json"));
+  const Reproduction again = make(small_table());
+  EXPECT_TRUE(again.finished());
+  EXPECT_EQ(again.undone, "");
+}
+
+TEST(ExpectedTimes, AreBudgetsOrThoseOfTheMethodsOtherCells) {
+  ExpectedTimes times;
+  const auto of = [](const char* id, const char* recipe = "") {
+    CellTask task;
+    task.id = id;
+    task.recipe = recipe;
+    return task;
+  };
+  EXPECT_EQ(times.of(of("one.greedy.0")), 0) << "nothing is known";
+  times.took(of("one.post.0", "a recipe"), 10);
+  times.took(of("two.post.1", "a recipe"), 20);
+  times.took(of("two.gdp.0", "a recipe"), 60);
+  EXPECT_EQ(times.of(of("three.post.0", "a recipe")), 15);
+  EXPECT_EQ(times.of(of("three.go.0", "a recipe")), 30) << "of all trainings";
+  CellTask best = of("three.best.0");
+  best.seconds = 300;
+  EXPECT_EQ(times.of(best), 300);
 }
 
 TEST_F(SmallReproduction, StaysWhenItsFolderIsMovedOrNamedOtherwise) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace emplace {
@@ -14,8 +15,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `fraction` of the work done in [0, 1] gives the time remaining; `text` is what to say.
-  void update(double fraction, const std::string& text);
+  // `fraction` of the work done in [0, 1]; `text` is what to say. The time remaining follows from the fraction, unless
+  // the caller knows better.
+  void update(double fraction, const std::string& text, std::optional<double> seconds_left = {});
   // Ends the live line, so that what follows starts on a line of its own.
   void finish();
 

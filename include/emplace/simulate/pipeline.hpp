@@ -55,6 +55,9 @@ HostTransfers host_transfers(const Problem& problem, DeviceId device);
 // Like reason_text, for outcomes of this objective.
 std::string pipeline_reason_text(const Problem& problem, const Outcome& outcome,
                                  const std::vector<std::uint8_t>& devices, const Usage& usage);
+// One of the two.
+std::string reason_of(Objective objective, const Problem& problem, const Outcome& outcome,
+                      const std::vector<std::uint8_t>& devices, const Usage& usage);
 
 // The smallest device whose forward ops are not contiguous: a path of forward ops leaves them and enters again (section
 // 2.2). Nothing if all are.

@@ -17,6 +17,8 @@ struct CellTask {
   std::string folder;   // where they are
   std::string problem;  // as load_problem reads it
   std::string machine;  // what the calibrated machine in its file is, for the record; may be empty
+  // Digits that tell what the problem's source and the placement's file hold from anything else they might.
+  std::string contents = {};
   std::string objective = "step";
   std::string method;     // a placer, or "bound"; empty: one of the next three
   std::string placement;  // a file

@@ -80,8 +80,7 @@ struct PublishedTable {
   CellBudget best_full, best_quick;  // of the portfolio's column
 
   [[nodiscard]] const TableMethod* method(const std::string& wanted) const;  // null: there is none
-  [[nodiscard]] bool calibrates(const std::string& method) const;
-  [[nodiscard]] bool wants_files() const;  // some row's problem is a file
+  [[nodiscard]] bool wants_files() const;                                    // some row's problem is a file
 };
 
 // The tables that the program carries, for `emplace list tables`.

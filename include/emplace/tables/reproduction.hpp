@@ -67,6 +67,7 @@ struct Reproduction {
   Fidelity fidelity;
   bool quick = false;
   std::size_t jobs = 0, jobs_done = 0;  // a cell's seed each, or a training that cells wait for
+  std::string undone = {};              // the first job that could not be made here, and why; or empty
   [[nodiscard]] bool finished() const { return jobs == jobs_done; }
 };
 
@@ -81,7 +82,7 @@ struct ReproductionSession {
 };
 
 // Makes what the folder does not hold yet, until all is there, a stop is requested or the deadline near. InUse where
-// a live process works in the folder; EnvironmentError where a cell cannot be made here, after the others.
+// a live process works in the folder; InputError for a table whose problems cannot be read.
 Reproduction reproduce(const PublishedTable& table, const ReproductionSession& session);
 
 // Ranks other than 0: cells for reproduce(), as long as it has any.
