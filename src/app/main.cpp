@@ -161,6 +161,7 @@ int run(int argc, char** argv, World* world) {
 
 int main(int argc, char** argv) {
   using namespace emplace;
+  std::signal(SIGXFSZ, SIG_IGN);  // what goes beyond `ulimit -f` is a write that fails, and is said like any other
   try {
     std::optional<World> world;
     if (started_by_mpi()) world.emplace(argc, argv);

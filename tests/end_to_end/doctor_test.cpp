@@ -41,6 +41,15 @@ TEST(Doctor, EndsWithOneWhereNothingCanBeWritten) {
   EXPECT_EQ(check_of(result, "temporary files")["status"], "failure");
 }
 
+// Instead of by SIGXFSZ.
+TEST(Doctor, EndsWithOneWhereFilesMayNotBeLarge) {
+  const Finished done = run({"sh", "-c", "ulimit -f 10; exec \"$0\" doctor --json", EMPLACE_PROGRAM});
+  ASSERT_EQ(done.exit_code, 1) << done.out << done.err;
+  const json checkpoints = check_of(json::parse(done.out), "checkpoints");
+  EXPECT_EQ(checkpoints["status"], "failure");
+  EXPECT_THAT(checkpoints["says"].get<std::string>(), HasSubstr("File too large"));
+}
+
 class DoctorUnderMpirun : public testing::TestWithParam<int> {};
 
 TEST_P(DoctorUnderMpirun, MeasuresMessagesToEachRank) {
