@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <utility>
@@ -22,13 +23,13 @@ namespace {
 
 // Places in OrtApi (onnxruntime_c_api.h); the last of version 5 is 149.
 namespace place {
-constexpr std::size_t get_error_message = 2, create_env = 3, create_session = 7, run = 9, create_session_options = 10,
-                      set_optimized_model_file_path = 11, enable_profiling = 14, set_log_severity = 22,
-                      set_graph_optimization_level = 23, set_intra_op_threads = 24, set_inter_op_threads = 25,
-                      get_input_count = 30, get_output_count = 31, get_input_type_info = 33, get_input_name = 36,
-                      get_output_name = 37, create_tensor = 48, get_tensor_data = 51, cast_to_tensor_info = 55,
-                      get_element_type = 60, get_dimensions_count = 61, get_dimensions = 62, free = 76,
-                      create_cpu_memory_info = 69, get_default_allocator = 78, release_memory_info = 94,
+constexpr std::size_t get_error_message = 2, create_env = 3, disable_telemetry = 6, create_session = 7, run = 9,
+                      create_session_options = 10, set_optimized_model_file_path = 11, enable_profiling = 14,
+                      set_log_severity = 22, set_graph_optimization_level = 23, set_intra_op_threads = 24,
+                      set_inter_op_threads = 25, get_input_count = 30, get_output_count = 31, get_input_type_info = 33,
+                      get_input_name = 36, get_output_name = 37, create_tensor = 48, get_tensor_data = 51,
+                      cast_to_tensor_info = 55, get_element_type = 60, get_dimensions_count = 61, get_dimensions = 62,
+                      free = 76, create_cpu_memory_info = 69, get_default_allocator = 78, release_memory_info = 94,
                       add_config_entry = 130, create_and_register_allocator = 144, release_env = 92,
                       release_status = 93, release_session = 95, release_value = 96, release_type_info = 98,
                       release_session_options = 100, end_profiling = 110;
@@ -46,6 +47,9 @@ constexpr int type_float = 1, type_double = 11;
 }  // namespace
 
 OnnxRuntime::OnnxRuntime(const std::string& library) {
+  // Versions with telemetry begin it when they are loaded: files in TMPDIR and /tmp, and in the home folder a queue of
+  // what is to be sent. The function below comes too late for those.
+  ::setenv("ORT_DISABLE_TELEMETRY", "1", 1);
   void* const loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded == nullptr)
     throw EnvironmentError("ONNX Runtime cannot be loaded: {}; name its shared library by --library", dlerror());
@@ -57,6 +61,7 @@ OnnxRuntime::OnnxRuntime(const std::string& library) {
   constexpr int nothing = 4;  // what is wrong is in the status
   check(at<OrtStatus*(int, const char*, OrtEnv**)>(place::create_env)(nothing, "emplace", &environment_),
         "ONNX Runtime");
+  check(at<OrtStatus*(const OrtEnv*)>(place::disable_telemetry)(environment_), "ONNX Runtime");
   check(at<OrtStatus*(OrtAllocator**)>(place::get_default_allocator)(&allocator_), "ONNX Runtime");
   // One arena for all sessions, so that a segment's memory is what the one before has just left, as within one session.
   constexpr int arena = 1, by_default = 0;
