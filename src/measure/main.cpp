@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@
 #include "emplace/base/statistics.hpp"
 #include "emplace/base/temporary_folder.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/formats/reader.hpp"
 #include "pipeline.hpp"
 
 namespace emplace::measure {
@@ -45,14 +47,31 @@ void run(const Arguments& arguments) {
   fmt::print("{}\n", result.dump());
 }
 
+// InputError where the output is a file of what is read.
+void refuse_to_replace(const std::string& output, const std::string& model) {
+  std::error_code none;
+  if (!std::filesystem::exists(output, none)) return;
+  for (const std::string& file : files_of_model(model))
+    if (std::filesystem::equivalent(file, output, none))
+      throw InputError(output, "is {}, and would be lost",
+                       file == model ? "the model itself" : "a file of the model's weights");
+}
+
 void optimize(const Arguments& arguments) {
   const OnnxRuntime runtime(arguments.library);
-  std::error_code none;
-  if (std::filesystem::equivalent(arguments.model, arguments.output, none))
-    throw InputError(arguments.output, "is the model itself, and would be lost");
-  const std::string temporary = arguments.output + ".part.onnx";
-  { const Session session(runtime, arguments.model, {.basic_passes = true, .write_optimized = temporary}); }
-  replace_file(temporary, arguments.output);
+  static_cast<void>(read_segments(arguments.model));  // says what is no file
+  refuse_to_replace(arguments.output, arguments.model);
+  FileWriter output(arguments.output);
+  const TemporaryFolder folder("emplace-optimize");
+  const std::string written = folder / "model.onnx";
+  try {
+    const Session session(runtime, arguments.model, {.basic_passes = true, .write_optimized = written});
+  } catch (const InputError& error) {
+    const Session readable(runtime, arguments.model, {.basic_passes = true});  // else the model is what is wrong
+    throw EnvironmentError("{}: the optimized model cannot be written there: {}", written, error.what());
+  }
+  output.write(read_file(written));
+  output.finish();
 }
 
 void profile(const Arguments& arguments) {
@@ -60,17 +79,23 @@ void profile(const Arguments& arguments) {
   std::vector<SegmentFile> segments = read_segments(arguments.model);
   if (segments.size() != 1)
     throw InputError(arguments.model, "should be one model, found {} segments", segments.size());
+  for (const std::string& read : {arguments.model, segments.front().file}) refuse_to_replace(arguments.output, read);
+  FileWriter output(arguments.output);
   const TemporaryFolder folder("emplace-profile");
   Pipeline pipeline(runtime, segments, parse_shapes(arguments.shapes, "--shape"), folder.path() + "/trace");
   say_made_up(pipeline);
   static_cast<void>(pipeline.run(arguments.warm_up, arguments.runs));
-  write_file(arguments.output, read_file(pipeline.end_profile()));
+  const std::string trace = pipeline.end_profile(), text = read_file(trace);
+  if (!nlohmann::json::accept(text)) throw EnvironmentError("{}: the times of the ops cannot be written there", trace);
+  output.write(text);
+  output.finish();
 }
 
 int main_with(int argc, char** argv) {
   CLI::App app("Runs ONNX models and placements that `emplace export --for onnx` wrote, a pinned thread a device.",
                "emplace-measure-onnx");
   app.require_subcommand(1);
+  app.set_version_flag("--version", EMPLACE_VERSION);
   Arguments arguments;
   const char* library = std::getenv("ONNXRUNTIME_LIBRARY");
   arguments.library = library != nullptr ? library : "libonnxruntime.so.1";
@@ -103,7 +128,7 @@ int main_with(int argc, char** argv) {
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     std::string command;
     for (const CLI::App* sub : app.get_subcommands()) command = sub->get_name() + " ";
     say_error(fmt::format("{} (see `emplace-measure-onnx {}--help`)", error.what(), command));
@@ -121,4 +146,7 @@ int main_with(int argc, char** argv) {
 
 }  // namespace emplace::measure
 
-int main(int argc, char** argv) { return emplace::measure::main_with(argc, argv); }
+int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // what goes beyond `ulimit -f` is a write that fails, and is said like any other
+  return emplace::measure::main_with(argc, argv);
+}

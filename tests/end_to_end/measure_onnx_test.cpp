@@ -1,29 +1,53 @@
 // emplace-measure-onnx: placements run with ONNX Runtime, where its library is here ($ONNXRUNTIME_LIBRARY).
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "emplace/base/files.hpp"
 #include "program.hpp"
+#include "small_onnx.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 const std::string program = std::string(EMPLACE_PROGRAM) + "-measure-onnx";
 const std::string squeezenet = "../shared/models/onnx-light/light_squeezenet.onnx";
 
 class MeasureOnnx : public testing::Test {
  protected:
-  void need_runtime() {
+  static void need_library() {
     if (std::getenv("ONNXRUNTIME_LIBRARY") == nullptr) GTEST_SKIP() << "needs $ONNXRUNTIME_LIBRARY";
+  }
+  static void need_runtime() {
+    need_library();
     if (!file_exists(squeezenet)) GTEST_SKIP() << "no model file here";
+  }
+  // In a folder of its own, with its weights beside it.
+  std::string small_model() {
+    make_folder(folder_ / "model");
+    write_file(folder_ / "model/w.bin", std::string(16, 'w'));
+    write_file(folder_ / "model/m.onnx", small_onnx("w.bin"));
+    return folder_ / "model/m.onnx";
+  }
+  [[nodiscard]] std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path()))
+      names.insert(std::filesystem::relative(entry.path(), folder_.path()).string());
+    return names;
   }
   TemporaryFolder folder_;
 };
@@ -36,6 +60,82 @@ TEST_F(MeasureOnnx, SaysWhichLibraryItCannotLoadAndWhatIsNoList) {
   EXPECT_EQ(no_file.exit_code, 2);
   EXPECT_THAT(no_file.err, testing::AllOf(testing::StartsWith("error: "), HasSubstr("file")));
   EXPECT_THAT(run({program, "--help"}).out, testing::AllOf(HasSubstr("profile"), HasSubstr("optimize")));
+  EXPECT_EQ(run({program, "--version"}).out, emplace_run({"--version"}).out);
+}
+
+TEST_F(MeasureOnnx, ReplacesNoFileOfTheModel) {
+  need_library();
+  if (IsSkipped()) return;
+  const std::string model = small_model(), link = folder_ / "link";
+  std::filesystem::create_symlink(model, link);
+  const auto before = files();
+  for (const std::string command : {"optimize", "profile"})
+    for (const std::string& output : {model, link, folder_ / "model/w.bin"}) {
+      const auto refused = run({program, command, model, "-o", output});
+      EXPECT_EQ(refused.exit_code, 2) << command << output;
+      EXPECT_THAT(refused.err, AllOf(StartsWith("error: " + output), HasSubstr("would be lost"))) << command;
+    }
+  EXPECT_EQ(read_file(model), small_onnx("w.bin"));
+  EXPECT_EQ(read_file(folder_ / "model/w.bin"), std::string(16, 'w'));
+  EXPECT_EQ(files(), before);
+}
+
+TEST_F(MeasureOnnx, OutputsThatCannotBeWrittenAreNamedAndLeaveNothing) {
+  need_library();
+  if (IsSkipped()) return;
+  const std::string model = small_model();
+  make_folder(folder_ / "folder");
+  const auto before = files();
+  for (const std::string command : {"optimize", "profile"}) {
+    for (const std::string& output : {folder_ / "folder", folder_ / "none/x", folder_ / "model/m.onnx/x"}) {
+      const auto failed = run({program, command, model, "-o", output});
+      EXPECT_EQ(failed.exit_code, 1) << command << failed.err;
+      EXPECT_THAT(failed.err, StartsWith("error: " + output + ": cannot be written: ")) << command;
+    }
+    const auto limited =
+        run({"sh", "-c", "ulimit -f 0; exec \"$@\"", "sh", program, command, model, "-o", folder_ / "x"});
+    EXPECT_EQ(limited.exit_code, 1) << command;
+    EXPECT_THAT(limited.err, AllOf(StartsWith("error: "), HasSubstr("cannot be written"))) << command;
+    EXPECT_EQ(files(), before) << command;
+  }
+}
+
+TEST_F(MeasureOnnx, OutputsFollowLinksAndGoToDevicesAndPipes) {
+  need_library();
+  if (IsSkipped()) return;
+  const std::string model = small_model(), link = folder_ / "link", pipe = folder_ / "pipe", device = folder_ / "full";
+  std::filesystem::create_symlink("behind", link);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const bool has_device =
+      ::mknod(device.c_str(), S_IFCHR | 0600, ::makedev(1, 7)) == 0 && ::access(device.c_str(), W_OK) == 0;
+  for (const std::string command : {"optimize", "profile"}) {
+    const auto linked = run({program, command, model, "-o", link});
+    EXPECT_EQ(linked.exit_code, 0) << linked.err;
+    EXPECT_TRUE(std::filesystem::is_symlink(link)) << command;
+    EXPECT_THAT(read_file(folder_ / "behind"), HasSubstr("add")) << command;
+    const auto piped = run({"sh", "-c", "cat \"$0\" & \"$@\"; wait", pipe, program, command, model, "-o", pipe});
+    EXPECT_THAT(piped.out, HasSubstr("add")) << command << piped.err;
+    EXPECT_TRUE(std::filesystem::is_fifo(pipe)) << command;
+    if (!has_device) continue;
+    const auto full = run({program, command, model, "-o", device});
+    EXPECT_EQ(full.exit_code, 1) << command;
+    EXPECT_THAT(full.err, StartsWith("error: " + device + ": cannot be written: ")) << command;
+    EXPECT_TRUE(std::filesystem::is_character_file(device)) << command;
+  }
+}
+
+// ONNX Runtime 1.30 begins its telemetry when it is loaded.
+TEST_F(MeasureOnnx, LeavesNothingOfONNXRuntimesTelemetry) {
+  need_library();
+  if (IsSkipped()) return;
+  const std::string model = small_model(), home = folder_ / "home";
+  make_folder(home);
+  const auto done = run({"env", "-u", "XDG_CACHE_HOME", "HOME=" + home, "TMPDIR=" + home, "sh", "-c",
+                         "echo $$; exec \"$@\" >&2", "sh", program, "run", model, "--runs", "1"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_TRUE(std::filesystem::is_empty(home)) << testing::PrintToString(files());
+  const std::string pid = done.out.substr(0, done.out.find('\n'));
+  EXPECT_FALSE(file_exists("/tmp/mat-debug-" + pid + ".log"));
 }
 
 TEST_F(MeasureOnnx, ProfilesOpsThatCostReadsAndRunsAPlacementOnTwoCores) {
