@@ -61,6 +61,11 @@ void optimize(const Arguments& arguments) {
   const OnnxRuntime runtime(arguments.library);
   static_cast<void>(read_segments(arguments.model));  // says what is no file
   refuse_to_replace(arguments.output, arguments.model);
+  std::error_code none;
+  if (files_of_model(arguments.model).size() > 1 &&
+      !std::filesystem::equivalent(parent_folder(arguments.model), parent_folder(arguments.output), none))
+    throw InputError(arguments.output, "should be in the folder of {}, whose weights lie in files beside it",
+                     arguments.model);
   FileWriter output(arguments.output);
   const TemporaryFolder folder("emplace-optimize");
   const std::string written = folder / "model.onnx";

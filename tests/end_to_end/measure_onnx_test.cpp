@@ -36,12 +36,18 @@ class MeasureOnnx : public testing::Test {
     need_library();
     if (!file_exists(squeezenet)) GTEST_SKIP() << "no model file here";
   }
-  // In a folder of its own, with its weights beside it.
+  // In a folder of its own.
   std::string small_model() {
     make_folder(folder_ / "model");
-    write_file(folder_ / "model/w.bin", std::string(16, 'w'));
-    write_file(folder_ / "model/m.onnx", small_onnx("w.bin"));
+    write_file(folder_ / "model/m.onnx", small_onnx());
     return folder_ / "model/m.onnx";
+  }
+  // With its weights beside it.
+  std::string model_in_two_files() {
+    const std::string model = small_model();
+    write_file(model, small_onnx("w.bin"));
+    write_file(folder_ / "model/w.bin", std::string(16, 'w'));
+    return model;
   }
   [[nodiscard]] std::set<std::string> files() const {
     std::set<std::string> names;
@@ -66,7 +72,7 @@ TEST_F(MeasureOnnx, SaysWhichLibraryItCannotLoadAndWhatIsNoList) {
 TEST_F(MeasureOnnx, ReplacesNoFileOfTheModel) {
   need_library();
   if (IsSkipped()) return;
-  const std::string model = small_model(), link = folder_ / "link";
+  const std::string model = model_in_two_files(), link = folder_ / "link";
   std::filesystem::create_symlink(model, link);
   const auto before = files();
   for (const std::string command : {"optimize", "profile"})
@@ -75,6 +81,11 @@ TEST_F(MeasureOnnx, ReplacesNoFileOfTheModel) {
       EXPECT_EQ(refused.exit_code, 2) << command << output;
       EXPECT_THAT(refused.err, AllOf(StartsWith("error: " + output), HasSubstr("would be lost"))) << command;
     }
+  const auto elsewhere = run({program, "optimize", model, "-o", folder_ / "o.onnx"});
+  EXPECT_EQ(elsewhere.exit_code, 2) << "it would name weights that are not there";
+  EXPECT_THAT(elsewhere.err, HasSubstr("o.onnx: should be in the folder of"));
+  EXPECT_EQ(run({program, "optimize", model, "-o", folder_ / "model/o.onnx"}).exit_code, 0);
+  std::filesystem::remove(folder_ / "model/o.onnx");
   EXPECT_EQ(read_file(model), small_onnx("w.bin"));
   EXPECT_EQ(read_file(folder_ / "model/w.bin"), std::string(16, 'w'));
   EXPECT_EQ(files(), before);
