@@ -59,11 +59,11 @@ class OnnxExport {
     const std::vector<std::string> earlier = parts_of_list(list);
     const Graph without_sizes =
         read_graph(placement_.model);  // the model's own shapes, not those of --batch and --shape
-    ends_ = write_onnx_parts(placement_.model, without_sizes, parts_);
+    split_ = write_onnx_parts(placement_.model, without_sizes, parts_);
     std::vector<std::string> written;  // which goes again where the rest cannot be written
     for (const OnnxPart& part : parts_) written.push_back(part.file);
     try {
-      check_onnx_parts(placement_.model, parts_);
+      check_onnx_parts(placement_.model, parts_, split_.passes);
       write_whole();
       written.push_back(output_);
       write_file(list, segments_json().dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -74,8 +74,8 @@ class OnnxExport {
     remove_stale(earlier);
     Exported exported{.files = {output_, list}, .notes = {}};
     for (const OnnxPart& part : parts_) exported.files.push_back(part.file);
-    exported.notes = {fmt::format("{} on {}, checked: together they are the model", counted(parts_.size(), "part"),
-                                  counted(devices_.size(), "device")),
+    exported.notes = {fmt::format("{} on {}, checked: together they are the model{}", counted(parts_.size(), "part"),
+                                  counted(devices_.size(), "device"), but_for_passes()),
                       fmt::format("ONNX Runtime places the nodes of {} by session.layer_assignment_settings = \"{}\"",
                                   output_, assignment_)};
     return exported;
@@ -83,6 +83,15 @@ class OnnxExport {
 
  private:
   static constexpr std::string_view ending = ".onnx";
+
+  // ", but for its outputs that are inputs of it ('x') and that are weights of it ('w')", or "".
+  [[nodiscard]] std::string but_for_passes() const {
+    std::vector<std::string> inputs, weights, kinds;
+    for (const OnnxPass& pass : split_.passes) (pass.is_weight ? weights : inputs).push_back(pass.output);
+    if (!inputs.empty()) kinds.push_back(fmt::format("that are inputs of it ({})", listed(inputs)));
+    if (!weights.empty()) kinds.push_back(fmt::format("that are weights of it ({})", listed(weights)));
+    return kinds.empty() ? "" : ", but for its outputs " + join(kinds, " and ");
+  }
 
   [[nodiscard]] std::string stem() const { return output_.substr(0, output_.size() - ending.size()); }
 
@@ -156,19 +165,24 @@ class OnnxExport {
   }
 
   // {"emplace": "segments/1", "model", "layer_assignment_settings", "segments": [{"file", "device", "inputs",
-  // "outputs"}]}: each segment may run when those are done that give its inputs; they stand before it. Files are beside
-  // this one.
+  // "outputs"}], "passes": [{"output", "is": "input" or "weight"}]}: each segment may run when those are done that give
+  // its inputs; they stand before it. Files are beside this one. What passes is an output of the model and of no
+  // segment, for it is the model's own input or weight.
   [[nodiscard]] Json segments_json() const {
     Json list = Json::array();
     for (std::size_t i = 0; i < segments_.size(); ++i)
       list.push_back({{"file", std::filesystem::path(parts_[i].file).filename().string()},
                       {"device", segments_[i].device},
-                      {"inputs", ends_[i].inputs},
-                      {"outputs", ends_[i].outputs}});
+                      {"inputs", split_.ends[i].inputs},
+                      {"outputs", split_.ends[i].outputs}});
+    Json passes = Json::array();
+    for (const OnnxPass& pass : split_.passes)
+      passes.push_back({{"output", pass.output}, {"is", pass.is_weight ? "weight" : "input"}});
     return {{"emplace", "segments/1"},
             {"model", std::filesystem::path(placement_.model).filename().string()},
             {"layer_assignment_settings", assignment_},
-            {"segments", std::move(list)}};
+            {"segments", std::move(list)},
+            {"passes", std::move(passes)}};
   }
 
   const ModelPlacement& placement_;
@@ -177,7 +191,7 @@ class OnnxExport {
   std::string assignment_;
   std::vector<Segment> segments_;
   std::vector<OnnxPart> parts_;
-  std::vector<OnnxPartEnds> ends_;
+  OnnxSplit split_;
 };
 
 Exported write_onnx(const ExportRequest& request) { return OnnxExport(request).write(); }

@@ -57,17 +57,19 @@ bool same_content(const BytesOf& a, const ProtoPlace& at_a, const BytesOf& b, co
 
 class Composition {
  public:
-  Composition(const std::string& model, std::span<const OnnxPart> parts)
-      : model_(model), index_(model, memory_), bytes_(model), parts_(parts), seen_(index_.nodes.size(), 0) {}
+  Composition(const std::string& model, std::span<const OnnxPart> parts, std::span<const OnnxPass> passes)
+      : model_(model),
+        index_(model, memory_),
+        bytes_(model),
+        parts_(parts),
+        passes_(passes),
+        seen_(index_.nodes.size(), 0) {}
 
   void check() {
     for (const OnnxPart& part : parts_) check_part(part);
     const auto missing = std::ranges::find(seen_, 0);
     if (missing != seen_.end()) fail(model_, fmt::format("node {} is in no part", missing - seen_.begin()));
-    for (const auto& output : index_.model.graph().output())
-      if (const auto value = index_.values.find(output.name());
-          value != index_.values.end() && value->second.kind == Kind::output_of_node && !made_.contains(output.name()))
-        fail(model_, fmt::format("its output {} is that of no part", quote(output.name())));
+    check_outputs();
   }
 
  private:
@@ -106,6 +108,23 @@ class Composition {
     }
   }
 
+  void check_outputs() const {
+    std::unordered_set<std::string_view> passed, outputs;
+    for (const auto& output : index_.model.graph().output()) outputs.insert(output.name());
+    for (const OnnxPass& pass : passes_) {
+      const auto value = index_.values.find(pass.output);
+      const bool is_there = value != index_.values.end() && value->second.kind != Kind::output_of_node &&
+                            (value->second.kind != Kind::input) == pass.is_weight;
+      if (!is_there || !outputs.contains(pass.output))
+        fail(model_, fmt::format("{} is no output of it that is {} of it", quote(pass.output),
+                                 pass.is_weight ? "a weight" : "an input"));
+      passed.insert(pass.output);
+    }
+    for (const auto& output : index_.model.graph().output())
+      if (!made_.contains(output.name()) && !passed.contains(output.name()))
+        fail(model_, fmt::format("its output {} is that of no part", quote(output.name())));
+  }
+
   void check_weight(const OnnxPart& part, const OnnxIndex& index, const BytesOf& bytes, std::string_view name,
                     const OnnxIndex::Value& value) const {
     if (value.kind != Kind::initializer && value.kind != Kind::sparse_initializer) return;
@@ -122,12 +141,15 @@ class Composition {
   const OnnxIndex index_;
   const BytesOf bytes_;
   std::span<const OnnxPart> parts_;
+  std::span<const OnnxPass> passes_;
   std::vector<char> seen_;                // per node of the model
   std::unordered_set<std::string> made_;  // outputs of the parts so far
 };
 
 }  // namespace
 
-void check_onnx_parts(const std::string& model, std::span<const OnnxPart> parts) { Composition(model, parts).check(); }
+void check_onnx_parts(const std::string& model, std::span<const OnnxPart> parts, std::span<const OnnxPass> passes) {
+  Composition(model, parts, passes).check();
+}
 
 }  // namespace emplace

@@ -74,7 +74,7 @@ class Splitter {
     find_ends();
   }
 
-  [[nodiscard]] const std::vector<OnnxPartEnds>& ends() const { return ends_; }
+  [[nodiscard]] OnnxSplit done() && { return {std::move(ends_), std::move(passes_)}; }
 
   void write(std::size_t part) const {
     std::vector<Piece> inside;
@@ -140,7 +140,14 @@ class Splitter {
     std::unordered_map<std::string_view, std::uint32_t> input_of_weight;
     for (int i = 0; i < source.input_size(); ++i)
       input_of_weight[source.input(i).name()] = static_cast<std::uint32_t>(i);
-    for (const auto& output : source.output()) leaves.insert(output.name());
+    for (const auto& output : source.output()) {
+      if (!leaves.insert(output.name()).second) continue;
+      const auto value = index_.values.find(output.name());
+      if (value == index_.values.end())
+        throw InputError(model_, "its output {} is nowhere in it", quote(output.name()));
+      if (value->second.kind != Kind::output_of_node)
+        passes_.push_back({output.name(), value->second.kind != Kind::input});
+    }
     for (std::size_t part = 0; part < parts_.size(); ++part) {
       std::unordered_set<std::string> seen;
       Needs& needs = needs_[part];
@@ -176,17 +183,17 @@ class Splitter {
   std::span<const OnnxPart> parts_;
   std::vector<std::uint32_t> part_of_;  // per node
   std::vector<OnnxPartEnds> ends_;
+  std::vector<OnnxPass> passes_;
   std::vector<Needs> needs_;
 };
 
 }  // namespace
 
-std::vector<OnnxPartEnds> write_onnx_parts(const std::string& model, const Graph& graph,
-                                           std::span<const OnnxPart> parts) {
+OnnxSplit write_onnx_parts(const std::string& model, const Graph& graph, std::span<const OnnxPart> parts) {
   check_reader(model, "onnx", "an ONNX model");
   google::protobuf::Arena memory;
   const OnnxIndex index(model, memory);
-  const Splitter splitter(model, index, graph, parts);
+  Splitter splitter(model, index, graph, parts);
   splitter.check_types();
   std::vector<std::string> files;
   for (const OnnxPart& part : parts) {
@@ -204,7 +211,7 @@ std::vector<OnnxPartEnds> write_onnx_parts(const std::string& model, const Graph
     for (const std::string& file : std::span(files).first(written)) std::filesystem::remove(file, ignored);
     throw;
   }
-  return splitter.ends();
+  return std::move(splitter).done();
 }
 
 }  // namespace emplace

@@ -201,6 +201,22 @@ TEST_F(OnnxParts, AreNotThereWhereALaterFileCannotBeWritten) {
   EXPECT_FALSE(file_exists(folder_ / "other.0.cpu_0.onnx"));
 }
 
+// y = relu(x), and the model gives its input x and its weight w too.
+TEST_F(OnnxParts, LeaveOutputsThatNoNodeMakesToTheirListAndTheNotes) {
+  ModelPlacement placed = placement({"cpu:0"});
+  EXPECT_THAT(write(placed).notes.front(), testing::EndsWith("together they are the model"));
+  EXPECT_EQ(json::parse(read_file(folder_ / "out.segments.json"))["passes"], json::array());
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(read_file(placed.model)));
+  *model.mutable_graph()->add_initializer() = make_vector("w", {1, 2});
+  for (const char* name : {"w", "t0"}) model.mutable_graph()->add_output()->set_name(name);
+  write_file(placed.model, model.SerializeAsString());
+  EXPECT_THAT(write(placed).notes.front(),
+              HasSubstr("but for its outputs that are inputs of it ('t0') and that are weights of it ('w')"));
+  EXPECT_EQ(json::parse(read_file(folder_ / "out.segments.json"))["passes"],
+            json::parse(R"([{"output": "w", "is": "weight"}, {"output": "t0", "is": "input"}])"));
+}
+
 TEST_F(OnnxParts, DoNotReplaceThePlacementNorTheModel) {
   ModelPlacement placed = placement({"cpu:0", "gpu:0"});
   placed.file = folder_ / "keep.segments.json";

@@ -34,14 +34,25 @@ class OnnxParts : public testing::Test {
     return list;
   }
   std::vector<OnnxPartEnds> split(const std::string& model, const std::vector<OnnxPart>& list) {
-    return write_onnx_parts(model, read_graph(model), list);
+    OnnxSplit split = write_onnx_parts(model, read_graph(model), list);
+    passes_ = split.passes;
+    return split.ends;
   }
   static onnx::ModelProto read(const std::string& path) {
     onnx::ModelProto model;
     EXPECT_TRUE(model.ParseFromString(read_file(path)));
     return model;
   }
+  [[nodiscard]] std::string difference(const std::string& model, const std::vector<OnnxPart>& list) const {
+    try {
+      check_onnx_parts(model, list, passes_);
+    } catch (const BugError& error) {
+      return error.what();
+    }
+    return "";
+  }
   test::TemporaryFolder folder_;
+  std::vector<OnnxPass> passes_;  // of the last split
 };
 
 // Comparing each input with all before it would take minutes.
@@ -61,7 +72,7 @@ TEST_F(OnnxParts, OfANodeWithManyInputsTakeSeconds) {
   const auto start = std::chrono::steady_clock::now();
   const auto list = parts({{0}});
   const auto ends = split(write(model), list);
-  check_onnx_parts(folder_ / "model.onnx", list);
+  check_onnx_parts(folder_ / "model.onnx", list, passes_);
   EXPECT_EQ(ends[0].inputs.size(), static_cast<std::size_t>(inputs));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
@@ -83,7 +94,7 @@ TEST_F(OnnxParts, GiveWhatOthersAndTheModelWantAndHoldTheirOwnWeights) {
   ASSERT_EQ(type.shape().dim_size(), 4);
   EXPECT_FALSE(type.shape().dim(0).has_dim_value());
   EXPECT_EQ(type.shape().dim(3).dim_value(), 6);
-  check_onnx_parts(model, list);
+  check_onnx_parts(model, list, passes_);
   EXPECT_EQ(read_graph(list[1].file).ops.size(), 1u);
 }
 
@@ -101,7 +112,36 @@ TEST_F(OnnxParts, MayGoBackAndForthBetweenDevicesAndReadTheModelsInputTwice) {
   const auto ends = split(model, list);
   EXPECT_THAT(ends[0].outputs, ElementsAre("t"));  // for b, and as the model's
   EXPECT_THAT(ends[2].inputs, ElementsAre("u", "x"));
-  check_onnx_parts(model, list);
+  check_onnx_parts(model, list, passes_);
+}
+
+// y = relu(x), and what folding of constants leaves: x and w are outputs too, which no node makes.
+TEST_F(OnnxParts, LeaveOutputsThatAreInputsOrWeightsToTheListOfThem) {
+  onnx::ModelProto proto = empty_model();
+  auto& graph = *proto.mutable_graph();
+  set_type(*graph.add_input(), "x", {4});
+  *graph.add_node() = make_node("Relu", "a", {"x"}, {"y"});
+  *graph.add_initializer() = make_vector("w", {1, 2});
+  for (const char* name : {"w", "y", "x"}) graph.add_output()->set_name(name);
+  const std::string model = write(proto);
+  const auto list = parts({{0}});
+  EXPECT_THAT(split(model, list)[0].outputs, ElementsAre("y"));
+  ASSERT_EQ(passes_.size(), 2u);
+  EXPECT_EQ(passes_[0].output, "w");
+  EXPECT_TRUE(passes_[0].is_weight);
+  EXPECT_EQ(passes_[1].output, "x");
+  EXPECT_FALSE(passes_[1].is_weight);
+  EXPECT_EQ(difference(model, list), "");
+  passes_[1].is_weight = true;
+  EXPECT_THAT(difference(model, list), HasSubstr("'x' is no output of it that is a weight"));
+  passes_[1] = {"y", false};
+  EXPECT_THAT(difference(model, list), HasSubstr("'y' is no output of it that is an input"));
+  passes_.pop_back();
+  EXPECT_THAT(difference(model, list), HasSubstr("its output 'x' is that of no part"));
+
+  graph.add_output()->set_name("nowhere");
+  write(proto);
+  EXPECT_THROW(split(model, list), InputError);
 }
 
 // if (x) y = w + t else y = t: a part with the If must be given t, and hold w.
@@ -129,7 +169,7 @@ TEST_F(OnnxParts, HoldWhatSubGraphsReadFromOutside) {
   const auto ends = split(model, list);
   EXPECT_THAT(ends[1].inputs, ElementsAre("c", "t"));
   EXPECT_EQ(read(list[1].file).graph().initializer_size(), 1);
-  check_onnx_parts(model, list);
+  check_onnx_parts(model, list, passes_);
 }
 
 TEST_F(OnnxParts, RefuseATensorOfUnknownTypeBeforeAnythingIsWritten) {
@@ -148,15 +188,6 @@ TEST_F(OnnxParts, RefuseATensorOfUnknownTypeBeforeAnythingIsWritten) {
     EXPECT_THAT(error.what(), testing::AllOf(HasSubstr("'s'"), HasSubstr("type")));
   }
   EXPECT_FALSE(file_exists(list[0].file));
-}
-
-std::string difference(const std::string& model, const std::vector<OnnxPart>& list) {
-  try {
-    check_onnx_parts(model, list);
-  } catch (const BugError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST_F(OnnxParts, ThatAreNotTheModelAreFound) {
@@ -236,7 +267,7 @@ TEST_F(OnnxParts, AreTheModelHoweverItIsCut) {
     const std::string model = write(proto);
     const auto list = parts(nodes);
     split(model, list);
-    check_onnx_parts(model, list);
+    check_onnx_parts(model, list, passes_);
     // Once more with other means: the nodes, weights and ends that libprotobuf reads.
     std::multiset<std::string> was, is;
     for (const auto& node : graph.node()) was.insert(node.SerializeAsString());

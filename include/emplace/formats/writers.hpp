@@ -48,17 +48,25 @@ struct OnnxPart {
 struct OnnxPartEnds {
   std::vector<std::string> inputs, outputs;
 };
+// An output of the model that no node makes, and so no part: an input of the model, or a weight, as constant folding
+// leaves them.
+struct OnnxPass {
+  std::string output;
+  bool is_weight = false;  // else an input
+};
+struct OnnxSplit {
+  std::vector<OnnxPartEnds> ends;  // per part
+  std::vector<OnnxPass> passes;
+};
 // Writes each part with its weights, its nodes byte for byte. `graph`: what read_graph makes of the model, which types
-// the ends that the model gives no type. The model's outputs that are inputs or weights of it are outputs of no part.
-// InputError as above, and where a tensor between parts has no known type (a sequence, say). Where one
-// cannot be written, none is there.
-std::vector<OnnxPartEnds> write_onnx_parts(const std::string& model, const Graph& graph,
-                                           std::span<const OnnxPart> parts);
+// the ends that the model gives no type. InputError as above, where the model has nothing of an output's name, and
+// where a tensor between parts has no known type (a sequence, say). Where one cannot be written, none is there.
+OnnxSplit write_onnx_parts(const std::string& model, const Graph& graph, std::span<const OnnxPart> parts);
 
 // Reads the parts' files again and compares them with the model: every node is in one part and there byte for byte, as
-// are the weights; every input of a part is one of the model or an output of one other part that stands before it; the
-// model's outputs are outputs of parts, or inputs or weights of the model. BugError naming the first difference.
-void check_onnx_parts(const std::string& model, std::span<const OnnxPart> parts);
+// are the weights; every input of a part is one of the model or an output of one other part that stands before it;
+// every output of the model is one of a part, or one of `passes` as it is there. BugError naming the first difference.
+void check_onnx_parts(const std::string& model, std::span<const OnnxPart> parts, std::span<const OnnxPass> passes);
 
 // Copies a GraphDef, binary or text, with the device of node i (in the order of the file) set to device_of_node[i]; ""
 // takes it away. All else stays byte for byte. InputError for a file that is none.
