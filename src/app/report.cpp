@@ -9,6 +9,7 @@
 #include "emplace/base/text.hpp"
 #include "emplace/report/run_page.hpp"
 #include "emplace/report/sweep_page.hpp"
+#include "emplace/run/recipe.hpp"
 #include "emplace/run/run_folder.hpp"
 #include "result_json.hpp"
 
@@ -66,6 +67,29 @@ void refuse_repeated(const std::vector<std::string>& folders) {
                          folders[i] == folders[k] ? "" : ", first as " + quote(folders[k]));
 }
 
+// InputError where a page would replace what it is made of: the problems' files, or anything in the folders but an
+// earlier page.
+void refuse_to_replace(const std::string& output, const std::vector<std::string>& folders) {
+  std::error_code none;  // where a name is no file's
+  const std::filesystem::path replaced = std::filesystem::canonical(output, none);
+  if (none) return;
+  for (const std::string& folder : folders) {
+    const std::filesystem::path inside = replaced.lexically_relative(std::filesystem::canonical(folder, none));
+    const bool is_inside = !inside.empty() && *inside.begin() != "..";
+    bool is_its_own = is_inside && std::filesystem::is_regular_file(replaced, none);
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none))  // files that lie elsewhere too
+      is_its_own = is_its_own || (entry.is_regular_file(none) && std::filesystem::equivalent(entry, replaced, none));
+    if (is_its_own && replaced.extension() != ".html")
+      throw InputError(output, "is a file of {}, and would be lost", folder);
+    std::vector<std::string> problems;
+    try {
+      problems = make_recipe(RunFolder::config_of(folder)).sources();
+    } catch (const InputError&) {  // a sweep's, or one that cannot be read: the page says so
+    }
+    refuse_overwriting(output, problems);
+  }
+}
+
 void print_done(const std::string& file, const Json& drawn, const std::string& sentence, bool json) {
   if (json) {
     Json object = {{"report", file}};
@@ -111,6 +135,7 @@ ExitCode run_report(const Arguments& arguments) {
   if (sweep && folders.size() > 1)
     throw InputError("command line", "a sweep has a page of its own: name it alone, found {} folders", folders.size());
   const std::string file = arguments.output.empty() ? folders.front() + "/report.html" : arguments.output;
+  refuse_to_replace(file, folders);
   if (sweep)
     report_sweep(folders.front(), file, arguments.json);
   else

@@ -103,6 +103,33 @@ TEST_F(Report, OfARunShowsItsPlacementAndTheCommandThatFindsItAgain) {
   EXPECT_EQ(read_file(run + "-again/best.placement.json"), read_file(run + "/best.placement.json"));
 }
 
+TEST_F(Report, ReplacesNoFileOfTheFolderButAnEarlierPage) {
+  const std::string folder = sweep(), trial = folder + "/trials/0000", problem = folder_ / "problem.json";
+  const auto refused = [&](const std::string& source, const std::string& output) {
+    const std::string before = read_file(output);
+    expect_refused({"report", source, "-o", output}, AllOf(HasSubstr(output), HasSubstr("would be lost")));
+    EXPECT_EQ(read_file(output), before) << output;
+  };
+  for (const char* name : {"/sweep.csv", "/config.toml", "/record.jsonl", "/trials/0001/checkpoint.h5"})
+    refused(folder, folder + name);
+  for (const char* name : {"/checkpoint.h5", "/config.toml", "/metrics.csv", "/best.placement.json", "/log.txt"})
+    refused(trial, trial + name);
+  std::filesystem::create_symlink(trial + "/checkpoint.h5", folder_ / "link.html");
+  refused(trial, folder_ / "link.html");
+  std::filesystem::create_symlink(trial, folder_ / "other");
+  refused(folder_ / "other", trial + "/metrics.csv");
+  refused(trial, folder_ / "other/metrics.csv");
+
+  ASSERT_EQ(emplace_run({"cost", small_training, "k40x2", "-o", problem}).exit_code, 0);
+  ASSERT_EQ(emplace_run({"train", "configs/recipes/post.toml", "problem=" + problem, "updates=1", "compare=[]",
+                         "run=" + (folder_ / "run")})
+                .exit_code,
+            0);
+  refused(folder_ / "run", problem);
+  for (const char* name : {"/report.html", "/mine.html"})
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(emplace_run({"report", trial, "-o", trial + name}).exit_code, 0) << name;
+}
+
 TEST_F(Report, WhatIsNeitherASweepNorARunIsRefusedInOneSentence) {
   make_folder(folder_ / "empty");
   expect_refused({"report", folder_ / "empty"}, AllOf(HasSubstr("empty"), HasSubstr("neither a sweep nor a run")));
