@@ -16,18 +16,19 @@ Exported write_json(const ExportRequest& request) {
     const auto given = request.renamed.find(device);
     return given == request.renamed.end() ? device : given->second;
   };
-  nlohmann::ordered_json ops = nlohmann::ordered_json::object(), added = ops, follows = nlohmann::ordered_json::array(),
-                         not_placed = follows;
+  // Names of ops are unique; [] would compare each with all before it.
+  nlohmann::ordered_json::object_t ops, added;
+  nlohmann::ordered_json follows = nlohmann::ordered_json::array(), not_placed = follows;
   for (std::size_t i = 0; i < placement.graph.ops.size(); ++i) {
     const std::string& name = placement.graph.ops[i].name;
     if (placement.reason_of_op[i] == ModelPlacement::Reason::none)
       not_placed.push_back(name);
     else
-      ops[name] = named(placement.device_of_op[i]);
+      ops.emplace_back(name, named(placement.device_of_op[i]));
     if (placement.reason_of_op[i] == ModelPlacement::Reason::follows) follows.push_back(name);
   }
   for (const OpId op : placement.not_in_model())
-    added[placement.passed.graph.ops[op.index()].name] = named(placement.device_of_placed[op.index()]);
+    added.emplace_back(placement.passed.graph.ops[op.index()].name, named(placement.device_of_placed[op.index()]));
   const nlohmann::ordered_json file = {{"emplace", "export/1"},           {"model", placement.model},
                                        {"problem", placement.problem},    {"ops", std::move(ops)},
                                        {"follows", std::move(follows)},   {"not_placed", std::move(not_placed)},

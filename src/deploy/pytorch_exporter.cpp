@@ -15,8 +15,9 @@ Exported write_pytorch(const ExportRequest& request) {
   const DeviceNames names({{"cpu", "cpu"}, {"gpu", "cuda:{}"}}, request.renamed, "PyTorch");
   static_cast<void>(names.of(request.placement.device_of_op));
   const DeviceMap map = device_map(request.placement);
-  nlohmann::ordered_json file = nlohmann::ordered_json::object();
-  for (const auto& [module, device] : map.device_of_module) file[module] = names.of(device);
+  nlohmann::ordered_json::object_t modules;  // in the map's order; [] would compare each name with all before it
+  for (const auto& [module, device] : map.device_of_module) modules.emplace_back(module, names.of(device));
+  const nlohmann::ordered_json file = std::move(modules);
   write_file(request.output, file.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   Exported exported{
       .files = {request.output},

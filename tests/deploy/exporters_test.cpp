@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -227,6 +228,29 @@ TEST_F(OnnxParts, DoNotReplaceThePlacementNorTheModel) {
   write_file(placed.file, "{}");
   EXPECT_THROW(write(placed, "keep2.onnx"), InputError);
   EXPECT_EQ(read_file(placed.file), "{}");
+}
+
+// Looking for each name among all before it would take minutes.
+TEST(JsonExporter, OfALargeModelTakesSeconds) {
+  constexpr std::size_t ops = 400'000;
+  ModelPlacement placed;
+  for (std::size_t i = 0; i < ops; ++i) {
+    GraphOp op;
+    op.name = "op" + std::to_string(i);
+    placed.graph.ops.push_back(std::move(op));
+    placed.passed.became.emplace_back(i);
+  }
+  placed.device_of_op.assign(ops, "gpu:0");
+  placed.reason_of_op.assign(ops, ModelPlacement::Reason::placed);
+  placed.passed.graph = placed.graph;
+  placed.device_of_placed = placed.device_of_op;
+  const test::TemporaryFolder folder;
+  const auto start = std::chrono::steady_clock::now();
+  find_entry(exporters(), std::string_view("json"), "target").write({placed, {}, folder / "out.json"});
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  const json written = json::parse(read_file(folder / "out.json"));
+  EXPECT_EQ(written["ops"].size(), ops);
+  EXPECT_EQ(written["ops"]["op399999"], "gpu:0");
 }
 
 TEST(ExporterList, IsAllTested) { EXPECT_EQ(exporters().size(), std::size(samples)); }
