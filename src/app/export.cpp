@@ -12,6 +12,7 @@
 #include "emplace/base/text.hpp"
 #include "emplace/deploy/device_names.hpp"
 #include "emplace/deploy/exporter.hpp"
+#include "emplace/machine/machine.hpp"
 #include "emplace/run/recipe.hpp"
 #include "emplace/run/run_folder.hpp"
 #include "result_json.hpp"
@@ -47,6 +48,7 @@ struct Placed {
   std::string file;
   std::string model;
   SourceOptions source;
+  std::string problem;  // what a run says that it is of; "" where no run says it
 };
 
 // The recipe of the run that the placement is of: PLACEMENT is its folder or lies in it.
@@ -71,7 +73,8 @@ Placed find(const Arguments& arguments) {
   const std::string folder = is_folder ? arguments.placement : parent_folder(arguments.placement);
   Placed placed{.file = is_folder ? folder + "/best.placement.json" : arguments.placement,
                 .model = arguments.model,
-                .source = arguments.graph.options()};
+                .source = arguments.graph.options(),
+                .problem = {}};
   const std::optional<Recipe> recipe = recipe_of(folder);
   if (is_folder && !recipe) throw InputError(folder, "is no run's folder: it has no config.toml with a checkpoint.h5");
   if (recipe) {
@@ -80,6 +83,7 @@ Placed find(const Arguments& arguments) {
       throw InputError(folder, "holds placements of {} problems; name one: {}/best.0.placement.json to best.{}",
                        sources.size(), folder, sources.size() - 1);
     const auto problem = problem_of(placed.file, sources.size());
+    if (problem) placed.problem = sources[*problem];
     if (problem && is_graph_at_machine(sources[*problem])) {
       if (const char* given = arguments.graph.given(); given != nullptr)
         throw InputError(given, "is known: {}/config.toml says how the model became the problem", folder);
@@ -164,6 +168,43 @@ Json to_json(const Arguments& arguments, const ModelPlacement& placement, const 
           {"notes", exported.notes}};
 }
 
+// Of the machine that a run placed for; none where no run says which, or where its files are gone.
+std::vector<std::string> devices_of_machine(const Placed& placed) {
+  std::vector<std::string> names;
+  if (placed.problem.empty()) return names;
+  try {
+    const auto take = [&](const auto& devices) {
+      for (const auto& device : devices) names.push_back(device.name);
+    };
+    if (is_graph_at_machine(placed.problem))
+      take(load_machine(placed.problem.substr(placed.problem.rfind('@') + 1)).devices);
+    else
+      take(load_problem(placed.problem, placed.source).problem.devices);
+  } catch (const std::runtime_error&) {  // InputError and EnvironmentError
+    names.clear();
+  }
+  return names;
+}
+
+// A device without ops is not renamed anywhere; where the machine has it, one set of names is for all placements.
+void say_what_is_not_renamed(const std::map<std::string, std::string>& renamed, const ModelPlacement& placement,
+                             const Placed& placed) {
+  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  std::vector<std::string> unused;
+  const std::vector<std::string> used = placement.devices();
+  for (const auto& [device, name] : renamed)
+    if (!has(used, device)) unused.push_back(device);
+  if (unused.empty()) return;
+  const std::vector<std::string> devices = devices_of_machine(placed);
+  for (const std::string& device : unused)
+    if (devices.empty())
+      log_info("--rename: no op is on the device {}; there are ops on {}", quote(device), listed(used));
+    else if (!has(devices, device))
+      log_warning("--rename: the machine has no device {}{}", quote(device), did_you_mean(device, devices));
+}
+
 ExitCode run_export(const Arguments& arguments) {
   const ExportEntry& exporter = find_entry(exporters(), arguments.target, "target", "--for");
   const auto renamed = parse_renames(arguments.renames);
@@ -175,9 +216,7 @@ ExitCode run_export(const Arguments& arguments) {
                      arguments.target);
   const ModelPlacement placement = read_model_placement(placed.model, placed.source, placed.file);
   placement.refuse_to_replace(arguments.output);
-  for (const auto& [device, name] : renamed)
-    if (const auto used = placement.devices(); std::ranges::find(used, device) == used.end())
-      log_warning("--rename: no op is on the device {}{}", quote(device), did_you_mean(device, used));
+  say_what_is_not_renamed(renamed, placement, placed);
   const Exported exported = exporter.write({placement, renamed, arguments.output});
   if (arguments.json)
     print_json(to_json(arguments, placement, exported));

@@ -29,6 +29,18 @@ KindAndNumber parse_device(const std::string& device) {
 
 }  // namespace
 
+DeviceNames::DeviceNames(DeviceForms forms, std::map<std::string, std::string> renamed, std::string framework,
+                         std::string_view marks)
+    : forms_(std::move(forms)), renamed_(std::move(renamed)), framework_(std::move(framework)) {
+  const auto fits = [&](unsigned char c) {
+    return std::isalnum(c) != 0 || marks.find(static_cast<char>(c)) != marks.npos;
+  };
+  for (const auto& [device, name] : renamed_)
+    if (!std::ranges::all_of(name, fits))
+      throw InputError("--rename", "{} takes a name of letters, digits and any of {} for {}, found {}", framework_,
+                       marks, quote(device), quote(name));
+}
+
 std::string DeviceNames::of(const std::string& device) const {
   if (const auto given = renamed_.find(device); given != renamed_.end()) return given->second;
   const auto [kind, number] = parse_device(device);

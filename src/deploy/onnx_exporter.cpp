@@ -45,7 +45,8 @@ class OnnxExport {
     auto renamed = request.renamed;
     for (const std::string& device : devices_)
       if (device.starts_with("cpu:")) renamed.emplace(device, "cpu");
-    const DeviceNames names({{"cpu", "cpu"}, {"gpu", "gpu:{}"}, {"npu", "npu"}}, std::move(renamed), "ONNX Runtime");
+    const DeviceNames names({{"cpu", "cpu"}, {"gpu", "gpu:{}"}, {"npu", "npu"}}, std::move(renamed), "ONNX Runtime",
+                            "_-.:");
     static_cast<void>(names.of(placement_.device_of_op));
     check_plain_names();
     assignment_ = layer_assignment(devices_, names);

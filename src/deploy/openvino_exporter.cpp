@@ -12,7 +12,7 @@ namespace emplace {
 namespace {
 
 Exported write_openvino(const ExportRequest& request) {
-  const DeviceNames names({{"cpu", "CPU"}, {"gpu", "GPU.{}"}, {"npu", "NPU"}}, request.renamed, "OpenVINO");
+  const DeviceNames names({{"cpu", "CPU"}, {"gpu", "GPU.{}"}, {"npu", "NPU"}}, request.renamed, "OpenVINO", "_-.");
   const std::vector<std::string> devices = names.of(request.placement.device_of_op);
   write_openvino_affinity(request.placement.model, request.output, devices);
   std::vector<std::string> used;

@@ -12,7 +12,7 @@ namespace emplace {
 namespace {
 
 Exported write_pytorch(const ExportRequest& request) {
-  const DeviceNames names({{"cpu", "cpu"}, {"gpu", "cuda:{}"}}, request.renamed, "PyTorch");
+  const DeviceNames names({{"cpu", "cpu"}, {"gpu", "cuda:{}"}}, request.renamed, "PyTorch", "_-.:");
   static_cast<void>(names.of(request.placement.device_of_op));
   const DeviceMap map = device_map(request.placement);
   nlohmann::ordered_json::object_t modules;  // in the map's order; [] would compare each name with all before it

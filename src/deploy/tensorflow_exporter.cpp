@@ -8,7 +8,7 @@ namespace {
 
 Exported write_tensorflow(const ExportRequest& request) {
   const DeviceNames names({{"cpu", "/device:CPU:{}"}, {"gpu", "/device:GPU:{}"}, {"tpu", "/device:TPU:{}"}},
-                          request.renamed, "TensorFlow");
+                          request.renamed, "TensorFlow", "_-.:/*");
   write_graphdef_devices(request.placement.model, request.output, names.of(request.placement.device_of_op));
   return {.files = {request.output}, .notes = {}};
 }

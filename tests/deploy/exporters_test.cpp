@@ -123,6 +123,15 @@ TEST_P(Exporters, DoNotGuessWhatAFrameworkCallsADevice) {
   EXPECT_FALSE(file_exists(folder_ / GetParam().output));
 }
 
+TEST_P(Exporters, RefuseNamesThatAFrameworkWouldMisread) {
+  if (std::string_view(GetParam().name) == "json") return;  // whose names are for programs of one's own
+  for (const char* name : {"../../x y;(", "a;b", "a(b)", "a=b", "a,b", "a b", "\xc3\xa4"})
+    EXPECT_THAT(refusal(placement("cpu:0", "gpu:1"), {{"gpu:1", name}}),
+                testing::AllOf(HasSubstr("--rename"), HasSubstr("letters, digits"), HasSubstr("'gpu:1'")))
+        << name;
+  EXPECT_FALSE(file_exists(folder_ / GetParam().output));
+}
+
 TEST_P(Exporters, WriteTextThatIsNoUtf8AsOneMayReadIt) {
   ModelPlacement placed = placement("cpu:0", "gpu:1");
   const std::string odd = folder_ / ("\xff" + std::string(GetParam().model));
@@ -256,7 +265,7 @@ TEST(JsonExporter, OfALargeModelTakesSeconds) {
 TEST(ExporterList, IsAllTested) { EXPECT_EQ(exporters().size(), std::size(samples)); }
 
 TEST(DeviceNamesOfFrameworks, CountFromTheKindsNumberAndTakeTheUsersNameFirst) {
-  const DeviceNames names({{"cpu", "CPU"}, {"gpu", "GPU.{}"}}, {{"npu:0", "NPU"}}, "OpenVINO");
+  const DeviceNames names({{"cpu", "CPU"}, {"gpu", "GPU.{}"}}, {{"npu:0", "NPU"}}, "OpenVINO", "_-.");
   EXPECT_THAT(names.of({"cpu:0", "gpu", "gpu:3", "npu:0", ""}), ElementsAre("CPU", "GPU.0", "GPU.3", "NPU", ""));
   EXPECT_THROW(static_cast<void>(names.of("cpu:1")), InputError);
   EXPECT_THROW(parse_renames({"gpu:0"}), InputError);

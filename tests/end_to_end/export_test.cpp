@@ -133,6 +133,24 @@ TEST_F(Export, NamesSomeOpsThatTheModelHasNot) {
               testing::AllOf(HasSubstr("of the training step: '"), HasSubstr("several ops read: 'variable/")));
 }
 
+// All ops are on gpu:0: of k40x2, cpu:0 and gpu:1 have none, and a gpu:9 there is not.
+TEST_F(Export, WarnsOfNamesForDevicesThatTheMachineHasNotAndOfNoOthers) {
+  const std::string problem = "zoo:rnnlm?layers=1&sequence=3@k40x2";
+  ASSERT_EQ(emplace_run({"train", "configs/recipes/post.toml", "problem=" + problem, "groups=8", "updates=1",
+                         "compare=[]", "run=" + (folder_ / "run")})
+                .exit_code,
+            0);
+  ASSERT_EQ(emplace_run({"place", "single", problem, "-o", folder_ / "run/best.placement.json"}).exit_code, 0);
+  const auto renamed = [&](const std::string& text) {
+    const auto done =
+        emplace_run({"export", folder_ / "run", "--for", "json", "--rename", text, "-o", folder_ / "ops.json"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return done.err;
+  };
+  for (const char* device : {"cpu:0", "gpu:0", "gpu:1"}) EXPECT_EQ(renamed(std::string(device) + "=x"), "") << device;
+  EXPECT_THAT(renamed("gpu:9=x"), HasSubstr("the machine has no device 'gpu:9' (did you mean 'gpu:"));
+}
+
 TEST_F(Export, RefusesWhatCannotBeWrittenAndSaysWhy) {
   const std::string model = "zoo:inception-v3?batch=2", placement = placed(model + "@k40x2");
   const std::string out = folder_ / "out";
@@ -148,7 +166,9 @@ TEST_F(Export, RefusesWhatCannotBeWrittenAndSaysWhy) {
   const auto renamed =
       emplace_run({"export", placement, "--for", "json", "--model", model, "--rename", "gpu:9=x", "-o", out});
   EXPECT_EQ(renamed.exit_code, 0);
-  EXPECT_THAT(renamed.err, HasSubstr("no op is on the device 'gpu:9' (did you mean 'gpu:"));
+  EXPECT_THAT(renamed.err,
+              testing::AllOf(HasSubstr("no op is on the device 'gpu:9'; there are ops on 'cpu:0', 'gpu:0', 'gpu:1'"),
+                             testing::Not(HasSubstr("warning"))));
   std::filesystem::remove(out);
   EXPECT_FALSE(file_exists(out));
 }

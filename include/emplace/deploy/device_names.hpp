@@ -14,9 +14,10 @@ using DeviceForms = std::map<std::string, std::string, std::less<>>;
 
 class DeviceNames {
  public:
-  // `renamed`: names given by the user ("igpu" -> "GPU.0"), which come before the forms.
-  DeviceNames(DeviceForms forms, std::map<std::string, std::string> renamed, std::string framework)
-      : forms_(std::move(forms)), renamed_(std::move(renamed)), framework_(std::move(framework)) {}
+  // `renamed`: names given by the user ("igpu" -> "GPU.0"), which come before the forms. `marks`: what the framework's
+  // names have beside letters and digits. InputError for a name with others, which the framework would misread.
+  DeviceNames(DeviceForms forms, std::map<std::string, std::string> renamed, std::string framework,
+              std::string_view marks);
 
   // Of "gpu:1" or "gpu" (which is number 0): its kind's form. InputError where neither the user nor the forms know it,
   // or where a kind without numbers has a second device; the message says how to name it.
