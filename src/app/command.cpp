@@ -60,8 +60,7 @@ std::span<const Command> commands() {
 }
 
 void GraphArguments::add(CLI::App& cli, bool with_fuse) {
-  cli.add_option("--batch", batch, "Size of the unknown first dimension of the model's inputs")
-      ->check(CLI::PositiveNumber);
+  cli.add_option("--batch", batch, "Size of the unknown first dimension of the model's inputs")->check(at_least(1));
   cli.add_option("--shape", shapes, "Size of a graph input, as input=1x3x224x224; may be repeated")
       ->type_name("INPUT=SIZES")
       ->allow_extra_args(false);
@@ -108,6 +107,16 @@ void ScheduleArgument::add(CLI::App& cli) {
 std::optional<Schedule> ScheduleArgument::get() const {
   if (name.empty()) return std::nullopt;
   return schedule_of(name, "--schedule");
+}
+
+CLI::Validator at_least(std::int64_t least) {
+  return {[least](const std::string& text) {
+            double number = 0;  // what is none is refused where it is read
+            return parse_number(text, number) && number < static_cast<double>(least)
+                       ? fmt::format("should be at least {}, found {}", least, text)
+                       : std::string();
+          },
+          least == 0 ? "NONNEGATIVE" : "POSITIVE"};
 }
 
 std::string not_empty(const std::string& text) { return text.empty() ? "a file's name must not be empty" : ""; }

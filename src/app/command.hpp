@@ -104,6 +104,9 @@ struct TimeLimitArgument {
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const;
 };
 
+// For options that are numbers, 0 or 1 the least: CLI11's own message has the largest double in 309 digits.
+CLI::Validator at_least(std::int64_t least);
+
 // For options that name a file: what is wrong with the text, "" if nothing.
 std::string not_empty(const std::string& text);
 

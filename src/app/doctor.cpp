@@ -243,7 +243,7 @@ Action add_doctor(CLI::App& cli) {
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("recipe", arguments->recipe, "Recipe TOML file whose inputs are examined")->type_name("RECIPE");
   cli.add_option("overrides", arguments->overrides, "key=value pairs over the recipe")->type_name("KEY=VALUE");
-  cli.add_option("--updates", arguments->updates, "Updates of each short training (20)")->check(CLI::PositiveNumber);
+  cli.add_option("--updates", arguments->updates, "Updates of each short training (20)")->check(at_least(1));
   cli.add_option("--seconds", arguments->seconds, "Budget of all trainings together (120)");
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   cli.footer(doctor_help);

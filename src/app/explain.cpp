@@ -49,7 +49,7 @@ Action add_explain(CLI::App& cli) {
   cli.add_option("placement", arguments->placement, placement_help)->type_name("PLACEMENT")->required();
   cli.add_option("--evaluations", arguments->evaluations,
                  "Single moves simulated, those that look best first (default: 2000, fewer on large problems)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
   arguments->schedule.add(cli);
   cli.add_option("--objective", arguments->objective, "step; simulate and compare know pipeline too")
       ->type_name("step");

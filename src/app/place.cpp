@@ -224,9 +224,8 @@ Action add_place(CLI::App& cli) {
   cli.add_option("-o,--output", arguments->output, "Write the placement JSON here")
       ->type_name("FILE")
       ->check(not_empty);
-  cli.add_option("--seed", arguments->seed, "Seed of every random stream")->check(CLI::NonNegativeNumber);
-  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")
-      ->check(CLI::NonNegativeNumber);
+  cli.add_option("--seed", arguments->seed, "Seed of every random stream")->check(at_least(0));
+  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")->check(at_least(0));
   cli.add_option("--seconds", arguments->seconds, "Budget: seconds");
   arguments->schedule.add(cli);
   arguments->objective.add(cli);

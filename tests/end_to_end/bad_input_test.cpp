@@ -48,6 +48,16 @@ TEST_F(BadInput, ATruncatedRealModel) {
     expect_refused({"inspect", file("cut.onnx", whole.substr(0, size))}, {"cut.onnx"});
 }
 
+TEST_F(BadInput, NumbersThatAreTooSmallAreRefusedWithTheLeastOne) {
+  for (const auto& [arguments, says] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"cost", "zoo:rnnlm", "k40x2", "--batch", "0"}, "error: --batch: should be at least 1, found 0 (see "},
+           {{"doctor", "--updates", "-2"}, "error: --updates: should be at least 1, found -2 (see "},
+           {{"place", "single", "p", "--seed", "-1"}, "error: --seed: should be at least 0, found -1 (see "},
+           {{"explain", "p", "q", "--evaluations", "-1"}, "error: --evaluations: should be at least 0, found -1 (see "},
+           {{"cost", "zoo:rnnlm", "k40x2", "--batch", "many"}, "error: Could not convert: --batch = many (see "}})
+    test::expect_refused(arguments, testing::StartsWith(says));
+}
+
 TEST_F(BadInput, ACyclicProblemNamesTheCycle) {
   expect_refused(
       {"place", "single", file("p.json", R"({"emplace": "problem/1", "devices": [{"name": "d", "memory_bytes": null}],
