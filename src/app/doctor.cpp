@@ -175,12 +175,13 @@ void print_examination(const Examination& examination) {
   if (!examination.problem.empty())
     fmt::print("\ninputs of the problem, for the best placement found ({}):\n", examination.placement);
   for (const ProblemTrial& trial : examination.problem) {
-    fmt::print("  {} {}: ", trial.input, trial.change);
-    if (!trial.with_effect.empty()) fmt::print("changes its time for {}", join(trial.with_effect, ", "));
+    std::vector<std::string> says;
+    if (!trial.with_effect.empty()) says.push_back("changes its time for " + join(trial.with_effect, ", "));
     if (!trial.without.empty())
-      fmt::print("{}nothing for {}", trial.with_effect.empty() ? "" : "; ", join(trial.without, ", "));
-    if (!trial.not_tried.empty()) fmt::print("; {} not tried", trial.not_tried.size());
-    fmt::print("\n");
+      says.push_back((says.empty() ? "changes nothing for " : "nothing for ") + join(trial.without, ", "));
+    if (!trial.not_tried.empty())
+      says.push_back(fmt::format("was not tried for {}: {}", join(trial.not_tried, ", "), printable(trial.reason)));
+    fmt::print("  {} {}: {}\n", trial.input, trial.change, join(says, "; "));
   }
 }
 
@@ -198,7 +199,8 @@ Json to_json(const Examination& examination) {
                        {"change", trial.change},
                        {"with_effect", trial.with_effect},
                        {"without_effect", trial.without},
-                       {"not_tried", trial.not_tried}});
+                       {"not_tried", trial.not_tried},
+                       {"reason", trial.reason.empty() ? Json() : Json(trial.reason)}});
   return {{"updates", examination.updates},
           {"evaluations", examination.evaluations},
           {"repeatable", examination.repeatable},

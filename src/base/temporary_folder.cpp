@@ -8,7 +8,12 @@
 namespace emplace {
 
 TemporaryFolder::TemporaryFolder(const std::string& prefix) {
-  const std::filesystem::path parent = std::filesystem::temp_directory_path();
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  if (error) {
+    const char* const given = std::getenv("TMPDIR");
+    throw EnvironmentError("{}, for temporary files, is no folder: choose another TMPDIR", given ? given : "/tmp");
+  }
   path_ = (parent / (prefix + "-XXXXXX")).string();
   if (::mkdtemp(path_.data()) == nullptr)
     throw EnvironmentError("{} cannot be written to: choose another TMPDIR", parent.string());

@@ -147,7 +147,7 @@ class Examiner {
   std::size_t count_ = 0;
 };
 
-std::string budget_text(double seconds) { return fmt::format("the {:.0f} s were over", seconds); }
+std::string budget_text(double seconds) { return fmt::format("the {} s were over", seconds); }
 
 void try_key(const RecipeKey& key, const ConfigTable& base, const Trained& unchanged, Examiner& examiner,
              KeyTrial& trial) {
@@ -197,7 +197,7 @@ ConfigTable with_updates(const Recipe& recipe, std::uint64_t updates) {
   return config;
 }
 
-void try_problem(const Recipe& recipe, const std::vector<Best>& best, const std::function<bool()>& enough,
+void try_problem(const Recipe& recipe, const std::vector<Best>& best, const std::function<std::string()>& enough,
                  Examination& examination) {
   if (best.empty() || !best.front().any) return;
   const Quiet quiet;
@@ -264,9 +264,11 @@ Examination examine_inputs(const ConfigTable& table, const ExamineLimits& limits
   examination.repeatable = differences(*unchanged.arrays, *again.arrays).empty();
 
   progress(0, "inputs of the problem");
-  try_problem(
-      make_recipe(base), unchanged.best, [&] { return stop_requested() || elapsed() > limits.seconds / 2; },
-      examination);
+  const auto enough = [&]() -> std::string {
+    if (stop_requested()) return on_request;
+    return elapsed() > limits.seconds / 2 ? "half of " + budget_text(limits.seconds) : "";
+  };
+  try_problem(make_recipe(base), unchanged.best, enough, examination);
 
   const RecipeOptions& o = recipe.options;
   std::vector<RecipeKey> keys = recipe_keys(o.policy, o.learner, o.evaluator);

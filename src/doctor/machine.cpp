@@ -235,6 +235,8 @@ Check check_onnx_runtime() {
   const char* const name = "ONNX Runtime";
   const char* const given = std::getenv("ONNXRUNTIME_LIBRARY");
   const std::string library = given != nullptr ? given : "libonnxruntime.so.1";
+  // Loaded, it would leave a log among the temporary files and a queue of events in the home folder.
+  ::setenv("ORT_DISABLE_TELEMETRY", "1", 1);
   void* const loaded = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded == nullptr && given == nullptr)
     return {name, Level::ok, "not here: emplace-measure-onnx loads it; ONNXRUNTIME_LIBRARY names its shared library"};

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
+#include "emplace/base/error.hpp"
 #include "emplace/problem/builder.hpp"
 
 namespace emplace {
@@ -20,6 +22,12 @@ struct Change {
   std::size_t thinner_channel = nowhere;  // half of its bandwidth
   Bytes tensor_factor = 1, resident_factor = 1, scratch_factor = 1;
 };
+
+// What does not fit is refused by the builder.
+Bytes times(Bytes bytes, Bytes factor) {
+  constexpr Bytes most = std::numeric_limits<Bytes>::max();
+  return bytes > most / factor ? most : bytes * factor;
+}
 
 Problem changed(const Problem& problem, const Change& change) {
   ProblemBuilder builder(problem.name);
@@ -50,8 +58,8 @@ Problem changed(const Problem& problem, const Change& change) {
     OpSpec op{.name = problem.op_names[i],
               .type = problem.op_types[i],
               .seconds = {},
-              .resident = problem.resident[i] * change.resident_factor,
-              .scratch = problem.scratch[i] * change.scratch_factor,
+              .resident = times(problem.resident[i], change.resident_factor),
+              .scratch = times(problem.scratch[i], change.scratch_factor),
               .colocate = {},
               .backward = problem.is_backward(OpId{i})};
     for (std::size_t d = 0; d < problem.device_count(); ++d) {
@@ -71,7 +79,8 @@ Problem changed(const Problem& problem, const Change& change) {
     if (problem.given_transfer_times)
       for (std::size_t c = 0; c < problem.route_classes.size(); ++c)
         seconds.push_back(to_seconds(problem.transfer_time[t * problem.route_classes.size() + c]));
-    builder.add_tensor(problem.producer[t], problem.tensor_bytes[t] * change.tensor_factor, std::move(to), {}, seconds);
+    builder.add_tensor(problem.producer[t], times(problem.tensor_bytes[t], change.tensor_factor), std::move(to), {},
+                       seconds);
   }
   return builder.build();
 }
@@ -80,16 +89,22 @@ Problem changed(const Problem& problem, const Change& change) {
 
 std::vector<ProblemTrial> try_problem_inputs(const Problem& problem,
                                              const std::function<Outcome(const Problem& changed)>& judge,
-                                             const std::function<bool()>& enough) {
-  const Outcome before = judge(changed(problem, {}));
+                                             const std::function<std::string()>& enough) {
+  std::optional<Outcome> before;  // none where a legal problem, built again, is over a limit by what rounding adds
   std::vector<ProblemTrial> trials;
   const auto begin = [&](const char* input, const char* change) { trials.push_back({input, change, {}, {}, {}}); };
   const auto look = [&](const std::string& name, const Change& change) {
     ProblemTrial& trial = trials.back();
-    if (enough())
-      trial.not_tried.push_back(name);
-    else
-      (judge(changed(problem, change)) == before ? trial.without : trial.with_effect).push_back(name);
+    std::string why = enough();
+    if (why.empty()) try {
+        if (!before) before = judge(changed(problem, {}));
+        (judge(changed(problem, change)) == *before ? trial.without : trial.with_effect).push_back(name);
+        return;
+      } catch (const InputError& error) {
+        why = error.what();
+      }
+    trial.not_tried.push_back(name);
+    if (trial.reason.empty()) trial.reason = why;
   };
   const auto each_device = [&](std::size_t Change::*which, const auto& wanted) {
     for (std::size_t d = 0; d < problem.device_count(); ++d)

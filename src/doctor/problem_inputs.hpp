@@ -12,10 +12,10 @@
 namespace emplace {
 
 // Changes each number of the problem by itself (op seconds and memory by device, latency and bandwidth by channel,
-// bytes all together), and has `judge` evaluate the same placement on what comes of it, until there was
-// `enough` of that.
+// bytes all together), and has `judge` evaluate the same placement on what comes of it, until `enough` says why not to
+// go on. What comes to more than a problem may have is not tried.
 std::vector<ProblemTrial> try_problem_inputs(
     const Problem& problem, const std::function<Outcome(const Problem& changed)>& judge,
-    const std::function<bool()>& enough = [] { return false; });
+    const std::function<std::string()>& enough = [] { return std::string(); });
 
 }  // namespace emplace

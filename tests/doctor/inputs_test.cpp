@@ -72,6 +72,7 @@ TEST(ExamineInputs, SaysWhatItHadNoTimeFor) {
   EXPECT_THAT(trial_of(none, "seed").reason, HasSubstr("over"));
   ASSERT_FALSE(none.problem.empty());
   EXPECT_THAT(none.problem.front().not_tried, ElementsAre("cpu:0", "gpu:0", "gpu:1"));
+  EXPECT_EQ(none.problem.front().reason, "half of the 0.001 s were over");
 }
 
 TEST(ExamineInputs, RefusesTimesThatDifferByThemselves) {
@@ -105,6 +106,31 @@ TEST(ProblemInputs, MatterWhereThePlacementUsesThem) {
   expect("channel bandwidth", IsEmpty(), SizeIs(6));        // 8 bytes at 1e30 bytes/s
   expect("resident bytes", ElementsAre("all"), IsEmpty());  // 1200 of 1000
   expect("scratch bytes", IsEmpty(), ElementsAre("all"));
+}
+
+// All bytes and all times together may be 2^62, of bytes and of ps: 3/4 of it is legal and twice that is not.
+TEST(ProblemInputs, ThatWouldBeMoreThanAProblemMayHaveAreNotTried) {
+  const Problem problem =
+      emplace::testing::tiny({{"cpu:0", "cpu"}, {"gpu:0", "gpu"}},
+                             {{.name = "a", .milliseconds = {3.4e9, 1}, .resident = 3LL << 60, .bytes = 8},
+                              {.name = "b", .milliseconds = {1, 1}}},
+                             {{0, 1}}, 5);
+  const auto trials = try_problem_inputs(problem, [&](const Problem& changed) {
+    return make_reference_engine(changed, Schedule::fifo)->evaluate({.device = {1, 1}, .order = {}});
+  });
+  const auto expect = [&](const std::string& input, const auto& tried, const auto& not_tried, const auto& reason) {
+    for (const ProblemTrial& trial : trials)
+      if (trial.input == input) {
+        EXPECT_THAT(trial.with_effect.size() + trial.without.size(), tried) << input;
+        EXPECT_THAT(trial.not_tried, not_tried) << input;
+        EXPECT_THAT(trial.reason, reason) << input;
+        return;
+      }
+    ADD_FAILURE() << input << " is not there";
+  };
+  expect("op seconds", 1U, ElementsAre("cpu:0"), HasSubstr("4611686 s"));
+  expect("resident bytes", 0U, ElementsAre("all"), HasSubstr("2^62"));
+  expect("scratch bytes", 1U, IsEmpty(), IsEmpty());
 }
 
 }  // namespace

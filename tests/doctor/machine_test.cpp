@@ -119,6 +119,7 @@ TEST(CheckOnnxRuntime, IsANoteWhereNoneIsNamedAndAWarningWhereANameIsWrong) {
   EXPECT_THAT(check_onnx_runtime().says, HasSubstr("/none/libonnxruntime.so"));
   ::setenv("ONNXRUNTIME_LIBRARY", "libc.so.6", 1);
   EXPECT_THAT(check_onnx_runtime().says, HasSubstr("no OrtGetApiBase"));
+  EXPECT_STREQ(std::getenv("ORT_DISABLE_TELEMETRY"), "1") << "or it leaves files behind";
   if (before != nullptr)
     ::setenv("ONNXRUNTIME_LIBRARY", restore.c_str(), 1);
   else

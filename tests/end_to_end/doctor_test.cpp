@@ -39,6 +39,8 @@ TEST(Doctor, EndsWithOneWhereNothingCanBeWritten) {
   const json result = json::parse(done.out);
   EXPECT_EQ(result["works"], false);
   EXPECT_EQ(check_of(result, "temporary files")["status"], "failure");
+  EXPECT_EQ(check_of(result, "temporary files")["says"],
+            "/dev/null/none, for temporary files, is no folder: choose another TMPDIR");
 }
 
 // Instead of by SIGXFSZ.
@@ -94,6 +96,14 @@ TEST(Doctor, NamesInputsOfARecipeThatChangeNothing) {
   const Finished unknown = emplace_run({"doctor", "configs/recipes/quickstart.toml", "post.clip_ration=1"});
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("clip_ratio"));
+}
+
+TEST(Doctor, SaysWhatItHadNoTimeForInWholeSentences) {
+  const Finished done = emplace_run(
+      {"doctor", "configs/recipes/quickstart.toml", "graph=" + small_training, "--updates", "1", "--seconds", "0.001"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  const std::string devices = "op seconds x 2: was not tried for cpu:0, gpu:0, gpu:1: half of the 0.001 s were over\n";
+  EXPECT_THAT(done.out, AllOf(HasSubstr(devices), HasSubstr(": the 0.001 s were over\n")));
 }
 
 TEST(Doctor, EndsEarlyOnRequest) {

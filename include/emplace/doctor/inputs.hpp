@@ -45,6 +45,7 @@ struct ProblemTrial {
   std::string change;  // "x 2"
   // Names of devices or channels; "all" where all were changed at once.
   std::vector<std::string> with_effect, without, not_tried;
+  std::string reason = {};  // why the first of them was not tried
 };
 
 struct Examination {
