@@ -60,10 +60,20 @@ std::string placed_by(const ConfigTable& config) {
   return table.to_toml();
 }
 
+// Why a run has no learning curves.
+std::string nothing_to_draw(const std::string& path, std::size_t problems) {
+  for (std::size_t problem = 0; problem < problems; ++problem)
+    if (const std::string best = best_placement_file(problem, problems); file_exists(path + "/" + best))
+      return "metrics.csv is missing or empty, though the run has kept " + best +
+             ": there are no learning curves to draw.";
+  return "No update has been made yet: there is nothing to draw.";
+}
+
 Json run_json(const std::string& path, const Metrics& metrics) {
   const ConfigTable config = RunFolder::config_of(path);
   const bool live = RunFolder::in_use(path);
   const std::string status = RunFolder::status_now(path, live);
+  const std::size_t problems = std::max<std::size_t>(1, config.texts("problems").size());
   Json columns = Json::object();
   for (const MetricsColumn& column : metrics.columns)
     columns[page_text(column.name, 100)] = page_numbers(column.values);
@@ -72,7 +82,8 @@ Json run_json(const std::string& path, const Metrics& metrics) {
           {"status", status},
           {"settings", settings(config, recipe_summary_keys())},
           {"measure", measure_of(config)},
-          {"problems", std::max<std::size_t>(1, config.texts("problems").size())},
+          {"problems", problems},
+          {"nothing_to_draw", metrics.points() == 0 ? Json(nothing_to_draw(path, problems)) : Json()},
           {"updates", metrics.updates},
           {"updates_per_point", metrics.updates_per_point},
           {"commands", commands(path, status, live)},

@@ -191,6 +191,18 @@ TEST_F(RunPageInBrowser, WithoutItsProblemARunStillHasItsCurves) {
   keep_picture("run-without-problem");
 }
 
+TEST_F(RunPageInBrowser, OfARunWithoutMetricsSaysThatTheyAreMissing) {
+  const std::string folder = test::trained(folder_ / "run", small_model);
+  open_runs({folder});
+  EXPECT_THAT(text(".figures"), HasSubstr("updates"));
+  write_file(folder + "/metrics.csv", "");
+  open_runs({folder});
+  EXPECT_THAT(text(".pill"), "finished");
+  EXPECT_THAT(text(".message"), HasSubstr("metrics.csv is missing or empty"));
+  EXPECT_THAT(text(".figures"), testing::Not(HasSubstr("updates")));
+  EXPECT_THAT(text("main"), HasSubstr("its metrics are missing"));
+}
+
 TEST_F(RunPageInBrowser, OfAPipelineTheLoadsAreShown) {
   open_runs({test::trained(folder_ / "run", std::string(small_model) + "objective = \"pipeline\"\n")});
   EXPECT_EQ(count("[data-chart=timeline]"), 0);

@@ -44,7 +44,17 @@ TEST_F(RunPageTest, IsThereBeforeTheFirstUpdate) {
   const std::vector<std::string> folders = {run("a", {})};
   const RunPage page = run_page(folders);
   EXPECT_EQ(page.points, 0U);
-  EXPECT_EQ(test::data_of(page.html)["runs"][0]["updates"], 0);
+  json shown = test::data_of(page.html)["runs"][0];
+  EXPECT_EQ(shown["updates"], 0);
+  EXPECT_THAT(shown["nothing_to_draw"].get<std::string>(), testing::HasSubstr("No update has been made yet"));
+  write_file(folders[0] + "/best.placement.json", "{}");
+  for (const char* metrics : {"", "update,evaluations\n"}) {
+    write_file(folders[0] + "/metrics.csv", metrics);
+    shown = test::data_of(run_page(folders).html)["runs"][0];
+    EXPECT_THAT(shown["nothing_to_draw"].get<std::string>(), testing::HasSubstr("metrics.csv is missing or empty"));
+  }
+  const std::vector<std::string> whole = {run("b", {0.5})};
+  EXPECT_EQ(test::data_of(run_page(whole).html)["runs"][0]["nothing_to_draw"], nullptr);
 }
 
 TEST_F(RunPageTest, SaysHowToGoOnOnlyOnceItStopped) {

@@ -1,6 +1,6 @@
 "use strict";
 // What was learned beside what other placers find, and the bound that none can beat.
-report.baselines = (placement, measure) => {
+report.baselines = (placement, { measure, nothing_to_draw: metricsMissing }) => {
   const { baselines, bound, bound_method } = placement, element = report.element;
   const rank = (row) => [!row.feasible, row.time === null ? Infinity : row.time];
   const rows = baselines.slice().sort((a, b) => {
@@ -20,7 +20,7 @@ report.baselines = (placement, measure) => {
     number(each.time === null || bound <= 0 ? "–" : each.time === bound ? "0 %" : `+${report.percent(each.time / bound - 1)}`),
     bar(each.feasible ? each.time : null, each.learned ? "learned" : ""),
     element("td", { class: "text" }, each.feasible ? "yes" : `no: ${each.reason || "no answer"}`),
-    number(report.count(each.evaluations)));
+    number(each.learned && metricsMissing ? "–" : report.count(each.evaluations)));
   const last = element("tr", { class: "bound" }, element("td", {}, "lower bound"), number(timeText(bound)), number("0 %"),
     bar(bound, "bound"), element("td", { class: "text" }, `certified: ${bound_method}`), number(""));
   const heads = [["placer", ""], [`${measure} (${measured.unit})`, "number"], ["over the bound", "number"], ["", "bars"], ["feasible", ""],
@@ -28,6 +28,7 @@ report.baselines = (placement, measure) => {
   const card = report.card("Beside other placers",
     `Each on the same problem and simulated by the same rules, made again with this page; no placement is faster than the bound. ` +
     (placement.measured ? "The run measured its placements: here they are simulated too."
+      : metricsMissing ? "Nobody knows how many evaluations the run took, for its metrics are missing; placers that search get one."
       : "Placers that search get as many evaluations as the run, on large problems fewer: with more they may come further, and the run's own comparison may differ.") +
     (placement.few_baselines ? " On so large a problem only those that the recipe compares with are made." : ""));
   card.append(element("div", { class: "scroll" }, element("table", { class: "baselines", "data-chart": "baselines" },

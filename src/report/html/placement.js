@@ -27,7 +27,7 @@ report.placement = (placement, run) => {
   } else if (placement.loads) {
     stack.append(report.loads(placement));
   }
-  stack.append(groups.card, report.baselines(placement, run.measure));
+  stack.append(groups.card, report.baselines(placement, run));
   return stack;
 };
 

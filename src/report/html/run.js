@@ -99,7 +99,7 @@
         element("small", {}, [best === undefined ? null : "feasible", run.problems > 1 ? `of the first of ${run.problems} problems` : null]
           .filter((each) => each).join(", "))),
       bound,
-      element("div", { class: "tiles figures" }, tile(report.count(run.updates), run.updates === 1 ? "update" : "updates"),
+      element("div", { class: "tiles figures" }, run.nothing_to_draw && result ? null : tile(report.count(run.updates), run.updates === 1 ? "update" : "updates"),
         evaluations === undefined ? null : tile(report.count(evaluations), "evaluations"),
         seconds === undefined ? null : tile(report.duration(seconds), "of training"),
         result ? [tile(report.count(result.problem.ops), "ops"), tile(report.count(result.problem.tensors), "tensors"),
@@ -122,7 +122,7 @@
 
   if (!by) {
     body.append(element("section", { class: "card message" },
-      element("p", {}, "No update has been made yet: there is nothing to draw.")));
+      [...new Set(runs.map((run) => run.nothing_to_draw))].map((text) => element("p", {}, text))));
   } else {
     const coarse = d3.max(runs, (run) => run.updates_per_point);
     const choice = report.choice(spent, by, (value) => { by = value; for (const box of boxes) box.redraw(); });
