@@ -251,8 +251,7 @@ Action add_train(CLI::App& cli) {
   cli.add_option("--init", arguments->init, "Start from the parameters of the policy in this run folder")
       ->type_name("RUN");
   cli.add_option("--seed", arguments->seed, "Seed of every random stream")->check(at_least(0));
-  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")
-      ->check(at_least(0));
+  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")->check(at_least(0));
   cli.add_option("--seconds", arguments->seconds, "Budget: seconds of training");
   arguments->time_limit.add(cli, "with a checkpoint and exit code 75");
   cli.add_option("--schedule", arguments->schedule, "fifo, priority or in-order")->type_name("fifo|priority|in-order");
