@@ -36,7 +36,7 @@ TEST_F(MeasuredTable, HasEveryPlacementOfWhatRunsAndNamesTheRest) {
       out_, model, folder_ / "bad.onnx", "--runs", "3", "--best-seconds", "1", "--evaluations", "200"};
   const auto done = table(command);
   ASSERT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_THAT(done.out, AllOf(HasSubstr("| light_squeezenet | "), HasSubstr("placements of `best`: "),
+  EXPECT_THAT(done.out, AllOf(HasSubstr("| light_squeezenet | "), HasSubstr("; of the 1 of `best`: "),
                               HasSubstr("not run: bad: ")));
   const std::string csv = read_file(out_ + "/measured.csv");
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 3) << csv;
@@ -65,14 +65,14 @@ TEST_F(MeasuredTable, GoesOnWithTheOthersWhereOneFailsAndTriesItAgain) {
   };
   const auto done = made(folder_ / "emplace");
   ASSERT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_THAT(done.out, AllOf(HasSubstr("\nnot run: large: too large\n"), HasSubstr("error of the 1 placements")));
+  EXPECT_THAT(done.out, AllOf(HasSubstr("\nnot run: large: too large\n"), HasSubstr("; of the 1 of `best`: ")));
   const std::string csv = read_file(out_ + "/measured.csv");
   for (const char* row : {"large,one-core,", "small,one-core,", "small,best,", "small,learned,"})
     EXPECT_THAT(csv, HasSubstr(row));
   EXPECT_THAT(csv, Not(HasSubstr("large,best,")));
   const auto again = made(EMPLACE_PROGRAM);
   ASSERT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_THAT(again.out, AllOf(Not(HasSubstr("not run")), HasSubstr("error of the 2 placements")));
+  EXPECT_THAT(again.out, AllOf(Not(HasSubstr("not run")), HasSubstr("; of the 2 of `best`: ")));
   EXPECT_THAT(read_file(out_ + "/measured.csv"), AllOf(testing::StartsWith(csv), HasSubstr("large,learned,")));
 }
 
