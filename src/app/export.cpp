@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <memory>
+#include <span>
 
 #include "command.hpp"
 #include "emplace/base/files.hpp"
@@ -215,7 +216,7 @@ ExitCode run_export(const Arguments& arguments) {
                      "of each op",
                      arguments.target);
   const ModelPlacement placement = read_model_placement(placed.model, placed.source, placed.file);
-  placement.refuse_to_replace(arguments.output);
+  placement.refuse_to_replace(std::span(&arguments.output, 1));
   say_what_is_not_renamed(renamed, placement, placed);
   const Exported exported = exporter.write({placement, renamed, arguments.output});
   if (arguments.json)

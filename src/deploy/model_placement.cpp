@@ -112,16 +112,21 @@ std::vector<OpId> ModelPlacement::not_in_model() const {
   return added;
 }
 
-void ModelPlacement::refuse_to_replace(const std::string& output) const {
+void ModelPlacement::refuse_to_replace(std::span<const std::string> outputs) const {
   std::error_code ignored;
-  if (!std::filesystem::exists(output, ignored)) return;
-  const auto refuse = [&](const std::string& input, const char* what) {
-    if (std::filesystem::equivalent(input, output, ignored)) throw InputError(output, "is {}, and would be lost", what);
-  };
-  refuse(file, "the placement itself");
-  if (!model.starts_with("zoo:"))
-    for (const std::string& part : files_of_model(model))
+  const auto exists = [&](const std::string& output) { return std::filesystem::exists(output, ignored); };
+  if (std::ranges::none_of(outputs, exists)) return;
+  const std::vector<std::string> needed =
+      model.starts_with("zoo:") ? std::vector<std::string>() : files_of_model(model);
+  for (const std::string& output : outputs) {
+    const auto refuse = [&](const std::string& input, const char* what) {
+      if (std::filesystem::equivalent(input, output, ignored))
+        throw InputError(output, "is {}, and would be lost", what);
+    };
+    refuse(file, "the placement itself");
+    for (const std::string& part : needed)
       refuse(part, part == model ? "the model itself" : "a file of the model's weights");
+  }
 }
 
 ModelPlacement read_model_placement(const std::string& model, const SourceOptions& options,

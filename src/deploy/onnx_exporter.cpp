@@ -55,8 +55,9 @@ class OnnxExport {
   Exported write() {
     cut();
     const std::string list = stem() + ".segments.json";
-    placement_.refuse_to_replace(list);
-    for (const OnnxPart& part : parts_) placement_.refuse_to_replace(part.file);
+    std::vector<std::string> outputs = {list};
+    for (const OnnxPart& part : parts_) outputs.push_back(part.file);
+    placement_.refuse_to_replace(outputs);
     const std::vector<std::string> earlier = parts_of_list(list);
     const Graph without_sizes =
         read_graph(placement_.model);  // the model's own shapes, not those of --batch and --shape

@@ -153,33 +153,38 @@ TfNode read_node(Value value, const Place& place) {
 
 using Weights = std::unordered_map<std::string, TfValue>;
 
-Weights read_manifest(Value manifest, const Place& place) {
-  Weights weights;
+// visit(element, place) for the elements of `list` in every group of the weightsManifest.
+template <class Visit>
+void each_of_manifest(Value manifest, const Place& place, std::string_view list, Visit&& visit) {
   manifest.each_element(place, [&](std::size_t i, Value group) {
     const Place group_place(place, i);
-    group.each_member(group_place, [&](std::string_view key, Value list) {
+    group.each_member(group_place, [&](std::string_view key, Value elements) {
       const Place list_place(group_place, key);
-      if (key != "weights") return;
-      list.each_element(list_place, [&](std::size_t j, Value entry) {
-        const Place at(list_place, j);
-        std::string name;
-        TfValue weight;
-        weight.kind = TfValue::Kind::tensor;
-        entry.each_member(at, [&](std::string_view field, Value member) {
-          const Place here(at, field);
-          if (field == "name") name = member.text(here);
-          if (field == "dtype") weight.type = type_of(member, here);
-          if (field != "shape") return;
-          weight.shape = Shape::scalar();
-          member.each_element(here, [&](std::size_t k, Value size) {
-            weight.shape.dims.push_back(size.whole({here, k}, 0, total_limit));
-          });
-        });
-        if (name.empty() || !weight.shape.ranked) throw InputError(at.str(), "a weight needs a name and a shape");
-        if (!weights.emplace(name, std::move(weight)).second)
-          throw InputError(at.str(), "the weight {} is listed twice", quote(name));
+      if (key != list) return;
+      elements.each_element(list_place, [&](std::size_t j, Value element) { visit(element, Place(list_place, j)); });
+    });
+  });
+}
+
+Weights read_manifest(Value manifest, const Place& place) {
+  Weights weights;
+  each_of_manifest(manifest, place, "weights", [&](Value entry, const Place& at) {
+    std::string name;
+    TfValue weight;
+    weight.kind = TfValue::Kind::tensor;
+    entry.each_member(at, [&](std::string_view field, Value member) {
+      const Place here(at, field);
+      if (field == "name") name = member.text(here);
+      if (field == "dtype") weight.type = type_of(member, here);
+      if (field != "shape") return;
+      weight.shape = Shape::scalar();
+      member.each_element(here, [&](std::size_t k, Value size) {
+        weight.shape.dims.push_back(size.whole({here, k}, 0, total_limit));
       });
     });
+    if (name.empty() || !weight.shape.ranked) throw InputError(at.str(), "a weight needs a name and a shape");
+    if (!weights.emplace(name, std::move(weight)).second)
+      throw InputError(at.str(), "the weight {} is listed twice", quote(name));
   });
   return weights;
 }
@@ -235,18 +240,10 @@ std::vector<std::string> weights_beside(const std::string& path) {
   const Place place(path);
   std::vector<std::string> files;
   document.root().each_member(place, [&](std::string_view key, Value manifest) {
-    const Place at(place, key);
-    if (key != "weightsManifest") return;
-    manifest.each_element(at, [&](std::size_t i, Value group) {
-      const Place group_place(at, i);
-      group.each_member(group_place, [&](std::string_view part, Value paths) {
-        const Place paths_place(group_place, part);
-        if (part != "paths") return;
-        paths.each_element(paths_place, [&](std::size_t j, Value file) {
-          files.push_back(fmt::format("{}/{}", parent_folder(path), file.text({paths_place, j})));
-        });
+    if (key == "weightsManifest")
+      each_of_manifest(manifest, {place, key}, "paths", [&](Value file, const Place& at) {
+        files.push_back(fmt::format("{}/{}", parent_folder(path), file.text(at)));
       });
-    });
   });
   return files;
 }

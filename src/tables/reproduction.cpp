@@ -135,7 +135,11 @@ class Coordinator {
   [[nodiscard]] bool ends_early() const {
     return stop_requested() || (session_.deadline && Clock::now() >= *session_.deadline);
   }
+  // Searches ask whether to stop for every placement: what nobody could read is not made.
   void show(std::size_t side_by_side) {
+    using namespace std::chrono_literals;
+    if (Clock::now() - shown_ < 100ms) return;
+    shown_ = Clock::now();
     double seconds = 0;
     for (const CellTask& task : left_) seconds += time_left_.of(task);
     for (const auto& [id, made] : making_) {
@@ -160,6 +164,7 @@ class Coordinator {
   std::size_t tasks_ = 0;
   std::string doing_;
   std::string undone_;
+  Clock::time_point shown_{};
 };
 
 // What the seeds came to.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,8 @@ struct ModelPlacement {
   [[nodiscard]] std::vector<std::string> devices() const;
   // What a training step, shared weights or a pass added: ops of `passed.graph` that no op of the file became.
   [[nodiscard]] std::vector<OpId> not_in_model() const;
-  // InputError if `output` is a file that was read or that the model goes on needing, under any name.
-  void refuse_to_replace(const std::string& output) const;
+  // InputError if an output is a file that was read or that the model goes on needing, under any name.
+  void refuse_to_replace(std::span<const std::string> outputs) const;
 };
 
 // Reads both. The options are those with which the problem was made. InputError where the placement's ops are not those

@@ -80,7 +80,8 @@ struct PublishedTable {
   CellBudget best_full, best_quick;  // of the portfolio's column
 
   [[nodiscard]] const TableMethod* method(const std::string& wanted) const;  // null: there is none
-  [[nodiscard]] bool wants_files() const;                                    // some row's problem is a file
+  // Some row's problem is a file.
+  [[nodiscard]] bool wants_files() const;
 };
 
 // The tables that the program carries, for `emplace list tables`.
