@@ -129,6 +129,10 @@ void refuse_overwriting(const std::string& output, const std::vector<std::string
     std::vector<std::string> named = {input};
     if (hash != std::string::npos) named.push_back(input.substr(0, hash));
     if (at != std::string::npos) named.insert(named.end(), {input.substr(0, at), input.substr(at + 1)});
+    for (const char* kept :
+         {"config.toml", "checkpoint.h5", "checkpoint.previous.h5", "metrics.csv", "log.txt", "status"})
+      if (std::filesystem::equivalent(input + "/" + kept, output, none))
+        throw InputError(output, "is a file of the run {}, and would be lost", input);
     for (const std::string& name : named) {
       if (!std::filesystem::is_regular_file(name, none)) continue;
       for (const std::string& file : files_of_model(name))

@@ -111,7 +111,7 @@ CLI::Validator at_least(std::int64_t least);
 std::string not_empty(const std::string& text);
 
 // InputError where `output` (empty: standard output) is one of the files that these arguments name, which would be
-// lost: FILE, FILE#instance or GRAPH@MACHINE.
+// lost: FILE, FILE#instance, GRAPH@MACHINE, or a run's folder, for what a run keeps there.
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs);
 
 // Writes `text` to `file`, or to standard output where `file` is empty.

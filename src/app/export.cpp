@@ -210,6 +210,7 @@ ExitCode run_export(const Arguments& arguments) {
   const ExportEntry& exporter = find_entry(exporters(), arguments.target, "target", "--for");
   const auto renamed = parse_renames(arguments.renames);
   const Placed placed = find(arguments);
+  refuse_overwriting(arguments.output, {parent_folder(placed.file)});
   if (exporter.needs_file && placed.model.starts_with("zoo:"))
     throw InputError(placed.model,
                      "is built by the program and has no file that --for {} could copy; --for json has the device "

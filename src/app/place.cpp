@@ -142,7 +142,7 @@ ExitCode run_place(Arguments arguments, World* world) {
     throw InputError("--evaluations", "a budget must be above zero, found 0");
   if (arguments.seconds && !(*arguments.seconds > 0))
     throw InputError("--seconds", "a budget must be above zero, found {}", *arguments.seconds);
-  refuse_overwriting(arguments.output, {arguments.problem, arguments.start});
+  refuse_overwriting(arguments.output, {arguments.problem, arguments.start, arguments.policy});
   ConfigTable options("command line");
   apply_overrides(options, arguments.options);
   std::optional<TrainedPolicy> trained;

@@ -76,6 +76,15 @@ TEST_F(Export, KnowsTheModelOfEachProblemOfARunAndHowItWasMade) {
   EXPECT_EQ(done["model"], "zoo:rnnlm?layers=2&sequence=3");
   EXPECT_EQ(done["not_placed"].size(), 0u);
   expect_refused({folder_ / "two", "--for", "json", "-o", folder_ / "x.json"}, {"2 problems", "best.0.placement.json"});
+  for (const char* kept : {"two/checkpoint.h5", "two/config.toml"}) {
+    const std::string before = read_file(folder_ / kept);
+    expect_refused({folder_ / "two/best.1.placement.json", "--for", "json", "-o", folder_ / kept}, {kept, "lost"});
+    const auto place = emplace_run(
+        {"place", "--policy", folder_ / "two", "zoo:rnnlm?layers=1&sequence=3@k40x2", "-o", folder_ / kept});
+    EXPECT_EQ(place.exit_code, 2);
+    EXPECT_THAT(place.err, HasSubstr("would be lost"));
+    EXPECT_EQ(read_file(folder_ / kept), before);
+  }
 }
 
 TEST_F(Export, ListsWhatATrainingStepHasAndTheModelHasNot) {
