@@ -7,10 +7,10 @@
 #include <ctime>
 #include <string>
 
+#include "bench/table.hpp"
 #include "emplace/cost/lower.hpp"
 #include "emplace/machine/machine.hpp"
-#include "emplace/zoo/zoo.hpp"
-#include "table.hpp"
+#include "zoo/zoo.hpp"
 
 namespace emplace {
 namespace {
@@ -22,7 +22,7 @@ struct Size {
 constexpr Size sizes[] = {{10000, 4}, {100000, 52}, {1000000, 520}};
 
 Graph graph_of(const Size& size) {
-  return build_zoo_model("gnmt?layers=8&training=true&detail=framework&sequence=" + std::to_string(size.sequence));
+  return zoo::build_zoo_model("gnmt?layers=8&training=true&detail=framework&sequence=" + std::to_string(size.sequence));
 }
 
 void report(benchmark::State& state, std::size_t ops, std::clock_t begin) {
@@ -40,9 +40,9 @@ void run_build(benchmark::State& state, const Size& size) {
 
 void run_lower(benchmark::State& state, const Size& size) {
   const Graph graph = graph_of(size);
-  const Machine machine = load_machine("k40x4");
+  const machine::Machine machine = machine::load_machine("k40x4");
   const std::clock_t begin = std::clock();
-  for (auto _ : state) benchmark::DoNotOptimize(lower(graph, machine, {}, "bench").problem.op_count());
+  for (auto _ : state) benchmark::DoNotOptimize(cost::lower(graph, machine, {}, "bench").problem.op_count());
   report(state, graph.ops.size(), begin);
 }
 

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "bench/nn_peak.hpp"
+#include "bench/table.hpp"
 #include "emplace/base/random.hpp"
-#include "emplace/nn/kernel_set.hpp"
-#include "emplace/nn/ops.hpp"
-#include "emplace/nn/optimizer.hpp"
-#include "nn_peak.hpp"
-#include "table.hpp"
+#include "nn/kernels/kernel_set.hpp"
+#include "nn/layers/ops.hpp"
+#include "nn/tape/optimizer.hpp"
 
 namespace emplace::nn {
 namespace {

@@ -9,10 +9,10 @@
 #include <ctime>
 #include <string>
 
+#include "bench/table.hpp"
 #include "emplace/base/random.hpp"
 #include "emplace/problem/builder.hpp"
 #include "emplace/search/placer.hpp"
-#include "table.hpp"
 
 namespace emplace {
 namespace {
@@ -49,15 +49,15 @@ Problem pipeline_graph(std::size_t ops, bool band) {
 void run(benchmark::State& state, const std::string& method, std::size_t ops, bool band) {
   const Problem problem = pipeline_graph(ops, band);
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, {Schedule::fifo, Objective::pipeline});
-  PlacerRequest request;
+  const auto evaluator = evaluate::make_local_evaluator(list, {Schedule::fifo, Objective::pipeline});
+  search::PlacerRequest request;
   request.problem = &problem;
   request.objective = Objective::pipeline;
   request.evaluator = evaluator.get();
   ConfigTable options("bench");
   if (method == "dp") options.set("ideals", {std::int64_t{1000000}, "bench"});
   const std::clock_t begin = std::clock();
-  for (auto _ : state) benchmark::DoNotOptimize(place_with(method, request, options).outcome.makespan);
+  for (auto _ : state) benchmark::DoNotOptimize(search::place_with(method, request, options).outcome.makespan);
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   state.counters["seconds"] = seconds / static_cast<double>(state.iterations());
 }

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "emplace/nn/kernel_set.hpp"
-#include "emplace/nn/optimizer.hpp"
+#include "bench/table.hpp"
 #include "emplace/policy/policy.hpp"
 #include "emplace/problem/builder.hpp"
-#include "table.hpp"
+#include "nn/kernels/kernel_set.hpp"
+#include "nn/tape/optimizer.hpp"
 
 namespace emplace {
 namespace {
@@ -63,31 +63,32 @@ void train(benchmark::State& state, const Workload& workload, std::uint32_t ops)
   const std::size_t graphs = ops > 10000 ? 2 : 8;
   std::vector<Problem> problems;
   for (std::uint32_t g = 0; g < graphs; ++g) problems.push_back(random_problem(ops, workload.degree, g));
-  std::vector<PolicyProblem> list;
+  std::vector<policy::PolicyProblem> list;
   for (const Problem& problem : problems) list.emplace_back(&problem, make_grouping(problem, GroupingKind::op));
-  const auto policy = make_policy(workload.policy, ConfigTable::parse_toml(workload.options, workload.name), list, 1);
-  std::vector<std::vector<Rollout>> batches(graphs);
+  const auto policy =
+      policy::make_policy(workload.policy, ConfigTable::parse_toml(workload.options, workload.name), list, 1);
+  std::vector<std::vector<policy::Rollout>> batches(graphs);
   for (std::uint32_t g = 0; g < graphs; ++g) {
     const auto rounds = static_cast<std::uint32_t>(policy->rounds(g));
     for (std::uint32_t s = 0; s < workload.samples; ++s) {
       Stream stream({.seed = 1, .purpose = Purpose::sample_placement, .update = 1, .index = s});
-      std::vector<Rollout> sample(rounds);
+      std::vector<policy::Rollout> sample(rounds);
       for (std::uint32_t r = 0; r < rounds; ++r) {
         sample[r].update = 1;
         sample[r].problem = g;
         sample[r].sample = s;
         sample[r].round = r;
-        const Draw draw{&stream, std::span(sample).first(r + 1)};
+        const policy::SampleSlot draw{&stream, std::span(sample).first(r + 1)};
         policy->sample({&draw, 1});
       }
       std::ranges::move(sample, std::back_inserter(batches[g]));
     }
   }
   nn::Optimizer optimizer{nn::OptimizerOptions{.learning_rate = 1e-4}};
-  LogProbabilities log;
+  policy::LogProbabilities log;
   std::vector<double> coefficients;
   const auto step = [&](std::size_t i) {
-    const std::vector<Rollout>& batch = batches[i % graphs];
+    const std::vector<policy::Rollout>& batch = batches[i % graphs];
     std::ranges::fill(policy->gradient(), 0.0F);
     policy->forward(batch, log);
     coefficients.resize(log.value.size());

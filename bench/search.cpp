@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "bench/table.hpp"
 #include "emplace/base/random.hpp"
 #include "emplace/problem/builder.hpp"
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
-#include "table.hpp"
 
 namespace emplace {
 namespace {
@@ -52,11 +52,12 @@ Problem random_graph(std::size_t ops, bool wide) {
 // The placers that `best` tries first.
 std::vector<std::string> quick_methods() {
   const Problem tiny = random_graph(1, false);
-  PlacerRequest request;
+  search::PlacerRequest request;
   request.problem = &tiny;
   std::vector<std::string> names;
-  for (const PlacerEntry& entry : placers()) {
-    if (entry.role != PlacerRole::quick || entry.only_for.value_or(Objective::step) != Objective::step) continue;
+  for (const search::PlacerEntry& entry : search::placers()) {
+    if (entry.role != search::PlacerRole::quick || entry.only_for.value_or(Objective::step) != Objective::step)
+      continue;
     if (entry.unfit && !entry.unfit(request).empty()) continue;  // no expert knows these graphs
     names.push_back(entry.name);
   }
@@ -66,12 +67,13 @@ std::vector<std::string> quick_methods() {
 void run(benchmark::State& state, const std::string& method, std::size_t ops, bool wide) {
   const Problem problem = random_graph(ops, wide);
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, Schedule::fifo);
-  PlacerRequest request;
+  const auto evaluator = evaluate::make_local_evaluator(list, Schedule::fifo);
+  search::PlacerRequest request;
   request.problem = &problem;
   request.evaluator = evaluator.get();
   const std::clock_t begin = std::clock();
-  for (auto _ : state) benchmark::DoNotOptimize(place_with(method, request, ConfigTable("bench")).outcome.makespan);
+  for (auto _ : state)
+    benchmark::DoNotOptimize(search::place_with(method, request, ConfigTable("bench")).outcome.makespan);
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   state.counters["seconds"] = seconds / static_cast<double>(state.iterations());
 }
@@ -79,7 +81,7 @@ void run(benchmark::State& state, const std::string& method, std::size_t ops, bo
 void run_bound(benchmark::State& state, std::size_t ops) {
   const Problem problem = random_graph(ops, false);
   const std::clock_t begin = std::clock();
-  for (auto _ : state) benchmark::DoNotOptimize(lower_bounds(problem, Objective::step, 5).best().ticks);
+  for (auto _ : state) benchmark::DoNotOptimize(search::lower_bounds(problem, Objective::step, 5).best().ticks);
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   state.counters["seconds"] = seconds / static_cast<double>(state.iterations());
 }

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "bench/table.hpp"
 #include "emplace/base/random.hpp"
 #include "emplace/problem/builder.hpp"
-#include "emplace/simulate/batch.hpp"
 #include "emplace/simulate/engine.hpp"
-#include "emplace/simulate/incremental.hpp"
-#include "table.hpp"
+#include "simulate/batch/batch.hpp"
+#include "simulate/incremental/incremental.hpp"
 
 namespace emplace {
 namespace {
@@ -93,11 +93,11 @@ std::shared_ptr<const Case> make_case(std::uint32_t ops, std::uint32_t devices, 
   return kept;
 }
 
-std::unique_ptr<Engine> make_engine(const std::string& name, const Problem& problem) {
-  if (name == "reference-fifo") return make_reference_engine(problem, Schedule::fifo);
-  if (name == "exact-fifo") return make_exact_engine(problem, Schedule::fifo);
-  if (name == "exact-priority") return make_exact_engine(problem, Schedule::priority);
-  return make_exact_engine(problem, Schedule::in_order);
+std::unique_ptr<simulate::Engine> make_engine(const std::string& name, const Problem& problem) {
+  if (name == "reference-fifo") return simulate::make_reference_engine(problem, Schedule::fifo);
+  if (name == "exact-fifo") return simulate::make_exact_engine(problem, Schedule::fifo);
+  if (name == "exact-priority") return simulate::make_exact_engine(problem, Schedule::priority);
+  return simulate::make_exact_engine(problem, Schedule::in_order);
 }
 
 enum class What { makespan, memory, feasible };
@@ -113,7 +113,7 @@ std::string name_of(const std::string& engine, What what, std::uint32_t ops, std
 
 // Capacities 1.5 times the largest peak of the rotating placements.
 void limit_memory(Problem& problem, const Case& it, Schedule schedule) {
-  const auto engine = make_exact_engine(it.problem, schedule);
+  const auto engine = simulate::make_exact_engine(it.problem, schedule);
   std::vector<Bytes> peak(problem.device_count(), 0);
   for (const Placement& placement : it.placements) {
     Usage usage;
@@ -134,7 +134,7 @@ void run(benchmark::State& state, const std::string& engine_name, What what, std
                                                    : Schedule::fifo);
   const auto engine = make_engine(engine_name, problem);
   Usage usage;
-  const Want want{.usage = what == What::memory ? &usage : nullptr, .timeline = nullptr};
+  const simulate::Want want{.usage = what == What::memory ? &usage : nullptr, .timeline = nullptr};
   std::size_t next = 0;
   const std::clock_t begin = std::clock();
   for (auto _ : state) {
@@ -156,8 +156,8 @@ void add(const std::string& engine, What what, std::uint32_t ops, std::uint32_t 
 
 // The ops in the order in which fifo starts them: in-order with it is the same run.
 std::vector<std::uint32_t> fifo_order_of(const Problem& problem, const Placement& placement) {
-  Timeline timeline;
-  make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {.usage = nullptr, .timeline = &timeline});
+  simulate::Timeline timeline;
+  simulate::make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {.usage = nullptr, .timeline = &timeline});
   std::vector<std::uint32_t> order = problem.topological;
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return timeline.op_start[a] < timeline.op_start[b]; });
@@ -171,7 +171,7 @@ void run_incremental(benchmark::State& state, std::uint32_t ops, std::uint32_t d
   std::vector<Placement> placements = it->placements;
   if (fifo_order)
     for (Placement& placement : placements) placement.order = fifo_order_of(it->problem, placement);
-  const auto engine = make_incremental_engine(it->problem);
+  const auto engine = simulate::make_incremental_engine(it->problem);
   struct Move {
     std::uint32_t op;
     std::uint8_t device;
@@ -214,29 +214,29 @@ void add_incremental(std::uint32_t ops, std::uint32_t devices, bool fifo_order) 
 
 // One iteration: 16 placements.
 void run_batch(benchmark::State& state, What what, std::uint32_t ops, std::uint32_t devices, const std::string& variant,
-               BatchKernel kernel) {
+               simulate::BatchKernel kernel) {
   const auto it = make_case(ops, devices, variant);
   Problem problem = it->problem;
   if (what == What::feasible) limit_memory(problem, *it, Schedule::in_order);
-  const auto engine = make_batch_engine(problem, problem.topological, kernel);
+  const auto engine = simulate::make_batch_engine(problem, problem.topological, kernel);
   std::vector<const std::uint8_t*> placements;
   for (const Placement& placement : it->placements) placements.push_back(placement.device.data());
-  std::vector<Outcome> outcomes(batch_lanes);
-  std::vector<Bytes> peaks(what == What::memory ? batch_lanes * devices : 0);
+  std::vector<Outcome> outcomes(simulate::batch_lanes);
+  std::vector<Bytes> peaks(what == What::memory ? simulate::batch_lanes * devices : 0);
   std::size_t next = 0;
   const std::clock_t begin = std::clock();
   for (auto _ : state) {
-    engine->evaluate({&placements[next], batch_lanes}, outcomes, peaks);
+    engine->evaluate({&placements[next], simulate::batch_lanes}, outcomes, peaks);
     benchmark::DoNotOptimize(outcomes.data());
-    next = (next + batch_lanes) % rotation;
+    next = (next + simulate::batch_lanes) % rotation;
   }
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-  const auto units = static_cast<double>(problem.op_count() + problem.edge_count()) * batch_lanes;
+  const auto units = static_cast<double>(problem.op_count() + problem.edge_count()) * simulate::batch_lanes;
   state.counters["ns_per_unit"] = seconds * 1e9 / (units * static_cast<double>(state.iterations()));
 }
 
 void add_batch(What what, std::uint32_t ops, std::uint32_t devices, const std::string& extra = "",
-               BatchKernel kernel = batch_kernels().back()) {
+               simulate::BatchKernel kernel = simulate::batch_kernels().back()) {
   benchmark::RegisterBenchmark(name_of("batch-in-order", what, ops, devices, extra).c_str(),
                                [=](benchmark::State& state) { run_batch(state, what, ops, devices, extra, kernel); })
       ->Unit(benchmark::kMicrosecond);
@@ -255,9 +255,9 @@ void add_all() {
         }
   for (const std::uint32_t ops : {1000U, 10000U})
     for (const What what : whats) {
-      for (const BatchKernel kernel : batch_kernels())
-        if (kernel != batch_kernels().back())
-          add_batch(what, ops, 4, "kernel:" + std::string(emplace::name_of(kernel)), kernel);
+      for (const simulate::BatchKernel kernel : simulate::batch_kernels())
+        if (kernel != simulate::batch_kernels().back())
+          add_batch(what, ops, 4, "kernel:" + std::string(emplace::simulate::name_of(kernel)), kernel);
       add("exact-fifo", what, ops, 4, "graph:wide");
       for (const std::uint32_t devices : {4U, 5U, 9U}) {
         add("exact-fifo", what, ops, devices, "network:egress");
@@ -280,6 +280,7 @@ void add_all() {
 
 int main(int argc, char** argv) {
   emplace::add_all();
-  benchmark::AddCustomContext("batch kernel", std::string(emplace::name_of(emplace::batch_kernels().back())));
+  benchmark::AddCustomContext("batch kernel",
+                              std::string(emplace::simulate::name_of(emplace::simulate::batch_kernels().back())));
   return emplace::run_benchmarks(argc, argv, "ns_per_unit");
 }

@@ -28,18 +28,39 @@ if(NOT EMPLACE_SANITIZE AND NOT EMPLACE_SIMGRID)
   target_link_libraries(emplace_allocator INTERFACE -Wl,--no-as-needed PkgConfig::jemalloc -Wl,--as-needed)
 endif()
 
-# emplace_folder(NAME USES folder... LINKS library...): LINKS stay private to the folder's sources.
+# Precompiled headers, one for each set of flags and heavy headers; emplace_folder(... JSON) takes the second.
+function(emplace_precompiled name)
+  add_library(${name} OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp)
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(${name} PRIVATE emplace_flags fmt::fmt nlohmann_json::nlohmann_json)
+  target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp ${ARGN})
+endfunction()
+emplace_precompiled(emplace_precompiled_plain)
+emplace_precompiled(emplace_precompiled_json <nlohmann/json.hpp>)
+
+# emplace_folder(NAME [JSON] [OWN_FLAGS] USES folder... LINKS library...): LINKS stay private to the folder's sources.
+# OWN_FLAGS: it adds compile options, so that it cannot share a precompiled header.
 function(emplace_folder name)
-  cmake_parse_arguments(ARG "" "" "USES;LINKS;INCLUDES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  cmake_parse_arguments(ARG "JSON;OWN_FLAGS" "" "USES;LINKS;INCLUDES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/subreaper/")
   list(TRANSFORM ARG_USES PREPEND emplace_ OUTPUT_VARIABLE uses)
   add_library(emplace_${name} STATIC ${sources})
   add_library(emplace::${name} ALIAS emplace_${name})
   set_target_properties(emplace_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
-  target_include_directories(emplace_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+  target_include_directories(emplace_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
   target_include_directories(emplace_${name} SYSTEM PRIVATE ${ARG_INCLUDES})
   target_compile_features(emplace_${name} PUBLIC cxx_std_20)
   target_link_libraries(emplace_${name} PUBLIC ${uses} fmt::fmt PRIVATE $<BUILD_INTERFACE:emplace_flags> ${ARG_LINKS})
+  if(ARG_OWN_FLAGS)
+    target_precompile_headers(emplace_${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
+  elseif(ARG_JSON)
+    target_precompile_headers(emplace_${name} REUSE_FROM emplace_precompiled_json)
+  else()
+    target_precompile_headers(emplace_${name} REUSE_FROM emplace_precompiled_plain)
+  endif()
   set_property(GLOBAL APPEND PROPERTY EMPLACE_FOLDERS emplace_${name})
 endfunction()
 
@@ -49,15 +70,16 @@ endfunction()
 function(embed_texts target)
   cmake_parse_arguments(ARG "" "HEADER;TYPE;FUNCTION;NAMES" "FILES" ${ARGN})
   set(script ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+  get_filename_component(namespace ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  set(namespace emplace::${namespace})
   set(embedded ${CMAKE_CURRENT_BINARY_DIR}/${ARG_FUNCTION}.cpp)
   add_custom_command(
     OUTPUT ${embedded}
     COMMAND ${CMAKE_COMMAND} "-DFILES=${ARG_FILES}" -DNAMES=${ARG_NAMES} -DHEADER=${ARG_HEADER} -DTYPE=${ARG_TYPE}
-      -DFUNCTION=${ARG_FUNCTION} -DOUTPUT=${embedded} -P ${script}
+      -DFUNCTION=${ARG_FUNCTION} -DNAMESPACE=${namespace} -DOUTPUT=${embedded} -P ${script}
     DEPENDS ${ARG_FILES} ${script}
     VERBATIM)
   target_sources(${target} PRIVATE ${embedded})
-  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 endfunction()
 
 # emplace_kernels(STEM): STEM_plain.cpp, STEM_avx2.cpp and STEM_avx512.cpp of this folder are the same code for three
@@ -66,6 +88,7 @@ function(emplace_kernels stem)
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     return()
   endif()
+  set_source_files_properties(${stem}_plain.cpp ${stem}_avx2.cpp ${stem}_avx512.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   set_source_files_properties(${stem}_plain.cpp PROPERTIES COMPILE_OPTIONS "-march=x86-64;-Wno-psabi")
   set_source_files_properties(${stem}_avx2.cpp PROPERTIES COMPILE_OPTIONS "-march=x86-64-v3")
   set_source_files_properties(${stem}_avx512.cpp PROPERTIES COMPILE_OPTIONS "-march=x86-64-v4")
@@ -78,17 +101,18 @@ endfunction()
 # emplace_tests(FOLDER LINKS library...): every *_test.cpp here becomes part of build/.../tests/test_FOLDER.
 function(emplace_tests name)
   cmake_parse_arguments(ARG "" "" "USES;LINKS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   if(NOT sources)
     return()
   endif()
   list(TRANSFORM ARG_USES PREPEND emplace_ OUTPUT_VARIABLE uses)
   add_executable(test_${name} ${sources})
-  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(test_${name} PRIVATE ${uses} emplace_${name} emplace_flags GTest::gmock GTest::gtest_main rapidcheck ${ARG_LINKS})
+  target_precompile_headers(test_${name} REUSE_FROM tests_precompiled)
   # What is tested is in the libraries; optimising the tests themselves would only make the build slower.
   target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  # Tests run in the source tree: they read configs/ and, where it exists, ../shared.
+  # Tests run in the source tree: they read configs/ and docs/, and the outside files where there are any.
   gtest_discover_tests(test_${name} TEST_PREFIX ${name}/ WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()
 

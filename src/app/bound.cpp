@@ -4,11 +4,11 @@
 #include <cmath>
 #include <memory>
 
-#include "command.hpp"
+#include "app/command.hpp"
+#include "app/objective.hpp"
+#include "app/result_json.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/search/bound.hpp"
-#include "objective.hpp"
-#include "result_json.hpp"
 
 namespace emplace::app {
 
@@ -27,8 +27,8 @@ ExitCode run_bound(const Arguments& arguments) {
     throw InputError("--seconds", "a budget must be above zero and finite, found {}", arguments.seconds);
   const Objective objective = arguments.objective.get();
   const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
-  const BoundReport report = lower_bounds(problem, objective, arguments.seconds);
-  const LowerBound best = report.best();
+  const search::BoundReport report = search::lower_bounds(problem, objective, arguments.seconds);
+  const search::LowerBound best = report.best();
   if (arguments.json) {
     Json json;
     json["lower_bound_s"] = report.infeasible ? Json(nullptr) : Json(to_seconds(best.ticks));
@@ -36,7 +36,7 @@ ExitCode run_bound(const Arguments& arguments) {
     json["method"] = report.infeasible ? Json(nullptr) : Json(best.method);
     json["reason"] = report.infeasible ? Json(*report.infeasible) : Json(nullptr);
     json["methods"] = Json::array();
-    for (const LowerBound& each : report.methods)
+    for (const search::LowerBound& each : report.methods)
       json["methods"].push_back({{"method", each.method}, {"lower_bound_s", to_seconds(each.ticks)}});
     print_json(json);
   } else if (report.infeasible) {
@@ -46,7 +46,7 @@ ExitCode run_bound(const Arguments& arguments) {
                objective == Objective::pipeline ? "has a load below" : "takes less than",
                human_seconds(to_seconds(best.ticks)), best.method);
     TextTable table({"method", "bound", "of the best"});
-    for (const LowerBound& each : report.methods)
+    for (const search::LowerBound& each : report.methods)
       table.add({each.method, human_seconds(to_seconds(each.ticks)),
                  fmt::format("{:.1f} %", 100 * static_cast<double>(each.ticks) / static_cast<double>(best.ticks))});
     fmt::print("{}", table.str());
@@ -56,14 +56,14 @@ ExitCode run_bound(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_bound(CLI::App& cli) {
+Action add_bound(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("problem", arguments->problem, problem_help)->type_name("PROBLEM")->required();
+  cli.add_option("problem", arguments->problem, problem_help).type_name("PROBLEM").required();
   cli.add_option("--seconds", arguments->seconds, "Budget: seconds for all methods together (10 where not given)");
   arguments->objective.add(cli);
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
-  return [arguments](World*) { return run_bound(*arguments); };
+  return [arguments](dist::World*) { return run_bound(*arguments); };
 }
 
 }  // namespace emplace::app

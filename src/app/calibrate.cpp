@@ -4,13 +4,13 @@
 #include <cmath>
 #include <memory>
 
-#include "command.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/base/log.hpp"
+#include "app/command.hpp"
+#include "app/result_json.hpp"
+#include "base/files.hpp"
+#include "base/log.hpp"
+#include "cost/calibrate.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/cost/calibrate.hpp"
 #include "emplace/machine/machine.hpp"
-#include "result_json.hpp"
 
 namespace emplace::app {
 
@@ -23,7 +23,7 @@ struct Arguments {
   bool json = false;
 };
 
-// GRAPH=PROFILE; the last '=' parts them, since zoo:NAME?key=value has some of its own.
+// Splits GRAPH=PROFILE at the last '=', since zoo:NAME?key=value contains '=' too. InputError if there is no such profile.
 std::pair<std::string, std::string> graph_and_profile(const std::string& text) {
   const std::size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
@@ -35,7 +35,7 @@ std::pair<std::string, std::string> graph_and_profile(const std::string& text) {
   return {text.substr(0, equals), profile};
 }
 
-Json error_json(const PredictionError& error) {
+Json error_json(const cost::PredictionError& error) {
   return {{"name", error.model},
           {"ops", error.ops},
           {"measured_s", error.measured_s},
@@ -44,27 +44,27 @@ Json error_json(const PredictionError& error) {
           {"spearman", std::isnan(error.spearman) ? Json(nullptr) : Json(error.spearman)}};
 }
 
-Json errors_json(const std::vector<PredictionError>& errors) {
+Json errors_json(const std::vector<cost::PredictionError>& errors) {
   Json list = Json::array();
-  for (const PredictionError& error : errors) list.push_back(error_json(error));
+  for (const cost::PredictionError& error : errors) list.push_back(error_json(error));
   return list;
 }
 
-double total_error(const PredictionError& error) {
+double total_error(const cost::PredictionError& error) {
   return error.measured_s > 0 ? error.predicted_s / error.measured_s - 1 : 0;
 }
 
-// The mean of the models' absolute errors in the total.
-double mean_total_error(const std::vector<PredictionError>& errors) {
+// The mean over the models of the absolute relative error of the total time.
+double mean_total_error(const std::vector<cost::PredictionError>& errors) {
   double sum = 0;
-  for (const PredictionError& error : errors) sum += std::abs(total_error(error));
+  for (const cost::PredictionError& error : errors) sum += std::abs(total_error(error));
   return errors.empty() ? 0 : sum / static_cast<double>(errors.size());
 }
 
-Json runs_json(const std::vector<RunPrediction>& runs) {
+Json runs_json(const std::vector<cost::RunPrediction>& runs) {
   Json list = Json::array();
   const auto known = [](double seconds) { return std::isnan(seconds) ? Json(nullptr) : Json(seconds); };
-  for (const RunPrediction& run : runs)
+  for (const cost::RunPrediction& run : runs)
     list.push_back({{"name", run.model},
                     {"unfused_measured_s", known(run.unfused_measured_s)},
                     {"unfused_predicted_s", known(run.unfused_s)},
@@ -73,51 +73,51 @@ Json runs_json(const std::vector<RunPrediction>& runs) {
   return list;
 }
 
-double run_error(const RunPrediction& run) {
+double run_error(const cost::RunPrediction& run) {
   return run.fused_measured_s > 0 ? run.fused_s / run.fused_measured_s - 1 : 0;
 }
 
-void print_runs(const char* first, const std::vector<RunPrediction>& runs) {
+void print_runs(const char* first, const std::vector<cost::RunPrediction>& runs) {
   TextTable table({first, "ops measured", "predicted", "run measured", "predicted", "run off by"});
-  for (const RunPrediction& run : runs)
+  for (const cost::RunPrediction& run : runs)
     table.add({run.model, human_seconds(run.unfused_measured_s), human_seconds(run.unfused_s),
                human_seconds(run.fused_measured_s), human_seconds(run.fused_s),
                fmt::format("{:+.1f} %", 100 * run_error(run))});
   fmt::print("\n{}", table.str());
 }
 
-void add_row(TextTable& table, const PredictionError& error) {
+void add_row(TextTable& table, const cost::PredictionError& error) {
   table.add({error.model, fmt::format("{}", error.ops), human_seconds(error.measured_s),
              human_seconds(error.predicted_s), fmt::format("{:+.1f} %", 100 * total_error(error)),
              fmt::format("{:.1f} %", 100 * error.median_error),
              std::isnan(error.spearman) ? std::string("-") : fmt::format("{:.3f}", error.spearman)});
 }
 
-void print_tables(const Arguments& arguments, const Calibration& calibration) {
+void print_tables(const Arguments& arguments, const cost::Calibration& calibration) {
   const auto header = [](const char* first) {
     return TextTable({first, "ops", "measured", "predicted", "total off by", "median op", "rank correlation"});
   };
   fmt::print("device {} of {}, written to {}\n\n", quote(arguments.device), arguments.machine, arguments.output);
   TextTable classes = header("op class");
-  for (const ClassFit& fit : calibration.classes) add_row(classes, fit.error);
+  for (const cost::ClassFit& fit : calibration.classes) add_row(classes, fit.error);
   fmt::print("{}\n", classes.str());
   TextTable types = header("op type");
-  for (const PredictionError& error : calibration.types) add_row(types, error);
+  for (const cost::PredictionError& error : calibration.types) add_row(types, error);
   fmt::print("{}\n", types.str());
   TextTable models = header("fitted to all models");
-  for (const PredictionError& error : calibration.models) add_row(models, error);
+  for (const cost::PredictionError& error : calibration.models) add_row(models, error);
   fmt::print("{}", models.str());
   if (calibration.left_out.empty()) {
-    fmt::print("\nOne model: there is no other to predict it from, so the error on unseen models is not known.\n");
+    fmt::print("\nThere is only one model, so the error on unseen models cannot be estimated.\n");
   } else {
     TextTable left_out = header("left out, predicted from the others");
-    for (const PredictionError& error : calibration.left_out) add_row(left_out, error);
+    for (const cost::PredictionError& error : calibration.left_out) add_row(left_out, error);
     fmt::print("\n{}\nleave-one-model-out error of the total: {:.1f} %\n", left_out.str(),
                100 * mean_total_error(calibration.left_out));
   }
   if (calibration.runs.empty()) return;
   TextTable kernels = header("kernels of fused runs");
-  for (const PredictionError& error : calibration.kernels) add_row(kernels, error);
+  for (const cost::PredictionError& error : calibration.kernels) add_row(kernels, error);
   fmt::print("\n{}", kernels.str());
   print_runs("whole models, ops one by one and as fused runs", calibration.runs);
   if (!calibration.left_out_runs.empty()) print_runs("left out, predicted from the others", calibration.left_out_runs);
@@ -127,10 +127,10 @@ void print_tables(const Arguments& arguments, const Calibration& calibration) {
   fmt::print("\nfused_speedup: {}\n", join(speedups, ", "));
 }
 
-void print_summary(const Arguments& arguments, const Calibration& calibration) {
+void print_summary(const Arguments& arguments, const cost::Calibration& calibration) {
   Json json = {{"machine", arguments.machine}, {"device", arguments.device}, {"output", arguments.output}};
   json["classes"] = Json::array();
-  for (const ClassFit& fit : calibration.classes) json["classes"].push_back(error_json(fit.error));
+  for (const cost::ClassFit& fit : calibration.classes) json["classes"].push_back(error_json(fit.error));
   json["types"] = errors_json(calibration.types);
   json["models"] = errors_json(calibration.models);
   json["left_out"] = errors_json(calibration.left_out);
@@ -142,7 +142,7 @@ void print_summary(const Arguments& arguments, const Calibration& calibration) {
   print_json(json);
 }
 
-// Names from the command line in a comment: one line each, whatever they hold.
+// A comment line of the TOML file. Control characters are replaced by '?', so that the text stays on one line.
 std::string comment(const std::string& text) {
   std::string line = "# ";
   for (const char c : text) line += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
@@ -160,7 +160,8 @@ std::string command_line(const Arguments& arguments) {
   return fmt::format("{} {} -o {}", text, join(arguments.models, " "), arguments.output);
 }
 
-std::string origin(const Arguments& arguments, const std::vector<TimedModel>& models, const Calibration& calibration) {
+std::string origin(const Arguments& arguments, const std::vector<cost::TimedModel>& models,
+                   const cost::Calibration& calibration) {
   std::string text = comment(fmt::format("{} with the figures of its device {} fitted to measured op times by",
                                          arguments.machine, arguments.device));
   text += comment("    " + command_line(arguments));
@@ -171,19 +172,19 @@ std::string origin(const Arguments& arguments, const std::vector<TimedModel>& mo
                                     ? std::string{}
                                     : fmt::format(", {:+.1f} % when predicted from the other models",
                                                   100 * total_error(calibration.left_out[i]))));
-  for (const RunPrediction& run : calibration.runs)
+  for (const cost::RunPrediction& run : calibration.runs)
     text += comment(fmt::format("a fused run of {}: {} measured, {:+.1f} % off", run.model,
                                 human_seconds(run.fused_measured_s), 100 * run_error(run)));
   return text;
 }
 
-std::vector<TimedModel> timed_models(const std::vector<std::string>& pairs, const SourceOptions& options,
-                                     const std::string& device) {
-  std::vector<TimedModel> models;
+std::vector<cost::TimedModel> timed_models(const std::vector<std::string>& pairs, const source::SourceOptions& options,
+                                           const std::string& device) {
+  std::vector<cost::TimedModel> models;
   for (const std::string& text : pairs) {
     const auto [graph, profile] = graph_and_profile(text);
-    models.push_back(
-        timed_model(graph, load_graph(graph, options.read), options.roofline, read_profile(profile), device));
+    models.push_back(cost::timed_model(graph, source::load_graph(graph, options.read), options.roofline,
+                                       cost::read_profile(profile), device));
     for (const std::string& warning : models.back().warnings) log_warning("{}", warning);
   }
   return models;
@@ -197,18 +198,19 @@ ExitCode run_calibrate(const Arguments& arguments) {
       inputs.insert(inputs.end(), {graph, profile});
     }
   refuse_overwriting(arguments.output, inputs);
-  const Machine machine = load_machine(arguments.machine);
-  const MachineDevice& device = machine.devices[devices_meant(machine, arguments.device, "--device").front()];
-  SourceOptions options = arguments.options.options();
-  const std::vector<TimedModel> models = timed_models(arguments.models, options, arguments.device);
+  const machine::Machine machine = machine::load_machine(arguments.machine);
+  const machine::MachineDevice& device =
+      machine.devices[cost::devices_meant(machine, arguments.device, "--device").front()];
+  source::SourceOptions options = arguments.options.options();
+  const std::vector<cost::TimedModel> models = timed_models(arguments.models, options, arguments.device);
   options.roofline.fuse = true;
-  const std::vector<TimedModel> fused = timed_models(arguments.fused, options, arguments.device);
-  const Calibration calibration = calibrate(device, models, fused);
+  const std::vector<cost::TimedModel> fused = timed_models(arguments.fused, options, arguments.device);
+  const cost::Calibration calibration = cost::calibrate(device, models, fused);
   for (const std::string& warning : calibration.warnings) log_warning("{}", warning);
   const std::string name = machine.name + "-calibrated";
-  const std::string toml =
-      origin(arguments, models, calibration) + refitted_machine_toml(arguments.machine, calibration.device, name);
-  parse_machine(toml, arguments.output);  // what is written can be read
+  const std::string toml = origin(arguments, models, calibration) +
+                           machine::refitted_machine_toml(arguments.machine, calibration.device, name);
+  machine::parse_machine(toml, arguments.output);  // checks that the written machine can be read again
   write_file(arguments.output, toml);
   if (arguments.json)
     print_summary(arguments, calibration);
@@ -219,30 +221,30 @@ ExitCode run_calibrate(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_calibrate(CLI::App& cli) {
+Action add_calibrate(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("machine", arguments->machine, "Machine preset (`emplace list machines`) or TOML file")
-      ->type_name("MACHINE")
-      ->required();
+      .type_name("MACHINE")
+      .required();
   cli.add_option(
          "models", arguments->models,
          "GRAPH=PROFILE: a model file or zoo:NAME?key=value, and op times measured on the device, in a form that "
          "`emplace cost --profile` reads. Two or more give the error on unseen models")
-      ->type_name("GRAPH=PROFILE")
-      ->required();
+      .type_name("GRAPH=PROFILE")
+      .required();
   cli.add_option(
          "--fused", arguments->fused,
          "GRAPH=PROFILE of a run with the runtime's optimisations on, whose rows are kernels of fused ops; fits "
          "fused_speedup. May be repeated")
-      ->type_name("GRAPH=PROFILE")
-      ->allow_extra_args(false);
+      .type_name("GRAPH=PROFILE")
+      .one_value();
   cli.add_option("--device", arguments->device, "The device that was measured; gpu means gpu:0, gpu:1, ...")
-      ->type_name("DEVICE")
-      ->required();
+      .type_name("DEVICE")
+      .required();
   cli.add_option("-o,--output", arguments->output, "Write the machine with the fitted figures here (TOML)")
-      ->type_name("FILE")
-      ->required()
-      ->check(not_empty);
+      .type_name("FILE")
+      .required()
+      .not_empty();
   arguments->options.add(cli, false);
   cli.add_flag("--json", arguments->json, "Print the residuals as one JSON object");
   cli.footer(
@@ -254,16 +256,16 @@ Action add_calibrate(CLI::App& cli) {
       "machine's\n"
       "figures, or take those of all classes together. Profile without fusion (ONNX Runtime: optimisation level 0), so "
       "that\n"
-      "kernels are the graph's ops. What a run that fuses gains besides launches and traffic, by data layouts chosen "
-      "for "
-      "the\n"
-      "whole graph, comes from a profile of such a run with --fused, by class: fused_speedup.\n\n"
+      "kernels are the graph's ops. A run with fused ops saves launches and traffic, and is faster still because the "
+      "runtime chooses\n"
+      "data layouts for the whole graph: fused_speedup, by class, is fitted to profiles of such runs, given with "
+      "--fused.\n\n"
       "Example:\n"
       "  emplace calibrate laptop --device cpu:0 resnet50.onnx=resnet50.tsv inception.onnx=inception.json -o "
       "mine.toml\n"
       "  emplace calibrate laptop --device cpu:0 r.onnx=r_opt0.tsv --fused r.onnx=r_opt99.tsv -o mine.toml\n"
       "  emplace cost model.onnx mine.toml -o problem.json");
-  return [arguments](World*) { return run_calibrate(*arguments); };
+  return [arguments](dist::World*) { return run_calibrate(*arguments); };
 }
 
 }  // namespace emplace::app

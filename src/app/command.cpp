@@ -1,32 +1,32 @@
-#include "command.hpp"
+#include "app/command.hpp"
 
 #include <fmt/core.h>
 
 #include <cstdio>
 #include <filesystem>
 
-#include "emplace/base/files.hpp"
-#include "emplace/base/log.hpp"
-#include "emplace/base/shapes.hpp"
+#include "base/files.hpp"
+#include "base/log.hpp"
+#include "base/shapes.hpp"
+#include "doctor/machine.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/doctor/machine.hpp"
 #include "emplace/formats/reader.hpp"
-#include "emplace/formats/workload.hpp"
-#include "emplace/sweep/coordinator.hpp"
-#include "emplace/tables/reproduction.hpp"
+#include "experiment/sweep/coordinator.hpp"
+#include "experiment/tables/reproduction.hpp"
+#include "formats/workload/workload.hpp"
 
 namespace emplace::app {
 
 namespace {
 
-int serve_evaluations(World& world) { return serve(world); }
-int serve_pings(World& world) { return answer_pings(world, program_text()); }
-int serve_trials(World& world) {
-  train_trials(world);
+int serve_evaluations(dist::World& world) { return dist::serve(world); }
+int serve_pings(dist::World& world) { return dist::answer_pings(world, doctor::program_text()); }
+int serve_trials(dist::World& world) {
+  experiment::train_trials(world);
   return static_cast<int>(ExitCode::done);
 }
-int serve_cells(World& world) {
-  make_cells(world);
+int serve_cells(dist::World& world) {
+  experiment::make_cells(world);
   return static_cast<int>(ExitCode::done);
 }
 
@@ -37,15 +37,15 @@ std::span<const Command> commands() {
       {"train", "learn a placement, alone or under mpirun", add_train, serve_evaluations},
       {"sweep", "many trainings over a space of recipe keys, alone or under mpirun", add_sweep, serve_trials},
       {"place", "place with a method that does not learn, alone or under mpirun", add_place, serve_evaluations},
-      {"bound", "what no placement can be faster than, certified", add_bound},
+      {"bound", "a certified lower bound: the step time that no placement can beat", add_bound},
       {"simulate", "the step time and memory of a placement", add_simulate},
-      {"explain", "what a placement's time and memory go into, and what would help", add_explain},
+      {"explain", "what takes the time and memory of a placement, and which moves would help", add_explain},
       {"compare", "placements of one problem side by side", add_compare},
       {"cost", "turn a model and a machine into a problem", add_cost},
       {"calibrate", "fit a device's figures to measured op times", add_calibrate},
       {"convert", "write a model for Graphviz, for Netron with its placement, or as a problem", add_convert},
-      {"export", "write a placement as a framework takes it: OpenVINO, ONNX, TensorFlow, PyTorch, JSON", add_export},
-      {"inspect", "say what a file holds", add_inspect},
+      {"export", "write a placement in the form that a framework reads: OpenVINO, ONNX, TensorFlow, PyTorch, JSON", add_export},
+      {"inspect", "describe what a file holds", add_inspect},
       {"reproduce", "a published table, its numbers and ours side by side", add_reproduce, serve_cells},
       {"report", "a page for a browser: a sweep's trials, or what runs learned and found", add_report},
       {"doctor", "whether this machine has what is needed; which inputs of a recipe change nothing", add_doctor,
@@ -59,29 +59,29 @@ std::span<const Command> commands() {
   return list;
 }
 
-void GraphArguments::add(CLI::App& cli, bool with_fuse) {
-  cli.add_option("--batch", batch, "Size of the unknown first dimension of the model's inputs")->check(at_least(1));
+void GraphArguments::add(CommandLine& cli, bool with_fuse) {
+  cli.add_option("--batch", batch, "Size of the unknown first dimension of the model's inputs").at_least(1);
   cli.add_option("--shape", shapes, "Size of a graph input, as input=1x3x224x224; may be repeated")
-      ->type_name("INPUT=SIZES")
-      ->allow_extra_args(false);
+      .type_name("INPUT=SIZES")
+      .one_value();
   cli.add_flag("--training", training, "Expand the model to a training step: forward, backward, updates");
   if (with_fuse)
     cli.add_flag("--fuse", fuse,
                  "Fuse element-wise ops into their producers, as runtimes do: one launch, no traffic between");
   cli.add_option("--optimizer", optimizer, "State kept for each parameter, with --training: sgd, momentum or adam")
-      ->type_name("sgd|momentum|adam");
+      .type_name("sgd|momentum|adam");
 }
 
-SourceOptions GraphArguments::options() const {
+source::SourceOptions GraphArguments::options() const {
   if (!optimizer.empty() && !training) throw InputError("--optimizer", "is for --training");
-  SourceOptions options;
+  source::SourceOptions options;
   options.read.batch = batch;
   options.read.shapes = parse_shapes(shapes, "--shape");
   ConfigTable roofline("command line");
   if (training) roofline.set("training", {true, "--training"});
   if (fuse) roofline.set("fuse", {true, "--fuse"});
   if (!optimizer.empty()) roofline.set("optimizer", {optimizer, "--optimizer"});
-  options.roofline = read_options<RooflineOptions>(roofline);
+  options.roofline = read_options<cost::RooflineOptions>(roofline);
   return options;
 }
 
@@ -99,9 +99,9 @@ void GraphArguments::refuse(const std::string& file, const char* kind) const {
     throw InputError(option, "is for models and GRAPH@MACHINE; {} is read as a {}", quote(file), kind);
 }
 
-void ScheduleArgument::add(CLI::App& cli) {
+void ScheduleArgument::add(CommandLine& cli) {
   cli.add_option("--schedule", name, "In which order a device runs ready ops: fifo (default), priority, in-order")
-      ->type_name("fifo|priority|in-order");
+      .type_name("fifo|priority|in-order");
 }
 
 std::optional<Schedule> ScheduleArgument::get() const {
@@ -109,20 +109,8 @@ std::optional<Schedule> ScheduleArgument::get() const {
   return schedule_of(name, "--schedule");
 }
 
-CLI::Validator at_least(std::int64_t least) {
-  return {[least](const std::string& text) {
-            double number = 0;  // what is none is refused where it is read
-            return parse_number(text, number) && number < static_cast<double>(least)
-                       ? fmt::format("should be at least {}, found {}", least, text)
-                       : std::string();
-          },
-          least == 0 ? "NONNEGATIVE" : "POSITIVE"};
-}
-
-std::string not_empty(const std::string& text) { return text.empty() ? "a file's name must not be empty" : ""; }
-
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs) {
-  std::error_code none;  // where a name is no file's
+  std::error_code none;  // set if there is no such file
   if (!std::filesystem::exists(output, none)) return;
   for (const std::string& input : inputs) {
     const std::size_t hash = input.rfind('#'), at = input.rfind('@');
@@ -135,7 +123,7 @@ void refuse_overwriting(const std::string& output, const std::vector<std::string
         throw InputError(output, "is a file of the run {}, and would be lost", input);
     for (const std::string& name : named) {
       if (!std::filesystem::is_regular_file(name, none)) continue;
-      for (const std::string& file : files_of_model(name))
+      for (const std::string& file : formats::files_of_model(name))
         if (std::filesystem::equivalent(file, output, none))
           throw InputError(output, "is read by the same command, and would be lost");
     }
@@ -151,9 +139,9 @@ void write_output(const std::string& file, const std::string& text) {
     throw EnvironmentError("standard output cannot be written");
 }
 
-LoadedProblem load_all_and_warn(const std::string& source, const GraphArguments& graph) {
-  if (is_problem_file(source)) graph.refuse(source, "problem");
-  LoadedProblem loaded = load_problem(source, graph.options());
+source::LoadedProblem load_all_and_warn(const std::string& source, const GraphArguments& graph) {
+  if (source::is_problem_file(source)) graph.refuse(source, "problem");
+  source::LoadedProblem loaded = source::load_problem(source, graph.options());
   for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
   return loaded;
 }
@@ -164,7 +152,7 @@ Problem load_problem_and_warn(const std::string& source, const GraphArguments& g
 
 ScheduledPlacement read_placement_and_warn(const std::string& file, const Problem& problem,
                                            const ScheduleArgument& schedule) {
-  PlacementFile read = read_placement_text(read_file(file), file, problem);
+  formats::PlacementFile read = formats::read_placement_text(read_file(file), file, problem);
   if (!read.problem_name.empty() && read.problem_name != problem.name)
     log_warning("{} was made for the problem {}, this one is {}", file, quote(read.problem_name), quote(problem.name));
   const Schedule chosen = schedule.get().value_or(read.schedule.value_or(Schedule::fifo));
@@ -173,17 +161,17 @@ ScheduledPlacement read_placement_and_warn(const std::string& file, const Proble
   return {std::move(read.placement), chosen};
 }
 
-void TimeLimitArgument::add(CLI::App& cli, const std::string& end) {
+void TimeLimitArgument::add(CommandLine& cli, const std::string& end) {
   cli.add_option("--time-limit", text,
-                 fmt::format("End early, {}, before so much time has passed: 90s, 20m, 3h30m", end))
-      ->type_name("TIME")
-      ->check(not_empty);
+                 fmt::format("End early, {}, before this much time has passed: 90s, 20m, 3h30m", end))
+      .type_name("TIME")
+      .not_empty();
 }
 
 std::optional<std::chrono::steady_clock::time_point> TimeLimitArgument::deadline() const {
   if (text.empty()) return {};
   const std::optional<double> seconds = parse_duration(text);
-  if (!seconds) throw InputError("--time-limit", "wants a time such as 90s, 20m or 3h30m, found {}", quote(text));
+  if (!seconds) throw InputError("--time-limit", "should be a time such as 90s, 20m or 3h30m, found {}", quote(text));
   return std::chrono::steady_clock::now() +
          std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(*seconds));
 }

@@ -1,32 +1,34 @@
-#include "complete.hpp"
+#include "app/complete.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 
 #include "emplace/base/config.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/evaluate/evaluators.hpp"
+#include "emplace/experiment/recipe.hpp"
+#include "emplace/experiment/run_folder.hpp"
 #include "emplace/learn/learner.hpp"
 #include "emplace/machine/machine.hpp"
 #include "emplace/policy/policy.hpp"
-#include "emplace/run/recipe.hpp"
-#include "emplace/run/recipe_keys.hpp"
-#include "emplace/run/run_folder.hpp"
 #include "emplace/search/placer.hpp"
-#include "emplace/simulate/evaluators.hpp"
-#include "emplace/simulate/published.hpp"
-#include "emplace/sweep/strategy.hpp"
-#include "emplace/sweep/sweep.hpp"
-#include "emplace/tables/published_table.hpp"
-#include "emplace/zoo/zoo.hpp"
+#include "experiment/recipe/recipe_keys.hpp"
+#include "experiment/sweep/strategy.hpp"
+#include "experiment/sweep/sweep.hpp"
+#include "experiment/tables/published_table.hpp"
+#include "simulate/published/published.hpp"
+#include "zoo/zoo.hpp"
 
 namespace emplace::app {
 
 namespace {
 
-// A flag has none.
+// False for flags.
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
-// "step|pipeline" of "step|pipeline:CHECK"; the checks of values describe themselves behind a colon.
+// "step|pipeline" of "step|pipeline:CHECK": CLI11 adds a colon and the names of the option's checks to the type name.
 std::string type_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   return type.substr(0, type.find(':'));
@@ -35,7 +37,7 @@ std::string type_of(const CLI::Option& option) {
 class Completer {
  public:
   Completer(const CLI::App& command, std::span<const std::string> words) : command_(command), word_(words.back()) {
-    const CLI::Option* waiting = nullptr;  // for its value
+    const CLI::Option* waiting = nullptr;  // the option whose value is the next word
     bool options_end = false;
     for (const std::string& word : words.first(words.size() - 1)) {
       if (waiting != nullptr) {
@@ -86,7 +88,7 @@ class Completer {
     std::vector<const CLI::Option*> list;
     for (const CLI::Option* option : command_.get_options())
       if (option->get_positional()) list.push_back(option);
-    // The last one may take any number of words. With --resume the recipe's place is free for a key.
+    // The last positional may take any number of words. With --resume no recipe is given: its place takes a key.
     if (list.empty()) return;
     const bool resumes = values_.contains("resume");
     const std::size_t at = std::min(positionals_.size() + (resumes ? 1 : 0), list.size() - 1);
@@ -94,33 +96,33 @@ class Completer {
       offer_values(type_of(*list[at]), "");
   }
 
-  // What a value of this type may be, behind the part of the word that stands before it.
+  // Offers the values of this type, each with `prefix` (the part of the word before the value) in front.
   void offer_values(const std::string& type, const std::string& prefix) {
     if (type.find('|') != std::string::npos) {
       for (const std::string& choice : split(type, '|')) offer(prefix + choice, "");
     } else if (type == "KEY=VALUE") {
       offer_key_value();
     } else if (type == "PLACER") {
-      offer_entries(prefix, placers());
+      offer_entries(prefix, search::placers());
     } else if (type == "POLICY") {
-      offer_entries(prefix, policies());
+      offer_entries(prefix, policy::policies());
     } else if (type == "LEARNER") {
-      offer_entries(prefix, learners());
+      offer_entries(prefix, learn::learners());
     } else if (type == "EVALUATOR") {
-      offer_entries(prefix, evaluators());
+      offer_entries(prefix, evaluate::evaluators());
     } else if (type == "STRATEGY") {
-      offer_entries(prefix, sweep_strategies());
+      offer_entries(prefix, experiment::sweep_strategies());
     } else if (type == "SIMULATOR") {
-      offer_entries(prefix, simulators());
+      offer_entries(prefix, simulate::simulators());
     } else if (type == "TABLE") {
-      offer_entries(prefix, tables());
+      offer_entries(prefix, experiment::tables());
       offer_files(prefix);
     } else if (type == "MACHINE") {
-      offer_entries(prefix, machines());
+      offer_entries(prefix, machine::machines());
       offer_files(prefix);
     } else if (type == "GRAPH" || type == "PROBLEM" || type == "SOURCE") {
       offer_source(prefix, type != "GRAPH");
-      if (type == "SOURCE") offer_entries(prefix, machines());
+      if (type == "SOURCE") offer_entries(prefix, machine::machines());
     } else if (type == "GRAPH=PROFILE") {
       const std::size_t equals = word_.rfind('=');
       if (equals == std::string::npos)
@@ -133,7 +135,7 @@ class Completer {
     }
   }
 
-  // A model file or zoo:NAME?key=value, and where it is to be a problem, @MACHINE behind it.
+  // Offers model files and zoo:NAME?key=value, and if a problem is expected, @MACHINE after them.
   void offer_source(const std::string& prefix, bool with_machine) {
     if (!word_.starts_with(prefix)) return;
     const std::string source = word_.substr(prefix.size());
@@ -144,27 +146,27 @@ class Completer {
       offer(prefix + "zoo:", "a benchmark model of the papers");
       offer_files(prefix);
     } else if (question == std::string::npos) {
-      offer_entries(prefix + "zoo:", zoo());
+      offer_entries(prefix + "zoo:", zoo::zoo());
     } else {
       const std::string before = prefix + source.substr(0, source.find_last_of("?&") + 1);
-      for (const ZooEntry& entry : zoo())
+      for (const zoo::ZooEntry& entry : zoo::zoo())
         if (entry.name == source.substr(4, question - 4))
           for (const OptionInfo& option : entry.options()) offer(before + option.name + "=", option.help);
     }
   }
 
-  // key=value words: of a placer, of a recipe, or of a sweep.
+  // Offers key=value words with the keys of a placer, of a recipe or of a sweep.
   void offer_key_value() {
     const std::string key = word_.substr(0, word_.find('='));
     const bool has_key = key.size() < word_.size();
-    for (const RecipeKey& each : keys())
+    for (const experiment::RecipeKey& each : keys())
       if (!has_key)
         offer(each.name + "=", each.option.help);
       else if (each.name == key)
         offer_values_of(each);
   }
 
-  void offer_values_of(const RecipeKey& key) {
+  void offer_values_of(const experiment::RecipeKey& key) {
     const std::string prefix = key.name + "=";
     if (key.option.type == "bool")
       for (const char* value : {"true", "false"}) offer(prefix + value, "");
@@ -186,32 +188,33 @@ class Completer {
       if (key.name == named.key) offer_values(named.type, prefix);
   }
 
-  [[nodiscard]] std::vector<RecipeKey> keys() const {
+  [[nodiscard]] std::vector<experiment::RecipeKey> keys() const {
     const std::string& command = command_.get_name();
-    std::vector<RecipeKey> keys;
+    std::vector<experiment::RecipeKey> keys;
     if (command == "place") {
-      for (const PlacerEntry& entry : placers())
+      for (const search::PlacerEntry& entry : search::placers())
         if (!positionals_.empty() && entry.name == positionals_.front())
           for (const OptionInfo& option : entry.options()) keys.push_back({option.name, option});
       return keys;
     }
     const ConfigTable table = config();
-    const RecipeOptions defaults;
-    keys = recipe_keys(text(table, "policy", defaults.policy), text(table, "learner", defaults.learner),
-                       text(table, "evaluator", defaults.evaluator));
+    const experiment::RecipeOptions defaults;
+    keys = experiment::recipe_keys(text(table, "policy", defaults.policy), text(table, "learner", defaults.learner),
+                                   text(table, "evaluator", defaults.evaluator));
     if (command != "sweep") return keys;
-    std::vector<RecipeKey> space = keys;
-    for (RecipeKey& key : space) key.name = "space." + key.name;
+    std::vector<experiment::RecipeKey> space = keys;
+    for (experiment::RecipeKey& key : space) key.name = "space." + key.name;
     keys.insert(keys.end(), space.begin(), space.end());
-    for (const OptionInfo& option : list_options<SweepOptions>()) keys.push_back({option.name, option});
-    const std::string strategy = text(table, "strategy", SweepOptions().strategy);
-    for (const SweepStrategyEntry& entry : sweep_strategies())
+    for (const OptionInfo& option : list_options<experiment::SweepOptions>()) keys.push_back({option.name, option});
+    const std::string strategy = text(table, "strategy", experiment::SweepOptions().strategy);
+    for (const experiment::SweepStrategyEntry& entry : experiment::sweep_strategies())
       if (entry.name == strategy)
         for (const OptionInfo& option : entry.options()) keys.push_back({strategy + "." + option.name, option});
     return keys;
   }
 
-  // The file of the command line with the words behind it; what cannot be read yet says nothing.
+  // The recipe or sweep file of the command line with the key=value words applied. Text that cannot be parsed yet is
+  // ignored.
   [[nodiscard]] ConfigTable config() const {
     ConfigTable table("command line");
     const auto resume = values_.find("resume");
@@ -223,7 +226,7 @@ class Completer {
       try {
         table = ConfigTable::read_toml(file);
         if (command_.get_name() == "sweep" && table.contains("recipe")) {
-          ConfigTable recipe = ConfigTable::read_toml(recipe_file_of(table));
+          ConfigTable recipe = ConfigTable::read_toml(experiment::recipe_file_of(table));
           for (const std::string& key : table.keys()) recipe.set(key, *table.find(key));
           table = std::move(recipe);
         }
@@ -232,7 +235,7 @@ class Completer {
       }
     }
     for (const std::string& word : positionals_) try {
-        if (word.find('=') != std::string::npos) apply_overrides(table, {word});
+        if (word.find('=') != std::string::npos) experiment::apply_overrides(table, {word});
       } catch (const InputError&) {
         continue;
       }

@@ -4,22 +4,22 @@
 #include <algorithm>
 #include <memory>
 
-#include "command.hpp"
-#include "complete.hpp"
+#include "app/command.hpp"
+#include "app/complete.hpp"
+#include "app/shell/texts.hpp"
 #include "emplace/base/text.hpp"
-#include "shell/texts.hpp"
 
 namespace emplace::app {
 
 namespace {
 
 constexpr const char* completion_help =
-    "`cmake --install` and the Debian package put it where the shells look. Without them:\n\n"
+    "`cmake --install` and the Debian package install the scripts where the shells look. Without them:\n\n"
     "  source <(emplace completion bash)                              # in ~/.bashrc\n"
     "  source <(emplace completion zsh)                               # in ~/.zshrc, after compinit\n"
     "  emplace completion fish > ~/.config/fish/completions/emplace.fish\n\n"
-    "Behind -- stand the words of a command line so far, the last one as far as it is typed: what may stand there is\n"
-    "printed, a word and its sentence a line, and `:files` where a file may.";
+    "With -- and the words of a command line so far (the last one may be incomplete), the command prints what the last\n"
+    "word can be: each line has a word, a tab and a sentence, and `:files` stands for names of files.";
 
 std::string one_line(std::string text) {
   std::ranges::replace_if(
@@ -29,16 +29,16 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
-Action add_completion(CLI::App& cli) {
+Action add_completion(CommandLine& cli) {
   struct Arguments {
     std::string shell;
     std::vector<std::string> words;
   };
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("shell", arguments->shell, "The shell that is to load it")->type_name("bash|zsh|fish")->required();
+  cli.add_option("shell", arguments->shell, "The shell that will load the script").type_name("bash|zsh|fish").required();
   cli.add_option("words", arguments->words, "A command line to complete, for the shells");
   cli.footer(completion_help);
-  return [arguments, &cli](World*) {
+  return [arguments, cli](dist::World*) {
     const auto texts = shell_texts();
     const auto text = std::ranges::find(texts, "emplace." + arguments->shell, &ShellText::name);
     if (text == texts.end())
@@ -47,7 +47,7 @@ Action add_completion(CLI::App& cli) {
       fmt::print("{}", text->text);
       return ExitCode::done;
     }
-    const Completion completion = complete(*cli.get_parent(), arguments->words);
+    const Completion completion = complete(cli.program(), arguments->words);
     for (const Candidate& candidate : completion.candidates)
       fmt::print("{}\t{}\n", candidate.text, one_line(candidate.says));
     if (completion.file) fmt::print(":files\t{}\n", *completion.file);

@@ -6,15 +6,15 @@
 #include <memory>
 #include <set>
 
-#include "command.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/base/log.hpp"
+#include "app/command.hpp"
+#include "app/result_json.hpp"
+#include "base/files.hpp"
+#include "base/log.hpp"
+#include "deploy/model_placement.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/cost/lower.hpp"
-#include "emplace/deploy/model_placement.hpp"
 #include "emplace/formats/problem_json.hpp"
-#include "emplace/formats/writers.hpp"
-#include "result_json.hpp"
+#include "formats/writers.hpp"
 
 namespace emplace::app {
 
@@ -27,16 +27,16 @@ struct Arguments {
   GraphArguments options;
 };
 
-// Of the file's ops: the device of the op that each became; "" where it vanished.
-std::vector<std::string> devices_in_file(const ModelPlacement& placed) {
+// For each op of the file: the device of the op that it became, or "" if a pass removed it.
+std::vector<std::string> devices_in_file(const deploy::ModelPlacement& placed) {
   std::vector<std::string> devices = placed.device_of_op;
   for (std::size_t i = 0; i < devices.size(); ++i)
-    if (placed.reason_of_op[i] != ModelPlacement::Reason::placed) devices[i].clear();
+    if (placed.reason_of_op[i] != deploy::ModelPlacement::Reason::placed) devices[i].clear();
   return devices;
 }
 
-DotOptions::Clusters clusters_of(const std::string& name) {
-  using Clusters = DotOptions::Clusters;
+formats::DotOptions::Clusters clusters_of(const std::string& name) {
+  using Clusters = formats::DotOptions::Clusters;
   static const std::vector<std::string> choices = {"auto", "layer", "colocation", "none"};
   if (name.empty() || name == "auto") return Clusters::automatic;
   if (name == "layer") return Clusters::layer;
@@ -48,18 +48,19 @@ DotOptions::Clusters clusters_of(const std::string& name) {
 
 void convert_to_dot(const Arguments& arguments) {
   if (!arguments.machine.empty()) throw InputError("--machine", "is for .json; a .dot file needs none");
-  DotOptions options;
+  formats::DotOptions options;
   options.clusters = clusters_of(arguments.clusters);
-  const SourceOptions source = arguments.options.options();
+  const source::SourceOptions source = arguments.options.options();
   if (!arguments.placement.empty()) {
-    const ModelPlacement placed = read_model_placement(arguments.graph, source, arguments.placement);
+    const deploy::ModelPlacement placed = deploy::read_model_placement(arguments.graph, source, arguments.placement);
     options.device_of_op = arguments.as_is ? devices_in_file(placed) : placed.device_of_placed;
-    write_output(arguments.output, write_dot(arguments.as_is ? placed.graph : placed.passed.graph, options));
+    write_output(arguments.output, formats::write_dot(arguments.as_is ? placed.graph : placed.passed.graph, options));
     return;
   }
-  const Graph file = load_graph(arguments.graph, source.read);
+  const Graph file = source::load_graph(arguments.graph, source.read);
   write_output(arguments.output,
-               write_dot(arguments.as_is ? file : apply_passes(file, source.roofline, arguments.graph).graph, options));
+               formats::write_dot(
+                   arguments.as_is ? file : cost::apply_passes(file, source.roofline, arguments.graph).graph, options));
 }
 
 void convert_to_onnx(const Arguments& arguments) {
@@ -67,9 +68,10 @@ void convert_to_onnx(const Arguments& arguments) {
   if (arguments.placement.empty())
     throw InputError(arguments.output, "needs --placement FILE: an ONNX file is written with the placement in it");
   if (arguments.graph.starts_with("zoo:"))
-    throw InputError(arguments.graph, "is no ONNX model; only one can be written as one");
-  const ModelPlacement placed = read_model_placement(arguments.graph, arguments.options.options(), arguments.placement);
-  OnnxAnnotations annotations{.device_of_node = devices_in_file(placed)};
+    throw InputError(arguments.graph, "is not an ONNX model; only ONNX models can be written as ONNX");
+  const deploy::ModelPlacement placed =
+      deploy::read_model_placement(arguments.graph, arguments.options.options(), arguments.placement);
+  formats::OnnxAnnotations annotations{.device_of_node = devices_in_file(placed)};
   const std::vector<std::string>& devices = annotations.device_of_node;
   if (!placed.problem.empty()) annotations.metadata.emplace_back("emplace.problem", placed.problem);
   if (!placed.schedule.empty()) annotations.metadata.emplace_back("emplace.schedule", placed.schedule);
@@ -78,16 +80,17 @@ void convert_to_onnx(const Arguments& arguments) {
     annotations.metadata.emplace_back(device.empty() ? "emplace.not_placed" : "emplace.device." + device,
                                       fmt::format("{} {}", nodes, nodes == 1 ? "node" : "nodes"));
   }
-  write_annotated_onnx(arguments.graph, arguments.output, annotations);
+  formats::write_annotated_onnx(arguments.graph, arguments.output, annotations);
 }
 
 void convert_to_json(const Arguments& arguments) {
   if (arguments.machine.empty())
     throw InputError(arguments.output, "needs --machine MACHINE: a .json file is a problem, which has costs");
   if (!arguments.placement.empty()) throw InputError("--placement", "is for .dot and .onnx; a problem holds none");
-  const LoadedProblem loaded = load_problem(arguments.graph, arguments.machine, arguments.options.options());
+  const source::LoadedProblem loaded =
+      source::load_problem(arguments.graph, arguments.machine, arguments.options.options());
   for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
-  write_output(arguments.output, write_problem_json(loaded.problem));
+  write_output(arguments.output, formats::write_problem_json(loaded.problem));
 }
 
 ExitCode run_convert(const Arguments& arguments) {
@@ -109,22 +112,22 @@ ExitCode run_convert(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_convert(CLI::App& cli) {
+Action add_convert(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("graph", arguments->graph, "Model file or zoo:NAME?key=value")->type_name("GRAPH")->required();
-  cli.add_option("-o,--output", arguments->output, "FILE.dot, FILE.onnx or FILE.json: the ending says what is written")
-      ->type_name("FILE")
-      ->required()
-      ->check(not_empty);
+  cli.add_option("graph", arguments->graph, "Model file or zoo:NAME?key=value").type_name("GRAPH").required();
+  cli.add_option("-o,--output", arguments->output, "FILE.dot, FILE.onnx or FILE.json: the ending selects the format")
+      .type_name("FILE")
+      .required()
+      .not_empty();
   cli.add_option("--placement", arguments->placement,
                  "Placement JSON of this model: colours ops by device in .dot, annotates nodes in .onnx")
-      ->type_name("PLACEMENT")
-      ->check(not_empty);
-  cli.add_option("--machine", arguments->machine, "For .json: machine preset or TOML file")->type_name("MACHINE");
+      .type_name("PLACEMENT")
+      .not_empty();
+  cli.add_option("--machine", arguments->machine, "For .json: machine preset or TOML file").type_name("MACHINE");
   cli.add_option("--clusters", arguments->clusters,
-                 "For .dot, what is drawn together: layer, colocation, none, or auto (the default): layers where the "
+                 "For .dot, which ops are drawn together: layer, colocation, none, or auto (the default): layers where the "
                  "model names any, else co-location groups")
-      ->type_name("layer|colocation|none|auto");
+      .type_name("layer|colocation|none|auto");
   cli.add_flag("--as-is", arguments->as_is,
                "For .dot: the graph as the file has it, constants and identities included");
   arguments->options.add(cli);
@@ -136,7 +139,7 @@ Action add_convert(CLI::App& cli) {
       "       away before placing have none. Weights in files beside the model stay there: FILE must be there too.\n"
       ".json  the problem that `emplace cost` makes of GRAPH and MACHINE.\n"
       "Give --batch, --shape and --training as they were when the placement was made.");
-  return [arguments](World*) { return run_convert(*arguments); };
+  return [arguments](dist::World*) { return run_convert(*arguments); };
 }
 
 }  // namespace emplace::app

@@ -3,13 +3,13 @@
 
 #include <memory>
 
-#include "command.hpp"
-#include "emplace/base/log.hpp"
+#include "app/command.hpp"
+#include "app/result_json.hpp"
+#include "base/log.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/cost/lower.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/machine/machine.hpp"
-#include "result_json.hpp"
 
 namespace emplace::app {
 
@@ -22,35 +22,35 @@ struct Arguments {
   bool json = false;
 };
 
-std::vector<DeviceProfile> read_profiles(const Arguments& arguments) {
+std::vector<cost::DeviceProfile> read_profiles(const Arguments& arguments) {
   if (!arguments.profile_devices.empty() && arguments.profile_devices.size() != arguments.profiles.size())
     throw InputError("--profile-device",
                      "{} devices for {} profiles; give one for each --profile, in their order, or none",
                      arguments.profile_devices.size(), arguments.profiles.size());
-  std::vector<DeviceProfile> profiles;
+  std::vector<cost::DeviceProfile> profiles;
   for (std::size_t i = 0; i < arguments.profiles.size(); ++i) {
-    profiles.push_back({read_profile(arguments.profiles[i]),
+    profiles.push_back({cost::read_profile(arguments.profiles[i]),
                         arguments.profile_devices.empty() ? std::string{} : arguments.profile_devices[i]});
     for (const std::string& warning : profiles.back().profile.warnings) log_warning("{}", warning);
   }
   return profiles;
 }
 
-// The sums with and without fusion; one of the two is the problem's.
+// Costs of each device without and with fusion. The problem is made with one of the two.
 struct Totals {
-  std::vector<DeviceCost> op_by_op, fused;
+  std::vector<cost::DeviceCost> op_by_op, fused;
 };
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-// What profiles say of the whole model on a device: the sum of its ops, and a run that fuses (the run as the profile
-// has it, else the sum of its kernels). 0: nothing.
+// Measured seconds of the whole model on a device: the sum of its ops, and the time of a run with fused ops (the time of
+// the run if the profile has it, else the sum of its kernels). 0: not measured.
 struct Measured {
   double op_by_op = 0, fused = 0;
 };
-Measured measured_on(const Lowered& lowered, std::size_t device) {
+Measured measured_on(const cost::Lowered& lowered, std::size_t device) {
   Measured measured;
-  for (const ProfileUse& use : lowered.measured.profiles) {
+  for (const cost::ProfileUse& use : lowered.measured.profiles) {
     const double sum = use.device_s[device];
     if (sum > 0)
       (use.fused_run ? measured.fused : measured.op_by_op) += use.fused_run && use.run_s > 0 ? use.run_s : sum;
@@ -60,13 +60,13 @@ Measured measured_on(const Lowered& lowered, std::size_t device) {
 
 Json json_or_null(double seconds) { return seconds > 0 ? Json(seconds) : Json(nullptr); }
 
-void print_summary(const Arguments& arguments, const Lowered& lowered, const Totals& totals,
+void print_summary(const Arguments& arguments, const cost::Lowered& lowered, const Totals& totals,
                    const std::vector<std::string>& warnings) {
   const Problem& problem = lowered.problem;
   Json json = {{"problem", problem.name}, {"ops", problem.op_count()}, {"tensors", problem.tensor_count()}};
   json["devices"] = Json::array();
   for (std::size_t d = 0; d < problem.device_count(); ++d) {
-    const DeviceCost& cost = lowered.costs[d];
+    const cost::DeviceCost& cost = lowered.costs[d];
     Json device = {{"name", problem.devices[d].name}, {"ops", cost.ops}, {"seconds", cost.seconds}};
     device["unfused_seconds"] = totals.op_by_op[d].seconds;
     device["fused_seconds"] = totals.fused[d].seconds;
@@ -81,7 +81,7 @@ void print_summary(const Arguments& arguments, const Lowered& lowered, const Tot
   }
   if (!arguments.profiles.empty()) {
     json["profiles"] = Json::array();
-    for (const ProfileUse& use : lowered.measured.profiles)
+    for (const cost::ProfileUse& use : lowered.measured.profiles)
       json["profiles"].push_back({{"file", use.file},
                                   {"fused_run", use.fused_run},
                                   {"run_seconds", json_or_null(use.run_s)},
@@ -98,7 +98,7 @@ void print_summary(const Arguments& arguments, const Lowered& lowered, const Tot
   print_json(json);
 }
 
-void print_tables(const Arguments& arguments, const Lowered& lowered, const Totals& totals) {
+void print_tables(const Arguments& arguments, const cost::Lowered& lowered, const Totals& totals) {
   const Problem& problem = lowered.problem;
   fmt::print("{}: {} ops, {} tensors, written to {}\n\n", problem.name, problem.op_count(), problem.tensor_count(),
              arguments.output);
@@ -108,7 +108,7 @@ void print_tables(const Arguments& arguments, const Lowered& lowered, const Tota
     header = {"device", "can run", "op by op", "as profiled", "fused", "as profiled", "measured", "share of the time"};
   TextTable table(header);
   for (std::size_t d = 0; d < problem.device_count(); ++d) {
-    const DeviceCost& cost = lowered.costs[d];
+    const cost::DeviceCost& cost = lowered.costs[d];
     std::vector<std::string> row = {problem.devices[d].name, fmt::format("{} ops", cost.ops),
                                     human_seconds(totals.op_by_op[d].seconds), human_seconds(totals.fused[d].seconds)};
     if (profiled) {
@@ -122,7 +122,7 @@ void print_tables(const Arguments& arguments, const Lowered& lowered, const Tota
     table.add(std::move(row));
   }
   fmt::print("{}", table.str());
-  for (const ProfileUse& use : lowered.measured.profiles)
+  for (const cost::ProfileUse& use : lowered.measured.profiles)
     fmt::print(
         "\n{}{}: {} times, {} used, {} of ops that are folded away ({}), {} unmatched, {} of other types, {} in part, "
         "{} "
@@ -135,22 +135,23 @@ ExitCode run_cost(const Arguments& arguments) {
   if (arguments.json && arguments.output.empty())
     throw InputError("--json", "needs -o FILE, since the problem itself would go to standard output");
   if (arguments.profiles.empty() && !arguments.profile_devices.empty())
-    throw InputError("--profile-device", "says what a profile measured, but there is no --profile");
+    throw InputError("--profile-device", "names the device of a profile, but there is no --profile");
   std::vector<std::string> inputs = {arguments.graph, arguments.machine};
   inputs.insert(inputs.end(), arguments.profiles.begin(), arguments.profiles.end());
   refuse_overwriting(arguments.output, inputs);
-  const SourceOptions options = arguments.options.options();
-  const Machine machine = load_machine(arguments.machine);
-  const std::vector<DeviceProfile> profiles = read_profiles(arguments);
-  const Graph graph = load_graph(arguments.graph, options.read);
-  const Lowered lowered = lower(graph, machine, options.roofline, arguments.graph + "@" + machine.name, profiles);
-  const std::vector<std::string> warnings = cost_warnings(lowered);
+  const source::SourceOptions options = arguments.options.options();
+  const machine::Machine machine = machine::load_machine(arguments.machine);
+  const std::vector<cost::DeviceProfile> profiles = read_profiles(arguments);
+  const Graph graph = source::load_graph(arguments.graph, options.read);
+  const cost::Lowered lowered =
+      cost::lower(graph, machine, options.roofline, arguments.graph + "@" + machine.name, profiles);
+  const std::vector<std::string> warnings = cost::cost_warnings(lowered);
   for (const std::string& warning : warnings) log_warning("{}", warning);
-  write_output(arguments.output, write_problem_json(lowered.problem));
+  write_output(arguments.output, formats::write_problem_json(lowered.problem));
   if (arguments.output.empty()) return ExitCode::done;
-  RooflineOptions other = options.roofline;
+  cost::RooflineOptions other = options.roofline;
   other.fuse = !other.fuse;
-  Totals totals{lowered.costs, device_costs(graph, machine, other, arguments.graph, profiles)};
+  Totals totals{lowered.costs, cost::device_costs(graph, machine, other, arguments.graph, profiles)};
   if (options.roofline.fuse) std::swap(totals.op_by_op, totals.fused);
   if (arguments.json)
     print_summary(arguments, lowered, totals, warnings);
@@ -161,47 +162,47 @@ ExitCode run_cost(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_cost(CLI::App& cli) {
+Action add_cost(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("graph", arguments->graph, "Model file or zoo:NAME?key=value")->type_name("GRAPH")->required();
+  cli.add_option("graph", arguments->graph, "Model file or zoo:NAME?key=value").type_name("GRAPH").required();
   cli.add_option("machine", arguments->machine, "Machine preset (`emplace list machines`) or TOML file")
-      ->type_name("MACHINE")
-      ->required();
+      .type_name("MACHINE")
+      .required();
   cli.add_option("-o,--output", arguments->output, "Write the problem JSON here; standard output without it")
-      ->type_name("FILE")
-      ->check(not_empty);
+      .type_name("FILE")
+      .not_empty();
   cli.add_option(
          "--profile", arguments->profiles,
          "Measured op times, which replace the estimates: ONNX Runtime's profiling JSON; a table by op with the "
          "columns node, op, min_us (tabs); or a table op x device (tabs or commas) whose header names devices "
          "and units, as in op,cpu:0,gpu:0 (ms). May be repeated")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+      .type_name("FILE")
+      .one_value();
   cli.add_option(
          "--profile-device", arguments->profile_devices,
-         "The device that the profile measured, where it does not say; gpu means gpu:0, gpu:1, ... One for each "
-         "--profile, in their order")
-      ->type_name("DEVICE")
-      ->allow_extra_args(false);
+         "The device that the profile measured, if the profile does not name it; gpu means gpu:0, gpu:1, ... One for "
+         "each --profile, in their order")
+      .type_name("DEVICE")
+      .one_value();
   arguments->options.add(cli);
   cli.add_flag("--json", arguments->json, "Print a summary as one JSON object (needs -o)");
   cli.footer(
       "An op lasts max(compute, traffic) + launch overhead, with compute = (FLOPs + half_flops) / (peak x efficiency) "
       "and\n"
       "traffic = (bytes + half_bytes) / memory bandwidth, by op class, dtype and device (configs/machines/README.md).\n"
-      "The sum of the ops is told twice: op by op, and with element-wise ops fused into their producers, as a runtime "
-      "that\n"
-      "fuses takes for the whole model, each beside what the profiles say of it; --fuse writes the problem of the "
-      "fused "
+      "The sum over the ops is printed twice: op by op, and with element-wise ops fused into their producers, which is "
+      "the\n"
+      "time of a runtime that fuses; each is beside the measured time if a profile has one. --fuse writes the problem "
+      "of the fused\n"
       "ops.\n"
-      "A profile of a run that fused ops (its rows name the tensors that kernels make) is used with --fuse.\n"
-      "`emplace calibrate` fits these figures to profiles. `emplace inspect GRAPH` shows what share of a cost is a "
+      "A profile of a run with fused ops (its rows name the output tensors of kernels) is used with --fuse.\n"
+      "`emplace calibrate` fits these figures to profiles. `emplace inspect GRAPH` shows which share of a cost is a "
       "guess.\n\n"
       "Examples:\n"
       "  emplace cost model.onnx k40x2 -o problem.json\n"
       "  emplace cost zoo:nmt?layers=4 cluster-2x4 --training -o problem.json\n"
       "  emplace cost model.onnx laptop --profile times.tsv --profile-device cpu:0 -o problem.json");
-  return [arguments](World*) { return run_cost(*arguments); };
+  return [arguments](dist::World*) { return run_cost(*arguments); };
 }
 
 }  // namespace emplace::app

@@ -1,10 +1,10 @@
-// Says in one sentence that this CPU lacks what the program was built for, before any such instruction runs. Compiled
-// for the oldest x86-64, and run before the constructors of everything else.
+// Ends the program with a one-sentence error if this CPU lacks the instruction set that the program was built for. This
+// file is compiled for baseline x86-64 and runs before all other constructors, so no missing instruction runs before it.
 #include <unistd.h>
 
 #include <cstring>
 
-#include "emplace/base/cpu_levels.hpp"
+#include "base/cpu_levels.hpp"
 
 #if defined(__x86_64__) && defined(EMPLACE_NEEDS_AVX2)
 namespace {

@@ -2,9 +2,9 @@
 #include <limits>
 #include <memory>
 
-#include "command.hpp"
-#include "emplace/base/progress.hpp"
-#include "emplace/report/explanation.hpp"
+#include "app/command.hpp"
+#include "base/progress.hpp"
+#include "report/explanation.hpp"
 
 namespace emplace::app {
 
@@ -26,36 +26,35 @@ ExitCode run_explain(const Arguments& arguments) {
                      "--objective pipeline show the load of each device");
   const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
   const auto [placement, schedule] = read_placement_and_warn(arguments.placement, problem, arguments.schedule);
-  MoveLimits limits;
+  report::MoveLimits limits;
   if (arguments.evaluations) {
     limits.simulations = *arguments.evaluations;
     limits.work = std::numeric_limits<std::uint64_t>::max();
   }
   Progress progress(true);
-  const Explanation explanation =
-      explain(problem, placement, schedule, limits,
-              [&](std::string_view doing, double share) { progress.update(share, std::string(doing)); });
+  const report::Explanation explanation =
+      report::explain(problem, placement, schedule, limits,
+                      [&](std::string_view doing, double share) { progress.update(share, std::string(doing)); });
   progress.finish();
-  write_output("", arguments.json ? explanation_json(problem, placement, explanation)
-                                  : explanation_text(problem, placement, explanation));
+  write_output("", arguments.json ? report::explanation_json(problem, placement, explanation)
+                                  : report::explanation_text(problem, placement, explanation));
   return ExitCode::done;
 }
 
 }  // namespace
 
-Action add_explain(CLI::App& cli) {
+Action add_explain(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("problem", arguments->problem, problem_help)->type_name("PROBLEM")->required();
-  cli.add_option("placement", arguments->placement, placement_help)->type_name("PLACEMENT")->required();
+  cli.add_option("problem", arguments->problem, problem_help).type_name("PROBLEM").required();
+  cli.add_option("placement", arguments->placement, placement_help).type_name("PLACEMENT").required();
   cli.add_option("--evaluations", arguments->evaluations,
                  "Single moves simulated, those that look best first (default: 2000, fewer on large problems)")
-      ->check(at_least(0));
+      .at_least(0);
   arguments->schedule.add(cli);
-  cli.add_option("--objective", arguments->objective, "step; simulate and compare know pipeline too")
-      ->type_name("step");
+  cli.add_option("--objective", arguments->objective, "step; simulate and compare also support pipeline").type_name("step");
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
-  return [arguments](World*) { return run_explain(*arguments); };
+  return [arguments](dist::World*) { return run_explain(*arguments); };
 }
 
 }  // namespace emplace::app

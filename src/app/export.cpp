@@ -7,16 +7,16 @@
 #include <memory>
 #include <span>
 
-#include "command.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/base/log.hpp"
+#include "app/command.hpp"
+#include "app/result_json.hpp"
+#include "base/files.hpp"
+#include "base/log.hpp"
+#include "deploy/device_names.hpp"
+#include "deploy/exporter.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/deploy/device_names.hpp"
-#include "emplace/deploy/exporter.hpp"
+#include "emplace/experiment/recipe.hpp"
+#include "emplace/experiment/run_folder.hpp"
 #include "emplace/machine/machine.hpp"
-#include "emplace/run/recipe.hpp"
-#include "emplace/run/run_folder.hpp"
-#include "result_json.hpp"
 
 namespace emplace::app {
 
@@ -30,13 +30,14 @@ struct Arguments {
 };
 
 constexpr const char* export_help =
-    "Give --batch, --shape, --training and --fuse as they were when the placement was made; a run's folder knows them, "
+    "Give --batch, --shape, --training and --fuse as they were when the placement was made; a run's folder has them, "
     "and\n"
-    "the model too. Ops that were folded away before placing go where their neighbours go; what has no place is "
+    "the model too. Ops that were folded away before placing get the device of a neighbour; ops without a device are\n"
     "listed.\n\n"
     "onnx        FILE.onnx with ONNX Runtime's layer_ann in each node's metadata, FILE.segments.json and a model for "
     "each\n"
-    "            run of ops on one device (FILE.0.cpu.onnx, ...), which together are checked to be the model\n"
+    "            run of ops on one device (FILE.0.cpu.onnx, ...); a check proves that these models together equal the "
+    "model\n"
     "openvino    the IR with each layer's device as user data \"affinity\"; launch/run-openvino.py compiles it\n"
     "tensorflow  the GraphDef, binary or text, with device strings\n"
     "pytorch     a device_map by module, for ONNX models that PyTorch exported\n"
@@ -44,25 +45,25 @@ constexpr const char* export_help =
     "  emplace export runs/mine --for onnx -o placed.onnx\n"
     "  emplace export best.json --for openvino --model model.xml --rename gpu:0=GPU.1 -o placed.xml";
 
-// What was placed: the file, the model, and how that became the problem.
+// The placement's file, the model that it places, and the options with which the model became the problem.
 struct Placed {
   std::string file;
   std::string model;
-  SourceOptions source;
-  std::string problem;  // what a run says that it is of; "" where no run says it
+  source::SourceOptions source;
+  std::string problem;  // the problem as the run's recipe names it; "" if the placement is not of a run
 };
 
-// The recipe of the run that the placement is of: PLACEMENT is its folder or lies in it.
-std::optional<Recipe> recipe_of(const std::string& folder) {
+// The recipe of the run in this folder; none if it is not a run's folder.
+std::optional<experiment::Recipe> recipe_of(const std::string& folder) {
   if (!file_exists(folder + "/config.toml") || !file_exists(folder + "/checkpoint.h5")) return {};
-  return make_recipe(RunFolder::config_of(folder));
+  return experiment::make_recipe(experiment::RunFolder::config_of(folder));
 }
 
-// Which of the run's problems a file of its folder places; none for other files.
+// The number of the run's problem that this file of its folder places; none for other files.
 std::optional<std::size_t> problem_of(const std::string& file, std::size_t problems) {
   const std::string name = std::filesystem::path(file).filename().string();
   for (std::size_t problem = 0; problem < problems; ++problem)
-    if (name == best_placement_file(problem, problems)) return problem;
+    if (name == experiment::best_placement_file(problem, problems)) return problem;
   return {};
 }
 
@@ -76,8 +77,8 @@ Placed find(const Arguments& arguments) {
                 .model = arguments.model,
                 .source = arguments.graph.options(),
                 .problem = {}};
-  const std::optional<Recipe> recipe = recipe_of(folder);
-  if (is_folder && !recipe) throw InputError(folder, "is no run's folder: it has no config.toml with a checkpoint.h5");
+  const std::optional<experiment::Recipe> recipe = recipe_of(folder);
+  if (is_folder && !recipe) throw InputError(folder, "is not a run's folder: it has no config.toml with a checkpoint.h5");
   if (recipe) {
     const std::vector<std::string> sources = recipe->sources();
     if (is_folder && sources.size() > 1)
@@ -85,26 +86,26 @@ Placed find(const Arguments& arguments) {
                        sources.size(), folder, sources.size() - 1);
     const auto problem = problem_of(placed.file, sources.size());
     if (problem) placed.problem = sources[*problem];
-    if (problem && is_graph_at_machine(sources[*problem])) {
+    if (problem && source::is_graph_at_machine(sources[*problem])) {
       if (const char* given = arguments.graph.given(); given != nullptr)
-        throw InputError(given, "is known: {}/config.toml says how the model became the problem", folder);
+        throw InputError(given, "cannot be given here: {}/config.toml has the options with which the model became the problem", folder);
       placed.source = recipe->source;
       if (placed.model.empty()) placed.model = sources[*problem].substr(0, sources[*problem].rfind('@'));
     }
   }
   if (placed.model.empty())
-    throw InputError("--model", "is wanted: the model that the placement is of{}",
-                     recipe ? fmt::format(", which {}/config.toml does not say", folder) : "");
+    throw InputError("--model", "is missing: give the model that the placement is of{}",
+                     recipe ? fmt::format(", which {}/config.toml does not name", folder) : "");
   return placed;
 }
 
-// What the model's file has no op for, by what made it, and how much of it would go elsewhere than the op that it
-// belongs to, where frameworks put it.
+// Names of placed ops that the model's file does not have: all of them, those of shared weights, those of the training
+// step, and those that are on another device than the forward op that they belong to (frameworks run them with that op).
 struct Added {
   std::vector<std::string> names, shared, of_training, elsewhere;
 };
 
-Added added_ops(const ModelPlacement& placement) {
+Added added_ops(const deploy::ModelPlacement& placement) {
   Added added;
   for (const OpId op : placement.not_in_model()) {
     const GraphOp& graph_op = placement.passed.graph.ops[op.index()];
@@ -122,39 +123,39 @@ struct Counts {
   std::vector<std::string> not_placed;
 };
 
-Counts count(const ModelPlacement& placement) {
+Counts count(const deploy::ModelPlacement& placement) {
   Counts counts;
   for (std::size_t i = 0; i < placement.reason_of_op.size(); ++i) switch (placement.reason_of_op[i]) {
-      case ModelPlacement::Reason::placed: ++counts.placed; break;
-      case ModelPlacement::Reason::follows: ++counts.follows; break;
-      case ModelPlacement::Reason::none: counts.not_placed.push_back(placement.graph.ops[i].name); break;
+      case deploy::ModelPlacement::Reason::placed: ++counts.placed; break;
+      case deploy::ModelPlacement::Reason::follows: ++counts.follows; break;
+      case deploy::ModelPlacement::Reason::none: counts.not_placed.push_back(placement.graph.ops[i].name); break;
     }
   return counts;
 }
 
-void print_text(const ModelPlacement& placement, const Exported& exported) {
+void print_text(const deploy::ModelPlacement& placement, const deploy::Exported& exported) {
   const Counts counts = count(placement);
   fmt::print("{}: {} of {} as placed", exported.files.front(), counts.placed,
-             counted(placement.graph.ops.size(), "op"));
+             deploy::counted(placement.graph.ops.size(), "op"));
   if (counts.follows > 0) fmt::print(", {} that were folded away follow their neighbours", counts.follows);
   fmt::print("\n");
   constexpr std::size_t most_files = 10;
   for (std::size_t i = 1; i < std::min(exported.files.size(), most_files); ++i) fmt::print("{}\n", exported.files[i]);
   if (exported.files.size() > most_files)
-    fmt::print("and {} more\n", counted(exported.files.size() - most_files, "file"));
+    fmt::print("and {} more\n", deploy::counted(exported.files.size() - most_files, "file"));
   if (!counts.not_placed.empty())
-    fmt::print("without a device, for nothing says where: {}\n", listed(counts.not_placed));
+    fmt::print("without a device, for nothing says where: {}\n", deploy::listed(counts.not_placed));
   const Added added = added_ops(placement);
   const auto print_added = [](const std::vector<std::string>& names, const char* what) {
-    if (!names.empty()) fmt::print("{} {}: {}\n", counted(names.size(), "op"), what, listed(names));
+    if (!names.empty()) fmt::print("{} {}: {}\n", deploy::counted(names.size(), "op"), what, deploy::listed(names));
   };
-  print_added(added.shared, "placed and not in the model, for weights or constants that several ops read");
-  print_added(added.of_training, "placed and not in the model, of the training step");
-  print_added(added.elsewhere, "of these on another device than the op of the model that frameworks put each with");
+  print_added(added.shared, "placed but not in the model (weights or constants that several ops read)");
+  print_added(added.of_training, "placed but not in the model (of the training step)");
+  print_added(added.elsewhere, "of these on another device than their op of the model, with which frameworks run them");
   for (const std::string& note : exported.notes) fmt::print("{}\n", note);
 }
 
-Json to_json(const Arguments& arguments, const ModelPlacement& placement, const Exported& exported) {
+Json to_json(const Arguments& arguments, const deploy::ModelPlacement& placement, const deploy::Exported& exported) {
   const Counts counts = count(placement);
   const Added added = added_ops(placement);
   return {{"for", arguments.target},
@@ -169,7 +170,8 @@ Json to_json(const Arguments& arguments, const ModelPlacement& placement, const 
           {"notes", exported.notes}};
 }
 
-// Of the machine that a run placed for; none where no run says which, or where its files are gone.
+// The devices of the machine for which the run placed. Empty if the placement is not of a run, or if the files of its
+// problem cannot be read any more.
 std::vector<std::string> devices_of_machine(const Placed& placed) {
   std::vector<std::string> names;
   if (placed.problem.empty()) return names;
@@ -177,18 +179,19 @@ std::vector<std::string> devices_of_machine(const Placed& placed) {
     const auto take = [&](const auto& devices) {
       for (const auto& device : devices) names.push_back(device.name);
     };
-    if (is_graph_at_machine(placed.problem))
-      take(load_machine(placed.problem.substr(placed.problem.rfind('@') + 1)).devices);
+    if (source::is_graph_at_machine(placed.problem))
+      take(machine::load_machine(placed.problem.substr(placed.problem.rfind('@') + 1)).devices);
     else
-      take(load_problem(placed.problem, placed.source).problem.devices);
+      take(source::load_problem(placed.problem, placed.source).problem.devices);
   } catch (const std::runtime_error&) {  // InputError and EnvironmentError
     names.clear();
   }
   return names;
 }
 
-// A device without ops is not renamed anywhere; where the machine has it, one set of names is for all placements.
-void say_what_is_not_renamed(const std::map<std::string, std::string>& renamed, const ModelPlacement& placement,
+// Reports renames of devices that no op is on: a warning if the machine has no such device. If the machine has it, nothing
+// is reported, because the same set of renames may be used for many placements.
+void say_what_is_not_renamed(const std::map<std::string, std::string>& renamed, const deploy::ModelPlacement& placement,
                              const Placed& placed) {
   const auto has = [](const std::vector<std::string>& names, const std::string& name) {
     return std::ranges::find(names, name) != names.end();
@@ -201,14 +204,14 @@ void say_what_is_not_renamed(const std::map<std::string, std::string>& renamed, 
   const std::vector<std::string> devices = devices_of_machine(placed);
   for (const std::string& device : unused)
     if (devices.empty())
-      log_info("--rename: no op is on the device {}; there are ops on {}", quote(device), listed(used));
+      log_info("--rename: no op is on the device {}; there are ops on {}", quote(device), deploy::listed(used));
     else if (!has(devices, device))
       log_warning("--rename: the machine has no device {}{}", quote(device), did_you_mean(device, devices));
 }
 
 ExitCode run_export(const Arguments& arguments) {
-  const ExportEntry& exporter = find_entry(exporters(), arguments.target, "target", "--for");
-  const auto renamed = parse_renames(arguments.renames);
+  const deploy::ExportEntry& exporter = find_entry(deploy::exporters(), arguments.target, "target", "--for");
+  const auto renamed = deploy::parse_renames(arguments.renames);
   const Placed placed = find(arguments);
   refuse_overwriting(arguments.output, {parent_folder(placed.file)});
   if (exporter.needs_file && placed.model.starts_with("zoo:"))
@@ -216,10 +219,10 @@ ExitCode run_export(const Arguments& arguments) {
                      "is built by the program and has no file that --for {} could copy; --for json has the device "
                      "of each op",
                      arguments.target);
-  const ModelPlacement placement = read_model_placement(placed.model, placed.source, placed.file);
+  const deploy::ModelPlacement placement = deploy::read_model_placement(placed.model, placed.source, placed.file);
   placement.refuse_to_replace(std::span(&arguments.output, 1));
   say_what_is_not_renamed(renamed, placement, placed);
-  const Exported exported = exporter.write({placement, renamed, arguments.output});
+  const deploy::Exported exported = exporter.write({placement, renamed, arguments.output});
   if (arguments.json)
     print_json(to_json(arguments, placement, exported));
   else
@@ -229,25 +232,25 @@ ExitCode run_export(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_export(CLI::App& cli) {
+Action add_export(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("placement", arguments->placement, "Placement JSON, or the folder of a run, whose best it is")
-      ->type_name("PLACEMENT")
-      ->required();
-  cli.add_option("--for", arguments->target, "The framework that is to read it")
-      ->type_name(join(entry_names(exporters()), "|"))
-      ->required();
-  cli.add_option("--model", arguments->model, "Model file that was placed; a run's folder knows its own")
-      ->type_name("FILE")
-      ->check(not_empty);
-  cli.add_option("-o,--output", arguments->output, "File to write")->type_name("FILE")->required()->check(not_empty);
-  cli.add_option("--rename", arguments->renames, "What the framework calls a device, as gpu:0=GPU.1; may be repeated")
-      ->type_name("DEVICE=NAME")
-      ->allow_extra_args(false);
+  cli.add_option("placement", arguments->placement, "Placement JSON, or the folder of a run, whose best placement is exported")
+      .type_name("PLACEMENT")
+      .required();
+  cli.add_option("--for", arguments->target, "The framework that will read it")
+      .type_name(join(entry_names(deploy::exporters()), "|"))
+      .required();
+  cli.add_option("--model", arguments->model, "Model file that was placed; not needed for a run's folder")
+      .type_name("FILE")
+      .not_empty();
+  cli.add_option("-o,--output", arguments->output, "File to write").type_name("FILE").required().not_empty();
+  cli.add_option("--rename", arguments->renames, "The framework's name of a device, for example gpu:0=GPU.1; may be repeated")
+      .type_name("DEVICE=NAME")
+      .one_value();
   cli.add_flag("--json", arguments->json, "Print the files and what could not be placed as one JSON object");
   arguments->graph.add(cli);
   cli.footer(export_help);
-  return [arguments](World*) { return run_export(*arguments); };
+  return [arguments](dist::World*) { return run_export(*arguments); };
 }
 
 }  // namespace emplace::app

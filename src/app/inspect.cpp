@@ -4,16 +4,16 @@
 #include <filesystem>
 #include <memory>
 
-#include "command.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/base/log.hpp"
+#include "app/command.hpp"
+#include "app/inspect_checkpoint.hpp"
+#include "app/result_json.hpp"
+#include "base/files.hpp"
+#include "base/log.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/cost/lower.hpp"
-#include "emplace/formats/workload.hpp"
 #include "emplace/graph/op_table.hpp"
 #include "emplace/machine/machine.hpp"
-#include "inspect_checkpoint.hpp"
-#include "result_json.hpp"
+#include "formats/workload/workload.hpp"
 
 namespace emplace::app {
 
@@ -56,15 +56,15 @@ std::string uncosted_text(const GraphStatistics& s) {
   const auto percent = [](auto part, auto whole) {
     return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
   };
-  return fmt::format("{} ({:.1f} % of the ops, {:.1f} % of the memory traffic, by which alone they are timed)",
+  return fmt::format("{} ({:.1f} % of the ops, {:.1f} % of the memory traffic; only this traffic gives their times)",
                      join(parts, ", "), percent(total, s.ops), percent(s.uncosted_bytes, s.bytes));
 }
 
 void inspect_graph(const Arguments& arguments) {
-  const SourceOptions options = arguments.graph.options();
-  const Graph graph = load_graph(arguments.file, options.read);
+  const source::SourceOptions options = arguments.graph.options();
+  const Graph graph = source::load_graph(arguments.file, options.read);
   const GraphStatistics file = statistics(graph);
-  const GraphStatistics lowered = statistics(apply_passes(graph, options.roofline, arguments.file).graph);
+  const GraphStatistics lowered = statistics(cost::apply_passes(graph, options.roofline, arguments.file).graph);
   if (arguments.json) {
     Json json = {{"kind", "graph"}, {"name", graph.name}};
     json.update(statistics_json(file));
@@ -97,7 +97,7 @@ void inspect_graph(const Arguments& arguments) {
 }
 
 void inspect_problem(const Arguments& arguments, const Problem& problem) {
-  if (!is_graph_at_machine(arguments.file)) arguments.graph.refuse(arguments.file, "problem");
+  if (!source::is_graph_at_machine(arguments.file)) arguments.graph.refuse(arguments.file, "problem");
   if (arguments.json) {
     print_json({{"kind", "problem"},
                 {"name", problem.name},
@@ -139,13 +139,13 @@ void inspect_placement(const Arguments& arguments, const Json& json) {
   }
   print_pairs({{"placement of", quote(problem)},
                {"ops", fmt::format("{}", ops.size())},
-               {"schedule", schedule.empty() ? "not said" : schedule}});
+               {"schedule", schedule.empty() ? "not given" : schedule}});
   for (const auto& [device, ops_there] : count) fmt::print("  {} ops on {}\n", ops_there, quote(device));
 }
 
 void inspect_machine(const Arguments& arguments) {
   arguments.graph.refuse(arguments.file, "machine");
-  const Machine machine = load_machine(arguments.file);
+  const machine::Machine machine = machine::load_machine(arguments.file);
   if (arguments.json) {
     print_json({{"kind", "machine"},
                 {"name", machine.name},
@@ -156,7 +156,7 @@ void inspect_machine(const Arguments& arguments) {
   }
   fmt::print("machine {}\n\n", quote(machine.name));
   TextTable table({"device", "kind", "memory", "f32 peak", "memory bandwidth", "launch"});
-  for (const MachineDevice& device : machine.devices) {
+  for (const machine::MachineDevice& device : machine.devices) {
     const auto peak = device.peak_flops.find("f32");
     table.add({device.name, device.kind, device.memory_limited ? human_bytes(device.memory_bytes) : "no limit",
                peak == device.peak_flops.end() ? "-" : human_count(peak->second) + "FLOP/s",
@@ -168,7 +168,7 @@ void inspect_machine(const Arguments& arguments) {
 
 ExitCode run_inspect(const Arguments& arguments) {
   const std::string& file = arguments.file;
-  if (is_graph_at_machine(file)) {
+  if (source::is_graph_at_machine(file)) {
     inspect_problem(arguments, load_problem_and_warn(file, arguments.graph));
     return ExitCode::done;
   }
@@ -176,8 +176,8 @@ ExitCode run_inspect(const Arguments& arguments) {
     inspect_graph(arguments);
     return ExitCode::done;
   }
-  if (const auto address = parse_problem_address(file); address && address->file != file) {
-    inspect_problem(arguments, read_problem_file(*address));
+  if (const auto address = formats::parse_problem_address(file); address && address->file != file) {
+    inspect_problem(arguments, formats::read_problem_file(*address));
     return ExitCode::done;
   }
   if (std::filesystem::is_directory(file)) {
@@ -186,7 +186,7 @@ ExitCode run_inspect(const Arguments& arguments) {
     const std::string status =
         file_exists(file + "/status") ? split(read_file(file + "/status", 4096), '\n').front() : "unknown";
     arguments.graph.refuse(file, "run");
-    inspect_checkpoint(file, load_newest_checkpoint(file), status, arguments.json);
+    inspect_checkpoint(file, experiment::load_newest_checkpoint(file), status, arguments.json);
     return ExitCode::done;
   }
   if (!file_exists(file) && file.find('/') == std::string::npos && file.find('.') == std::string::npos) {
@@ -198,7 +198,7 @@ ExitCode run_inspect(const Arguments& arguments) {
     inspect_machine(arguments);
   } else if (extension == ".h5" || extension == ".hdf5") {
     arguments.graph.refuse(file, "checkpoint");
-    inspect_checkpoint(file, load_checkpoint(file), "", arguments.json);
+    inspect_checkpoint(file, experiment::load_checkpoint(file), "", arguments.json);
   } else if (extension == ".json") {
     const std::string text = read_file(file);
     const Json json = Json::parse(text, nullptr, false);
@@ -209,9 +209,9 @@ ExitCode run_inspect(const Arguments& arguments) {
     else if (tag.starts_with("placement/"))
       inspect_placement(arguments, json);
     else
-      inspect_problem(arguments, read_problem_text(text, file));  // says what is wrong where it is none
+      inspect_problem(arguments, formats::read_problem_text(text, file));  // throws what is wrong if it is not a problem
   } else if (extension == ".txt") {
-    inspect_problem(arguments, read_problem_file({file, {}}));
+    inspect_problem(arguments, formats::read_problem_file({file, {}}));
   } else {
     inspect_graph(arguments);
   }
@@ -220,16 +220,16 @@ ExitCode run_inspect(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_inspect(CLI::App& cli) {
+Action add_inspect(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option(
          "file", arguments->file,
          "Model file, zoo:NAME?key=value, GRAPH@MACHINE, problem, placement, machine, checkpoint, or run folder")
-      ->type_name("SOURCE")
-      ->required();
+      .type_name("SOURCE")
+      .required();
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
-  return [arguments](World*) { return run_inspect(*arguments); };
+  return [arguments](dist::World*) { return run_inspect(*arguments); };
 }
 
 }  // namespace emplace::app

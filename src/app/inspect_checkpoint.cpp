@@ -1,16 +1,16 @@
-#include "inspect_checkpoint.hpp"
+#include "app/inspect_checkpoint.hpp"
 
 #include <fmt/core.h>
 
 #include <optional>
 
+#include "app/result_json.hpp"
+#include "base/log.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/experiment/recipe.hpp"
 #include "emplace/learn/trainer.hpp"
-#include "emplace/run/recipe.hpp"
-#include "emplace/run/trained_policy.hpp"
-#include "result_json.hpp"
+#include "experiment/run/trained_policy.hpp"
 
 namespace emplace::app {
 
@@ -29,17 +29,17 @@ std::string shape_text(const StateArray& array) {
   return sizes.empty() ? "scalar" : join(sizes, "x");
 }
 
-// What was trained and how far: nothing where this program does not know the recipe.
-Json training_json(const Recipe& recipe, const State& arrays) {
+// Policy, learner, problems and progress of the training.
+Json training_json(const experiment::Recipe& recipe, const State& arrays) {
   const State trainer = arrays_under(arrays, "trainer/");
   const bool pipeline = recipe.options.objective == "pipeline";
   Json json = {{"policy", recipe.options.policy}, {"learner", recipe.options.learner}, {"problems", recipe.sources()}};
-  json["devices"] = get_scalar<std::uint64_t>(arrays, device_count_array);
+  json["devices"] = get_scalar<std::uint64_t>(arrays, experiment::device_count_array);
   json["updates"] = get_scalar<std::uint64_t>(trainer, "updates");
   json["evaluations"] = get_scalar<std::uint64_t>(trainer, "evaluations");
   json["best"] = Json::array();
   for (std::size_t p = 0; p < recipe.sources().size(); ++p) {
-    const Best best = saved_best(trainer, p);
+    const learn::Best best = learn::saved_best(trainer, p);
     json["best"].push_back(Json());
     if (!best.any) continue;
     const Outcome& outcome = best.outcome;
@@ -51,7 +51,8 @@ Json training_json(const Recipe& recipe, const State& arrays) {
   return json;
 }
 
-Json to_json(const std::optional<Recipe>& recipe, const Checkpoint& checkpoint, const std::string& status) {
+Json to_json(const std::optional<experiment::Recipe>& recipe, const experiment::Checkpoint& checkpoint,
+             const std::string& status) {
   const State& arrays = checkpoint.arrays;
   Json json = {{"kind", status.empty() ? "checkpoint" : "run"}};
   if (!status.empty()) json["status"] = status;
@@ -63,29 +64,30 @@ Json to_json(const std::optional<Recipe>& recipe, const Checkpoint& checkpoint, 
   return json;
 }
 
-std::string best_text(const Best& best) {
+std::string best_text(const learn::Best& best) {
   if (!best.any) return "nothing found";
   const Outcome& outcome = best.outcome;
   return fmt::format("best {}{}, evaluation {}", outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : "-",
                      outcome.feasible() ? "" : " (infeasible)", best.evaluation);
 }
 
-void print_training(const Recipe& recipe, const State& arrays) {
+void print_training(const experiment::Recipe& recipe, const State& arrays) {
   const State trainer = arrays_under(arrays, "trainer/");
   fmt::print("policy {}, trained by {} for {} devices: {} updates, {} evaluations\n", recipe.options.policy,
-             recipe.options.learner, get_scalar<std::uint64_t>(arrays, device_count_array),
+             recipe.options.learner, get_scalar<std::uint64_t>(arrays, experiment::device_count_array),
              get_scalar<std::uint64_t>(trainer, "updates"), get_scalar<std::uint64_t>(trainer, "evaluations"));
   for (std::size_t p = 0; p < recipe.sources().size(); ++p)
-    fmt::print("  {}: {}\n", printable(recipe.sources()[p]), best_text(saved_best(trainer, p)));
+    fmt::print("  {}: {}\n", printable(recipe.sources()[p]), best_text(learn::saved_best(trainer, p)));
 }
 
-void print(const std::optional<Recipe>& recipe, const Checkpoint& checkpoint, const std::string& status) {
+void print(const std::optional<experiment::Recipe>& recipe, const experiment::Checkpoint& checkpoint,
+           const std::string& status) {
   const State& arrays = checkpoint.arrays;
   if (!status.empty()) fmt::print("run folder, {}\n", printable(status));
   if (recipe) print_training(*recipe, arrays);
   for (const auto& [name, value] : checkpoint.attributes)
     if (value.find('\n') == std::string::npos) fmt::print("{}: {}\n", printable(name), printable(value));
-  fmt::print("its digests and checksums are right\n\n");
+  fmt::print("all digests and checksums are correct\n\n");
   TextTable parameters({"parameters of the policy", "shape"});
   TextTable rest({"other arrays", "shape"});
   for (const auto& [path, array] : arrays) {
@@ -97,14 +99,15 @@ void print(const std::optional<Recipe>& recipe, const Checkpoint& checkpoint, co
 
 }  // namespace
 
-void inspect_checkpoint(const std::string& file, const Checkpoint& checkpoint, const std::string& status, bool json) {
-  std::optional<Recipe> recipe;
+void inspect_checkpoint(const std::string& file, const experiment::Checkpoint& checkpoint, const std::string& status,
+                        bool json) {
+  std::optional<experiment::Recipe> recipe;
   try {
-    recipe = recipe_of(checkpoint, file);
-  } catch (const InputError& error) {  // of another version of the program, maybe
+    recipe = experiment::recipe_of(checkpoint, file);
+  } catch (const InputError& error) {  // perhaps a recipe of another version of the program
     log_warning("{}", error.what());
   }
-  reading(file, [&] {
+  experiment::reading(file, [&] {
     if (json)
       print_json(to_json(recipe, checkpoint, status));
     else

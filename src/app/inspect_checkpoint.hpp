@@ -1,13 +1,15 @@
-// What `emplace inspect` says of a checkpoint or of a run folder.
+// What `emplace inspect` prints about a checkpoint or a run folder.
 #pragma once
 
 #include <string>
 
-#include "emplace/run/checkpoint.hpp"
+#include "emplace/experiment/checkpoint.hpp"
 
 namespace emplace::app {
 
-// `checkpoint`, whose digests are right, was read from `file`; `status`: of the run folder that it is, "" for a file.
-void inspect_checkpoint(const std::string& file, const Checkpoint& checkpoint, const std::string& status, bool json);
+// `checkpoint` was read from `file`, and its digests have been checked. `status` is the status of the run if `file` is a
+// run folder, else "".
+void inspect_checkpoint(const std::string& file, const experiment::Checkpoint& checkpoint, const std::string& status,
+                        bool json);
 
 }  // namespace emplace::app

@@ -3,21 +3,21 @@
 
 #include <memory>
 
-#include "command.hpp"
+#include "app/command.hpp"
+#include "app/result_json.hpp"
+#include "deploy/exporter.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/deploy/exporter.hpp"
+#include "emplace/evaluate/evaluators.hpp"
 #include "emplace/formats/reader.hpp"
-#include "emplace/formats/workload.hpp"
 #include "emplace/learn/learner.hpp"
 #include "emplace/machine/machine.hpp"
 #include "emplace/policy/policy.hpp"
 #include "emplace/search/placer.hpp"
-#include "emplace/simulate/evaluators.hpp"
-#include "emplace/simulate/published.hpp"
-#include "emplace/sweep/strategy.hpp"
-#include "emplace/tables/published_table.hpp"
-#include "emplace/zoo/zoo.hpp"
-#include "result_json.hpp"
+#include "experiment/sweep/strategy.hpp"
+#include "experiment/tables/published_table.hpp"
+#include "formats/workload/workload.hpp"
+#include "simulate/published/published.hpp"
+#include "zoo/zoo.hpp"
 
 namespace emplace::app {
 
@@ -29,8 +29,8 @@ std::vector<EntryInfo> infos(std::span<const Entry> entries) {
 }
 
 std::vector<EntryInfo> readers_of_all_kinds() {
-  std::vector<EntryInfo> list = infos(readers());
-  list.insert(list.end(), workloads().begin(), workloads().end());
+  std::vector<EntryInfo> list = infos(formats::readers());
+  list.insert(list.end(), formats::workloads().begin(), formats::workloads().end());
   return list;
 }
 
@@ -40,17 +40,17 @@ struct Kind {
 };
 
 constexpr Kind kinds[] = {
-    {"policies", [] { return infos(policies()); }},
-    {"learners", [] { return infos(learners()); }},
-    {"placers", [] { return infos(placers()); }},
-    {"evaluators", [] { return infos(evaluators()); }},
-    {"strategies", [] { return infos(sweep_strategies()); }},
-    {"models", [] { return infos(zoo()); }},
-    {"machines", [] { return infos(machines()); }},
-    {"tables", tables},
+    {"policies", [] { return infos(policy::policies()); }},
+    {"learners", [] { return infos(learn::learners()); }},
+    {"placers", [] { return infos(search::placers()); }},
+    {"evaluators", [] { return infos(evaluate::evaluators()); }},
+    {"strategies", [] { return infos(experiment::sweep_strategies()); }},
+    {"models", [] { return infos(zoo::zoo()); }},
+    {"machines", [] { return infos(machine::machines()); }},
+    {"tables", experiment::tables},
     {"readers", readers_of_all_kinds},
-    {"exporters", [] { return infos(exporters()); }},
-    {"simulators", [] { return infos(simulators()); }},
+    {"exporters", [] { return infos(deploy::exporters()); }},
+    {"simulators", [] { return infos(simulate::simulators()); }},
 };
 
 std::vector<std::string> kind_names() {
@@ -86,15 +86,15 @@ void print_entries(const std::vector<EntryInfo>& entries) {
 
 }  // namespace
 
-Action add_list(CLI::App& cli) {
+Action add_list(CommandLine& cli) {
   struct Arguments {
     std::string kind;
     bool json = false;
   };
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("kind", arguments->kind, "What to list")->type_name(join(kind_names(), "|"))->required();
+  cli.add_option("kind", arguments->kind, "What to list").type_name(join(kind_names(), "|")).required();
   cli.add_flag("--json", arguments->json, "Print the list as one JSON array");
-  return [arguments](World*) {
+  return [arguments](dist::World*) {
     const auto entries = entries_of(arguments->kind);
     if (!arguments->json) {
       print_entries(entries);

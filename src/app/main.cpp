@@ -1,5 +1,6 @@
 // `emplace`: parses the command line, runs one subcommand on rank 0, and turns errors into exit codes and one sentence.
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <time.h>
 
@@ -12,11 +13,11 @@
 #include <new>
 #include <optional>
 
-#include "command.hpp"
-#include "emplace/base/interrupt.hpp"
-#include "emplace/base/log.hpp"
+#include "app/command.hpp"
+#include "base/interrupt.hpp"
+#include "base/log.hpp"
+#include "emplace/base/version.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/run/version.hpp"
 
 namespace emplace::app {
 
@@ -29,7 +30,7 @@ void say_error(const std::string& message) {
   log::write(log::Level::error, message);
 }
 
-// The exception being handled, said once and turned into an exit code.
+// Prints the message of the exception being handled and returns its exit code.
 ExitCode explain_exception() {
   try {
     throw;
@@ -48,15 +49,15 @@ ExitCode explain_exception() {
   }
 }
 
-std::atomic<std::int64_t> first_interrupt{0};  // ms of a clock, 0: none yet
+std::atomic<std::int64_t> first_interrupt{0};  // in ms of the monotonic clock; 0: none yet
 
-// A second Ctrl-C ends the program at once. A launcher that passes on what the terminal sends to all its children too
-// makes two of one, so those of the first second are one.
+// A second Ctrl-C ends the program at once. The terminal sends SIGINT to all processes of the job, and a launcher may
+// forward it as well, so one Ctrl-C can arrive twice: all that arrive within one second count as one.
 void stop_handler(int signal) {
   request_stop();
   if (signal != SIGINT) return;
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);  // may be called here, unlike what <chrono> may do
+  clock_gettime(CLOCK_MONOTONIC, &now);  // async-signal-safe, unlike <chrono>
   const std::int64_t milliseconds = 1 + std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
   std::int64_t first = 0;
   if (first_interrupt.compare_exchange_strong(first, milliseconds) || milliseconds - first < 1000) return;
@@ -64,8 +65,8 @@ void stop_handler(int signal) {
   std::raise(SIGINT);
 }
 
-// SIGUSR1 (forwarded by mpirun), SIGTERM and SIGINT ask rank 0 to write what it has and end with 75; workers wait for
-// rank 0.
+// On SIGUSR1 (forwarded by mpirun), SIGTERM and SIGINT, rank 0 writes its results so far and ends with code 75. The other
+// ranks ignore these signals: they end when rank 0 releases them.
 void catch_signals(bool master) {
   for (const int signal : {SIGUSR1, SIGTERM, SIGINT}) std::signal(signal, master ? stop_handler : SIG_IGN);
 }
@@ -93,8 +94,8 @@ std::string exit_code_text() {
   return join(codes, ", ");
 }
 
-// The right spelling of the first argument that looks like an option of the command and is none, as " (did you mean
-// ...)".
+// A suggestion " (did you mean ...)" for the first argument that starts with -- and is not an option; "" if there is
+// none.
 std::string near_option(const CLI::App& cli, int argc, char** argv) {
   std::vector<std::string> names;
   for (const CLI::App* sub : cli.get_subcommands())
@@ -107,7 +108,7 @@ std::string near_option(const CLI::App& cli, int argc, char** argv) {
   return "";
 }
 
-int run(int argc, char** argv, World* world) {
+int run(int argc, char** argv, dist::World* world) {
   const bool master = world == nullptr || world->is_master();
   CLI::App cli("emplace learns on which device every operation of a neural network should run.", "emplace");
   cli.require_subcommand(1);
@@ -119,7 +120,8 @@ int run(int argc, char** argv, World* world) {
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Command& command : commands()) {
     CLI::App* sub = cli.add_subcommand(command.name, command.summary);
-    actions.emplace_back(sub, command.add(*sub));
+    CommandLine arguments(*sub);
+    actions.emplace_back(sub, command.add(arguments));
   }
 
   try {
@@ -161,10 +163,10 @@ int run(int argc, char** argv, World* world) {
 
 int main(int argc, char** argv) {
   using namespace emplace;
-  std::signal(SIGXFSZ, SIG_IGN);  // what goes beyond `ulimit -f` is a write that fails, and is said like any other
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` then fails with an error, like any other failed write
   try {
-    std::optional<World> world;
-    if (started_by_mpi()) world.emplace(argc, argv);
+    std::optional<dist::World> world;
+    if (dist::started_by_mpi()) world.emplace(argc, argv);
     log::configure(log::Level::info, world && !world->is_master());
     return app::run(argc, argv, world ? &*world : nullptr);
   } catch (...) {

@@ -1,23 +1,24 @@
-// emplace manual: man page emplace(1), made of the same records as --help
+// emplace manual: the man page emplace(1), made from the same records as --help
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 
-#include "command.hpp"
+#include "app/command.hpp"
+#include "emplace/base/version.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/cost/lower.hpp"
+#include "emplace/evaluate/evaluators.hpp"
+#include "emplace/experiment/recipe.hpp"
 #include "emplace/learn/learner.hpp"
 #include "emplace/policy/policy.hpp"
-#include "emplace/run/recipe.hpp"
-#include "emplace/run/version.hpp"
 #include "emplace/search/placer.hpp"
-#include "emplace/simulate/evaluators.hpp"
 
 namespace emplace::app {
 
 namespace {
 
-// Text as troff prints it: no character of it commands.
+// Escapes the characters that troff would take as commands.
 std::string plain(std::string_view text) {
   std::string out;
   bool begins = true;
@@ -46,7 +47,7 @@ std::string bold(std::string_view text) { return "\\fB" + plain(text) + "\\fR"; 
 std::string italic(std::string_view text) { return "\\fI" + plain(text) + "\\fR"; }
 
 void item(const std::string& head, const std::string& says) { fmt::print(".TP\n{}\n{}\n", head, plain(says)); }
-// Text that stays as it is laid out.
+// Prints text whose line breaks are kept.
 void laid_out(std::string_view text) { fmt::print(".nf\n{}\n.fi\n", plain(text)); }
 
 std::string type_of(const CLI::Option& option) {
@@ -54,7 +55,7 @@ std::string type_of(const CLI::Option& option) {
   return type.substr(0, type.find(':'));
 }
 
-// recipe: RECIPE, or [RECIPE] where it may be left out, with ... where it may be repeated.
+// The command with its positional arguments: [ARGUMENT] if it is optional, ARGUMENT ... if it can be repeated.
 std::string usage(const CLI::App& command) {
   std::string text = bold("emplace " + command.get_name());
   for (const CLI::Option* option : command.get_options()) {
@@ -81,7 +82,7 @@ void describe_command(const CLI::App& command) {
     item(head, option->get_description());
   }
   const std::string footer = command.get_footer();
-  // Those of train stand under RECIPES, with the methods'.
+  // The keys of train's footer are in the section RECIPES, with those of the methods.
   if (footer.empty() || footer.starts_with(recipe_keys_title)) return;
   fmt::print(".PP\n");
   laid_out(footer);
@@ -107,11 +108,11 @@ void describe_entries(const char* kind, std::span<const Entry> entries, bool pre
 }
 
 constexpr const char* files[][2] = {
-    {"RUN/config.toml", "The recipe with everything filled in; runs again as it is."},
+    {"RUN/config.toml", "The recipe with all values filled in; it can be trained again unchanged."},
     {"RUN/checkpoint.h5, RUN/checkpoint.previous.h5", "Parameters, optimiser, learner and history, in HDF5."},
-    {"RUN/metrics.csv, RUN/tensorboard/", "One row an update; columns of clocks begin with wall_."},
+    {"RUN/metrics.csv, RUN/tensorboard/", "One row for each update; columns of measured seconds begin with wall_."},
     {"RUN/best.placement.json", "The best placement found."},
-    {"RUN/log.txt, RUN/status", "What was said, and how the run ended."},
+    {"RUN/log.txt, RUN/status", "The messages of the run, and how it ended."},
 };
 
 constexpr const char* examples =
@@ -139,14 +140,14 @@ void print_manual(const CLI::App& program) {
       ".SH RECIPES\n{}\n",
       plain("A recipe is a TOML file of these keys, with a table for each method that it names; on the command line "
             "they are key=value and METHOD.key=value."));
-  describe_keys("", list_options<RecipeOptions>());
+  describe_keys("", list_options<experiment::RecipeOptions>());
   fmt::print(".SS cost model\nHow a model and a machine become a problem.\n");
-  describe_keys("roofline.", list_options<RooflineOptions>());
-  describe_entries("policy", policies(), true);
-  describe_entries("learner", learners(), true);
-  describe_entries("evaluator", evaluators(), true);
-  fmt::print(".SH PLACERS\n{}\n", plain("What emplace place knows, with the key=value options of each."));
-  describe_entries("placer", placers(), false);
+  describe_keys("roofline.", list_options<cost::RooflineOptions>());
+  describe_entries("policy", policy::policies(), true);
+  describe_entries("learner", learn::learners(), true);
+  describe_entries("evaluator", evaluate::evaluators(), true);
+  fmt::print(".SH PLACERS\n{}\n", plain("The methods of emplace place, with the key=value options of each."));
+  describe_entries("placer", search::placers(), false);
   fmt::print(".SH EXIT STATUS\n");
   for (const ExitMeaning& meaning : exit_codes)
     item(bold(fmt::format("{}", static_cast<int>(meaning.code))), meaning.says);
@@ -159,10 +160,10 @@ void print_manual(const CLI::App& program) {
 
 }  // namespace
 
-Action add_manual(CLI::App& cli) {
+Action add_manual(CommandLine& cli) {
   cli.footer("emplace manual > emplace.1; man -l emplace.1");
-  return [&cli](World*) {
-    print_manual(*cli.get_parent());
+  return [cli](dist::World*) {
+    print_manual(cli.program());
     return ExitCode::done;
   };
 }

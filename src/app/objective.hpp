@@ -1,10 +1,10 @@
-// --objective and how the load of a pipeline is counted.
+// The option --objective, and the options that define the load of a device in a pipeline.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
+#include "app/command_line.hpp"
 #include "emplace/simulate/pipeline.hpp"
 
 namespace emplace::app {
@@ -14,14 +14,14 @@ struct ObjectiveArgument {
   bool overlap = false;
   bool separate_phases = false;
 
-  void add(CLI::App& cli);
+  void add(CommandLine& cli);
   // InputError for an unknown name, and for --overlap or --separate-phases without `pipeline`.
   [[nodiscard]] Objective get() const;
-  [[nodiscard]] std::unique_ptr<Engine> make_engine(const Problem& problem, Schedule schedule) const;
-  [[nodiscard]] PipelineOptions pipeline() const { return {overlap, separate_phases}; }
+  [[nodiscard]] std::unique_ptr<simulate::Engine> make_engine(const Problem& problem, Schedule schedule) const;
+  [[nodiscard]] simulate::PipelineOptions pipeline() const { return {overlap, separate_phases}; }
 };
 
-// Compute, transfers and load of each device; "" where there is no load.
-std::string load_table(const Problem& problem, const Placement& placement, const PipelineOptions& options);
+// A table of compute time, transfer time and load of each device; "" if the placement has no loads.
+std::string load_table(const Problem& problem, const Placement& placement, const simulate::PipelineOptions& options);
 
 }  // namespace emplace::app

@@ -5,20 +5,20 @@
 #include <chrono>
 #include <memory>
 
-#include "command.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/base/interrupt.hpp"
-#include "emplace/base/log.hpp"
-#include "emplace/base/progress.hpp"
+#include "app/command.hpp"
+#include "app/objective.hpp"
+#include "app/result_json.hpp"
+#include "base/files.hpp"
+#include "base/interrupt.hpp"
+#include "base/log.hpp"
+#include "base/progress.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/experiment/recipe.hpp"
 #include "emplace/formats/problem_json.hpp"
-#include "emplace/run/placing_team.hpp"
-#include "emplace/run/recipe.hpp"
-#include "emplace/run/trained_policy.hpp"
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
-#include "objective.hpp"
-#include "result_json.hpp"
+#include "experiment/run/placing_backend.hpp"
+#include "experiment/run/trained_policy.hpp"
 
 namespace emplace::app {
 
@@ -36,17 +36,18 @@ struct Arguments {
   bool json = false;
 };
 
-// What runs while the placer does: the progress line, and whether somebody wants it to end.
+// Callbacks that the placer calls during its search: they draw the progress line and report whether a stop was
+// requested.
 class Watch {
  public:
   explicit Watch(std::optional<double> seconds) : seconds_(seconds) {}
 
-  void attach(PlacerRequest& request) {
+  void attach(search::PlacerRequest& request) {
     request.stop = [this] {
       if (seconds_) update(elapsed() / *seconds_);
       return stop_requested();
     };
-    request.tell = [this](const PlacerNews& news) {
+    request.on_progress = [this](const search::PlacerProgress& news) {
       text_ = fmt::format("{}  best {}{}  {} evaluations", news.method,
                           news.best.timed() ? human_seconds(to_seconds(news.best.makespan)) : "none",
                           news.best.feasible() || !news.best.timed() ? "" : " (infeasible)", news.evaluations);
@@ -58,7 +59,7 @@ class Watch {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // Placers end a little after their budget; until then they are not done.
+  // Placers run a little longer than their budget, so the line shows 100 % only after the end.
   void update(double fraction) { progress_.update(std::min(fraction, 0.999), text_); }
 
   std::optional<double> seconds_;
@@ -67,17 +68,19 @@ class Watch {
   Clock::time_point start_ = Clock::now();
 };
 
-void print_result(const Arguments& arguments, const Problem& problem, Objective objective, const PlacerResult& result,
-                  const LowerBound& bound, bool proved, const std::string& why_nothing) {
+void print_result(const Arguments& arguments, const Problem& problem, Objective objective,
+                  const search::PlacerResult& result, const search::LowerBound& bound, bool proved,
+                  const std::string& why_nothing) {
   const auto time = [](const Outcome& outcome, const char* none) {
     return outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : none;
   };
   fmt::print("{} on {}: {}{}\n", arguments.method, problem.name, objective == Objective::pipeline ? "load " : "",
              time(result.outcome, "no time"));
   if (!result.outcome.feasible())
-    fmt::print("not feasible: {}\n", reason_of(objective, problem, result.outcome, result.placement.device, {}));
+    fmt::print("not feasible: {}\n",
+               simulate::reason_of(objective, problem, result.outcome, result.placement.device, {}));
   if (!why_nothing.empty())
-    fmt::print("no placement is: {}\n", why_nothing);
+    fmt::print("no placement is feasible: {}\n", why_nothing);
   else if (proved)
     fmt::print("no placement is faster: this one is optimal\n");
   else if (result.outcome.feasible())
@@ -88,11 +91,11 @@ void print_result(const Arguments& arguments, const Problem& problem, Objective 
     fmt::print("no placement is faster than {} ({})\n", human_seconds(to_seconds(bound.ticks)), bound.method);
   if (!result.note.empty()) fmt::print("{}\n", result.note);
   if (!arguments.policy.empty() && !arguments.evaluations && !arguments.seconds)
-    fmt::print("what the policy finds likeliest; --evaluations {} draws others beside it and keeps the best\n",
+    fmt::print("this is the policy's most probable placement; --evaluations {} also samples others and keeps the best\n",
                500 * result.evaluations);
   if (!result.steps.empty()) {
     TextTable steps({"better by", "after", "evaluations", "step time"});
-    for (const PlacerStep& step : result.steps)
+    for (const search::PlacerStep& step : result.steps)
       if (step.is_new_best)
         steps.add({step.method, human_seconds(step.seconds), fmt::format("{}", step.evaluations),
                    time(step.outcome, "none")});
@@ -122,21 +125,21 @@ void settle_method(Arguments& arguments) {
   }
   if (arguments.method.empty()) throw InputError("command line", "a problem is missing after --policy RUN");
   if (!arguments.problem.empty())
-    throw InputError("command line", "--policy takes the place of a method, found {} and {} beside it",
+    throw InputError("command line", "--policy replaces the method; found {} and {} with it",
                      quote(arguments.method), quote(arguments.problem));
-  if (!arguments.start.empty()) throw InputError("--start", "is for placers that search; a policy begins with nothing");
+  if (!arguments.start.empty()) throw InputError("--start", "is for placers that search; a policy does not use a first placement");
   arguments.problem = std::exchange(arguments.method, "");
 }
 
 void refuse_start_where_unused(const std::string& method) {
   std::vector<std::string> users;
-  for (const PlacerEntry& entry : placers())
+  for (const search::PlacerEntry& entry : search::placers())
     if (entry.from_start) users.push_back(entry.name);
   if (std::ranges::find(users, method) == users.end())
-    throw InputError("--start", "is for {}; {} begins with nothing", join(users, ", "), quote(method));
+    throw InputError("--start", "is for {}; {} does not use a first placement", join(users, ", "), quote(method));
 }
 
-ExitCode run_place(Arguments arguments, World* world) {
+ExitCode run_place(Arguments arguments, dist::World* world) {
   settle_method(arguments);
   if (arguments.evaluations && *arguments.evaluations == 0)
     throw InputError("--evaluations", "a budget must be above zero, found 0");
@@ -144,13 +147,13 @@ ExitCode run_place(Arguments arguments, World* world) {
     throw InputError("--seconds", "a budget must be above zero, found {}", *arguments.seconds);
   refuse_overwriting(arguments.output, {arguments.problem, arguments.start, arguments.policy});
   ConfigTable options("command line");
-  apply_overrides(options, arguments.options);
-  std::optional<TrainedPolicy> trained;
+  experiment::apply_overrides(options, arguments.options);
+  std::optional<experiment::TrainedPolicy> trained;
   if (!arguments.policy.empty()) {
-    trained = TrainedPolicy::load(arguments.policy);
+    trained = experiment::TrainedPolicy::load(arguments.policy);
     arguments.method = trained->recipe().options.policy;
   }
-  const LoadedProblem loaded = load_all_and_warn(arguments.problem, arguments.graph);
+  const source::LoadedProblem loaded = load_all_and_warn(arguments.problem, arguments.graph);
   const Problem& problem = loaded.problem;
   if (trained)
     if (const std::string unseen = trained->unseen_types(problem); !unseen.empty())
@@ -162,32 +165,32 @@ ExitCode run_place(Arguments arguments, World* world) {
   }
   const Objective objective = arguments.objective.get();
   const Schedule schedule = arguments.schedule.get().value_or(start.schedule);
-  const Scoring scoring{schedule, objective, arguments.objective.pipeline()};
-  const PlacingTeam team = make_placing_team(world, problem, scoring);
-  PlacerRequest request = request_for(loaded, scoring, team);
+  const evaluate::Scoring scoring{schedule, objective, arguments.objective.pipeline()};
+  const experiment::PlacingBackend backend = experiment::make_placing_backend(world, problem, scoring);
+  search::PlacerRequest request = experiment::request_for(loaded, scoring, backend);
   request.seed = arguments.seed;
   request.seconds = arguments.seconds;
   request.evaluations = arguments.evaluations;
   if (!arguments.start.empty()) request.start = &start.placement;
 
-  // Opened before the search: hours of it are not for a file that cannot be written.
+  // Opened before the search, so that a file that cannot be written fails now and not after hours of search.
   std::optional<FileWriter> output;
   if (!arguments.output.empty()) output.emplace(arguments.output);
 
   Watch watch(arguments.seconds);
   watch.attach(request);
-  const PlacerResult result =
-      trained ? trained->place(loaded, request) : place_with(arguments.method, request, options);
+  const search::PlacerResult result =
+      trained ? trained->place(loaded, request) : search::place_with(arguments.method, request, options);
   const double seconds = watch.elapsed();
   watch.finish();
 
-  LowerBound bound = lower_bound(problem, objective);
+  search::LowerBound bound = search::lower_bound(problem, objective);
   if (result.lower_bound > bound.ticks) bound = {result.lower_bound, arguments.method};
   const bool proved = result.proved_optimal || (result.outcome.feasible() && result.outcome.makespan == bound.ticks);
   std::string why_nothing;
-  if (!result.outcome.feasible()) why_nothing = lower_bounds(problem, objective, 0).infeasible.value_or("");
+  if (!result.outcome.feasible()) why_nothing = search::lower_bounds(problem, objective, 0).infeasible.value_or("");
   if (output) {
-    output->write(write_placement_json(problem, result.placement, schedule));
+    output->write(formats::write_placement_json(problem, result.placement, schedule));
     output->finish();
   }
   if (arguments.json) {
@@ -207,31 +210,29 @@ ExitCode run_place(Arguments arguments, World* world) {
 
 }  // namespace
 
-Action add_place(CLI::App& cli) {
+Action add_place(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("method", arguments->method, "A placer; see `emplace list placers`")->type_name("PLACER");
-  cli.add_option("problem", arguments->problem, problem_help)->type_name("PROBLEM");
-  cli.add_option("options", arguments->options, "key=value options of the method")->type_name("KEY=VALUE");
+  cli.add_option("method", arguments->method, "A placer; see `emplace list placers`").type_name("PLACER");
+  cli.add_option("problem", arguments->problem, problem_help).type_name("PROBLEM");
+  cli.add_option("options", arguments->options, "key=value options of the method").type_name("KEY=VALUE");
   cli.add_option(
          "--policy", arguments->policy,
-         "In place of a method: the trained policy of this run folder. Its likeliest placement, and the best of "
-         "samples too where a budget is given")
-      ->type_name("RUN")
-      ->check(not_empty);
+         "In place of a method: the trained policy of this run folder. Gives its most probable placement, or with a "
+         "budget the best of that and of samples")
+      .type_name("RUN")
+      .not_empty();
   cli.add_option("--start", arguments->start, "A placement to begin with, for searches and `best`")
-      ->type_name("PLACEMENT")
-      ->check(not_empty);
-  cli.add_option("-o,--output", arguments->output, "Write the placement JSON here")
-      ->type_name("FILE")
-      ->check(not_empty);
-  cli.add_option("--seed", arguments->seed, "Seed of every random stream")->check(at_least(0));
-  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")->check(at_least(0));
+      .type_name("PLACEMENT")
+      .not_empty();
+  cli.add_option("-o,--output", arguments->output, "Write the placement JSON here").type_name("FILE").not_empty();
+  cli.add_option("--seed", arguments->seed, "Seed of every random stream").at_least(0);
+  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated").at_least(0);
   cli.add_option("--seconds", arguments->seconds, "Budget: seconds");
   arguments->schedule.add(cli);
   arguments->objective.add(cli);
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
-  return [arguments](World* world) { return run_place(*arguments, world); };
+  return [arguments](dist::World* world) { return run_place(*arguments, world); };
 }
 
 }  // namespace emplace::app

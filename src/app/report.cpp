@@ -4,14 +4,14 @@
 #include <filesystem>
 #include <memory>
 
-#include "command.hpp"
-#include "emplace/base/files.hpp"
+#include "app/command.hpp"
+#include "app/result_json.hpp"
+#include "base/files.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/report/run_page.hpp"
-#include "emplace/report/sweep_page.hpp"
-#include "emplace/run/recipe.hpp"
-#include "emplace/run/run_folder.hpp"
-#include "result_json.hpp"
+#include "emplace/experiment/recipe.hpp"
+#include "emplace/experiment/run_folder.hpp"
+#include "report/run_page.hpp"
+#include "report/sweep_page.hpp"
 
 namespace emplace::app {
 
@@ -25,11 +25,12 @@ struct Arguments {
 
 constexpr const char* report_help =
     "A run's page has its learning curves, the step of its best placement device by device with the critical path,\n"
-    "memory over time, the graph by groups, what other placers come to, and the lower bound; that of several runs "
-    "lays\n"
-    "their curves over one another. A sweep's page shows its trials in parallel coordinates, what each parameter\n"
-    "explains, how the best was found, the trials' learning curves and a table of all. It is one file that needs no\n"
-    "network, and may be made again while the training still goes on:\n\n"
+    "memory over time, the graph by groups, the results of other placers, and the lower bound; the page of several "
+    "runs\n"
+    "draws their curves in one chart. A sweep's page shows its trials in parallel coordinates, what each parameter\n"
+    "explains, how the best was found, the trials' learning curves and a table of all. A page is one file that needs "
+    "no\n"
+    "network; it can be made again while the training still runs:\n\n"
     "  emplace sweep configs/sweeps/post-learners.toml run=runs/sweep\n"
     "  emplace report runs/sweep                                    # writes runs/sweep/report.html\n"
     "  emplace report runs/one                                      # writes runs/one/report.html\n"
@@ -37,14 +38,15 @@ constexpr const char* report_help =
 
 enum class Kind { sweep, run };
 
-// A name that others can be made of, as FOLDER-again in a command: without a slash at its end, and not "." or "..".
+// The folder's name in a form to which text can be appended (a command on the page uses FOLDER-again): without a slash
+// at its end, and not "." or "..".
 std::string folder_name(const std::string& given) {
-  const std::string name = without_trailing_slash(given);
+  const std::string name = experiment::without_trailing_slash(given);
   const std::filesystem::path last = std::filesystem::path(name).filename();
   if (last != "." && last != "..") return name;
   std::error_code error;
   const std::filesystem::path full = std::filesystem::canonical(name, error);
-  return error ? name : full.string();  // kind_of says why
+  return error ? name : full.string();  // kind_of throws the reason
 }
 
 Kind kind_of(const std::string& folder) {
@@ -53,8 +55,8 @@ Kind kind_of(const std::string& folder) {
     throw InputError(
         folder, "{}",
         error ? why_unreadable(folder, error.value()) : "is a file, wanted the folder of a sweep or of a run");
-  if (is_sweep_folder(folder)) return Kind::sweep;
-  if (is_run_folder(folder)) return Kind::run;
+  if (experiment::is_sweep_folder(folder)) return Kind::sweep;
+  if (report::is_run_folder(folder)) return Kind::run;
   throw InputError(folder, "is the folder of neither a sweep nor a run: it has no config.toml of one");
 }
 
@@ -63,28 +65,28 @@ void refuse_repeated(const std::vector<std::string>& folders) {
   for (std::size_t i = 0; i < folders.size(); ++i)
     for (std::size_t k = 0; k < i; ++k)
       if (std::filesystem::equivalent(folders[k], folders[i], error))
-        throw InputError(folders[i], "is named twice: a run is drawn once{}",
+        throw InputError(folders[i], "is named twice; name each run once{}",
                          folders[i] == folders[k] ? "" : ", first as " + quote(folders[k]));
 }
 
-// InputError where a page would replace what it is made of: the problems' files, or anything in the folders but an
+// Throws InputError if the page would replace one of its inputs: a problem's file, or any file in the folders except an
 // earlier page.
 void refuse_to_replace(const std::string& output, const std::vector<std::string>& folders) {
-  std::error_code none;  // where a name is no file's
+  std::error_code none;  // set if there is no such file
   const std::filesystem::path replaced = std::filesystem::canonical(output, none);
   if (none) return;
   for (const std::string& folder : folders) {
     const std::filesystem::path inside = replaced.lexically_relative(std::filesystem::canonical(folder, none));
     const bool is_inside = !inside.empty() && *inside.begin() != "..";
     bool is_its_own = is_inside && std::filesystem::is_regular_file(replaced, none);
-    for (const auto& entry : std::filesystem::directory_iterator(folder, none))  // files that lie elsewhere too
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none))  // also links to files elsewhere
       is_its_own = is_its_own || (entry.is_regular_file(none) && std::filesystem::equivalent(entry, replaced, none));
     if (is_its_own && replaced.extension() != ".html")
       throw InputError(output, "is a file of {}, and would be lost", folder);
     std::vector<std::string> problems;
     try {
-      problems = make_recipe(RunFolder::config_of(folder)).sources();
-    } catch (const InputError&) {  // a sweep's, or one that cannot be read: the page says so
+      problems = experiment::make_recipe(experiment::RunFolder::config_of(folder)).sources();
+    } catch (const InputError&) {  // a sweep has no such recipe; a config.toml that cannot be read is reported on the page
     }
     refuse_overwriting(output, problems);
   }
@@ -101,7 +103,7 @@ void print_done(const std::string& file, const Json& drawn, const std::string& s
 }
 
 void report_sweep(const std::string& folder, const std::string& file, bool json) {
-  const SweepPage page = sweep_page(read_sweep_folder(folder));
+  const report::SweepPage page = report::sweep_page(experiment::read_sweep_folder(folder));
   write_file(file, page.html);
   print_done(file,
              {{"kind", "sweep"},
@@ -116,7 +118,7 @@ void report_sweep(const std::string& folder, const std::string& file, bool json)
 }
 
 void report_runs(const std::vector<std::string>& folders, const std::string& file, bool json) {
-  const RunPage page = run_page(folders);
+  const report::RunPage page = report::run_page(folders);
   write_file(file, page.html);
   print_done(file, {{"kind", "run"}, {"folders", folders}, {"points", page.points}, {"placements", page.placements}},
              fmt::format("learning curves of {} run{}, {} placement{}", folders.size(), folders.size() == 1 ? "" : "s",
@@ -127,8 +129,9 @@ void report_runs(const std::vector<std::string>& folders, const std::string& fil
 ExitCode run_report(const Arguments& arguments) {
   std::vector<std::string> folders;
   for (const std::string& given : arguments.folders) folders.push_back(folder_name(given));
-  if (folders.size() > most_runs_on_a_page)
-    throw InputError("command line", "{} folders, wanted at most {} on a page", folders.size(), most_runs_on_a_page);
+  if (folders.size() > report::most_runs_on_a_page)
+    throw InputError("command line", "{} folders, wanted at most {} on a page", folders.size(),
+                     report::most_runs_on_a_page);
   refuse_repeated(folders);
   bool sweep = false;
   for (const std::string& folder : folders) sweep = kind_of(folder) == Kind::sweep || sweep;
@@ -145,17 +148,17 @@ ExitCode run_report(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_report(CLI::App& cli) {
+Action add_report(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("folders", arguments->folders, "Folder of a sweep, or folders of one or more runs")
-      ->type_name("RUN")
-      ->required();
+      .type_name("RUN")
+      .required();
   cli.add_option("-o,--output", arguments->output, "File to write; report.html in the (first) folder by default")
-      ->type_name("FILE")
-      ->check(not_empty);
+      .type_name("FILE")
+      .not_empty();
   cli.add_flag("--json", arguments->json, "Print the file's name and what was drawn as one JSON object");
   cli.footer(report_help);
-  return [arguments](World*) { return run_report(*arguments); };
+  return [arguments](dist::World*) { return run_report(*arguments); };
 }
 
 }  // namespace emplace::app

@@ -4,14 +4,14 @@
 #include <filesystem>
 #include <memory>
 
-#include "command.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/base/log.hpp"
-#include "emplace/dist/groups.hpp"
-#include "emplace/report/table_text.hpp"
-#include "emplace/run/run_folder.hpp"
-#include "emplace/tables/reproduction.hpp"
-#include "result_json.hpp"
+#include "app/command.hpp"
+#include "app/result_json.hpp"
+#include "base/files.hpp"
+#include "base/log.hpp"
+#include "dist/groups.hpp"
+#include "emplace/experiment/run_folder.hpp"
+#include "experiment/tables/reproduction.hpp"
+#include "report/table_text.hpp"
 
 namespace emplace::app {
 
@@ -29,22 +29,21 @@ constexpr const char* reproduce_help =
     "Every cell is a job of its own: a placer, or a training from one of the recipes in configs/recipes, on a seed. "
     "The\n"
     "table shows published numbers and ours side by side, medians over seeds with 95 % bootstrap intervals, the best\n"
-    "placement of all placers within a budget, and a bound that no placement can beat. The same command goes on where\n"
-    "it was ended; under mpirun cells are made side by side, and one rank hands them out:\n\n"
+    "placement of all placers within a budget, and a bound that no placement can beat. The same command continues where\n"
+    "it was ended; under mpirun several cells are made at the same time, and one rank hands them out:\n\n"
     "  emplace reproduce hierarchical --quick\n"
     "  mpirun -np 64 emplace reproduce hierarchical       # again, until it is done\n\n"
-    "The folder gets table.txt, table.csv, table.md and table.tex; each placement under cells/, which `emplace "
-    "simulate`\n"
-    "takes to the same tick on the problem that the file beside it names; machines/ and runs/.";
+    "The folder gets table.txt, table.csv, table.md and table.tex, machines/, runs/, and each placement under cells/:\n"
+    "`emplace simulate` gives the same time, to the tick, on the problem that the file beside the placement names.";
 
-Json to_json(const CellFigures& cell, const std::string& model, const std::string& row) {
+Json to_json(const experiment::CellFigures& cell, const std::string& model, const std::string& row) {
   const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
   const auto& published = cell.published;
   return {{"row", row},
           {"model", model},
           {"method", cell.method},
           {"published_s", published ? number(published->seconds) : Json(nullptr)},
-          {"published_status", published ? Json(status_of(*published)) : Json(nullptr)},
+          {"published_status", published ? Json(experiment::status_of(*published)) : Json(nullptr)},
           {"ours_s", number(cell.ours)},
           {"low_s", number(cell.low)},
           {"high_s", number(cell.high)},
@@ -54,7 +53,7 @@ Json to_json(const CellFigures& cell, const std::string& model, const std::strin
           {"search_s", cell.seeds == 0 ? Json(nullptr) : Json(cell.seconds_spent / static_cast<double>(cell.seeds))}};
 }
 
-Json to_json(const Fidelity& fidelity) {
+Json to_json(const experiment::Fidelity& fidelity) {
   Json correlations = Json::array();
   for (const auto& each : fidelity.rank_correlation) correlations.push_back(each ? Json(*each) : Json(nullptr));
   return {{"rank_correlation", correlations},
@@ -65,10 +64,10 @@ Json to_json(const Fidelity& fidelity) {
           {"median_relative_error", fidelity.relative_error ? Json(*fidelity.relative_error) : Json(nullptr)}};
 }
 
-Json to_json(const Reproduction& reproduction) {
+Json to_json(const experiment::Reproduction& reproduction) {
   Json rows = Json::array();
-  for (const RowFigures& row : reproduction.rows) {
-    for (const CellFigures& cell : row.cells) rows.push_back(to_json(cell, row.model, row.label));
+  for (const experiment::RowFigures& row : reproduction.rows) {
+    for (const experiment::CellFigures& cell : row.cells) rows.push_back(to_json(cell, row.model, row.label));
     rows.push_back(to_json(row.best, row.model, row.label));
     rows.push_back(to_json(row.bound, row.model, row.label));
   }
@@ -78,40 +77,42 @@ Json to_json(const Reproduction& reproduction) {
           {"fidelity", to_json(reproduction.fidelity)}};
 }
 
-void write_files(const Reproduction& reproduction, const std::string& folder) {
-  write_file(folder + "/table.txt", table_text(reproduction));
-  write_file(folder + "/table.csv", table_csv(reproduction));
-  write_file(folder + "/table.md", table_markdown(reproduction));
-  write_file(folder + "/table.tex", table_latex(reproduction));
+void write_files(const experiment::Reproduction& reproduction, const std::string& folder) {
+  write_file(folder + "/table.txt", report::table_text(reproduction));
+  write_file(folder + "/table.csv", report::table_csv(reproduction));
+  write_file(folder + "/table.md", report::table_markdown(reproduction));
+  write_file(folder + "/table.tex", report::table_latex(reproduction));
 }
 
-// "out/", "./out" and "out" are one folder.
+// "out/", "./out" and "out" name the same folder, so all give the same text.
 std::string plain_path(const std::string& path) {
-  return path.empty() ? path : without_trailing_slash(std::filesystem::path(path).lexically_normal().string());
+  return path.empty() ? path
+                      : experiment::without_trailing_slash(std::filesystem::path(path).lexically_normal().string());
 }
 
-ExitCode run(const Arguments& arguments, World* world) {
-  const PublishedTable table = load_table(arguments.table);
+ExitCode run(const Arguments& arguments, dist::World* world) {
+  const experiment::PublishedTable table = experiment::load_table(arguments.table);
   if (world != nullptr && world->size() > 1 &&
-      group_sizes(static_cast<std::size_t>(world->size()), arguments.ranks_per_cell).groups == 0)
-    throw InputError("--ranks-per-cell", "is {}, but of {} ranks one hands out cells: start at least {}",
+      dist::group_sizes(static_cast<std::size_t>(world->size()), arguments.ranks_per_cell).groups == 0)
+    throw InputError("--ranks-per-cell", "is {}, but one of the {} ranks only hands out cells: start at least {}",
                      arguments.ranks_per_cell, world->size(), arguments.ranks_per_cell + 1);
   const std::string folder =
       plain_path(!arguments.folder.empty() ? arguments.folder
                                            : fmt::format("runs/{}{}", table.name, arguments.quick ? "-quick" : ""));
-  const Reproduction reproduction = reproduce(table, {.folder = folder,
-                                                      .files = plain_path(arguments.files),
-                                                      .quick = arguments.quick,
-                                                      .world = world,
-                                                      .ranks_per_cell = arguments.ranks_per_cell,
-                                                      .deadline = arguments.time_limit.deadline(),
-                                                      .show_progress = !arguments.json || log::on_terminal()});
+  const experiment::Reproduction reproduction =
+      experiment::reproduce(table, {.folder = folder,
+                                    .files = plain_path(arguments.files),
+                                    .quick = arguments.quick,
+                                    .world = world,
+                                    .ranks_per_cell = arguments.ranks_per_cell,
+                                    .deadline = arguments.time_limit.deadline(),
+                                    .show_progress = !arguments.json || log::on_terminal()});
   write_files(reproduction, folder);
   if (arguments.json)
     print_json(to_json(reproduction));
   else
     fmt::print("{}files in {}/: table.txt, table.csv, table.md, table.tex, cells, machines, runs\n",
-               table_text(reproduction), folder);
+               report::table_text(reproduction), folder);
   if (!reproduction.undone.empty())
     throw EnvironmentError("{}; the same command goes on from there", reproduction.undone);
   if (!reproduction.finished()) {
@@ -124,25 +125,24 @@ ExitCode run(const Arguments& arguments, World* world) {
 
 }  // namespace
 
-Action add_reproduce(CLI::App& cli) {
+Action add_reproduce(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("table", arguments->table, "A published table (`emplace list tables`), or a TOML file")
-      ->type_name("TABLE")
-      ->required();
+      .type_name("TABLE")
+      .required();
   cli.add_flag("--quick", arguments->quick, "Smaller budgets and fewer seeds: minutes on two cores");
   cli.add_option("-o,--output", arguments->folder, "The folder; runs/TABLE, or runs/TABLE-quick, by default")
-      ->type_name("FOLDER")
-      ->check(not_empty);
+      .type_name("FOLDER")
+      .not_empty();
   cli.add_option("--files", arguments->files,
-                 "The folder of the problems that a table has as files: for `exact`, that of dnn-partitioning")
-      ->type_name("FOLDER")
-      ->check(not_empty);
-  cli.add_option("--ranks-per-cell", arguments->ranks_per_cell, "MPI ranks that make one cell")
-      ->check(CLI::Range(1, 1'000'000));
+                 "The folder of the problems of a table that reads files: for `exact`, that of dnn-partitioning")
+      .type_name("FOLDER")
+      .not_empty();
+  cli.add_option("--ranks-per-cell", arguments->ranks_per_cell, "MPI ranks that make one cell").within(1, 1'000'000);
   arguments->time_limit.add(cli, "with checkpoints and exit code 75");
   cli.add_flag("--json", arguments->json, "Print the table as one JSON object");
   cli.footer(reproduce_help);
-  return [arguments](World* world) { return run(*arguments, world); };
+  return [arguments](dist::World* world) { return run(*arguments, world); };
 }
 
 }  // namespace emplace::app

@@ -1,8 +1,8 @@
-#include "result_json.hpp"
+#include "app/result_json.hpp"
 
 #include <algorithm>
 
-#include "command.hpp"
+#include "app/command.hpp"
 
 namespace emplace::app {
 

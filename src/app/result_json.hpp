@@ -1,4 +1,4 @@
-// The --json objects of DESIGN section 5: other programs rely on these keys.
+// The objects that commands print with --json (docs/formats.md). Other programs read these keys, so they must not change.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace emplace::app {
 
 using Json = nlohmann::ordered_json;
 
-// `place` and `train`.
+// The result of `place` and `train`.
 struct PlacementReport {
   std::string method;
   const Problem* problem = nullptr;
@@ -24,15 +24,15 @@ struct PlacementReport {
   Objective objective = Objective::step;
   std::uint64_t evaluations = 0;
   double seconds = 0;
-  std::optional<Ticks> lower_bound = {};  // none of a time that was measured
+  std::optional<Ticks> lower_bound = {};  // none if the step time was measured
   bool proved_optimal = false;
 };
 Json to_json(const PlacementReport& report);
 
-// `simulate`; "reason" is null and the caller's to fill in.
+// The result of `simulate`. "reason" is null; the caller sets it.
 Json to_json(const Problem& problem, const Outcome& outcome, const Usage& usage, Objective objective = Objective::step);
 
-// One value and a newline on standard output.
+// Prints `value` and a newline on standard output. EnvironmentError if that cannot be written.
 void print_json(const Json& value);
 
 }  // namespace emplace::app

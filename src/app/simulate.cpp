@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <memory>
 
-#include "command.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/base/log.hpp"
+#include "app/command.hpp"
+#include "app/objective.hpp"
+#include "app/result_json.hpp"
+#include "base/files.hpp"
+#include "base/log.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/report/perfetto.hpp"
-#include "emplace/report/timeline_svg.hpp"
 #include "emplace/simulate/engine.hpp"
-#include "emplace/simulate/published.hpp"
-#include "objective.hpp"
-#include "result_json.hpp"
+#include "report/perfetto.hpp"
+#include "report/timeline_svg.hpp"
+#include "simulate/published/published.hpp"
 
 namespace emplace::app {
 
@@ -52,36 +52,37 @@ void print_tables(const Problem& problem, const Outcome& outcome, const Usage& u
 }
 
 void write_trace_and_say(const Arguments& arguments, const Problem& problem, const Placement& placement,
-                         const Timeline& timeline) {
+                         const simulate::Timeline& timeline) {
   if (timeline.op_end.empty()) {
     log_warning("no trace is written: the placement cannot run");
     return;
   }
-  const TraceSummary trace = write_trace_file(problem, placement, timeline, arguments.trace);
+  const report::TraceSummary trace = report::write_trace_file(problem, placement, timeline, arguments.trace);
   if (trace.left_out() > 0)
     log_warning("{}: left out of the trace: {} slices, {} arrows, {} memory levels", arguments.trace, trace.slices_left,
                 trace.arrows_left, trace.levels_left);
 }
 
 void write_svg(const Arguments& arguments, const Problem& problem, const Placement& placement, Schedule schedule,
-               const Timeline& timeline) {
+               const simulate::Timeline& timeline) {
   if (timeline.op_end.empty()) {
     log_warning("no picture is written: the placement cannot run");
     return;
   }
-  write_file(arguments.svg,
-             timeline_svg(problem, placement, timeline, critical_path(problem, placement, schedule, timeline)));
+  write_file(arguments.svg, report::timeline_svg(problem, placement, timeline,
+                                                 simulate::critical_path(problem, placement, schedule, timeline)));
 }
 
-// A schedule that only the placement's file names is no request: a simulator that does not have it uses its own.
-std::unique_ptr<Engine> make_engine(const Arguments& arguments, const Problem& problem, Schedule schedule) {
+// The schedule in the placement's file is only a default: a simulator that does not support it uses its own. InputError
+// for one given with --schedule that the simulator does not support.
+std::unique_ptr<simulate::Engine> make_engine(const Arguments& arguments, const Problem& problem, Schedule schedule) {
   const char* const picture = !arguments.trace.empty() ? "--trace" : !arguments.svg.empty() ? "--svg" : nullptr;
   if (arguments.objective.get() == Objective::pipeline && picture != nullptr)
     throw InputError(picture, "shows one step, and the objective pipeline has none");
   if (arguments.simulator.empty()) return arguments.objective.make_engine(problem, schedule);
   if (arguments.objective.get() == Objective::pipeline)
     throw InputError("--simulator", "simulates one step, and the objective pipeline has none");
-  const ChosenSimulator chosen = choose_simulator(arguments.simulator);
+  const simulate::ChosenSimulator chosen = simulate::choose_simulator(arguments.simulator);
   if (picture != nullptr)
     throw InputError(picture, "shows channels and memory by the rules of this program, not by those of {}",
                      quote(arguments.simulator));
@@ -101,13 +102,13 @@ ExitCode run_simulate(const Arguments& arguments) {
   const auto [placement, schedule] = read_placement_and_warn(arguments.placement, problem, arguments.schedule);
   const auto engine = make_engine(arguments, problem, schedule);
   Usage usage;
-  Timeline timeline;
+  simulate::Timeline timeline;
   const Outcome outcome = engine->evaluate(
       placement, {.usage = &usage, .timeline = arguments.trace.empty() && arguments.svg.empty() ? nullptr : &timeline});
   if (!arguments.trace.empty()) write_trace_and_say(arguments, problem, placement, timeline);
   if (!arguments.svg.empty()) write_svg(arguments, problem, placement, schedule, timeline);
   const Objective objective = arguments.objective.get();
-  const std::string reason = reason_of(objective, problem, outcome, placement.device, usage);
+  const std::string reason = simulate::reason_of(objective, problem, outcome, placement.device, usage);
   if (arguments.json) {
     Json json = to_json(problem, outcome, usage, objective);
     if (!outcome.feasible()) json["reason"] = reason;
@@ -126,24 +127,24 @@ ExitCode run_simulate(const Arguments& arguments) {
 
 }  // namespace
 
-Action add_simulate(CLI::App& cli) {
+Action add_simulate(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("problem", arguments->problem, problem_help)->type_name("PROBLEM")->required();
-  cli.add_option("placement", arguments->placement, placement_help)->type_name("PLACEMENT")->required();
+  cli.add_option("problem", arguments->problem, problem_help).type_name("PROBLEM").required();
+  cli.add_option("placement", arguments->placement, placement_help).type_name("PLACEMENT").required();
   cli.add_option("--trace", arguments->trace, "Write the step as trace events here, for ui.perfetto.dev")
-      ->type_name("FILE")
-      ->check(not_empty);
+      .type_name("FILE")
+      .not_empty();
   cli.add_option("--svg", arguments->svg, "Draw the step's timeline here, as an SVG for papers")
-      ->type_name("FILE")
-      ->check(not_empty);
+      .type_name("FILE")
+      .not_empty();
   cli.add_option("--simulator", arguments->simulator,
                  "A published simulator, as NAME or NAME?key=value; see `emplace list simulators`")
-      ->type_name("SIMULATOR");
+      .type_name("SIMULATOR");
   arguments->schedule.add(cli);
   arguments->objective.add(cli);
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
-  return [arguments](World*) { return run_simulate(*arguments); };
+  return [arguments](dist::World*) { return run_simulate(*arguments); };
 }
 
 }  // namespace emplace::app

@@ -5,15 +5,15 @@
 #include <filesystem>
 #include <memory>
 
-#include "command.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/base/log.hpp"
+#include "app/command.hpp"
+#include "app/result_json.hpp"
+#include "base/files.hpp"
+#include "base/log.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/run/run_folder.hpp"
-#include "emplace/sweep/coordinator.hpp"
-#include "emplace/sweep/sweep_folder.hpp"
-#include "emplace/sweep/sweep_table.hpp"
-#include "result_json.hpp"
+#include "emplace/experiment/run_folder.hpp"
+#include "experiment/sweep/coordinator.hpp"
+#include "experiment/sweep/sweep_folder.hpp"
+#include "experiment/sweep/sweep_table.hpp"
 
 namespace emplace::app {
 
@@ -30,11 +30,11 @@ struct Arguments {
 
 std::string sweep_help() {
   std::string text =
-      "SPACE is a TOML file: a recipe, or `recipe = FILE` (from here or from SPACE's folder) with keys over it, and "
-      "beside it\n\n"
+      "SPACE is a TOML file: a recipe, or `recipe = FILE` (relative to this folder or to SPACE's) and keys that override "
+      "it, and also\n\n"
       "  strategy = \"random\"        how trials are chosen (`emplace list strategies`)\n"
       "  trials = 50                how many\n"
-      "  seeds = 3                  of each trial, or a list; its objective is the median\n"
+      "  seeds = 3                  of each trial, or a list; the trial's objective is the median over them\n"
       "  ranks_per_trial = 1        MPI ranks that train one trial; one more coordinates\n"
       "  [space]                    the keys that vary:\n"
       "  learner = [\"ppo\", \"reinforce\"]\n"
@@ -48,41 +48,42 @@ std::string sweep_help() {
   return text;
 }
 
-ConfigTable read_config(const Arguments& arguments, const RunFolder* resumed) {
+ConfigTable read_config(const Arguments& arguments, const experiment::RunFolder* resumed) {
   ConfigTable table = resumed != nullptr ? resumed->config() : ConfigTable::read_toml(arguments.space);
   if (resumed != nullptr) {
-    const SweepOptions defaults;
-    const auto& strategy =
-        find_entry(sweep_strategies(), table.text("strategy", defaults.strategy), "strategy", table.place());
+    const experiment::SweepOptions defaults;
+    const auto& strategy = find_entry(experiment::sweep_strategies(), table.text("strategy", defaults.strategy),
+                                      "strategy", table.place());
     for (const std::string& text : arguments.overrides) {
       const std::string key = text.substr(0, text.find('='));
-      if (!sweep_may_change_on_resume(key, strategy))
+      if (!experiment::sweep_may_change_on_resume(key, strategy))
         throw InputError("command line", "--resume continues the sweep as it is; {} cannot be changed", quote(key));
     }
   }
-  apply_sweep_overrides(table, arguments.overrides);
+  experiment::apply_sweep_overrides(table, arguments.overrides);
   if (resumed == nullptr && !table.contains("run"))
     table.set("run", {"runs/" + std::filesystem::path(arguments.space).stem().string(), "default"});
   return table;
 }
 
-// The table of a job array: what its trials' records say so far.
-std::vector<TrialRow> write_table_of_array(const Sweep& sweep, const std::string& folder) {
-  const std::vector<TrialRow> rows = collect_rows(sweep, records_of_array(sweep, folder));
-  write_file(folder + "/sweep.csv", sweep_csv(sweep.space, rows));
+// Writes sweep.csv of a job array from the records that its trials have written so far, and returns its rows.
+std::vector<experiment::TrialRow> write_table_of_array(const experiment::Sweep& sweep, const std::string& folder) {
+  const std::vector<experiment::TrialRow> rows =
+      experiment::collect_rows(sweep, experiment::records_of_array(sweep, folder));
+  write_file(folder + "/sweep.csv", experiment::sweep_csv(sweep.space, rows));
   return rows;
 }
 
 using Clock = std::chrono::steady_clock;
 
-void print_result(const Sweep& sweep, const std::vector<TrialRow>& rows, const std::string& folder,
-                  Clock::time_point start, bool json) {
-  const TrialRow* best = best_row(rows);
+void print_result(const experiment::Sweep& sweep, const std::vector<experiment::TrialRow>& rows,
+                  const std::string& folder, Clock::time_point start, bool json) {
+  const experiment::TrialRow* best = experiment::best_row(rows);
   if (json) {
     Json object = {{"trials", rows.size()}, {"folder", folder}, {"best", nullptr}};
-    for (const TrialStatus status :
-         {TrialStatus::finished, TrialStatus::stopped, TrialStatus::failed, TrialStatus::waiting})
-      object[name_of(status)] = std::ranges::count(rows, status, &TrialRow::status);
+    for (const experiment::TrialStatus status : {experiment::TrialStatus::finished, experiment::TrialStatus::stopped,
+                                                 experiment::TrialStatus::failed, experiment::TrialStatus::waiting})
+      object[experiment::name_of(status)] = std::ranges::count(rows, status, &experiment::TrialRow::status);
     if (best != nullptr) {
       Json values = Json::object();
       for (std::size_t p = 0; p < sweep.space.size(); ++p)
@@ -94,84 +95,87 @@ void print_result(const Sweep& sweep, const std::vector<TrialRow>& rows, const s
     return;
   }
   fmt::print("{}files in {}/: sweep.csv, config.toml, trials/\n",
-             sweep_progress(sweep.space, rows,
-                            {.elapsed_seconds = std::chrono::duration<double>(Clock::now() - start).count()}),
+             experiment::sweep_progress(
+                 sweep.space, rows, {.elapsed_seconds = std::chrono::duration<double>(Clock::now() - start).count()}),
              folder);
 }
 
-ExitCode exit_code_of(const std::vector<TrialRow>& rows) {
-  return best_row(rows) != nullptr ? ExitCode::done : ExitCode::infeasible;
+ExitCode exit_code_of(const std::vector<experiment::TrialRow>& rows) {
+  return experiment::best_row(rows) != nullptr ? ExitCode::done : ExitCode::infeasible;
 }
 
-// One trial of a job array: others may be trained in the same folder at the same time.
-ExitCode run_one_trial(const Arguments& arguments, World* world) {
+// Trains one trial of a job array. Other tasks may train other trials in the same folder at the same time.
+ExitCode run_one_trial(const Arguments& arguments, dist::World* world) {
   const auto start = Clock::now();
-  Sweep sweep = make_sweep(read_config(arguments, nullptr));
+  experiment::Sweep sweep = experiment::make_sweep(read_config(arguments, nullptr));
   const std::string folder = sweep.options.run;
   const std::string config = sweep.resolved().to_toml();
-  check_alone(sweep, *arguments.trial);
-  if (file_exists(folder + "/" + sweep_record_name))
+  experiment::check_alone(sweep, *arguments.trial);
+  if (file_exists(folder + "/" + experiment::sweep_record_name))
     throw InputError(folder, "holds a sweep of all trials: `emplace sweep --resume {}` continues it", folder);
   make_folder(folder + "/trials");
   const auto lock = [&] {
-    return FileLock(folder + "/lock.array", lock_patience_s, folder, "another task holds its lock");
+    return experiment::FileLock(folder + "/lock.array", experiment::lock_patience_s, folder,
+                                "another task holds its lock");
   };
   {
-    const FileLock others = lock();
+    const experiment::FileLock others = lock();
     if (!file_exists(folder + "/config.toml")) write_file(folder + "/config.toml", config);
   }
   if (read_file(folder + "/config.toml") != config)
     throw InputError(folder,
-                     "holds another sweep than this one (or one of other ranks_per_trial): name another with run=");
+                     "holds a different sweep (or the same with another ranks_per_trial): name another folder with run=");
   if (world != nullptr && world->size() > 1) sweep.options.ranks_per_trial = world->size() - 1;
-  SweepRun run(sweep, record_of_trial(folder, *arguments.trial), arguments.trial);
-  const SweepSession session{.world = world,
-                             .deadline = arguments.time_limit.deadline(),
-                             .show_progress = !arguments.json || log::on_terminal(),
-                             .writes_table = false};
-  if (!run_sweep(sweep, run, folder, session)) {
+  experiment::SweepRun run(sweep, experiment::record_of_trial(folder, *arguments.trial), arguments.trial);
+  const experiment::SweepSession session{.world = world,
+                                         .deadline = arguments.time_limit.deadline(),
+                                         .show_progress = !arguments.json || log::on_terminal(),
+                                         .writes_table = false};
+  if (!experiment::run_sweep(sweep, run, folder, session)) {
     log_info("stopped early; the same command continues trial {}", *arguments.trial);
     return ExitCode::interrupted;
   }
-  const std::vector<TrialRow> rows = [&] {
-    const FileLock others = lock();
+  const std::vector<experiment::TrialRow> rows = [&] {
+    const experiment::FileLock others = lock();
     return write_table_of_array(sweep, folder);
   }();
   print_result(sweep, rows, folder, start, arguments.json);
-  const std::vector<TrialRow> row = {run.rows()[*arguments.trial]};
+  const std::vector<experiment::TrialRow> row = {run.rows()[*arguments.trial]};
   return exit_code_of(row);
 }
 
-ExitCode run(const Arguments& arguments, World* world) {
+ExitCode run(const Arguments& arguments, dist::World* world) {
   const auto start = Clock::now();
   if (arguments.space.empty() == arguments.resume.empty())
     throw InputError("command line", "give a sweep's file, or --resume FOLDER to continue a sweep");
   if (arguments.trial) {
     if (!arguments.resume.empty())
-      throw InputError("command line", "--trial continues by itself: give the sweep's file, not --resume");
+      throw InputError("command line", "--trial continues an unfinished trial without --resume: give the sweep's file");
     return run_one_trial(arguments, world);
   }
   const auto deadline = arguments.time_limit.deadline();
-  std::optional<RunFolder> resumed;
-  if (!arguments.resume.empty()) resumed.emplace(RunFolder::open(arguments.resume, lock_patience_s));
+  std::optional<experiment::RunFolder> resumed;
+  if (!arguments.resume.empty())
+    resumed.emplace(experiment::RunFolder::open(arguments.resume, experiment::lock_patience_s));
   const bool resume = resumed.has_value();
-  const Sweep sweep = make_sweep(read_config(arguments, resume ? &*resumed : nullptr));
-  check_ranks(sweep, world);
-  const RunFolder folder = resume ? std::move(*resumed) : RunFolder::create(sweep.options.run, sweep.resolved());
+  const experiment::Sweep sweep = experiment::make_sweep(read_config(arguments, resume ? &*resumed : nullptr));
+  experiment::check_ranks(sweep, world);
+  const experiment::RunFolder folder =
+      resume ? std::move(*resumed) : experiment::RunFolder::create(sweep.options.run, sweep.resolved());
   if (!folder.moved_aside().empty())
     log_info("the sweep that was in {} is now in {}", folder.path(), folder.moved_aside());
   if (!sweep.strategy_entry().deterministic)
-    log_info("strategy {} decides by who is done first: another number of ranks may try other trials",
+    log_info("strategy {} depends on which trial ends first: with another number of ranks it may try other trials",
              quote(sweep.options.strategy));
-  SweepRun sweep_run(sweep, folder.file(sweep_record_name));
-  // It may have more trials than it had: a plain resume, and a report, keep to them.
+  experiment::SweepRun sweep_run(sweep, folder.file(experiment::sweep_record_name));
+  // A resumed sweep may have been given more trials; later resumes and reports read their number from here.
   folder.set_config(sweep.resolved());
   folder.set_status("running");
   bool finished = false;
   try {
-    finished =
-        run_sweep(sweep, sweep_run, folder.path(),
-                  {.world = world, .deadline = deadline, .show_progress = !arguments.json || log::on_terminal()});
+    finished = experiment::run_sweep(
+        sweep, sweep_run, folder.path(),
+        {.world = world, .deadline = deadline, .show_progress = !arguments.json || log::on_terminal()});
   } catch (...) {
     folder.try_set_status("failed");
     throw;
@@ -187,18 +191,17 @@ ExitCode run(const Arguments& arguments, World* world) {
 
 }  // namespace
 
-Action add_sweep(CLI::App& cli) {
+Action add_sweep(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("space", arguments->space, "Sweep TOML file; with --resume the first key=value")->type_name("SPACE");
-  cli.add_option("overrides", arguments->overrides, "key=value pairs over it; space.KEY=... is a parameter")
-      ->type_name("KEY=VALUE");
-  cli.add_option("--resume", arguments->resume, "Continue the sweep in this folder")->type_name("FOLDER");
-  cli.add_option("--trial", arguments->trial, "Train this trial alone: a task of a job array")
-      ->check(CLI::Range(0, 999'999));
+  cli.add_option("space", arguments->space, "Sweep TOML file; with --resume the first key=value").type_name("SPACE");
+  cli.add_option("overrides", arguments->overrides, "key=value pairs that override it; space.KEY=... is a parameter")
+      .type_name("KEY=VALUE");
+  cli.add_option("--resume", arguments->resume, "Continue the sweep in this folder").type_name("FOLDER");
+  cli.add_option("--trial", arguments->trial, "Train only this trial, as a task of a job array does").within(0, 999'999);
   arguments->time_limit.add(cli, "with checkpoints and exit code 75");
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   cli.footer(sweep_help());
-  return [arguments](World* world) {
+  return [arguments](dist::World* world) {
     if (!arguments->resume.empty() && arguments->space.find('=') != std::string::npos) {
       arguments->overrides.insert(arguments->overrides.begin(), arguments->space);
       arguments->space.clear();

@@ -5,18 +5,18 @@
 #include <filesystem>
 #include <memory>
 
-#include "command.hpp"
+#include "app/command.hpp"
+#include "app/objective.hpp"
+#include "app/result_json.hpp"
+#include "base/files.hpp"
+#include "base/log.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/experiment/training.hpp"
 #include "emplace/formats/problem_json.hpp"
-#include "emplace/run/run_evaluator.hpp"
-#include "emplace/run/training.hpp"
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
-#include "objective.hpp"
-#include "result_json.hpp"
+#include "experiment/run/training_backend.hpp"
 
 namespace emplace::app {
 
@@ -36,7 +36,7 @@ struct Arguments {
 };
 
 std::string recipe_keys() {
-  RecipeOptions options;
+  experiment::RecipeOptions options;
   OptionLister lister;
   describe(options, lister);
   std::size_t width = 0;
@@ -56,8 +56,9 @@ std::string recipe_keys() {
          "SIGUSR1 and Ctrl-C end the run early with a checkpoint; `emplace train --resume RUN` continues it.";
 }
 
-// The recipe's table with everything of the command line in it.
-ConfigTable read_config(const Arguments& arguments, const RunFolder* resumed) {
+// The recipe's table (of the file, or of the resumed run) with the overrides of the command line applied. InputError for
+// a key that a resumed run cannot change.
+ConfigTable read_config(const Arguments& arguments, const experiment::RunFolder* resumed) {
   std::vector<std::string> overrides = arguments.overrides;
   if (arguments.seed) overrides.push_back(fmt::format("seed={}", *arguments.seed));
   if (arguments.evaluations) overrides.push_back(fmt::format("evaluations={}", *arguments.evaluations));
@@ -67,24 +68,25 @@ ConfigTable read_config(const Arguments& arguments, const RunFolder* resumed) {
   if (resumed != nullptr)
     for (const std::string& text : overrides) {
       const std::string key = text.substr(0, text.find('='));
-      if (!may_change_on_resume(key))
+      if (!experiment::may_change_on_resume(key))
         throw InputError("command line",
                          "--resume continues the run as it is; {} cannot be changed (budgets, threads, workers, "
                          "checkpoint_every and compare can)",
                          quote(key));
     }
   ConfigTable table = resumed != nullptr ? resumed->config() : ConfigTable::read_toml(arguments.recipe);
-  apply_overrides(table, overrides);
+  experiment::apply_overrides(table, overrides);
   if (!arguments.init.empty()) table.set("init", {arguments.init, "--init"});
   if (resumed == nullptr && !table.contains("run"))
     table.set("run", {"runs/" + std::filesystem::path(arguments.recipe).stem().string(), "default"});
   return table;
 }
 
-// Step time of each method of `compare` beside the learned one, and where the files are.
-void print_result(const Training& training, const RunFolder& folder, Evaluator& evaluator,
-                  const std::vector<PlacementReport>& reports) {
-  const Recipe& recipe = training.recipe();
+// Prints, for each problem, the step time of the learned placement and of each method of `compare`, and then the names of
+// the run's files.
+void print_result(const experiment::Training& training, const experiment::RunFolder& folder,
+                  evaluate::Evaluator& evaluator, const std::vector<PlacementReport>& reports) {
+  const experiment::Recipe& recipe = training.recipe();
   for (std::size_t p = 0; p < reports.size(); ++p) {
     if (reports[p].placement == nullptr) continue;
     const Problem* const problem_address = reports[p].problem;
@@ -96,20 +98,22 @@ void print_result(const Training& training, const RunFolder& folder, Evaluator& 
     const auto add = [&](const std::string& name, const Placement& placement, const Outcome& outcome,
                          std::uint64_t evaluations) {
       table.add({name, outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : "-",
-                 outcome.feasible() ? "yes"
-                                    : "no: " + reason_of(training.objective(), problem, outcome, placement.device, {}),
+                 outcome.feasible()
+                     ? "yes"
+                     : "no: " + simulate::reason_of(training.objective(), problem, outcome, placement.device, {}),
                  fmt::format("{}", evaluations)});
     };
-    // With an evaluator of its own a run is about times that cost much more: placers search on the simulator, and only
-    // what each finds is evaluated as the run's placements were. `random` alone, with as many evaluations as the
-    // training, would double the run's cost.
-    const bool simulated = recipe.options.evaluator == EvaluatorChoice().name;
-    const Scoring scoring{training.schedule(), training.objective()};
-    // Several problems: the workers' evaluator numbers them, placers expect number 0.
-    std::unique_ptr<Evaluator> local;
-    if (reports.size() > 1 || !simulated) local = make_local_evaluator(std::span(&problem_address, 1), scoring);
+    // With another evaluator than the simulator, an evaluation costs much more: `random` alone, with as many evaluations
+    // as the training, would double the run's cost. The placers then search on the simulator, and only the placement that
+    // each one finds is evaluated with the run's evaluator.
+    const bool simulated = recipe.options.evaluator == evaluate::EvaluatorChoice().name;
+    const evaluate::Scoring scoring{training.schedule(), training.objective()};
+    // With several problems, the workers' evaluator needs the problem's number, but placers always send number 0.
+    std::unique_ptr<evaluate::Evaluator> local;
+    if (reports.size() > 1 || !simulated)
+      local = evaluate::make_local_evaluator(std::span(&problem_address, 1), scoring);
     for (const std::string& method : recipe.options.compare) {
-      PlacerRequest request;
+      search::PlacerRequest request;
       request.problem = &problem;
       request.schedule = training.schedule();
       request.objective = training.objective();
@@ -118,11 +122,11 @@ void print_result(const Training& training, const RunFolder& folder, Evaluator& 
       request.evaluations = std::max<std::uint64_t>(1, reports[p].evaluations);
       request.evaluator = local ? local.get() : &evaluator;
       try {
-        const PlacerResult result = place_with(method, request, ConfigTable("compare"));
-        const EvaluationJob job{static_cast<std::uint32_t>(p), &result.placement};
+        const search::PlacerResult result = search::place_with(method, request, ConfigTable("compare"));
+        const evaluate::EvaluationJob job{static_cast<std::uint32_t>(p), &result.placement};
         add(method, result.placement, simulated ? result.outcome : evaluator.evaluate(std::span(&job, 1)).front(),
             result.evaluations);
-      } catch (const InputError& error) {  // it has no answer to this problem; the others have
+      } catch (const InputError& error) {  // the method cannot place this problem: the table says why
         table.add({method, "-", fmt::format("no: {}", error.what()), "0"});
       }
     }
@@ -136,16 +140,17 @@ void print_result(const Training& training, const RunFolder& folder, Evaluator& 
              human_seconds(training.seconds()), folder.path());
 }
 
-// A moment of a job.
+// The time and the message counters at one moment of the run.
 struct Work {
   double seconds = 0;
-  Traffic traffic;
+  dist::Traffic traffic;
 };
 
-// Whether workers or rank 0 are the limit: of use to who decides on the number of ranks.
-void say_how_busy(const World& world, std::uint64_t placements, const Work& began) {
-  const double seconds = World::seconds() - began.seconds;
-  const Traffic& traffic = world.traffic();
+// Logs which share of the time rank 0 waited for the workers. It shows whether the workers or rank 0 limit the speed,
+// which helps to choose the number of ranks.
+void say_how_busy(const dist::World& world, std::uint64_t placements, const Work& began) {
+  const double seconds = dist::World::seconds() - began.seconds;
+  const dist::Traffic& traffic = world.traffic();
   if (world.size() == 1) {
     log_info("1 rank evaluated {} placements in {}", placements, human_seconds(seconds));
     return;
@@ -156,39 +161,40 @@ void say_how_busy(const World& world, std::uint64_t placements, const Work& bega
            human_bytes(traffic.bytes - began.traffic.bytes));
 }
 
-ExitCode run_training(const Arguments& arguments, World* world) {
+ExitCode run_training(const Arguments& arguments, dist::World* world) {
   const auto deadline = arguments.time_limit.deadline();
-  std::optional<RunFolder> resumed;
-  if (!arguments.resume.empty()) resumed.emplace(RunFolder::open(arguments.resume));
+  std::optional<experiment::RunFolder> resumed;
+  if (!arguments.resume.empty()) resumed.emplace(experiment::RunFolder::open(arguments.resume));
   if (!arguments.resume.empty() && !arguments.init.empty())
     throw InputError("command line", "--resume continues with the run's own parameters; --init is for a new run");
   if (arguments.recipe.empty() == arguments.resume.empty())
     throw InputError("command line", "give a recipe, or --resume RUN to continue a run");
   ConfigTable config = read_config(arguments, resumed ? &*resumed : nullptr);
   if (arguments.go_on && !resumed)
-    if (auto unfinished = unfinished_run(config)) {
+    if (auto unfinished = experiment::unfinished_run(config)) {
       resumed.emplace(std::move(unfinished->folder));
       config = std::move(unfinished->config);
     }
   const bool resume = resumed.has_value();
-  Training training(make_recipe(config), resume && has_checkpoint(resumed->path()));
-  const RunFolder folder =
-      resumed ? std::move(*resumed) : RunFolder::create(training.recipe().options.run, training.recipe().resolved());
+  experiment::Training training(experiment::make_recipe(config), resume && experiment::has_checkpoint(resumed->path()));
+  const experiment::RunFolder folder =
+      resumed ? std::move(*resumed)
+              : experiment::RunFolder::create(training.recipe().options.run, training.recipe().resolved());
   if (!folder.moved_aside().empty())
     log_info("the run that was in {} is now in {}", folder.path(), folder.moved_aside());
 
   const auto problems = training.problem_list();
-  const TrainingTeam team = make_team(world, training, folder);
-  const Work began = world != nullptr ? Work{World::seconds(), world->traffic()} : Work{};
-  const Training::End end = training.run(folder, {.evaluator = *team.evaluator,
-                                                  .crew = team.crew.get(),
-                                                  .resume = resume,
-                                                  .show_progress = !arguments.json || log::on_terminal(),
-                                                  .deadline = deadline});
+  const experiment::TrainingBackend backend = experiment::make_training_backend(world, training, folder);
+  const Work began = world != nullptr ? Work{dist::World::seconds(), world->traffic()} : Work{};
+  const experiment::Training::End end = training.run(folder, {.evaluator = *backend.evaluator,
+                                                              .learner_workers = backend.learner_workers.get(),
+                                                              .resume = resume,
+                                                              .show_progress = !arguments.json || log::on_terminal(),
+                                                              .deadline = deadline});
 
   if (world != nullptr) say_how_busy(*world, training.evaluations_of_session(), began);
 
-  if (end == Training::End::interrupted) {
+  if (end == experiment::Training::End::interrupted) {
     log_info("stopped early; `emplace train --resume {}` continues", folder.path());
     return ExitCode::interrupted;
   }
@@ -197,9 +203,10 @@ ExitCode run_training(const Arguments& arguments, World* world) {
   bool all_feasible = true;
   for (std::size_t p = 0; p < problems.size(); ++p) {
     const bool trained_on = p < training.problems().size();
-    const Best& best = trained_on ? training.best()[p] : training.held_out_best()[p - training.problems().size()];
+    const learn::Best& best =
+        trained_on ? training.best()[p] : training.held_out_best()[p - training.problems().size()];
     if (!best.any) {
-      log_warning("no update was about {}: it has no placement", quote(problems[p]->name));
+      log_warning("no update trained on {}, so there is no placement of it", quote(problems[p]->name));
       reports.push_back({});
       continue;
     }
@@ -211,9 +218,9 @@ ExitCode run_training(const Arguments& arguments, World* world) {
                            .objective = training.objective(),
                            .evaluations = trained_on ? training.evaluations() : best.evaluation,
                            .seconds = training.seconds()};
-    // What the simulator cannot undercut says nothing of a clock.
-    if (!entry_of(training.evaluator()).measures)
-      report.lower_bound = lower_bound(*problems[p], training.objective()).ticks;
+    // The lower bound holds for simulated times only, not for measured ones.
+    if (!evaluate::entry_of(training.evaluator()).measures)
+      report.lower_bound = search::lower_bound(*problems[p], training.objective()).ticks;
     report.proved_optimal = best.outcome.feasible() && best.outcome.makespan == report.lower_bound;
     all_feasible = all_feasible && (best.outcome.feasible() || !trained_on);
     reports.push_back(report);
@@ -232,33 +239,33 @@ ExitCode run_training(const Arguments& arguments, World* world) {
     }
     print_json(json);
   } else {
-    print_result(training, folder, *team.evaluator, reports);
+    print_result(training, folder, *backend.evaluator, reports);
   }
   return all_feasible ? ExitCode::done : ExitCode::infeasible;
 }
 
 }  // namespace
 
-Action add_train(CLI::App& cli) {
+Action add_train(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("recipe", arguments->recipe, "Recipe TOML file; with --resume the first key=value")
-      ->type_name("RECIPE");
-  cli.add_option("overrides", arguments->overrides, "key=value pairs over the recipe")->type_name("KEY=VALUE");
-  cli.add_option("--resume", arguments->resume, "Continue the run in this folder")->type_name("RUN");
+      .type_name("RECIPE");
+  cli.add_option("overrides", arguments->overrides, "key=value pairs that override the recipe").type_name("KEY=VALUE");
+  cli.add_option("--resume", arguments->resume, "Continue the run in this folder").type_name("RUN");
   cli.add_flag("--continue", arguments->go_on,
-               "Resume the run of this recipe where its folder holds one, else begin it: the same command again and "
-               "again until it is done");
+               "Resume the run in the recipe's folder if there is an unfinished one, else start it; the same command can be "
+               "repeated until the run is done");
   cli.add_option("--init", arguments->init, "Start from the parameters of the policy in this run folder")
-      ->type_name("RUN");
-  cli.add_option("--seed", arguments->seed, "Seed of every random stream")->check(at_least(0));
-  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated")->check(at_least(0));
+      .type_name("RUN");
+  cli.add_option("--seed", arguments->seed, "Seed of every random stream").at_least(0);
+  cli.add_option("--evaluations", arguments->evaluations, "Budget: placements simulated").at_least(0);
   cli.add_option("--seconds", arguments->seconds, "Budget: seconds of training");
   arguments->time_limit.add(cli, "with a checkpoint and exit code 75");
-  cli.add_option("--schedule", arguments->schedule, "fifo, priority or in-order")->type_name("fifo|priority|in-order");
-  cli.add_option("--objective", arguments->objective, "step or pipeline")->type_name("step|pipeline");
+  cli.add_option("--schedule", arguments->schedule, "fifo, priority or in-order").type_name("fifo|priority|in-order");
+  cli.add_option("--objective", arguments->objective, "step or pipeline").type_name("step|pipeline");
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   cli.footer(recipe_keys());
-  return [arguments](World* world) {
+  return [arguments](dist::World* world) {
     // The first positional of `--resume RUN key=value` is an override, not a recipe.
     if (!arguments->resume.empty() && arguments->recipe.find('=') != std::string::npos) {
       arguments->overrides.insert(arguments->overrides.begin(), arguments->recipe);

@@ -1,4 +1,4 @@
-#include "emplace/base/components.hpp"
+#include "base/components.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
 
 namespace emplace {
@@ -196,6 +196,24 @@ void ConfigTable::refuse_unread(const std::vector<std::string>& known) const {
 ConfigTable ConfigTable::read_toml(const std::string& path) {
   constexpr std::uint64_t largest = 16u << 20;
   return parse_toml(read_file(path, largest), path);
+}
+
+bool operator==(const ConfigValue& a, const ConfigValue& b) {
+  const auto* const whole_a = std::get_if<std::int64_t>(&a.data);
+  const auto* const whole_b = std::get_if<std::int64_t>(&b.data);
+  const auto* const number_a = std::get_if<double>(&a.data);
+  const auto* const number_b = std::get_if<double>(&b.data);
+  // For an option that takes a number, 1 and 1.0 are equal.
+  if (whole_a != nullptr && number_b != nullptr) return static_cast<double>(*whole_a) == *number_b;
+  if (number_a != nullptr && whole_b != nullptr) return *number_a == static_cast<double>(*whole_b);
+  return a.data == b.data;
+}
+
+bool operator==(const ConfigTable& a, const ConfigTable& b) {
+  return a.values_.size() == b.values_.size() && std::ranges::all_of(a.values_, [&](const auto& entry) {
+           const ConfigValue* const other = b.find(entry.first);
+           return other != nullptr && *other == entry.second;
+         });
 }
 
 }  // namespace emplace

@@ -1,4 +1,4 @@
-// The only file that knows toml++: text to ConfigTable and back.
+// Converts TOML text to a ConfigTable and back. No other file uses toml++.
 #define TOML_MAX_NESTED_VALUES 64
 #include <fmt/core.h>
 #include <toml++/toml.h>
@@ -43,7 +43,7 @@ ConfigValue convert(const toml::node& node, const std::string& file) {
 }
 
 ConfigTable convert_table(const toml::table& table, const std::string& file, const std::string& place) {
-  // toml++ sorts keys; the order of the text is the order people expect back.
+  // toml++ sorts the keys; this restores the order of the text, in which users expect to see them again.
   std::vector<std::pair<const toml::key*, const toml::node*>> entries;
   for (const auto& [key, node] : table) entries.emplace_back(&key, &node);
   std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
@@ -56,7 +56,7 @@ ConfigTable convert_table(const toml::table& table, const std::string& file, con
   return out;
 }
 
-// A basic string: toml++ would write literal ones where it can, which reads unlike the recipes.
+// Writes a basic string ("text"), as the recipes do; toml++ would write literal strings ('text') where it can.
 void write_text(std::string& out, const std::string& text) {
   out += '"';
   for (const char c : text) {
@@ -155,6 +155,12 @@ ConfigValue ConfigTable::parse_value(std::string_view text, const std::string& p
   } catch (const toml::parse_error&) {  // plain text, as people type it
   }
   return {std::string(text), place};
+}
+
+std::string ConfigValue::to_toml() const {
+  std::string out;
+  write_value(out, *this);
+  return out;
 }
 
 std::string ConfigTable::to_toml() const {

@@ -1,4 +1,4 @@
-#include "emplace/base/cores.hpp"
+#include "base/cores.hpp"
 
 #include <sched.h>
 

@@ -1,4 +1,4 @@
-#include "emplace/base/csv.hpp"
+#include "base/csv.hpp"
 
 #include <algorithm>
 

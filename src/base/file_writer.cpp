@@ -6,8 +6,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
 
 namespace emplace {
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int most_links = 40;  // as Linux
 
-// Where a chain of symbolic links ends, whether or not something is there.
+// The path at the end of a chain of symbolic links, whether or not a file exists there.
 std::string behind_links(const std::string& path) {
   std::filesystem::path at = path;
   std::error_code error;
@@ -27,8 +27,8 @@ std::string behind_links(const std::string& path) {
   return at.string();
 }
 
-// Our own standard output or error where that is the same file as `info`, as with /dev/stdout: a file opened or
-// replaced beside the one in use would lose what is printed. -1 elsewhere.
+// Returns the descriptor of our own standard output or error if that is the same file as `info` (as with /dev/stdout),
+// otherwise -1. Opening or replacing that file a second time would lose what is printed.
 int standard_stream(const struct stat& info) {
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat own {};

@@ -1,4 +1,4 @@
-#include "emplace/base/files.hpp"
+#include "base/files.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -45,7 +45,7 @@ std::string why_unreadable(const std::string& path, int error) {
   std::filesystem::directory_iterator entry(missing.has_parent_path() ? missing.parent_path() : ".", failed);
   for (; !failed && entry != std::filesystem::directory_iterator() && names.size() < 1000; entry.increment(failed))
     names.push_back(printable(entry->path().filename().string()));
-  std::ranges::sort(names);  // the system's order is any
+  std::ranges::sort(names);  // the system lists them in any order
   return why + did_you_mean(missing.filename().string(), names);
 }
 

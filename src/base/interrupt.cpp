@@ -1,4 +1,4 @@
-#include "emplace/base/interrupt.hpp"
+#include "base/interrupt.hpp"
 
 #include <csignal>
 

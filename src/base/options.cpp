@@ -17,7 +17,7 @@ bool within_bounds(double value, const OptionMeta& meta) {
   return !low && !high;
 }
 
-// Outside the bounds a default stands for "none".
+// A default outside the bounds means "none" and is shown as an empty text.
 template <class Number>
 std::string default_text(Number value, const OptionMeta& meta) {
   return within_bounds(static_cast<double>(value), meta) ? fmt::format("{}", value) : "";
@@ -72,19 +72,19 @@ void OptionReader::operator()(const char* name, std::vector<std::string>& value,
 }
 
 void OptionLister::operator()(const char* name, bool& value, const OptionMeta& meta) {
-  options.push_back({name, "bool", value ? "true" : "false", meta.help, meta.unit, {}});
+  options.push_back({name, "bool", value ? "true" : "false", meta.help, meta.unit, {}, meta.affects});
 }
 void OptionLister::operator()(const char* name, std::int64_t& value, const OptionMeta& meta) {
-  options.push_back({name, "int", default_text(value, meta), meta.help, meta.unit, {}});
+  options.push_back({name, "int", default_text(value, meta), meta.help, meta.unit, {}, meta.affects});
 }
 void OptionLister::operator()(const char* name, double& value, const OptionMeta& meta) {
-  options.push_back({name, "number", default_text(value, meta), meta.help, meta.unit, {}});
+  options.push_back({name, "number", default_text(value, meta), meta.help, meta.unit, {}, meta.affects});
 }
 void OptionLister::operator()(const char* name, std::string& value, const OptionMeta& meta) {
-  options.push_back({name, "text", value, meta.help, meta.unit, meta.choices});
+  options.push_back({name, "text", value, meta.help, meta.unit, meta.choices, meta.affects});
 }
 void OptionLister::operator()(const char* name, std::vector<std::string>& value, const OptionMeta& meta) {
-  options.push_back({name, "list of texts", list_text(value), meta.help, meta.unit, meta.choices});
+  options.push_back({name, "list of texts", list_text(value), meta.help, meta.unit, meta.choices, meta.affects});
 }
 
 void OptionEcho::operator()(const char* name, bool& value, const OptionMeta&) { table_.set(name, {value, "echo"}); }

@@ -1,11 +1,11 @@
-#include "emplace/base/progress.hpp"
+#include "base/progress.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>
 
-#include "emplace/base/log.hpp"
+#include "base/log.hpp"
 #include "emplace/base/text.hpp"
 
 namespace emplace {
@@ -25,7 +25,7 @@ void Progress::update(double fraction, const std::string& text, std::optional<do
   const auto now = Clock::now();
   const auto interval = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(10000);
   if (printed_ && now - last_ < interval && fraction < 1) return;
-  if (!printed_ && !terminal_ && now - start_ < 2s && fraction < 1) return;  // short jobs stay silent in files
+  if (!printed_ && !terminal_ && now - start_ < 2s && fraction < 1) return;  // short jobs print nothing
   last_ = now;
   printed_ = true;
 

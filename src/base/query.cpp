@@ -1,4 +1,4 @@
-#include "emplace/base/query.hpp"
+#include "base/query.hpp"
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"

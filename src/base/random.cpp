@@ -10,7 +10,7 @@
 namespace emplace {
 
 // Philox has 64 key bits and 128 counter bits: key = seed; counter = (block, index, update, purpose) with the block
-// number in its own word. Updates beyond 2^32 would share the purpose's word, so its upper half takes them.
+// number in its own word. The upper 24 bits of the purpose's word hold the upper bits of updates beyond 2^32.
 Stream::Stream(const StreamKey& key)
     : key_{static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32)},
       counter_{0, key.index, static_cast<std::uint32_t>(key.update),

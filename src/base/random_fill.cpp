@@ -1,6 +1,6 @@
-#include "random_fill.hpp"
+#include "base/random_fill.hpp"
 
-#include "emplace/base/cpu_levels.hpp"
+#include "base/cpu_levels.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/random.hpp"
 

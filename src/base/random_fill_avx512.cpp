@@ -1,5 +1,5 @@
-// The bits of a stream compiled for one instruction set. The flags are in cmake/folders.cmake.
-#include "random_fill_lanes.hpp"
+// fill_blocks (random_fill_lanes.hpp) compiled for one instruction set; the compiler flags are in cmake/folders.cmake.
+#include "base/random_fill_lanes.hpp"
 
 namespace emplace {
 

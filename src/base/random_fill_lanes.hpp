@@ -1,5 +1,6 @@
-// Stream::fill for one instruction set: Philox4x32-10 (Salmon et al. 2011) in many blocks side by side. Each word has
-// 64 bits of a lane, whose upper half nobody looks at; integers alone, so all sets give the same bits.
+// Stream::fill for one instruction set: Philox4x32-10 (Salmon et al. 2011) on many blocks side by side. Each 32-bit
+// word is in a lane of 64 bits, whose upper half is ignored. All arithmetic is on integers, so every instruction set
+// gives the same bits.
 #pragma once
 
 #if defined(__AVX2__)
@@ -9,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "random_fill.hpp"
+#include "base/random_fill.hpp"
 
 namespace emplace {
 namespace {
@@ -23,7 +24,7 @@ inline constexpr std::size_t lanes = 2;
 #endif
 typedef std::uint64_t Words __attribute__((vector_size(8 * lanes)));
 
-// Of the lower halves.
+// The 64-bit products of `by` and the lower half of each lane.
 inline Words product(Words words, std::uint32_t by) {
 #if defined(__AVX512F__)
   return reinterpret_cast<Words>(
@@ -36,9 +37,9 @@ inline Words product(Words words, std::uint32_t by) {
 #endif
 }
 
-constexpr std::size_t vectors = 4;  // side by side, as a product takes several cycles
+constexpr std::size_t vectors = 4;  // processed together, because a product takes several cycles
 
-// vectors x lanes blocks of 4 words, two words in each of `out`.
+// Computes vectors x lanes blocks of 4 words; each element of `out` receives two words.
 inline void philox(const std::uint32_t* key, const std::uint32_t* counter, std::uint64_t* out) {
   Words c0[vectors], c1[vectors], c2[vectors], c3[vectors];
   for (std::size_t v = 0; v < vectors; ++v) {

@@ -1,4 +1,4 @@
-#include "emplace/base/shapes.hpp"
+#include "base/shapes.hpp"
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
@@ -17,7 +17,7 @@ std::map<std::string, std::vector<std::int64_t>> parse_shapes(const std::vector<
       for (const std::string& part : split(std::string_view(text).substr(equals + 1), 'x')) {
         std::int64_t size = 0;
         if (!parse_number(part, size) || size <= 0)
-          throw InputError(place, "the sizes of a shape are whole numbers above zero parted by 'x', found {} in {}",
+          throw InputError(place, "the sizes of a shape are whole numbers above zero separated by 'x', found {} in {}",
                            quote(part), quote(text));
         sizes.push_back(size);
       }

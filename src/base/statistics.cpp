@@ -1,4 +1,4 @@
-#include "emplace/base/statistics.hpp"
+#include "base/statistics.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "emplace/base/temporary_folder.hpp"
+#include "base/temporary_folder.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -12,7 +12,8 @@ TemporaryFolder::TemporaryFolder(const std::string& prefix) {
   const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
   if (error) {
     const char* const given = std::getenv("TMPDIR");
-    throw EnvironmentError("{}, for temporary files, is no folder: choose another TMPDIR", given ? given : "/tmp");
+    throw EnvironmentError("{}, where temporary files are written, is no folder: choose another TMPDIR",
+                           given ? given : "/tmp");
   }
   path_ = (parent / (prefix + "-XXXXXX")).string();
   if (::mkdtemp(path_.data()) == nullptr)

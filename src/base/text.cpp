@@ -28,7 +28,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// Characters on screen of UTF-8 text.
+// The number of characters of a UTF-8 text, taken as its width on the screen.
 std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
@@ -75,7 +75,7 @@ std::string quote(std::string_view name) {
   std::string_view shown = name.substr(0, longest);
   if (shown.size() < name.size())
     while (!shown.empty() && (static_cast<unsigned char>(shown.back()) & 0x80) != 0)
-      shown.remove_suffix(1);  // no torn UTF-8
+      shown.remove_suffix(1);  // never cuts a UTF-8 character in two
   return fmt::format("'{}{}'", printable(shown),
                      shown.size() < name.size() ? fmt::format("... ({} characters)", name.size()) : "");
 }
@@ -110,7 +110,7 @@ std::optional<double> parse_duration(std::string_view text) {
   const char* at = text.data();
   const char* const end = at + text.size();
   double seconds = 0;
-  std::size_t next = 0;  // of the units that may follow
+  std::size_t next = 0;  // the first unit that may still follow
   while (at != end) {
     std::uint32_t count = 0;
     const auto [after, error] = std::from_chars(at, end, count);

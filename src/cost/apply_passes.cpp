@@ -5,7 +5,7 @@
 #include "emplace/base/text.hpp"
 #include "emplace/cost/lower.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
 void describe(RooflineOptions& options, OptionVisitor& visit) {
   visit("prune", options.prune, {.help = "Fold constants, identities and shape arithmetic away before costing."});
@@ -97,4 +97,4 @@ PassResult apply_passes(const Graph& graph, const RooflineOptions& options, cons
   return followed_by(kernels, grouping_passes(kernels.graph, options));
 }
 
-}  // namespace emplace
+}  // namespace emplace::cost

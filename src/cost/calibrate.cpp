@@ -1,4 +1,4 @@
-#include "emplace/cost/calibrate.hpp"
+#include "cost/calibrate.hpp"
 
 #include <fmt/core.h>
 
@@ -7,11 +7,11 @@
 #include <limits>
 #include <map>
 
+#include "cost/robust_fit.hpp"
+#include "cost/roofline.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/cost/roofline.hpp"
-#include "robust_fit.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
 namespace {
 
@@ -29,7 +29,7 @@ double rounded(double value) {
   return out;
 }
 
-double peak_of(const MachineDevice& device, DType dtype) {
+double peak_of(const machine::MachineDevice& device, DType dtype) {
   auto at = device.peak_flops.find(name_of(dtype));
   if (at == device.peak_flops.end()) at = device.peak_flops.find("default");
   if (at == device.peak_flops.end())
@@ -40,7 +40,7 @@ double peak_of(const MachineDevice& device, DType dtype) {
 
 // Constant, seconds at the peak, bytes.
 constexpr std::size_t compute_term = 1, traffic_term = 2;
-FitRow fit_row(const TimedOp& op, const MachineDevice& device) {
+FitRow fit_row(const TimedOp& op, const machine::MachineDevice& device) {
   return {{1, op.flops > 0 ? op.flops / peak_of(device, op.dtype) : 0, op.bytes}, op.seconds};
 }
 
@@ -60,7 +60,7 @@ struct ClassRows {
   [[nodiscard]] bool bound_by_memory() const { return seconds_of(traffic_term) > seconds_of(compute_term); }
 };
 
-std::vector<ClassRows> rows_by_class(const MachineDevice& device, const std::vector<const TimedOp*>& ops) {
+std::vector<ClassRows> rows_by_class(const machine::MachineDevice& device, const std::vector<const TimedOp*>& ops) {
   std::vector<ClassRows> classes;
   for (const OpClass cls : op_classes()) {
     if (cls == OpClass::free) continue;
@@ -81,7 +81,7 @@ std::vector<ClassRows> rows_by_class(const MachineDevice& device, const std::vec
   return classes;
 }
 
-void set_figures(MachineDevice& device, const ClassRows& fit, double launch_s) {
+void set_figures(machine::MachineDevice& device, const ClassRows& fit, double launch_s) {
   const std::string cls = name_of(fit.cls);
   const auto& [constant, inverse_efficiency, seconds_per_byte] = fit.fitted;
   const double extra_s = std::max(0.0, constant - launch_s);
@@ -92,8 +92,8 @@ void set_figures(MachineDevice& device, const ClassRows& fit, double launch_s) {
   device.half_bytes[cls] = on_flops ? 0 : rounded(extra_s / seconds_per_byte);
 }
 
-MachineDevice fitted_device(const MachineDevice& given, const std::vector<const TimedOp*>& ops,
-                            std::vector<std::string>* warnings = nullptr) {
+machine::MachineDevice fitted_device(const machine::MachineDevice& given, const std::vector<const TimedOp*>& ops,
+                                     std::vector<std::string>* warnings = nullptr) {
   std::vector<ClassRows> classes = rows_by_class(given, ops);
   std::vector<FitRow> all;
   for (const ClassRows& cls : classes) all.insert(all.end(), cls.rows.begin(), cls.rows.end());
@@ -120,7 +120,7 @@ MachineDevice fitted_device(const MachineDevice& given, const std::vector<const 
   }
   if (launch_s < 0) launch_s = pooled[0];
 
-  MachineDevice device = given;
+  machine::MachineDevice device = given;
   device.overlap = 0;
   device.launch_overhead_s = rounded(launch_s);
   device.memory_bytes_per_s = rounded(fastest);
@@ -149,7 +149,7 @@ std::vector<const TimedOp*> ops_of(std::span<const TimedModel> models, const std
 }
 
 // Launches are what they were: only the rest of a kernel's time is work that a better layout speeds up.
-void set_speedups(MachineDevice& device, const std::vector<const TimedOp*>& kernels) {
+void set_speedups(machine::MachineDevice& device, const std::vector<const TimedOp*>& kernels) {
   constexpr double most = 100;
   for (const OpClass cls : op_classes()) {
     std::vector<TimedOp> members;
@@ -164,12 +164,13 @@ void set_speedups(MachineDevice& device, const std::vector<const TimedOp*>& kern
   }
 }
 
-double predicted_sum(const MachineDevice& device, const TimedModel& model, bool fused) {
+double predicted_sum(const machine::MachineDevice& device, const TimedModel& model, bool fused) {
   return prediction_error(device, model.name, model.ops, fused).predicted_s +
          prediction_error(device, model.name, model.rest, fused).predicted_s;
 }
 
-RunPrediction run_prediction(const MachineDevice& device, std::span<const TimedModel> models, const TimedModel& run) {
+RunPrediction run_prediction(const machine::MachineDevice& device, std::span<const TimedModel> models,
+                             const TimedModel& run) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   RunPrediction prediction{run.name, unknown, unknown, predicted_sum(device, run, true), run.use.run_s};
   if (std::isnan(prediction.fused_measured_s)) prediction.fused_measured_s = run.use.device_s.front();
@@ -196,7 +197,7 @@ TimedModel timed_model(const std::string& name, const Graph& graph, const Roofli
                            "a profile of the ops one by one");
   const PassResult kernels = kernel_passes(graph, options, name);
   // A machine of the one device that is calibrated: whatever the profile measured, it measured there.
-  Machine machine;
+  machine::Machine machine;
   machine.name = name;
   machine.devices.resize(1);
   machine.devices[0].name = device;
@@ -223,7 +224,7 @@ TimedModel timed_model(const std::string& name, const Graph& graph, const Roofli
   return model;
 }
 
-Calibration calibrate(const MachineDevice& device, std::span<const TimedModel> models,
+Calibration calibrate(const machine::MachineDevice& device, std::span<const TimedModel> models,
                       std::span<const TimedModel> fused_runs) {
   const std::vector<const TimedOp*> ops = ops_of(models, nullptr);
   Calibration calibration;
@@ -252,11 +253,11 @@ Calibration calibrate(const MachineDevice& device, std::span<const TimedModel> m
     calibration.runs.push_back(run_prediction(calibration.device, models, run));
     const std::vector<const TimedOp*> others = ops_of(models, &run.name), kernels = ops_of(fused_runs, &run.name);
     if (others.empty() || kernels.empty()) continue;
-    MachineDevice fitted = fitted_device(device, others);
+    machine::MachineDevice fitted = fitted_device(device, others);
     set_speedups(fitted, kernels);
     calibration.left_out_runs.push_back(run_prediction(fitted, models, run));
   }
   return calibration;
 }
 
-}  // namespace emplace
+}  // namespace emplace::cost

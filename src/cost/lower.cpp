@@ -7,22 +7,22 @@
 #include <unordered_set>
 #include <utility>
 
+#include "cost/roofline.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/cost/roofline.hpp"
 #include "emplace/graph/passes.hpp"
 #include "emplace/problem/builder.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
 namespace {
 
-void add_machine(ProblemBuilder& builder, const Machine& machine) {
-  for (const MachineDevice& device : machine.devices)
+void add_machine(ProblemBuilder& builder, const machine::Machine& machine) {
+  for (const machine::MachineDevice& device : machine.devices)
     builder.add_device({device.name, device.kind, device.memory_limited ? device.memory_bytes : no_memory_limit});
-  for (const MachineChannel& channel : machine.channels)
+  for (const machine::MachineChannel& channel : machine.channels)
     builder.add_channel({channel.name, channel.latency_s, channel.bytes_per_s, channel.contention});
-  for (const MachineRoute& route : machine.routes) {
+  for (const machine::MachineRoute& route : machine.routes) {
     std::vector<ChannelId> channels;
     for (const std::size_t channel : route.channels) channels.emplace_back(channel);
     builder.add_route(DeviceId{route.from}, DeviceId{route.to}, channels);
@@ -35,9 +35,9 @@ struct OpTimes {
   std::vector<double> measured_s;  // of these, from a profile
 };
 
-std::vector<Roofline> rooflines_of(const Machine& machine, bool fused) {
+std::vector<Roofline> rooflines_of(const machine::Machine& machine, bool fused) {
   std::vector<Roofline> rooflines;
-  for (const MachineDevice& device : machine.devices) rooflines.emplace_back(device, fused);
+  for (const machine::MachineDevice& device : machine.devices) rooflines.emplace_back(device, fused);
   return rooflines;
 }
 
@@ -134,14 +134,14 @@ void add_tensors(ProblemBuilder& builder, const Graph& graph, const std::string&
     if (!waiting[i].empty()) builder.add_tensor(OpId{i}, 0, std::move(waiting[i]), place);
 }
 
-std::vector<std::string> unmatched_unsupported(const Graph& graph, const Machine& machine) {
+std::vector<std::string> unmatched_unsupported(const Graph& graph, const machine::Machine& machine) {
   std::unordered_set<std::string_view> in_graph;
   for (const GraphOp& op : graph.ops) {
     in_graph.insert(op.type);
     for (const auto& [type, count] : op.merged_types) in_graph.insert(type);
   }
   std::vector<std::string> out;
-  for (const MachineDevice& device : machine.devices)
+  for (const machine::MachineDevice& device : machine.devices)
     for (const std::string& type : device.unsupported)
       if (!is_known_type(type) && !in_graph.contains(type))
         out.push_back(fmt::format("{}: {}", device.name, quote(type)));
@@ -150,8 +150,8 @@ std::vector<std::string> unmatched_unsupported(const Graph& graph, const Machine
 
 }  // namespace
 
-Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions& options, const std::string& name,
-              std::span<const DeviceProfile> profiles) {
+Lowered lower(const Graph& graph, const machine::Machine& machine, const RooflineOptions& options,
+              const std::string& name, std::span<const DeviceProfile> profiles) {
   graph.validate(name);
   Lowered lowered;
   PassResult kernels = kernel_passes(graph, options, name);
@@ -184,12 +184,13 @@ Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions&
   return lowered;
 }
 
-std::vector<DeviceCost> device_costs(const Graph& graph, const Machine& machine, const RooflineOptions& options,
-                                     const std::string& name, std::span<const DeviceProfile> profiles) {
+std::vector<DeviceCost> device_costs(const Graph& graph, const machine::Machine& machine,
+                                     const RooflineOptions& options, const std::string& name,
+                                     std::span<const DeviceProfile> profiles) {
   const PassResult kernels = kernel_passes(graph, options, name);
   std::vector<double> measured;
   if (!profiles.empty()) measured = measured_times(kernels, graph, machine, profiles, options.fuse).seconds;
   return sums(kernel_times(kernels.graph, rooflines_of(machine, options.fuse), measured, name), machine.devices.size());
 }
 
-}  // namespace emplace
+}  // namespace emplace::cost

@@ -7,13 +7,13 @@
 #include <limits>
 #include <unordered_map>
 
+#include "cost/op_names.hpp"
+#include "cost/profile_devices.hpp"
+#include "cost/roofline.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/cost/roofline.hpp"
-#include "op_names.hpp"
-#include "profile_devices.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
 namespace {
 
@@ -65,7 +65,7 @@ struct MeasuredTime {
 
 class Matching {
  public:
-  Matching(const PassResult& kernels, const Graph& input, const Machine& machine, bool fused)
+  Matching(const PassResult& kernels, const Graph& input, const machine::Machine& machine, bool fused)
       : kernels_(kernels),
         input_(input),
         machine_(machine),
@@ -257,7 +257,7 @@ class Matching {
 
   const PassResult& kernels_;
   const Graph& input_;
-  const Machine& machine_;
+  const machine::Machine& machine_;
   bool fused_;
   std::vector<std::vector<OpId>> members_;  // per kernel
   Names kernel_called_;                     // kernels that are one op
@@ -274,7 +274,7 @@ bool is_fused_run(const Profile& profile, const Graph& graph) {
   return names_kernels(profile, ops_by_name(graph), producers_by_tensor(graph));
 }
 
-MeasuredTimes measured_times(const PassResult& kernels, const Graph& input, const Machine& machine,
+MeasuredTimes measured_times(const PassResult& kernels, const Graph& input, const machine::Machine& machine,
                              std::span<const DeviceProfile> profiles, bool fused) {
   Matching matching(kernels, input, machine, fused);
   MeasuredTimes measured;
@@ -283,4 +283,4 @@ MeasuredTimes measured_times(const PassResult& kernels, const Graph& input, cons
   return measured;
 }
 
-}  // namespace emplace
+}  // namespace emplace::cost

@@ -6,7 +6,7 @@
 
 #include "emplace/graph/graph.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
 // The first few as they are, and how many more there are.
 std::string some_of(std::span<const std::string> items);
@@ -15,4 +15,4 @@ std::string some_of(std::span<const std::string> items);
 // searched where comparing letter by letter would take long (about 30,000 ops with names of 40 letters).
 std::string some_ops(std::span<const std::string> names, const Graph* near_in);
 
-}  // namespace emplace
+}  // namespace emplace::cost

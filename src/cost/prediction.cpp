@@ -4,11 +4,11 @@
 #include <limits>
 #include <numeric>
 
-#include "emplace/base/statistics.hpp"
-#include "emplace/cost/calibrate.hpp"
-#include "emplace/cost/roofline.hpp"
+#include "base/statistics.hpp"
+#include "cost/calibrate.hpp"
+#include "cost/roofline.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
 namespace {
 
@@ -41,8 +41,8 @@ double spearman(std::span<const double> a, std::span<const double> b) {
   return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : std::numeric_limits<double>::quiet_NaN();
 }
 
-PredictionError prediction_error(const MachineDevice& device, const std::string& name, std::span<const TimedOp> ops,
-                                 bool fused) {
+PredictionError prediction_error(const machine::MachineDevice& device, const std::string& name,
+                                 std::span<const TimedOp> ops, bool fused) {
   const Roofline roofline(device, fused);
   PredictionError error;
   error.model = name;
@@ -66,4 +66,4 @@ PredictionError prediction_error(const MachineDevice& device, const std::string&
   return error;
 }
 
-}  // namespace emplace
+}  // namespace emplace::cost

@@ -1,10 +1,10 @@
 #include "emplace/cost/profile.hpp"
 
+#include "base/files.hpp"
+#include "cost/profile_forms.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
-#include "profile_forms.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
 Profile parse_profile(const std::string& text, const std::string& file) {
   Profile profile;
@@ -26,4 +26,4 @@ Profile read_profile(const std::string& file) {
   return parse_profile(read_file(file, largest), file);
 }
 
-}  // namespace emplace
+}  // namespace emplace::cost

@@ -1,13 +1,14 @@
 // Which devices of a machine a profile, or a person, means.
 #include <algorithm>
 
+#include "cost/profile_devices.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
-#include "profile_devices.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
-std::vector<std::size_t> devices_meant(const Machine& machine, const std::string& name, const std::string& place) {
+std::vector<std::size_t> devices_meant(const machine::Machine& machine, const std::string& name,
+                                       const std::string& place) {
   std::vector<std::size_t> found;
   std::vector<std::string> names;
   for (std::size_t d = 0; d < machine.devices.size(); ++d) {
@@ -26,14 +27,14 @@ std::vector<std::size_t> devices_meant(const Machine& machine, const std::string
   return found;
 }
 
-std::vector<std::vector<std::size_t>> devices_of(const DeviceProfile& given, const Machine& machine) {
+std::vector<std::vector<std::size_t>> devices_of(const DeviceProfile& given, const machine::Machine& machine) {
   const Profile& profile = given.profile;
   const bool named = profile.devices.size() > 1 || !profile.devices.front().empty();
   std::vector<std::vector<std::size_t>> devices;
   if (!named) {
     if (given.device.empty() && machine.devices.size() > 1) {
       std::vector<std::string> names;
-      for (const MachineDevice& device : machine.devices) names.push_back(quote(device.name));
+      for (const machine::MachineDevice& device : machine.devices) names.push_back(quote(device.name));
       throw InputError(profile.file, "the profile does not say which device it measured; give one of {}",
                        join(names, ", "));
     }
@@ -54,4 +55,4 @@ std::vector<std::vector<std::size_t>> devices_of(const DeviceProfile& given, con
   return devices;
 }
 
-}  // namespace emplace
+}  // namespace emplace::cost

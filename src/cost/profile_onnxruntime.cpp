@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "cost/profile_forms.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
-#include "profile_forms.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
 namespace {
 
@@ -155,4 +155,4 @@ void parse_onnxruntime_profile(std::string_view text, Profile& profile) {
   events.finish();
 }
 
-}  // namespace emplace
+}  // namespace emplace::cost

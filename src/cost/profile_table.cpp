@@ -5,12 +5,12 @@
 #include <limits>
 #include <unordered_map>
 
+#include "cost/profile_forms.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/problem/problem.hpp"
-#include "profile_forms.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
 namespace {
 
@@ -167,4 +167,4 @@ void parse_profile_table(std::string_view text, Profile& profile) {
   }
 }
 
-}  // namespace emplace
+}  // namespace emplace::cost

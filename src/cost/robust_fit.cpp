@@ -1,13 +1,13 @@
-#include "robust_fit.hpp"
+#include "cost/robust_fit.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 
-#include "emplace/base/statistics.hpp"
+#include "base/statistics.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
 namespace {
 
@@ -132,4 +132,4 @@ Coefficients robust_fit(const std::vector<FitRow>& rows, const Coefficients& low
   return c;
 }
 
-}  // namespace emplace
+}  // namespace emplace::cost

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace emplace {
+namespace emplace::cost {
 
 inline constexpr std::size_t fit_terms = 3;
 using Coefficients = std::array<double, fit_terms>;
@@ -35,4 +35,4 @@ Coefficients robust_fit(const std::vector<FitRow>& rows, const Coefficients& low
 Coefficients bounded_least_squares(const std::array<Coefficients, fit_terms>& a, const Coefficients& b,
                                    const Coefficients& lower);
 
-}  // namespace emplace
+}  // namespace emplace::cost

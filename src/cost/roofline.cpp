@@ -1,4 +1,4 @@
-#include "emplace/cost/roofline.hpp"
+#include "cost/roofline.hpp"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
 namespace {
 
@@ -49,7 +49,7 @@ DType compute_dtype(const Graph& graph, OpId op) {
   return floating != DType::unknown ? floating : first_known;
 }
 
-Roofline::Roofline(const MachineDevice& device, bool fused)
+Roofline::Roofline(const machine::MachineDevice& device, bool fused)
     : name_(device.name),
       overlap_(device.overlap),
       overhead_s_(device.launch_overhead_s),
@@ -85,4 +85,4 @@ double Roofline::seconds(const OpCost& cost, DType dtype, const GraphOp& op, con
   return (std::max(compute, traffic) + exposed) / figures.speedup + overhead_s_;
 }
 
-}  // namespace emplace
+}  // namespace emplace::cost

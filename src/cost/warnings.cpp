@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "cost/op_names.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/cost/lower.hpp"
-#include "op_names.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
 namespace {
 
@@ -88,4 +88,4 @@ std::vector<std::string> cost_warnings(const Lowered& lowered) {
   return warnings;
 }
 
-}  // namespace emplace
+}  // namespace emplace::cost

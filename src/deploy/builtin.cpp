@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "deploy/exporters.hpp"
 #include "emplace/base/text.hpp"
-#include "exporters.hpp"
 
-namespace emplace {
+namespace emplace::deploy {
 
 std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -24,4 +24,4 @@ std::span<const ExportEntry> exporters() {
   return entries;
 }
 
-}  // namespace emplace
+}  // namespace emplace::deploy

@@ -1,4 +1,4 @@
-#include "emplace/deploy/device_map.hpp"
+#include "deploy/device_map.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -8,7 +8,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
 
-namespace emplace {
+namespace emplace::deploy {
 
 namespace {
 
@@ -157,4 +157,4 @@ DeviceMap device_map(const ModelPlacement& placement) {
   return result;
 }
 
-}  // namespace emplace
+}  // namespace emplace::deploy

@@ -1,4 +1,4 @@
-#include "emplace/deploy/device_names.hpp"
+#include "deploy/device_names.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/formats/utf8.hpp"
+#include "formats/utf8.hpp"
 
-namespace emplace {
+namespace emplace::deploy {
 
 namespace {
 
@@ -73,11 +73,11 @@ std::map<std::string, std::string> parse_renames(const std::vector<std::string>&
       throw InputError("--rename", "is written DEVICE=NAME, found {}", quote(text));
     if (std::ranges::any_of(text, [](unsigned char c) { return std::iscntrl(c) != 0; }))
       throw InputError("--rename", "a name is one line of plain text, found {}", quote(text));
-    if (!is_utf8(text)) throw InputError("--rename", "a name is UTF-8, found {}", quote(text));
+    if (!formats::is_utf8(text)) throw InputError("--rename", "a name is UTF-8, found {}", quote(text));
     if (!names.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
       throw InputError("--rename", "{} is renamed twice", quote(text.substr(0, equals)));
   }
   return names;
 }
 
-}  // namespace emplace
+}  // namespace emplace::deploy

@@ -1,9 +1,9 @@
 // The entries that builtin.cpp lists.
 #pragma once
 
-#include "emplace/deploy/exporter.hpp"
+#include "deploy/exporter.hpp"
 
-namespace emplace {
+namespace emplace::deploy {
 
 ExportEntry json_exporter();
 ExportEntry onnx_exporter();
@@ -11,4 +11,4 @@ ExportEntry openvino_exporter();
 ExportEntry pytorch_exporter();
 ExportEntry tensorflow_exporter();
 
-}  // namespace emplace
+}  // namespace emplace::deploy

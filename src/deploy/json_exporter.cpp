@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 
-#include "emplace/base/files.hpp"
-#include "exporters.hpp"
+#include "base/files.hpp"
+#include "deploy/exporters.hpp"
 
-namespace emplace {
+namespace emplace::deploy {
 
 namespace {
 
@@ -47,4 +47,4 @@ ExportEntry json_exporter() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::deploy

@@ -1,4 +1,4 @@
-#include "emplace/deploy/model_placement.hpp"
+#include "deploy/model_placement.hpp"
 
 #include <fmt/format.h>
 
@@ -9,16 +9,16 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/cost/lower.hpp"
-#include "emplace/formats/placement_devices.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/formats/reader.hpp"
 #include "emplace/problem/builder.hpp"
+#include "formats/json/placement_devices.hpp"
 
-namespace emplace {
+namespace emplace::deploy {
 
 namespace {
 
@@ -48,10 +48,10 @@ Problem problem_to_read_against(const Graph& graph, const std::map<std::string, 
 }
 
 // read_placement_json, which names the first op that is wrong; where ops are, the flags that say which ops there are.
-PlacementFile read_placement(const Graph& graph, const std::string& text, const std::string& file,
-                             const std::map<std::string, std::string>& device_of_op, const Problem& problem) {
+formats::PlacementFile read_placement(const Graph& graph, const std::string& text, const std::string& file,
+                                      const std::map<std::string, std::string>& device_of_op, const Problem& problem) {
   try {
-    return read_placement_json(text, file, problem);
+    return formats::read_placement_json(text, file, problem);
   } catch (const InputError& error) {
     if (device_of_op.size() == graph.ops.size() &&
         std::ranges::all_of(graph.ops, [&](const GraphOp& op) { return device_of_op.contains(op.name); }))
@@ -117,7 +117,7 @@ void ModelPlacement::refuse_to_replace(std::span<const std::string> outputs) con
   const auto exists = [&](const std::string& output) { return std::filesystem::exists(output, ignored); };
   if (std::ranges::none_of(outputs, exists)) return;
   const std::vector<std::string> needed =
-      model.starts_with("zoo:") ? std::vector<std::string>() : files_of_model(model);
+      model.starts_with("zoo:") ? std::vector<std::string>() : formats::files_of_model(model);
   for (const std::string& output : outputs) {
     const auto refuse = [&](const std::string& input, const char* what) {
       if (std::filesystem::equivalent(input, output, ignored))
@@ -129,18 +129,18 @@ void ModelPlacement::refuse_to_replace(std::span<const std::string> outputs) con
   }
 }
 
-ModelPlacement read_model_placement(const std::string& model, const SourceOptions& options,
+ModelPlacement read_model_placement(const std::string& model, const source::SourceOptions& options,
                                     const std::string& placement_file) {
   ModelPlacement result;
   result.model = model;
   result.file = placement_file;
-  result.graph = load_graph(model, options.read);
-  result.passed = apply_passes(result.graph, options.roofline, model);
+  result.graph = source::load_graph(model, options.read);
+  result.passed = cost::apply_passes(result.graph, options.roofline, model);
 
   const std::string text = read_file(placement_file);
-  const auto device_of_op = devices_of_placement_json(text, placement_file);
+  const auto device_of_op = formats::devices_of_placement_json(text, placement_file);
   const Problem problem = problem_to_read_against(result.passed.graph, device_of_op, placement_file);
-  const PlacementFile read = read_placement(result.passed.graph, text, placement_file, device_of_op, problem);
+  const formats::PlacementFile read = read_placement(result.passed.graph, text, placement_file, device_of_op, problem);
   for (const std::uint8_t device : read.placement.device)
     result.device_of_placed.push_back(problem.devices[device].name);
   result.problem = read.problem_name;
@@ -155,4 +155,4 @@ ModelPlacement read_model_placement(const std::string& model, const SourceOption
   return result;
 }
 
-}  // namespace emplace
+}  // namespace emplace::deploy

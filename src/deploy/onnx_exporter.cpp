@@ -4,16 +4,16 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/files.hpp"
+#include "deploy/device_names.hpp"
+#include "deploy/exporters.hpp"
+#include "deploy/segments.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/deploy/device_names.hpp"
-#include "emplace/deploy/segments.hpp"
-#include "emplace/formats/utf8.hpp"
-#include "emplace/formats/writers.hpp"
-#include "exporters.hpp"
+#include "formats/utf8.hpp"
+#include "formats/writers.hpp"
 
-namespace emplace {
+namespace emplace::deploy {
 
 namespace {
 
@@ -39,7 +39,7 @@ class OnnxExport {
   explicit OnnxExport(const ExportRequest& request)
       : placement_(request.placement), output_(request.output), devices_(placement_.devices()) {
     if (!output_.ends_with(ending)) throw InputError(output_, "should end in {}, as its parts will", ending);
-    if (!is_utf8(output_)) throw InputError(output_, "should be UTF-8, for the list of its parts is JSON");
+    if (!formats::is_utf8(output_)) throw InputError(output_, "should be UTF-8, for the list of its parts is JSON");
     if (devices_.empty()) throw InputError(placement_.file, "places no op of the model");
     // Its CPU provider is one, whatever cores ours are: the parts tell them apart.
     auto renamed = request.renamed;
@@ -56,16 +56,16 @@ class OnnxExport {
     cut();
     const std::string list = stem() + ".segments.json";
     std::vector<std::string> outputs = {list};
-    for (const OnnxPart& part : parts_) outputs.push_back(part.file);
+    for (const formats::OnnxPart& part : parts_) outputs.push_back(part.file);
     placement_.refuse_to_replace(outputs);
     const std::vector<std::string> earlier = parts_of_list(list);
     const Graph without_sizes =
-        read_graph(placement_.model);  // the model's own shapes, not those of --batch and --shape
-    split_ = write_onnx_parts(placement_.model, without_sizes, parts_);
+        formats::read_graph(placement_.model);  // the model's own shapes, not those of --batch and --shape
+    split_ = formats::write_onnx_parts(placement_.model, without_sizes, parts_);
     std::vector<std::string> written;  // which goes again where the rest cannot be written
-    for (const OnnxPart& part : parts_) written.push_back(part.file);
+    for (const formats::OnnxPart& part : parts_) written.push_back(part.file);
     try {
-      check_onnx_parts(placement_.model, parts_, split_.passes);
+      formats::check_onnx_parts(placement_.model, parts_, split_.passes);
       write_whole();
       written.push_back(output_);
       write_file(list, segments_json().dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -75,7 +75,7 @@ class OnnxExport {
     }
     remove_stale(earlier);
     Exported exported{.files = {output_, list}, .notes = {}};
-    for (const OnnxPart& part : parts_) exported.files.push_back(part.file);
+    for (const formats::OnnxPart& part : parts_) exported.files.push_back(part.file);
     exported.notes = {fmt::format("{} on {}, checked: together they are the model{}", counted(parts_.size(), "part"),
                                   counted(devices_.size(), "device"), but_for_passes()),
                       fmt::format("ONNX Runtime places the nodes of {} by session.layer_assignment_settings = \"{}\"",
@@ -89,7 +89,7 @@ class OnnxExport {
   // ", but for its outputs that are inputs of it ('x') and that are weights of it ('w')", or "".
   [[nodiscard]] std::string but_for_passes() const {
     std::vector<std::string> inputs, weights, kinds;
-    for (const OnnxPass& pass : split_.passes) (pass.is_weight ? weights : inputs).push_back(pass.output);
+    for (const formats::OnnxPass& pass : split_.passes) (pass.is_weight ? weights : inputs).push_back(pass.output);
     if (!inputs.empty()) kinds.push_back(fmt::format("that are inputs of it ({})", listed(inputs)));
     if (!weights.empty()) kinds.push_back(fmt::format("that are weights of it ({})", listed(weights)));
     return kinds.empty() ? "" : ", but for its outputs " + join(kinds, " and ");
@@ -112,7 +112,7 @@ class OnnxExport {
     std::ranges::replace(device_of_op, std::string(), devices_.front());
     segments_ = segments_of(placement_.graph, device_of_op);
     for (std::size_t i = 0; i < segments_.size(); ++i) {
-      OnnxPart part;
+      formats::OnnxPart part;
       part.file = part_file(i, segments_[i].device);
       for (const OpId op : segments_[i].ops) part.nodes.push_back(op.value);
       parts_.push_back(std::move(part));
@@ -144,7 +144,7 @@ class OnnxExport {
   void remove_stale(const std::vector<std::string>& earlier) const {
     std::error_code ignored;
     for (const std::string& file : earlier)
-      if (std::ranges::find(parts_, file, &OnnxPart::file) == parts_.end() &&
+      if (std::ranges::find(parts_, file, &formats::OnnxPart::file) == parts_.end() &&
           !std::filesystem::equivalent(file, placement_.model, ignored) &&
           !std::filesystem::equivalent(file, placement_.file, ignored))
         std::filesystem::remove(file, ignored);
@@ -156,14 +156,14 @@ class OnnxExport {
   }
 
   void write_whole() const {
-    OnnxAnnotations annotations;
+    formats::OnnxAnnotations annotations;
     annotations.device_of_node = placement_.device_of_op;
     for (const std::string& device : placement_.device_of_op)
       annotations.layer_of_node.push_back(device.empty() ? "" : plain(device));
     if (!placement_.problem.empty()) annotations.metadata.emplace_back("emplace.problem", placement_.problem);
     if (!placement_.schedule.empty()) annotations.metadata.emplace_back("emplace.schedule", placement_.schedule);
     annotations.metadata.emplace_back("emplace.layer_assignment_settings", assignment_);
-    write_annotated_onnx(placement_.model, output_, annotations);
+    formats::write_annotated_onnx(placement_.model, output_, annotations);
   }
 
   // {"emplace": "segments/1", "model", "layer_assignment_settings", "segments": [{"file", "device", "inputs",
@@ -178,7 +178,7 @@ class OnnxExport {
                       {"inputs", split_.ends[i].inputs},
                       {"outputs", split_.ends[i].outputs}});
     Json passes = Json::array();
-    for (const OnnxPass& pass : split_.passes)
+    for (const formats::OnnxPass& pass : split_.passes)
       passes.push_back({{"output", pass.output}, {"is", pass.is_weight ? "weight" : "input"}});
     return {{"emplace", "segments/1"},
             {"model", std::filesystem::path(placement_.model).filename().string()},
@@ -192,8 +192,8 @@ class OnnxExport {
   const std::vector<std::string> devices_;
   std::string assignment_;
   std::vector<Segment> segments_;
-  std::vector<OnnxPart> parts_;
-  OnnxSplit split_;
+  std::vector<formats::OnnxPart> parts_;
+  formats::OnnxSplit split_;
 };
 
 Exported write_onnx(const ExportRequest& request) { return OnnxExport(request).write(); }
@@ -212,4 +212,4 @@ ExportEntry onnx_exporter() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::deploy

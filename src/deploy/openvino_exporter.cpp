@@ -2,19 +2,19 @@
 
 #include <algorithm>
 
+#include "deploy/device_names.hpp"
+#include "deploy/exporters.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/deploy/device_names.hpp"
-#include "emplace/formats/writers.hpp"
-#include "exporters.hpp"
+#include "formats/writers.hpp"
 
-namespace emplace {
+namespace emplace::deploy {
 
 namespace {
 
 Exported write_openvino(const ExportRequest& request) {
   const DeviceNames names({{"cpu", "CPU"}, {"gpu", "GPU.{}"}, {"npu", "NPU"}}, request.renamed, "OpenVINO", "_-.");
   const std::vector<std::string> devices = names.of(request.placement.device_of_op);
-  write_openvino_affinity(request.placement.model, request.output, devices);
+  formats::write_openvino_affinity(request.placement.model, request.output, devices);
   std::vector<std::string> used;
   for (const std::string& device : devices)
     if (!device.empty() && std::ranges::find(used, device) == used.end()) used.push_back(device);
@@ -36,4 +36,4 @@ ExportEntry openvino_exporter() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::deploy

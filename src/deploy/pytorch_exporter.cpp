@@ -2,12 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "emplace/base/files.hpp"
-#include "emplace/deploy/device_map.hpp"
-#include "emplace/deploy/device_names.hpp"
-#include "exporters.hpp"
+#include "base/files.hpp"
+#include "deploy/device_map.hpp"
+#include "deploy/device_names.hpp"
+#include "deploy/exporters.hpp"
 
-namespace emplace {
+namespace emplace::deploy {
 
 namespace {
 
@@ -41,4 +41,4 @@ ExportEntry pytorch_exporter() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::deploy

@@ -1,4 +1,4 @@
-#include "emplace/deploy/segments.hpp"
+#include "deploy/segments.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::deploy {
 
 namespace {
 
@@ -53,4 +53,4 @@ std::vector<Segment> segments_of(const Graph& graph, const std::vector<std::stri
   return list;
 }
 
-}  // namespace emplace
+}  // namespace emplace::deploy

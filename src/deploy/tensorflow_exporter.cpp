@@ -1,15 +1,15 @@
-#include "emplace/deploy/device_names.hpp"
-#include "emplace/formats/writers.hpp"
-#include "exporters.hpp"
+#include "deploy/device_names.hpp"
+#include "deploy/exporters.hpp"
+#include "formats/writers.hpp"
 
-namespace emplace {
+namespace emplace::deploy {
 
 namespace {
 
 Exported write_tensorflow(const ExportRequest& request) {
   const DeviceNames names({{"cpu", "/device:CPU:{}"}, {"gpu", "/device:GPU:{}"}, {"tpu", "/device:TPU:{}"}},
                           request.renamed, "TensorFlow", "_-.:/*");
-  write_graphdef_devices(request.placement.model, request.output, names.of(request.placement.device_of_op));
+  formats::write_graphdef_devices(request.placement.model, request.output, names.of(request.placement.device_of_op));
   return {.files = {request.output}, .notes = {}};
 }
 
@@ -25,4 +25,4 @@ ExportEntry tensorflow_exporter() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::deploy

@@ -30,7 +30,7 @@ void serialize(Archive& archive, emplace::Lists& lists, unsigned) {
 
 }  // namespace boost::serialization
 
-namespace emplace {
+namespace emplace::dist {
 
 inline std::vector<std::byte> bytes_of(const std::string& text) {
   const auto bytes = std::as_bytes(std::span(text));
@@ -56,4 +56,4 @@ T unpacked(std::span<const std::byte> message) {
   return value;
 }
 
-}  // namespace emplace
+}  // namespace emplace::dist

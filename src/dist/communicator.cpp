@@ -1,12 +1,12 @@
-#include "communicator.hpp"
+#include "dist/communicator.hpp"
 
 #include <cstdlib>
 #include <limits>
 #include <utility>
 
-#include "idle.hpp"
+#include "dist/idle.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 namespace mpi {
 
@@ -105,4 +105,4 @@ std::string host_name() {
   return {name, static_cast<std::size_t>(length)};
 }
 
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -17,7 +17,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/dist/world.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 // What a message is about; with it a worker knows what to do.
 enum class Tag : int {
@@ -198,4 +198,4 @@ class Communicator {
 // The machine's name, for messages about a rank.
 std::string host_name();
 
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -1,12 +1,12 @@
-#include "failure.hpp"
+#include "dist/failure.hpp"
 
 #include <fmt/core.h>
 
-#include "communicator.hpp"
-#include "emplace/base/log.hpp"
-#include "pack.hpp"
+#include "base/log.hpp"
+#include "dist/communicator.hpp"
+#include "dist/pack.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 std::pair<ExitCode, std::string> explain_exception(const World& world) {
   const auto by = [&](const char* message) {
@@ -47,4 +47,4 @@ Failure unpack_failure(std::span<const std::byte> message) {
   return {evaluator, std::make_exception_ptr(RankFailure("{}", sentence))};
 }
 
-}  // namespace emplace
+}  // namespace emplace::dist

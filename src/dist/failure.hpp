@@ -12,7 +12,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/dist/world.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 // The exception being handled, as a code and a sentence that says whose it is.
 std::pair<ExitCode, std::string> explain_exception(const World& world);
@@ -28,4 +28,4 @@ struct Failure {
 std::vector<std::byte> pack_failure(std::uint64_t evaluator, ExitCode code, const std::string& message);
 Failure unpack_failure(std::span<const std::byte> message);
 
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -1,15 +1,15 @@
-#include "emplace/dist/groups.hpp"
+#include "dist/groups.hpp"
 
 #include <algorithm>
 #include <exception>
 #include <string_view>
 #include <utility>
 
-#include "communicator.hpp"
-#include "emplace/base/log.hpp"
-#include "idle.hpp"
+#include "base/log.hpp"
+#include "dist/communicator.hpp"
+#include "dist/idle.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 namespace {
 
@@ -169,4 +169,4 @@ void hand_out(Groups& groups, const Jobs& jobs) {
   }
 }
 
-}  // namespace emplace
+}  // namespace emplace::dist

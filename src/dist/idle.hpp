@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-namespace emplace {
+namespace emplace::dist {
 
 // Call wait() after every poll that found nothing; make a new one after a message.
 class Idle {
@@ -32,4 +32,4 @@ class Idle {
   Nanoseconds waited_{};
 };
 
-}  // namespace emplace
+}  // namespace emplace::dist

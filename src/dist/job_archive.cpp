@@ -1,6 +1,6 @@
-#include "job_archive.hpp"
+#include "dist/job_archive.hpp"
 
-#include "archive.hpp"
+#include "dist/archive.hpp"
 
 namespace boost::serialization {
 
@@ -27,34 +27,34 @@ void serialize(Archive& archive, emplace::Outcome& outcome, unsigned) {
 }
 
 template <class Archive>
-void serialize(Archive& archive, emplace::PlacerStep& step, unsigned) {
+void serialize(Archive& archive, emplace::search::PlacerStep& step, unsigned) {
   archive& step.method& step.seconds& step.evaluations& step.outcome& step.gained& step.is_new_best;
 }
 
 template <class Archive>
-void serialize(Archive& archive, emplace::PlacerResult& result, unsigned) {
+void serialize(Archive& archive, emplace::search::PlacerResult& result, unsigned) {
   archive& result.placement& result.outcome& result.evaluations& result.proved_optimal& result.lower_bound;
   archive& result.note& result.steps;
 }
 
 template <class Archive>
-void serialize(Archive& archive, emplace::SentJob& sent, unsigned) {
+void serialize(Archive& archive, emplace::dist::SentJob& sent, unsigned) {
   archive& sent.index& sent.job.method& sent.job.options& sent.job.seed& sent.job.evaluations;
   archive& sent.seconds& sent.expert& sent.start;
 }
 
 template <class Archive>
-void serialize(Archive& archive, emplace::SentAnswer& sent, unsigned) {
+void serialize(Archive& archive, emplace::dist::SentAnswer& sent, unsigned) {
   archive& sent.index& sent.result;
 }
 
 }  // namespace boost::serialization
 
-namespace emplace {
+namespace emplace::dist {
 
 std::vector<std::byte> pack(const SentJob& job) { return packed(job); }
 std::vector<std::byte> pack(const SentAnswer& answer) { return packed(answer); }
 SentJob unpack_job(std::span<const std::byte> message) { return unpacked<SentJob>(message); }
 SentAnswer unpack_answer(std::span<const std::byte> message) { return unpacked<SentAnswer>(message); }
 
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -7,14 +7,14 @@
 #include <span>
 #include <vector>
 
-#include "emplace/search/team.hpp"
+#include "emplace/search/placer_pool.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 // What a worker needs beside the problem and the scoring, which it has.
 struct SentJob {
   std::uint64_t index = 0;  // in the master's list
-  TeamJob job;
+  search::PoolJob job;
   std::optional<double> seconds;
   std::vector<std::uint8_t> expert;  // N or empty
   std::optional<Placement> start;
@@ -22,7 +22,7 @@ struct SentJob {
 
 struct SentAnswer {
   std::uint64_t index = 0;
-  std::optional<PlacerResult> result;
+  std::optional<search::PlacerResult> result;
 };
 
 std::vector<std::byte> pack(const SentJob& job);
@@ -31,4 +31,4 @@ std::vector<std::byte> pack(const SentAnswer& answer);
 SentJob unpack_job(std::span<const std::byte> message);
 SentAnswer unpack_answer(std::span<const std::byte> message);
 
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -3,14 +3,14 @@
 #include <exception>
 #include <utility>
 
-#include "communicator.hpp"
-#include "dealer.hpp"
+#include "dist/communicator.hpp"
+#include "dist/failure.hpp"
+#include "dist/load_balancer.hpp"
+#include "dist/problem_archive.hpp"
+#include "dist/wire.hpp"
 #include "emplace/dist/world.hpp"
-#include "failure.hpp"
-#include "problem_archive.hpp"
-#include "wire.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 namespace {
 
@@ -21,10 +21,10 @@ constexpr std::size_t max_piece_bytes = std::size_t{4} << 20;
 
 }  // namespace
 
-class MpiEvaluator final : public Evaluator {
+class MpiEvaluator final : public evaluate::Evaluator {
  public:
-  MpiEvaluator(World& world, std::span<const Problem* const> problems, const Scoring& scoring,
-               const EvaluatorChoice& choice)
+  MpiEvaluator(World& world, std::span<const Problem* const> problems, const evaluate::Scoring& scoring,
+               const evaluate::EvaluatorChoice& choice)
       : world_(world), comm_(world.communicator()), workers_(static_cast<std::size_t>(world.size()) - 1) {
     EMPLACE_CHECK(world.is_master() && world.has_workers(), "workers serve one evaluator, made on rank 0");
     for (const Problem* problem : problems) op_counts_.push_back(problem->op_count());
@@ -50,9 +50,9 @@ class MpiEvaluator final : public Evaluator {
     }
   }
 
-  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate(std::span<const evaluate::EvaluationJob> jobs) override {
     bool given = false;
-    return evaluate_while([&](std::vector<EvaluationJob>& list) {
+    return evaluate_while([&](std::vector<evaluate::EvaluationJob>& list) {
       if (!given) list.assign(jobs.begin(), jobs.end());
       return !std::exchange(given, true);
     });
@@ -92,21 +92,21 @@ class MpiEvaluator final : public Evaluator {
   };
 
   struct Batch {
-    std::vector<EvaluationJob> jobs;
+    std::vector<evaluate::EvaluationJob> jobs;
     std::vector<Outcome> outcomes;
     std::size_t dealt = 0;
     double ops = 0;       // of all jobs
     double ops_left = 0;  // of those that are not dealt
   };
 
-  [[nodiscard]] double ops_of(const EvaluationJob& job) const {
+  [[nodiscard]] double ops_of(const evaluate::EvaluationJob& job) const {
     return static_cast<double>(std::max<std::size_t>(1, op_counts_[job.problem]));
   }
 
   // Jobs that have come since.
   void take_in(Batch& batch) {
     for (std::size_t i = batch.outcomes.size(); i < batch.jobs.size(); ++i) {
-      const EvaluationJob& job = batch.jobs[i];
+      const evaluate::EvaluationJob& job = batch.jobs[i];
       EMPLACE_CHECK(job.problem < op_counts_.size() && job.placement != nullptr &&
                     job.placement->device.size() == op_counts_[job.problem]);
       batch.ops += ops_of(job);
@@ -133,17 +133,17 @@ class MpiEvaluator final : public Evaluator {
   void send_piece(Worker& worker, Batch& batch) {
     const std::size_t index = index_of(worker);
     double enough = 0;
-    if (dealer_.knows(index)) {
-      enough = dealer_.amount(index, batch.ops_left, ops_of(batch.jobs[batch.dealt]));
+    if (balancer_.knows(index)) {
+      enough = balancer_.amount(index, batch.ops_left, ops_of(batch.jobs[batch.dealt]));
       if (enough == 0 && in_flight_ > 0) return;
       const double equal_share = batch.ops / static_cast<double>(workers_.size());
-      enough = std::max(enough, std::min(equal_share, dealer_.work_in(index, shortest_piece_)));
+      enough = std::max(enough, std::min(equal_share, balancer_.work_in(index, shortest_piece_)));
     }
     std::size_t count = 0;
     std::size_t bytes = 0;
     double ops = 0;
     do {
-      const EvaluationJob& job = batch.jobs[batch.dealt + count];
+      const evaluate::EvaluationJob& job = batch.jobs[batch.dealt + count];
       ++count;
       bytes += packed_bytes(job);
       ops += ops_of(job);
@@ -179,7 +179,8 @@ class MpiEvaluator final : public Evaluator {
   }
 
   // Places a piece's outcomes by index, and starts and messages where `jobs` want them. Returns its worker.
-  Worker& receive(const Arrival& arrival, std::vector<Outcome>& outcomes, std::span<const EvaluationJob> jobs) {
+  Worker& receive(const Arrival& arrival, std::vector<Outcome>& outcomes,
+                  std::span<const evaluate::EvaluationJob> jobs) {
     EMPLACE_CHECK(arrival.tag == Tag::outcomes, "rank {} sent tag {}", arrival.source, static_cast<int>(arrival.tag));
     PieceOutcomes answer = unpack_outcomes(comm_.receive<std::byte>(arrival));
     Worker& worker = workers_[static_cast<std::size_t>(arrival.source) - 1];
@@ -196,7 +197,7 @@ class MpiEvaluator final : public Evaluator {
         if (std::string* const wanted = jobs[answer.begin + i].message;
             wanted != nullptr && !answer.messages[i].empty())
           *wanted = std::move(answer.messages[i]);
-    dealer_.took(index_of(worker), worker.pieces.front().op_count, answer.seconds);
+    balancer_.took(index_of(worker), worker.pieces.front().op_count, answer.seconds);
     worker.pieces.pop_front();
     --in_flight_;
     return worker;
@@ -219,15 +220,17 @@ class MpiEvaluator final : public Evaluator {
   std::vector<std::size_t> op_counts_;  // of each problem
   std::vector<Worker> workers_;         // of ranks 1, 2, ...
   double shortest_piece_ = shortest_piece_seconds(workers_.size());
-  Dealer dealer_{workers_.size()};  // of ops
+  LoadBalancer balancer_{workers_.size()};  // of ops
   std::size_t in_flight_ = 0;
   std::size_t batch_size_ = 0;
 };
 
-std::unique_ptr<Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems, Scoring scoring,
-                                              const EvaluatorChoice& choice, const EvaluatorFactory& factory) {
+std::unique_ptr<evaluate::Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems,
+                                                        evaluate::Scoring scoring,
+                                                        const evaluate::EvaluatorChoice& choice,
+                                                        const EvaluatorFactory& factory) {
   if (world.size() == 1) return factory(choice, {problems, scoring});
   return std::make_unique<MpiEvaluator>(world, problems, scoring, choice);
 }
 
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -13,7 +13,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 class Packer {
  public:
@@ -81,4 +81,4 @@ class Unpacker {
   std::span<const std::byte> left_;
 };
 
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -1,17 +1,17 @@
-#include "emplace/dist/ping.hpp"
+#include "dist/ping.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <thread>
 
-#include "communicator.hpp"
-#include "emplace/base/cores.hpp"
-#include "emplace/base/statistics.hpp"
-#include "failure.hpp"
-#include "pack.hpp"
+#include "base/cores.hpp"
+#include "base/statistics.hpp"
+#include "dist/communicator.hpp"
+#include "dist/failure.hpp"
+#include "dist/pack.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 namespace {
 
@@ -120,4 +120,4 @@ std::vector<Library> mpi_libraries() {
       {"MPI library", headers, text}};
 }
 
-}  // namespace emplace
+}  // namespace emplace::dist

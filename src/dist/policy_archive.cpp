@@ -1,8 +1,8 @@
-#include "policy_archive.hpp"
+#include "dist/policy_archive.hpp"
 
-#include "archive.hpp"
+#include "dist/archive.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 namespace {
 
@@ -18,11 +18,11 @@ struct SentPolicy {
   ConfigTable options;
   std::vector<std::string> op_types;
   std::uint64_t seed = 0;
-  PolicyUse use = PolicyUse::begin_training;
+  policy::PolicyUse use = policy::PolicyUse::begin_training;
   std::vector<SentUnits> units;  // of each problem
 };
 
-SentUnits units_of(const PolicyProblem& problem) {
+SentUnits units_of(const policy::PolicyProblem& problem) {
   SentUnits units{problem.grouping, {}, {}, {}};
   const OutputShapes& shapes = problem.shapes;
   for (std::size_t op = 0; op < shapes.op_count(); ++op) {
@@ -53,7 +53,7 @@ OutputShapes shapes_of(const SentUnits& units) {
 
 }  // namespace
 
-}  // namespace emplace
+}  // namespace emplace::dist
 
 namespace boost::serialization {
 
@@ -63,18 +63,18 @@ void serialize(Archive& archive, emplace::Grouping& grouping, unsigned) {
 }
 
 template <class Archive>
-void serialize(Archive& archive, emplace::SentUnits& units, unsigned) {
+void serialize(Archive& archive, emplace::dist::SentUnits& units, unsigned) {
   archive& units.grouping& units.outputs& units.dimensions& units.sizes;
 }
 
 template <class Archive>
-void serialize(Archive& archive, emplace::SentPolicy& sent, unsigned) {
+void serialize(Archive& archive, emplace::dist::SentPolicy& sent, unsigned) {
   archive& sent.name& sent.options& sent.op_types& sent.seed& sent.use& sent.units;
 }
 
 }  // namespace boost::serialization
 
-namespace emplace {
+namespace emplace::dist {
 
 // A new field must also be added to serialize() above; then correct this sum.
 static_assert(sizeof(Grouping) == 2 * sizeof(std::vector<int>) + sizeof(Lists) + alignof(std::vector<int>));
@@ -82,7 +82,7 @@ static_assert(sizeof(Grouping) == 2 * sizeof(std::vector<int>) + sizeof(Lists) +
 std::vector<std::byte> pack(const PolicyPlan& plan) {
   SentPolicy sent{plan.name, plan.options, {}, plan.setup.seed, plan.setup.use, {}};
   sent.op_types.assign(plan.setup.op_types.begin(), plan.setup.op_types.end());
-  for (const PolicyProblem& problem : plan.setup.problems) sent.units.push_back(units_of(problem));
+  for (const policy::PolicyProblem& problem : plan.setup.problems) sent.units.push_back(units_of(problem));
   return packed(sent);
 }
 
@@ -93,9 +93,9 @@ RestoredPolicy restore_policy(std::span<const std::byte> message, std::span<cons
   restored.problems.reserve(sent.units.size());  // the policy keeps their addresses
   for (std::size_t p = 0; p < sent.units.size(); ++p)
     restored.problems.emplace_back(problems[p], std::move(sent.units[p].grouping), shapes_of(sent.units[p]));
-  restored.policy = find_entry(policies(), sent.name, "policy")
+  restored.policy = find_entry(policy::policies(), sent.name, "policy")
                         .make(sent.options, {restored.problems, sent.op_types, sent.seed, sent.use});
   return restored;
 }
 
-}  // namespace emplace
+}  // namespace emplace::dist

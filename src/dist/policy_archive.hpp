@@ -11,15 +11,15 @@
 #include "emplace/dist/world.hpp"
 #include "emplace/policy/policy.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 std::vector<std::byte> pack(const PolicyPlan& plan);
 
 // What a worker makes of it: the policy, and its problems, which `problems` (the master's list, in its order) outlive.
 struct RestoredPolicy {
-  std::vector<PolicyProblem> problems;
-  std::unique_ptr<Policy> policy;  // looks into `problems`
+  std::vector<policy::PolicyProblem> problems;
+  std::unique_ptr<policy::Policy> policy;  // looks into `problems`
 };
 RestoredPolicy restore_policy(std::span<const std::byte> message, std::span<const Problem* const> problems);
 
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -1,8 +1,8 @@
-#include "problem_archive.hpp"
+#include "dist/problem_archive.hpp"
 
 #include <boost/serialization/is_bitwise_serializable.hpp>
 
-#include "archive.hpp"
+#include "dist/archive.hpp"
 
 namespace boost::serialization {
 
@@ -36,14 +36,14 @@ void serialize(Archive& archive, emplace::Problem& p, unsigned) {
 
 }  // namespace boost::serialization
 
-namespace emplace {
+namespace emplace::dist {
 
 // A new field must also be added to serialize() above; then correct this sum.
 static_assert(sizeof(Problem) ==
               sizeof(std::string) + 17 * sizeof(std::vector<int>) + 4 * sizeof(Lists) + alignof(std::vector<int>));
 
-std::vector<std::byte> archive_problems(std::span<const Problem* const> problems, const Scoring& scoring,
-                                        const EvaluatorChoice& evaluator) {
+std::vector<std::byte> archive_problems(std::span<const Problem* const> problems, const evaluate::Scoring& scoring,
+                                        const evaluate::EvaluatorChoice& evaluator) {
   std::ostringstream stream(std::ios::binary);
   {
     boost::archive::binary_oarchive archive(stream);
@@ -63,7 +63,7 @@ SharedProblems restore_problems(std::span<const std::byte> bytes) {
   std::uint64_t count = 0;
   std::uint8_t schedule = 0;
   std::uint8_t objective = 0;
-  PipelineOptions pipeline;
+  simulate::PipelineOptions pipeline;
   archive >> count >> schedule >> objective >> pipeline.overlap >> pipeline.separate_phases;
   SharedProblems shared;
   shared.scoring = {static_cast<Schedule>(schedule), static_cast<Objective>(objective), pipeline};
@@ -73,4 +73,4 @@ SharedProblems restore_problems(std::span<const std::byte> bytes) {
   return shared;
 }
 
-}  // namespace emplace
+}  // namespace emplace::dist

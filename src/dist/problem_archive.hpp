@@ -6,20 +6,20 @@
 #include <span>
 #include <vector>
 
+#include "emplace/evaluate/evaluators.hpp"
 #include "emplace/problem/problem.hpp"
-#include "emplace/simulate/evaluators.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 struct SharedProblems {
   std::vector<Problem> problems;
-  Scoring scoring;
-  EvaluatorChoice evaluator;
+  evaluate::Scoring scoring;
+  evaluate::EvaluatorChoice evaluator;
 };
 
-std::vector<std::byte> archive_problems(std::span<const Problem* const> problems, const Scoring& scoring,
-                                        const EvaluatorChoice& evaluator);
+std::vector<std::byte> archive_problems(std::span<const Problem* const> problems, const evaluate::Scoring& scoring,
+                                        const evaluate::EvaluatorChoice& evaluator);
 // `bytes` must come from archive_problems of the same program: the archive is not checked.
 SharedProblems restore_problems(std::span<const std::byte> bytes);
 
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -1,15 +1,15 @@
-#include "rollout_wire.hpp"
+#include "dist/rollout_wire.hpp"
 
 #include <string>
 
-#include "pack.hpp"
+#include "dist/pack.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 namespace {
 
 // What forward() reads of a rollout: update u64, problem, sample, round u32, lists of actions and observations.
-void pack_decisions(Packer& packer, const Rollout& rollout) {
+void pack_decisions(Packer& packer, const policy::Rollout& rollout) {
   packer.number(rollout.update);
   packer.number(rollout.problem);
   packer.number(rollout.sample);
@@ -18,7 +18,7 @@ void pack_decisions(Packer& packer, const Rollout& rollout) {
   packer.list(rollout.observation);
 }
 
-void unpack_decisions(Unpacker& unpacker, Rollout& rollout) {
+void unpack_decisions(Unpacker& unpacker, policy::Rollout& rollout) {
   rollout.update = unpacker.number<std::uint64_t>();
   rollout.problem = unpacker.number<std::uint32_t>();
   rollout.sample = unpacker.number<std::uint32_t>();
@@ -27,7 +27,7 @@ void unpack_decisions(Unpacker& unpacker, Rollout& rollout) {
   rollout.observation = unpacker.list<float>();
 }
 
-std::size_t bytes_of_decisions(const Rollout& rollout) {
+std::size_t bytes_of_decisions(const policy::Rollout& rollout) {
   return 28 + rollout.actions.size() + rollout.observation.size() * sizeof(float);
 }
 
@@ -47,7 +47,7 @@ Placement unpack_placement(Unpacker& unpacker) {
 
 // seed u64, update u64, samples u64, list of problems, greedy u8, schedule u8, first_in_evaluator u32, number of best
 // u32, for each: there u8, placement.
-std::vector<std::byte> pack(const RollOut& request) {
+std::vector<std::byte> pack(const learn::SamplingRequest& request) {
   Packer packer;
   packer.number(request.seed);
   packer.number(request.update);
@@ -88,14 +88,14 @@ SentRequest unpack_request(std::span<const std::byte> message) {
 // device u8, subject u32.
 std::vector<std::byte> pack(const SentSamples& samples) {
   std::size_t bytes = 28;
-  for (const Rollout& rollout : samples.rollouts)
+  for (const policy::Rollout& rollout : samples.rollouts)
     bytes += bytes_of_decisions(rollout) + 30 + rollout.placement.device.size() + 4 * rollout.placement.order.size();
   Packer packer(bytes);
   packer.number(samples.begin);
   packer.number(samples.count);
   packer.number(samples.seconds);
   packer.number(static_cast<std::uint32_t>(samples.rollouts.size()));
-  for (const Rollout& rollout : samples.rollouts) {
+  for (const policy::Rollout& rollout : samples.rollouts) {
     pack_decisions(packer, rollout);
     pack_placement(packer, rollout.placement);
     packer.number(rollout.outcome.makespan);
@@ -114,7 +114,7 @@ SentSamples unpack_samples(std::span<const std::byte> message) {
   samples.count = unpacker.number<std::uint64_t>();
   samples.seconds = unpacker.number<double>();
   samples.rollouts.resize(unpacker.count());
-  for (Rollout& rollout : samples.rollouts) {
+  for (policy::Rollout& rollout : samples.rollouts) {
     unpack_decisions(unpacker, rollout);
     rollout.placement = unpack_placement(unpacker);
     rollout.outcome.makespan = unpacker.number<Ticks>();
@@ -129,9 +129,10 @@ SentSamples unpack_samples(std::span<const std::byte> message) {
 
 // first u64, level u8, with_gradient u8, chunks u32, for each: entropy weight f64, rollouts u32, their decisions.
 std::vector<std::byte> pack_chunks(std::uint64_t first, unsigned level, bool with_gradient,
-                                   std::span<const Rollout> rollouts, std::span<const Crew::Chunk> chunks) {
+                                   std::span<const policy::Rollout> rollouts,
+                                   std::span<const learn::LearnerWorkers::Chunk> chunks) {
   std::size_t bytes = 14 + chunks.size() * 12;
-  for (const Crew::Chunk& chunk : chunks) {
+  for (const learn::LearnerWorkers::Chunk& chunk : chunks) {
     EMPLACE_CHECK(chunk.begin <= chunk.end && chunk.end <= rollouts.size(), "{} to {} of {} rollouts", chunk.begin,
                   chunk.end, rollouts.size());
     for (std::size_t i = chunk.begin; i < chunk.end; ++i) bytes += bytes_of_decisions(rollouts[i]);
@@ -141,7 +142,7 @@ std::vector<std::byte> pack_chunks(std::uint64_t first, unsigned level, bool wit
   packer.number(static_cast<std::uint8_t>(level));
   packer.number(static_cast<std::uint8_t>(with_gradient));
   packer.number(static_cast<std::uint32_t>(chunks.size()));
-  for (const Crew::Chunk& chunk : chunks) {
+  for (const learn::LearnerWorkers::Chunk& chunk : chunks) {
     packer.number(chunk.entropy_weight);
     packer.number(static_cast<std::uint32_t>(chunk.end - chunk.begin));
     for (std::size_t i = chunk.begin; i < chunk.end; ++i) pack_decisions(packer, rollouts[i]);
@@ -156,7 +157,7 @@ SentChunks unpack_chunks(std::span<const std::byte> message) {
   sent.level = unpacker.number<std::uint8_t>();
   sent.with_gradient = unpacker.number<std::uint8_t>() != 0;
   sent.chunks.resize(unpacker.count());
-  for (Crew::Chunk& chunk : sent.chunks) {
+  for (learn::LearnerWorkers::Chunk& chunk : sent.chunks) {
     chunk.entropy_weight = unpacker.number<double>();
     chunk.begin = sent.rollouts.size();
     chunk.end = chunk.begin + unpacker.count();
@@ -168,7 +169,7 @@ SentChunks unpack_chunks(std::span<const std::byte> message) {
 }
 
 // chunk u64, lists of begins (u64), values and entropies (f64).
-std::vector<std::byte> pack_log(std::uint64_t chunk, const LogProbabilities& log) {
+std::vector<std::byte> pack_log(std::uint64_t chunk, const policy::LogProbabilities& log) {
   Packer packer(20 + 8 * (log.begin.size() + log.value.size() + log.entropy.size()));
   packer.number(chunk);
   packer.list(log.begin);
@@ -188,4 +189,4 @@ SentLog unpack_log(std::span<const std::byte> message) {
   return sent;
 }
 
-}  // namespace emplace
+}  // namespace emplace::dist

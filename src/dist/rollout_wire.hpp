@@ -1,4 +1,4 @@
-// What a Crew's members and the master tell each other, as flat bytes.
+// What a LearnerWorkers's members and the master tell each other, as flat bytes.
 #pragma once
 
 #include <cstddef>
@@ -6,29 +6,29 @@
 #include <span>
 #include <vector>
 
-#include "emplace/learn/crew.hpp"
-#include "emplace/learn/roll_out.hpp"
+#include "emplace/learn/learner_workers.hpp"
+#include "emplace/learn/sampling.hpp"
 #include "emplace/policy/policy.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 // A request for samples with the placements that it points to.
 struct SentRequest {
-  RollOut request;  // its `best` looks into the list here, which keeps its place when this is moved
+  learn::SamplingRequest request;  // its `best` looks into the list here, which keeps its place when this is moved
   std::vector<Placement> best;
 
   SentRequest() = default;
   SentRequest(SentRequest&&) = default;
   SentRequest& operator=(SentRequest&&) = default;
 };
-std::vector<std::byte> pack(const RollOut& request);
+std::vector<std::byte> pack(const learn::SamplingRequest& request);
 SentRequest unpack_request(std::span<const std::byte> message);
 
 // Samples begin .. begin + count - 1 of a request, drawn and evaluated; starts are not sent.
 struct SentSamples {
   std::uint64_t begin = 0, count = 0;
   double seconds = 0;  // how long they took; steers who gets how many, never a result
-  std::vector<Rollout> rollouts;
+  std::vector<policy::Rollout> rollouts;
 };
 std::vector<std::byte> pack(const SentSamples& samples);
 SentSamples unpack_samples(std::span<const std::byte> message);
@@ -38,19 +38,20 @@ struct SentChunks {
   std::uint64_t first = 0;
   std::uint8_t level = 0;
   bool with_gradient = false;
-  std::vector<Rollout> rollouts;  // decisions alone
-  std::vector<Crew::Chunk> chunks;
+  std::vector<policy::Rollout> rollouts;  // decisions alone
+  std::vector<learn::LearnerWorkers::Chunk> chunks;
 };
 std::vector<std::byte> pack_chunks(std::uint64_t first, unsigned level, bool with_gradient,
-                                   std::span<const Rollout> rollouts, std::span<const Crew::Chunk> chunks);
+                                   std::span<const policy::Rollout> rollouts,
+                                   std::span<const learn::LearnerWorkers::Chunk> chunks);
 SentChunks unpack_chunks(std::span<const std::byte> message);
 
 // A chunk's log-probabilities.
 struct SentLog {
   std::uint64_t chunk = 0;
-  LogProbabilities log;
+  policy::LogProbabilities log;
 };
-std::vector<std::byte> pack_log(std::uint64_t chunk, const LogProbabilities& log);
+std::vector<std::byte> pack_log(std::uint64_t chunk, const policy::LogProbabilities& log);
 SentLog unpack_log(std::span<const std::byte> message);
 
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -1,21 +1,21 @@
-#include "wire.hpp"
+#include "dist/wire.hpp"
 
+#include "dist/pack.hpp"
 #include "emplace/base/error.hpp"
-#include "pack.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
-std::size_t packed_bytes(const EvaluationJob& job) {
+std::size_t packed_bytes(const evaluate::EvaluationJob& job) {
   return 13 + job.placement->device.size() + job.placement->order.size() * sizeof(std::uint32_t);
 }
 
-std::vector<std::byte> pack_piece(std::uint64_t begin, std::span<const EvaluationJob> jobs) {
+std::vector<std::byte> pack_piece(std::uint64_t begin, std::span<const evaluate::EvaluationJob> jobs) {
   std::size_t bytes = 12;
-  for (const EvaluationJob& job : jobs) bytes += packed_bytes(job);
+  for (const evaluate::EvaluationJob& job : jobs) bytes += packed_bytes(job);
   Packer packer(bytes);
   packer.number(begin);
   packer.number(static_cast<std::uint32_t>(jobs.size()));
-  for (const EvaluationJob& job : jobs) {
+  for (const evaluate::EvaluationJob& job : jobs) {
     const Placement& placement = *job.placement;
     const bool ordered = !placement.order.empty();
     EMPLACE_CHECK(!ordered || placement.order.size() == placement.device.size());
@@ -93,4 +93,4 @@ PieceOutcomes unpack_outcomes(std::span<const std::byte> message) {
   return piece;
 }
 
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -8,18 +8,18 @@
 #include <string>
 #include <vector>
 
+#include "emplace/evaluate/evaluator.hpp"
 #include "emplace/problem/outcome.hpp"
 #include "emplace/problem/placement.hpp"
-#include "emplace/simulate/evaluator.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 // begin u64, count u32; then for each job: problem u32, series u32, ops u32, flags u8 (1: ordered, 2: wants starts),
 // device u8 x ops, order u32 x (ops if ordered).
-std::vector<std::byte> pack_piece(std::uint64_t begin, std::span<const EvaluationJob> jobs);
+std::vector<std::byte> pack_piece(std::uint64_t begin, std::span<const evaluate::EvaluationJob> jobs);
 
 // What the job adds to its piece's length.
-std::size_t packed_bytes(const EvaluationJob& job);
+std::size_t packed_bytes(const evaluate::EvaluationJob& job);
 
 struct Piece {
   std::uint64_t begin = 0;  // position of the first job in the master's batch
@@ -45,4 +45,4 @@ struct PieceOutcomes {
 std::vector<std::byte> pack_outcomes(const PieceOutcomes& piece);
 PieceOutcomes unpack_outcomes(std::span<const std::byte> message);
 
-}  // namespace emplace
+}  // namespace emplace::dist

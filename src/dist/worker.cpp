@@ -2,15 +2,15 @@
 #include <exception>
 #include <functional>
 
-#include "communicator.hpp"
+#include "dist/communicator.hpp"
+#include "dist/failure.hpp"
+#include "dist/job_archive.hpp"
+#include "dist/policy_replica.hpp"
+#include "dist/problem_archive.hpp"
+#include "dist/wire.hpp"
 #include "emplace/dist/world.hpp"
-#include "failure.hpp"
-#include "job_archive.hpp"
-#include "policy_copy.hpp"
-#include "problem_archive.hpp"
-#include "wire.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 namespace {
 
@@ -38,9 +38,9 @@ class StopMessage {
 };
 
 // The problems that the master broadcast and what evaluates them.
-class Bench {
+class WorkerContext {
  public:
-  Bench(const Communicator& comm, std::span<const std::byte> problems, const EvaluatorFactory& factory)
+  WorkerContext(const Communicator& comm, std::span<const std::byte> problems, const EvaluatorFactory& factory)
       : comm_(comm), shared_(restore_problems(problems)) {
     for (const Problem& problem : shared_.problems) pointers_.push_back(&problem);
     evaluator_ = factory(shared_.evaluator, {pointers_, shared_.scoring, comm.rank()});
@@ -48,7 +48,7 @@ class Bench {
 
   PieceOutcomes evaluate(const Piece& piece) {
     const double start = mpi::now();
-    std::vector<EvaluationJob> jobs;
+    std::vector<evaluate::EvaluationJob> jobs;
     jobs.reserve(piece.placements.size());
     std::vector<std::string> messages(piece.placements.size());
     PieceOutcomes answer{.begin = piece.begin, .seconds = 0, .outcomes = {}, .starts = {}, .messages = {}};
@@ -65,12 +65,12 @@ class Bench {
     return answer;
   }
 
-  [[nodiscard]] std::unique_ptr<PolicyCopy> copy_policy(std::span<const std::byte> plan) const {
-    return std::make_unique<PolicyCopy>(comm_, plan, pointers_, *evaluator_);
+  [[nodiscard]] std::unique_ptr<PolicyReplica> copy_policy(std::span<const std::byte> plan) const {
+    return std::make_unique<PolicyReplica>(comm_, plan, pointers_, *evaluator_);
   }
 
   SentAnswer run(const SentJob& sent) {
-    PlacerRequest request;
+    search::PlacerRequest request;
     request.problem = pointers_.at(0);
     request.schedule = shared_.scoring.schedule;
     request.objective = shared_.scoring.objective;
@@ -81,14 +81,14 @@ class Bench {
     if (sent.start) request.start = &*sent.start;
     StopMessage stop(comm_);
     request.stop = std::ref(stop);
-    return {sent.index, run_job(request, sent.job)};
+    return {sent.index, search::run_job(request, sent.job)};
   }
 
  private:
   const Communicator& comm_;
   SharedProblems shared_;
   std::vector<const Problem*> pointers_;
-  std::unique_ptr<Evaluator> evaluator_;
+  std::unique_ptr<evaluate::Evaluator> evaluator_;
 };
 
 // What a worker does until it is released.
@@ -101,21 +101,21 @@ class Service {
     switch (arrival.tag) {
       case Tag::problems:
         copy_.reset();
-        bench_.reset();
-        bench_ = std::make_unique<Bench>(comm_, comm_.receive_broadcast(arrival), factory_);
+        context_.reset();
+        context_ = std::make_unique<WorkerContext>(comm_, comm_.receive_broadcast(arrival), factory_);
         break;
-      case Tag::policy: copy_ = bench().copy_policy(comm_.receive_broadcast(arrival)); break;
+      case Tag::policy: copy_ = context().copy_policy(comm_.receive_broadcast(arrival)); break;
       case Tag::parameters: copy().take_parameters(comm_.receive_broadcast(arrival)); break;
       case Tag::request: copy().take_request(comm_.receive_broadcast(arrival)); break;
       case Tag::samples: copy().draw(comm_.receive<std::byte>(arrival)); break;
       case Tag::chunks: copy().compute(comm_.receive<std::byte>(arrival)); break;
       case Tag::placements: {
-        const PieceOutcomes answer = bench().evaluate(unpack_piece(comm_.receive<std::byte>(arrival)));
+        const PieceOutcomes answer = context().evaluate(unpack_piece(comm_.receive<std::byte>(arrival)));
         comm_.send(std::span<const std::byte>(pack_outcomes(answer)), master, Tag::outcomes);
         break;
       }
       case Tag::job: {
-        const SentAnswer answer = bench().run(unpack_job(comm_.receive<std::byte>(arrival)));
+        const SentAnswer answer = context().run(unpack_job(comm_.receive<std::byte>(arrival)));
         comm_.send(std::span<const std::byte>(pack(answer)), master, Tag::answer);
         break;
       }
@@ -132,19 +132,19 @@ class Service {
   }
 
  private:
-  Bench& bench() {
-    EMPLACE_CHECK(bench_ != nullptr, "work before any problem");
-    return *bench_;
+  WorkerContext& context() {
+    EMPLACE_CHECK(context_ != nullptr, "work before any problem");
+    return *context_;
   }
-  PolicyCopy& copy() {
+  PolicyReplica& copy() {
     EMPLACE_CHECK(copy_ != nullptr, "learning before any policy");
     return *copy_;
   }
 
   const Communicator& comm_;
   const EvaluatorFactory& factory_;
-  std::unique_ptr<Bench> bench_;
-  std::unique_ptr<PolicyCopy> copy_;
+  std::unique_ptr<WorkerContext> context_;
+  std::unique_ptr<PolicyReplica> copy_;
 };
 
 }  // namespace
@@ -180,4 +180,4 @@ int serve(World& world, const EvaluatorFactory& factory) {
   }
 }
 
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <thread>
 
-#include "communicator.hpp"
+#include "dist/communicator.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 World::World(int& argc, char**& argv) {
   int started = 0;
@@ -73,4 +73,4 @@ bool started_by_mpi() {
   return false;
 }
 
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -7,20 +7,20 @@
 #include <cstring>
 #include <fstream>
 
-#include "emplace/base/files.hpp"
+#include "base/files.hpp"
+#include "doctor/machine.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/doctor/machine.hpp"
-#include "emplace/run/checkpoint.hpp"
+#include "emplace/experiment/checkpoint.hpp"
 
-namespace emplace {
+namespace emplace::doctor {
 
 namespace {
 
 using Level = Check::Level;
 
 // Every element type, numbers that are easily lost, and more bytes than one block of a file.
-Checkpoint sample(std::uint64_t update) {
-  Checkpoint checkpoint;
+experiment::Checkpoint sample(std::uint64_t update) {
+  experiment::Checkpoint checkpoint;
   std::vector<float> parameters(1 << 16);
   for (std::size_t i = 0; i < parameters.size(); ++i)
     parameters[i] = std::ldexp(static_cast<float>(i % 4093) - 2046.5F, -static_cast<int>(i % 140));
@@ -33,7 +33,9 @@ Checkpoint sample(std::uint64_t update) {
   return checkpoint;
 }
 
-bool same(const Checkpoint& a, const Checkpoint& b) { return a.arrays == b.arrays && a.attributes == b.attributes; }
+bool same(const experiment::Checkpoint& a, const experiment::Checkpoint& b) {
+  return a.arrays == b.arrays && a.attributes == b.attributes;
+}
 
 // Changes one byte in the middle of a file.
 void damage(const std::string& path) {
@@ -45,19 +47,19 @@ void damage(const std::string& path) {
 Check judge_checkpoints(const std::string& folder) {
   const auto failure = [](const std::string& what) { return Check{"checkpoints", Level::failure, what}; };
   const std::string newest = folder + "/checkpoint.h5";
-  const Checkpoint first = sample(1), second = sample(2);
-  save_checkpoint(folder, first);
-  save_checkpoint(folder, second);
-  if (!same(load_checkpoint(newest), second))
+  const experiment::Checkpoint first = sample(1), second = sample(2);
+  experiment::save_checkpoint(folder, first);
+  experiment::save_checkpoint(folder, second);
+  if (!same(experiment::load_checkpoint(newest), second))
     return failure("a checkpoint is read back other than it was written: do not trust this file system, or this HDF5");
   damage(newest);
   try {
-    static_cast<void>(load_checkpoint(newest));
+    static_cast<void>(experiment::load_checkpoint(newest));
     return failure("a damaged checkpoint was read as if it were sound: this build is broken, report it");
   } catch (const InputError&) {
     // as it must be
   }
-  if (!same(load_checkpoint(folder + "/checkpoint.previous.h5"), first))
+  if (!same(experiment::load_checkpoint(folder + "/checkpoint.previous.h5"), first))
     return failure("the checkpoint before the newest is not what was written: do not trust this file system");
   return {"checkpoints", Level::ok,
           "written, flushed and read back; a damaged byte is found, and the one before is kept"};
@@ -86,4 +88,4 @@ Check check_folder(const std::string& name, const std::string& path) {
   return {name, Level::ok, says};
 }
 
-}  // namespace emplace
+}  // namespace emplace::doctor

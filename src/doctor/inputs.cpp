@@ -1,4 +1,4 @@
-#include "emplace/doctor/inputs.hpp"
+#include "doctor/inputs.hpp"
 
 #include <fmt/core.h>
 
@@ -12,18 +12,18 @@
 #include <optional>
 #include <set>
 
+#include "base/interrupt.hpp"
+#include "base/log.hpp"
+#include "doctor/key_values.hpp"
+#include "doctor/problem_inputs.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/interrupt.hpp"
-#include "emplace/base/log.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/run/checkpoint.hpp"
-#include "emplace/run/recipe.hpp"
-#include "emplace/run/recipe_keys.hpp"
-#include "emplace/run/run_evaluator.hpp"
-#include "key_values.hpp"
-#include "problem_inputs.hpp"
+#include "emplace/experiment/checkpoint.hpp"
+#include "emplace/experiment/recipe.hpp"
+#include "experiment/recipe/recipe_keys.hpp"
+#include "experiment/run/training_backend.hpp"
 
-namespace emplace {
+namespace emplace::doctor {
 
 namespace {
 
@@ -95,7 +95,7 @@ struct Trained {
   std::string failed;           // why it ended early
   std::string refused;          // why it did not begin
   std::uint64_t updates = 0, evaluations = 0;
-  std::vector<Best> best;
+  std::vector<learn::Best> best;
   double seconds = 0;  // loading of the problem included
 };
 
@@ -110,10 +110,10 @@ class Examiner {
     const auto begin = Clock::now();
     const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
     Trained trained;
-    std::optional<Training> training;
+    std::optional<experiment::Training> training;
     const Quiet quiet;
     try {
-      training.emplace(make_recipe(config));
+      training.emplace(experiment::make_recipe(config));
     } catch (const std::runtime_error& error) {  // InputError and EnvironmentError: bugs of ours are not hidden
       trained.refused = error.what();
       return trained;
@@ -122,12 +122,12 @@ class Examiner {
       return trained;
     }
     try {
-      const RunFolder run = RunFolder::create(folder, training->recipe().resolved());
-      const TrainingTeam team = make_team(nullptr, *training, run);
+      const experiment::RunFolder run = experiment::RunFolder::create(folder, training->recipe().resolved());
+      const experiment::TrainingBackend backend = experiment::make_training_backend(nullptr, *training, run);
       // Asked before the first update too, which is made in any case.
       const auto stop = [&, asked = 0]() mutable { return asked++ > 0 && seconds && elapsed() > *seconds; };
-      training->run(run, {.evaluator = *team.evaluator, .show_progress = false, .stop = stop});
-      trained.arrays = load_checkpoint(folder + "/checkpoint.h5").arrays;
+      training->run(run, {.evaluator = *backend.evaluator, .show_progress = false, .stop = stop});
+      trained.arrays = experiment::load_checkpoint(folder + "/checkpoint.h5").arrays;
       trained.updates = training->updates();
       trained.evaluations = training->evaluations();
       trained.best = training->best();
@@ -149,7 +149,7 @@ class Examiner {
 
 std::string budget_text(double seconds) { return fmt::format("the {} s were over", seconds); }
 
-void try_key(const RecipeKey& key, const ConfigTable& base, const Trained& unchanged, Examiner& examiner,
+void try_key(const experiment::RecipeKey& key, const ConfigTable& base, const Trained& unchanged, Examiner& examiner,
              KeyTrial& trial) {
   const bool neutral = without_effect_by_design(key.name);
   const ConfigValue* const now = find_value(base, key.name);
@@ -190,24 +190,26 @@ void try_key(const RecipeKey& key, const ConfigTable& base, const Trained& uncha
 }
 
 // The recipe as it is, with a budget in updates alone.
-ConfigTable with_updates(const Recipe& recipe, std::uint64_t updates) {
+ConfigTable with_updates(const experiment::Recipe& recipe, std::uint64_t updates) {
   ConfigTable config = recipe.resolved();
-  for (const char* key : {"updates", "evaluations", "seconds", "run"}) config.erase(key);
+  for (const std::string& key : config.keys())
+    if (const Affects what = experiment::affects_of(key); what == Affects::budget || what == Affects::place)
+      config.erase(key);
   config.set("updates", {static_cast<std::int64_t>(updates), place});
   return config;
 }
 
-void try_problem(const Recipe& recipe, const std::vector<Best>& best, const std::function<std::string()>& enough,
-                 Examination& examination) {
+void try_problem(const experiment::Recipe& recipe, const std::vector<learn::Best>& best,
+                 const std::function<std::string()>& enough, Examination& examination) {
   if (best.empty() || !best.front().any) return;
   const Quiet quiet;
-  const Training training(recipe);
+  const experiment::Training training(recipe);
   const Problem& problem = training.problems().front();
-  const Scoring scoring{training.schedule(), training.objective()};
+  const evaluate::Scoring scoring{training.schedule(), training.objective()};
   const auto judge = [&](const Problem& changed) {
     const Problem* const one = &changed;
-    const auto evaluator = make_evaluator(training.evaluator(), {std::span(&one, 1), scoring});
-    const EvaluationJob job{0, &best.front().placement};
+    const auto evaluator = evaluate::make_evaluator(training.evaluator(), {std::span(&one, 1), scoring});
+    const evaluate::EvaluationJob job{0, &best.front().placement};
     return evaluator->evaluate(std::span(&job, 1)).front();
   };
   const Outcome outcome = judge(problem);
@@ -218,10 +220,7 @@ void try_problem(const Recipe& recipe, const std::vector<Best>& best, const std:
 
 }  // namespace
 
-bool without_effect_by_design(const std::string& key) {
-  constexpr std::array keys = {"threads", "workers", "checkpoint_every", "compare", "cache"};
-  return std::ranges::find(keys, key) != keys.end();
-}
+bool without_effect_by_design(const std::string& key) { return experiment::affects_of(key) == Affects::speed; }
 
 Examination examine_inputs(const ConfigTable& table, const ExamineLimits& limits) {
   const auto begin = Clock::now();
@@ -229,8 +228,8 @@ Examination examine_inputs(const ConfigTable& table, const ExamineLimits& limits
   const auto progress = [&](double share, const std::string& what) {
     if (limits.progress) limits.progress(share, what);
   };
-  const Recipe recipe = make_recipe(table);
-  if (find_entry(evaluators(), recipe.options.evaluator, "evaluator").measures)
+  const experiment::Recipe recipe = experiment::make_recipe(table);
+  if (find_entry(evaluate::evaluators(), recipe.options.evaluator, "evaluator").measures)
     throw InputError(recipe.place,
                      "evaluator {} measures: its times differ by themselves, so that no input could be "
                      "said to matter",
@@ -268,12 +267,13 @@ Examination examine_inputs(const ConfigTable& table, const ExamineLimits& limits
     if (stop_requested()) return on_request;
     return elapsed() > limits.seconds / 2 ? "half of " + budget_text(limits.seconds) : "";
   };
-  try_problem(make_recipe(base), unchanged.best, enough, examination);
+  try_problem(experiment::make_recipe(base), unchanged.best, enough, examination);
 
-  const RecipeOptions& o = recipe.options;
-  std::vector<RecipeKey> keys = recipe_keys(o.policy, o.learner, o.evaluator);
+  const experiment::RecipeOptions& o = recipe.options;
+  std::vector<experiment::RecipeKey> keys = experiment::recipe_keys(o.policy, o.learner, o.evaluator);
   // What the recipe itself says comes first.
-  std::ranges::stable_partition(keys, [&](const RecipeKey& key) { return find_value(table, key.name) != nullptr; });
+  std::ranges::stable_partition(
+      keys, [&](const experiment::RecipeKey& key) { return find_value(table, key.name) != nullptr; });
   for (std::size_t k = 0; k < keys.size(); ++k) {
     KeyTrial trial{.key = keys[k].name,
                    .value = text_of(find_value(base, keys[k].name)),
@@ -292,4 +292,4 @@ Examination examine_inputs(const ConfigTable& table, const ExamineLimits& limits
   return examination;
 }
 
-}  // namespace emplace
+}  // namespace emplace::doctor

@@ -1,4 +1,4 @@
-#include "key_values.hpp"
+#include "doctor/key_values.hpp"
 
 #include <fmt/core.h>
 
@@ -6,8 +6,9 @@
 #include <set>
 
 #include "emplace/base/text.hpp"
+#include "experiment/recipe/recipe_keys.hpp"
 
-namespace emplace {
+namespace emplace::doctor {
 
 namespace {
 
@@ -21,13 +22,13 @@ const char* why_not(const std::string& key) {
   static const Reason reasons[] = {
       {{"problem", "graph", "machine", "problems", "held_out", "shape", "init", "op_types"}, "names what is placed"},
       {{"policy", "learner", "evaluator"}, "names a method"},
-      {{"updates", "evaluations", "seconds"}, "is the budget"},
-      {{"run"}, "is the folder: each training had another"},
   };
   for (const Reason& reason : reasons)
     for (const char* each : reason.keys)
       if (key == each) return reason.says;
-  return "";
+  const Affects what = experiment::affects_of(key);
+  if (what == Affects::budget) return "is the budget";
+  return what == Affects::place ? "is the folder: each training had another" : "";
 }
 
 template <class Number>
@@ -52,8 +53,8 @@ std::vector<ConfigValue> other_number(const double* now) {
 
 }  // namespace
 
-std::string why_not_tried(const std::string& key, const Recipe& recipe) {
-  if (key.starts_with("roofline.") && std::ranges::none_of(recipe.sources(), is_graph_at_machine))
+std::string why_not_tried(const std::string& key, const experiment::Recipe& recipe) {
+  if (key.starts_with("roofline.") && std::ranges::none_of(recipe.sources(), source::is_graph_at_machine))
     return "is for graphs: the problem is a file";
   return why_not(key);
 }
@@ -99,4 +100,4 @@ std::vector<ConfigValue> other_values(const OptionInfo& option, const ConfigValu
   return values;
 }
 
-}  // namespace emplace
+}  // namespace emplace::doctor

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "emplace/base/options.hpp"
-#include "emplace/run/recipe.hpp"
+#include "emplace/experiment/recipe.hpp"
 
-namespace emplace {
+namespace emplace::doctor {
 
 // Why it makes no sense to change a key of the recipe; "" if it does.
-std::string why_not_tried(const std::string& key, const Recipe& recipe);
+std::string why_not_tried(const std::string& key, const experiment::Recipe& recipe);
 
 // Its value in a resolved recipe; null where it has none.
 const ConfigValue* find_value(const ConfigTable& resolved, const std::string& key);
@@ -19,4 +19,4 @@ std::string text_of(const ConfigValue* value);
 // Some to try in turn, those first that are most likely to be allowed and to matter.
 std::vector<ConfigValue> other_values(const OptionInfo& option, const ConfigValue* now);
 
-}  // namespace emplace
+}  // namespace emplace::doctor

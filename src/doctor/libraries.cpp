@@ -19,13 +19,13 @@
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 
-#include "emplace/doctor/machine.hpp"
-#include "emplace/run/version.hpp"
+#include "doctor/machine.hpp"
+#include "experiment/run/hdf5_library.hpp"
 
 // Not in tests, which allocate as they please.
 #pragma weak mallctl
 
-namespace emplace {
+namespace emplace::doctor {
 
 namespace {
 
@@ -50,8 +50,8 @@ std::string running_jemalloc() {
 }  // namespace
 
 std::vector<Library> libraries() {
-  std::vector<Library> list = mpi_libraries();
-  list.push_back(hdf5_library());
+  std::vector<Library> list = dist::mpi_libraries();
+  list.push_back(experiment::hdf5_library());
   list.push_back(
       {"Scotch", fmt::format("{}.{}.{}", SCOTCH_VERSION, SCOTCH_RELEASE, SCOTCH_PATCHLEVEL), running_scotch()});
   list.push_back({"METIS", fmt::format("{}.{}.{}", METIS_VER_MAJOR, METIS_VER_MINOR, METIS_VER_SUBMINOR), ""});
@@ -86,4 +86,4 @@ Check check_library(const Library& library) {
   return {library.name, Check::Level::ok, library.running};
 }
 
-}  // namespace emplace
+}  // namespace emplace::doctor

@@ -1,4 +1,4 @@
-#include "emplace/doctor/machine.hpp"
+#include "doctor/machine.hpp"
 
 #include <dlfcn.h>
 #include <fmt/core.h>
@@ -12,12 +12,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "emplace/base/cpu_levels.hpp"
+#include "base/cpu_levels.hpp"
+#include "emplace/base/version.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/nn/kernel_set.hpp"
-#include "emplace/run/version.hpp"
+#include "nn/kernels/kernel_set.hpp"
 
-namespace emplace {
+namespace emplace::doctor {
 
 namespace {
 
@@ -252,4 +252,4 @@ Check check_onnx_runtime() {
   return {name, Level::ok, library};
 }
 
-}  // namespace emplace
+}  // namespace emplace::doctor

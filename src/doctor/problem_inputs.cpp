@@ -1,4 +1,4 @@
-#include "problem_inputs.hpp"
+#include "doctor/problem_inputs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/problem/builder.hpp"
 
-namespace emplace {
+namespace emplace::doctor {
 
 namespace {
 
@@ -139,4 +139,4 @@ std::vector<ProblemTrial> try_problem_inputs(const Problem& problem,
   return trials;
 }
 
-}  // namespace emplace
+}  // namespace emplace::doctor

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "emplace/doctor/inputs.hpp"
+#include "doctor/inputs.hpp"
 #include "emplace/problem/outcome.hpp"
 #include "emplace/problem/problem.hpp"
 
-namespace emplace {
+namespace emplace::doctor {
 
 // Changes each number of the problem by itself (op seconds and memory by device, latency and bandwidth by channel,
 // bytes all together), and has `judge` evaluate the same placement on what comes of it, until `enough` says why not to
@@ -18,4 +18,4 @@ std::vector<ProblemTrial> try_problem_inputs(
     const Problem& problem, const std::function<Outcome(const Problem& changed)>& judge,
     const std::function<std::string()>& enough = [] { return std::string(); });
 
-}  // namespace emplace
+}  // namespace emplace::doctor

@@ -8,10 +8,10 @@
 #include <set>
 #include <thread>
 
+#include "doctor/machine.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/doctor/machine.hpp"
 
-namespace emplace {
+namespace emplace::doctor {
 
 namespace {
 
@@ -29,8 +29,8 @@ constexpr const char* mpi_name = "MPI alone";
   char** list = words;
   bool alone = false;
   try {
-    World world(count, list);
-    alone = world.size() == 1 && ping(world, "").size() == 1;
+    dist::World world(count, list);
+    alone = world.size() == 1 && dist::ping(world, "").size() == 1;
   } catch (const std::exception&) {
     ::_exit(1);
   }
@@ -58,14 +58,14 @@ Check check_mpi_alone() {
   return {mpi_name, Level::warning, fmt::format("MPI did not start within 20 s: {}", what_to_do)};
 }
 
-Checks check_ranks(std::span<const RankReport> ranks) {
+Checks check_ranks(std::span<const dist::RankReport> ranks) {
   Checks checks;
   struct Host {
     std::vector<int> ranks;
     std::set<std::int32_t> cores;
   };
   std::map<std::string, Host> hosts;
-  for (const RankReport& each : ranks) {
+  for (const dist::RankReport& each : ranks) {
     Host& host = hosts[each.host];
     host.ranks.push_back(each.rank);
     host.cores.insert(each.cores.begin(), each.cores.end());
@@ -96,4 +96,4 @@ Checks check_ranks(std::span<const RankReport> ranks) {
   return checks;
 }
 
-}  // namespace emplace
+}  // namespace emplace::doctor

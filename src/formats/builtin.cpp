@@ -4,12 +4,12 @@
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/reader.hpp"
-#include "graphdef.hpp"
-#include "input_file.hpp"
-#include "onnx.hpp"
-#include "openvino.hpp"
+#include "formats/input_file.hpp"
+#include "formats/onnx/onnx.hpp"
+#include "formats/openvino/openvino.hpp"
+#include "formats/tensorflow/graphdef.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 
 std::span<const ReaderEntry> readers() {
   static const std::vector<ReaderEntry> entries = {openvino_reader(), tfjs_reader(), cost_graph_reader(),
@@ -47,4 +47,4 @@ Graph read_graph(const std::string& path, const ReadOptions& options) {
   return reader->read(path, options);
 }
 
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -1,11 +1,11 @@
-#include "byte_edits.hpp"
+#include "formats/byte_edits.hpp"
 
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
-#include "input_file.hpp"
+#include "formats/input_file.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 
 namespace {
 
@@ -69,4 +69,4 @@ void copy_pieces(const std::string& file, FileWriter& out, std::span<const Piece
   }
 }
 
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-#include "emplace/base/files.hpp"
+#include "base/files.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 
 // At byte `at` of the file `erase` bytes go and `insert` comes.
 struct ByteEdit {
@@ -30,4 +30,4 @@ struct Piece {
 // Writes pieces one after the other; those of the file in its order. InputError as above.
 void copy_pieces(const std::string& file, FileWriter& out, std::span<const Piece> pieces);
 
-}  // namespace emplace
+}  // namespace emplace::formats

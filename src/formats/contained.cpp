@@ -1,4 +1,4 @@
-#include "contained.hpp"
+#include "formats/contained.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 
 namespace {
 
@@ -137,4 +137,4 @@ Contained run_contained(const Containment& limits, const std::function<std::stri
   return done;
 }
 
-}  // namespace emplace
+}  // namespace emplace::formats

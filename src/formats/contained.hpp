@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace emplace {
+namespace emplace::formats {
 
 struct Containment {
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;  // beyond what the process has now
@@ -24,4 +24,4 @@ struct Contained {
 Contained run_contained(const Containment& limits,
                         const std::function<std::string(std::atomic<std::uint64_t>& step)>& work);
 
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -8,11 +8,11 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/formats/utf8.hpp"
-#include "emplace/formats/writers.hpp"
 #include "emplace/graph/op_table.hpp"
+#include "formats/utf8.hpp"
+#include "formats/writers.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 
 namespace {
 
@@ -236,4 +236,4 @@ class DotWriter {
 
 std::string write_dot(const Graph& graph, const DotOptions& options) { return DotWriter(graph, options).write(); }
 
-}  // namespace emplace
+}  // namespace emplace::formats

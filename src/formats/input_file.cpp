@@ -1,4 +1,4 @@
-#include "input_file.hpp"
+#include "formats/input_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 
 InputFile::InputFile(const std::string& path)
     : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
@@ -42,4 +42,4 @@ void InputFile::skip(std::uint64_t bytes) {
     throw InputError(path_, "cannot be read: {}", std::strerror(errno));
 }
 
-}  // namespace emplace
+}  // namespace emplace::formats

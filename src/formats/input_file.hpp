@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace emplace {
+namespace emplace::formats {
 
 class InputFile {
  public:
@@ -29,4 +29,4 @@ class InputFile {
   std::string buffer_;
 };
 
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -1,11 +1,11 @@
-#include "propagate_shapes.hpp"
+#include "formats/propagate_shapes.hpp"
 
 #include <algorithm>
 
-#include "emplace/base/log.hpp"
-#include "shape_rules.hpp"
+#include "base/log.hpp"
+#include "formats/shape_rules.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 
 namespace {
 
@@ -90,4 +90,4 @@ void propagate_shapes(Graph& graph, std::span<const Shape> stated, const std::st
         file, assumed);
 }
 
-}  // namespace emplace
+}  // namespace emplace::formats

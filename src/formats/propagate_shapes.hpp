@@ -6,7 +6,7 @@
 
 #include "emplace/graph/graph.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 
 // Fills unknown sizes, producers first; what the file states is never changed. Exact for element-wise ops, products,
 // convolutions, pooling and concatenation. Where a rearrangement (Reshape, Transpose, Gather ...) depends on values
@@ -16,4 +16,4 @@ namespace emplace {
 // shapes before any input was fixed, which tell what was open. InputError for a cycle.
 void propagate_shapes(Graph& graph, std::span<const Shape> stated, const std::string& file);
 
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -1,10 +1,10 @@
-#include "shape_rules.hpp"
+#include "formats/shape_rules.hpp"
 
 #include <algorithm>
 #include <string_view>
 #include <unordered_set>
 
-namespace emplace {
+namespace emplace::formats {
 
 namespace {
 
@@ -278,4 +278,4 @@ std::optional<Shape> inferred_shape(const Graph& graph, const GraphOp& op, std::
   return std::nullopt;
 }
 
-}  // namespace emplace
+}  // namespace emplace::formats

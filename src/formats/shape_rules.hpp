@@ -5,7 +5,7 @@
 
 #include "emplace/graph/graph.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 
 // Output `position`, as far as it is known; nullopt if there is no rule. May have unknown sizes.
 std::optional<Shape> inferred_shape(const Graph& graph, const GraphOp& op, std::size_t position);
@@ -15,4 +15,4 @@ std::optional<Shape> inferred_shape(const Graph& graph, const GraphOp& op, std::
 bool rearranges(const GraphOp& op);
 bool keeps_elements(const GraphOp& op);
 
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -1,8 +1,8 @@
-#include "emplace/formats/utf8.hpp"
+#include "formats/utf8.hpp"
 
 #include <cstdint>
 
-namespace emplace {
+namespace emplace::formats {
 
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
@@ -21,4 +21,4 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-}  // namespace emplace
+}  // namespace emplace::formats

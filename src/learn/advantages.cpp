@@ -1,14 +1,14 @@
-#include "advantages.hpp"
+#include "learn/advantages.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "base/not_finite.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/not_finite.hpp"
-#include "samples.hpp"
+#include "learn/samples.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 namespace {
 
@@ -107,7 +107,8 @@ bool AdvantageBatch::all_zero() const {
   return std::all_of(value.begin(), value.end(), [](double advantage) { return advantage == 0; });
 }
 
-Advantages::Advantages(const AdvantageOptions& o, std::span<const PolicyProblem> problems, std::size_t controllers)
+Advantages::Advantages(const AdvantageOptions& o, std::span<const policy::PolicyProblem> problems,
+                       std::size_t controllers)
     : rewards_(o.reward, problems),
       baselines_(kind_of(o.baseline), o.baseline_decay, static_cast<std::size_t>(o.baseline_window)),
       form_(form_of(o.returns)),
@@ -116,7 +117,8 @@ Advantages::Advantages(const AdvantageOptions& o, std::span<const PolicyProblem>
       normalize_(o.normalize),
       controllers_(controllers) {}
 
-bool Advantages::rewards_of(std::span<const Rollout> rounds, std::uint64_t update, std::vector<double>& rewards) const {
+bool Advantages::rewards_of(std::span<const policy::Rollout> rounds, std::uint64_t update,
+                            std::vector<double>& rewards) const {
   rewards.clear();
   for (std::size_t r = 0; r < rounds.size(); ++r) {
     const bool counts = form_ != ReturnForm::final || r + 1 == rounds.size();
@@ -127,9 +129,9 @@ bool Advantages::rewards_of(std::span<const Rollout> rounds, std::uint64_t updat
   return true;
 }
 
-void Advantages::see(std::span<const Rollout> rollouts) { rewards_.see(rollouts); }
+void Advantages::see(std::span<const policy::Rollout> rollouts) { rewards_.see(rollouts); }
 
-AdvantageBatch Advantages::of(std::span<const Rollout> rollouts, std::uint64_t update) {
+AdvantageBatch Advantages::of(std::span<const policy::Rollout> rollouts, std::uint64_t update) {
   see(rollouts);
   AdvantageBatch batch;
   batch.begins = sample_begins(rollouts);
@@ -145,7 +147,7 @@ AdvantageBatch Advantages::of(std::span<const Rollout> rollouts, std::uint64_t u
   std::vector<double> rewards, of_rounds;  // of one sample
   for (std::size_t s = 0; s < samples; ++s) {
     const std::size_t begin = batch.begins[s];
-    const std::span<const Rollout> rounds = rollouts.subspan(begin, batch.begins[s + 1] - begin);
+    const std::span<const policy::Rollout> rounds = rollouts.subspan(begin, batch.begins[s + 1] - begin);
     const std::uint32_t problem = rounds.front().problem;
     const std::size_t controller = controllers_ > 1 ? seen[problem]++ * controllers_ / samples_of[problem] : 0;
     if (!rewards_of(rounds, update, rewards)) continue;
@@ -189,4 +191,4 @@ void Advantages::load(const State& state) {
   baselines_.load(state);
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

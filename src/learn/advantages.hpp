@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "baselines.hpp"
 #include "emplace/base/options.hpp"
 #include "emplace/base/state.hpp"
 #include "emplace/policy/policy.hpp"
-#include "returns.hpp"
-#include "rewards.hpp"
+#include "learn/baselines.hpp"
+#include "learn/returns.hpp"
+#include "learn/rewards.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
-// Defaults are ColocRL's (sheet, section 3).
+// Defaults are ColocRL's (docs/papers/colocrl.md, section 3).
 struct AdvantageOptions {
   RewardOptions reward = {};
   std::string returns = "final";
@@ -50,13 +50,14 @@ struct AdvantageBatch {
 class Advantages {
  public:
   // Of the problem's k-th sample controller k / (samples / controllers) is in charge, each with its own baselines.
-  Advantages(const AdvantageOptions& options, std::span<const PolicyProblem> problems, std::size_t controllers = 1);
+  Advantages(const AdvantageOptions& options, std::span<const policy::PolicyProblem> problems,
+             std::size_t controllers = 1);
 
   // Takes notice of a batch's times (Rewards::see); of() does so too.
-  void see(std::span<const Rollout> rollouts);
+  void see(std::span<const policy::Rollout> rollouts);
   // For evaluated rollouts, in update `update` (counted from 1); then moves the baselines on. NotFinite for an
   // advantage that is none.
-  AdvantageBatch of(std::span<const Rollout> rollouts, std::uint64_t update);
+  AdvantageBatch of(std::span<const policy::Rollout> rollouts, std::uint64_t update);
   // Baselines begin again: the distribution was replaced.
   void restart() { baselines_.restart(); }
 
@@ -66,7 +67,7 @@ class Advantages {
 
  private:
   // Rewards of the sample's rounds (`final`: of the last, 0 for others); false if one of them has none.
-  bool rewards_of(std::span<const Rollout> rounds, std::uint64_t update, std::vector<double>& rewards) const;
+  bool rewards_of(std::span<const policy::Rollout> rounds, std::uint64_t update, std::vector<double>& rewards) const;
 
   Rewards rewards_;
   Baselines baselines_;
@@ -76,4 +77,4 @@ class Advantages {
   std::size_t controllers_;
 };
 
-}  // namespace emplace
+}  // namespace emplace::learn

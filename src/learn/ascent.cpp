@@ -1,8 +1,8 @@
-#include "ascent.hpp"
+#include "learn/ascent.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
-nn::StepReport Ascent::step(Policy& policy) {
+nn::StepReport Ascent::step(policy::Policy& policy) {
   const std::span<float> gradient = policy.gradient();
   for (float& slope : gradient) slope = -slope;  // optimisers go downhill
   return optimizer_.step(policy.parameters(), gradient);
@@ -12,8 +12,8 @@ void Ascent::save(State& state) const {
   for (auto& [name, array] : optimizer_.save()) state["optimizer/" + name] = array;
 }
 
-void Ascent::load(const State& state, const Policy& policy) {
+void Ascent::load(const State& state, const policy::Policy& policy) {
   optimizer_.load(arrays_under(state, "optimizer/"), policy.parameter_count());
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

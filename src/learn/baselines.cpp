@@ -1,8 +1,8 @@
-#include "baselines.hpp"
+#include "learn/baselines.hpp"
 
 #include <cmath>
 
-namespace emplace {
+namespace emplace::learn {
 
 namespace {
 
@@ -77,4 +77,4 @@ void Baselines::load(const State& state) {
     if (!std::isfinite(value)) throw InputError("checkpoint", "array baseline holds {}", value);
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -10,13 +10,13 @@
 
 #include "emplace/base/state.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 enum class BaselineKind : std::uint8_t {
   none,            // 0
   moving_average,  // B; after use B <- decay x B + (1 - decay) x the batch's mean
-  window,          // the mean of the last `window` batches' means, this one's included (Placeto sheet, section 2.5)
-  leave_one_out,   // the mean of the batch's other returns; of a single return itself: it teaches nothing
+  window,  // the mean of the last `window` batches' means, this one's included (docs/papers/placeto.md, section 2.5)
+  leave_one_out,  // the mean of the batch's other returns; of a single return itself: it teaches nothing
 };
 
 class Baselines {
@@ -45,4 +45,4 @@ class Baselines {
   std::map<Key, std::vector<double>> past_;  // a moving average: one value; a window: means, the oldest first
 };
 
-}  // namespace emplace
+}  // namespace emplace::learn

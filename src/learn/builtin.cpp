@@ -1,7 +1,7 @@
 // The list of learners: a new one is a source file, a line in methods.hpp and a line here.
-#include "methods.hpp"
+#include "learn/methods.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 std::span<const LearnerEntry> learners() {
   static const LearnerEntry entries[] = {
@@ -13,4 +13,4 @@ std::span<const LearnerEntry> learners() {
   return entries;
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

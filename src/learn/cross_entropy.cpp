@@ -2,15 +2,15 @@
 // the refit is Post's, Gao et al. 2018).
 #include <algorithm>
 
-#include "ascent.hpp"
-#include "elites.hpp"
 #include "emplace/base/option_entry.hpp"
-#include "gradient.hpp"
-#include "likelihood.hpp"
-#include "methods.hpp"
-#include "schedule.hpp"
+#include "learn/ascent.hpp"
+#include "learn/elites.hpp"
+#include "learn/gradient.hpp"
+#include "learn/likelihood.hpp"
+#include "learn/methods.hpp"
+#include "learn/schedule.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 namespace {
 
@@ -54,12 +54,12 @@ class CrossEntropyLearner final : public Learner {
   [[nodiscard]] std::size_t samples_per_update() const override { return samples_; }
   [[nodiscard]] std::uint64_t default_updates() const override { return updates_; }
 
-  void use(Crew* crew) override { chunks_.use(crew); }
-  bool prepare(Policy& policy, std::span<const Rollout> rollouts) override {
+  void use(LearnerWorkers* learner_workers) override { chunks_.use(learner_workers); }
+  bool prepare(policy::Policy& policy, std::span<const policy::Rollout> rollouts) override {
     return chunks_.prepare_forward(policy, rollouts);
   }
-  std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) override {
-    LogProbabilities log;
+  std::map<std::string, double> update(policy::Policy& policy, std::span<const policy::Rollout> rollouts) override {
+    policy::LogProbabilities log;
     chunks_.forward(policy, rollouts, log);
     window_.clear();
     window_.add(rollouts);
@@ -76,7 +76,7 @@ class CrossEntropyLearner final : public Learner {
     ascent_.save(state);
     return state;
   }
-  void load(const State& state, const Policy& policy) override { ascent_.load(state, policy); }
+  void load(const State& state, const policy::Policy& policy) override { ascent_.load(state, policy); }
 
  private:
   std::size_t samples_;
@@ -98,4 +98,4 @@ LearnerEntry cross_entropy_learner() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -1,13 +1,13 @@
-#include "elites.hpp"
+#include "learn/elites.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
-#include "samples.hpp"
+#include "learn/samples.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 std::size_t elite_count(double fraction, std::size_t samples) {
   // 0.1 * 30 is a little above 3 in binary; that must not make it 4.
@@ -15,7 +15,7 @@ std::size_t elite_count(double fraction, std::size_t samples) {
   return std::max<std::size_t>(1, static_cast<std::size_t>(wanted));
 }
 
-void EliteWindow::Rounds::add(const Rollout& round, Ticks time) {
+void EliteWindow::Rounds::add(const policy::Rollout& round, Ticks time) {
   keys.insert(keys.end(), {round.update, round.problem, round.sample, round.round});
   sizes.insert(sizes.end(), {round.actions.size(), round.observation.size()});
   times.push_back(time);
@@ -45,12 +45,12 @@ EliteWindow::Rounds EliteWindow::Rounds::up_to(const std::map<std::uint32_t, Tic
   return kept;
 }
 
-std::vector<Rollout> EliteWindow::Rounds::rollouts() const {
-  std::vector<Rollout> list(count());
+std::vector<policy::Rollout> EliteWindow::Rounds::rollouts() const {
+  std::vector<policy::Rollout> list(count());
   auto action = actions.begin();
   auto observation = observations.begin();
   for (std::size_t i = 0; i < count(); ++i) {
-    Rollout& rollout = list[i];
+    policy::Rollout& rollout = list[i];
     rollout.update = keys[4 * i];
     rollout.problem = problem(i);
     rollout.sample = static_cast<std::uint32_t>(keys[4 * i + 2]);
@@ -64,17 +64,17 @@ std::vector<Rollout> EliteWindow::Rounds::rollouts() const {
   return list;
 }
 
-void EliteWindow::add(std::span<const Rollout> rollouts) {
+void EliteWindow::add(std::span<const policy::Rollout> rollouts) {
   const std::vector<std::size_t> begins = sample_begins(rollouts);
   for (std::size_t s = 0; s + 1 < begins.size(); ++s) {
-    const std::span<const Rollout> rounds = rollouts.subspan(begins[s], begins[s + 1] - begins[s]);
+    const std::span<const policy::Rollout> rounds = rollouts.subspan(begins[s], begins[s + 1] - begins[s]);
     const Outcome& outcome = rounds.back().outcome;
     ++added_[rounds.front().problem];
     if (!outcome.feasible()) continue;
     if (const auto limit = limit_.find(rounds.front().problem);
         limit != limit_.end() && outcome.makespan > limit->second)
       continue;
-    for (const Rollout& round : rounds) seen_.add(round, outcome.makespan);
+    for (const policy::Rollout& round : rounds) seen_.add(round, outcome.makespan);
   }
   // Rounds are counted for samples: where a sample has several, the first look is early, which costs little.
   if (seen_.count() > std::max(room_, 2 * quota_)) {
@@ -123,7 +123,7 @@ void EliteWindow::keep_elites() {
 
 double EliteWindow::gamma_seconds() const {
   std::map<std::uint32_t, Ticks> slowest;
-  for (const Rollout& rollout : elites_) {
+  for (const policy::Rollout& rollout : elites_) {
     Ticks& present = slowest[rollout.problem];
     present = std::max(present, rollout.outcome.makespan);
   }
@@ -169,7 +169,7 @@ constexpr std::uint64_t most_samples = std::numeric_limits<std::uint32_t>::max()
 
 }  // namespace
 
-void EliteWindow::load(const State& state, const Policy& policy, std::size_t problems) {
+void EliteWindow::load(const State& state, const policy::Policy& policy, std::size_t problems) {
   clear();
   seen_.times = get<std::int64_t>(state, "window_time");
   const std::size_t count = seen_.count();
@@ -191,12 +191,12 @@ void EliteWindow::load(const State& state, const Policy& policy, std::size_t pro
   }
   check_size(seen_.actions.size(), "window_actions", seen_.sizes, 0);
   check_size(seen_.observations.size(), "window_observations", seen_.sizes, 1);
-  const std::vector<Rollout> rollouts = seen_.rollouts();
+  const std::vector<policy::Rollout> rollouts = seen_.rollouts();
   const std::vector<std::size_t> begins = sample_begins(rollouts);
   for (std::size_t s = 0; s + 1 < begins.size(); ++s)
     policy.check(std::span(rollouts).subspan(begins[s], begins[s + 1] - begins[s]));
   std::map<std::uint32_t, std::uint64_t> kept;
-  for (const Rollout& rollout : rollouts)
+  for (const policy::Rollout& rollout : rollouts)
     if (rollout.round == 0) ++kept[rollout.problem];
   if (added.size() % 2 != 0)
     throw InputError("checkpoint", "array window_added has {} elements, wanted two a problem", added.size());
@@ -211,4 +211,4 @@ void EliteWindow::load(const State& state, const Policy& policy, std::size_t pro
                        samples);
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

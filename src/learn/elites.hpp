@@ -11,7 +11,7 @@
 #include "emplace/base/state.hpp"
 #include "emplace/policy/policy.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 // ceil(fraction * samples), at least 1.
 std::size_t elite_count(double fraction, std::size_t samples);
@@ -26,7 +26,7 @@ class EliteWindow {
   explicit EliteWindow(std::size_t quota, std::size_t samples = 0) : quota_(quota), samples_(samples) {}
 
   // Adds the feasible ones among the samples.
-  void add(std::span<const Rollout> rollouts);
+  void add(std::span<const policy::Rollout> rollouts);
   // Drops everything but the elites: for each problem gamma = its quota-th smallest step time, elites = all at or below
   // gamma (ties included, so the order of equal times never matters); all feasible ones if they are fewer than the
   // quota.
@@ -34,7 +34,7 @@ class EliteWindow {
   void clear();
 
   // The elites of the last keep_elites(), sample by sample, a sample's rounds in order; each with its sample's time.
-  [[nodiscard]] std::span<const Rollout> elites() const { return elites_; }
+  [[nodiscard]] std::span<const policy::Rollout> elites() const { return elites_; }
   // How many the elites are; after keep_elites(), as before it depends on when the window was last gone through.
   [[nodiscard]] std::size_t samples() const;
   // Mean over problems of gamma in seconds, 0 without any; after keep_elites().
@@ -44,7 +44,7 @@ class EliteWindow {
   // "window_observations", "window_added".
   void save(State& state) const;
   // InputError for samples that a window of this policy and of so many problems cannot have.
-  void load(const State& state, const Policy& policy, std::size_t problems);
+  void load(const State& state, const policy::Policy& policy, std::size_t problems);
 
  private:
   // Rounds one after the other, each in a few arrays' next places: tens of thousands are added an update, and few of
@@ -59,10 +59,10 @@ class EliteWindow {
     [[nodiscard]] std::size_t count() const { return times.size(); }
     [[nodiscard]] std::uint32_t problem(std::size_t i) const { return static_cast<std::uint32_t>(keys[4 * i + 1]); }
     [[nodiscard]] bool begins_sample(std::size_t i) const { return keys[4 * i + 3] == 0; }
-    void add(const Rollout& round, Ticks time);
+    void add(const policy::Rollout& round, Ticks time);
     // Of each problem those that are no slower; all of one that has no gamma.
     [[nodiscard]] Rounds up_to(const std::map<std::uint32_t, Ticks>& gamma) const;
-    [[nodiscard]] std::vector<Rollout> rollouts() const;
+    [[nodiscard]] std::vector<policy::Rollout> rollouts() const;
   };
 
   [[nodiscard]] std::size_t quota_of(std::uint32_t problem) const;
@@ -78,7 +78,7 @@ class EliteWindow {
   Rounds seen_;
   std::size_t room_ = 0;                  // rounds in seen_, before it is gone through for those that can be no elites
   std::map<std::uint32_t, Ticks> limit_;  // by problem, since then: what is slower can be none
-  std::vector<Rollout> elites_;
+  std::vector<policy::Rollout> elites_;
 };
 
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -1,25 +1,25 @@
-#include "learning_batch.hpp"
+#include "learn/learning_batch.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "gradient.hpp"
-#include "samples.hpp"
+#include "learn/gradient.hpp"
+#include "learn/samples.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 namespace {
 
 // Appends the rounds of one sample.
-void append(LearningBatch& to, std::span<const Rollout> rounds, std::span<const double> advantages) {
-  for (const Rollout& round : rounds) to.copies.push_back(decisions_of(round));
+void append(LearningBatch& to, std::span<const policy::Rollout> rounds, std::span<const double> advantages) {
+  for (const policy::Rollout& round : rounds) to.copies.push_back(decisions_of(round));
   to.advantages.insert(to.advantages.end(), advantages.begin(), advantages.end());
   to.begins.push_back(to.copies.size());
 }
 
 }  // namespace
 
-LearningBatch used_samples(std::span<const Rollout> rollouts, const AdvantageBatch& advantages) {
+LearningBatch used_samples(std::span<const policy::Rollout> rollouts, const AdvantageBatch& advantages) {
   LearningBatch batch;
   if (advantages.used.size() + 1 == advantages.begins.size()) {
     batch.rollouts = rollouts;
@@ -37,7 +37,7 @@ LearningBatch used_samples(std::span<const Rollout> rollouts, const AdvantageBat
   return batch;
 }
 
-void take_old(LearningBatch& batch, LogProbabilities all, const AdvantageBatch& advantages) {
+void take_old(LearningBatch& batch, policy::LogProbabilities all, const AdvantageBatch& advantages) {
   if (batch.copies.empty()) {
     batch.old = std::move(all);
     return;
@@ -76,4 +76,4 @@ std::vector<std::vector<std::size_t>> minibatches(std::size_t samples, std::size
   return result;
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -5,18 +5,18 @@
 #include <span>
 #include <vector>
 
-#include "advantages.hpp"
 #include "emplace/base/random.hpp"
 #include "emplace/policy/policy.hpp"
+#include "learn/advantages.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 struct LearningBatch {
-  std::vector<Rollout> copies;        // decisions alone, where `rollouts` are not somebody else's
-  std::span<const Rollout> rollouts;  // sample by sample
-  std::vector<std::size_t> begins;    // samples + 1
-  std::vector<double> advantages;     // by rollout
-  LogProbabilities old;               // of the rollouts before the update; filled by who needs it
+  std::vector<policy::Rollout> copies;        // decisions alone, where `rollouts` are not somebody else's
+  std::span<const policy::Rollout> rollouts;  // sample by sample
+  std::vector<std::size_t> begins;            // samples + 1
+  std::vector<double> advantages;             // by rollout
+  policy::LogProbabilities old;               // of the rollouts before the update; filled by who needs it
 
   LearningBatch() = default;
   LearningBatch(LearningBatch&&) = default;  // a copy's `rollouts` would look into the original
@@ -26,10 +26,10 @@ struct LearningBatch {
 };
 
 // The used samples, without `old`; looks into `rollouts` where all are used.
-LearningBatch used_samples(std::span<const Rollout> rollouts, const AdvantageBatch& advantages);
+LearningBatch used_samples(std::span<const policy::Rollout> rollouts, const AdvantageBatch& advantages);
 
 // Sets the batch's `old` from that of all rollouts which it was made of.
-void take_old(LearningBatch& batch, LogProbabilities all, const AdvantageBatch& advantages);
+void take_old(LearningBatch& batch, policy::LogProbabilities all, const AdvantageBatch& advantages);
 
 // These samples of the batch, in this order, with their `old`.
 LearningBatch select(const LearningBatch& batch, std::span<const std::size_t> samples);
@@ -38,4 +38,4 @@ LearningBatch select(const LearningBatch& batch, std::span<const std::size_t> sa
 // part is in order, several are shuffled.
 std::vector<std::vector<std::size_t>> minibatches(std::size_t samples, std::size_t parts, const StreamKey& key);
 
-}  // namespace emplace
+}  // namespace emplace::learn

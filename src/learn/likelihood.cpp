@@ -1,12 +1,13 @@
-#include "likelihood.hpp"
+#include "learn/likelihood.hpp"
 
 #include <algorithm>
 
-#include "samples.hpp"
+#include "learn/samples.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
-void refit(Policy& policy, std::span<const Rollout> elites, ChunkedGradient& chunks, Ascent& ascent, int steps) {
+void refit(policy::Policy& policy, std::span<const policy::Rollout> elites, ChunkedGradient& chunks, Ascent& ascent,
+           int steps) {
   if (policy.has_fit()) {
     policy.fit(elites);
     return;
@@ -24,4 +25,4 @@ void refit(Policy& policy, std::span<const Rollout> elites, ChunkedGradient& chu
   }
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

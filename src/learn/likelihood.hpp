@@ -4,13 +4,14 @@
 #include <cstddef>
 #include <span>
 
-#include "ascent.hpp"
-#include "gradient.hpp"
+#include "learn/ascent.hpp"
+#include "learn/gradient.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 // Policy::fit(), or `steps` steps up the mean over the elite samples of log p of all their rounds; without elites
 // nothing then. Gradients of chunks are added up like those of any other objective.
-void refit(Policy& policy, std::span<const Rollout> elites, ChunkedGradient& chunks, Ascent& ascent, int steps);
+void refit(policy::Policy& policy, std::span<const policy::Rollout> elites, ChunkedGradient& chunks, Ascent& ascent,
+           int steps);
 
-}  // namespace emplace
+}  // namespace emplace::learn

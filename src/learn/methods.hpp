@@ -3,11 +3,11 @@
 
 #include "emplace/learn/learner.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 LearnerEntry post_learner();
 LearnerEntry cross_entropy_learner();
 LearnerEntry reinforce_learner();
 LearnerEntry ppo_learner();
 
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -4,19 +4,19 @@
 #include <algorithm>
 #include <limits>
 
-#include "advantages.hpp"
-#include "ascent.hpp"
-#include "elites.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/option_entry.hpp"
-#include "gradient.hpp"
-#include "likelihood.hpp"
-#include "methods.hpp"
-#include "samples.hpp"
-#include "schedule.hpp"
-#include "surrogate.hpp"
+#include "learn/advantages.hpp"
+#include "learn/ascent.hpp"
+#include "learn/elites.hpp"
+#include "learn/gradient.hpp"
+#include "learn/likelihood.hpp"
+#include "learn/methods.hpp"
+#include "learn/samples.hpp"
+#include "learn/schedule.hpp"
+#include "learn/surrogate.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 namespace {
 
@@ -68,7 +68,7 @@ void describe(PostLearnerOptions& o, OptionVisitor& visit) {
   visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
 }
 
-// Section 2.4 of the sheet.
+// docs/papers/post.md, section 2.4.
 AdvantageOptions advantage_options(const PostLearnerOptions& o) {
   AdvantageOptions options;
   options.reward.reward = o.cost;
@@ -98,11 +98,11 @@ class PostLearner final : public Learner {
     return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(o_.samples / o_.samples_per_update));
   }
 
-  void use(Crew* crew) override { chunks_.use(crew); }
-  bool prepare(Policy& policy, std::span<const Rollout> rollouts) override {
+  void use(LearnerWorkers* learner_workers) override { chunks_.use(learner_workers); }
+  bool prepare(policy::Policy& policy, std::span<const policy::Rollout> rollouts) override {
     return chunks_.prepare_forward(policy, rollouts);
   }
-  std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) override {
+  std::map<std::string, double> update(policy::Policy& policy, std::span<const policy::Rollout> rollouts) override {
     if (policy.has_exact_kl()) policy.mark_reference();
     samples_seen_ += samples_per_update();
     const bool refits = o_.steps != "proximal";
@@ -138,7 +138,7 @@ class PostLearner final : public Learner {
     return state;
   }
 
-  void load(const State& state, const Policy& policy) override {
+  void load(const State& state, const policy::Policy& policy) override {
     samples_seen_ = get_scalar<std::uint64_t>(state, "samples_seen");
     beta_ = get_scalar<double>(state, "beta");
     gamma_s_ = get_scalar<double>(state, "gamma_s");
@@ -148,8 +148,8 @@ class PostLearner final : public Learner {
   }
 
  private:
-  // Section 2.3 of the sheet; the number of elites.
-  std::size_t refit_to_elites(Policy& policy) {
+  // docs/papers/post.md, section 2.3; the number of elites.
+  std::size_t refit_to_elites(policy::Policy& policy) {
     window_.keep_elites();
     const std::size_t elites = window_.samples();
     refit(policy, window_.elites(), chunks_, ascent_, o_.fit_steps);
@@ -161,7 +161,7 @@ class PostLearner final : public Learner {
 
   // Section 2.4: gradient ascent on the surrogate, minus beta times the KL divergence in the kl form. False
   // if there was nothing to learn from.
-  bool proximal_steps(Policy& policy, std::span<const Rollout> rollouts) {
+  bool proximal_steps(policy::Policy& policy, std::span<const policy::Rollout> rollouts) {
     const AdvantageBatch batch = advantages_.of(rollouts, 1);
     if (batch.all_zero()) return false;
     const auto samples = static_cast<double>(batch.begins.size() - 1);
@@ -185,7 +185,7 @@ class PostLearner final : public Learner {
   Advantages advantages_;
   ChunkedGradient chunks_;
   Ascent ascent_;
-  LogProbabilities old_;  // of the present batch, when it was drawn
+  policy::LogProbabilities old_;  // of the present batch, when it was drawn
   double beta_;
   std::uint64_t samples_seen_ = 0;
   double gamma_s_ = 0;  // of the last refit
@@ -214,4 +214,4 @@ LearnerEntry post_learner() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -1,23 +1,23 @@
 // Proximal policy optimisation (Schulman et al. 2017): several passes over each batch on the clipped surrogate, or on
-// the plain one with a KL penalty whose weight adapts itself. Defaults follow GDP's sheet (section 3) where it has
-// them.
+// the plain one with a KL penalty whose weight adapts itself. Defaults follow docs/papers/gdp.md, section 3) where it
+// has them.
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
-#include "advantages.hpp"
-#include "ascent.hpp"
-#include "elites.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/option_entry.hpp"
-#include "gradient.hpp"
-#include "learning_batch.hpp"
-#include "methods.hpp"
-#include "samples.hpp"
-#include "schedule.hpp"
-#include "surrogate.hpp"
+#include "learn/advantages.hpp"
+#include "learn/ascent.hpp"
+#include "learn/elites.hpp"
+#include "learn/gradient.hpp"
+#include "learn/learning_batch.hpp"
+#include "learn/methods.hpp"
+#include "learn/samples.hpp"
+#include "learn/schedule.hpp"
+#include "learn/surrogate.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 namespace {
 
@@ -124,20 +124,20 @@ class PpoLearner final : public Learner {
   }
   [[nodiscard]] std::uint64_t default_updates() const override { return static_cast<std::uint64_t>(o_.updates); }
 
-  void use(Crew* crew) override { chunks_.use(crew); }
-  bool prepare(Policy& policy, std::span<const Rollout> rollouts) override {
+  void use(LearnerWorkers* learner_workers) override { chunks_.use(learner_workers); }
+  bool prepare(policy::Policy& policy, std::span<const policy::Rollout> rollouts) override {
     return chunks_.prepare_forward(policy, rollouts);
   }
-  std::map<std::string, double> update(Policy& policy, std::span<const Rollout> drawn) override {
+  std::map<std::string, double> update(policy::Policy& policy, std::span<const policy::Rollout> drawn) override {
     ++updates_;
-    const std::vector<Rollout> joined = o_.keep_best ? with_best(drawn) : std::vector<Rollout>();
-    const std::span<const Rollout> rollouts = o_.keep_best ? std::span(joined) : drawn;
+    const std::vector<policy::Rollout> joined = o_.keep_best ? with_best(drawn) : std::vector<policy::Rollout>();
+    const std::span<const policy::Rollout> rollouts = o_.keep_best ? std::span(joined) : drawn;
     if (o_.keep_best) keep_best_of(drawn);
     if (policy.has_exact_kl()) policy.mark_reference();
-    LogProbabilities old;
+    policy::LogProbabilities old;
     chunks_.forward(policy, drawn, old);
     if (rollouts.size() > drawn.size()) {
-      LogProbabilities of_best;
+      policy::LogProbabilities of_best;
       chunks_.forward(policy, rollouts.subspan(drawn.size()), of_best);
       append(old, of_best);
     }
@@ -179,7 +179,7 @@ class PpoLearner final : public Learner {
     ascent_.save(state);
     return state;
   }
-  void load(const State& state, const Policy& policy) override {
+  void load(const State& state, const policy::Policy& policy) override {
     updates_ = get_scalar<std::uint64_t>(state, "updates");
     beta_ = get_scalar<double>(state, "beta");
     if (o_.entropy_target > 0) {
@@ -201,22 +201,22 @@ class PpoLearner final : public Learner {
   };
 
   // The batch, and behind it the best samples of its problems, which count as if the present policy had drawn them.
-  [[nodiscard]] std::vector<Rollout> with_best(std::span<const Rollout> drawn) const {
-    std::vector<Rollout> joined;
-    for (const Rollout& round : drawn) {
+  [[nodiscard]] std::vector<policy::Rollout> with_best(std::span<const policy::Rollout> drawn) const {
+    std::vector<policy::Rollout> joined;
+    for (const policy::Rollout& round : drawn) {
       joined.push_back(decisions_of(round));
       joined.back().outcome = round.outcome;
     }
-    for (const Rollout& round : best_.elites())
-      if (std::ranges::any_of(drawn, [&](const Rollout& each) { return each.problem == round.problem; }))
+    for (const policy::Rollout& round : best_.elites())
+      if (std::ranges::any_of(drawn, [&](const policy::Rollout& each) { return each.problem == round.problem; }))
         joined.push_back(round);
     return joined;
   }
-  void keep_best_of(std::span<const Rollout> drawn) {
+  void keep_best_of(std::span<const policy::Rollout> drawn) {
     const std::vector<std::size_t> begins = sample_begins(drawn);
     for (std::size_t s = 0; s + 1 < begins.size(); ++s) {
-      const std::span<const Rollout> rounds = drawn.subspan(begins[s], begins[s + 1] - begins[s]);
-      const bool is_no_better = std::ranges::any_of(best_.elites(), [&](const Rollout& best) {
+      const std::span<const policy::Rollout> rounds = drawn.subspan(begins[s], begins[s + 1] - begins[s]);
+      const bool is_no_better = std::ranges::any_of(best_.elites(), [&](const policy::Rollout& best) {
         return best.problem == rounds.back().problem && best.outcome.makespan <= rounds.back().outcome.makespan;
       });
       if (is_no_better || !rounds.back().outcome.feasible()) continue;
@@ -238,7 +238,7 @@ class PpoLearner final : public Learner {
     return entropy_weight_ * std::exp(4 * missing);
   }
 
-  Steps take_steps(Policy& policy, const LearningBatch& batch, double entropy_weight) {
+  Steps take_steps(policy::Policy& policy, const LearningBatch& batch, double entropy_weight) {
     Steps steps;
     for (std::uint32_t epoch = 0; epoch < static_cast<std::uint32_t>(o_.epochs); ++epoch) {
       const StreamKey key{.seed = seed_, .purpose = Purpose::shuffle, .update = updates_, .index = epoch};
@@ -286,4 +286,4 @@ LearnerEntry ppo_learner() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

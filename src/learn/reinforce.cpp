@@ -1,16 +1,16 @@
 // REINFORCE (Williams 1992) as ColocRL, the Hierarchical Planner and Placeto use it: the gradient of the mean over the
-// batch of (return - baseline) x log-probability, one step of an optimiser an update. Defaults are ColocRL's (sheet,
-// section 3).
-#include "advantages.hpp"
-#include "ascent.hpp"
+// batch of (return - baseline) x log-probability, one step of an optimiser an update. Defaults are ColocRL's
+// (docs/papers/colocrl.md, section 3).
 #include "emplace/base/error.hpp"
 #include "emplace/base/option_entry.hpp"
-#include "gradient.hpp"
-#include "learning_batch.hpp"
-#include "methods.hpp"
-#include "schedule.hpp"
+#include "learn/advantages.hpp"
+#include "learn/ascent.hpp"
+#include "learn/gradient.hpp"
+#include "learn/learning_batch.hpp"
+#include "learn/methods.hpp"
+#include "learn/schedule.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 namespace {
 
@@ -63,8 +63,8 @@ class ReinforceLearner final : public Learner {
   }
   [[nodiscard]] std::uint64_t default_updates() const override { return static_cast<std::uint64_t>(o_.updates); }
 
-  void use(Crew* crew) override { gradient_.use(crew); }
-  std::map<std::string, double> update(Policy& policy, std::span<const Rollout> rollouts) override {
+  void use(LearnerWorkers* learner_workers) override { gradient_.use(learner_workers); }
+  std::map<std::string, double> update(policy::Policy& policy, std::span<const policy::Rollout> rollouts) override {
     ++updates_;
     const AdvantageBatch advantages = advantages_.of(rollouts, updates_);
     const LearningBatch batch = used_samples(rollouts, advantages);
@@ -72,7 +72,7 @@ class ReinforceLearner final : public Learner {
     nn::StepReport report;
     double entropy = 0;
     if (batch.samples() == 0) {
-      LogProbabilities log;
+      policy::LogProbabilities log;
       gradient_.forward(policy, rollouts, log);
       entropy = mean_entropy(log);
     } else {
@@ -91,7 +91,7 @@ class ReinforceLearner final : public Learner {
     ascent_.save(state);
     return state;
   }
-  void load(const State& state, const Policy& policy) override {
+  void load(const State& state, const policy::Policy& policy) override {
     updates_ = get_scalar<std::uint64_t>(state, "updates");
     advantages_.load(state);
     ascent_.load(state, policy);
@@ -99,7 +99,7 @@ class ReinforceLearner final : public Learner {
 
  private:
   // The entropy a head of the distribution that the rollouts were drawn from.
-  double compute_gradient(Policy& policy, const LearningBatch& batch, double entropy_weight) {
+  double compute_gradient(policy::Policy& policy, const LearningBatch& batch, double entropy_weight) {
     const double weight = o_.over_samples == "sum" ? 1 : 1 / static_cast<double>(batch.samples());
     return mean_entropy(gradient_.compute(
         policy, batch.rollouts,
@@ -129,4 +129,4 @@ LearnerEntry reinforce_learner() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -1,9 +1,9 @@
-#include "returns.hpp"
+#include "learn/returns.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace emplace {
+namespace emplace::learn {
 
 void returns_of(std::span<const double> rewards, ReturnForm form, double discount, std::vector<double>& returns) {
   returns.assign(rewards.size(), 0.0);
@@ -26,4 +26,4 @@ void returns_of(std::span<const double> rewards, ReturnForm form, double discoun
   }
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

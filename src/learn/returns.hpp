@@ -1,12 +1,12 @@
-// What each round of a sample earned, from the rewards of all its rounds (Placeto sheet, section 2.5; HSDAG sheet,
-// section 2.5).
+// What each round of a sample earned, from the rewards of all its rounds (docs/papers/placeto.md, section 2.5;
+// docs/papers/hsdag.md, section 2.5).
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace emplace {
+namespace emplace::learn {
 
 // With R_i the reward of round i and R_-1 = 0 (a sample of one round has G_0 = R_0 in the first three):
 //   final  G_i = R_last for every round (Placeto's one_shot)
@@ -21,4 +21,4 @@ enum class ReturnForm : std::uint8_t { final, step, best, own, late };
 // Of each round.
 void returns_of(std::span<const double> rewards, ReturnForm form, double discount, std::vector<double>& returns);
 
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -1,4 +1,4 @@
-#include "rewards.hpp"
+#include "learn/rewards.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 Ticks single_device_time(const Problem& problem) {
   const std::size_t devices = problem.device_count();
@@ -77,12 +77,12 @@ double (*reward_called(const std::string& name))(double) {
 
 }  // namespace
 
-Rewards::Rewards(RewardOptions options, std::span<const PolicyProblem> problems)
+Rewards::Rewards(RewardOptions options, std::span<const policy::PolicyProblem> problems)
     : options_(std::move(options)),
       reward_of_(reward_called(options_.reward)),
       cap_(options_.infeasible == "penalty" && options_.penalty_cap > 0 ? options_.penalty_cap
                                                                         : std::numeric_limits<double>::infinity()) {
-  for (const PolicyProblem& problem : problems)
+  for (const policy::PolicyProblem& problem : problems)
     single_device_s_.push_back(to_seconds(single_device_time(*problem.problem)));
 }
 
@@ -103,15 +103,15 @@ double Rewards::failing(std::uint32_t problem) const {
 
 double Rewards::capped(double reward) const { return std::max(reward, -cap_); }
 
-void Rewards::see(std::span<const Rollout> rollouts) {
-  for (const Rollout& rollout : rollouts)
+void Rewards::see(std::span<const policy::Rollout> rollouts) {
+  for (const policy::Rollout& rollout : rollouts)
     if (rollout.outcome.feasible()) {
       Ticks& slowest = slowest_[rollout.problem];
       slowest = std::max(slowest, rollout.outcome.makespan);
     }
 }
 
-std::optional<double> Rewards::of(const Rollout& rollout, std::uint64_t update) const {
+std::optional<double> Rewards::of(const policy::Rollout& rollout, std::uint64_t update) const {
   const Outcome& outcome = rollout.outcome;
   const std::uint32_t problem = rollout.problem;
   if (outcome.feasible()) return capped(of_seconds(problem, to_seconds(outcome.makespan)));
@@ -148,4 +148,4 @@ void Rewards::load(const State& state) {
   }
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

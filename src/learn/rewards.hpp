@@ -12,13 +12,13 @@
 #include "emplace/base/state.hpp"
 #include "emplace/policy/policy.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 // Step time of the best single device, memory ignored: the sum of the ops' times on it, least over the devices that run
 // every op; the sum of each op's fastest time where there is none.
 Ticks single_device_time(const Problem& problem);
 
-// Defaults are ColocRL's (sheet, section 3).
+// Defaults are ColocRL's (docs/papers/colocrl.md, section 3).
 struct RewardOptions {
   std::string reward = "sqrt";
   double time_unit = 1;
@@ -37,20 +37,22 @@ void check(const RewardOptions& options, const ConfigTable& table);
 //   R(t) = -sqrt(t), -t, -log t, -log(1 + t) or 1/t
 // Infeasible placements:
 //   fixed    R(t_fail), t_fail = fail_factor x the single-device time unless given; with the reward sqrt in units of
-//            the single-device time a fail_factor of 100 is a reward of -10 (GDP sheet, section 2.6)
+//            the single-device time a fail_factor of 100 is a reward of -10 (docs/papers/gdp.md, section 2.6)
 //   penalty  where only memory is short: max(R(t) - penalty_per_gb x overflow / 1e9, -penalty_cap), the cap for every
-//            placement (Placeto sheet, section 2.4); R(t_fail), not below the cap, for other reasons. The overflow is
-//            the sum of what is missing over devices, where Placeto takes the largest: the same with one full device.
-//   slowest  R(2 x the slowest feasible time so far), none before the first feasible one (Post sheet, section 2.4)
+//            placement (docs/papers/placeto.md, section 2.4); R(t_fail), not below the cap, for other reasons. The
+//            overflow is the sum of what is missing over devices, where Placeto takes the largest: the same with one
+//            full device.
+//   slowest  R(2 x the slowest feasible time so far), none before the first feasible one (docs/papers/post.md,
+//   section 2.4)
 // After `skip_failing_after` updates they have none in any form.
 class Rewards {
  public:
-  Rewards(RewardOptions options, std::span<const PolicyProblem> problems);
+  Rewards(RewardOptions options, std::span<const policy::PolicyProblem> problems);
 
   // Takes notice of the batch's feasible times ("slowest"); before of().
-  void see(std::span<const Rollout> rollouts);
+  void see(std::span<const policy::Rollout> rollouts);
   // Of an evaluated rollout in update `update`, counted from 1; none: its sample teaches nothing.
-  [[nodiscard]] std::optional<double> of(const Rollout& rollout, std::uint64_t update) const;
+  [[nodiscard]] std::optional<double> of(const policy::Rollout& rollout, std::uint64_t update) const;
   // R(t_fail) of the problem, under the cap where there is one.
   [[nodiscard]] double failing(std::uint32_t problem) const;
 
@@ -70,4 +72,4 @@ class Rewards {
   std::map<std::uint32_t, Ticks> slowest_;  // by problem
 };
 
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -1,10 +1,10 @@
-#include "samples.hpp"
+#include "learn/samples.hpp"
 
 #include <set>
 
-namespace emplace {
+namespace emplace::learn {
 
-std::vector<std::size_t> sample_begins(std::span<const Rollout> rollouts) {
+std::vector<std::size_t> sample_begins(std::span<const policy::Rollout> rollouts) {
   std::vector<std::size_t> begins;
   for (std::size_t i = 0; i < rollouts.size(); ++i)
     if (i == 0 || rollouts[i].round == 0) begins.push_back(i);
@@ -12,14 +12,14 @@ std::vector<std::size_t> sample_begins(std::span<const Rollout> rollouts) {
   return begins;
 }
 
-std::size_t problem_count(std::span<const Rollout> rollouts) {
+std::size_t problem_count(std::span<const policy::Rollout> rollouts) {
   std::set<std::uint32_t> problems;
-  for (const Rollout& rollout : rollouts) problems.insert(rollout.problem);
+  for (const policy::Rollout& rollout : rollouts) problems.insert(rollout.problem);
   return problems.size();
 }
 
-Rollout decisions_of(const Rollout& rollout) {
-  Rollout decisions;
+policy::Rollout decisions_of(const policy::Rollout& rollout) {
+  policy::Rollout decisions;
   decisions.update = rollout.update;
   decisions.problem = rollout.problem;
   decisions.sample = rollout.sample;
@@ -29,4 +29,4 @@ Rollout decisions_of(const Rollout& rollout) {
   return decisions;
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

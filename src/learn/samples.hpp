@@ -7,15 +7,15 @@
 
 #include "emplace/policy/policy.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 // Samples + 1: the rounds of sample s are rollouts[begin[s]] .. rollouts[begin[s + 1]].
-std::vector<std::size_t> sample_begins(std::span<const Rollout> rollouts);
+std::vector<std::size_t> sample_begins(std::span<const policy::Rollout> rollouts);
 
 // How many problems the rollouts are of.
-std::size_t problem_count(std::span<const Rollout> rollouts);
+std::size_t problem_count(std::span<const policy::Rollout> rollouts);
 
 // What forward() needs of a rollout, and no placement, outcome or start times.
-Rollout decisions_of(const Rollout& rollout);
+policy::Rollout decisions_of(const policy::Rollout& rollout);
 
-}  // namespace emplace
+}  // namespace emplace::learn

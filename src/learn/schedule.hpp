@@ -7,9 +7,9 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/options.hpp"
-#include "emplace/nn/optimizer.hpp"
+#include "nn/tape/optimizer.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 struct EntropyOptions {
   double entropy_weight = 0;
@@ -51,4 +51,4 @@ inline void check(const nn::OptimizerOptions& o, const ConfigTable& table) {
                  o.learning_rate_updates > 0);
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -1,21 +1,21 @@
-#include "surrogate.hpp"
+#include "learn/surrogate.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
+#include "base/not_finite.hpp"
+#include "base/vector_math.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/not_finite.hpp"
-#include "emplace/base/vector_math.hpp"
-#include "samples.hpp"
+#include "learn/samples.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 namespace {
 
 // By rollout: 1 / the number of heads of all rounds of its sample; 0 where it has none.
-std::vector<double> one_over_heads(std::span<const Rollout> rollouts, const LogProbabilities& log) {
+std::vector<double> one_over_heads(std::span<const policy::Rollout> rollouts, const policy::LogProbabilities& log) {
   const std::vector<std::size_t> begins = sample_begins(rollouts);
   std::vector<double> scale;
   for (std::size_t s = 0; s + 1 < begins.size(); ++s) {
@@ -37,8 +37,9 @@ double estimated_kl(std::span<const double> now, std::span<const double> old) {
 
 }  // namespace
 
-Surrogate::Surrogate(const Policy& policy, std::span<const Rollout> rollouts, const LogProbabilities& old,
-                     std::span<const double> advantages, const SurrogateOptions& options)
+Surrogate::Surrogate(const policy::Policy& policy, std::span<const policy::Rollout> rollouts,
+                     const policy::LogProbabilities& old, std::span<const double> advantages,
+                     const SurrogateOptions& options)
     : options_(options),
       estimates_kl_(!policy.has_exact_kl()),
       samples_(sample_begins(rollouts).size() - 1),
@@ -65,13 +66,13 @@ Surrogate::Surrogate(const Policy& policy, std::span<const Rollout> rollouts, co
 // Where a head's ratio depends on its own action alone, all rollouts that took the same action there have the same
 // ratio, and their advantages of one sign add up. So K rollouts become one a device, "every head takes device j". A
 // term that no rollout took has no weight, and its old probability is of no account.
-void Surrogate::merge_equal_terms(std::span<const Rollout> rollouts, const LogProbabilities& old,
+void Surrogate::merge_equal_terms(std::span<const policy::Rollout> rollouts, const policy::LogProbabilities& old,
                                   std::span<const double> advantages) {
   struct Rows {
     std::size_t heads = 0, devices = 0, begin = 0;
   };
   std::map<std::uint32_t, Rows> rows_of;
-  for (const Rollout& rollout : rollouts) {
+  for (const policy::Rollout& rollout : rollouts) {
     Rows& rows = rows_of[rollout.problem];
     rows.heads = rollout.actions.size();
     for (const std::uint8_t action : rollout.actions) rows.devices = std::max<std::size_t>(rows.devices, action + 1u);
@@ -82,7 +83,7 @@ void Surrogate::merge_equal_terms(std::span<const Rollout> rollouts, const LogPr
     rows.begin = size;
     for (std::size_t device = 0; device < rows.devices; ++device) {
       begin_.push_back(size += rows.heads);
-      Rollout& term = merged_.emplace_back();
+      policy::Rollout& term = merged_.emplace_back();
       term.problem = problem;
       term.actions.assign(rows.heads, static_cast<std::uint8_t>(device));
     }
@@ -149,8 +150,8 @@ void Surrogate::coefficients(const ChunkedGradient::Chunk& chunk, std::span<doub
     }
 }
 
-void Surrogate::gradient(Policy& policy, ChunkedGradient& chunks) {
-  const LogProbabilities& now = chunks.compute(
+void Surrogate::gradient(policy::Policy& policy, ChunkedGradient& chunks) {
+  const policy::LogProbabilities& now = chunks.compute(
       policy, terms_,
       [this](const ChunkedGradient::Chunk& chunk, std::span<double> result) { coefficients(chunk, result); },
       options_.entropy_weight / options_.divisor, scale_);
@@ -160,12 +161,12 @@ void Surrogate::gradient(Policy& policy, ChunkedGradient& chunks) {
                            static_cast<double>(options_.problems));
 }
 
-double Surrogate::kl(const Policy& policy) const { return estimates_kl_ ? kl_ : policy.kl(); }
+double Surrogate::kl(const policy::Policy& policy) const { return estimates_kl_ ? kl_ : policy.kl(); }
 
-double mean_kl(Policy& policy, ChunkedGradient& chunks, std::span<const Rollout> rollouts,
-               const LogProbabilities& old) {
+double mean_kl(policy::Policy& policy, ChunkedGradient& chunks, std::span<const policy::Rollout> rollouts,
+               const policy::LogProbabilities& old) {
   if (policy.has_exact_kl()) return policy.kl();
-  LogProbabilities now;
+  policy::LogProbabilities now;
   chunks.forward(policy, rollouts, now);
   const double kl = estimated_kl(now.value, old.value);
   if (!std::isfinite(kl)) throw NotFinite("the KL divergence of the update is not finite");
@@ -178,4 +179,4 @@ double adapted_kl_weight(double weight, double kl, double target) {
   return weight;
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

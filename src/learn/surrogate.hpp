@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "emplace/policy/policy.hpp"
-#include "gradient.hpp"
+#include "learn/gradient.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 enum class RatioKind : std::uint8_t { per_head, joint };
 
@@ -28,24 +28,24 @@ struct SurrogateOptions {
 //   clip:  sum_h min(r_nh A_n, clamp(r_nh, 1 - c, 1 + c) A_n)
 // minus kl_weight x the sum over samples of KL(p_old || p) over all heads, plus entropy_weight x the sum of entropies,
 // all divided by the divisor; with over_heads a sample's terms and its entropy by the number of heads of all its rounds
-// too, so that samples of large and small graphs count alike (GDP sheet, section 2.6). A clipped term has no gradient;
-// another's is r A times that of log p. The KL divergence is exact where the policy can (then of all its problems
-// alike); else the estimate sum_h r - 1 - log r of the sample's own heads, which is never negative, is right in the
-// mean, and has r - 1 times the gradient of log p (Schulman 2020, k3).
+// too, so that samples of large and small graphs count alike (docs/papers/gdp.md, section 2.6). A clipped term has no
+// gradient; another's is r A times that of log p. The KL divergence is exact where the policy can (then of all its
+// problems alike); else the estimate sum_h r - 1 - log r of the sample's own heads, which is never negative, is right
+// in the mean, and has r - 1 times the gradient of log p (Schulman 2020, k3).
 class Surrogate {
  public:
   // `old`: log-probabilities of the rollouts before the update; the policy's reference is the policy of that time.
   // Rollouts and `old` must outlive this.
-  Surrogate(const Policy& policy, std::span<const Rollout> rollouts, const LogProbabilities& old,
-            std::span<const double> advantages, const SurrogateOptions& options);
+  Surrogate(const policy::Policy& policy, std::span<const policy::Rollout> rollouts,
+            const policy::LogProbabilities& old, std::span<const double> advantages, const SurrogateOptions& options);
 
   // policy.gradient() becomes the objective's gradient at the present parameters.
-  void gradient(Policy& policy, ChunkedGradient& chunks);
+  void gradient(policy::Policy& policy, ChunkedGradient& chunks);
   // At the parameters of the last gradient(): KL(p_old || p) a head, exact or estimated, nats.
-  [[nodiscard]] double kl(const Policy& policy) const;
+  [[nodiscard]] double kl(const policy::Policy& policy) const;
 
  private:
-  void merge_equal_terms(std::span<const Rollout> rollouts, const LogProbabilities& old,
+  void merge_equal_terms(std::span<const policy::Rollout> rollouts, const policy::LogProbabilities& old,
                          std::span<const double> advantages);
   void coefficients(const ChunkedGradient::Chunk& chunk, std::span<double> result) const;
   [[nodiscard]] double slope(double ratio, double plus, double minus) const;
@@ -53,21 +53,22 @@ class Surrogate {
   SurrogateOptions options_;
   bool estimates_kl_;
   std::size_t samples_;
-  std::vector<Rollout> merged_;       // see merge_equal_terms
-  std::vector<double> merged_old_;    // of merged_
-  std::span<const Rollout> terms_;    // the rollouts or merged_
-  std::span<const double> old_;       // of terms_, by head
-  std::vector<std::size_t> begin_;    // terms + 1: where the heads of each begin
-  std::vector<double> scale_;         // by rollout, 1 / heads of its sample; empty without over_heads
-  std::vector<double> plus_, minus_;  // advantages above and below zero over the divisor, by term and head
-  double kl_ = 0;                     // estimated
+  std::vector<policy::Rollout> merged_;     // see merge_equal_terms
+  std::vector<double> merged_old_;          // of merged_
+  std::span<const policy::Rollout> terms_;  // the rollouts or merged_
+  std::span<const double> old_;             // of terms_, by head
+  std::vector<std::size_t> begin_;          // terms + 1: where the heads of each begin
+  std::vector<double> scale_;               // by rollout, 1 / heads of its sample; empty without over_heads
+  std::vector<double> plus_, minus_;        // advantages above and below zero over the divisor, by term and head
+  double kl_ = 0;                           // estimated
 };
 
 // KL(p_old || p) a head at the present parameters, nats: exact where the policy can, else estimated on the rollouts.
-double mean_kl(Policy& policy, ChunkedGradient& chunks, std::span<const Rollout> rollouts, const LogProbabilities& old);
+double mean_kl(policy::Policy& policy, ChunkedGradient& chunks, std::span<const policy::Rollout> rollouts,
+               const policy::LogProbabilities& old);
 
-// The weight of the KL penalty after an update with this divergence (Schulman et al. 2017, section 4; Post sheet,
-// section 2.4): doubled above 1.5 x the target, halved below target / 1.5, within [1/64, 64].
+// The weight of the KL penalty after an update with this divergence (Schulman et al. 2017, section 4;
+// docs/papers/post.md, section 2.4): doubled above 1.5 x the target, halved below target / 1.5, within [1/64, 64].
 double adapted_kl_weight(double weight, double kl, double target);
 
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -5,11 +5,11 @@
 #include <limits>
 #include <numeric>
 
+#include "base/not_finite.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/not_finite.hpp"
-#include "emplace/learn/roll_out.hpp"
+#include "emplace/learn/sampling.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 namespace {
 constexpr std::uint64_t most_updates = std::uint64_t{1} << 53;
@@ -37,7 +37,7 @@ std::vector<std::uint32_t> problems_of_update(std::size_t count, const TrainerOp
   return list;
 }
 
-std::uint64_t evaluations_of_update(const Policy& policy, const Learner& learner, std::size_t problems,
+std::uint64_t evaluations_of_update(const policy::Policy& policy, const Learner& learner, std::size_t problems,
                                     const TrainerOptions& options, std::uint64_t update) {
   std::uint64_t evaluations = 0;
   for (const std::uint32_t p : problems_of_update(problems, options, update))
@@ -49,8 +49,8 @@ std::uint64_t evaluations_of_update(const Policy& policy, const Learner& learner
   return evaluations;
 }
 
-Trainer::Trainer(Policy& policy, Learner& learner, Evaluator& evaluator, std::span<const PolicyProblem> problems,
-                 const TrainerOptions& options)
+Trainer::Trainer(policy::Policy& policy, Learner& learner, evaluate::Evaluator& evaluator,
+                 std::span<const policy::PolicyProblem> problems, const TrainerOptions& options)
     : policy_(policy),
       learner_(learner),
       evaluator_(evaluator),
@@ -58,56 +58,58 @@ Trainer::Trainer(Policy& policy, Learner& learner, Evaluator& evaluator, std::sp
       options_(options),
       best_(problems.size()) {
   EMPLACE_CHECK(!problems.empty() && options.hold_problems > 0 && options.held_out_every > 0);
-  learner.use(options.crew);
+  learner.use(options.learner_workers);
 }
 
 std::uint64_t Trainer::evaluations_per_update() const {
   return evaluations_of_update(policy_, learner_, problems_.size(), options_, updates_ + 1);
 }
 
-void Trainer::roll_out(std::vector<std::uint32_t> problems, std::size_t samples, bool greedy) {
-  RollOut request{.seed = options_.seed,
-                  .update = updates_ + 1,
-                  .samples = samples,
-                  .problems = std::move(problems),
-                  .greedy = greedy,
-                  .schedule = options_.schedule};
+void Trainer::sample_rollouts(std::vector<std::uint32_t> problems, std::size_t samples, bool greedy) {
+  SamplingRequest request{.seed = options_.seed,
+                          .update = updates_ + 1,
+                          .samples = samples,
+                          .problems = std::move(problems),
+                          .greedy = greedy,
+                          .schedule = options_.schedule};
   std::vector<Placement> best;  // as it is now: it may change on the way
   for (const Best& each : best_) best.push_back(each.placement);
   for (std::size_t p = 0; p < best_.size(); ++p) request.best.push_back(best_[p].any ? &best[p] : nullptr);
-  const auto evaluated = [this](const Rollout& rollout) {
+  const auto evaluated = [this](const policy::Rollout& rollout) {
     ++evaluations_;
     Best& present = best_.at(rollout.problem);
     if (!present.any || better(rollout.outcome, present.outcome))
       present = {true, rollout.placement, rollout.outcome, evaluations_};
   };
-  if (options_.crew == nullptr) {
+  if (options_.learner_workers == nullptr) {
     const auto prepare = [this] { return learner_.prepare(policy_, rollouts_); };
-    emplace::roll_out(policy_, evaluator_, problems_, request, rollouts_, evaluated,
-                      greedy ? std::function<bool()>() : prepare);
+    emplace::learn::sample_rollouts(policy_, evaluator_, problems_, request, rollouts_, evaluated,
+                                    greedy ? std::function<bool()>() : prepare);
     return;
   }
-  options_.crew->roll_out(policy_, request, rollouts_);
+  options_.learner_workers->sample_rollouts(policy_, request, rollouts_);
   in_order_of_evaluation(rollouts_, evaluated);
 }
 
 std::vector<Best> Trainer::place_held_out() {
   std::vector<Best> placed;
-  std::vector<Rollout> rollouts;
+  std::vector<policy::Rollout> rollouts;
   for (const HeldOut& each : options_.held_out) {
     const std::span<float> parameters = each.policy->parameters();
     EMPLACE_CHECK(parameters.size() == policy_.parameters().size());
     std::ranges::copy(policy_.parameters(), parameters.begin());
     each.policy->parameters_changed();
-    const RollOut request{.seed = options_.seed,
-                          .update = update_after_training(options_.seed),
-                          .greedy = true,
-                          .schedule = options_.schedule,
-                          .first_in_evaluator = static_cast<std::uint32_t>(problems_.size() + placed.size())};
+    const SamplingRequest request{.seed = options_.seed,
+                                  .update = update_after_training(options_.seed),
+                                  .greedy = true,
+                                  .schedule = options_.schedule,
+                                  .first_in_evaluator = static_cast<std::uint32_t>(problems_.size() + placed.size())};
     Best best;
-    emplace::roll_out(*each.policy, evaluator_, {each.problem, 1}, request, rollouts, [&](const Rollout& rollout) {
-      if (!best.any || better(rollout.outcome, best.outcome)) best = {true, rollout.placement, rollout.outcome, 0};
-    });
+    emplace::learn::sample_rollouts(*each.policy, evaluator_, {each.problem, 1}, request, rollouts,
+                                    [&](const policy::Rollout& rollout) {
+                                      if (!best.any || better(rollout.outcome, best.outcome))
+                                        best = {true, rollout.placement, rollout.outcome, 0};
+                                    });
     best.evaluation = rollouts.size();
     placed.push_back(std::move(best));
   }
@@ -121,10 +123,10 @@ UpdateReport Trainer::step() {
   const std::uint64_t update = updates_ + 1;
   try {
     if (is_due_before(options_.greedy_every, update)) {
-      roll_out({}, 1, true);
+      sample_rollouts({}, 1, true);
       report.greedy_seconds = feasible_seconds(rollouts_[policy_.rounds(0) - 1].outcome);
     }
-    roll_out(problems_of_update(problems_.size(), options_, update), learner_.samples_per_update(), false);
+    sample_rollouts(problems_of_update(problems_.size(), options_, update), learner_.samples_per_update(), false);
     report.learner = learner_.update(policy_, rollouts_);
     if (is_due_after(options_.held_out_every, update)) {
       const std::vector<Best> placed = place_held_out();
@@ -144,7 +146,7 @@ UpdateReport Trainer::step() {
   std::vector<double> times;
   times.reserve(rollouts_.size());
   double sum = 0, best = std::numeric_limits<double>::infinity();
-  for (const Rollout& rollout : rollouts_) {
+  for (const policy::Rollout& rollout : rollouts_) {
     if (!rollout.outcome.feasible()) continue;
     times.push_back(to_seconds(rollout.outcome.makespan));
     sum += times.back();
@@ -222,4 +224,4 @@ Best saved_best(const State& state, std::size_t problem) {
   return best;
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

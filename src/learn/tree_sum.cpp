@@ -1,8 +1,8 @@
-#include "emplace/learn/tree_sum.hpp"
+#include "learn/tree_sum.hpp"
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 TreeSum::TreeSum(std::size_t leaves) : leaves_(leaves) { EMPLACE_CHECK(leaves > 0); }
 
@@ -54,4 +54,4 @@ std::span<const double> TreeSum::total() const {
   return waiting_.begin()->second;
 }
 
-}  // namespace emplace
+}  // namespace emplace::learn

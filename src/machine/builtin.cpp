@@ -1,7 +1,7 @@
 // The presets. A new one: a TOML file in configs/machines and a line here.
 #include "emplace/machine/machine.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 
 std::span<const MachineEntry> machines() {
   static const std::vector<MachineEntry> entries = [] {
@@ -48,4 +48,4 @@ std::span<const MachineEntry> machines() {
   return entries;
 }
 
-}  // namespace emplace
+}  // namespace emplace::machine

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
-#include "parts.hpp"
+#include "machine/parts.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 
 namespace {
 
@@ -151,4 +151,4 @@ void MachineDraft::close_devices(const std::string& place) {
   route_place_.resize(machine.devices.size() * machine.devices.size());
 }
 
-}  // namespace emplace
+}  // namespace emplace::machine

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
-#include "presets.hpp"
+#include "machine/presets.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 
 namespace {
 
@@ -68,4 +68,4 @@ ConfigTable extended(ConfigTable base, const ConfigTable& over) {
   return base;
 }
 
-}  // namespace emplace
+}  // namespace emplace::machine

@@ -2,10 +2,10 @@
 #include <fmt/core.h>
 
 #include "emplace/base/error.hpp"
-#include "parts.hpp"
-#include "presets.hpp"
+#include "machine/parts.hpp"
+#include "machine/presets.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 
 namespace {
 
@@ -91,4 +91,4 @@ ConfigTable with_hosts(ConfigTable table) {
   return table;
 }
 
-}  // namespace emplace
+}  // namespace emplace::machine

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
-#include "parts.hpp"
+#include "machine/parts.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 
 const std::vector<std::size_t>& MachineDraft::devices_called(const std::string& name, const std::string& place) const {
   if (const auto at = called_.find(name); at != called_.end()) return at->second;
@@ -138,4 +138,4 @@ void add_routes(MachineDraft& draft, const ConfigTable& table) {
   table.refuse_unread();
 }
 
-}  // namespace emplace
+}  // namespace emplace::machine

@@ -1,12 +1,12 @@
 // A machine file from the first line to the last.
 #include "emplace/machine/machine.hpp"
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
-#include "parts.hpp"
-#include "presets.hpp"
+#include "machine/parts.hpp"
+#include "machine/presets.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 
 Machine machine_from(const ConfigTable& described) {
   const ConfigTable table = with_hosts(described);
@@ -47,4 +47,4 @@ Machine load_machine(const std::string& name_or_path, const std::string& place) 
   return machine_from(preset_table(name_or_path, place));  // names the nearest preset
 }
 
-}  // namespace emplace
+}  // namespace emplace::machine

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
-#include "parts.hpp"
+#include "machine/parts.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 
 std::span<const std::string> machine_op_classes() {
   static const std::vector<std::string> names = {
@@ -46,4 +46,4 @@ std::string checked_name(const ConfigTable& table, std::string_view key, const c
   return name;
 }
 
-}  // namespace emplace
+}  // namespace emplace::machine

@@ -9,7 +9,7 @@
 #include "emplace/base/config.hpp"
 #include "emplace/machine/machine.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 
 // A placement names a device in one byte.
 inline constexpr std::size_t max_machine_devices = 255;
@@ -67,4 +67,4 @@ void add_topology(MachineDraft& draft, const ConfigTable& table);
 
 Machine machine_from(const ConfigTable& table);
 
-}  // namespace emplace
+}  // namespace emplace::machine

@@ -1,4 +1,4 @@
-#include "presets.hpp"
+#include "machine/presets.hpp"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/machine/machine.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 
 namespace {
 
@@ -96,4 +96,4 @@ ConfigTable preset_table(const std::string& name, const std::string& place) {
   return table;
 }
 
-}  // namespace emplace
+}  // namespace emplace::machine

@@ -8,7 +8,7 @@
 
 #include "emplace/base/config.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 
 struct PresetText {
   const char* name;  // of the file, without extension: "laptop"; a family has N, H or G for numbers: "cluster-HxG"
@@ -33,4 +33,4 @@ ConfigTable extended(ConfigTable base, const ConfigTable& over);
 // the same table where there is no [hosts].
 ConfigTable with_hosts(ConfigTable table);
 
-}  // namespace emplace
+}  // namespace emplace::machine

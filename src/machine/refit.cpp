@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <set>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/machine/rescale.hpp"
-#include "parts.hpp"
-#include "presets.hpp"
+#include "machine/parts.hpp"
+#include "machine/presets.hpp"
+#include "machine/rescale.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 
 namespace {
 
@@ -146,4 +146,4 @@ std::string rescaled_machine_toml(const std::string& name_or_path, const std::ma
   return with_figures(std::move(file), std::move(list), place);
 }
 
-}  // namespace emplace
+}  // namespace emplace::machine

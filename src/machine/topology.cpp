@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "emplace/base/error.hpp"
-#include "parts.hpp"
+#include "machine/parts.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 
 namespace {
 
@@ -147,4 +147,4 @@ void add_topology(MachineDraft& draft, const ConfigTable& table) {
                    near.empty() ? fmt::format("; there are: {}", join(names, ", ")) : near);
 }
 
-}  // namespace emplace
+}  // namespace emplace::machine

@@ -8,14 +8,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/files.hpp"
+#include "base/shapes.hpp"
+#include "base/statistics.hpp"
+#include "base/temporary_folder.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/base/shapes.hpp"
-#include "emplace/base/statistics.hpp"
-#include "emplace/base/temporary_folder.hpp"
 #include "emplace/base/text.hpp"
 #include "emplace/formats/reader.hpp"
-#include "pipeline.hpp"
+#include "measure/pipeline.hpp"
 
 namespace emplace::measure {
 
@@ -51,7 +51,7 @@ void run(const Arguments& arguments) {
 void refuse_to_replace(const std::string& output, const std::string& model) {
   std::error_code none;
   if (!std::filesystem::exists(output, none)) return;
-  for (const std::string& file : files_of_model(model))
+  for (const std::string& file : formats::files_of_model(model))
     if (std::filesystem::equivalent(file, output, none))
       throw InputError(output, "is {}, and would be lost",
                        file == model ? "the model itself" : "a file of the model's weights");
@@ -62,7 +62,7 @@ void optimize(const Arguments& arguments) {
   static_cast<void>(read_segments(arguments.model));  // says what is no file
   refuse_to_replace(arguments.output, arguments.model);
   std::error_code none;
-  if (files_of_model(arguments.model).size() > 1 &&
+  if (formats::files_of_model(arguments.model).size() > 1 &&
       !std::filesystem::equivalent(parent_folder(arguments.model), parent_folder(arguments.output), none))
     throw InputError(arguments.output, "should be in the folder of {}, whose weights lie in files beside it",
                      arguments.model);

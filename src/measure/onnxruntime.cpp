@@ -1,4 +1,4 @@
-#include "onnxruntime.hpp"
+#include "measure/onnxruntime.hpp"
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-#include "pipeline.hpp"
+#include "measure/pipeline.hpp"
 
 #include <pthread.h>
 #include <sched.h>
@@ -11,9 +11,9 @@
 #include <set>
 #include <thread>
 
-#include "emplace/base/cores.hpp"
+#include "base/cores.hpp"
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
 #include "emplace/base/text.hpp"
 
 namespace emplace::measure {

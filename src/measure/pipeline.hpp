@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "onnxruntime.hpp"
+#include "measure/onnxruntime.hpp"
 
 namespace emplace::measure {
 

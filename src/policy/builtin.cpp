@@ -1,7 +1,7 @@
 // The list of policies: a new one is a source file, a line in methods.hpp and a line here.
-#include "methods.hpp"
+#include "policy/methods.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 
 std::span<const PolicyEntry> policies() {
   static const PolicyEntry entries[] = {
@@ -10,4 +10,4 @@ std::span<const PolicyEntry> policies() {
   return entries;
 }
 
-}  // namespace emplace
+}  // namespace emplace::policy

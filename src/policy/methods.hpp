@@ -3,7 +3,7 @@
 
 #include "emplace/policy/policy.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 
 PolicyEntry post_policy();
 PolicyEntry colocrl_policy();
@@ -12,4 +12,4 @@ PolicyEntry placeto_policy();
 PolicyEntry gdp_policy();
 PolicyEntry hsdag_policy();
 
-}  // namespace emplace
+}  // namespace emplace::policy

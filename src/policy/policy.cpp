@@ -4,7 +4,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 
 std::vector<std::string> op_types_of(std::span<const PolicyProblem> problems) {
   std::vector<std::string> types;
@@ -38,4 +38,4 @@ double Policy::kl() const { throw BugError("this policy has no exact KL divergen
 void Policy::add_kl_gradient(double) { throw BugError("this policy has no exact KL divergence"); }
 void Policy::fit(std::span<const Rollout>) { throw BugError("this policy has no closed-form fit"); }
 
-}  // namespace emplace
+}  // namespace emplace::policy

@@ -1,4 +1,4 @@
-#include "acyclic_merger.hpp"
+#include "problem/acyclic_merger.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -32,7 +32,7 @@ void peel(const Edges& edges, std::vector<char>& stays) {
   }
 }
 
-// By root: may the unit be on a circle? Units on a path from one circle to another count too.
+// By root: may the unit be on a cycle? Units on a path from one cycle to another count too.
 std::vector<char> on_circles(const Problem& problem, const UnitMerger& units) {
   Edges there, back;
   for (std::uint32_t tensor = 0; tensor < problem.tensor_count(); ++tensor)

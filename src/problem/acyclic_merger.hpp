@@ -1,4 +1,4 @@
-// Merges units only where that closes no circle between them.
+// Merges units only where that closes no cycle between them.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "emplace/problem/problem.hpp"
-#include "unit_merger.hpp"
+#include "problem/unit_merger.hpp"
 
 namespace emplace {
 
 // The graph of units while they merge. Each unit's consumers stand at its root as ops of theirs; lists of merged units
-// are joined, and cleaned of repetitions where they are read. Co-location groups may close circles of their own (a
-// variable with its update, and the whole step between them): where units are on circles, edges back to one whose first
+// are joined, and cleaned of repetitions where they are read. Co-location groups may close cycles of their own (a
+// variable with its update, and the whole step between them): where units are on cycles, edges back to one whose first
 // op in topological order comes earlier are left out from the start.
 class AcyclicMerger {
  public:
@@ -23,7 +23,7 @@ class AcyclicMerger {
   const std::vector<std::uint32_t>& consumers(std::uint32_t root);
 
   // Merges two units, unless no device could run both, together they had more than `most_work` (sum of each op's
-  // fastest time, in ticks), or a path through a third unit leads from one to the other, so that a circle would close.
+  // fastest time, in ticks), or a path through a third unit leads from one to the other, so that a cycle would close.
   // Only units with several ways out need a search for such paths; it is given 1000 passes over the graph in all, and
   // joins that still need one then are refused.
   bool join(std::uint32_t a, std::uint32_t b, double most_work = std::numeric_limits<double>::infinity());

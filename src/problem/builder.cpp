@@ -8,7 +8,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
-#include "topology.hpp"
+#include "problem/topology.hpp"
 
 namespace emplace {
 
@@ -259,7 +259,7 @@ Problem ProblemBuilder::build(const std::string& place) {
                   1) == group_runs.begin() + static_cast<std::ptrdiff_t>((g + 1) * device_count))
       throw InputError(place, "no device can run every op of co-location group {}", quote(p.group_names[g]));
 
-  // Totals (DESIGN section 8), in 128 bits.
+  // Totals (docs/simulation.md), in 128 bits.
   Wide bytes = 0;
   Wide ticks = 0;
   for (std::size_t op = 0; op < op_count; ++op) {

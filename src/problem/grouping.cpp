@@ -6,8 +6,8 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
-#include "only_consumers.hpp"
-#include "unit_merger.hpp"
+#include "problem/only_consumers.hpp"
+#include "problem/unit_merger.hpp"
 
 namespace emplace {
 
@@ -63,7 +63,7 @@ struct OnlyNeighbours {
 };
 
 // The chain rule judges every edge in the graph before any contraction, so its outcome does not depend on an order.
-// (Without circles a contraction changes no other edge's verdict: repeating the rule would find nothing new.)
+// (Without cycles a contraction changes no other edge's verdict: repeating the rule would find nothing new.)
 void merge_chains(const Problem& problem, UnitMerger& units) {
   const OnlyNeighbours only(problem, units);
   const auto next_of = [&](std::uint32_t u) {
@@ -248,7 +248,7 @@ Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at
     units.merge_until(at_most, exchanges(problem, units), merging, join);
     if (units.count() > at_most)
       throw InputError(place, "{} groups wanted, but ops that no device can run together{} leave {}", at_most,
-                       colocrl ? " or that would close a circle" : "", units.count());
+                       colocrl ? " or that would close a cycle" : "", units.count());
   }
   if (colocrl) return numbered_grouping(problem, number_by_dependence(problem, units), units.count());
   return grouping_of_units(problem, units, merging);

@@ -1,4 +1,4 @@
-#include "only_consumers.hpp"
+#include "problem/only_consumers.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -89,7 +89,7 @@ std::vector<std::uint32_t> number_by_dependence(const Problem& problem, const Un
       ready.pop();
       release(root);
     }
-    if (number[units.find(op)] == none) release(units.find(op));  // nothing is ready: a circle
+    if (number[units.find(op)] == none) release(units.find(op));  // nothing is ready: a cycle
   }
   std::vector<std::uint32_t> unit_of_op(ops);
   for (std::uint32_t op = 0; op < ops; ++op) unit_of_op[op] = number[units.find(op)];

@@ -1,12 +1,13 @@
-// ColocRL's rule for co-location groups (sheet, section 2.1): what has only one consumer goes where that is.
+// ColocRL's rule for co-location groups (docs/papers/colocrl.md, section 2.1): what has only one consumer goes where
+// that is.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "acyclic_merger.hpp"
 #include "emplace/problem/problem.hpp"
-#include "unit_merger.hpp"
+#include "problem/acyclic_merger.hpp"
+#include "problem/unit_merger.hpp"
 
 namespace emplace {
 
@@ -18,7 +19,7 @@ void merge_only_consumers(const Problem& problem, AcyclicMerger& graph, const Un
                           double max_share);
 
 // N: units numbered in topological order of the graph of units, the smallest op first. Where units depend on each other
-// in circles, the one of the first op in topological order goes first.
+// in cycles, the one of the first op in topological order goes first.
 std::vector<std::uint32_t> number_by_dependence(const Problem& problem, const UnitMerger& units);
 
 }  // namespace emplace

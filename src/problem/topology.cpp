@@ -1,4 +1,4 @@
-#include "topology.hpp"
+#include "problem/topology.hpp"
 
 #include <fmt/core.h>
 

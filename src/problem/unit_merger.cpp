@@ -1,4 +1,4 @@
-#include "unit_merger.hpp"
+#include "problem/unit_merger.hpp"
 
 #include <algorithm>
 #include <functional>

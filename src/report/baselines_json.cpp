@@ -3,13 +3,13 @@
 #include <stdexcept>
 
 #include "emplace/base/error.hpp"
-#include "emplace/report/page.hpp"
-#include "emplace/run/placing_team.hpp"
 #include "emplace/search/placer.hpp"
 #include "emplace/simulate/pipeline.hpp"
-#include "placement_json.hpp"
+#include "experiment/run/placing_backend.hpp"
+#include "report/page.hpp"
+#include "report/placement_json.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -26,12 +26,12 @@ struct Baseline {
 
 // The placer as a page has it: whatever ends by evaluations and takes a moment. Nothing for the others: integer
 // programs end by the clock, so that the page would not be the same again, and `best` asks them for pipelines.
-std::optional<Baseline> baseline_of(const PlacerEntry& entry, const PlacerRequest& request) {
+std::optional<Baseline> baseline_of(const search::PlacerEntry& entry, const search::PlacerRequest& request) {
   if (entry.only_for.value_or(request.objective) != request.objective) return {};
   if (entry.unfit && !entry.unfit(request).empty()) return {};
   Baseline baseline{entry.name};
   const auto set = [&](const char* key, std::int64_t value) { baseline.options.set(key, {value, "compare"}); };
-  if (entry.role == PlacerRole::quick || entry.role == PlacerRole::search) return baseline;
+  if (entry.role == search::PlacerRole::quick || entry.role == search::PlacerRole::search) return baseline;
   if (entry.name == "best" && request.objective == Objective::step) return baseline;
   if (entry.name == "dp") {  // quick placers have only its heuristic, dpl
     set("ideals", 2000);
@@ -46,12 +46,12 @@ std::optional<Baseline> baseline_of(const PlacerEntry& entry, const PlacerReques
 }
 
 // Those that the recipe names for comparison, then all others that take seconds on large problems.
-std::vector<Baseline> baselines_for(const FoundPlacement& found, const PlacerRequest& request,
+std::vector<Baseline> baselines_for(const FoundPlacement& found, const search::PlacerRequest& request,
                                     const PlacementLimits& limits) {
   std::vector<Baseline> baselines;
   for (const std::string& method : found.recipe.options.compare) baselines.push_back({method});
   if (has_few_baselines(found, limits)) return baselines;
-  for (const PlacerEntry& entry : placers())
+  for (const search::PlacerEntry& entry : search::placers())
     if (std::ranges::find(found.recipe.options.compare, entry.name) == found.recipe.options.compare.end())
       if (std::optional<Baseline> baseline = baseline_of(entry, request)) baselines.push_back(std::move(*baseline));
   return baselines;
@@ -66,8 +66,8 @@ bool has_few_baselines(const FoundPlacement& found, const PlacementLimits& limit
 Json baselines_json(const FoundPlacement& found, const Outcome& learned, const std::string& reason,
                     std::uint64_t evaluations, const PlacementLimits& limits) {
   const Problem& problem = found.problem();
-  const PlacingTeam team = make_placing_team(nullptr, problem, found.scoring);
-  PlacerRequest request = request_for(*found.loaded, found.scoring, team);
+  const experiment::PlacingBackend backend = experiment::make_placing_backend(nullptr, problem, found.scoring);
+  search::PlacerRequest request = experiment::request_for(*found.loaded, found.scoring, backend);
   request.seed = static_cast<std::uint64_t>(found.recipe.options.seed);
   // Searches as often as the run, partitioners for each of their imbalances; fewer on large problems.
   const std::uint64_t size = problem.op_count() + problem.edge_count();
@@ -78,9 +78,9 @@ Json baselines_json(const FoundPlacement& found, const Outcome& learned, const s
   rows.back()["learned"] = true;
   for (const auto& [method, options] : baselines_for(found, request, limits)) {
     try {
-      const PlacerResult result = place_with(method, request, options);
+      const search::PlacerResult result = search::place_with(method, request, options);
       rows.push_back(row(method, result.outcome,
-                         reason_of(request.objective, problem, result.outcome, result.placement.device, {}),
+                         simulate::reason_of(request.objective, problem, result.outcome, result.placement.device, {}),
                          result.evaluations));
     } catch (const std::runtime_error& error) {  // it has no answer to this problem, or its library fails
       rows.push_back(row(method, {}, error.what(), 0));
@@ -90,4 +90,4 @@ Json baselines_json(const FoundPlacement& found, const Outcome& learned, const s
   return rows;
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

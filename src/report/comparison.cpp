@@ -1,4 +1,4 @@
-#include "emplace/report/comparison.hpp"
+#include "report/comparison.hpp"
 
 #include <map>
 #include <memory>
@@ -6,14 +6,15 @@
 
 #include "emplace/simulate/engine.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
 class Judge {
  public:
-  Judge(const Problem& problem, const std::optional<PipelineOptions>& pipeline) : p_(problem), pipeline_(pipeline) {
-    if (pipeline_) by_load_ = make_pipeline_engine(p_, *pipeline_);
+  Judge(const Problem& problem, const std::optional<simulate::PipelineOptions>& pipeline)
+      : p_(problem), pipeline_(pipeline) {
+    if (pipeline_) by_load_ = simulate::make_pipeline_engine(p_, *pipeline_);
   }
 
   void fill(ComparedPlacement& row, const Placement& placement) {
@@ -22,32 +23,34 @@ class Judge {
 
  private:
   void fill_step(ComparedPlacement& row, const Placement& placement) {
-    std::unique_ptr<Engine>& engine = by_time_[row.schedule];
-    if (!engine) engine = make_exact_engine(p_, row.schedule);
-    Timeline timeline;
+    std::unique_ptr<simulate::Engine>& engine = by_time_[row.schedule];
+    if (!engine) engine = simulate::make_exact_engine(p_, row.schedule);
+    simulate::Timeline timeline;
     row.outcome = engine->evaluate(placement, {.usage = &row.usage, .timeline = &timeline});
     if (!row.outcome.feasible()) row.reason = reason_text(p_, row.outcome, placement.device, row.usage);
     row.transfers = timeline.transfers.size();
-    for (const Timeline::Transfer& transfer : timeline.transfers)
+    for (const simulate::Timeline::Transfer& transfer : timeline.transfers)
       row.moved_bytes += p_.tensor_bytes[transfer.tensor.index()];
   }
 
   void fill_load(ComparedPlacement& row, const Placement& placement) {
     row.outcome = by_load_->evaluate(placement, {.usage = &row.usage, .timeline = nullptr});
-    if (!row.outcome.feasible()) row.reason = pipeline_reason_text(p_, row.outcome, placement.device, row.usage);
-    for (const DeviceLoad& load : pipeline_loads(p_, placement)) row.load.push_back(load_of(load, *pipeline_));
+    if (!row.outcome.feasible())
+      row.reason = simulate::pipeline_reason_text(p_, row.outcome, placement.device, row.usage);
+    for (const simulate::DeviceLoad& load : simulate::pipeline_loads(p_, placement))
+      row.load.push_back(simulate::load_of(load, *pipeline_));
   }
 
   const Problem& p_;
-  const std::optional<PipelineOptions> pipeline_;
-  std::unique_ptr<Engine> by_load_;
-  std::map<Schedule, std::unique_ptr<Engine>> by_time_;
+  const std::optional<simulate::PipelineOptions> pipeline_;
+  std::unique_ptr<simulate::Engine> by_load_;
+  std::map<Schedule, std::unique_ptr<simulate::Engine>> by_time_;
 };
 
 }  // namespace
 
 Comparison compare(const Problem& problem, std::span<const NamedPlacement> placements,
-                   const std::optional<PipelineOptions>& pipeline) {
+                   const std::optional<simulate::PipelineOptions>& pipeline) {
   Judge judge(problem, pipeline);
   Comparison comparison;
   comparison.objective = pipeline ? Objective::pipeline : Objective::step;
@@ -123,4 +126,4 @@ std::string comparison_json(const Problem& problem, const Comparison& comparison
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "emplace/base/text.hpp"
-#include "emplace/report/comparison.hpp"
-#include "names.hpp"
+#include "report/comparison.hpp"
+#include "report/names.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -108,4 +108,4 @@ std::string comparison_text(const Problem& problem, const Comparison& comparison
   return out;
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

@@ -1,19 +1,19 @@
-#include "emplace/report/explanation.hpp"
+#include "report/explanation.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
 constexpr std::size_t shown_costs = 10;
 
-std::vector<PathStretch> stretches_of(const std::vector<PathStep>& path, const Placement& placement,
-                                      const Timeline& timeline) {
+std::vector<PathStretch> stretches_of(const std::vector<simulate::PathStep>& path, const Placement& placement,
+                                      const simulate::Timeline& timeline) {
   // Ops: (their device, the same); transfers: (from, to).
-  const auto place = [&](const PathStep& step) {
+  const auto place = [&](const simulate::PathStep& step) {
     if (step.is_op())
       return std::pair(DeviceId{placement.device[step.op.index()]}, DeviceId{placement.device[step.op.index()]});
     return std::pair(timeline.transfers[step.transfer].from, timeline.transfers[step.transfer].to);
@@ -29,7 +29,7 @@ std::vector<PathStretch> stretches_of(const std::vector<PathStep>& path, const P
   return stretches;
 }
 
-std::vector<OpId> costly_ops(const Timeline& timeline) {
+std::vector<OpId> costly_ops(const simulate::Timeline& timeline) {
   std::vector<std::uint32_t> ops(timeline.op_end.size());
   std::iota(ops.begin(), ops.end(), 0U);
   const auto shown = std::min(shown_costs, ops.size());
@@ -40,10 +40,10 @@ std::vector<OpId> costly_ops(const Timeline& timeline) {
   return costly;
 }
 
-std::vector<TensorCost> costly_tensors(const Problem& problem, const Timeline& timeline) {
+std::vector<TensorCost> costly_tensors(const Problem& problem, const simulate::Timeline& timeline) {
   std::vector<TensorCost> costs(problem.tensor_count());
   for (std::size_t t = 0; t < costs.size(); ++t) costs[t].tensor = TensorId{t};
-  for (const Timeline::Transfer& transfer : timeline.transfers) {
+  for (const simulate::Timeline::Transfer& transfer : timeline.transfers) {
     TensorCost& cost = costs[transfer.tensor.index()];
     ++cost.transfers;
     cost.bytes += problem.tensor_bytes[transfer.tensor.index()];
@@ -56,15 +56,15 @@ std::vector<TensorCost> costly_tensors(const Problem& problem, const Timeline& t
   return costs;
 }
 
-PeakMemory peak_memory(const std::vector<Holding>& held, DeviceId device, Ticks time) {
+PeakMemory peak_memory(const std::vector<simulate::Holding>& held, DeviceId device, Ticks time) {
   PeakMemory peak;
-  peak.alive = alive_at(held, device, time);
-  for (const Holding& holding : peak.alive) {
+  peak.alive = simulate::alive_at(held, device, time);
+  for (const simulate::Holding& holding : peak.alive) {
     switch (holding.kind) {
-      case Holding::Kind::resident: peak.resident += holding.bytes; break;
-      case Holding::Kind::scratch: peak.scratch += holding.bytes; break;
-      case Holding::Kind::output: peak.outputs += holding.bytes; break;
-      case Holding::Kind::copy: peak.copies += holding.bytes; break;
+      case simulate::Holding::Kind::resident: peak.resident += holding.bytes; break;
+      case simulate::Holding::Kind::scratch: peak.scratch += holding.bytes; break;
+      case simulate::Holding::Kind::output: peak.outputs += holding.bytes; break;
+      case simulate::Holding::Kind::copy: peak.copies += holding.bytes; break;
     }
   }
   return peak;
@@ -76,20 +76,21 @@ Explanation explain(const Problem& problem, const Placement& placement, Schedule
                     const MoveProgress& progress) {
   Explanation e;
   e.schedule = schedule;
-  e.outcome = make_exact_engine(problem, schedule)->evaluate(placement, {.usage = &e.usage, .timeline = &e.timeline});
+  e.outcome =
+      simulate::make_exact_engine(problem, schedule)->evaluate(placement, {.usage = &e.usage, .timeline = &e.timeline});
   if (!e.outcome.feasible()) e.reason = reason_text(problem, e.outcome, placement.device, e.usage);
   if (e.outcome.timed()) {
-    e.path = critical_path(problem, placement, schedule, e.timeline);
-    e.shares = shares_of(e.path);
+    e.path = simulate::critical_path(problem, placement, schedule, e.timeline);
+    e.shares = simulate::shares_of(e.path);
     e.stretches = stretches_of(e.path, placement, e.timeline);
     e.ops_on.resize(problem.device_count());
     for (const std::uint8_t device : placement.device) ++e.ops_on[device];
-    for (const Timeline::Transfer& transfer : e.timeline.transfers)
+    for (const simulate::Timeline::Transfer& transfer : e.timeline.transfers)
       e.moved_bytes += problem.tensor_bytes[transfer.tensor.index()];
     e.costly_ops = costly_ops(e.timeline);
     e.costly_tensors = costly_tensors(problem, e.timeline);
-    const std::vector<Holding> held = holdings(problem, placement, e.timeline);
-    e.memory = memory_timeline(problem, held);
+    const std::vector<simulate::Holding> held = simulate::holdings(problem, placement, e.timeline);
+    e.memory = simulate::memory_timeline(problem, held);
     for (std::size_t d = 0; d < problem.device_count(); ++d)
       e.at_peak.push_back(peak_memory(held, DeviceId{d}, e.memory[d].peak_time));
   }
@@ -97,4 +98,4 @@ Explanation explain(const Problem& problem, const Placement& placement, Schedule
   return e;
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

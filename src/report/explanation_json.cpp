@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 
-#include "emplace/report/explanation.hpp"
-#include "names.hpp"
+#include "report/explanation.hpp"
+#include "report/names.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -42,12 +42,12 @@ class Writer {
 
   [[nodiscard]] Json critical_path() const {
     Json steps = Json::array();
-    for (const PathStep& step : e_.path) {
+    for (const simulate::PathStep& step : e_.path) {
       Json row;
       if (step.is_op()) {
         row = {{"op", p_.op_names[step.op.index()]}, {"device", device_of(step.op.index())}};
       } else {
-        const Timeline::Transfer& transfer = e_.timeline.transfers[step.transfer];
+        const simulate::Timeline::Transfer& transfer = e_.timeline.transfers[step.transfer];
         row = {{"tensor", tensor_name(p_, transfer.tensor)},
                {"from", device(transfer.from.index())},
                {"to", device(transfer.to.index())}};
@@ -73,7 +73,7 @@ class Writer {
       Json largest = Json::array();
       for (std::size_t i = 0; i < std::min(peak.alive.size(), shown_alive); ++i) largest.push_back(held(peak.alive[i]));
       Json levels = Json::array();
-      for (const DeviceMemory::Level& level : thinned(e_.memory[d].levels, shown_levels))
+      for (const simulate::DeviceMemory::Level& level : simulate::thinned(e_.memory[d].levels, shown_levels))
         levels.push_back({to_seconds(level.time), level.bytes});
       rows.push_back({{"name", device(d)},
                       {"ops", e_.ops_on[d]},
@@ -95,15 +95,15 @@ class Writer {
     return rows;
   }
 
-  [[nodiscard]] Json held(const Holding& holding) const {
+  [[nodiscard]] Json held(const simulate::Holding& holding) const {
     switch (holding.kind) {
-      case Holding::Kind::resident:
+      case simulate::Holding::Kind::resident:
         return {{"kind", "resident"}, {"op", p_.op_names[holding.id]}, {"bytes", holding.bytes}};
-      case Holding::Kind::scratch:
+      case simulate::Holding::Kind::scratch:
         return {{"kind", "scratch"}, {"op", p_.op_names[holding.id]}, {"bytes", holding.bytes}};
-      case Holding::Kind::output:
+      case simulate::Holding::Kind::output:
         return {{"kind", "output"}, {"tensor", tensor_name(p_, TensorId{holding.id})}, {"bytes", holding.bytes}};
-      case Holding::Kind::copy: break;
+      case simulate::Holding::Kind::copy: break;
     }
     return {{"kind", "copy"}, {"tensor", tensor_name(p_, TensorId{holding.id})}, {"bytes", holding.bytes}};
   }
@@ -172,4 +172,4 @@ std::string explanation_json(const Problem& problem, const Placement& placement,
   return Writer(problem, placement, explanation).json().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

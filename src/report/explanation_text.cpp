@@ -5,11 +5,11 @@
 #include <numeric>
 
 #include "emplace/base/text.hpp"
-#include "emplace/report/explanation.hpp"
-#include "names.hpp"
-#include "over_time.hpp"
+#include "report/explanation.hpp"
+#include "report/names.hpp"
+#include "report/over_time.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -58,10 +58,10 @@ class Text {
   [[nodiscard]] std::string op(OpId id) const { return cell_name(p_.op_names[id.index()]); }
   [[nodiscard]] std::string device(DeviceId id) const { return cell_name(p_.devices[id.index()].name, 24); }
   [[nodiscard]] DeviceId device_of(OpId id) const { return DeviceId{placement_.device[id.index()]}; }
-  [[nodiscard]] const Timeline::Transfer& transfer(const PathStep& step) const {
+  [[nodiscard]] const simulate::Timeline::Transfer& transfer(const simulate::PathStep& step) const {
     return e_.timeline.transfers[step.transfer];
   }
-  [[nodiscard]] std::string what(const PathStep& step) const {
+  [[nodiscard]] std::string what(const simulate::PathStep& step) const {
     if (step.is_op()) return op(step.op);
     return cell_name(tensor_name(p_, transfer(step).tensor)) + " on its way to " + device(transfer(step).to);
   }
@@ -77,7 +77,7 @@ class Text {
         "The chain of {} that the step time is made of: each begins exactly when the one before it ends.\n\n",
         e_.path.size() == 1 ? "one step" : fmt::format("{} steps", e_.path.size()));
     TextTable parts({"its time goes into", "", ""});
-    const PathShares& part = e_.shares;
+    const simulate::PathShares& part = e_.shares;
     parts.add({"computing: ops whose result the next step needs", seconds(part.computing), share(part.computing)});
     parts.add({"moving: tensors that the next step needs", seconds(part.transferring), share(part.transferring)});
     parts.add({"waiting: the next step is ready, but other work comes first on its device or channel",
@@ -95,7 +95,7 @@ class Text {
     Ticks left = e_.outcome.makespan;
     for (const std::size_t i : shown) {
       const PathStretch& stretch = e_.stretches[i];
-      const PathStep& first = e_.path[stretch.first];
+      const simulate::PathStep& first = e_.path[stretch.first];
       const std::string where = first.is_op() ? "on " + device(device_of(first.op))
                                               : device(transfer(first).from) + " to " + device(transfer(first).to);
       table.add(
@@ -111,7 +111,7 @@ class Text {
 
   // What the largest part means for a person who wants a faster step.
   [[nodiscard]] const char* advice() const {
-    const PathShares& part = e_.shares;
+    const simulate::PathShares& part = e_.shares;
     if (part.waiting >= std::max(part.computing, part.transferring))
       return "Mostly waiting: work queues on what is busy, so spreading it shortens the step.";
     if (part.transferring >= part.computing)
@@ -120,12 +120,14 @@ class Text {
   }
 
   [[nodiscard]] std::string why(std::size_t i) const {
-    const PathStep& step = e_.path[i];
+    const simulate::PathStep& step = e_.path[i];
     const std::string before = what(e_.path[i - 1]);
     switch (step.reason) {
-      case Reason::device_busy: return fmt::format("{} was busy, last with {}", device(device_of(step.op)), before);
-      case Reason::turn: return fmt::format("its turn on {} comes after {}", device(device_of(step.op)), before);
-      case Reason::channel_busy:
+      case simulate::Reason::device_busy:
+        return fmt::format("{} was busy, last with {}", device(device_of(step.op)), before);
+      case simulate::Reason::turn:
+        return fmt::format("its turn on {} comes after {}", device(device_of(step.op)), before);
+      case simulate::Reason::channel_busy:
         return fmt::format("{} was busy, last with {}", cell_name(p_.channels[step.channel.index()].name, 24), before);
       default: return "";
     }
@@ -189,7 +191,7 @@ class Text {
     TextTable table({"tensor made by", "size", "on", "sent to", "moving", "waiting"});
     for (const TensorCost& cost : e_.costly_tensors) {
       std::vector<std::string> to;
-      for (const Timeline::Transfer& t : e_.timeline.transfers)
+      for (const simulate::Timeline::Transfer& t : e_.timeline.transfers)
         if (t.tensor == cost.tensor && to.size() < 2) to.push_back(device(t.to));
       table.add({cell_name(tensor_name(p_, cost.tensor)), human_bytes(p_.tensor_bytes[cost.tensor.index()]),
                  device(device_of(p_.producer[cost.tensor.index()])),
@@ -199,14 +201,14 @@ class Text {
     say("\nTensors that take longest to move (waiting: for a channel)\n{}", table.str());
   }
 
-  [[nodiscard]] std::string held(const Holding& holding) const {
+  [[nodiscard]] std::string held(const simulate::Holding& holding) const {
     const std::string size = human_bytes(holding.bytes);
     switch (holding.kind) {
-      case Holding::Kind::resident: return fmt::format("{} resident of {}", size, op(OpId{holding.id}));
-      case Holding::Kind::scratch: return fmt::format("{} scratch of {}", size, op(OpId{holding.id}));
-      case Holding::Kind::output:
+      case simulate::Holding::Kind::resident: return fmt::format("{} resident of {}", size, op(OpId{holding.id}));
+      case simulate::Holding::Kind::scratch: return fmt::format("{} scratch of {}", size, op(OpId{holding.id}));
+      case simulate::Holding::Kind::output:
         return fmt::format("{} made by {}", size, cell_name(tensor_name(p_, TensorId{holding.id})));
-      case Holding::Kind::copy:
+      case simulate::Holding::Kind::copy:
         return fmt::format("{} copy of {}", size, cell_name(tensor_name(p_, TensorId{holding.id})));
     }
     return size;
@@ -224,7 +226,7 @@ class Text {
     }
     say("\nPeak memory\n{}", table.str());
     for (std::size_t d = 0; d < p_.device_count(); ++d) {
-      const std::vector<Holding>& alive = e_.at_peak[d].alive;
+      const std::vector<simulate::Holding>& alive = e_.at_peak[d].alive;
       if (alive.empty()) continue;
       const std::size_t shown = std::min(alive.size(), shown_alive);
       say("at its peak {} holds{}\n", device(DeviceId{d}),
@@ -284,4 +286,4 @@ std::string explanation_text(const Problem& problem, const Placement& placement,
   return Text(problem, placement, explanation).str();
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

@@ -1,28 +1,28 @@
-#include "found_placement.hpp"
+#include "report/found_placement.hpp"
 
 #include <algorithm>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/formats/workload.hpp"
-#include "emplace/run/run_folder.hpp"
+#include "emplace/experiment/run_folder.hpp"
+#include "formats/workload/workload.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
 // All that a problem depends on beside its source.
-std::string cost_keys(const Recipe& recipe) {
+std::string cost_keys(const experiment::Recipe& recipe) {
   ConfigTable table = recipe.resolved();
   for (const std::string& key : table.keys())
     if (key != "batch" && key != "shape" && key != "roofline") table.erase(key);
   return table.to_toml();
 }
 
-void find(FoundPlacement& found, const std::string& run, std::size_t problem, ProblemShelf& shelf) {
-  const RecipeOptions& o = found.recipe.options;
+void find(FoundPlacement& found, const std::string& run, std::size_t problem, ProblemCache& shelf) {
+  const experiment::RecipeOptions& o = found.recipe.options;
   const std::string& place = found.recipe.place;
-  const std::string file = run + "/" + best_placement_file(problem, found.recipe.sources().size());
+  const std::string file = run + "/" + experiment::best_placement_file(problem, found.recipe.sources().size());
   if (!file_exists(file)) {
     found.missing = file + " is not there: the run has kept no placement yet";
     return;
@@ -31,7 +31,7 @@ void find(FoundPlacement& found, const std::string& run, std::size_t problem, Pr
   found.loaded = shelf.load(found.recipe, problem);
   found.units = make_grouping(found.problem(), grouping_of(o.grouping, place), static_cast<std::size_t>(o.groups),
                               place, static_cast<std::uint64_t>(o.seed), o.group_share);
-  found.placement = read_placement_text(read_file(file), file, found.problem()).placement;
+  found.placement = formats::read_placement_text(read_file(file), file, found.problem()).placement;
   if (found.scoring.schedule != Schedule::fifo && found.placement.order.empty())
     throw InputError(file, "the schedule {} needs an order, and the placement has none",
                      name_of(found.scoring.schedule));
@@ -51,20 +51,20 @@ void or_missing(FoundPlacement& found, const Do& act) {
 
 }  // namespace
 
-std::shared_ptr<const LoadedProblem> ProblemShelf::load(const Recipe& recipe, std::size_t problem) {
-  const RecipeOptions& options = recipe.options;
+std::shared_ptr<const source::LoadedProblem> ProblemCache::load(const experiment::Recipe& recipe, std::size_t problem) {
+  const experiment::RecipeOptions& options = recipe.options;
   const std::string source = recipe.sources()[problem];
-  std::shared_ptr<const LoadedProblem>& loaded = problems_[source + "\n" + cost_keys(recipe)];
+  std::shared_ptr<const source::LoadedProblem>& loaded = problems_[source + "\n" + cost_keys(recipe)];
   if (!loaded)
-    loaded = std::make_shared<const LoadedProblem>(options.graph.empty()
-                                                       ? load_problem(source, recipe.source)
-                                                       : load_problem(options.graph, options.machine, recipe.source));
+    loaded = std::make_shared<const source::LoadedProblem>(
+        options.graph.empty() ? source::load_problem(source, recipe.source)
+                              : source::load_problem(options.graph, options.machine, recipe.source));
   return loaded;
 }
 
-std::vector<FoundPlacement> found_placements(const std::string& run, std::size_t most, ProblemShelf& shelf) {
+std::vector<FoundPlacement> found_placements(const std::string& run, std::size_t most, ProblemCache& shelf) {
   FoundPlacement first;
-  or_missing(first, [&] { first.recipe = make_recipe(RunFolder::config_of(run)); });
+  or_missing(first, [&] { first.recipe = experiment::make_recipe(experiment::RunFolder::config_of(run)); });
   if (!first.missing.empty()) return {first};
   const std::vector<std::string> sources = first.recipe.sources();
   std::vector<FoundPlacement> list(std::min(most, sources.size()), first);
@@ -75,4 +75,4 @@ std::vector<FoundPlacement> found_placements(const std::string& run, std::size_t
   return list;
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "emplace/base/random.hpp"
-#include "emplace/report/page.hpp"
-#include "placement_json.hpp"
+#include "report/page.hpp"
+#include "report/placement_json.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -24,7 +24,7 @@ Grouping groups_of(const FoundPlacement& found, std::size_t most) {
 }
 
 // Groups by the mean place of their ops in the topological order: most edges then go forward, though merged units may
-// depend on each other in circles.
+// depend on each other in cycles.
 std::vector<std::uint32_t> in_topological_order(const Problem& problem, const Grouping& groups) {
   std::vector<double> place(groups.count());
   for (std::size_t i = 0; i < problem.topological.size(); ++i) {
@@ -146,7 +146,7 @@ class Groups {
 
   [[nodiscard]] std::vector<Ticks> time_on_path() const {
     std::vector<Ticks> time(groups_.count());
-    for (const PathStep& step : e_.path)
+    for (const simulate::PathStep& step : e_.path)
       if (step.is_op()) time[groups_.unit_of_op[step.op.index()]] += step.duration();
     return time;
   }
@@ -212,4 +212,4 @@ Json groups_json(const FoundPlacement& found, const Explanation& explanation, co
   return Groups(found, explanation, shown, limits).json();
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

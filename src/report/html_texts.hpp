@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace emplace {
+namespace emplace::report {
 
 struct HtmlText {
   std::string_view name;  // "page.css"
@@ -13,4 +13,4 @@ struct HtmlText {
 };
 std::span<const HtmlText> html_texts();
 
-}  // namespace emplace
+}  // namespace emplace::report

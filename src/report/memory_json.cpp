@@ -1,19 +1,19 @@
 #include <algorithm>
 
-#include "emplace/report/page.hpp"
-#include "placement_json.hpp"
+#include "report/page.hpp"
+#include "report/placement_json.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 Json memory_json(const Problem& problem, const Explanation& explanation, const PlacementLimits& limits) {
   if (!explanation.outcome.timed()) return nullptr;
   const std::size_t most = std::clamp<std::size_t>(limits.levels / problem.device_count(), 60, 2000);
   Json rows = Json::array();
   for (std::size_t d = 0; d < problem.device_count(); ++d) {
-    const DeviceMemory& memory = explanation.memory[d];
+    const simulate::DeviceMemory& memory = explanation.memory[d];
     const PeakMemory& peak = explanation.at_peak[d];
     Json times = Json::array(), bytes = Json::array();
-    for (const DeviceMemory::Level& level : thinned(memory.levels, most)) {
+    for (const simulate::DeviceMemory::Level& level : simulate::thinned(memory.levels, most)) {
       times.push_back(level.time);
       bytes.push_back(level.bytes);
     }
@@ -33,4 +33,4 @@ Json memory_json(const Problem& problem, const Explanation& explanation, const P
   return rows;
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

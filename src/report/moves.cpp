@@ -1,14 +1,14 @@
-#include "emplace/report/moves.hpp"
+#include "report/moves.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 
 #include "emplace/problem/grouping.hpp"
-#include "emplace/search/neighbourhood.hpp"
-#include "emplace/simulate/memory_timeline.hpp"
+#include "search/local/neighbourhood.hpp"
+#include "simulate/timeline/memory_timeline.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -37,7 +37,7 @@ struct Guess {
 class MoveFinder {
  public:
   MoveFinder(const Problem& problem, const Placement& placement, Schedule schedule, const Outcome& now,
-             const Timeline& timeline, std::span<const PathStep> path, const MoveLimits& limits,
+             const simulate::Timeline& timeline, std::span<const simulate::PathStep> path, const MoveLimits& limits,
              const MoveProgress& progress)
       : p_(problem),
         placement_(placement),
@@ -53,7 +53,7 @@ class MoveFinder {
     list_candidates();
     const std::uint64_t size = p_.op_count() + p_.edge_count();
     const std::uint64_t budget = std::min(limits_.simulations, std::max(limits_.work / size, fewest_simulations));
-    if (search_.possible > budget && budget > 0 && now_.feasible() && incremental_supports(p_)) guess();
+    if (search_.possible > budget && budget > 0 && now_.feasible() && simulate::incremental_supports(p_)) guess();
     candidates_.resize(std::min<std::size_t>(candidates_.size(), budget));
     simulate();
     return std::move(search_);
@@ -64,12 +64,12 @@ class MoveFinder {
 
   void weigh() {
     weights_.resize(units_.count());
-    for (const PathStep& step : path_) {
+    for (const simulate::PathStep& step : path_) {
       if (step.is_op()) {
         weight(step.op).on_path += step.duration();
         continue;
       }
-      const Timeline::Transfer& transfer = timeline_.transfers[step.transfer];
+      const simulate::Timeline::Transfer& transfer = timeline_.transfers[step.transfer];
       weight(p_.producer[transfer.tensor.index()]).on_path += step.duration();
       for (const std::uint32_t consumer : p_.consumers[transfer.tensor.index()])
         if (placement_.device[consumer] == transfer.to.index()) weight(OpId{consumer}).reads_from_path = true;
@@ -93,16 +93,16 @@ class MoveFinder {
 
   // A copy goes where its readers go.
   void weigh_memory() {
-    const std::vector<Holding> held = holdings(p_, placement_, timeline_);
-    const std::vector<DeviceMemory> memory = memory_timeline(p_, held);
+    const std::vector<simulate::Holding> held = simulate::holdings(p_, placement_, timeline_);
+    const std::vector<simulate::DeviceMemory> memory = simulate::memory_timeline(p_, held);
     for (std::size_t d = 0; d < memory.size(); ++d) {
       if (memory[d].peak <= p_.devices[d].memory) continue;
-      for (const Holding& holding : alive_at(held, DeviceId{d}, memory[d].peak_time)) {
-        if (holding.kind == Holding::Kind::copy) {
+      for (const simulate::Holding& holding : simulate::alive_at(held, DeviceId{d}, memory[d].peak_time)) {
+        if (holding.kind == simulate::Holding::Kind::copy) {
           for (const std::uint32_t consumer : p_.consumers[holding.id])
             if (placement_.device[consumer] == d) weight(OpId{consumer}).overflowing += holding.bytes;
         } else {
-          const bool of_op = holding.kind != Holding::Kind::output;
+          const bool of_op = holding.kind != simulate::Holding::Kind::output;
           weight(of_op ? OpId{holding.id} : p_.producer[holding.id]).overflowing += holding.bytes;
         }
       }
@@ -128,7 +128,7 @@ class MoveFinder {
   // Puts the moves that promise most in between the likeliest ones. In the order of this run, the chain of the critical
   // path stays as long as it is unless one of its ops or transfers goes: no other move can be guessed to help.
   void guess() {
-    Neighbourhood neighbourhood(p_, units_, schedule_);
+    search::Neighbourhood neighbourhood(p_, units_, schedule_);
     neighbourhood.start(placement_);
     std::vector<Guess> guesses;
     for (std::uint32_t i = 0; i < candidates_.size() && search_.guessed < limits_.guesses &&
@@ -166,7 +166,7 @@ class MoveFinder {
   }
 
   void simulate() {
-    const auto engine = make_exact_engine(p_, schedule_);
+    const auto engine = simulate::make_exact_engine(p_, schedule_);
     Placement moved = placement_;
     for (const Candidate& candidate : candidates_) {
       tell("simulating the likeliest moves", share(search_.simulated, candidates_.size()));
@@ -203,8 +203,8 @@ class MoveFinder {
   const Placement& placement_;
   const Schedule schedule_;
   const Outcome now_;
-  const Timeline& timeline_;
-  const std::span<const PathStep> path_;
+  const simulate::Timeline& timeline_;
+  const std::span<const simulate::PathStep> path_;
   const MoveLimits limits_;
   const MoveProgress& progress_;
   const Grouping units_;
@@ -216,9 +216,9 @@ class MoveFinder {
 }  // namespace
 
 MoveSearch find_moves(const Problem& problem, const Placement& placement, Schedule schedule, const Outcome& now,
-                      const Timeline& timeline, std::span<const PathStep> path, const MoveLimits& limits,
-                      const MoveProgress& progress) {
+                      const simulate::Timeline& timeline, std::span<const simulate::PathStep> path,
+                      const MoveLimits& limits, const MoveProgress& progress) {
   return MoveFinder(problem, placement, schedule, now, timeline, path, limits, progress).run();
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

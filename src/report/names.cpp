@@ -1,10 +1,10 @@
-#include "names.hpp"
+#include "report/names.hpp"
 
 #include <fmt/core.h>
 
 #include "emplace/base/text.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }  // inside a UTF-8 character
@@ -52,4 +52,4 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

@@ -6,7 +6,7 @@
 
 #include "emplace/problem/problem.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 // Tensors are named after their producer: "conv1", or "split:0", "split:1" where it makes several.
 std::string tensor_name(const Problem& problem, TensorId tensor);
@@ -21,4 +21,4 @@ std::string percent(double share);
 // The word as a shell reads it back.
 std::string shell_word(const std::string& word);
 
-}  // namespace emplace
+}  // namespace emplace::report

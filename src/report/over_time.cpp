@@ -1,9 +1,9 @@
-#include "over_time.hpp"
+#include "report/over_time.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -28,7 +28,7 @@ std::string bars(const std::vector<double>& values) {
   return text;
 }
 
-std::vector<double> busy_over_time(const Placement& placement, const Timeline& timeline, DeviceId device,
+std::vector<double> busy_over_time(const Placement& placement, const simulate::Timeline& timeline, DeviceId device,
                                    Ticks makespan, std::size_t count) {
   std::vector<double> busy(count);
   for (std::size_t op = 0; op < timeline.op_end.size(); ++op)
@@ -40,7 +40,7 @@ std::vector<double> busy_over_time(const Placement& placement, const Timeline& t
   return busy;
 }
 
-std::vector<double> memory_over_time(const DeviceMemory& memory, Ticks makespan, std::size_t count) {
+std::vector<double> memory_over_time(const simulate::DeviceMemory& memory, Ticks makespan, std::size_t count) {
   std::vector<double> level(count);
   if (memory.peak == 0) return level;
   for (std::size_t i = 0; i < memory.levels.size(); ++i) {
@@ -52,4 +52,4 @@ std::vector<double> memory_over_time(const DeviceMemory& memory, Ticks makespan,
   return level;
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

@@ -7,17 +7,17 @@
 
 #include "emplace/problem/placement.hpp"
 #include "emplace/simulate/engine.hpp"
-#include "emplace/simulate/memory_timeline.hpp"
+#include "simulate/timeline/memory_timeline.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 // One character a value in [0, 1]; a dot for exactly 0.
 std::string bars(const std::vector<double>& values);
 
 // The share of each of `count` equal stretches of the step for which `device` was busy.
-std::vector<double> busy_over_time(const Placement& placement, const Timeline& timeline, DeviceId device,
+std::vector<double> busy_over_time(const Placement& placement, const simulate::Timeline& timeline, DeviceId device,
                                    Ticks makespan, std::size_t count);
 // The highest level of each of `count` equal stretches of the step over the peak (0 where the peak is 0).
-std::vector<double> memory_over_time(const DeviceMemory& memory, Ticks makespan, std::size_t count);
+std::vector<double> memory_over_time(const simulate::DeviceMemory& memory, Ticks makespan, std::size_t count);
 
-}  // namespace emplace
+}  // namespace emplace::report

@@ -1,4 +1,4 @@
-#include "emplace/report/page.hpp"
+#include "report/page.hpp"
 
 #include <fmt/core.h>
 
@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "emplace/base/error.hpp"
-#include "html_texts.hpp"
+#include "report/html_texts.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -83,4 +83,4 @@ std::string to_html(const HtmlPage& page) {
   return html + "</body>\n</html>\n";
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

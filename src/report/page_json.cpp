@@ -1,4 +1,4 @@
-#include "page_json.hpp"
+#include "report/page_json.hpp"
 
 #include <fmt/core.h>
 
@@ -7,10 +7,10 @@
 #include <filesystem>
 
 #include "emplace/base/text.hpp"
-#include "emplace/report/page.hpp"
-#include "names.hpp"
+#include "report/names.hpp"
+#include "report/page.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -73,4 +73,4 @@ std::string name_of_folder(const std::string& path) {
   return unknown ? path : full.filename().string();
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

@@ -8,7 +8,7 @@
 
 #include "emplace/base/config.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 using Json = nlohmann::ordered_json;
 
@@ -30,4 +30,4 @@ Json command(std::string says, const std::vector<std::string>& words);
 // The folder's own name: "sweep" of "runs/sweep/".
 std::string name_of_folder(const std::string& path);
 
-}  // namespace emplace
+}  // namespace emplace::report

@@ -1,4 +1,4 @@
-#include "emplace/report/perfetto.hpp"
+#include "report/perfetto.hpp"
 
 #include <fmt/core.h>
 
@@ -9,14 +9,14 @@
 #include <set>
 #include <vector>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/simulate/memory_timeline.hpp"
-#include "names.hpp"
-#include "trace_events.hpp"
-#include "viewer_times.hpp"
+#include "report/names.hpp"
+#include "report/trace_events.hpp"
+#include "report/viewer_times.hpp"
+#include "simulate/timeline/memory_timeline.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -60,8 +60,8 @@ void keep_longest(std::vector<Item>& items, std::size_t limit, Length length) {
 
 class TraceWriter {
  public:
-  TraceWriter(const Problem& problem, const Placement& placement, const Timeline& timeline, const TraceLimits& limits,
-              const std::function<void(std::string_view)>& write)
+  TraceWriter(const Problem& problem, const Placement& placement, const simulate::Timeline& timeline,
+              const TraceLimits& limits, const std::function<void(std::string_view)>& write)
       : p_(problem),
         placement_(placement),
         t_(timeline),
@@ -113,7 +113,7 @@ class TraceWriter {
     std::iota(by_start.begin(), by_start.end(), 0U);
     std::ranges::stable_sort(by_start, {}, [&](std::uint32_t i) { return shown_.transfers[i].start; });
     for (const std::uint32_t i : by_start) {
-      const Timeline::Transfer& transfer = t_.transfers[i];
+      const simulate::Timeline::Transfer& transfer = t_.transfers[i];
       const auto route = p_.route(transfer.from, transfer.to);
       if (!shown_.transfers[i].shown()) {
         summary_.slices_too_short += route.size();
@@ -162,7 +162,7 @@ class TraceWriter {
                       fmt::format(R"("type":{},{})", json_name(p_.op_types[slice.op]), exact(slice)));
         continue;
       }
-      const Timeline::Transfer& transfer = t_.transfers[slice.transfer];
+      const simulate::Timeline::Transfer& transfer = t_.transfers[slice.transfer];
       if (slice.channel == p_.route(transfer.from, transfer.to).front()) transfer_shown_[slice.transfer] = 1;
       const auto [start, end] = shown_.transfers[slice.transfer];
       events_.slice(
@@ -175,22 +175,23 @@ class TraceWriter {
   }
 
   void write_memory() {
-    const auto memory = memory_timeline(p_, holdings(p_, placement_, t_));
+    const auto memory = simulate::memory_timeline(p_, simulate::holdings(p_, placement_, t_));
     std::size_t all = 0;
-    for (const DeviceMemory& device : memory) all += device.levels.size();
+    for (const simulate::DeviceMemory& device : memory) all += device.levels.size();
     for (std::uint32_t d = 0; d < devices(); ++d) {
       const auto& levels = memory[d].levels;
       const double share = static_cast<double>(limits_.levels) / static_cast<double>(std::max(all, limits_.levels));
       const auto limit = static_cast<std::size_t>(share * static_cast<double>(levels.size()));
-      const auto kept = thinned(levels, std::max<std::size_t>(limit, 2));
-      for (const DeviceMemory::Level& level : kept) events_.counter(d + 1, "memory", "bytes", level.time, level.bytes);
+      const auto kept = simulate::thinned(levels, std::max<std::size_t>(limit, 2));
+      for (const simulate::DeviceMemory::Level& level : kept)
+        events_.counter(d + 1, "memory", "bytes", level.time, level.bytes);
       summary_.levels += kept.size();
       summary_.levels_left += levels.size() - kept.size();
     }
   }
 
   // The op that reads the copy first.
-  [[nodiscard]] std::uint32_t reader(const Timeline::Transfer& transfer) const {
+  [[nodiscard]] std::uint32_t reader(const simulate::Timeline::Transfer& transfer) const {
     std::uint32_t first = none;
     for (const std::uint32_t consumer : p_.consumers[transfer.tensor.index()])
       if (placement_.device[consumer] == transfer.to.index() &&
@@ -204,13 +205,13 @@ class TraceWriter {
     using Arrow = TraceEvents::Arrow;
     std::vector<std::uint32_t> arrows;
     for (std::uint32_t i = 0; i < t_.transfers.size(); ++i) {
-      const Timeline::Transfer& transfer = t_.transfers[i];
+      const simulate::Timeline::Transfer& transfer = t_.transfers[i];
       if (transfer_shown_[i] && op_shown_[p_.producer[transfer.tensor.index()].index()] && op_shown_[reader(transfer)])
         arrows.push_back(i);
     }
     keep_longest(arrows, limits_.arrows, [&](std::uint32_t i) { return t_.transfers[i].end - t_.transfers[i].start; });
     for (const std::uint32_t i : arrows) {
-      const Timeline::Transfer& transfer = t_.transfers[i];
+      const simulate::Timeline::Transfer& transfer = t_.transfers[i];
       const std::uint32_t from = p_.producer[transfer.tensor.index()].value;
       const std::uint32_t to = reader(transfer);
       const std::uint32_t channel = p_.route(transfer.from, transfer.to).front();
@@ -224,7 +225,7 @@ class TraceWriter {
 
   const Problem& p_;
   const Placement& placement_;
-  const Timeline& t_;
+  const simulate::Timeline& t_;
   const ViewerTimes shown_;
   const TraceLimits limits_;
   TraceEvents events_;
@@ -238,12 +239,12 @@ class TraceWriter {
 
 }  // namespace
 
-TraceSummary write_trace(const Problem& problem, const Placement& placement, const Timeline& timeline,
+TraceSummary write_trace(const Problem& problem, const Placement& placement, const simulate::Timeline& timeline,
                          const std::function<void(std::string_view)>& write, const TraceLimits& limits) {
   return TraceWriter(problem, placement, timeline, limits, write).run();
 }
 
-TraceSummary write_trace_file(const Problem& problem, const Placement& placement, const Timeline& timeline,
+TraceSummary write_trace_file(const Problem& problem, const Placement& placement, const simulate::Timeline& timeline,
                               const std::string& path, const TraceLimits& limits) {
   FileWriter file(path);
   const TraceSummary summary = write_trace(
@@ -252,4 +253,4 @@ TraceSummary write_trace_file(const Problem& problem, const Placement& placement
   return summary;
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

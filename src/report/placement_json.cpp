@@ -1,11 +1,11 @@
-#include "placement_json.hpp"
+#include "report/placement_json.hpp"
 
-#include "emplace/report/page.hpp"
+#include "emplace/evaluate/evaluators.hpp"
 #include "emplace/search/bound.hpp"
-#include "emplace/simulate/evaluators.hpp"
 #include "emplace/simulate/pipeline.hpp"
+#include "report/page.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -24,7 +24,7 @@ Json problem_json(const FoundPlacement& found) {
 // What the pipeline's devices pay for a sample. Null where the placement has no load.
 Json loads_json(const Problem& problem, const Placement& placement) {
   Json rows = Json::array();
-  const std::vector<DeviceLoad> loads = pipeline_loads(problem, placement);
+  const std::vector<simulate::DeviceLoad> loads = simulate::pipeline_loads(problem, placement);
   for (std::size_t d = 0; d < loads.size(); ++d)
     rows.push_back({{"device", d},
                     {"compute", loads[d].forward.compute + loads[d].backward.compute},
@@ -39,8 +39,10 @@ Explanation simulated(const FoundPlacement& found) {
     return explain(problem, found.placement, found.scoring.schedule,
                    {.wanted = 0, .simulations = 0, .work = 0, .guesses = 0, .guessed_ops = 0});
   Explanation explanation;
-  explanation.outcome = make_pipeline_engine(problem)->evaluate(found.placement, {.usage = &explanation.usage});
-  explanation.reason = pipeline_reason_text(problem, explanation.outcome, found.placement.device, explanation.usage);
+  explanation.outcome =
+      simulate::make_pipeline_engine(problem)->evaluate(found.placement, {.usage = &explanation.usage});
+  explanation.reason =
+      simulate::pipeline_reason_text(problem, explanation.outcome, found.placement.device, explanation.usage);
   return explanation;
 }
 
@@ -55,13 +57,13 @@ Json placement_json(const FoundPlacement& found, std::uint64_t evaluations, cons
   const bool step = found.scoring.objective == Objective::step;
   const Explanation explanation = simulated(found);
   const Outcome& outcome = explanation.outcome;
-  const LowerBound bound = lower_bound(problem, found.scoring.objective);
-  const EvaluatorChoice evaluator{found.recipe.options.evaluator, {}};
+  const search::LowerBound bound = search::lower_bound(problem, found.scoring.objective);
+  const evaluate::EvaluatorChoice evaluator{found.recipe.options.evaluator, {}};
   const ShownItems shown(problem, found.placement, explanation, limits);
   json["problem"] = problem_json(found);
   json["schedule"] = name_of(found.scoring.schedule);
   json["evaluator"] = evaluator.name;
-  json["measured"] = entry_of(evaluator).measures;
+  json["measured"] = evaluate::entry_of(evaluator).measures;
   json["time"] = outcome.timed() ? Json(outcome.makespan) : Json();
   json["feasible"] = outcome.feasible();
   json["reason"] = page_text(explanation.reason, 500);
@@ -77,4 +79,4 @@ Json placement_json(const FoundPlacement& found, std::uint64_t evaluations, cons
   return json;
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

@@ -7,11 +7,11 @@
 #include <optional>
 #include <vector>
 
-#include "emplace/report/explanation.hpp"
-#include "found_placement.hpp"
-#include "page_json.hpp"
+#include "report/explanation.hpp"
+#include "report/found_placement.hpp"
+#include "report/page_json.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 // How much of one placement a page carries at most.
 struct PlacementLimits {
@@ -64,4 +64,4 @@ Json baselines_json(const FoundPlacement& found, const Outcome& learned, const s
 // All of it; {"missing": why} where there is nothing to show. `evaluations`: those of the run.
 Json placement_json(const FoundPlacement& found, std::uint64_t evaluations, const PlacementLimits& limits = {});
 
-}  // namespace emplace
+}  // namespace emplace::report

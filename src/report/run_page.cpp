@@ -1,4 +1,4 @@
-#include "emplace/report/run_page.hpp"
+#include "report/run_page.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,17 +7,17 @@
 #include <numeric>
 #include <set>
 
+#include "base/files.hpp"
+#include "emplace/base/version.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/report/page.hpp"
-#include "emplace/run/metrics.hpp"
-#include "emplace/run/run_folder.hpp"
-#include "emplace/run/version.hpp"
-#include "found_placement.hpp"
-#include "page_json.hpp"
-#include "placement_json.hpp"
+#include "emplace/experiment/run_folder.hpp"
+#include "experiment/run/metrics.hpp"
+#include "report/found_placement.hpp"
+#include "report/page.hpp"
+#include "report/page_json.hpp"
+#include "report/placement_json.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -33,7 +33,7 @@ std::string measure_of(const ConfigTable& config) {
 }
 
 // Of what is a number in the column; none: NaN.
-double last_of(const Metrics& metrics, std::string_view name) {
+double last_of(const experiment::Metrics& metrics, std::string_view name) {
   if (const std::vector<double>* column = metrics.find(name))
     for (std::size_t i = column->size(); i-- > 0;)
       if (std::isfinite((*column)[i])) return (*column)[i];
@@ -63,19 +63,19 @@ std::string placed_by(const ConfigTable& config) {
 // Why a run has no learning curves.
 std::string nothing_to_draw(const std::string& path, std::size_t problems) {
   for (std::size_t problem = 0; problem < problems; ++problem)
-    if (const std::string best = best_placement_file(problem, problems); file_exists(path + "/" + best))
+    if (const std::string best = experiment::best_placement_file(problem, problems); file_exists(path + "/" + best))
       return "metrics.csv is missing or empty, though the run has kept " + best +
              ": there are no learning curves to draw.";
   return "No update has been made yet: there is nothing to draw.";
 }
 
-Json run_json(const std::string& path, const Metrics& metrics) {
-  const ConfigTable config = RunFolder::config_of(path);
-  const bool live = RunFolder::in_use(path);
-  const std::string status = RunFolder::status_now(path, live);
+Json run_json(const std::string& path, const experiment::Metrics& metrics) {
+  const ConfigTable config = experiment::RunFolder::config_of(path);
+  const bool live = experiment::RunFolder::in_use(path);
+  const std::string status = experiment::RunFolder::status_now(path, live);
   const std::size_t problems = std::max<std::size_t>(1, config.texts("problems").size());
   Json columns = Json::object();
-  for (const MetricsColumn& column : metrics.columns)
+  for (const experiment::MetricsColumn& column : metrics.columns)
     columns[page_text(column.name, 100)] = page_numbers(column.values);
   return {{"name", page_text(name_of_folder(path), 200)},
           {"folder", page_text(path, 1000)},
@@ -92,7 +92,7 @@ Json run_json(const std::string& path, const Metrics& metrics) {
 
 struct Run {
   std::string folder;
-  Metrics metrics;
+  experiment::Metrics metrics;
 };
 
 // What the runs found, that of the best run first.
@@ -103,7 +103,7 @@ Json placements_json(std::span<const Run> runs, RunPage& page) {
     const double best = last_of(runs[run].metrics, "best_step_time");
     return std::isnan(best) ? std::numeric_limits<double>::infinity() : best;
   });
-  ProblemShelf shelf;
+  ProblemCache shelf;
   Json list = Json::array();
   std::size_t ops = 0;
   for (const std::size_t run : order) {
@@ -129,7 +129,7 @@ Json placements_json(std::span<const Run> runs, RunPage& page) {
 
 bool is_run_folder(const std::string& path) {
   if (!file_exists(path + "/config.toml")) return false;
-  const ConfigTable config = RunFolder::config_of(path);
+  const ConfigTable config = experiment::RunFolder::config_of(path);
   return !config.contains("space") &&
          (config.contains("problem") || config.contains("graph") || config.contains("problems"));
 }
@@ -141,8 +141,8 @@ RunPage run_page(std::span<const std::string> folders, std::size_t most_points) 
   Json runs = Json::array();
   std::set<std::string> placed;
   for (const std::string& folder : folders) {
-    placed.insert(placed_by(RunFolder::config_of(folder)));
-    read.push_back({folder, read_metrics(folder + "/metrics.csv", most_points)});
+    placed.insert(placed_by(experiment::RunFolder::config_of(folder)));
+    read.push_back({folder, experiment::read_metrics(folder + "/metrics.csv", most_points)});
     page.points += read.back().metrics.points();
     runs.push_back(run_json(folder, read.back().metrics));
     if (const Json& first = runs.front()["measure"]; runs.back()["measure"] != first)
@@ -161,4 +161,4 @@ RunPage run_page(std::span<const std::string> folders, std::size_t most_points) 
   return page;
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

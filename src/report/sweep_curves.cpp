@@ -1,35 +1,36 @@
-#include "sweep_curves.hpp"
+#include "report/sweep_curves.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/run/metrics.hpp"
-#include "emplace/sweep/coordinator.hpp"
-#include "emplace/sweep/trial.hpp"
+#include "experiment/run/metrics.hpp"
+#include "experiment/sweep/coordinator.hpp"
+#include "experiment/sweep/trial.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
 constexpr const char* best_column = "best_step_time";
 
-std::vector<std::string> metrics_of(const SweepFolder& folder, std::size_t trial) {
+std::vector<std::string> metrics_of(const experiment::SweepFolder& folder, std::size_t trial) {
   std::vector<std::string> files;
   for (const std::int64_t seed : folder.sweep.seeds)
-    files.push_back(run_of_seed(folder.sweep, trial_folder(folder.path, trial), seed) + "/metrics.csv");
+    files.push_back(experiment::run_of_seed(folder.sweep, experiment::trial_folder(folder.path, trial), seed) +
+                    "/metrics.csv");
   return files;
 }
 
 // Trials with a metrics.csv, best first; those without an objective last.
-std::vector<const TrialRow*> candidates(const SweepFolder& folder) {
-  std::vector<const TrialRow*> rows;
-  for (const TrialRow& row : folder.rows)
+std::vector<const experiment::TrialRow*> candidates(const experiment::SweepFolder& folder) {
+  std::vector<const experiment::TrialRow*> rows;
+  for (const experiment::TrialRow& row : folder.rows)
     if (row.rung && std::ranges::any_of(metrics_of(folder, row.trial), file_exists)) rows.push_back(&row);
-  const auto rank = [](const TrialRow* row) {
+  const auto rank = [](const experiment::TrialRow* row) {
     return row->objective.value_or(std::numeric_limits<double>::infinity());
   };
   std::ranges::stable_sort(rows, {}, rank);
@@ -38,15 +39,16 @@ std::vector<const TrialRow*> candidates(const SweepFolder& folder) {
 
 // The best, for a quarter of the lines; of the others those at evenly spaced ranks, the worst among them, so that the
 // whole scale is seen.
-std::vector<const TrialRow*> chosen(const std::vector<const TrialRow*>& rows, std::size_t most) {
+std::vector<const experiment::TrialRow*> chosen(const std::vector<const experiment::TrialRow*>& rows,
+                                                std::size_t most) {
   if (rows.size() <= most) return rows;
   const std::size_t first = std::max<std::size_t>(1, most / 4), others = most - first, rest = rows.size() - first;
-  std::vector<const TrialRow*> some(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(first));
+  std::vector<const experiment::TrialRow*> some(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(first));
   for (std::size_t i = 0; i < others; ++i) some.push_back(rows[first + (i + 1) * rest / others - 1]);
   return some;
 }
 
-double last_best(const Metrics& metrics) {
+double last_best(const experiment::Metrics& metrics) {
   const std::vector<double>* best = metrics.find(best_column);
   if (best != nullptr)
     for (std::size_t i = best->size(); i-- > 0;)
@@ -56,15 +58,15 @@ double last_best(const Metrics& metrics) {
 
 struct SeedMetrics {
   std::int64_t seed = 0;
-  Metrics metrics;
+  experiment::Metrics metrics;
 };
 
 // Of the seeds that have begun.
-SeedMetrics middle_seed(const SweepFolder& folder, std::size_t trial, std::size_t points) {
+SeedMetrics middle_seed(const experiment::SweepFolder& folder, std::size_t trial, std::size_t points) {
   std::vector<SeedMetrics> all;
   const std::vector<std::string> files = metrics_of(folder, trial);
   for (std::size_t i = 0; i < files.size(); ++i)
-    if (Metrics metrics = read_metrics(files[i], points); metrics.points() > 0)
+    if (experiment::Metrics metrics = experiment::read_metrics(files[i], points); metrics.points() > 0)
       all.push_back({folder.sweep.seeds[i], std::move(metrics)});
   if (all.empty()) return {};
   std::ranges::stable_sort(all, {}, [](const SeedMetrics& each) { return last_best(each.metrics); });
@@ -100,11 +102,11 @@ Json line_of(const SeedMetrics& of, std::size_t trial, bool several_seeds) {
 
 }  // namespace
 
-SweepCurves sweep_curves(const SweepFolder& folder, const SweepPageLimits& limits) {
+SweepCurves sweep_curves(const experiment::SweepFolder& folder, const SweepPageLimits& limits) {
   EMPLACE_CHECK(limits.curves >= 1);
-  const std::vector<const TrialRow*> all = candidates(folder);
+  const std::vector<const experiment::TrialRow*> all = candidates(folder);
   SweepCurves curves{.total = all.size(), .sampled = all.size() > limits.curves};
-  for (const TrialRow* row : chosen(all, limits.curves)) {
+  for (const experiment::TrialRow* row : chosen(all, limits.curves)) {
     const SeedMetrics of = middle_seed(folder, row->trial, limits.points);
     Json line = line_of(of, row->trial, folder.sweep.seeds.size() > 1);
     if (line["best"].empty()) continue;  // nothing feasible, or no update yet
@@ -114,4 +116,4 @@ SweepCurves sweep_curves(const SweepFolder& folder, const SweepPageLimits& limit
   return curves;
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

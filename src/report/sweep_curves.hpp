@@ -1,10 +1,10 @@
 // Learning curves of a sweep's trials.
 #pragma once
 
-#include "emplace/report/sweep_page.hpp"
-#include "page_json.hpp"
+#include "report/page_json.hpp"
+#include "report/sweep_page.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 struct SweepCurves {
   Json lines = Json::array();  // {"trial", "seed" (with several), "x": {"update": [...], ...}, "best": [...]}
@@ -14,6 +14,6 @@ struct SweepCurves {
 };
 // The best of them, and of the others some along the whole scale. A trial of several seeds is shown by the training of
 // the middle seed, whose best step time is about its objective.
-SweepCurves sweep_curves(const SweepFolder& folder, const SweepPageLimits& limits);
+SweepCurves sweep_curves(const experiment::SweepFolder& folder, const SweepPageLimits& limits);
 
-}  // namespace emplace
+}  // namespace emplace::report

@@ -1,4 +1,4 @@
-#include "emplace/report/sweep_page.hpp"
+#include "report/sweep_page.hpp"
 
 #include <fmt/core.h>
 
@@ -6,31 +6,31 @@
 #include <array>
 #include <limits>
 
+#include "emplace/base/version.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/report/page.hpp"
-#include "emplace/run/version.hpp"
-#include "emplace/sweep/coordinator.hpp"
-#include "emplace/sweep/importance.hpp"
-#include "emplace/sweep/sweep_table.hpp"
-#include "emplace/sweep/trial.hpp"
-#include "page_json.hpp"
-#include "sweep_curves.hpp"
+#include "experiment/sweep/coordinator.hpp"
+#include "experiment/sweep/importance.hpp"
+#include "experiment/sweep/sweep_table.hpp"
+#include "experiment/sweep/trial.hpp"
+#include "report/page.hpp"
+#include "report/page_json.hpp"
+#include "report/sweep_curves.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
 constexpr std::array<std::string_view, 6> scripts = {"parallel.js", "importance.js", "history.js",
                                                      "curves.js",   "table.js",      "sweep.js"};
 
-bool is_log(Parameter::Kind kind) {
-  return kind == Parameter::Kind::log_uniform || kind == Parameter::Kind::log_integers;
+bool is_log(experiment::Parameter::Kind kind) {
+  return kind == experiment::Parameter::Kind::log_uniform || kind == experiment::Parameter::Kind::log_integers;
 }
 
-std::string condition_text(const Space& space, const Parameter& parameter) {
+std::string condition_text(const experiment::Space& space, const experiment::Parameter& parameter) {
   std::vector<std::string> all;
-  for (const Parameter::Condition& condition : parameter.when) {
-    const Parameter& other = space.parameters()[condition.parameter];
+  for (const experiment::Parameter::Condition& condition : parameter.when) {
+    const experiment::Parameter& other = space.parameters()[condition.parameter];
     std::vector<std::string> values;
     for (const double value : condition.values) values.push_back(other.text(value));
     all.push_back(fmt::format("{} = {}", other.key, join(values, " or ")));
@@ -38,17 +38,17 @@ std::string condition_text(const Space& space, const Parameter& parameter) {
   return join(all, ", ");
 }
 
-Json parameters(const Space& space) {
+Json parameters(const experiment::Space& space) {
   Json list = Json::array();
-  for (const Parameter& parameter : space.parameters()) {
+  for (const experiment::Parameter& parameter : space.parameters()) {
     Json each = {{"key", page_text(parameter.key, 200)},
-                 {"scale", parameter.kind == Parameter::Kind::choices ? "choices"
-                           : is_log(parameter.kind)                   ? "log"
-                                                                      : "linear"},
+                 {"scale", parameter.kind == experiment::Parameter::Kind::choices ? "choices"
+                           : is_log(parameter.kind)                               ? "log"
+                                                                                  : "linear"},
                  {"whole", !parameter.continuous()},
                  {"low", parameter.low},
                  {"high", parameter.high}};
-    if (parameter.kind == Parameter::Kind::choices) {
+    if (parameter.kind == experiment::Parameter::Kind::choices) {
       each["choices"] = Json::array();
       for (std::size_t i = 0; i < parameter.choices.size(); ++i)
         each["choices"].push_back(page_text(parameter.text(static_cast<double>(i)), 300));
@@ -59,13 +59,13 @@ Json parameters(const Space& space) {
   return list;
 }
 
-Json trial(const TrialRow& row, std::optional<std::size_t> ended) {
+Json trial(const experiment::TrialRow& row, std::optional<std::size_t> ended) {
   Json values = Json::array();
   if (row.assignment)
     for (const std::optional<double>& value : row.assignment->values) values.push_back(value ? Json(*value) : Json());
   const bool has_ended = row.share > 0;
   return {{"trial", row.trial},
-          {"status", name_of(row.status)},
+          {"status", experiment::name_of(row.status)},
           {"objective", row.objective ? Json(*row.objective) : Json()},
           {"values", std::move(values)},
           {"share", page_number(row.share)},
@@ -77,20 +77,21 @@ Json trial(const TrialRow& row, std::optional<std::size_t> ended) {
 }
 
 // Of more trials than fit those with the best objectives, then the first of the others.
-std::vector<const TrialRow*> shown(const std::vector<TrialRow>& rows, std::size_t most) {
-  std::vector<const TrialRow*> list;
-  for (const TrialRow& row : rows) list.push_back(&row);
+std::vector<const experiment::TrialRow*> shown(const std::vector<experiment::TrialRow>& rows, std::size_t most) {
+  std::vector<const experiment::TrialRow*> list;
+  for (const experiment::TrialRow& row : rows) list.push_back(&row);
   if (list.size() <= most) return list;
-  std::ranges::stable_sort(
-      list, {}, [](const TrialRow* row) { return row->objective.value_or(std::numeric_limits<double>::infinity()); });
+  std::ranges::stable_sort(list, {}, [](const experiment::TrialRow* row) {
+    return row->objective.value_or(std::numeric_limits<double>::infinity());
+  });
   list.resize(most);
-  std::ranges::sort(list, {}, &TrialRow::trial);
+  std::ranges::sort(list, {}, &experiment::TrialRow::trial);
   return list;
 }
 
-Json importance_list(const SweepFolder& folder) {
+Json importance_list(const experiment::SweepFolder& folder) {
   Json list = Json::array();
-  for (const Importance& each : importances(folder.sweep.space, folder.rows))
+  for (const experiment::Importance& each : experiment::importances(folder.sweep.space, folder.rows))
     list.push_back({{"key", page_text(each.key, 200)},
                     {"trials", each.trials},
                     {"groups", each.groups},
@@ -100,9 +101,9 @@ Json importance_list(const SweepFolder& folder) {
   return list;
 }
 
-Json commands(const SweepFolder& folder, const TrialRow* best) {
+Json commands(const experiment::SweepFolder& folder, const experiment::TrialRow* best) {
   Json list = Json::array();
-  const auto waits = std::ranges::find(folder.rows, TrialStatus::waiting, &TrialRow::status);
+  const auto waits = std::ranges::find(folder.rows, experiment::TrialStatus::waiting, &experiment::TrialRow::status);
   const std::string config = folder.path + "/config.toml";
   if (folder.status == "finished")
     list.push_back(
@@ -114,32 +115,34 @@ Json commands(const SweepFolder& folder, const TrialRow* best) {
     list.push_back(command("Train a trial that waits, the first",
                            {"emplace", "sweep", config, "--trial", fmt::format("{}", waits->trial)}));
   if (best != nullptr) {
-    const std::string run =
-        run_of_seed(folder.sweep, trial_folder(folder.path, best->trial), folder.sweep.seeds.front());
+    const std::string run = experiment::run_of_seed(folder.sweep, experiment::trial_folder(folder.path, best->trial),
+                                                    folder.sweep.seeds.front());
     list.push_back(command("Train the best trial again, elsewhere",
                            {"emplace", "train", run + "/config.toml", "run=" + folder.path + "-best"}));
   }
   return list;
 }
 
-Json counts(const std::vector<TrialRow>& rows) {
+Json counts(const std::vector<experiment::TrialRow>& rows) {
   Json object = Json::object();
-  for (const TrialStatus status :
-       {TrialStatus::finished, TrialStatus::stopped, TrialStatus::failed, TrialStatus::running, TrialStatus::waiting})
-    object[name_of(status)] = std::ranges::count(rows, status, &TrialRow::status);
+  for (const experiment::TrialStatus status :
+       {experiment::TrialStatus::finished, experiment::TrialStatus::stopped, experiment::TrialStatus::failed,
+        experiment::TrialStatus::running, experiment::TrialStatus::waiting})
+    object[experiment::name_of(status)] = std::ranges::count(rows, status, &experiment::TrialRow::status);
   return object;
 }
 
 }  // namespace
 
-SweepPage sweep_page(const SweepFolder& folder, const SweepPageLimits& limits) {
-  const Sweep& sweep = folder.sweep;
-  const TrialRow* best = best_row(folder.rows);
+SweepPage sweep_page(const experiment::SweepFolder& folder, const SweepPageLimits& limits) {
+  const experiment::Sweep& sweep = folder.sweep;
+  const experiment::TrialRow* best = experiment::best_row(folder.rows);
   SweepCurves curves = sweep_curves(folder, limits);
   std::vector<std::optional<std::size_t>> ended(folder.rows.size());
   for (std::size_t i = 0; i < folder.ended.size(); ++i) ended[folder.ended[i]] = i;
   Json trials = Json::array();
-  for (const TrialRow* row : shown(folder.rows, limits.trials)) trials.push_back(trial(*row, ended[row->trial]));
+  for (const experiment::TrialRow* row : shown(folder.rows, limits.trials))
+    trials.push_back(trial(*row, ended[row->trial]));
 
   const std::string name = name_of_folder(folder.path);
   SweepPage page{.html = {},
@@ -174,4 +177,4 @@ SweepPage sweep_page(const SweepFolder& folder, const SweepPageLimits& limits) {
   return page;
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

@@ -1,15 +1,15 @@
-#include "emplace/report/table_text.hpp"
+#include "report/table_text.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "emplace/base/csv.hpp"
+#include "base/csv.hpp"
 #include "emplace/base/text.hpp"
-#include "names.hpp"
+#include "report/names.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -20,28 +20,29 @@ std::string seconds(double value) {
   return fmt::format("{:.{}f}", value, digits);
 }
 
-const char* unit_of(const PublishedTable& table) {
+const char* unit_of(const experiment::PublishedTable& table) {
   return table.objective == Objective::pipeline ? "seconds a sample" : "seconds a step";
 }
 
-std::string published_text(const CellFigures& cell) {
+std::string published_text(const experiment::CellFigures& cell) {
   if (!cell.published) return "";
   const std::string text = cell.published->seconds ? fmt::format("{:g}", *cell.published->seconds) : "OOM";
   return cell.published->confirmed ? text : "~" + text;
 }
 
 // "0.842 [0.801, 0.913]": the interval where there are several seeds.
-std::string our_text(const CellFigures& cell) {
-  if (cell.status == CellStatus::missing) return "-";
-  if (cell.status != CellStatus::ok) return name_of(cell.status);
+std::string our_text(const experiment::CellFigures& cell) {
+  if (cell.status == experiment::CellStatus::missing) return "-";
+  if (cell.status != experiment::CellStatus::ok) return name_of(cell.status);
   std::string text = seconds(*cell.ours);
   if (cell.seeds > 1)
-    text += fmt::format(" [{}, {}]", seconds(*cell.low), cell.high ? seconds(*cell.high) : name_of(CellStatus::oom));
+    text += fmt::format(" [{}, {}]", seconds(*cell.low),
+                        cell.high ? seconds(*cell.high) : name_of(experiment::CellStatus::oom));
   return text;
 }
 
 // Of a row whose searches' times are published: seconds of wall clock of one training, or "".
-std::string search_text(const CellFigures& cell, bool ours) {
+std::string search_text(const experiment::CellFigures& cell, bool ours) {
   if (!cell.published_search || (ours && cell.seeds == 0)) return "";
   return fmt::format("{:.4g}", ours ? cell.seconds_spent / static_cast<double>(cell.seeds) : *cell.published_search);
 }
@@ -56,14 +57,14 @@ struct Lines {
   std::vector<Line> lines;
 };
 
-Lines lines_of(const Reproduction& reproduction) {
+Lines lines_of(const experiment::Reproduction& reproduction) {
   Lines lines;
-  for (const TableMethod& method : reproduction.table.methods) lines.heads.push_back(method.label);
+  for (const experiment::TableMethod& method : reproduction.table.methods) lines.heads.push_back(method.label);
   for (const char* head : {"best found", "bound"}) lines.heads.emplace_back(head);
-  for (const RowFigures& row : reproduction.rows) {
+  for (const experiment::RowFigures& row : reproduction.rows) {
     Line published{row.label, "published", {}}, ours{"", "ours", {}};
-    for (const TableMethod& method : reproduction.table.methods) {
-      const auto cell = std::ranges::find(row.cells, method.name, &CellFigures::method);
+    for (const experiment::TableMethod& method : reproduction.table.methods) {
+      const auto cell = std::ranges::find(row.cells, method.name, &experiment::CellFigures::method);
       published.cells.push_back(cell == row.cells.end() ? "" : published_text(*cell));
       ours.cells.push_back(cell == row.cells.end() ? "" : our_text(*cell) + (cell->calibrates ? "*" : ""));
     }
@@ -74,12 +75,13 @@ Lines lines_of(const Reproduction& reproduction) {
     else
       ours.label = row.label;
     lines.lines.push_back(std::move(ours));
-    if (std::ranges::none_of(row.cells, [](const CellFigures& cell) { return cell.published_search.has_value(); }))
+    if (std::ranges::none_of(row.cells,
+                             [](const experiment::CellFigures& cell) { return cell.published_search.has_value(); }))
       continue;
     for (const bool our : {false, true}) {
       Line search{"", our ? "search here, s" : "search, s", {}};
-      for (const TableMethod& method : reproduction.table.methods) {
-        const auto cell = std::ranges::find(row.cells, method.name, &CellFigures::method);
+      for (const experiment::TableMethod& method : reproduction.table.methods) {
+        const auto cell = std::ranges::find(row.cells, method.name, &experiment::CellFigures::method);
         search.cells.push_back(cell == row.cells.end() ? "" : search_text(*cell, our));
       }
       search.cells.insert(search.cells.end(), {"", ""});
@@ -90,22 +92,22 @@ Lines lines_of(const Reproduction& reproduction) {
 }
 
 // The command, as a shell takes it: a table of the program by its name, another by its file.
-std::string command_of(const Reproduction& reproduction) {
+std::string command_of(const experiment::Reproduction& reproduction) {
   return fmt::format("emplace reproduce {}{}{}", shell_word(reproduction.table.called),
                      reproduction.table.wants_files() ? " --files FOLDER" : "", reproduction.quick ? " --quick" : "");
 }
 
-std::string budget_text(const CellBudget& budget) {
+std::string budget_text(const experiment::CellBudget& budget) {
   if (budget.evaluations) return fmt::format("{} evaluations", *budget.evaluations);
   return budget.seconds ? fmt::format("{:g} s", *budget.seconds) : "";
 }
 
 // "GDP-one 20000 evaluations, 5 seeds; ...; best found 300 s": of those that have one.
-std::string budgets_text(const Reproduction& reproduction) {
-  const PublishedTable& table = reproduction.table;
+std::string budgets_text(const experiment::Reproduction& reproduction) {
+  const experiment::PublishedTable& table = reproduction.table;
   const bool quick = reproduction.quick;
   std::vector<std::string> parts;
-  for (const TableMethod& method : table.methods) {
+  for (const experiment::TableMethod& method : table.methods) {
     const std::string budget = budget_text(quick ? method.quick : method.full);
     const std::int64_t seeds = quick ? method.quick_seeds : method.seeds;
     if (budget.empty()) continue;
@@ -121,25 +123,25 @@ std::string budgets_text(const Reproduction& reproduction) {
 }
 
 // Sentences below the table.
-std::vector<std::string> notes_of(const Reproduction& reproduction) {
-  const PublishedTable& table = reproduction.table;
+std::vector<std::string> notes_of(const experiment::Reproduction& reproduction) {
+  const experiment::PublishedTable& table = reproduction.table;
   std::vector<std::string> notes = {"made by " + command_of(reproduction)};
   if (const std::string budgets = budgets_text(reproduction); !budgets.empty()) notes.push_back("budgets: " + budgets);
-  const bool unconfirmed = std::ranges::any_of(table.rows, [](const TableRow& row) {
+  const bool unconfirmed = std::ranges::any_of(table.rows, [](const experiment::TableRow& row) {
     return std::ranges::any_of(row.published, [](const auto& each) { return !each.second.confirmed; });
   });
   if (unconfirmed) notes.emplace_back("~ a published number from memory, not confirmed");
   if (!table.calibration.empty()) {
     notes.emplace_back("* the machine is calibrated by it: no result");
-    for (const RowFigures& row : reproduction.rows)
-      notes.push_back(fmt::format("{}: op times of {}", row.label, text_of(row.scales, 3)));
-    if (std::ranges::any_of(reproduction.rows, [](const RowFigures& row) {
+    for (const experiment::RowFigures& row : reproduction.rows)
+      notes.push_back(fmt::format("{}: op times of {}", row.label, experiment::text_of(row.scales, 3)));
+    if (std::ranges::any_of(reproduction.rows, [](const experiment::RowFigures& row) {
           return std::ranges::any_of(row.scales, [](const auto& scale) { return scale.second.memory.has_value(); });
         }))
       notes.emplace_back(
           "memory: less than the devices have, so much that what was out of memory is, and what was timed is not");
   }
-  for (const TableRow& row : table.rows) {
+  for (const experiment::TableRow& row : table.rows) {
     for (const std::string& note : row.notes) notes.push_back(fmt::format("{}: {}", row.label, note));
     if (std::string keys = row.keys.to_toml(); !keys.empty()) {
       std::ranges::replace(keys, '\n', ' ');
@@ -147,9 +149,9 @@ std::vector<std::string> notes_of(const Reproduction& reproduction) {
     }
   }
   notes.insert(notes.end(), table.notes.begin(), table.notes.end());
-  for (const RowFigures& row : reproduction.rows) {
-    const auto say_why = [&](const CellFigures& cell) {
-      if (cell.status == CellStatus::infeasible || cell.status == CellStatus::unfit)
+  for (const experiment::RowFigures& row : reproduction.rows) {
+    const auto say_why = [&](const experiment::CellFigures& cell) {
+      if (cell.status == experiment::CellStatus::infeasible || cell.status == experiment::CellStatus::unfit)
         notes.push_back(fmt::format("{}, {}: {}", row.label, printable(cell.method), printable(cell.reason)));
     };
     std::ranges::for_each(row.cells, say_why);
@@ -159,8 +161,8 @@ std::vector<std::string> notes_of(const Reproduction& reproduction) {
   return notes;
 }
 
-std::vector<std::string> fidelity_lines(const Reproduction& reproduction) {
-  const Fidelity& fidelity = reproduction.fidelity;
+std::vector<std::string> fidelity_lines(const experiment::Reproduction& reproduction) {
+  const experiment::Fidelity& fidelity = reproduction.fidelity;
   std::vector<std::string> correlations;
   for (std::size_t r = 0; r < reproduction.rows.size(); ++r)
     if (const auto rho = fidelity.rank_correlation[r])
@@ -203,7 +205,7 @@ std::string latex_line(const std::string& text) {
 
 }  // namespace
 
-std::string table_text(const Reproduction& reproduction) {
+std::string table_text(const experiment::Reproduction& reproduction) {
   const Lines lines = lines_of(reproduction);
   std::vector<std::string> header{unit_of(reproduction.table), ""};
   header.insert(header.end(), lines.heads.begin(), lines.heads.end());
@@ -233,7 +235,7 @@ std::string markdown_escaped(std::string_view text) {
 
 }  // namespace
 
-std::string table_markdown(const Reproduction& reproduction) {
+std::string table_markdown(const experiment::Reproduction& reproduction) {
   const Lines lines = lines_of(reproduction);
   std::string text = fmt::format("**{}** ({}), {}\n\n| model | |", reproduction.table.title, reproduction.table.source,
                                  unit_of(reproduction.table));
@@ -254,7 +256,7 @@ std::string table_markdown(const Reproduction& reproduction) {
   return text;
 }
 
-std::string table_latex(const Reproduction& reproduction) {
+std::string table_latex(const experiment::Reproduction& reproduction) {
   const Lines lines = lines_of(reproduction);
   std::string text = fmt::format(
       "% {} ({}); wants the packages booktabs and graphicx\n\\resizebox{{\\linewidth}}{{!}}{{%\n"
@@ -274,25 +276,25 @@ std::string table_latex(const Reproduction& reproduction) {
   return text;
 }
 
-std::string table_csv(const Reproduction& reproduction) {
+std::string table_csv(const experiment::Reproduction& reproduction) {
   std::string text =
       "row,model,method,published_s,published_status,ours_s,low_s,high_s,status,"
       "calibrates,seeds,published_search_s,wall_seconds\n";
   const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; };
-  const auto add = [&](const RowFigures& row, const CellFigures& cell) {
+  const auto add = [&](const experiment::RowFigures& row, const experiment::CellFigures& cell) {
     const auto& published = cell.published;
     text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(row.label), csv_cell(row.model),
                         csv_cell(cell.method), published ? number(published->seconds) : "",
-                        published ? status_of(*published) : "", number(cell.ours), number(cell.low), number(cell.high),
-                        name_of(cell.status), cell.calibrates, cell.seeds, number(cell.published_search),
-                        fmt::format("{:.3f}", cell.seconds_spent));
+                        published ? experiment::status_of(*published) : "", number(cell.ours), number(cell.low),
+                        number(cell.high), name_of(cell.status), cell.calibrates, cell.seeds,
+                        number(cell.published_search), fmt::format("{:.3f}", cell.seconds_spent));
   };
-  for (const RowFigures& row : reproduction.rows) {
-    for (const CellFigures& cell : row.cells) add(row, cell);
+  for (const experiment::RowFigures& row : reproduction.rows) {
+    for (const experiment::CellFigures& cell : row.cells) add(row, cell);
     add(row, row.best);
     add(row, row.bound);
   }
   return text;
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

@@ -2,10 +2,10 @@
 #include <map>
 #include <numeric>
 
-#include "emplace/report/page.hpp"
-#include "placement_json.hpp"
+#include "report/page.hpp"
+#include "report/placement_json.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -61,7 +61,7 @@ class Lane {
   Json items_ = Json::array(), gaps_ = Json::array();
 };
 
-std::vector<Lane> device_lanes(const Problem& problem, const Placement& placement, const Timeline& timeline,
+std::vector<Lane> device_lanes(const Problem& problem, const Placement& placement, const simulate::Timeline& timeline,
                                const ShownItems& shown) {
   std::vector<std::uint32_t> by_start(problem.op_count());
   std::iota(by_start.begin(), by_start.end(), 0U);
@@ -72,10 +72,10 @@ std::vector<Lane> device_lanes(const Problem& problem, const Placement& placemen
   return lanes;
 }
 
-std::vector<Lane> channel_lanes(const Problem& problem, const Timeline& timeline, const ShownItems& shown) {
+std::vector<Lane> channel_lanes(const Problem& problem, const simulate::Timeline& timeline, const ShownItems& shown) {
   std::vector<Lane> lanes(problem.channels.size());
   for (std::size_t i = 0; i < timeline.transfers.size(); ++i) {
-    const Timeline::Transfer& transfer = timeline.transfers[i];
+    const simulate::Timeline::Transfer& transfer = timeline.transfers[i];
     for (const std::uint32_t channel : problem.route(transfer.from, transfer.to))
       lanes[channel].add(shown.position_of_transfer(i), transfer.start, transfer.end);
   }
@@ -97,11 +97,11 @@ Json output_of(const Problem& problem, TensorId tensor) {
   return std::ranges::find(outputs, tensor.value) - outputs.begin();
 }
 
-Json transfers_json(const Problem& problem, const Timeline& timeline, const ShownItems& shown) {
+Json transfers_json(const Problem& problem, const simulate::Timeline& timeline, const ShownItems& shown) {
   Json ops = Json::array(), outputs = Json::array(), bytes = Json::array(), lasts = Json::array(), from = Json::array(),
        to = Json::array();
   for (const std::uint32_t i : shown.transfers()) {
-    const Timeline::Transfer& transfer = timeline.transfers[i];
+    const simulate::Timeline::Transfer& transfer = timeline.transfers[i];
     ops.push_back(shown.position_of_op(problem.producer[transfer.tensor.index()].index()));
     outputs.push_back(output_of(problem, transfer.tensor));
     bytes.push_back(problem.tensor_bytes[transfer.tensor.index()]);
@@ -116,7 +116,7 @@ Json transfers_json(const Problem& problem, const Timeline& timeline, const Show
 // Steps in order: the position of an op, or -1 - the position of a transfer.
 Json path_json(const Explanation& explanation, const ShownItems& shown) {
   Json steps = Json::array();
-  for (const PathStep& step : explanation.path)
+  for (const simulate::PathStep& step : explanation.path)
     steps.push_back(step.is_op() ? Json(shown.position_of_op(step.op.index()))
                                  : Json(-1 - static_cast<std::int64_t>(shown.position_of_transfer(step.transfer))));
   return {{"steps", std::move(steps)},
@@ -129,12 +129,12 @@ Json path_json(const Explanation& explanation, const ShownItems& shown) {
 
 ShownItems::ShownItems(const Problem& problem, const Placement& placement, const Explanation& explanation,
                        const PlacementLimits& limits) {
-  const Timeline& timeline = explanation.timeline;
+  const simulate::Timeline& timeline = explanation.timeline;
   transfers_ = longest(timeline.transfers.size(), limits.transfers,
                        [&](std::uint32_t i) { return timeline.transfers[i].end - timeline.transfers[i].start; });
   ops_ = longest(problem.op_count(), limits.ops,
                  [&](std::uint32_t op) { return problem.time(OpId{op}, DeviceId{placement.device[op]}); });
-  for (const PathStep& step : explanation.path)
+  for (const simulate::PathStep& step : explanation.path)
     if (step.is_op())
       ops_.push_back(step.op.value);
     else
@@ -170,7 +170,7 @@ Json ops_json(const Problem& problem, const Placement& placement, const ShownIte
 Json timeline_json(const Problem& problem, const Placement& placement, const Explanation& explanation,
                    const ShownItems& shown, const PlacementLimits& limits) {
   if (!explanation.outcome.timed()) return nullptr;
-  const Timeline& timeline = explanation.timeline;
+  const simulate::Timeline& timeline = explanation.timeline;
   Json lanes = Json::array(), idle = Json::array();
   std::vector<Lane> of_device = device_lanes(problem, placement, timeline, shown);
   for (std::size_t d = 0; d < of_device.size(); ++d)
@@ -193,4 +193,4 @@ Json timeline_json(const Problem& problem, const Placement& placement, const Exp
           {"path", path_json(explanation, shown)}};
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

@@ -1,4 +1,4 @@
-#include "emplace/report/timeline_svg.hpp"
+#include "report/timeline_svg.hpp"
 
 #include <fmt/core.h>
 
@@ -10,10 +10,10 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/report/page.hpp"
-#include "names.hpp"
+#include "report/names.hpp"
+#include "report/page.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -59,7 +59,8 @@ class Lane {
 
 class Picture {
  public:
-  Picture(const Problem& problem, const Placement& placement, const Timeline& timeline, std::span<const PathStep> path)
+  Picture(const Problem& problem, const Placement& placement, const simulate::Timeline& timeline,
+          std::span<const simulate::PathStep> path)
       : problem_(problem), placement_(placement), timeline_(timeline), path_(path) {
     EMPLACE_CHECK(!timeline.op_end.empty(), "a picture needs a timeline");
     end_ = std::max<Ticks>(1, std::ranges::max(timeline.op_end));
@@ -138,12 +139,12 @@ class Picture {
       for (const std::uint32_t i : of_channel[channel])
         add(lane, timeline_.transfers[i].start, timeline_.transfers[i].end, transfer_colour);
     }
-    for (const PathStep& step : path_) {
+    for (const simulate::PathStep& step : path_) {
       if (step.is_op()) {
         lanes_[lane_of_device[placement_.device[step.op.index()]]].critical.add(x(step.start), x(step.end), "#000000");
         continue;
       }
-      const Timeline::Transfer& transfer = timeline_.transfers[step.transfer];
+      const simulate::Timeline::Transfer& transfer = timeline_.transfers[step.transfer];
       for (const std::uint32_t channel : problem_.route(transfer.from, transfer.to))
         lanes_[lane_of_channel[channel]].critical.add(x(step.start), x(step.end), "#000000");
     }
@@ -201,8 +202,8 @@ class Picture {
 
   const Problem& problem_;
   const Placement& placement_;
-  const Timeline& timeline_;
-  std::span<const PathStep> path_;
+  const simulate::Timeline& timeline_;
+  std::span<const simulate::PathStep> path_;
   Ticks end_ = 1;
   double top_ = 12;
   std::map<std::string, std::string> colour_of_;
@@ -213,9 +214,9 @@ class Picture {
 
 }  // namespace
 
-std::string timeline_svg(const Problem& problem, const Placement& placement, const Timeline& timeline,
-                         std::span<const PathStep> path) {
+std::string timeline_svg(const Problem& problem, const Placement& placement, const simulate::Timeline& timeline,
+                         std::span<const simulate::PathStep> path) {
   return Picture(problem, placement, timeline, path).draw();
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

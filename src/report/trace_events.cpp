@@ -1,11 +1,11 @@
-#include "trace_events.hpp"
+#include "report/trace_events.hpp"
 
 #include <fmt/format.h>
 
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 constexpr std::size_t buffer_size = std::size_t{1} << 16;
@@ -90,4 +90,4 @@ void TraceEvents::finish(std::string_view metadata) {
   flush();
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

@@ -8,7 +8,7 @@
 
 #include "emplace/base/units.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 // JSON text of a name: quoted, escaped, shortened beyond 200 bytes, with what is no UTF-8 replaced.
 std::string json_name(std::string_view name);
@@ -49,4 +49,4 @@ class TraceEvents {
   bool first_ = true;
 };
 
-}  // namespace emplace
+}  // namespace emplace::report

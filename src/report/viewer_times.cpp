@@ -1,10 +1,10 @@
-#include "viewer_times.hpp"
+#include "report/viewer_times.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 
-namespace emplace {
+namespace emplace::report {
 
 namespace {
 
@@ -23,7 +23,7 @@ ViewerTimes::Span on_grid(Ticks start, Ticks end, Ticks earliest) {
 
 }  // namespace
 
-ViewerTimes viewer_times(const Problem& problem, const Placement& placement, const Timeline& timeline) {
+ViewerTimes viewer_times(const Problem& problem, const Placement& placement, const simulate::Timeline& timeline) {
   const std::size_t ops = problem.op_count();
   // Everything in the order of the simulation. What something waits for starts before it: nothing lasts no time.
   std::vector<std::uint32_t> order(ops + timeline.transfers.size());  // ops, then transfers
@@ -48,7 +48,7 @@ ViewerTimes viewer_times(const Problem& problem, const Placement& placement, con
       for (const std::uint32_t tensor : problem.outputs[i]) arrive(tensor, placement.device[i], free);
       continue;
     }
-    const Timeline::Transfer& transfer = timeline.transfers[i - ops];
+    const simulate::Timeline::Transfer& transfer = timeline.transfers[i - ops];
     const auto route = problem.route(transfer.from, transfer.to);
     Ticks earliest = times.ops[problem.producer[transfer.tensor.index()].index()].end;
     for (const std::uint32_t channel : route)
@@ -61,4 +61,4 @@ ViewerTimes viewer_times(const Problem& problem, const Placement& placement, con
   return times;
 }
 
-}  // namespace emplace
+}  // namespace emplace::report

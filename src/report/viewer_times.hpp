@@ -7,7 +7,7 @@
 #include "emplace/problem/problem.hpp"
 #include "emplace/simulate/engine.hpp"
 
-namespace emplace {
+namespace emplace::report {
 
 // Viewers keep nanoseconds. Perfetto rounds the beginning and the duration of a slice each by itself, drops a slice
 // that then begins before the one before it has ended, and stacks slices of no length. So the timeline is laid on the
@@ -24,6 +24,6 @@ struct ViewerTimes {
   std::vector<Span> transfers;  // as in the timeline
 };
 
-ViewerTimes viewer_times(const Problem& problem, const Placement& placement, const Timeline& timeline);
+ViewerTimes viewer_times(const Problem& problem, const Placement& placement, const simulate::Timeline& timeline);
 
-}  // namespace emplace
+}  // namespace emplace::report

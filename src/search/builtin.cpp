@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
-#include "methods.hpp"
+#include "search/methods.hpp"
 
-namespace emplace {
+namespace emplace::search {
 
 std::span<const PlacerEntry> placers() {
   static const PlacerEntry entries[] = {
@@ -53,4 +53,4 @@ PlacerResult place_with(const std::string& method, const PlacerRequest& request,
                    near.empty() ? "; there are: " + join(names, ", ") : near);
 }
 
-}  // namespace emplace
+}  // namespace emplace::search

@@ -3,7 +3,7 @@
 
 #include "emplace/search/placer.hpp"
 
-namespace emplace {
+namespace emplace::search {
 
 PlacerEntry single_placer();
 PlacerEntry device_placer();
@@ -37,4 +37,4 @@ PlacerEntry metis_placer();
 struct NoOptions {};
 inline void describe(NoOptions&, OptionVisitor&) {}
 
-}  // namespace emplace
+}  // namespace emplace::search

@@ -2,10 +2,10 @@
 // the wiring, the 18 cells of 256 filters, the stem and the 299 x 299 images of the reference implementation for TPUs.
 // Published sizes: 18 cells have 82 M parameters with 208 filters and 318 M with 416 (Huang et al. 2019, "GPipe",
 // table 1). No auxiliary head and no drop path.
-#include "cell_network.hpp"
-#include "models.hpp"
+#include "zoo/cell_network.hpp"
+#include "zoo/models.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -45,4 +45,4 @@ ZooEntry amoebanet_d_entry() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 
-#include "models.hpp"
-#include "transformer.hpp"
+#include "zoo/models.hpp"
+#include "zoo/transformer.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -133,4 +133,4 @@ ZooEntry entry(const std::string& name, const StackOptions& stack) {
 ZooEntry bert_base_entry() { return entry("bert-base", {.layers = 12, .hidden = 768}); }
 ZooEntry bert_large_entry() { return entry("bert-large", {.layers = 24, .hidden = 1024}); }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

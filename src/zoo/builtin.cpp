@@ -1,13 +1,13 @@
 // The list of models: one source file and one line here make a new one.
 #include <fmt/core.h>
 
+#include "base/query.hpp"
 #include "emplace/base/config.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/query.hpp"
 #include "emplace/base/text.hpp"
-#include "models.hpp"
+#include "zoo/models.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 std::span<const ZooEntry> zoo() {
   static const std::vector<ZooEntry> entries{
@@ -25,4 +25,4 @@ Graph build_zoo_model(std::string_view specification, const std::string& place) 
   return find_entry(zoo(), query.name, "model", at).build(query.options);
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -1,4 +1,4 @@
-#include "cell_network.hpp"
+#include "zoo/cell_network.hpp"
 
 #include <fmt/core.h>
 
@@ -7,7 +7,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -175,4 +175,4 @@ Graph build_cell_network(const CellNetwork& network, const CellNetworkOptions& o
   return Builder(network, options).build();
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

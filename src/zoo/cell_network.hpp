@@ -4,9 +4,9 @@
 
 #include <array>
 
-#include "model_builder.hpp"
+#include "zoo/model_builder.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 // A cell has seven states: the projected output of the cell before (0), that of the one before it (1), and five sums,
 // each of two operations on earlier states. States that `used` does not mark are concatenated.
@@ -33,4 +33,4 @@ struct CellNetwork {
 };
 Graph build_cell_network(const CellNetwork& network, const CellNetworkOptions& options);
 
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "emplace/graph/passes.hpp"
-#include "model_builder.hpp"
+#include "zoo/model_builder.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 // detail = "layer". The forward ops of a cell become one op (graph/merge.hpp), and so do their backward ops and the
 // updates of their weights; each other op becomes one of its own. `cells` speaks of the forward ops, which come first
@@ -19,4 +19,4 @@ PassResult merge_cells(const Graph& graph, const Cells& cells);
 // the memory stay those of detail = "op"; they cost nothing or a launch.
 PassResult add_framework_ops(const Graph& graph);
 
-}  // namespace emplace
+}  // namespace emplace::zoo

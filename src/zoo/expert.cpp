@@ -5,9 +5,9 @@
 #include <optional>
 #include <unordered_set>
 
-#include "models.hpp"
+#include "zoo/models.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 std::vector<std::string> layers_of(const Graph& graph) {
   std::vector<std::string> layers;
@@ -63,4 +63,4 @@ std::vector<std::size_t> expert_with_experts(LayerNames layers, std::size_t devi
   return device;
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "detail.hpp"
 #include "emplace/base/error.hpp"
-#include "framework_rules.hpp"
+#include "zoo/detail.hpp"
+#include "zoo/framework_rules.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -228,4 +228,4 @@ class Expander {
 
 PassResult add_framework_ops(const Graph& graph) { return Expander(graph).run(); }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

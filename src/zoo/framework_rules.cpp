@@ -3,13 +3,13 @@
 // tests/zoo/framework_rules_test.cpp compares with the gradients of a real training graph. Shapes are constants, since
 // all sizes here are fixed. A kernel that is one op here and several there (unfused batch normalisation, dropout,
 // softmax gradient) keeps its cost; the others are added.
-#include "framework_rules.hpp"
+#include "zoo/framework_rules.hpp"
 
 #include <map>
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -137,4 +137,4 @@ std::string_view initial_value_ops(std::size_t rank) {
                    : "Constant Constant Constant RandomNormal Mul Add Assign";
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

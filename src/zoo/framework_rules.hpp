@@ -6,7 +6,7 @@
 
 #include "emplace/graph/graph.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 // Types of the ops that a graph has besides an op and its backward ops, separated by blanks. Constants feed the next op
 // that is none; other ops form a chain.
@@ -21,4 +21,4 @@ FrameworkOps framework_ops(const Graph& graph, const GraphOp& op);
 std::string_view initial_value_ops(std::size_t rank);
 inline constexpr std::string_view restore_ops = "Constant Constant Identity Assign";
 
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -5,10 +5,10 @@
 // context of a step is formed with the bottom layer's new output.
 #include <fmt/core.h>
 
-#include "models.hpp"
-#include "recurrent.hpp"
+#include "zoo/models.hpp"
+#include "zoo/recurrent.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -121,4 +121,4 @@ ZooEntry gnmt_entry() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -3,10 +3,10 @@
 // 124,439,808 (small), 354,823,168 (medium), 774,030,080 (large) and 1,557,611,200 (xl) parameters.
 #include <fmt/core.h>
 
-#include "models.hpp"
-#include "transformer.hpp"
+#include "zoo/models.hpp"
+#include "zoo/transformer.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -94,4 +94,4 @@ ZooEntry gpt_2_entry() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -1,10 +1,10 @@
 // Inception-V3 (Szegedy et al. 2016, "Rethinking the Inception Architecture for Computer Vision", table 1 and figures 5
 // to 7), with the layer sizes of the released models (TensorFlow slim, torchvision). The auxiliary classifier is left
 // out: the published 23.8 M parameters and 5.7 GMACs do not count it.
-#include "model_builder.hpp"
-#include "models.hpp"
+#include "zoo/model_builder.hpp"
+#include "zoo/models.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -150,4 +150,4 @@ ZooEntry inception_v3_entry() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

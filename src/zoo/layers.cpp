@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
-#include "model_builder.hpp"
+#include "zoo/model_builder.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -154,4 +154,4 @@ LstmState lstm_cell(ModelBuilder& model, const std::string& name, const LstmWeig
   return {model.elementwise(name + "/hidden", "Mul", {o, squashed}), cell};
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <map>
 
-#include "detail.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/graph/merge.hpp"
+#include "graph/passes/merge.hpp"
+#include "zoo/detail.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -60,4 +60,4 @@ PassResult merge_cells(const Graph& graph, const Cells& cells) {
   return merge_ops(graph, partition);
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

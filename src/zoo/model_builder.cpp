@@ -1,12 +1,12 @@
-#include "model_builder.hpp"
+#include "zoo/model_builder.hpp"
 
 #include <fmt/core.h>
 
-#include "detail.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/graph/passes.hpp"
+#include "zoo/detail.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 // A training step at detail = "framework" has about eight times as many: several gigabytes.
@@ -109,4 +109,4 @@ Graph finish(ModelBuilder& model, const StepOptions& options) {
   return graph;
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -11,7 +11,7 @@
 #include "emplace/base/options.hpp"
 #include "emplace/graph/graph.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 using Attributes = std::map<std::string, Attribute>;
 
@@ -143,4 +143,4 @@ void describe(StepOptions& options, OptionVisitor& visit);
 // The forward graph as it is, or with its training step, at the detail asked for (detail.hpp).
 Graph finish(ModelBuilder& model, const StepOptions& options);
 
-}  // namespace emplace
+}  // namespace emplace::zoo

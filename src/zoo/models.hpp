@@ -1,9 +1,9 @@
 // One builder a model; builtin.cpp lists them.
 #pragma once
 
-#include "emplace/zoo/zoo.hpp"
+#include "zoo/zoo.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 // Expert placements (ZooEntry::expert), in expert.cpp.
 using LayerNames = std::span<const std::string>;
@@ -32,4 +32,4 @@ ZooEntry gpt_2_entry();
 ZooEntry vit_b_16_entry();
 ZooEntry moe_transformer_entry();
 
-}  // namespace emplace
+}  // namespace emplace::zoo

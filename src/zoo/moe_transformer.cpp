@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <tuple>
 
-#include "models.hpp"
-#include "transformer.hpp"
+#include "zoo/models.hpp"
+#include "zoo/transformer.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -159,4 +159,4 @@ ZooEntry moe_transformer_entry() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -1,10 +1,10 @@
 // NASNet-A (6 @ 4032) (Zoph et al. 2018, "Learning Transferable Architectures for Scalable Image Recognition", figure 4
 // and table 2): 88.9 M parameters and 23.8 G multiply-adds at 331 x 331; wiring and stem of the released TensorFlow
 // slim model. No auxiliary head (it is not in those figures) and no drop path.
-#include "cell_network.hpp"
-#include "models.hpp"
+#include "zoo/cell_network.hpp"
+#include "zoo/models.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -39,4 +39,4 @@ ZooEntry nasnet_a_entry() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

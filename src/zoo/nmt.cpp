@@ -4,10 +4,10 @@
 // each decoder step. Unrolled over time, op by op; weights are shared by all steps. No dropout.
 #include <fmt/core.h>
 
-#include "models.hpp"
-#include "recurrent.hpp"
+#include "zoo/models.hpp"
+#include "zoo/recurrent.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -108,4 +108,4 @@ ZooEntry nmt_entry() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

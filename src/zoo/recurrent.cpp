@@ -1,8 +1,8 @@
-#include "recurrent.hpp"
+#include "zoo/recurrent.hpp"
 
 #include <fmt/core.h>
 
-namespace emplace {
+namespace emplace::zoo {
 
 void describe_translation(TranslationOptions& o, OptionVisitor& visit) {
   visit("batch", o.batch, {.min = 1, .max = 65536, .unit = "sentences", .help = "Pairs of sentences in a step."});
@@ -87,4 +87,4 @@ Operand attention_context(ModelBuilder& model, const std::string& name, const At
   return model.op(name + "/context", "Squeeze", {mixed}, {batch, width});
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -1,9 +1,9 @@
 // What the sequence models share: embeddings cut into time steps, unrolled LSTMs, additive attention.
 #pragma once
 
-#include "model_builder.hpp"
+#include "zoo/model_builder.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 // Options of the models that translate.
 struct TranslationOptions {
@@ -46,4 +46,4 @@ AttentionMemory attention_memory(ModelBuilder& model, const Steps& encoded, std:
 Operand attention_context(ModelBuilder& model, const std::string& name, const AttentionMemory& memory,
                           const Operand& query);
 
-}  // namespace emplace
+}  // namespace emplace::zoo

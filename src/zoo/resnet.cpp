@@ -6,10 +6,10 @@
 
 #include <array>
 
-#include "model_builder.hpp"
-#include "models.hpp"
+#include "zoo/model_builder.hpp"
+#include "zoo/models.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -82,4 +82,4 @@ ZooEntry resnet_50_entry() { return entry("resnet-50", {3, 4, 6, 3}); }
 ZooEntry resnet_101_entry() { return entry("resnet-101", {3, 4, 23, 3}); }
 ZooEntry resnet_152_entry() { return entry("resnet-152", {3, 8, 36, 3}); }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -4,10 +4,10 @@
 // GDP (2, 4, 8 layers); none of them gives its widths.
 #include <fmt/core.h>
 
-#include "models.hpp"
-#include "recurrent.hpp"
+#include "zoo/models.hpp"
+#include "zoo/recurrent.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -63,4 +63,4 @@ ZooEntry rnnlm_entry() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

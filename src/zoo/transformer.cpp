@@ -1,8 +1,8 @@
-#include "transformer.hpp"
+#include "zoo/transformer.hpp"
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 Operand layer_norm(ModelBuilder& model, const std::string& name, const Operand& x) {
   const std::int64_t width = model.shape(x).dims.back();
@@ -88,4 +88,4 @@ void describe_stack(StackOptions& o, OptionVisitor& visit) {
 
 std::int64_t heads_of(std::int64_t hidden) { return hidden % 64 == 0 ? hidden / 64 : 1; }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -1,9 +1,9 @@
 // The parts that transformers share. Activations are batch x positions x width.
 #pragma once
 
-#include "model_builder.hpp"
+#include "zoo/model_builder.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 struct TransformerBlock {
   std::int64_t heads = 12;
@@ -40,4 +40,4 @@ void describe_stack(StackOptions& options, OptionVisitor& visit);
 // Heads of 64, as in every model here, where the width allows it; else one head.
 std::int64_t heads_of(std::int64_t hidden);
 
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -4,10 +4,10 @@
 // places 2, 4 and 8 layers and gives no other size.
 #include <fmt/core.h>
 
-#include "models.hpp"
-#include "transformer.hpp"
+#include "zoo/models.hpp"
+#include "zoo/transformer.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -201,4 +201,4 @@ ZooEntry transformer_xl_entry() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

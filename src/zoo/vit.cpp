@@ -2,10 +2,10 @@
 // 768 with 12 heads. torchvision's vit_b_16 has 86,567,656 parameters and 17.56 GMACs at 224 x 224.
 #include <fmt/core.h>
 
-#include "models.hpp"
-#include "transformer.hpp"
+#include "zoo/models.hpp"
+#include "zoo/transformer.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -87,4 +87,4 @@ ZooEntry vit_b_16_entry() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

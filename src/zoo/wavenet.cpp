@@ -4,10 +4,10 @@
 // connections are as wide as the residual ones here. No biases.
 #include <fmt/core.h>
 
-#include "model_builder.hpp"
-#include "models.hpp"
+#include "zoo/model_builder.hpp"
+#include "zoo/models.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 namespace {
 
@@ -101,4 +101,4 @@ ZooEntry wavenet_entry() {
   return entry;
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

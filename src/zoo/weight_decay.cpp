@@ -1,7 +1,7 @@
 #include "emplace/base/error.hpp"
-#include "model_builder.hpp"
+#include "zoo/model_builder.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 // As TensorFlow 1.x writes it: contrib.layers.l2_regularizer makes a scaled L2Loss of each weight, and the losses are
 // added up with the model's own.
@@ -26,4 +26,4 @@ void ModelBuilder::add_weight_decay() {
   op("total_loss", "Sum", losses, Shape::scalar());
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

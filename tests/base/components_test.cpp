@@ -1,4 +1,4 @@
-#include "emplace/base/components.hpp"
+#include "base/components.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

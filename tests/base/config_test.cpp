@@ -6,7 +6,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/options.hpp"
-#include "support/allocations.hpp"
+#include "tests/support/allocations.hpp"
 
 namespace emplace {
 namespace {

@@ -1,4 +1,4 @@
-#include "emplace/base/files.hpp"
+#include "base/files.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

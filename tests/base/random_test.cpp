@@ -1,7 +1,7 @@
 #include "emplace/base/random.hpp"
 
-#include "../../src/base/random_fill.hpp"
-#include "emplace/base/cpu_levels.hpp"
+#include "base/cpu_levels.hpp"
+#include "base/random_fill.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "emplace/base/vector_math.hpp"
+#include "base/vector_math.hpp"
 
 #include <gtest/gtest.h>
 

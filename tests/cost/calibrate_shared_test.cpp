@@ -1,20 +1,20 @@
-// Calibration against the measurements of ../shared/profiles: fitted to one model, it must predict the other.
+// Calibration against real measurements (outside files): fitted to one model, it must predict the other.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "emplace/base/files.hpp"
+#include "base/files.hpp"
+#include "cost/calibrate.hpp"
 #include "emplace/base/text.hpp"
-#include "emplace/cost/calibrate.hpp"
 #include "emplace/formats/reader.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 namespace {
 
 const std::string folder = "../shared/profiles/";
 
 TimedModel timed(const std::string& model, const std::string& profile, bool fused = false) {
-  const Graph graph = read_graph("../shared/models/onnx-graph-only/" + model + ".onnx", {});
+  const Graph graph = formats::read_graph("../shared/models/onnx-graph-only/" + model + ".onnx", {});
   RooflineOptions options;
   options.fuse = fused;
   return timed_model(model, graph, options, read_profile(folder + model + "_" + profile + ".tsv"), "cpu:0");
@@ -46,7 +46,7 @@ TEST_P(Measured, EachModelIsPredictedFromTheOther) {
   const std::string ops = std::string("opt0_t") + GetParam(), kernels = std::string("opt99_t") + GetParam();
   const std::vector<TimedModel> models = {timed("resnet50_tv", ops), timed("inception_v3_tv", ops)};
   const std::vector<TimedModel> runs = {timed("resnet50_tv", kernels, true), timed("inception_v3_tv", kernels, true)};
-  const Calibration calibration = calibrate(load_machine("laptop").devices[0], models, runs);
+  const Calibration calibration = calibrate(machine::load_machine("laptop").devices[0], models, runs);
   ASSERT_EQ(calibration.left_out.size(), 2u);
   for (const PredictionError& error : calibration.left_out) {
     SCOPED_TRACE(error.model);
@@ -68,4 +68,4 @@ TEST_P(Measured, EachModelIsPredictedFromTheOther) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::cost

@@ -1,4 +1,4 @@
-#include "emplace/cost/calibrate.hpp"
+#include "cost/calibrate.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,12 +6,12 @@
 
 #include <cmath>
 
-#include "../../src/cost/robust_fit.hpp"
+#include "cost/robust_fit.hpp"
+#include "cost/roofline.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/cost/roofline.hpp"
-#include "small_graphs.hpp"
+#include "tests/cost/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 namespace {
 
 using testing::HasSubstr;
@@ -61,8 +61,8 @@ TEST(RobustFit, BoundedSolutionsSatisfyTheConditionsOfOptimality) {
 }
 
 // 1 TFLOP/s and 100 GB/s; 60 % in convolutions that lose 5 MFLOP, a quarter of the bandwidth in pooling.
-MachineDevice real_device() {
-  MachineDevice device;
+machine::MachineDevice real_device() {
+  machine::MachineDevice device;
   device.name = "cpu";
   device.peak_flops = {{"f32", 1e12}};
   device.memory_bytes_per_s = 1e11;
@@ -75,8 +75,8 @@ MachineDevice real_device() {
 }
 
 // What the calibrated machine file says: wrong in all but the peak.
-MachineDevice guessed_device() {
-  MachineDevice device = real_device();
+machine::MachineDevice guessed_device() {
+  machine::MachineDevice device = real_device();
   device.memory_bytes_per_s = 3e10;
   device.launch_overhead_s = 5e-5;
   device.efficiency = {{"convolution", 0.1}, {"recurrent", 0.3}, {"default", 0.9}};
@@ -87,7 +87,7 @@ MachineDevice guessed_device() {
 }
 
 // Ops of growing size, timed by `device` itself; every tenth `slow` times slower.
-TimedModel timed(const MachineDevice& device, const std::string& name, double size, double slow = 1) {
+TimedModel timed(const machine::MachineDevice& device, const std::string& name, double size, double slow = 1) {
   TimedModel model;
   model.name = name;
   const Roofline roofline(device);
@@ -109,7 +109,7 @@ TimedModel timed(const MachineDevice& device, const std::string& name, double si
 
 TEST(Calibrate, FindsTheFiguresThatMadeTheTimes) {
   const Calibration calibration = calibrate(guessed_device(), std::vector{timed(real_device(), "a", 1)});
-  const MachineDevice& device = calibration.device;
+  const machine::MachineDevice& device = calibration.device;
   EXPECT_NEAR(device.efficiency.at("convolution"), 0.6, 0.01);
   EXPECT_NEAR(device.half_flops.at("convolution"), 5e6, 5e5);
   EXPECT_NEAR(device.memory_bytes_per_s * device.memory_efficiency.at("pooling"), 2.5e10, 1e9);
@@ -144,7 +144,7 @@ TEST(Calibrate, EachModelLeftOutIsPredictedFromTheOthers) {
 
 // Kernels of a run whose layouts make convolutions 1.25 times as fast; the launches stay.
 TimedModel fused_run(const std::string& name, double size) {
-  MachineDevice device = real_device();
+  machine::MachineDevice device = real_device();
   device.efficiency["convolution"] *= 1.25;
   TimedModel run = timed(device, name, size);
   for (TimedOp& op : run.ops) run.rest.push_back({op.cls, op.dtype, op.flops, op.bytes, 0});
@@ -183,7 +183,7 @@ TEST(Calibrate, TheSpeedupOfAFusedRunIsFittedToOneModelAndPredictsTheOther) {
 TEST(Calibrate, OneOpOfAClassDoesNotBecomeALaunchOverhead) {
   TimedModel model = timed(real_device(), "a", 1);
   model.ops.push_back({OpClass::matmul, DType::f32, 4e6, 8e6, 300e-6});
-  const MachineDevice device = calibrate(guessed_device(), std::vector{model}).device;
+  const machine::MachineDevice device = calibrate(guessed_device(), std::vector{model}).device;
   model.ops.back().flops *= 10;
   model.ops.back().bytes *= 10;
   const PredictionError error = prediction_error(device, "ten times larger", std::span(model.ops).last(1));
@@ -192,7 +192,7 @@ TEST(Calibrate, OneOpOfAClassDoesNotBecomeALaunchOverhead) {
 }
 
 TEST(Calibrate, APeakThatIsTooLowIsSaid) {
-  MachineDevice device = guessed_device();
+  machine::MachineDevice device = guessed_device();
   device.peak_flops = {{"f32", 1e11}};  // the real one computes convolutions six times as fast
   const Calibration calibration = calibrate(device, std::vector{timed(real_device(), "a", 1)});
   EXPECT_EQ(calibration.device.efficiency.at("convolution"), 1);
@@ -200,7 +200,7 @@ TEST(Calibrate, APeakThatIsTooLowIsSaid) {
 }
 
 TEST(Calibrate, NothingToFitAndMissingPeaksAreRefused) {
-  const auto error = [](const MachineDevice& device, const TimedOp& op) {
+  const auto error = [](const machine::MachineDevice& device, const TimedOp& op) {
     TimedModel model;
     model.ops = {op};
     try {
@@ -255,4 +255,4 @@ TEST(Calibrate, TakesTheKernelsOfAFusedRunOnlyAsSuch) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::cost

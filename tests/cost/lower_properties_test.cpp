@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "emplace/cost/lower.hpp"
-#include "small_graphs.hpp"
+#include "tests/cost/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 namespace {
 
 // A random graph: ops of known and unknown types, parameters with no, one or several users, control dependencies,
@@ -102,4 +102,4 @@ TEST(LowerProperties, EveryOpKeepsItsNameAndItsProducers) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::cost

@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cost/roofline.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/cost/roofline.hpp"
 #include "emplace/problem/problem.hpp"
-#include "small_graphs.hpp"
+#include "tests/cost/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 namespace {
 
 using testing::Each;
@@ -19,7 +19,7 @@ using testing::SizeIs;
 constexpr Ticks us = 1'000'000;
 const RooflineOptions as_is{.prune = false, .training = false, .optimizer = "sgd"};
 
-std::string error_of(const Graph& graph, const Machine& machine, const RooflineOptions& options = as_is) {
+std::string error_of(const Graph& graph, const machine::Machine& machine, const RooflineOptions& options = as_is) {
   try {
     lower(graph, machine, options, "g");
   } catch (const InputError& error) {
@@ -43,7 +43,7 @@ TEST(Lower, TimesOpsByTheHigherSideOfTheRoofline) {
 }
 
 TEST(Lower, SmallOpsReachASmallerShareOfThePeakAndOfTheBandwidth) {
-  Machine machine = two_speeds();
+  machine::Machine machine = two_speeds();
   machine.devices[0].half_flops = {{"matmul", 12e6}};
   machine.devices[0].memory_efficiency = {{"elementwise", 0.5}};
   machine.devices[0].half_bytes = {{"elementwise", 60000}};
@@ -55,7 +55,7 @@ TEST(Lower, SmallOpsReachASmallerShareOfThePeakAndOfTheBandwidth) {
 }
 
 TEST(Lower, WhatDoesNotOverlapAddsUp) {
-  Machine machine = two_speeds();
+  machine::Machine machine = two_speeds();
   machine.devices[0].overlap = 0.25;
   // MatMul: 24 us of arithmetic and 4.4 us of traffic, a quarter of which hides: 24 + 3.3 + 10 us.
   EXPECT_EQ(lower(dense_relu(), machine, as_is, "dense").problem.time(OpId{0}, DeviceId{0}), 37'300'000);
@@ -136,7 +136,7 @@ TEST(Lower, CoLocationGroupsOfTheGraphBecomeThoseOfTheProblem) {
 }
 
 TEST(Lower, OpsThatADeviceDoesNotSupportCannotRunThere) {
-  Machine machine = two_speeds();
+  machine::Machine machine = two_speeds();
   machine.devices[0].unsupported = {"Relu"};
   const Problem p = lower(dense_relu(), machine, as_is, "g").problem;
   EXPECT_FALSE(p.can_run(OpId{1}, DeviceId{0}));
@@ -150,7 +150,7 @@ TEST(Lower, ANumberTypeWithoutAPeakTakesTheDefaultOrIsRefused) {
   Graph g;
   const auto a = g.add_input("a", DType::i32, {1000, 1000});
   g.add_output(g.add_op(op("add", "Add", {Operand::of(a), Operand::of(a)})), "b", DType::i32, {1000, 1000});
-  Machine machine = two_speeds();
+  machine::Machine machine = two_speeds();
   machine.devices[1].peak_flops = {{"f32", 1e10}, {"default", 1e7}};
   EXPECT_EQ(error_of(g, machine),
             "g: op 'add' computes in i32, for which device 'fast' gives no peak_flops; add one, or a default");
@@ -180,7 +180,7 @@ TEST(Lower, TensorsWithoutASizeCountNothingAndAreNamed) {
 }
 
 TEST(Lower, RefusedTypesThatNothingKnowsAreReportedAsLikelySlips) {
-  Machine machine = two_speeds();
+  machine::Machine machine = two_speeds();
   machine.devices[0].unsupported = {"LTSM", "LSTM"};
   EXPECT_THAT(cost_warnings(lower(dense_relu(), machine, as_is, "g")),
               ElementsAre(HasSubstr("perhaps misspelt: fast: 'LTSM'")));
@@ -238,4 +238,4 @@ TEST(ComputeDtype, IsTheFloatingPointTypeOfTheOutputsThenTheOperands) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::cost

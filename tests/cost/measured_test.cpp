@@ -6,9 +6,9 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/cost/lower.hpp"
-#include "small_graphs.hpp"
+#include "tests/cost/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 namespace {
 
 using testing::ElementsAre;
@@ -22,11 +22,11 @@ DeviceProfile profile(const std::string& text, const std::string& device = {}) {
 }
 
 Lowered lowered_with(const std::vector<DeviceProfile>& profiles, const Graph& graph = dense_relu(),
-                     const Machine& machine = two_speeds(), const RooflineOptions& options = as_is) {
+                     const machine::Machine& machine = two_speeds(), const RooflineOptions& options = as_is) {
   return lower(graph, machine, options, "g", profiles);
 }
 
-std::string error_with(const std::vector<DeviceProfile>& profiles, const Machine& machine = two_speeds()) {
+std::string error_with(const std::vector<DeviceProfile>& profiles, const machine::Machine& machine = two_speeds()) {
   try {
     lowered_with(profiles, dense_relu(), machine);
   } catch (const InputError& error) {
@@ -50,7 +50,7 @@ TEST(Measured, TimesReplaceTheRooflineOnTheirDeviceAndTheRestIsCountedAsEstimate
 }
 
 TEST(Measured, ColumnsNameDevicesAndAGroupMeansAllOfIt) {
-  Machine machine = two_speeds();
+  machine::Machine machine = two_speeds();
   machine.devices[0].name = "gpu:0";
   machine.devices[1].name = "gpu:1";
   const Lowered both = lowered_with({profile("op,gpu (us)\nrelu,5\n")}, dense_relu(), machine);
@@ -64,7 +64,7 @@ TEST(Measured, ColumnsNameDevicesAndAGroupMeansAllOfIt) {
 }
 
 TEST(Measured, AMeasuredOpRunsWhereTheMachineSaysItCannot) {
-  Machine machine = two_speeds();
+  machine::Machine machine = two_speeds();
   machine.devices[0].unsupported = {"Relu"};
   const Lowered lowered = lowered_with({profile("op,fast (us)\nrelu,5\n")}, dense_relu(), machine);
   EXPECT_EQ(lowered.problem.time(OpId{1}, DeviceId{0}), 5 * us);
@@ -153,7 +153,7 @@ TEST(Measured, SeveralKernelsOfOneFusedRunMakeOneOpTogetherAndAnotherTypeIsNotTa
 }
 
 TEST(Measured, AFusedSpeedupScalesTheTimesOfOpsThatWereMeasuredOneByOne) {
-  Machine machine = two_speeds();
+  machine::Machine machine = two_speeds();
   machine.devices[0].launch_overhead_s = 0;
   machine.devices[0].fused_speedup = {{"matmul", 2}};
   RooflineOptions fused = as_is;
@@ -230,7 +230,7 @@ TEST(BadMeasurements, ProfilesThatFitNothingOrNoDeviceAreRefused) {
 }
 
 TEST(Measured, AMachineOfOneDeviceNeedsNoName) {
-  Machine machine = two_speeds();
+  machine::Machine machine = two_speeds();
   machine.devices.resize(1);
   machine.channels.clear();
   machine.routes.clear();
@@ -239,4 +239,4 @@ TEST(Measured, AMachineOfOneDeviceNeedsNoName) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::cost

@@ -5,13 +5,13 @@
 #include "emplace/machine/machine.hpp"
 #include "emplace/problem/problem.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 namespace {
 
 TEST(Names, MachineFilesMayNameExactlyTheOpClasses) {
   std::vector<std::string> classes;
   for (const OpClass cls : op_classes()) classes.emplace_back(name_of(cls));
-  const auto known = machine_op_classes();
+  const auto known = machine::machine_op_classes();
   EXPECT_EQ(classes, std::vector<std::string>(known.begin(), known.end()));
 }
 
@@ -21,9 +21,9 @@ TEST(Names, MachineFilesMayNameExactlyTheNumberTypes) {
     const DType type = static_cast<DType>(t);
     if (type != DType::unknown && type != DType::text) types.emplace_back(name_of(type));
   }
-  const auto known = machine_dtypes();
+  const auto known = machine::machine_dtypes();
   EXPECT_EQ(types, std::vector<std::string>(known.begin(), known.end()));
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::cost

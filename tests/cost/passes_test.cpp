@@ -4,9 +4,9 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/cost/lower.hpp"
-#include "small_graphs.hpp"
+#include "tests/cost/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 namespace {
 
 constexpr Ticks us = 1'000'000;
@@ -27,7 +27,7 @@ TEST(LowerWithPasses, AFusedOpIsLaunchedOnceAndKeepsItsIntermediateResult) {
 }
 
 TEST(LowerWithPasses, ADeviceRefusesAMergedOpWithATypeInsideThatItRefuses) {
-  Machine machine = two_speeds();
+  machine::Machine machine = two_speeds();
   machine.devices[0].unsupported = {"Relu"};
   const Lowered fused = lower(dense_relu(), machine, options_of("fuse", {true, "test"}), "dense");
   EXPECT_FALSE(fused.problem.can_run(OpId{0}, DeviceId{0}));
@@ -46,7 +46,7 @@ TEST(LowerWithPasses, CoarseningAndContractionLeaveFewerOpsThatTakeTheSumOfTheir
 }
 
 TEST(LowerWithPasses, AFusedSpeedupIsOfTheWorkNotOfTheLaunch) {
-  Machine machine = two_speeds();
+  machine::Machine machine = two_speeds();
   machine.devices[0].fused_speedup = {{"matmul", 2}, {"elementwise", 50}};
   const Lowered fused = lower(dense_relu(), machine, options_of("fuse", {true, "test"}), "dense");
   EXPECT_EQ(fused.problem.time(OpId{0}, DeviceId{0}), 12'030'000 + 10 * us);
@@ -68,4 +68,4 @@ TEST(LowerWithPasses, AsksForTheNumberOfLayersOfAModelWithoutNames) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::cost

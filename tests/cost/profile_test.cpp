@@ -8,7 +8,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 namespace {
 
 using testing::DoubleEq;
@@ -161,4 +161,4 @@ TEST(BadProfile, DamagedFilesAreReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::cost

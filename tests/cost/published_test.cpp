@@ -8,17 +8,17 @@
 #include <queue>
 
 #include "emplace/cost/lower.hpp"
-#include "emplace/zoo/zoo.hpp"
+#include "zoo/zoo.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 namespace {
 
 constexpr std::size_t cpu = 0, gpu = 1;
 
 Problem nmt(int layers) {
   const Graph graph =
-      build_zoo_model("nmt?training=true&batch=64&sequence=40&layers=" + std::to_string(layers), "the test");
-  const Lowered lowered = lower(graph, load_machine("k40x2"), {}, "nmt");
+      zoo::build_zoo_model("nmt?training=true&batch=64&sequence=40&layers=" + std::to_string(layers), "the test");
+  const Lowered lowered = lower(graph, machine::load_machine("k40x2"), {}, "nmt");
   EXPECT_TRUE(cost_warnings(lowered).empty()) << testing::PrintToString(cost_warnings(lowered));
   return lowered.problem;
 }
@@ -85,8 +85,8 @@ TEST(PublishedFigures, EightLayerNmtDoesNotFitOnOneK40AsInTheTable) {
 }
 
 TEST(PublishedFigures, InceptionOnOneK40FitsAndIsOfThePublishedOrderOfMagnitude) {
-  const Graph graph = build_zoo_model("inception-v3?training=true&batch=32", "the test");
-  const Lowered lowered = lower(graph, load_machine("k40x1"), {}, "inception-v3");
+  const Graph graph = zoo::build_zoo_model("inception-v3?training=true&batch=32", "the test");
+  const Lowered lowered = lower(graph, machine::load_machine("k40x1"), {}, "inception-v3");
   EXPECT_LT(peak_on(lowered.problem, gpu), lowered.problem.devices[gpu].memory);
   // Published: 0.15 s on the GPU, 0.61 s on the CPU.
   const double on_gpu = seconds_on(lowered.problem, gpu);
@@ -99,20 +99,20 @@ TEST(PublishedFigures, InceptionOnOneK40FitsAndIsOfThePublishedOrderOfMagnitude)
 }
 
 void expect_no_guess(const std::string& model, const std::string& machine) {
-  const Lowered lowered = lower(build_zoo_model(model, "the test"), load_machine(machine), {}, model);
+  const Lowered lowered = lower(zoo::build_zoo_model(model, "the test"), machine::load_machine(machine), {}, model);
   EXPECT_TRUE(cost_warnings(lowered).empty())
       << model << " on " << machine << ": " << testing::PrintToString(cost_warnings(lowered));
   EXPECT_GT(lowered.problem.op_count(), 100u);
 }
 
 TEST(PublishedFigures, EveryZooModelLowersWithoutGuesses) {
-  for (const ZooEntry& model : zoo())
+  for (const zoo::ZooEntry& model : zoo::zoo())
     for (const char* training : {"false", "true"})
       expect_no_guess(model.name + "?batch=2&training=" + training, "k40x2");
 }
 
 TEST(PublishedFigures, EveryPresetCostsConvolutionsAndRecurrencesWithoutGuesses) {
-  for (const MachineEntry& machine : machines())
+  for (const machine::MachineEntry& machine : machine::machines())
     for (const char* model : {"inception-v3?batch=2&training=true", "rnnlm?batch=2&training=true"})
       expect_no_guess(model, machine.example);
 }
@@ -120,10 +120,11 @@ TEST(PublishedFigures, EveryPresetCostsConvolutionsAndRecurrencesWithoutGuesses)
 // HSDAG's table: CPU-only 12.8, 16.0, 6.38 ms and GPU-only 12.0, 7.81, 2.77 ms. Only the order is a claim of ours.
 TEST(PublishedFigures, OnTheTestbedOfHsdagTheGpuIsFasterThanTheCpuForAllThreeModels) {
   for (const char* model : {"inception-v3?batch=1", "resnet-50?batch=1", "bert-base?batch=1"}) {
-    const Problem p = lower(build_zoo_model(model, "the test"), load_machine("i9-flex170"), {}, model).problem;
+    const Problem p =
+        lower(zoo::build_zoo_model(model, "the test"), machine::load_machine("i9-flex170"), {}, model).problem;
     EXPECT_LT(seconds_on(p, gpu), seconds_on(p, cpu)) << model;
   }
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::cost

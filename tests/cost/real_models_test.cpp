@@ -1,4 +1,4 @@
-// Every ONNX model of ../shared becomes a Problem, and what was guessed about it is said.
+// Every ONNX model among the outside files becomes a Problem, and what was guessed about it is said.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "emplace/formats/reader.hpp"
 #include "emplace/problem/grouping.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 namespace {
 
 std::vector<std::string> onnx_models() {
@@ -21,8 +21,8 @@ std::vector<std::string> onnx_models() {
 }
 
 Lowered lowered_model(const std::string& path, bool training) {
-  const Graph graph = read_graph(path, {});
-  return lower(graph, load_machine("laptop"), {.training = training}, std::filesystem::path(path).filename());
+  const Graph graph = formats::read_graph(path, {});
+  return lower(graph, machine::load_machine("laptop"), {.training = training}, std::filesystem::path(path).filename());
 }
 
 // Sum of the op times on one device, in seconds.
@@ -43,11 +43,12 @@ TEST(RealModels, AllLowerAsInferenceAndAsTrainingStep) {
   }
 }
 
-// HSDAG sheet, section 7.2: every layer of the file is an op.
+// docs/papers/hsdag.md, section 7.2: every layer of the file is an op.
 TEST(RealModels, ChainsOfAnOpenVinoModelAreAsManyUnitsAsHsdagsRulesLeave) {
   if (!std::filesystem::exists("../shared/models")) GTEST_SKIP() << "../shared/models is not here";
-  const Graph graph = read_graph("../shared/models/openvino-ir/face-detection-adas-0001.xml", {});
-  const Problem problem = lower(graph, load_machine("laptop"), {.prune = false, .training = false}, "face").problem;
+  const Graph graph = formats::read_graph("../shared/models/openvino-ir/face-detection-adas-0001.xml", {});
+  const Problem problem =
+      lower(graph, machine::load_machine("laptop"), {.prune = false, .training = false}, "face").problem;
   ASSERT_EQ(problem.op_count(), 605U);
   EXPECT_EQ(make_grouping(problem, GroupingKind::chain).count(), 417U);
   EXPECT_EQ(make_grouping(problem, GroupingKind::single_parent).count(), 410U);
@@ -72,4 +73,4 @@ TEST(RealModels, ControlFlowAndOpenShapesAreSaid) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::cost

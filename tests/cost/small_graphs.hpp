@@ -8,7 +8,7 @@
 #include "emplace/graph/graph.hpp"
 #include "emplace/machine/machine.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
 inline GraphOp op(std::string name, std::string type, std::vector<Operand> inputs) {
   GraphOp made;
@@ -33,8 +33,8 @@ inline Graph dense_relu() {
 
 // "fast": 1 TFLOP/s, half of it in matrix products and a tenth elsewhere, 100 GB/s, 10 us a launch, 1 MiB.
 // "slow": 10 GFLOP/s, all of it, 10 GB/s, no launch overhead, no memory limit. One channel from fast to slow.
-inline Machine two_speeds() {
-  return parse_machine(R"(
+inline machine::Machine two_speeds() {
+  return machine::parse_machine(R"(
 name = "two-speeds"
 [[device]]
 name = "fast"
@@ -58,7 +58,7 @@ bytes_per_s = 1e9
 contention = false
 serves = ["fast -> slow"]
 )",
-                       "two-speeds.toml");
+                                "two-speeds.toml");
 }
 
-}  // namespace emplace
+}  // namespace emplace::cost

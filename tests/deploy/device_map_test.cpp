@@ -1,11 +1,11 @@
-#include "emplace/deploy/device_map.hpp"
+#include "deploy/device_map.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::deploy {
 namespace {
 
 using testing::AllOf;
@@ -118,4 +118,4 @@ TEST(DeviceMaps, AreRefusedWhereNothingIsNamedAfterModules) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::deploy

@@ -1,5 +1,5 @@
 // What every exporter must keep, and what each writes.
-#include "emplace/deploy/exporter.hpp"
+#include "deploy/exporter.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/files.hpp"
+#include "deploy/device_names.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/deploy/device_names.hpp"
-#include "formats/onnx_builder.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/formats/onnx_builder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace emplace {
+namespace emplace::deploy {
 namespace {
 
 using nlohmann::json;
@@ -39,7 +39,7 @@ constexpr const char* ir =
 
 // conv -> relu with the names that PyTorch's exporter gives.
 std::string onnx_bytes() {
-  onnx::ModelProto model = conv_model({1, 3, 8, 8});
+  onnx::ModelProto model = formats::conv_model({1, 3, 8, 8});
   auto& graph = *model.mutable_graph();
   graph.mutable_initializer(0)->set_name("features.0.weight");
   graph.mutable_initializer(1)->set_name("features.0.bias");
@@ -71,7 +71,7 @@ class Exporters : public testing::TestWithParam<Sample> {
   ModelPlacement placement(const std::string& first, const std::string& last) {
     ModelPlacement result;
     result.model = folder_ / GetParam().model;
-    result.graph = read_graph(result.model);
+    result.graph = formats::read_graph(result.model);
     result.device_of_op.assign(result.graph.ops.size(), first);
     result.device_of_op.back() = last;
     result.reason_of_op.assign(result.graph.ops.size(), ModelPlacement::Reason::placed);
@@ -99,7 +99,7 @@ TEST_P(Exporters, WriteTheFileThatWasAskedForAndAModelThatReadsAsBefore) {
   EXPECT_EQ(exported.files.front(), output);
   for (const std::string& file : exported.files) EXPECT_TRUE(file_exists(file)) << file;
   if (output.ends_with(".json")) return;
-  const Graph again = read_graph(output);
+  const Graph again = formats::read_graph(output);
   ASSERT_EQ(again.ops.size(), placed.graph.ops.size());
   for (std::size_t i = 0; i < again.ops.size(); ++i) {
     EXPECT_EQ(again.ops[i].name, placed.graph.ops[i].name);
@@ -147,23 +147,23 @@ INSTANTIATE_TEST_SUITE_P(Every, Exporters, testing::ValuesIn(samples),
 class OnnxParts : public testing::Test {
  protected:
   ModelPlacement placement(const std::vector<std::string>& devices) {
-    onnx::ModelProto model = empty_model();
+    onnx::ModelProto model = formats::empty_model();
     auto& graph = *model.mutable_graph();
-    set_type(*graph.add_input(), "t0", {1, 4});
+    formats::set_type(*graph.add_input(), "t0", {1, 4});
     for (std::size_t i = 0; i < devices.size(); ++i)
-      *graph.add_node() = devices[i].empty() ? make_node("Constant", "unused", {}, {"c"})
-                                             : make_node("Relu", "relu" + std::to_string(i), {"t" + std::to_string(i)},
+      *graph.add_node() = devices[i].empty() ? formats::make_node("Constant", "unused", {}, {"c"})
+                                             : formats::make_node("Relu", "relu" + std::to_string(i), {"t" + std::to_string(i)},
                                                          {"t" + std::to_string(i + 1)});
     for (auto& node : *graph.mutable_node())
       if (node.op_type() == "Constant")
-        *add_attribute(node, "value", onnx::AttributeProto::TENSOR).mutable_t() = make_vector("", {4});
-    set_type(*graph.add_output(), "t" + std::to_string(devices.size() - (devices.back().empty() ? 1 : 0)), {1, 4});
+        *formats::add_attribute(node, "value", onnx::AttributeProto::TENSOR).mutable_t() = formats::make_vector("", {4});
+    formats::set_type(*graph.add_output(), "t" + std::to_string(devices.size() - (devices.back().empty() ? 1 : 0)), {1, 4});
     write_file(folder_ / "m.onnx", model.SerializeAsString());
     write_file(folder_ / "p.json", "{}");
     ModelPlacement result;
     result.model = folder_ / "m.onnx";
     result.file = folder_ / "p.json";
-    result.graph = read_graph(result.model);
+    result.graph = formats::read_graph(result.model);
     result.device_of_op = devices;
     for (const std::string& device : devices)
       result.reason_of_op.push_back(device.empty() ? ModelPlacement::Reason::none : ModelPlacement::Reason::placed);
@@ -218,7 +218,7 @@ TEST_F(OnnxParts, LeaveOutputsThatNoNodeMakesToTheirListAndTheNotes) {
   EXPECT_EQ(json::parse(read_file(folder_ / "out.segments.json"))["passes"], json::array());
   onnx::ModelProto model;
   ASSERT_TRUE(model.ParseFromString(read_file(placed.model)));
-  *model.mutable_graph()->add_initializer() = make_vector("w", {1, 2});
+  *model.mutable_graph()->add_initializer() = formats::make_vector("w", {1, 2});
   for (const char* name : {"w", "t0"}) model.mutable_graph()->add_output()->set_name(name);
   write_file(placed.model, model.SerializeAsString());
   EXPECT_THAT(write(placed).notes.front(),
@@ -275,4 +275,4 @@ TEST(DeviceNamesOfFrameworks, CountFromTheKindsNumberAndTakeTheUsersNameFirst) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::deploy

@@ -1,17 +1,17 @@
-#include "emplace/deploy/model_placement.hpp"
+#include "deploy/model_placement.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
 #include "emplace/cost/lower.hpp"
-#include "formats/onnx_builder.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/formats/onnx_builder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace emplace {
+namespace emplace::deploy {
 namespace {
 
 using testing::ElementsAre;
@@ -22,8 +22,9 @@ constexpr auto placed_ = ModelPlacement::Reason::placed, follows = ModelPlacemen
 class Placed : public testing::Test {
  protected:
   // The ops of the graph after the passes, on devices by their names in turn.
-  std::string place(const std::string& model, const SourceOptions& options, const std::vector<std::string>& devices) {
-    const PassResult passed = apply_passes(load_graph(model, options.read), options.roofline, model);
+  std::string place(const std::string& model, const source::SourceOptions& options,
+                    const std::vector<std::string>& devices) {
+    const PassResult passed = cost::apply_passes(source::load_graph(model, options.read), options.roofline, model);
     std::string ops;
     for (std::size_t i = 0; i < passed.graph.ops.size(); ++i)
       ops += (i == 0 ? "\"" : ", \"") + passed.graph.ops[i].name + "\": \"" + devices[i % devices.size()] + "\"";
@@ -34,7 +35,7 @@ class Placed : public testing::Test {
     write_file(folder_ / "model.onnx", model.SerializeAsString());
     return folder_ / "model.onnx";
   }
-  ModelPlacement placed(const std::string& model, const SourceOptions& options,
+  ModelPlacement placed(const std::string& model, const source::SourceOptions& options,
                         const std::vector<std::string>& devices) {
     return read_model_placement(model, options, place(model, options, devices));
   }
@@ -43,16 +44,16 @@ class Placed : public testing::Test {
 
 // x -> Conv(w, Shape of a Constant folded ...): constant -> reshape of w -> conv -> identity -> relu -> y
 onnx::ModelProto model_with_folded_ops() {
-  onnx::ModelProto model = empty_model();
+  onnx::ModelProto model = formats::empty_model();
   auto& graph = *model.mutable_graph();
-  set_type(*graph.add_input(), "x", {2, 4});
-  auto& constant = *graph.add_node() = make_node("Constant", "constant", {}, {"shape"});
-  *add_attribute(constant, "value", onnx::AttributeProto::TENSOR).mutable_t() = make_vector("", {4, 4});
-  *graph.add_initializer() = make_tensor("w", {16});
-  *graph.add_node() = make_node("Reshape", "reshape", {"w", "shape"}, {"v"});
-  *graph.add_node() = make_node("MatMul", "matmul", {"x", "v"}, {"m"});
-  *graph.add_node() = make_node("Identity", "identity", {"m"}, {"i"});
-  *graph.add_node() = make_node("Relu", "relu", {"i"}, {"y"});
+  formats::set_type(*graph.add_input(), "x", {2, 4});
+  auto& constant = *graph.add_node() = formats::make_node("Constant", "constant", {}, {"shape"});
+  *formats::add_attribute(constant, "value", onnx::AttributeProto::TENSOR).mutable_t() = formats::make_vector("", {4, 4});
+  *graph.add_initializer() = formats::make_tensor("w", {16});
+  *graph.add_node() = formats::make_node("Reshape", "reshape", {"w", "shape"}, {"v"});
+  *graph.add_node() = formats::make_node("MatMul", "matmul", {"x", "v"}, {"m"});
+  *graph.add_node() = formats::make_node("Identity", "identity", {"m"}, {"i"});
+  *graph.add_node() = formats::make_node("Relu", "relu", {"i"}, {"y"});
   graph.add_output()->set_name("y");
   return model;
 }
@@ -68,17 +69,17 @@ TEST_F(Placed, FoldedOpsGoWhereTheirReadersGo) {
 }
 
 TEST_F(Placed, AMergedOpGivesItsDeviceToAllThatItStandsFor) {
-  SourceOptions options;
+  source::SourceOptions options;
   options.roofline.fuse = true;
-  const ModelPlacement result = placed(write(conv_model({1, 3, 8, 8})), options, {"gpu:1"});
+  const ModelPlacement result = placed(write(formats::conv_model({1, 3, 8, 8})), options, {"gpu:1"});
   ASSERT_EQ(result.passed.graph.ops.size(), 1u);
   EXPECT_THAT(result.device_of_op, ElementsAre("gpu:1", "gpu:1"));
 }
 
 TEST_F(Placed, ATrainingStepsOwnOpsAreListedAndTheModelsOpsGetTheirs) {
-  SourceOptions options;
+  source::SourceOptions options;
   options.roofline.training = true;
-  const ModelPlacement result = placed(write(conv_model({1, 3, 8, 8})), options, {"cpu:0", "gpu:0"});
+  const ModelPlacement result = placed(write(formats::conv_model({1, 3, 8, 8})), options, {"cpu:0", "gpu:0"});
   EXPECT_EQ(result.device_of_op.size(), 2u);
   EXPECT_THAT(result.reason_of_op, ElementsAre(placed_, placed_));
   std::set<std::string> added;
@@ -88,7 +89,7 @@ TEST_F(Placed, ATrainingStepsOwnOpsAreListedAndTheModelsOpsGetTheirs) {
 }
 
 TEST_F(Placed, EveryOpOfAZooModelHasADeviceThroughAllPassesTogether) {
-  SourceOptions options;
+  source::SourceOptions options;
   options.roofline.training = true;
   options.roofline.fuse = true;
   options.roofline.coarsen = 40;
@@ -102,9 +103,9 @@ TEST_F(Placed, EveryOpOfAZooModelHasADeviceThroughAllPassesTogether) {
 }
 
 TEST_F(Placed, APlacementOfAnotherGraphIsRefusedByTheFirstOpThatIsNotThere) {
-  SourceOptions training;
+  source::SourceOptions training;
   training.roofline.training = true;
-  const std::string model = write(conv_model({1, 3, 8, 8})), file = place(model, training, {"a"});
+  const std::string model = write(formats::conv_model({1, 3, 8, 8})), file = place(model, training, {"a"});
   try {
     read_model_placement(model, {}, file);
     FAIL() << "no error";
@@ -114,4 +115,4 @@ TEST_F(Placed, APlacementOfAnotherGraphIsRefusedByTheFirstOpThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::deploy

@@ -1,4 +1,4 @@
-#include "emplace/deploy/segments.hpp"
+#include "deploy/segments.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 
 #include <map>
 
-namespace emplace {
+namespace emplace::deploy {
 namespace {
 
 using testing::ElementsAre;
@@ -74,4 +74,4 @@ TEST(Segments, HoldEveryOpOnceAndDependOnlyOnThoseBefore) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::deploy

@@ -1,8 +1,8 @@
-#include "../../src/dist/idle.hpp"
+#include "dist/idle.hpp"
 
 #include <gtest/gtest.h>
 
-namespace emplace {
+namespace emplace::dist {
 namespace {
 
 using namespace std::chrono_literals;
@@ -22,4 +22,4 @@ TEST(Idle, NapsUsuallyAtMost200MicrosecondsAndInLongWaitsAHundredthUpTo5Millisec
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -1,4 +1,4 @@
-#include "../../src/dist/problem_archive.hpp"
+#include "dist/problem_archive.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "emplace/problem/builder.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 namespace {
 
 // Every field has something in it: a device without a memory limit, a channel without contention, a pair without a
@@ -130,4 +130,4 @@ TEST(ProblemArchive, HoldsNoProblemsToo) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -1,14 +1,14 @@
-#include "../../src/dist/rollout_wire.hpp"
+#include "dist/rollout_wire.hpp"
 
 #include <gtest/gtest.h>
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 namespace {
 
-Rollout some_rollout(std::uint32_t sample, std::uint32_t round) {
-  Rollout rollout;
+policy::Rollout some_rollout(std::uint32_t sample, std::uint32_t round) {
+  policy::Rollout rollout;
   rollout.update = 1'000'000'000'000 + sample;
   rollout.problem = sample % 2;
   rollout.sample = sample;
@@ -20,7 +20,7 @@ Rollout some_rollout(std::uint32_t sample, std::uint32_t round) {
   return rollout;
 }
 
-void expect_decisions(const Rollout& got, const Rollout& wanted) {
+void expect_decisions(const policy::Rollout& got, const policy::Rollout& wanted) {
   EXPECT_EQ(got.update, wanted.update);
   EXPECT_EQ(got.problem, wanted.problem);
   EXPECT_EQ(got.sample, wanted.sample);
@@ -40,14 +40,14 @@ void expect_whole(std::vector<std::byte> message, const Unpack& unpack) {
 
 TEST(RolloutWire, BringsARequestBackWithItsPlacements) {
   const Placement best{{1, 0}, {1, 0}};
-  const RollOut request{.seed = 1ULL << 60,
-                        .update = 3,
-                        .samples = 9,
-                        .problems = {0, 4},
-                        .greedy = true,
-                        .schedule = Schedule::in_order,
-                        .best = {nullptr, &best},
-                        .first_in_evaluator = 6};
+  const learn::SamplingRequest request{.seed = 1ULL << 60,
+                                       .update = 3,
+                                       .samples = 9,
+                                       .problems = {0, 4},
+                                       .greedy = true,
+                                       .schedule = Schedule::in_order,
+                                       .best = {nullptr, &best},
+                                       .first_in_evaluator = 6};
   const std::vector<std::byte> message = pack(request);
   SentRequest first = unpack_request(message);
   const SentRequest sent = std::move(first);  // as a worker keeps it
@@ -82,9 +82,9 @@ TEST(RolloutWire, BringsSamplesBackWithOutcomes) {
 }
 
 TEST(RolloutWire, BringsChunksBackWithTheirDecisions) {
-  const std::vector<Rollout> rollouts = {some_rollout(0, 0), some_rollout(0, 1), some_rollout(1, 0),
-                                         some_rollout(2, 0)};
-  const std::vector<Crew::Chunk> chunks = {{1, 3, 0.5}, {3, 4, 0.25}};
+  const std::vector<policy::Rollout> rollouts = {some_rollout(0, 0), some_rollout(0, 1), some_rollout(1, 0),
+                                                 some_rollout(2, 0)};
+  const std::vector<learn::LearnerWorkers::Chunk> chunks = {{1, 3, 0.5}, {3, 4, 0.25}};
   const std::vector<std::byte> message = pack_chunks(4, 1, true, rollouts, chunks);
   const SentChunks sent = unpack_chunks(message);
   EXPECT_EQ(sent.first, 4U);
@@ -102,7 +102,7 @@ TEST(RolloutWire, BringsChunksBackWithTheirDecisions) {
 }
 
 TEST(RolloutWire, BringsLogProbabilitiesBack) {
-  LogProbabilities log;
+  policy::LogProbabilities log;
   log.begin = {0, 2, 3};
   log.value = {-0.5, -1e300, -0.0};
   log.entropy = {0.25, 0};
@@ -116,4 +116,4 @@ TEST(RolloutWire, BringsLogProbabilitiesBack) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -3,7 +3,7 @@
 
 #include "emplace/dist/world.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 namespace {
 
 TEST(StartedByMpi, KnowsTheLaunchersByTheirVariables) {
@@ -22,4 +22,4 @@ TEST(StartedByMpi, KnowsTheLaunchersByTheirVariables) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::dist

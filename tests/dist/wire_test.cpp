@@ -1,4 +1,4 @@
-#include "../../src/dist/wire.hpp"
+#include "dist/wire.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -30,13 +30,13 @@ struct Arbitrary<emplace::Outcome> {
 
 }  // namespace rc
 
-namespace emplace {
+namespace emplace::dist {
 namespace {
 
 TEST(Wire, BringsPiecesBackAsTheyWere) {
   EXPECT_TRUE(
       rc::check("pack and unpack are inverse", [](const std::vector<Placement>& placements, std::uint64_t begin) {
-        std::vector<EvaluationJob> jobs;
+        std::vector<evaluate::EvaluationJob> jobs;
         std::vector<Ticks> starts;
         for (std::uint32_t i = 0; i < placements.size(); ++i)
           jobs.push_back({i * 7, &placements[i], i % 2 == 0 ? &starts : nullptr, i * 3});
@@ -69,7 +69,7 @@ TEST(Wire, BringsOutcomesBackAsTheyWere) {
 TEST(Wire, HasNoPadding) {
   const Placement plain{{0, 1, 2}, {}};
   const Placement ordered{{0, 1}, {1, 0}};
-  const EvaluationJob jobs[] = {{0, &plain}, {1, &ordered}};
+  const evaluate::EvaluationJob jobs[] = {{0, &plain}, {1, &ordered}};
   EXPECT_EQ(pack_piece(0, jobs).size(), 12 + 2 * 13 + 5 + 8);
   EXPECT_EQ(packed_bytes(jobs[0]), 16U);
   EXPECT_EQ(packed_bytes(jobs[1]), 23U);
@@ -78,7 +78,7 @@ TEST(Wire, HasNoPadding) {
 
 TEST(Wire, FindsMessagesThatAreCutOrTooLong) {
   const Placement placement{{0, 1, 2}, {2, 1, 0}};
-  const EvaluationJob job{0, &placement};
+  const evaluate::EvaluationJob job{0, &placement};
   std::vector<std::byte> piece = pack_piece(0, std::span(&job, 1));
   std::vector<std::byte> outcomes = pack_outcomes({0, 0, std::vector<Outcome>(2), {{1, 2}, {}}, {"why", ""}});
   for (std::size_t size = 0; size < piece.size(); ++size)
@@ -92,4 +92,4 @@ TEST(Wire, FindsMessagesThatAreCutOrTooLong) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::dist

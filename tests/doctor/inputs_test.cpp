@@ -1,16 +1,16 @@
 // Inputs that matter and inputs that do not.
-#include "emplace/doctor/inputs.hpp"
+#include "doctor/inputs.hpp"
 
 #include <gmock/gmock.h>
 
-#include "../../src/doctor/problem_inputs.hpp"
+#include "doctor/problem_inputs.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/run/recipe.hpp"
+#include "emplace/experiment/recipe.hpp"
 #include "emplace/simulate/engine.hpp"
-#include "problem/tiny.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/problem/tiny.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace emplace {
+namespace emplace::doctor {
 namespace {
 
 using namespace ::testing;
@@ -27,7 +27,7 @@ samples_per_update = 10
 window = 20
 )",
                                                "recipe");
-  apply_overrides(recipe, keys);
+  experiment::apply_overrides(recipe, keys);
   const test::TemporaryFolder folder;
   return examine_inputs(recipe, {.updates = 4, .seconds = 3000, .folder = folder.path()});
 }
@@ -64,7 +64,7 @@ TEST(ExamineInputs, FindsTheOptionThatAnotherOneSwitchesOff) {
 
 TEST(ExamineInputs, SaysWhatItHadNoTimeFor) {
   ConfigTable recipe = ConfigTable::read_toml("configs/recipes/quickstart.toml");
-  apply_overrides(recipe, {"graph=zoo:nmt?layers=2&sequence=4&training=true"});
+  experiment::apply_overrides(recipe, {"graph=zoo:nmt?layers=2&sequence=4&training=true"});
   const test::TemporaryFolder folder;
   const Examination none = examine_inputs(recipe, {.updates = 2, .seconds = 1e-3, .folder = folder.path()});
   EXPECT_EQ(none.updates, 1U);  // one at least
@@ -89,7 +89,7 @@ TEST(ProblemInputs, MatterWhereThePlacementUsesThem) {
                              {{0, 1}}, 5);
   const Placement placement{.device = {1, 0}, .order = {}};
   const auto trials = try_problem_inputs(problem, [&](const Problem& changed) {
-    return make_reference_engine(changed, Schedule::fifo)->evaluate(placement);
+    return simulate::make_reference_engine(changed, Schedule::fifo)->evaluate(placement);
   });
   const auto expect = [&](const std::string& input, const auto& with, const auto& without) {
     for (const ProblemTrial& trial : trials)
@@ -116,7 +116,7 @@ TEST(ProblemInputs, ThatWouldBeMoreThanAProblemMayHaveAreNotTried) {
                               {.name = "b", .milliseconds = {1, 1}}},
                              {{0, 1}}, 5);
   const auto trials = try_problem_inputs(problem, [&](const Problem& changed) {
-    return make_reference_engine(changed, Schedule::fifo)->evaluate({.device = {1, 1}, .order = {}});
+    return simulate::make_reference_engine(changed, Schedule::fifo)->evaluate({.device = {1, 1}, .order = {}});
   });
   const auto expect = [&](const std::string& input, const auto& tried, const auto& not_tried, const auto& reason) {
     for (const ProblemTrial& trial : trials)
@@ -134,4 +134,4 @@ TEST(ProblemInputs, ThatWouldBeMoreThanAProblemMayHaveAreNotTried) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::doctor

@@ -1,16 +1,16 @@
 // What the checks say of machines that are well and of others.
-#include "emplace/doctor/machine.hpp"
+#include "doctor/machine.hpp"
 
 #include <gmock/gmock.h>
 #include <sched.h>
 
 #include <cstdlib>
 
-#include "emplace/base/cores.hpp"
-#include "emplace/base/files.hpp"
-#include "support/temporary_folder.hpp"
+#include "base/cores.hpp"
+#include "base/files.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace emplace {
+namespace emplace::doctor {
 namespace {
 
 using namespace ::testing;
@@ -131,7 +131,7 @@ TEST(CheckMpiAlone, SaysWhetherItStarts) {
   EXPECT_EQ(check.level, Level::ok) << check.says;
 }
 
-RankReport rank(int number, const std::string& host, std::vector<std::int32_t> cores) {
+dist::RankReport rank(int number, const std::string& host, std::vector<std::int32_t> cores) {
   return {.rank = number,
           .host = host,
           .program = "emplace",
@@ -142,15 +142,15 @@ RankReport rank(int number, const std::string& host, std::vector<std::int32_t> c
 
 TEST(CheckRanks, Rank0NeedsNoCoreOfItsOwn) {
   // Rank 0 naps; two that work have two cores.
-  const std::vector<RankReport> fit = {rank(0, "one", {0, 1}), rank(1, "one", {0, 1}), rank(2, "one", {0, 1})};
+  const std::vector<dist::RankReport> fit = {rank(0, "one", {0, 1}), rank(1, "one", {0, 1}), rank(2, "one", {0, 1})};
   ASSERT_EQ(check_ranks(fit).size(), 1U);
   EXPECT_EQ(check_ranks(fit).front().level, Level::ok);
 }
 
 TEST(CheckRanks, MoreRanksThanCoresIsAWarning) {
   // On host two all three work, on one core.
-  const std::vector<RankReport> ranks = {rank(0, "one", {0}), rank(1, "two", {0}), rank(2, "two", {0}),
-                                         rank(3, "two", {0})};
+  const std::vector<dist::RankReport> ranks = {rank(0, "one", {0}), rank(1, "two", {0}), rank(2, "two", {0}),
+                                               rank(3, "two", {0})};
   const Checks checks = check_ranks(ranks);
   ASSERT_EQ(checks.size(), 2U);
   EXPECT_EQ(checks[0].level, Level::ok);
@@ -159,7 +159,7 @@ TEST(CheckRanks, MoreRanksThanCoresIsAWarning) {
 }
 
 TEST(CheckRanks, AnotherBuildIsAFailureAndASlowAnswerAWarning) {
-  std::vector<RankReport> ranks = {rank(0, "one", {0, 1}), rank(1, "one", {0, 1})};
+  std::vector<dist::RankReport> ranks = {rank(0, "one", {0, 1}), rank(1, "one", {0, 1})};
   ranks[1].program = "an older emplace";
   ranks[1].round_trip_s = 0.5;
   const Checks checks = check_ranks(ranks);
@@ -170,4 +170,4 @@ TEST(CheckRanks, AnotherBuildIsAFailureAndASlowAnswerAWarning) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::doctor

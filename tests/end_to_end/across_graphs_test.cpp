@@ -6,12 +6,12 @@
 #include <map>
 #include <sstream>
 
-#include "emplace/base/files.hpp"
-#include "emplace/run/checkpoint.hpp"
-#include "refusal.hpp"
-#include "support/temporary_folder.hpp"
-#include "systems.hpp"
-#include "three_problems.hpp"
+#include "base/files.hpp"
+#include "emplace/experiment/checkpoint.hpp"
+#include "tests/end_to_end/refusal.hpp"
+#include "tests/end_to_end/systems.hpp"
+#include "tests/end_to_end/three_problems.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {
@@ -87,8 +87,8 @@ TEST_P(AcrossGraphs, HeldOutProblemsArePlacedAsByTheRunsPolicyAfterwards) {
 TEST_P(AcrossGraphs, HeldOutProblemsChangeNothingButTheNumberOfEvaluations) {
   ASSERT_EQ(emplace_run(training("without", {"updates=5"})).exit_code, 0);
   ASSERT_EQ(emplace_run(training("with", {list("held_out", {third}), "held_out_every=2", "updates=5"})).exit_code, 0);
-  const State without = load_newest_checkpoint(folder("without")).arrays;
-  const State with = load_newest_checkpoint(folder("with")).arrays;
+  const State without = experiment::load_newest_checkpoint(folder("without")).arrays;
+  const State with = experiment::load_newest_checkpoint(folder("with")).arrays;
   std::size_t parameters = 0;
   for (const auto& [name, array] : without)
     if (name.starts_with("policy/") || name.starts_with("optimizer/")) {

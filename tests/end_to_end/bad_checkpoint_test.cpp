@@ -7,11 +7,11 @@
 #include <functional>
 #include <limits>
 
-#include "../../src/run/checkpoint_image.hpp"
-#include "emplace/base/files.hpp"
-#include "program.hpp"
-#include "refusal.hpp"
-#include "support/temporary_folder.hpp"
+#include "base/files.hpp"
+#include "experiment/run/checkpoint_image.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/end_to_end/refusal.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {
@@ -39,11 +39,13 @@ class BadCheckpoint : public testing::Test {
     EXPECT_EQ(done.exit_code, 0) << done.err;
     return folder_ / name;
   }
-  static Checkpoint newest(const std::string& run) { return load_checkpoint(run + "/checkpoint.h5"); }
+  static experiment::Checkpoint newest(const std::string& run) {
+    return experiment::load_checkpoint(run + "/checkpoint.h5");
+  }
   // A sealed file, digests and all, of what save_checkpoint() may refuse.
   static void replace_checkpoint(const std::string& run, const std::string& image) {
     std::filesystem::remove(run + "/checkpoint.previous.h5");
-    write_file(run + "/checkpoint.h5", sealed(image));
+    write_file(run + "/checkpoint.h5", experiment::sealed(image));
   }
 
   // The run is one of ColocRL.
@@ -63,11 +65,11 @@ class BadCheckpoint : public testing::Test {
 
 TEST_F(BadCheckpoint, WithTheParametersOfAnotherPolicy) {
   const std::string run = trained("colocrl", "run", {small});
-  Checkpoint mixed = newest(run);
-  const Checkpoint other = newest(trained("post", "other"));
+  experiment::Checkpoint mixed = newest(run);
+  const experiment::Checkpoint other = newest(trained("post", "other"));
   std::erase_if(mixed.arrays, [](const auto& array) { return array.first.starts_with("policy/"); });
   mixed.arrays["policy/logits"] = other.arrays.at("policy/logits");
-  replace_checkpoint(run, checkpoint_image(mixed));
+  replace_checkpoint(run, experiment::checkpoint_image(mixed));
   expect_refused_everywhere(run, AllOf(HasSubstr("policy/"), HasSubstr("of another policy")));
 }
 
@@ -76,10 +78,10 @@ TEST_F(BadCheckpoint, OfAnotherPolicyThanTheRunOrTheRecipe) {
   const std::string other = trained("hierarchical", "other", {"hierarchical.hidden=8"});
   expect_refused(training("colocrl", "next", {"--init", other}),
                  AllOf(HasSubstr(other), HasSubstr("its policy is hierarchical, the recipe's is colocrl")));
-  replace_checkpoint(run, checkpoint_image(newest(other)));
+  replace_checkpoint(run, experiment::checkpoint_image(newest(other)));
   expect_refused({"train", "--resume", run, "evaluations=80"},
                  AllOf(HasSubstr(run), HasSubstr("another configuration than its config.toml"),
-                       HasSubstr("'[colocrl] aligned' is none there, 'false' here")));
+                       HasSubstr("'colocrl.aligned' is none there, 'false' here")));
 }
 
 TEST_F(BadCheckpoint, OfAnotherHiddenSize) {
@@ -87,10 +89,10 @@ TEST_F(BadCheckpoint, OfAnotherHiddenSize) {
   const std::string wide = trained("colocrl", "wide", {"colocrl.hidden=16"});
   const auto sizes = AllOf(HasSubstr("policy/"), HasSubstr(" is "), HasSubstr(", wanted "), HasSubstr(" x "));
   expect_refused(training("colocrl", "next", {small, "--init", wide}), AllOf(HasSubstr(wide), sizes));
-  Checkpoint mixed = newest(run);
+  experiment::Checkpoint mixed = newest(run);
   for (const auto& [name, array] : newest(wide).arrays)
     if (name.starts_with("policy/")) mixed.arrays[name] = array;
-  replace_checkpoint(run, checkpoint_image(mixed));
+  replace_checkpoint(run, experiment::checkpoint_image(mixed));
   const std::string before = read_file(run + "/checkpoint.h5");
   expect_refused({"place", "--policy", run, problem_}, AllOf(HasSubstr(run), sizes));
   expect_refused({"train", "--resume", run, "evaluations=80"}, AllOf(HasSubstr(run), sizes));
@@ -100,9 +102,9 @@ TEST_F(BadCheckpoint, OfAnotherHiddenSize) {
 TEST_F(BadCheckpoint, OfAnotherVersion) {
   const std::string run = trained("colocrl", "run", {small});
   const std::string file = folder_ / "of another version.h5";
-  write_file(file, checkpoint_image(newest(run)));
+  write_file(file, experiment::checkpoint_image(newest(run)));
   const hid_t opened = H5Fopen(file.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
-  const hid_t format = H5Aopen(opened, format_attribute, H5P_DEFAULT);
+  const hid_t format = H5Aopen(opened, experiment::format_attribute, H5P_DEFAULT);
   const hid_t type = H5Aget_type(format);
   EXPECT_GE(H5Awrite(format, type, "checkpoint/9"), 0);
   H5Tclose(type);
@@ -114,20 +116,20 @@ TEST_F(BadCheckpoint, OfAnotherVersion) {
 
 TEST_F(BadCheckpoint, WhoseDamageIsSealedIn) {
   const std::string run = trained("colocrl", "run", {small});
-  std::string image = checkpoint_image(newest(run));
-  image[image.find(checkpoint_format)] = 'C';  // HDF5 has a checksum of its own over attributes
+  std::string image = experiment::checkpoint_image(newest(run));
+  image[image.find(experiment::checkpoint_format)] = 'C';  // HDF5 has a checksum of its own over attributes
   replace_checkpoint(run, image);
   expect_refused_everywhere(run, HasSubstr("is damaged: HDF5 could not"));
 }
 
 TEST_F(BadCheckpoint, WithParametersThatAreNoNumbers) {
   const std::string run = trained("colocrl", "run", {small});
-  const Checkpoint good = newest(run);
+  const experiment::Checkpoint good = newest(run);
   const auto first = good.arrays.lower_bound("policy/");
   for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-    Checkpoint bad = good;
+    experiment::Checkpoint bad = good;
     std::get<std::vector<float>>(bad.arrays.at(first->first).data).back() = value;
-    replace_checkpoint(run, checkpoint_image(bad));
+    replace_checkpoint(run, experiment::checkpoint_image(bad));
     expect_refused_everywhere(
         run, AllOf(HasSubstr(first->first),
                    HasSubstr(std::isnan(value) ? "is not a number" : "holds inf where a finite number is wanted")));
@@ -136,31 +138,31 @@ TEST_F(BadCheckpoint, WithParametersThatAreNoNumbers) {
 
 TEST_F(BadCheckpoint, WhoseConfigurationThisProgramDoesNotKnow) {
   const std::string run = trained("colocrl", "run", {small});
-  const Checkpoint good = newest(run);
+  const experiment::Checkpoint good = newest(run);
   for (const auto& [from, to] :
        std::map<std::string, std::string>{{"hidden", "hiden"}, {"\"colocrl\"", "\"colocr\""}}) {
-    Checkpoint bad = good;
+    experiment::Checkpoint bad = good;
     std::string& config = bad.attributes.at("config");
     const std::size_t at = config.find(from);
     ASSERT_NE(at, std::string::npos) << config;
     config.replace(at, from.size(), to);
-    replace_checkpoint(run, checkpoint_image(bad));
+    replace_checkpoint(run, experiment::checkpoint_image(bad));
     expect_refused({"place", "--policy", run, problem_}, AllOf(HasSubstr(run), HasSubstr("did you mean")));
   }
-  Checkpoint none = good;
+  experiment::Checkpoint none = good;
   none.attributes.erase("config");
-  replace_checkpoint(run, checkpoint_image(none));
+  replace_checkpoint(run, experiment::checkpoint_image(none));
   expect_refused_everywhere(run, HasSubstr("attribute 'config' of "));
 }
 
 TEST_F(BadCheckpoint, WhoseLearnerTrainerOrHistoryIsOfNoTraining) {
   const std::string run = trained("colocrl", "run", {small});
-  const Checkpoint good = newest(run);
+  const experiment::Checkpoint good = newest(run);
   const auto expect_resuming_refused = [&](const std::string& what, const std::function<void(State&)>& change) {
     SCOPED_TRACE(what);
-    Checkpoint bad = good;
+    experiment::Checkpoint bad = good;
     change(bad.arrays);
-    replace_checkpoint(run, checkpoint_image(bad));
+    replace_checkpoint(run, experiment::checkpoint_image(bad));
     expect_refused({"train", "--resume", run, "evaluations=80"}, AllOf(HasSubstr(run), HasSubstr(what)));
     EXPECT_EQ(read_file(run + "/status"), "finished\n");
   };

@@ -8,19 +8,20 @@
 #include <string>
 #include <vector>
 
-#include "../../src/run/checkpoint_image.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/run/checkpoint.hpp"
+#include "base/files.hpp"
+#include "emplace/experiment/checkpoint.hpp"
+#include "experiment/run/checkpoint_image.hpp"
 
 namespace emplace::test {
 
 // Everything of a checkpoint but clocks: a digest an array, of its bits.
 inline std::map<std::string, std::string> without_clocks(const std::string& run) {
-  const State arrays = load_newest_checkpoint(run).arrays;
+  const State arrays = experiment::load_newest_checkpoint(run).arrays;
   EXPECT_TRUE(arrays.contains("history/seconds"));
   std::map<std::string, std::string> digests;
   for (const auto& [name, array] : arrays)
-    if (name != "history/seconds") digests[name] = checkpoint_digest({.arrays = {{name, array}}, .attributes = {}});
+    if (name != "history/seconds")
+      digests[name] = experiment::checkpoint_digest({.arrays = {{name, array}}, .attributes = {}});
   return digests;
 }
 

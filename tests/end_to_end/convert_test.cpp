@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "emplace/base/files.hpp"
-#include "program.hpp"
-#include "support/temporary_folder.hpp"
+#include "base/files.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <set>
 
-#include "emplace/base/files.hpp"
-#include "program.hpp"
-#include "support/temporary_folder.hpp"
+#include "base/files.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {
@@ -40,7 +40,7 @@ TEST(Doctor, EndsWithOneWhereNothingCanBeWritten) {
   EXPECT_EQ(result["works"], false);
   EXPECT_EQ(check_of(result, "temporary files")["status"], "failure");
   EXPECT_EQ(check_of(result, "temporary files")["says"],
-            "/dev/null/none, for temporary files, is no folder: choose another TMPDIR");
+            "/dev/null/none, where temporary files are written, is no folder: choose another TMPDIR");
 }
 
 // Instead of by SIGXFSZ.

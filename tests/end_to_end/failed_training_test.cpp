@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <regex>
 
-#include "emplace/base/files.hpp"
-#include "emplace/run/checkpoint.hpp"
-#include "support/temporary_folder.hpp"
-#include "systems.hpp"
+#include "base/files.hpp"
+#include "emplace/experiment/checkpoint.hpp"
+#include "tests/end_to_end/systems.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {
@@ -59,12 +59,12 @@ TEST_P(DivergingTraining, NamesTheUpdateThatIsNotFiniteAndTheCheckpointThatItKee
   expect_failure(done, AllOf(HasSubstr(named + "the network puts out a logit of "), HasSubstr("learning rate"),
                              HasSubstr("the checkpoint of update " + before + " is kept in " + run_)));
   EXPECT_EQ(read_file(run_ + "/status"), "failed\n");
-  EXPECT_EQ(load_checkpoint(run_ + "/checkpoint.h5").attributes.at("update"), before);
+  EXPECT_EQ(experiment::load_checkpoint(run_ + "/checkpoint.h5").attributes.at("update"), before);
   EXPECT_THAT(read_file(run_ + "/log.txt"), HasSubstr(named));
   // Going on ends in the same update; the checkpoint is still that of the one before.
   const auto resumed = emplace_run({"train", "--resume", run_});
   expect_failure(resumed, AllOf(HasSubstr(named), HasSubstr("the checkpoint of update " + before + " is kept")));
-  EXPECT_EQ(load_checkpoint(run_ + "/checkpoint.h5").attributes.at("update"), before);
+  EXPECT_EQ(experiment::load_checkpoint(run_ + "/checkpoint.h5").attributes.at("update"), before);
   const auto placed = emplace_run({"place", "--policy", run_, model});
   expect_failure(placed, AllOf(HasSubstr(run_), HasSubstr("a logit of "), HasSubstr("its training diverged")));
 }
@@ -120,7 +120,8 @@ TEST_F(FailedTraining, OfAnyOtherKindSaysSoInItsFolderAndGoesOnOnceItCan) {
   std::filesystem::create_directories(best + "/in the way");
   expect_failure(emplace_run({"train", "--resume", run_, "evaluations=80", "--json"}), HasSubstr(best));
   EXPECT_EQ(read_file(run_ + "/status"), "failed\n");
-  EXPECT_EQ(load_checkpoint(run_ + "/checkpoint.h5").attributes.at("update"), "2") << "40 evaluations of 20 an update";
+  EXPECT_EQ(experiment::load_checkpoint(run_ + "/checkpoint.h5").attributes.at("update"), "2")
+      << "40 evaluations of 20 an update";
   std::filesystem::remove_all(best);
   ASSERT_EQ(emplace_run({"train", "--resume", run_, "evaluations=80"}).exit_code, 0);
   EXPECT_EQ(read_file(run_ + "/status"), "finished\n");

@@ -1,11 +1,11 @@
-// HSDAG's paper on the machine that it was measured on: its sheet, section 7.10. The order of methods, never the
-// seconds.
+// HSDAG's paper on the machine that it was measured on: docs/papers/hsdag.md, section 7.10. The order of methods, never
+// the seconds.
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
-#include "program.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {

@@ -1,10 +1,10 @@
 // `emplace inspect` of a run folder and of a checkpoint: what was trained, how far, and what came of it.
 #include <gmock/gmock.h>
 
-#include "emplace/base/files.hpp"
-#include "emplace/run/checkpoint.hpp"
-#include "support/temporary_folder.hpp"
-#include "systems.hpp"
+#include "base/files.hpp"
+#include "emplace/experiment/checkpoint.hpp"
+#include "tests/end_to_end/systems.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {
@@ -82,10 +82,10 @@ TEST_F(InspectRun, RefusesADamagedCheckpointAndFallsBackToTheOneBeforeInAFolder)
 }
 
 TEST_F(InspectRun, ListsTheArraysOfARecipeThatThisProgramDoesNotKnow) {
-  Checkpoint checkpoint = load_checkpoint(run_ + "/checkpoint.h5");
+  experiment::Checkpoint checkpoint = experiment::load_checkpoint(run_ + "/checkpoint.h5");
   std::string& config = checkpoint.attributes.at("config");
   config.replace(config.find("hidden"), 6, "hiiden");
-  save_checkpoint(run_, checkpoint);
+  experiment::save_checkpoint(run_, checkpoint);
   const auto done = emplace_run({"inspect", run_});
   EXPECT_EQ(done.exit_code, 0);
   EXPECT_THAT(done.err, AllOf(HasSubstr("warning: "), HasSubstr("hiiden")));
@@ -94,13 +94,13 @@ TEST_F(InspectRun, ListsTheArraysOfARecipeThatThisProgramDoesNotKnow) {
 }
 
 TEST_F(InspectRun, NamesAFileWhoseArraysAreOfNoTrainingAndPrintsNothingThatATerminalObeys) {
-  Checkpoint checkpoint = load_checkpoint(run_ + "/checkpoint.h5");
+  experiment::Checkpoint checkpoint = experiment::load_checkpoint(run_ + "/checkpoint.h5");
   checkpoint.attributes["seed"] = "\x1b[2J";
-  save_checkpoint(run_, checkpoint);
+  experiment::save_checkpoint(run_, checkpoint);
   const auto done = emplace_run({"inspect", run_});
   EXPECT_THAT(done.out, HasSubstr("seed: \\x1b[2J\n"));
   put(checkpoint.arrays, "trainer/best.0.outcome", std::vector<std::int64_t>{1, 0, 256, 0, 0});
-  save_checkpoint(run_, checkpoint);
+  experiment::save_checkpoint(run_, checkpoint);
   const auto refused = emplace_run({"inspect", run_ + "/checkpoint.h5", "--json"});
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, AllOf(HasSubstr(run_ + "/checkpoint.h5: "), HasSubstr("unknown reason 256")));

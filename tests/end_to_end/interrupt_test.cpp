@@ -1,9 +1,9 @@
 // Ctrl-C: once to end with what there is, once more to end at once.
 #include <gmock/gmock.h>
 
-#include "emplace/base/files.hpp"
-#include "program.hpp"
-#include "support/temporary_folder.hpp"
+#include "base/files.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "emplace/base/files.hpp"
-#include "emplace/run/checkpoint.hpp"
-#include "refusal.hpp"
-#include "support/temporary_folder.hpp"
-#include "systems.hpp"
+#include "base/files.hpp"
+#include "emplace/experiment/checkpoint.hpp"
+#include "tests/end_to_end/refusal.hpp"
+#include "tests/end_to_end/systems.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {
@@ -154,7 +154,7 @@ TEST_P(Colocrl, PlacesItsOwnProblemAndGoesOnFromItsParameters) {
     const auto done = emplace_run(training(name, more));
     EXPECT_EQ(done.exit_code, 0) << done.err;
     // Of the likeliest placement before the first update.
-    return get<double>(load_newest_checkpoint(folder_ / name).arrays, "history/greedy_step_time").front();
+    return get<double>(experiment::load_newest_checkpoint(folder_ / name).arrays, "history/greedy_step_time").front();
   };
   const double untrained = train("run", {"evaluations=900", "reinforce.learning_rate=0.01"});
   const auto placed = emplace_run({"place", "--policy", run, problem, "--json", "-o", file});

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "emplace/base/files.hpp"
+#include "base/files.hpp"
 #include "emplace/base/text.hpp"
-#include "program.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {

@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "emplace/base/files.hpp"
-#include "program.hpp"
-#include "small_onnx.hpp"
-#include "support/temporary_folder.hpp"
+#include "base/files.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/end_to_end/small_onnx.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {

@@ -5,11 +5,11 @@
 #include <map>
 #include <sstream>
 
-#include "emplace/base/files.hpp"
-#include "program.hpp"
-#include "refusal.hpp"
-#include "support/marked_processes.hpp"
-#include "support/temporary_folder.hpp"
+#include "base/files.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/end_to_end/refusal.hpp"
+#include "tests/support/marked_processes.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {
@@ -192,7 +192,8 @@ TEST_F(Measured, AProgramThatCannotBeStartedIsRefusedBeforeThereIsARun) {
 
 TEST_F(Measured, NothingOutlivesAJobWhoseRanksAreKilled) {
   Process process(under_mpirun(3, command(training("run", "setsid sleep 1000 & sleep 1000"))));
-  for (int i = 0; i < 3000 && processes_with(mark_).size() < 9; ++i)  // mpirun, 3 ranks, 2 x (keeper, shell, 2 sleeps)
+  for (int i = 0; i < 3000 && processes_with(mark_).size() < 9;
+       ++i)  // mpirun, 3 ranks, 2 x (subreaper, shell, 2 sleeps)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_GE(processes_with(mark_).size(), 9U);
   process.signal_group(SIGKILL);

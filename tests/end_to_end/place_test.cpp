@@ -3,10 +3,10 @@
 
 #include <thread>
 
-#include "emplace/base/files.hpp"
+#include "base/files.hpp"
 #include "emplace/search/placer.hpp"
-#include "program.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {
@@ -96,7 +96,7 @@ TEST_F(Place, RefusesAStartForEveryPlacerThatWouldNotUseIt) {
   write_file(problem, example_problem);
   const std::string start = folder_ / "start.json";
   write_file(start, R"({"emplace": "placement/1", "ops": {"a": "gpu:0", "b": "cpu:0"}})");
-  for (const PlacerEntry& entry : placers()) {
+  for (const search::PlacerEntry& entry : search::placers()) {
     if (entry.name.find(':') != std::string::npos) continue;  // a family: device:NAME
     const auto done = emplace_run({"place", entry.name, problem, "--start", start, "--evaluations", "50"});
     EXPECT_EQ(done.exit_code, entry.from_start ? 0 : 2) << entry.name << ": " << done.err;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "support/process.hpp"
+#include "tests/support/process.hpp"
 
 namespace emplace::test {
 

@@ -1,9 +1,9 @@
 // The main job: what is learned is at least as good as every simple placement, and simulates to the same tick again.
 #include <gmock/gmock.h>
 
-#include "emplace/base/files.hpp"
-#include "program.hpp"
-#include "support/temporary_folder.hpp"
+#include "base/files.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {

@@ -1,10 +1,10 @@
-// `emplace inspect --json` on every file of ../shared/models: the counts of its README.md.
+// `emplace inspect --json` on every model among the outside files: the counts of their README.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "program.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "emplace/base/files.hpp"
-#include "program.hpp"
-#include "refusal.hpp"
-#include "support/temporary_folder.hpp"
+#include "base/files.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/end_to_end/refusal.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {

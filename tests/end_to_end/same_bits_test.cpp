@@ -6,10 +6,10 @@
 #include <regex>
 #include <thread>
 
-#include "bits.hpp"
-#include "support/marked_processes.hpp"
-#include "support/temporary_folder.hpp"
-#include "systems.hpp"
+#include "tests/end_to_end/bits.hpp"
+#include "tests/end_to_end/systems.hpp"
+#include "tests/support/marked_processes.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {
@@ -190,7 +190,7 @@ TEST_P(SameBitsOfEverySystem, ARunKilledHalfWayAndResumedOnOtherRanksEndsAsAnUnd
   EXPECT_EQ(read_file(run + "/status"), "running\n");
   const auto resumed = emplace_run(3, {"train", "--resume", run, "workers=simulate+learn"});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_EQ(load_newest_checkpoint(run).attributes.at("update"), "60");
+  EXPECT_EQ(experiment::load_newest_checkpoint(run).attributes.at("update"), "60");
   EXPECT_EQ(without_clocks(run), without_clocks(undisturbed));
   EXPECT_EQ(metrics_without_clocks(run), metrics_without_clocks(undisturbed));
   EXPECT_EQ(best_placements(run), best_placements(undisturbed));
@@ -235,9 +235,10 @@ TEST_F(SameBits, ARunEndsWith75BeforeItsTimeLimitAndResumes) {
   EXPECT_EQ(stopped.exit_code, 75) << stopped.err;
   EXPECT_THAT(stopped.err, testing::HasSubstr("--resume " + run));
   EXPECT_EQ(read_file(run + "/status"), "interrupted\n");
-  const std::string more = std::to_string(1 + std::stoull(load_newest_checkpoint(run).attributes.at("update")));
+  const std::string more =
+      std::to_string(1 + std::stoull(experiment::load_newest_checkpoint(run).attributes.at("update")));
   ASSERT_EQ(emplace_run({"train", "--resume", run, "updates=" + more, "--time-limit", "2h"}).exit_code, 0);
-  EXPECT_EQ(load_newest_checkpoint(run).attributes.at("update"), more);
+  EXPECT_EQ(experiment::load_newest_checkpoint(run).attributes.at("update"), more);
   for (const char* text : {"1x", "0s", "30m3h", "-5s", ""}) {
     const auto refused = emplace_run(train(run, {"--time-limit", text}));
     EXPECT_EQ(refused.exit_code, 2) << text;
@@ -251,7 +252,8 @@ TEST_F(SameBits, ResumingAFinishedRunEndsAtOnceAndALargerBudgetGoesOn) {
   const std::string half = folder_ / "half";
   ASSERT_EQ(emplace_run(train(half, {"evaluations=300"})).exit_code, 0);
   ASSERT_EQ(emplace_run({"train", "--resume", half}).exit_code, 0);
-  EXPECT_EQ(load_newest_checkpoint(half).attributes.at("update"), "15") << "300 evaluations of 20 an update";
+  EXPECT_EQ(experiment::load_newest_checkpoint(half).attributes.at("update"), "15")
+      << "300 evaluations of 20 an update";
   ASSERT_EQ(emplace_run({"train", "--resume", half, "evaluations=600"}).exit_code, 0);
   EXPECT_EQ(without_clocks(half), without_clocks(once));
   const auto refused = emplace_run({"train", "--resume", half, "seed=4"});
@@ -277,7 +279,7 @@ TEST_F(SameBits, ABudgetThatARunIsResumedWithIsItsOwnFromThenOn) {
   const std::string config = read_file(run + "/config.toml");
   EXPECT_THAT(config, testing::HasSubstr("evaluations = 640"));
   ASSERT_EQ(emplace_run({"train", "--resume", run}).exit_code, 0);
-  EXPECT_EQ(load_newest_checkpoint(run).attributes.at("update"), "32") << "640 evaluations of 20 an update";
+  EXPECT_EQ(experiment::load_newest_checkpoint(run).attributes.at("update"), "32") << "640 evaluations of 20 an update";
   EXPECT_EQ(read_file(run + "/config.toml"), config);
 }
 

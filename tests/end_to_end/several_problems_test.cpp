@@ -1,11 +1,11 @@
 // One policy trained on several problems, and what it makes of one that it never saw: `problems = [...]`.
 #include <gmock/gmock.h>
 
-#include "emplace/base/files.hpp"
-#include "emplace/run/checkpoint.hpp"
-#include "support/temporary_folder.hpp"
-#include "systems.hpp"
-#include "three_problems.hpp"
+#include "base/files.hpp"
+#include "emplace/experiment/checkpoint.hpp"
+#include "tests/end_to_end/systems.hpp"
+#include "tests/end_to_end/three_problems.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {
@@ -77,8 +77,8 @@ TEST_P(SeveralProblems, GiveParametersFromWhichATrainingOnAThirdGoesOn) {
                                                      "run=" + (folder_ / "next"), "--init", folder_ / "run"}));
   ASSERT_EQ(next.exit_code, 0) << next.err;
   // Steps too small to change anything: at most 1e-30 from where the other run ended.
-  const State before = load_newest_checkpoint(folder_ / "run").arrays;
-  for (const auto& [name, array] : load_newest_checkpoint(folder_ / "next").arrays) {
+  const State before = experiment::load_newest_checkpoint(folder_ / "run").arrays;
+  for (const auto& [name, array] : experiment::load_newest_checkpoint(folder_ / "next").arrays) {
     if (!name.starts_with("policy/")) continue;
     const auto& now = std::get<std::vector<float>>(array.data);
     const auto& then = get<float>(before, name, now.size());

@@ -1,9 +1,9 @@
 // emplace simulate --simulator and emplace list simulators.
 #include <gmock/gmock.h>
 
-#include "emplace/base/files.hpp"
-#include "program.hpp"
-#include "support/temporary_folder.hpp"
+#include "base/files.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {

@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "bits.hpp"
-#include "support/temporary_folder.hpp"
-#include "systems.hpp"
+#include "tests/end_to_end/bits.hpp"
+#include "tests/end_to_end/systems.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "program.hpp"
+#include "tests/end_to_end/program.hpp"
 
 namespace emplace::test {
 

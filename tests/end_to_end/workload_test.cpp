@@ -1,10 +1,10 @@
 // Published workloads as PROBLEM, expert splits as PLACEMENT, and the objective `pipeline` on the command line.
 #include <gmock/gmock.h>
 
-#include "emplace/base/files.hpp"
-#include "program.hpp"
-#include "support/partitioning.hpp"
-#include "support/temporary_folder.hpp"
+#include "base/files.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/support/partitioning.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 namespace {

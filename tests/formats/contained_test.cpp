@@ -1,4 +1,4 @@
-#include "../../src/formats/contained.hpp"
+#include "formats/contained.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using Step = std::atomic<std::uint64_t>;
@@ -68,4 +68,4 @@ TEST(Contained, AnInputErrorComesBackAsOneAndAnyOtherErrorAsABug) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "emplace/graph/op_table.hpp"
-#include "model_text.hpp"
-#include "proto_bytes.hpp"
+#include "tests/formats/model_text.hpp"
+#include "tests/formats/proto_bytes.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using testing::HasSubstr;
@@ -68,4 +68,4 @@ TEST(CostGraphReader, RefusesBrokenGraphs) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

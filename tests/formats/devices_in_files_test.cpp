@@ -5,14 +5,14 @@
 
 #include <filesystem>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
 #include "emplace/formats/reader.hpp"
-#include "emplace/formats/writers.hpp"
-#include "proto_bytes.hpp"
-#include "support/temporary_folder.hpp"
+#include "formats/writers.hpp"
+#include "tests/formats/proto_bytes.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using testing::HasSubstr;
@@ -179,4 +179,4 @@ TEST_F(DevicesInFiles, RealModelsReadAsBefore) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -2,11 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "emplace/base/files.hpp"
-#include "emplace/formats/writers.hpp"
-#include "emplace/graph/merge.hpp"
+#include "base/files.hpp"
+#include "formats/writers.hpp"
+#include "graph/passes/merge.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using testing::HasSubstr;
@@ -80,4 +80,4 @@ TEST(Dot, LetsNoNameEndItsText) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -1,4 +1,4 @@
-// Counts of real OpenVINO, TensorFlow and TensorFlow.js models: the tables of ../shared/models/README.md.
+// Counts of real OpenVINO, TensorFlow and TensorFlow.js models: outside files and the tables of their README.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "emplace/graph/op_table.hpp"
 #include "emplace/graph/passes.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 const std::string folder = "../shared/models/";
@@ -90,4 +90,4 @@ TEST(FrameworkModels, AnOpenVinoModelTrainsAtThriceItsForwardCost) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <set>
 
-#include "emplace/base/log.hpp"
+#include "base/log.hpp"
 #include "emplace/graph/op_table.hpp"
-#include "model_text.hpp"
-#include "proto_bytes.hpp"
+#include "tests/formats/model_text.hpp"
+#include "tests/formats/proto_bytes.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 struct Node {
@@ -89,4 +89,4 @@ TEST(TensorflowReaderLaws, EdgesAreThePairsOfTheFileWhateverTheOrderAndTheForm) 
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

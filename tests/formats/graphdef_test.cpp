@@ -4,10 +4,10 @@
 
 #include "emplace/graph/op_table.hpp"
 #include "emplace/graph/passes.hpp"
-#include "model_text.hpp"
-#include "proto_bytes.hpp"
+#include "tests/formats/model_text.hpp"
+#include "tests/formats/proto_bytes.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using testing::ElementsAre;
@@ -289,4 +289,4 @@ TEST(TensorflowReader, ClaimsOfHugeSizesCostNothing) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -9,7 +9,7 @@
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/problem/builder.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 int between(int least, int most) { return *rc::gen::inRange(least, most + 1); }
@@ -156,4 +156,4 @@ TEST(ProblemJson, TicksBeyondTheWholeNumbersOfADoubleReadBackEqual) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

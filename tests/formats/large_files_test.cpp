@@ -9,10 +9,10 @@
 
 #include <fstream>
 
-#include "model_text.hpp"
-#include "proto_bytes.hpp"
+#include "tests/formats/model_text.hpp"
+#include "tests/formats/proto_bytes.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using testing::HasSubstr;
@@ -139,4 +139,4 @@ TEST(LargeFiles, ExternalDataOfOnnxMustBeThere) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -9,9 +9,9 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/formats/reader.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 
 inline Graph read_model_text(std::string_view content, const std::string& name, const ReadOptions& options = {}) {
   const test::TemporaryFolder folder;
@@ -47,4 +47,4 @@ inline const GraphTensor& tensor_named(const Graph& graph, const std::string& na
   throw std::runtime_error("no tensor " + name);
 }
 
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -3,14 +3,14 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
 #include "emplace/formats/reader.hpp"
-#include "emplace/formats/writers.hpp"
-#include "onnx_builder.hpp"
-#include "support/temporary_folder.hpp"
+#include "formats/writers.hpp"
+#include "tests/formats/onnx_builder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using testing::HasSubstr;
@@ -176,4 +176,4 @@ TEST_F(AnnotatedOnnx, RefusesWhatIsNoOnnxModelOrHasOtherNodes) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace emplace {
+namespace emplace::formats {
 
 class TemporaryFile {
  public:
@@ -109,4 +109,4 @@ inline onnx::ModelProto conv_model(const std::vector<Dim>& input = {"N", 3, 8, 8
   return model;
 }
 
-}  // namespace emplace
+}  // namespace emplace::formats

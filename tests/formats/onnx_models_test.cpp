@@ -1,4 +1,4 @@
-// Counts of real models: the tables of ../shared/models/README.md.
+// Counts of real models: outside files and the tables of their README.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <onnx/shape_inference/implementation.h>
@@ -13,7 +13,7 @@
 #include "emplace/formats/reader.hpp"
 #include "emplace/graph/op_table.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 const std::string folder = "../shared/models/";
@@ -83,4 +83,4 @@ TEST(OnnxModels, ANetworkInsideAnIfIsOneOpAndAWarningSaysSo) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

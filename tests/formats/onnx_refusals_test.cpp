@@ -2,12 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/log.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/log.hpp"
 #include "emplace/formats/reader.hpp"
-#include "onnx_builder.hpp"
+#include "tests/formats/onnx_builder.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using testing::HasSubstr;
@@ -266,4 +266,4 @@ TEST(OnnxReader, NodesThatBreakTheirSchemaHaveUnknownShapesButDoNotStopTheReader
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -6,14 +6,14 @@
 #include <chrono>
 #include <set>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
 #include "emplace/formats/reader.hpp"
-#include "emplace/formats/writers.hpp"
-#include "onnx_builder.hpp"
-#include "support/temporary_folder.hpp"
+#include "formats/writers.hpp"
+#include "tests/formats/onnx_builder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using testing::ElementsAre;
@@ -299,4 +299,4 @@ TEST_F(OnnxParts, OfRealModelsAreTheModels) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

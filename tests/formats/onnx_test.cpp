@@ -8,9 +8,9 @@
 #include "emplace/base/error.hpp"
 #include "emplace/formats/reader.hpp"
 #include "emplace/graph/op_table.hpp"
-#include "onnx_builder.hpp"
+#include "tests/formats/onnx_builder.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using testing::ElementsAre;
@@ -296,4 +296,4 @@ TEST(OnnxReader, OpensASymbolicBatchOfARealModel) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

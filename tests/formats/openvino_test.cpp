@@ -6,9 +6,9 @@
 
 #include "emplace/graph/op_table.hpp"
 #include "emplace/graph/passes.hpp"
-#include "model_text.hpp"
+#include "tests/formats/model_text.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using testing::HasSubstr;
@@ -208,4 +208,4 @@ TEST(OpenVinoReader, CostsARealTransformerOnceItsInputsAreFixed) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -7,7 +7,7 @@
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/problem/builder.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using testing::ElementsAre;
@@ -113,4 +113,4 @@ INSTANTIATE_TEST_SUITE_P(
     name_of_refusal);
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -7,7 +7,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using testing::ElementsAre;
@@ -278,4 +278,4 @@ TEST(ProblemJson, TwoHundredDevicesAreReadAndTwoHundredFiftySixAreNot) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model_text.hpp"
+#include "tests/formats/model_text.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using testing::HasSubstr;
@@ -57,4 +57,4 @@ TEST(TfjsReader, RefusesBrokenModels) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

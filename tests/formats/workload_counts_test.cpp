@@ -1,4 +1,4 @@
-// The tables of ../shared/workloads/README.md.
+// Published workloads (outside files) and the tables of their README.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "emplace/base/files.hpp"
-#include "emplace/formats/workload.hpp"
+#include "base/files.hpp"
+#include "formats/workload/workload.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 const std::string folder = "../shared/workloads/";
@@ -144,4 +144,4 @@ TEST_F(WorkloadCounts, OfHetDag) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "emplace/base/error.hpp"
-#include "emplace/formats/workload.hpp"
-#include "support/partitioning.hpp"
+#include "formats/workload/workload.hpp"
+#include "tests/support/partitioning.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using testing::ElementsAre;
@@ -195,4 +195,4 @@ TEST(ExpertSplit, APlacementJsonIsReadThroughTheSameDoor) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -2,13 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
-#include "emplace/formats/workload.hpp"
-#include "support/partitioning.hpp"
-#include "support/temporary_folder.hpp"
+#include "formats/workload/workload.hpp"
+#include "tests/support/partitioning.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 namespace {
 
 using testing::AllOf;
@@ -285,4 +285,4 @@ TEST(ProblemJson, HasNeitherInstancesNorProcessors) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::formats

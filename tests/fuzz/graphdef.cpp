@@ -1,5 +1,5 @@
 // GraphDef and CostGraphDef, binary and text.
-#include "read_model.hpp"
+#include "tests/fuzz/read_model.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   emplace::read_model({"tensorflow", "tensorflow-costs"}, data, size);

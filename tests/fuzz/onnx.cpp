@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/log.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/log.hpp"
 #include "emplace/formats/reader.hpp"
 #include "emplace/graph/op_table.hpp"
 
@@ -177,9 +177,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }();
   if (::ftruncate(file, 0) != 0 || ::pwrite(file, data, size, 0) != static_cast<ssize_t>(size)) std::abort();
   try {
-    emplace::ReadOptions options;
+    emplace::formats::ReadOptions options;
     if (size % 2 == 0) options.batch = 4;
-    const emplace::Graph graph = emplace::find_entry(emplace::readers(), "onnx", "reader")
+    const emplace::Graph graph = emplace::find_entry(emplace::formats::readers(), "onnx", "reader")
                                      .read("/proc/self/fd/" + std::to_string(file), options);
     graph.validate("accepted");
     static_cast<void>(emplace::statistics(graph));

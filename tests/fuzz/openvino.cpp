@@ -1,4 +1,4 @@
-#include "read_model.hpp"
+#include "tests/fuzz/read_model.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   emplace::read_model({"openvino"}, data, size);

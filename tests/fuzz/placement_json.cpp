@@ -27,15 +27,15 @@ emplace::Problem small_problem() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const emplace::Problem problem = small_problem();
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  emplace::PlacementFile file;
+  emplace::formats::PlacementFile file;
   try {
-    file = emplace::read_placement_json(text, "fuzz.json", problem);
+    file = emplace::formats::read_placement_json(text, "fuzz.json", problem);
   } catch (const emplace::InputError&) {
     return 0;
   }
   const auto schedule = file.schedule.value_or(emplace::Schedule::fifo);
-  const std::string written = emplace::write_placement_json(problem, file.placement, schedule);
-  const emplace::PlacementFile again = emplace::read_placement_json(written, "again.json", problem);
+  const std::string written = emplace::formats::write_placement_json(problem, file.placement, schedule);
+  const emplace::formats::PlacementFile again = emplace::formats::read_placement_json(written, "again.json", problem);
   if (again.placement != file.placement || again.schedule != schedule) std::abort();
   return 0;
 }

@@ -10,11 +10,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   emplace::Problem problem;
   try {
-    problem = emplace::read_problem_json(text, "fuzz.json");
+    problem = emplace::formats::read_problem_json(text, "fuzz.json");
   } catch (const emplace::InputError&) {
     return 0;
   }
-  const std::string written = emplace::write_problem_json(problem);
-  if (emplace::write_problem_json(emplace::read_problem_json(written, "again.json")) != written) std::abort();
+  const std::string written = emplace::formats::write_problem_json(problem);
+  if (emplace::formats::write_problem_json(emplace::formats::read_problem_json(written, "again.json")) != written)
+    std::abort();
   return 0;
 }

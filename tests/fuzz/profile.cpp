@@ -43,8 +43,8 @@ const Graph& graph() {
   return made;
 }
 
-const Machine& machine() {
-  static const Machine made = parse_machine(R"(
+const machine::Machine& machine() {
+  static const machine::Machine made = machine::parse_machine(R"(
 name = "fuzz"
 [[device]]
 name = "gpu"
@@ -63,16 +63,16 @@ memory_bytes_per_s = 1e10
 peak_flops = { default = 1e10 }
 efficiency = { default = 1 }
 )",
-                                            "fuzz.toml");
+                                                              "fuzz.toml");
   return made;
 }
 
 using Times = std::map<std::pair<std::string, std::uint32_t>, double>;
 
 // What the header promises of a profile.
-Times times_of(const Profile& profile) {
+Times times_of(const cost::Profile& profile) {
   Times times;
-  for (const ProfileRow& row : profile.rows) {
+  for (const cost::ProfileRow& row : profile.rows) {
     if (row.op.empty() || row.seconds.size() != profile.devices.size()) std::abort();
     bool measured = false;
     for (std::uint32_t device = 0; device < row.seconds.size(); ++device) {
@@ -96,7 +96,7 @@ std::string quoted(std::string_view text) {
 }
 
 // As a table with commas; empty where a name holds an end of line, which such a table cannot.
-std::string table_of(const Profile& profile, const Times& times) {
+std::string table_of(const cost::Profile& profile, const Times& times) {
   std::string text = "op";
   for (std::size_t d = 0; d < profile.devices.size(); ++d) text += fmt::format(",d{}", d);
   std::string last;
@@ -118,17 +118,17 @@ std::string table_of(const Profile& profile, const Times& times) {
   return text + '\n';
 }
 
-void lay_over(const Profile& profile, const std::string& device, bool fuse) {
-  RooflineOptions options;
+void lay_over(const cost::Profile& profile, const std::string& device, bool fuse) {
+  cost::RooflineOptions options;
   options.fuse = fuse;
-  const std::vector<DeviceProfile> profiles = {{profile, device}};
+  const std::vector<cost::DeviceProfile> profiles = {{profile, device}};
   // The graph and the machine are sound: what is refused is the profile.
-  static const Lowered without = lower(graph(), machine(), options, "fuzz");
+  static const cost::Lowered without = cost::lower(graph(), machine(), options, "fuzz");
   try {
-    const Lowered lowered = lower(graph(), machine(), options, "fuzz", profiles);
-    for (const DeviceCost& cost : lowered.costs)
+    const cost::Lowered lowered = cost::lower(graph(), machine(), options, "fuzz", profiles);
+    for (const cost::DeviceCost& cost : lowered.costs)
       if (!(cost.measured_s >= 0 && cost.measured_s <= cost.seconds) || cost.measured_ops > cost.ops) std::abort();
-    static_cast<void>(cost_warnings(lowered));
+    static_cast<void>(cost::cost_warnings(lowered));
   } catch (const InputError&) {
   }
 }
@@ -140,15 +140,15 @@ void lay_over(const Profile& profile, const std::string& device, bool fuse) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace emplace;
   const std::string text(reinterpret_cast<const char*>(data), size);
-  Profile profile;
+  cost::Profile profile;
   try {
-    profile = parse_profile(text, "fuzz");
+    profile = cost::parse_profile(text, "fuzz");
   } catch (const InputError&) {
     return 0;
   }
   const Times times = times_of(profile);
   if (const std::string table = table_of(profile, times); !table.empty())
-    if (times_of(parse_profile(table, "again")) != times) std::abort();
+    if (times_of(cost::parse_profile(table, "again")) != times) std::abort();
   for (const bool fuse : {false, true})
     for (const char* device : {"", "gpu", "gpu:1", "cpu:0"}) lay_over(profile, device, fuse);
   return 0;

@@ -9,8 +9,8 @@
 #include <initializer_list>
 #include <string>
 
+#include "base/log.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/log.hpp"
 #include "emplace/formats/reader.hpp"
 #include "emplace/graph/op_table.hpp"
 #include "emplace/graph/passes.hpp"
@@ -24,11 +24,12 @@ inline void read_model(std::initializer_list<const char*> names, const std::uint
     return ::memfd_create("fuzz", 0);
   }();
   if (::ftruncate(file, 0) != 0 || ::pwrite(file, data, size, 0) != static_cast<ssize_t>(size)) std::abort();
-  ReadOptions options;
+  formats::ReadOptions options;
   if (size % 2 == 0) options.batch = 4;
   if (size % 5 == 0) options.shapes["x"] = {2, 3};
   for (const char* name : names) try {
-      const Graph graph = find_entry(readers(), name, "reader").read("/proc/self/fd/" + std::to_string(file), options);
+      const Graph graph =
+          find_entry(formats::readers(), name, "reader").read("/proc/self/fd/" + std::to_string(file), options);
       graph.validate("accepted");
       static_cast<void>(statistics(graph));
       const Graph pruned = prune(graph).graph;

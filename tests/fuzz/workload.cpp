@@ -4,20 +4,20 @@
 #include <string_view>
 
 #include "emplace/base/error.hpp"
-#include "emplace/formats/workload.hpp"
+#include "formats/workload/workload.hpp"
 
 namespace {
 
-void read(std::string_view text, const emplace::WorkloadRequest& request) {
+void read(std::string_view text, const emplace::formats::WorkloadRequest& request) {
   try {
-    const emplace::Problem problem = emplace::read_problem_text(text, "fuzz", request);
+    const emplace::Problem problem = emplace::formats::read_problem_text(text, "fuzz", request);
     if (problem.op_count() == 0 || problem.topological.size() != problem.op_count()) std::abort();
   } catch (const emplace::InputError&) {
   }
 }
 
 const emplace::Problem& split_problem() {
-  static const emplace::Problem problem = emplace::read_problem_text(
+  static const emplace::Problem problem = emplace::formats::read_problem_text(
       R"({"maxSizePerFPGA": 10, "maxFPGAs": 2, "maxCPUs": 1, "edges": [{"sourceId": 1, "destId": 2, "cost": 1}], "nodes": [
       {"id": 1, "supportedOnFpga": 1, "cpuLatency": 1, "fpgaLatency": 1, "isBackwardNode": 0, "colorClass": 1},
       {"id": 2, "supportedOnFpga": 1, "cpuLatency": 1, "fpgaLatency": 1, "isBackwardNode": 1, "colorClass": 1}]})",
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read(text, {.instance = "a", .processors = {}});
   read(text, {.instance = {}, .processors = 3});
   try {
-    const emplace::PlacementFile file = emplace::read_placement_text(text, "fuzz", split_problem());
+    const emplace::formats::PlacementFile file = emplace::formats::read_placement_text(text, "fuzz", split_problem());
     emplace::check_placement(split_problem(), file.placement);
   } catch (const emplace::InputError&) {
   }

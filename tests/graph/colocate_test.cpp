@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "emplace/graph/passes.hpp"
-#include "small_graphs.hpp"
+#include "tests/graph/small_graphs.hpp"
 
 namespace emplace {
 namespace {

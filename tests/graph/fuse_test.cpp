@@ -3,7 +3,7 @@
 
 #include "emplace/graph/op_table.hpp"
 #include "emplace/graph/passes.hpp"
-#include "small_graphs.hpp"
+#include "tests/graph/small_graphs.hpp"
 
 namespace emplace {
 namespace {

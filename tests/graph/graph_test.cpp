@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "emplace/base/error.hpp"
-#include "small_graphs.hpp"
+#include "tests/graph/small_graphs.hpp"
 
 namespace emplace {
 namespace {

@@ -1,10 +1,10 @@
-#include "emplace/graph/merge.hpp"
+#include "graph/passes/merge.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "emplace/base/error.hpp"
-#include "small_graphs.hpp"
+#include "tests/graph/small_graphs.hpp"
 
 namespace emplace {
 namespace {
@@ -85,7 +85,7 @@ TEST(SplitCycles, CutsAPartWhereAPathComesBackToIt) {
 }
 
 TEST(SplitCycles, LeavesPartsBesideACircleWhole) {
-  // a0 -> b0 -> a1 closes a circle of parts a and b; the part c behind it, of ops after a1 and of one without
+  // a0 -> b0 -> a1 closes a cycle of parts a and b; the part c behind it, of ops after a1 and of one without
   // producers, is in none.
   Graph graph;
   const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));

@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "emplace/graph/merge.hpp"
-#include "merging_laws.hpp"
-#include "random_graph.hpp"
+#include "graph/passes/merge.hpp"
+#include "tests/graph/merging_laws.hpp"
+#include "tests/graph/random_graph.hpp"
 
 namespace emplace {
 namespace {

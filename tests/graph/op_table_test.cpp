@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "small_graphs.hpp"
+#include "tests/graph/small_graphs.hpp"
 
 namespace emplace {
 namespace {

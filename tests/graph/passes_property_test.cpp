@@ -4,7 +4,7 @@
 
 #include "emplace/graph/op_table.hpp"
 #include "emplace/graph/passes.hpp"
-#include "random_graph.hpp"
+#include "tests/graph/random_graph.hpp"
 
 namespace emplace {
 namespace {

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "emplace/formats/reader.hpp"
-#include "emplace/formats/workload.hpp"
 #include "emplace/graph/op_table.hpp"
 #include "emplace/graph/passes.hpp"
-#include "small_graphs.hpp"
+#include "formats/workload/workload.hpp"
+#include "tests/graph/small_graphs.hpp"
 
 namespace emplace {
 namespace {
@@ -40,7 +40,8 @@ TEST_F(PublishedPasses, FusionLeavesTheKernelsThatOnnxRuntimeRuns) {
     SCOPED_TRACE(model);
     std::map<std::string, std::size_t> kernels = kernels_of(model + std::string("_opt99_t1.tsv"));
     EXPECT_GT(kernels["Conv"], 50U);
-    const Graph graph = fuse(prune(read_graph(shared + "models/onnx-graph-only/" + model + ".onnx")).graph).graph;
+    const Graph graph =
+        fuse(prune(formats::read_graph(shared + "models/onnx-graph-only/" + model + ".onnx")).graph).graph;
     std::map<std::string, std::size_t> ops;
     for (const GraphOp& op : graph.ops) ++ops[op.type == "ConvolutionLayer" ? "Conv" : op.type];
     // ONNX Runtime also folds the Pads of Inception's average pools into the pools; that is no element-wise fusion.
@@ -54,7 +55,7 @@ TEST_F(PublishedPasses, FusionLeavesTheKernelsThatOnnxRuntimeRuns) {
 
 TEST_F(PublishedPasses, ChainsOfAnOpenVinoModelContractAsHsdagsRulesDo) {
   // Duan et al. 2024: every Const layer counts.
-  const Graph graph = read_graph(shared + "models/openvino-ir/face-detection-adas-0001.xml");
+  const Graph graph = formats::read_graph(shared + "models/openvino-ir/face-detection-adas-0001.xml");
   EXPECT_EQ(graph.ops.size(), 605U);
   EXPECT_EQ(contract_chains(graph, ChainRule::chain).graph.ops.size(), 417U);
   EXPECT_EQ(contract_chains(graph, ChainRule::single_parent).graph.ops.size(), 410U);
@@ -86,7 +87,7 @@ TEST_F(PublishedPasses, ColocRlGroupsOfPublishedGraphsHaveTheirNumbers) {
                       {"OperatorGraphs/bert_l-12_inference.json", 182}};
   for (const Row& row : rows) {
     const Graph graph =
-        graph_of(read_problem_file({shared + "workloads/dnn-partitioning/throughput-inputs/" + row.file, {}}));
+        graph_of(formats::read_problem_file({shared + "workloads/dnn-partitioning/throughput-inputs/" + row.file, {}}));
     const Graph bound = colocate(graph, {.recursion = ColocateOptions::Recursion::op}).graph;
     std::set<std::string> groups;
     for (const GraphOp& op : bound.ops) groups.insert(op.colocate.empty() ? "op " + op.name : op.colocate);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "emplace/graph/passes.hpp"
-#include "small_graphs.hpp"
+#include "tests/graph/small_graphs.hpp"
 
 namespace emplace::test {
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "emplace/formats/reader.hpp"
-#include "merging_laws.hpp"
+#include "tests/graph/merging_laws.hpp"
 
 namespace emplace {
 namespace {
@@ -33,7 +33,7 @@ class RealModelLaws : public testing::Test {
       for (const auto& entry : std::filesystem::directory_iterator(folder + part)) {
         SCOPED_TRACE(entry.path().filename().string());
         ++files;
-        check(read_graph(entry.path().string()));
+        check(formats::read_graph(entry.path().string()));
       }
     EXPECT_EQ(files, 28U);
   }

@@ -6,7 +6,7 @@
 #include "emplace/formats/reader.hpp"
 #include "emplace/graph/op_table.hpp"
 #include "emplace/graph/passes.hpp"
-#include "small_graphs.hpp"
+#include "tests/graph/small_graphs.hpp"
 
 namespace emplace {
 namespace {
@@ -48,7 +48,7 @@ TEST_F(RealModels, HaveTheirPublishedParametersAndMultiplyAddsOncePruned) {
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.file);
-    const Graph graph = prune(read_graph(folder + row.file)).graph;
+    const Graph graph = prune(formats::read_graph(folder + row.file)).graph;
     graph.validate();
     const GraphStatistics sums = statistics(graph);
     EXPECT_NEAR(static_cast<double>(sums.parameters), row.parameters, 0.02 * row.parameters);
@@ -66,7 +66,7 @@ TEST_F(RealModels, LoseTheirIdentitiesConstantsAndWeightProducersAndKeepTheirWor
     for (const auto& entry : std::filesystem::directory_iterator(folder + part)) {
       SCOPED_TRACE(entry.path().filename().string());
       ++files;
-      const Graph graph = read_graph(entry.path().string());
+      const Graph graph = formats::read_graph(entry.path().string());
       const PassResult pruned = prune(graph);
       pruned.graph.validate();
       for (const char* type : {"Identity", "Constant", "ConstantOfShape", "Dropout"})
@@ -85,7 +85,7 @@ TEST_F(RealModels, TrainAtThreeTimesTheirForwardFlops) {
   for (const char* part : {"onnx-light", "onnx-graph-only", "onnx-with-weights"})
     for (const auto& entry : std::filesystem::directory_iterator(folder + part)) {
       SCOPED_TRACE(entry.path().filename().string());
-      const Graph graph = prune(read_graph(entry.path().string())).graph;
+      const Graph graph = prune(formats::read_graph(entry.path().string())).graph;
       const Graph step = share_parameters(expand_training(graph, {}).graph).graph;
       step.validate();
       for (const auto& [type, count] : statistics(step).uncosted_ops) EXPECT_TRUE(type.starts_with("If")) << type;

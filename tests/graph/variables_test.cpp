@@ -10,8 +10,8 @@
 #include "emplace/formats/reader.hpp"
 #include "emplace/graph/op_table.hpp"
 #include "emplace/graph/passes.hpp"
-#include "small_graphs.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/graph/small_graphs.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace {
 namespace {
@@ -177,7 +177,7 @@ class RealTrainingStep : public testing::Test {
       if (keeps && !waits) kept << line << '\n';
     }
     kept.close();
-    return read_graph(path);
+    return formats::read_graph(path);
   }
 
   test::TemporaryFolder folder_;
@@ -193,7 +193,7 @@ std::map<std::string, std::set<std::string>> updated_variables(const Graph& grap
 }
 
 TEST_F(RealTrainingStep, HasTheUpdatesThatExpansionOfItsForwardPartGives) {
-  const auto published = updated_variables(read_graph(file_name));
+  const auto published = updated_variables(formats::read_graph(file_name));
   ASSERT_EQ(published.at("ApplyGradientDescent").size(), 12U);
   ASSERT_EQ(published.at("SparseApplyGradientDescent").size(), 2U);
   const Graph forward = read_forward_part();
@@ -211,7 +211,7 @@ TEST_F(RealTrainingStep, HasTheUpdatesThatExpansionOfItsForwardPartGives) {
 }
 
 TEST_F(RealTrainingStep, IsPrunedOfItsInitialValuesAndSavers) {
-  const Graph file = read_graph(file_name), step = prune(file).graph;
+  const Graph file = formats::read_graph(file_name), step = prune(file).graph;
   // All assignments of the file give initial or restored values.
   const auto count = [](const Graph& graph, const char* type) { return ops_of_type(graph, type).size(); };
   EXPECT_EQ(count(file, "Assign") + count(file, "AssignVariableOp"), 32U);

@@ -1,4 +1,4 @@
-#include "../../src/learn/advantages.hpp"
+#include "learn/advantages.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
-#include "learn/training.hpp"
+#include "tests/learn/training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -20,13 +20,13 @@ using ::testing::IsEmpty;
 
 struct Problems {
   Problem problem = chain_5(2);  // single-device time 24 ms
-  std::vector<PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)},
-                                     {&problem, make_grouping(problem, GroupingKind::op)}};
+  std::vector<policy::PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)},
+                                             {&problem, make_grouping(problem, GroupingKind::op)}};
 };
 
 // Samples of one round, of these step times in seconds; 0: infeasible.
-std::vector<Rollout> batch_of(const std::vector<double>& seconds, std::uint32_t problem = 0) {
-  std::vector<Rollout> batch;
+std::vector<policy::Rollout> batch_of(const std::vector<double>& seconds, std::uint32_t problem = 0) {
+  std::vector<policy::Rollout> batch;
   for (const double time : seconds) {
     batch.push_back(timed({0}, 1e3 * time));
     batch.back().problem = problem;
@@ -36,14 +36,14 @@ std::vector<Rollout> batch_of(const std::vector<double>& seconds, std::uint32_t 
 }
 
 // An episode as Placeto's: the initial placement's time, then one a decision.
-std::vector<Rollout> episode(const std::vector<double>& seconds, std::uint32_t problem = 0) {
+std::vector<policy::Rollout> episode(const std::vector<double>& seconds, std::uint32_t problem = 0) {
   auto rounds = batch_of(seconds, problem);
   for (std::uint32_t r = 0; r < rounds.size(); ++r) rounds[r].round = r;
   rounds.front().actions.clear();
   return rounds;
 }
 
-std::vector<Rollout> operator+(std::vector<Rollout> a, const std::vector<Rollout>& b) {
+std::vector<policy::Rollout> operator+(std::vector<policy::Rollout> a, const std::vector<policy::Rollout>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -64,7 +64,8 @@ TEST(Advantages, AreRewardsAboveTheBaseline) {
 }
 
 TEST(Advantages, OfFailingSamplesStopMovingTheBaselineAfterSoManyUpdates) {
-  // ColocRL sheet, item 7.5. R_fail = -10 = B: while failing samples count, B = 0.9 x -10 + 0.1 (-10 - 2) / 2 = -9.6.
+  // docs/papers/colocrl.md, item 7.5. R_fail = -10 = B: while failing samples count, B = 0.9 x -10 + 0.1 (-10 - 2) / 2
+  // = -9.6.
   const Problems p;
   AdvantageOptions options = colocrl();
   options.reward.skip_failing_after = 1;
@@ -80,7 +81,7 @@ TEST(Advantages, OfFailingSamplesStopMovingTheBaselineAfterSoManyUpdates) {
 }
 
 TEST(Advantages, OfThePlacetoFormAreZeroInTheFirstEpisode) {
-  // Placeto sheet, item 7.8: the mean over the last values of G_t includes this episode's.
+  // docs/papers/placeto.md, item 7.8: the mean over the last values of G_t includes this episode's.
   const Problems p;
   Advantages advantages(placeto(), p.list);
   EXPECT_THAT(advantages.of(episode({5, 3, 4, 2}), 1).value, Each(0.0));
@@ -189,4 +190,4 @@ TEST(Advantages, RefuseABatchThatIsComparedWithItselfAlone) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -1,4 +1,4 @@
-#include "../../src/learn/baselines.hpp"
+#include "learn/baselines.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using ::testing::Each;
@@ -17,7 +17,8 @@ using ::testing::ElementsAre;
 using Values = std::vector<double>;
 
 TEST(Baselines, OfColocRlBeginAtTheFailingRewardAndMoveATenth) {
-  // ColocRL sheet, item 7.5: after a first update with all R = r, B = 0.9 R_fail + 0.1 r = 0.9 x -10 + 0.1 x -2 = -9.2.
+  // docs/papers/colocrl.md, item 7.5: after a first update with all R = r, B = 0.9 R_fail + 0.1 r = 0.9 x -10 + 0.1 x
+  // -2 = -9.2.
   Baselines baselines(BaselineKind::moving_average, 0.9, 1);
   EXPECT_THAT(baselines.of({}, Values{-2, -2, -2}, -10), Each(-10.0)) << "the first update itself uses R_fail";
   EXPECT_DOUBLE_EQ(baselines.of({}, Values{0}, -10).front(), -9.2);
@@ -90,4 +91,4 @@ TEST(Baselines, ContinueAfterSaveAndLoad) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "../../src/learn/gradient.hpp"
-#include "../../src/learn/samples.hpp"
-#include "emplace/learn/roll_out.hpp"
-#include "problem/tiny.hpp"
+#include "emplace/learn/sampling.hpp"
+#include "learn/gradient.hpp"
+#include "learn/samples.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -39,11 +39,11 @@ void PrintTo(const System& system, std::ostream* out) { *out << system.name; }
 
 class Chunks : public ::testing::TestWithParam<System> {
  protected:
-  [[nodiscard]] std::unique_ptr<Policy> fresh() const {
-    return make_policy(GetParam().policy, ConfigTable::parse_toml(GetParam().options, "test"), list, 1);
+  [[nodiscard]] std::unique_ptr<policy::Policy> fresh() const {
+    return policy::make_policy(GetParam().policy, ConfigTable::parse_toml(GetParam().options, "test"), list, 1);
   }
   // Another policy of the training with the same parameters, as on another rank.
-  [[nodiscard]] std::unique_ptr<Policy> worker(Policy& of) const {
+  [[nodiscard]] std::unique_ptr<policy::Policy> worker(policy::Policy& of) const {
     auto policy = fresh();
     std::ranges::copy(of.parameters(), policy->parameters().begin());
     policy->parameters_changed();
@@ -53,14 +53,14 @@ class Chunks : public ::testing::TestWithParam<System> {
   Problem one = chain_5(2);
   Problem two = tiny(plain_devices(2), {{"a", {4, 8}}, {"b", {6, 3}}, {"c", {8, 2}}, {"d", {6, 3}}, {"e", {4, no}}},
                      {{0, 1}, {0, 2}, {1, 3}, {2, 4}}, 1);
-  std::vector<PolicyProblem> list = {{&one, make_grouping(one, GroupingKind::op)},
-                                     {&two, make_grouping(two, GroupingKind::op)}};
+  std::vector<policy::PolicyProblem> list = {{&one, make_grouping(one, GroupingKind::op)},
+                                             {&two, make_grouping(two, GroupingKind::op)}};
 };
 
 // What a policy reads of a rollout, by its contract, and nothing else.
-std::vector<Rollout> as_sent(std::span<const Rollout> rollouts) {
-  std::vector<Rollout> copies;
-  for (const Rollout& rollout : rollouts) copies.push_back(decisions_of(rollout));
+std::vector<policy::Rollout> as_sent(std::span<const policy::Rollout> rollouts) {
+  std::vector<policy::Rollout> copies;
+  for (const policy::Rollout& rollout : rollouts) copies.push_back(decisions_of(rollout));
   return copies;
 }
 
@@ -76,12 +76,12 @@ TEST_P(Chunks, HaveTheSameBitsWhoeverComputesThem) {
   for (float& parameter : master->parameters())
     if (std::isfinite(parameter)) parameter += static_cast<float>(0.2 * random.uniform() - 0.1);
   master->parameters_changed();
-  const auto evaluator = make_local_evaluator(std::vector<const Problem*>{&one, &two}, Schedule::fifo);
-  std::vector<Rollout> rollouts;
-  roll_out(*master, *evaluator, list, {.seed = 3, .samples = 5}, rollouts);
+  const auto evaluator = evaluate::make_local_evaluator(std::vector<const Problem*>{&one, &two}, Schedule::fifo);
+  std::vector<policy::Rollout> rollouts;
+  sample_rollouts(*master, *evaluator, list, {.seed = 3, .samples = 5}, rollouts);
 
   // Five chunks of two samples, the third of which has one of each problem.
-  std::vector<std::span<const Rollout>> chunks;
+  std::vector<std::span<const policy::Rollout>> chunks;
   std::vector<std::size_t> firsts;
   std::vector<double> log;
   ChunkedGradient gradient(2);
@@ -102,13 +102,13 @@ TEST_P(Chunks, HaveTheSameBitsWhoeverComputesThem) {
   EXPECT_GT(std::ranges::max(wanted), 0.01F);
 
   // The first worker computes chunks 2, 4 and 0, the second 3 and 1; the sums are added as a tree.
-  const std::unique_ptr<Policy> workers[] = {worker(*master), worker(*master)};
+  const std::unique_ptr<policy::Policy> workers[] = {worker(*master), worker(*master)};
   std::vector<std::vector<float>> parts(5);
   std::vector<std::vector<double>> logs(5);
   for (const std::size_t c : {2, 3, 4, 0, 1}) {
-    Policy& policy = *workers[c % 2];
-    const std::vector<Rollout> sent = as_sent(chunks[c]);
-    LogProbabilities part;
+    policy::Policy& policy = *workers[c % 2];
+    const std::vector<policy::Rollout> sent = as_sent(chunks[c]);
+    policy::LogProbabilities part;
     policy.forward(sent, part);
     std::vector<double> coefficients(part.value.size());
     weigh(firsts[c], coefficients);
@@ -132,10 +132,10 @@ INSTANTIATE_TEST_SUITE_P(Policies, Chunks, ::testing::ValuesIn(systems),
                          [](const auto& system) { return std::string(system.param.name); });
 
 TEST(Policies, HaveTheirChunksComputedByAnyone) {
-  for (const PolicyEntry& policy : policies())
+  for (const policy::PolicyEntry& policy : policy::policies())
     EXPECT_TRUE(std::ranges::any_of(systems, [&](const System& system) { return system.policy == policy.name; }))
         << "give " << policy.name << " a row in `systems`, with options that make its network small";
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

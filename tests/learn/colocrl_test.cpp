@@ -1,10 +1,10 @@
-// Does ColocRL learn? Its sheet, section 7.6, with a small network. Without the entropy's help at first chain-5 (x = 2)
-// ends on one device: the best placement has two cuts, and one cut is worse than none.
+// Does ColocRL learn? docs/papers/colocrl.md, section 7.6, with a small network. Without the entropy's help at first
+// chain-5 (x = 2) ends on one device: the best placement has two cuts, and one cut is worse than none.
 #include <gtest/gtest.h>
 
-#include "learn/network_training.hpp"
+#include "tests/learn/network_training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -42,4 +42,4 @@ TEST(ColocrlLearning, SolvesTheToysWithGroups) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
-#include "emplace/learn/roll_out.hpp"
-#include "learn/training.hpp"
+#include "emplace/learn/sampling.hpp"
+#include "tests/learn/training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -85,10 +85,11 @@ TEST_P(EveryLearner, LearnsFromSomeOfItsProblemsAsIfThereWereNoOthers) {
     if (option.name == "fit_steps") options.set(option.name, whole(5));
   const auto of_one = entry().make(options, {std::span(alone->policy_problems).first(1), 1});
   for (std::uint64_t update = 1; update <= 3; ++update) {
-    std::vector<Rollout> rollouts;
-    const RollOut request{.seed = 1, .update = update, .samples = both->learner->samples_per_update(), .problems = {0}};
+    std::vector<policy::Rollout> rollouts;
+    const SamplingRequest request{
+        .seed = 1, .update = update, .samples = both->learner->samples_per_update(), .problems = {0}};
     for (auto& [t, learner] : {std::pair(both.get(), both->learner.get()), {alone.get(), of_one.get()}}) {
-      roll_out(*t->policy, *t->evaluator, t->policy_problems, request, rollouts);
+      sample_rollouts(*t->policy, *t->evaluator, t->policy_problems, request, rollouts);
       EXPECT_EQ(rollouts.back().problem, 0U);
       learner->update(*t->policy, rollouts);
     }
@@ -179,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(Learners, EveryLearner,
 
 TEST(Learners, RunWithEveryPolicyOfTheProgram) {
   for (const LearnerEntry& learner : learners())
-    for (const PolicyEntry& policy : policies()) {
+    for (const policy::PolicyEntry& policy : policy::policies()) {
       ConfigTable options("test");
       for (const OptionInfo& option : learner.options()) {
         if (option.name == "fit_steps" || option.name == "ppo_steps") options.set(option.name, whole(2));
@@ -196,4 +197,4 @@ TEST(Learners, RunWithEveryPolicyOfTheProgram) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "emplace/learn/roll_out.hpp"
-#include "learn/small_policies.hpp"
-#include "problem/tiny.hpp"
+#include "emplace/learn/sampling.hpp"
+#include "tests/learn/small_policies.hpp"
+#include "tests/problem/tiny.hpp"
 
 namespace emplace::testing {
 
@@ -16,10 +16,10 @@ namespace emplace::testing {
 struct Drawn {
   Drawn(const std::string& policy_name, std::size_t samples, std::uint64_t seed = 3) {
     const Problem* const pointers[] = {&chain, &fork};
-    evaluator = make_local_evaluator(pointers, Schedule::fifo);
+    evaluator = evaluate::make_local_evaluator(pointers, Schedule::fifo);
     policy = make_small_policy(policy_name, list, 1);
     move_parameters(0.5, 99);
-    roll_out(*policy, *evaluator, list, {.seed = seed, .samples = samples}, rollouts);
+    learn::sample_rollouts(*policy, *evaluator, list, {.seed = seed, .samples = samples}, rollouts);
   }
   // Moves every finite parameter by up to `size`.
   void move_parameters(double size, std::uint64_t seed) {
@@ -28,11 +28,11 @@ struct Drawn {
   }
 
   Problem chain = chain_5(2), fork = fork_join(2);
-  std::vector<PolicyProblem> list = {{&chain, make_grouping(chain, GroupingKind::op)},
-                                     {&fork, make_grouping(fork, GroupingKind::op)}};
-  std::unique_ptr<Evaluator> evaluator;
-  std::unique_ptr<Policy> policy;
-  std::vector<Rollout> rollouts;
+  std::vector<policy::PolicyProblem> list = {{&chain, make_grouping(chain, GroupingKind::op)},
+                                             {&fork, make_grouping(fork, GroupingKind::op)}};
+  std::unique_ptr<evaluate::Evaluator> evaluator;
+  std::unique_ptr<policy::Policy> policy;
+  std::vector<policy::Rollout> rollouts;
 };
 
 }  // namespace emplace::testing

@@ -1,22 +1,22 @@
-#include "../../src/learn/elites.hpp"
+#include "learn/elites.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include "emplace/base/error.hpp"
-#include "learn/training.hpp"
+#include "tests/learn/training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
 using ::testing::ElementsAre;
 
 // An episode of rounds that took these times; each round's action is its number.
-void add_episode(std::vector<Rollout>& batch, std::uint32_t sample, const std::vector<double>& milliseconds) {
+void add_episode(std::vector<policy::Rollout>& batch, std::uint32_t sample, const std::vector<double>& milliseconds) {
   for (std::uint32_t r = 0; r < milliseconds.size(); ++r) {
-    Rollout round = timed({}, milliseconds[r]);
+    policy::Rollout round = timed({}, milliseconds[r]);
     if (r > 0) round.actions = {static_cast<std::uint8_t>(r)};
     round.observation = {static_cast<float>(10 * sample + r)};
     round.update = 4;
@@ -28,13 +28,13 @@ void add_episode(std::vector<Rollout>& batch, std::uint32_t sample, const std::v
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> samples_and_rounds(const EliteWindow& window) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> list;
-  for (const Rollout& rollout : window.elites()) list.emplace_back(rollout.sample, rollout.round);
+  for (const policy::Rollout& rollout : window.elites()) list.emplace_back(rollout.sample, rollout.round);
   return list;
 }
 
 TEST(EliteWindow, KeepsAllRoundsOfASampleJudgedByItsLast) {
   // The best single round (1 ms) belongs to the sample that ends worst; the elite ends at 5.
-  std::vector<Rollout> batch;
+  std::vector<policy::Rollout> batch;
   add_episode(batch, 0, {9, 1, 8});
   add_episode(batch, 1, {9, 9, 5});
   add_episode(batch, 2, {9, 9, 7});
@@ -49,7 +49,7 @@ TEST(EliteWindow, KeepsAllRoundsOfASampleJudgedByItsLast) {
 
 TEST(EliteWindow, ChoosesTheElitesOfEachProblemAmongItsOwn) {
   // All samples of problem 1 are slower than every one of problem 0.
-  std::vector<Rollout> batch;
+  std::vector<policy::Rollout> batch;
   for (const double time : {4, 2, 3}) add_episode(batch, static_cast<std::uint32_t>(batch.size()), {time});
   for (const double time : {30, 20, 40}) add_episode(batch, static_cast<std::uint32_t>(batch.size()), {time});
   for (std::size_t i = 3; i < 6; ++i) batch[i].problem = 1;
@@ -63,7 +63,7 @@ TEST(EliteWindow, ChoosesTheElitesOfEachProblemAmongItsOwn) {
 
 TEST(EliteWindow, KeepsTheShareOfAProblemThatHasPartOfTheWindow) {
   // 2 elites of 6 samples: of 3 samples, one of them infeasible, 1; of 4 samples 4/3, so 2; of the 6 of problem 2, 2.
-  std::vector<Rollout> batch;
+  std::vector<policy::Rollout> batch;
   const auto add = [&](std::uint32_t problem, const std::vector<double>& times) {
     for (const double time : times) {
       add_episode(batch, static_cast<std::uint32_t>(batch.size()), {time});
@@ -76,7 +76,7 @@ TEST(EliteWindow, KeepsTheShareOfAProblemThatHasPartOfTheWindow) {
   add(2, {1, 2, 3, 4, 5, 6});
   const auto elites = [](const EliteWindow& window) {
     std::vector<std::uint32_t> samples;
-    for (const Rollout& rollout : window.elites()) samples.push_back(rollout.sample);
+    for (const policy::Rollout& rollout : window.elites()) samples.push_back(rollout.sample);
     return samples;
   };
   EliteWindow window(2, 6);
@@ -87,7 +87,7 @@ TEST(EliteWindow, KeepsTheShareOfAProblemThatHasPartOfTheWindow) {
   EXPECT_THAT(elites(window), ElementsAre(1, 3, 6, 7, 8));
 
   const Problem problem = chain_5(2);
-  const PolicyProblem list(&problem, make_grouping(problem, GroupingKind::op));
+  const policy::PolicyProblem list(&problem, make_grouping(problem, GroupingKind::op));
   const ChainPolicy policy({&list, 1});
   EliteWindow loaded(2, 6);
   loaded.load(state, policy, 3);
@@ -109,10 +109,10 @@ TEST(EliteWindow, KeepsWhatMayStillBeAnEliteAndNotMuchMore) {
   EliteWindow window(20, 500);
   EliteWindow loaded(20, 500);
   const Problem problem = chain_5(2);
-  const PolicyProblem list(&problem, make_grouping(problem, GroupingKind::op));
+  const policy::PolicyProblem list(&problem, make_grouping(problem, GroupingKind::op));
   const ChainPolicy policy({&list, 1});
   for (std::uint32_t begin = 0; begin < 500; begin += 10) {
-    std::vector<Rollout> batch;
+    std::vector<policy::Rollout> batch;
     for (std::uint32_t sample = begin; sample < begin + 10; ++sample)
       add_episode(batch, sample, {1.0 + std::abs(static_cast<int>(sample / 2) - 120)});
     window.add(batch);
@@ -138,7 +138,7 @@ TEST(EliteWindow, KeepsTheFastestHoweverManyItForgotOnTheWay) {
     std::map<std::uint32_t, std::vector<Ticks>> all;  // by problem
     std::uint32_t sample = 0;
     for (int updates = *rc::gen::inRange(1, 30); updates > 0; --updates) {
-      std::vector<Rollout> batch;
+      std::vector<policy::Rollout> batch;
       for (const int time : *rc::gen::container<std::vector<int>>(rc::gen::inRange(1, 50))) {
         add_episode(batch, sample++, {static_cast<double>(time)});
         batch.back().problem = *rc::gen::weightedElement<std::uint32_t>({{8, 0}, {1, 1}});  // one of them has few
@@ -148,7 +148,7 @@ TEST(EliteWindow, KeepsTheFastestHoweverManyItForgotOnTheWay) {
     }
     window.keep_elites();
     std::map<std::uint32_t, std::vector<Ticks>> elites;
-    for (const Rollout& rollout : window.elites()) elites[rollout.problem].push_back(rollout.outcome.makespan);
+    for (const policy::Rollout& rollout : window.elites()) elites[rollout.problem].push_back(rollout.outcome.makespan);
     for (auto& [problem, times] : all) {
       std::ranges::sort(times);
       if (times.size() > quota) {
@@ -162,7 +162,7 @@ TEST(EliteWindow, KeepsTheFastestHoweverManyItForgotOnTheWay) {
 }
 
 TEST(EliteWindow, DropsSamplesThatEndInfeasible) {
-  std::vector<Rollout> batch;
+  std::vector<policy::Rollout> batch;
   add_episode(batch, 0, {9, 1});
   batch.back().outcome.why = Infeasible::memory;
   add_episode(batch, 1, {9, 2});
@@ -174,7 +174,7 @@ TEST(EliteWindow, DropsSamplesThatEndInfeasible) {
 }
 
 TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
-  std::vector<Rollout> batch;
+  std::vector<policy::Rollout> batch;
   add_episode(batch, 0, {9, 3, 8});
   add_episode(batch, 1, {9, 5});
   EliteWindow window(2, 4);
@@ -183,7 +183,7 @@ TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
   window.save(state);
   EliteWindow loaded(2, 4);
   const Problem problem = chain_5(2);
-  const PolicyProblem list(&problem, make_grouping(problem, GroupingKind::op));
+  const policy::PolicyProblem list(&problem, make_grouping(problem, GroupingKind::op));
   const ChainPolicy policy({&list, 1});
   loaded.load(state, policy, 1);
   EXPECT_THAT(policy.checked, ElementsAre(3, 2)) << "each sample with all its rounds";
@@ -197,8 +197,8 @@ TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
   loaded_both.keep_elites();
   ASSERT_EQ(loaded_both.elites().size(), 5u);
   for (std::size_t i = 0; i < 5; ++i) {
-    const Rollout& now = loaded_both.elites()[i];
-    const Rollout& then = both.elites()[i];
+    const policy::Rollout& now = loaded_both.elites()[i];
+    const policy::Rollout& then = both.elites()[i];
     EXPECT_EQ(now.update, then.update);
     EXPECT_EQ(now.sample, then.sample);
     EXPECT_EQ(now.round, then.round);
@@ -232,4 +232,4 @@ TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

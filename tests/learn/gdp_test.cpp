@@ -1,14 +1,14 @@
-// Does GDP learn, and does what it learned serve on other graphs? Its sheet, sections 7.8 and 7.9, with a small
-// network.
+// Does GDP learn, and does what it learned serve on other graphs? docs/papers/gdp.md, sections 7.8 and 7.9, with a
+// small network.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <deque>
 
-#include "emplace/learn/roll_out.hpp"
-#include "learn/network_training.hpp"
+#include "emplace/learn/sampling.hpp"
+#include "tests/learn/network_training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -85,25 +85,25 @@ Problem random_chain(std::uint32_t number) {
 }
 
 struct Chains {
-  Chains(std::uint32_t first, std::uint32_t count, const Policy* parameters, std::uint64_t seed) {
+  Chains(std::uint32_t first, std::uint32_t count, const policy::Policy* parameters, std::uint64_t seed) {
     for (std::uint32_t i = 0; i < count; ++i) problems.push_back(random_chain(first + i));
     std::vector<const Problem*> pointers;
     for (const Problem& problem : problems) {
       list.push_back({&problem, make_grouping(problem, GroupingKind::op)});
       pointers.push_back(&problem);
     }
-    policy = make_policy("gdp", ConfigTable::parse_toml(net + "cost_features = true\n", ""), list, seed);
+    policy = policy::make_policy("gdp", ConfigTable::parse_toml(net + "cost_features = true\n", ""), list, seed);
     if (parameters != nullptr)
-      std::ranges::copy(const_cast<Policy*>(parameters)->parameters(), policy->parameters().begin());
+      std::ranges::copy(const_cast<policy::Policy*>(parameters)->parameters(), policy->parameters().begin());
     learner =
         find_entry(learners(), "ppo", "learner")
             .make(ConfigTable::parse_toml("samples_per_update = 16\nchunk = 16\nlearning_rate = 0.003", ""), {list});
-    evaluator = make_local_evaluator(pointers, Schedule::fifo);
+    evaluator = evaluate::make_local_evaluator(pointers, Schedule::fifo);
     trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, list, TrainerOptions{.seed = seed});
   }
   double likeliest() const {  // ms, of the first
-    std::vector<Rollout> rollouts;
-    roll_out(*policy, *evaluator, std::span(list).first(1), {.greedy = true}, rollouts);
+    std::vector<policy::Rollout> rollouts;
+    sample_rollouts(*policy, *evaluator, std::span(list).first(1), {.greedy = true}, rollouts);
     return 1e3 * to_seconds(rollouts.front().outcome.makespan);
   }
   double uniform() const {  // the mean of uniformly random placements, ms
@@ -113,16 +113,16 @@ struct Chains {
       Placement placement;
       for (std::size_t op = 0; op < problems.front().op_count(); ++op)
         placement.device.push_back(static_cast<std::uint8_t>(random.below(2)));
-      sum += to_seconds(evaluator->evaluate(std::vector<EvaluationJob>{{0, &placement}}).front().makespan);
+      sum += to_seconds(evaluator->evaluate(std::vector<evaluate::EvaluationJob>{{0, &placement}}).front().makespan);
     }
     return sum;
   }
 
   std::deque<Problem> problems;
-  std::vector<PolicyProblem> list;
-  std::unique_ptr<Policy> policy;
+  std::vector<policy::PolicyProblem> list;
+  std::unique_ptr<policy::Policy> policy;
   std::unique_ptr<Learner> learner;
-  std::unique_ptr<Evaluator> evaluator;
+  std::unique_ptr<evaluate::Evaluator> evaluator;
   std::unique_ptr<Trainer> trainer;
 };
 
@@ -140,4 +140,4 @@ TEST(GdpLearning, ServesOnAChainThatItNeverSawAndLearnsOnThere) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

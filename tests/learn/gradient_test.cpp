@@ -1,4 +1,4 @@
-#include "../../src/learn/gradient.hpp"
+#include "learn/gradient.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 
-#include "emplace/base/not_finite.hpp"
-#include "learn/drawn.hpp"
+#include "base/not_finite.hpp"
+#include "tests/learn/drawn.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -46,7 +46,7 @@ TEST(ChunkedGradient, IsTheSameUpToRoundingForEveryChunkSize) {
 
 TEST(ChunkedGradient, IsThePolicysOwnForOneChunk) {
   Drawn drawn("chain", 6);
-  LogProbabilities log;
+  policy::LogProbabilities log;
   drawn.policy->forward(drawn.rollouts, log);
   std::vector<double> coefficients(log.value.size());
   uneven({0, drawn.rollouts, &log}, coefficients);
@@ -77,7 +77,7 @@ TEST(ChunkedGradient, ShowsThePolicyWholeSamplesOfOneChunkAtATime) {
 TEST(ChunkedGradient, ListsLogProbabilitiesAsOneForwardDoes) {
   for (const char* name : {"post", "chain", "episode"}) {
     Drawn drawn(name, 5);
-    LogProbabilities whole, pieces;
+    policy::LogProbabilities whole, pieces;
     drawn.policy->forward(drawn.rollouts, whole);
     ChunkedGradient(2).forward(*drawn.policy, drawn.rollouts, pieces);
     EXPECT_EQ(pieces.begin, whole.begin);
@@ -117,4 +117,4 @@ TEST(ChunkedGradient, TakesAnImpossibleActionThatNobodyWeighs) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

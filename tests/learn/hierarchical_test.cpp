@@ -1,13 +1,13 @@
-// Does the Hierarchical Planner learn? Its sheet, sections 7.7 - 7.10, with small networks.
+// Does the Hierarchical Planner learn? docs/papers/hierarchical.md, sections 7.7 - 7.10, with small networks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "../../src/learn/rewards.hpp"
-#include "learn/network_training.hpp"
+#include "learn/rewards.hpp"
+#include "tests/learn/network_training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -68,8 +68,8 @@ TEST(HierarchicalLearning, EndsOnAPlacementThatFitsIntoMemory) {
   for (Device& device : devices) device.memory = 10;
   const Problem problem = tiny(devices, {{"a", {5, 5}, "", 6}, {"b", {5, 5}, "", 6}}, {{0, 1}}, 3);
   // R_fail: ten times the 10 ms of a single device.
-  const std::vector<PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
-  Rollout together;
+  const std::vector<policy::PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
+  policy::Rollout together;
   together.outcome.why = Infeasible::memory;
   EXPECT_DOUBLE_EQ(Rewards({}, list).of(together, 1).value(), -std::sqrt(0.1));
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -98,12 +98,12 @@ TEST(HierarchicalLearning, GroupsBetterThanRandomGroupingDoes) {
 TEST(HierarchicalLearning, LearnsFromTheSamplesThatRunAloneOnceFailingOnesAreSkipped) {
   const auto update = [](bool with_failing) {
     NetworkTraining training(chain_5(2), "hierarchical", net, "samples_per_update = 4\nskip_failing_after = 0\n", 1);
-    std::vector<Rollout> rollouts(4);
+    std::vector<policy::Rollout> rollouts(4);
     for (std::uint32_t s = 0; s < 4; ++s) {
       rollouts[s].update = 1;
       rollouts[s].sample = s;
       Stream stream{{.seed = 2, .purpose = Purpose::sample_placement, .update = 1, .index = s}};
-      const Draw draw{&stream, {&rollouts[s], 1}};
+      const policy::SampleSlot draw{&stream, {&rollouts[s], 1}};
       training.policy->sample({&draw, 1});
       rollouts[s].outcome.makespan = (20 + s) * ms;
     }
@@ -117,4 +117,4 @@ TEST(HierarchicalLearning, LearnsFromTheSamplesThatRunAloneOnceFailingOnesAreSki
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -1,10 +1,10 @@
-// Does HSDAG learn, and how far does it reach? Its sheet, section 7.9.
+// Does HSDAG learn, and how far does it reach? docs/papers/hsdag.md, section 7.9.
 #include <gtest/gtest.h>
 
-#include "emplace/learn/roll_out.hpp"
-#include "learn/network_training.hpp"
+#include "emplace/learn/sampling.hpp"
+#include "tests/learn/network_training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -40,11 +40,11 @@ TEST(HsdagLearning, MakesGoodPlacementsLikely) {
           "discount = 0.95\nbaseline = \"moving-average\"\nbaseline_start = \"first\"\nlearning_rate = 0.001",
           seed, GroupingKind::chain);
       EXPECT_LT(training.run(400, 50), 45) << way << " " << seed;
-      std::vector<Rollout> episode;
-      roll_out(*training.policy, *training.evaluator, training.list, {.greedy = true}, episode);
+      std::vector<policy::Rollout> episode;
+      sample_rollouts(*training.policy, *training.evaluator, training.list, {.greedy = true}, episode);
       EXPECT_LE(episode.back().outcome.makespan, 40 * ms) << way << " " << seed;
     }
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

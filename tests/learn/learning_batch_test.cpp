@@ -1,4 +1,4 @@
-#include "../../src/learn/learning_batch.hpp"
+#include "learn/learning_batch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "learn/training.hpp"
+#include "tests/learn/training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -57,13 +57,13 @@ struct Numbered {
       }
     advantages.begins = {0, 1, 3, 4};
   }
-  std::vector<Rollout> rollouts;
+  std::vector<policy::Rollout> rollouts;
   AdvantageBatch advantages;
 };
 
 std::vector<int> numbers(const LearningBatch& batch) {
   std::vector<int> list;
-  for (const Rollout& rollout : batch.rollouts) list.push_back(rollout.actions.front());
+  for (const policy::Rollout& rollout : batch.rollouts) list.push_back(rollout.actions.front());
   return list;
 }
 
@@ -104,4 +104,4 @@ TEST(LearningBatch, SelectsSamplesWithTheirOldLogProbabilities) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

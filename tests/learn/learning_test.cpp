@@ -1,13 +1,13 @@
-// Does it learn? Post's sheet, section 7, items 6 and 7.
+// Does it learn? docs/papers/post.md, section 7, items 6 and 7.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "emplace/base/random.hpp"
-#include "learn/training.hpp"
+#include "tests/learn/training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -111,7 +111,7 @@ TEST(Post, IsNotWorseThanEitherPartAloneOnLongChains) {
 }
 
 TEST(Post, FindsGoodChainsInEveryForm) {
-  // Switches of the sheet's section 3; each within 10 % of the optimum of 20 ops (expected far closer).
+  // Switches of docs/papers/post.md, section 3; each within 10 % of the optimum of 20 ops (expected far closer).
   for (const auto& options :
        {table({{"form", text("clip")}}), table({{"ce_window", text("all")}}), table({{"cost", text("sqrt")}})})
     EXPECT_LE(mean_ratio(20, 2, options), 1.1) << options.to_toml();
@@ -123,4 +123,4 @@ TEST(CrossEntropy, SolvesTheToys) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

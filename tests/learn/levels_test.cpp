@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "emplace/problem/grouping.hpp"
-#include "learn/training.hpp"
+#include "tests/learn/training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using testing::ms;
@@ -29,10 +29,10 @@ Problem chain(std::size_t count) {
 struct Levels {
   explicit Levels(const ConfigTable& policy_options, std::uint64_t seed = 1) : problem(chain(48)) {
     list.push_back({&problem, make_grouping(problem, GroupingKind::op)});
-    policy = make_policy("post", policy_options, list, seed);
+    policy = policy::make_policy("post", policy_options, list, seed);
     learner = find_entry(learners(), "post", "learner").make(ConfigTable{}, {list});
     const Problem* const pointers[] = {&problem};
-    evaluator = make_local_evaluator(pointers, Schedule::fifo);
+    evaluator = evaluate::make_local_evaluator(pointers, Schedule::fifo);
     trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, list, TrainerOptions{.seed = seed});
   }
   Ticks best_of(std::uint64_t updates) {
@@ -40,10 +40,10 @@ struct Levels {
     return trainer->best().front().outcome.makespan;
   }
   Problem problem;
-  std::vector<PolicyProblem> list;
-  std::unique_ptr<Policy> policy;
+  std::vector<policy::PolicyProblem> list;
+  std::unique_ptr<policy::Policy> policy;
   std::unique_ptr<Learner> learner;
-  std::unique_ptr<Evaluator> evaluator;
+  std::unique_ptr<evaluate::Evaluator> evaluator;
   std::unique_ptr<Trainer> trainer;
 };
 
@@ -103,7 +103,7 @@ TEST(PostLevels, ParametersAloneCarryTheLevel) {
 TEST(PostLevels, ElitesOfACoarserLevelCountAtAFinerOne) {
   // Levels 3, 6, 12, ...; two refits lead to the second. Elites of the first put its blocks on devices 1, 0, 1.
   Levels levels(coarse());
-  Rollout elite;
+  policy::Rollout elite;
   elite.actions = {1, 0, 1};
   levels.policy->fit({&elite, 1});
   levels.policy->fit({&elite, 1});
@@ -117,7 +117,7 @@ TEST(PostLevels, ElitesOfACoarserLevelCountAtAFinerOne) {
 
 TEST(PostLevels, ElitesThatNoTrainingDrewAreRefused) {
   Levels levels(coarse());
-  Rollout elite;
+  policy::Rollout elite;
   for (const std::vector<std::uint8_t>& actions : {std::vector<std::uint8_t>{0, 1}, {0, 1, 2}}) {
     elite.actions = actions;
     EXPECT_THROW(levels.policy->check({&elite, 1}), InputError) << actions.size();
@@ -128,8 +128,9 @@ TEST(PostLevels, ElitesThatNoTrainingDrewAreRefused) {
 TEST(PostLevels, ParametersCarryForbiddenDevicesOfTheirLevel) {
   Problem problem = chain(48);
   for (const std::size_t op : {5U, 40U}) problem.op_time[op * 2 + 1] = cannot_run;
-  const std::vector<PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
-  const auto first = make_policy("post", coarse(), list, 1), second = make_policy("post", coarse(), list, 1);
+  const std::vector<policy::PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
+  const auto first = policy::make_policy("post", coarse(), list, 1),
+             second = policy::make_policy("post", coarse(), list, 1);
   for (int refit = 0; refit < 9; ++refit) first->fit({});
   ASSERT_EQ(testing::greedy(*first, 0).actions.size(), 48U);
   std::ranges::copy(first->parameters(), second->parameters().begin());
@@ -151,4 +152,4 @@ TEST(PostLevels, ALevelThatNoTrainingLeavesIsRefused) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

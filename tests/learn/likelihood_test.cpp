@@ -1,25 +1,25 @@
-#include "../../src/learn/likelihood.hpp"
+#include "learn/likelihood.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "learn/training.hpp"
+#include "tests/learn/training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
 
 struct TwoOps {
   Problem problem = tiny(plain_devices(2), {{"a", {1, 1}}, {"b", {1, 1}}}, {{0, 1}});
-  std::vector<PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
+  std::vector<policy::PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
   ChunkedGradient chunks{2};
   Ascent ascent{{.optimizer = "adam", .learning_rate = 0.05, .clip_norm = 0}};
 
-  [[nodiscard]] static double probability(Policy& policy, std::vector<std::uint8_t> actions) {
-    const Rollout rollout = timed(std::move(actions), 1);
-    LogProbabilities log;
+  [[nodiscard]] static double probability(policy::Policy& policy, std::vector<std::uint8_t> actions) {
+    const policy::Rollout rollout = timed(std::move(actions), 1);
+    policy::LogProbabilities log;
     policy.forward({&rollout, 1}, log);
     double sum = 0;
     for (const double value : log.value) sum += value;
@@ -31,7 +31,7 @@ TEST(Refit, ByGradientEndsAtTheElitesFrequencies) {
   // Elites 01, 01, 00, 11: op a is on 0 in 3 of 4; then b is on 1 in 2 of 3; after a on 1 always.
   TwoOps two;
   ChainPolicy policy(two.list);
-  const std::vector<Rollout> elites = {timed({0, 1}, 1), timed({0, 1}, 1), timed({0, 0}, 1), timed({1, 1}, 1)};
+  const std::vector<policy::Rollout> elites = {timed({0, 1}, 1), timed({0, 1}, 1), timed({0, 0}, 1), timed({1, 1}, 1)};
   refit(policy, elites, two.chunks, two.ascent, 3000);
   EXPECT_NEAR(two.probability(policy, {0, 1}), 0.5, 0.01);
   EXPECT_NEAR(two.probability(policy, {0, 0}), 0.25, 0.01);
@@ -50,10 +50,10 @@ TEST(Refit, ByGradientWithoutElitesChangesNothing) {
 
 TEST(Refit, TakesTheClosedFormWhereThereIsOne) {
   TwoOps two;
-  const auto policy = make_policy("post", table({{"eps", number(0.1)}}), two.list, 1);
+  const auto policy = policy::make_policy("post", table({{"eps", number(0.1)}}), two.list, 1);
   refit(*policy, std::vector{timed({0, 1}, 1)}, two.chunks, two.ascent, 1);
   EXPECT_NEAR(two.probability(*policy, {0, 1}), 0.95 * 0.95, 1e-6);
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

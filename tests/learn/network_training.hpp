@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "emplace/learn/trainer.hpp"
-#include "policy/greedy.hpp"
-#include "problem/tiny.hpp"
+#include "tests/policy/greedy.hpp"
+#include "tests/problem/tiny.hpp"
 
 namespace emplace::testing {
 
@@ -18,10 +18,10 @@ struct NetworkTraining {
                   const std::string& learner_name = "reinforce")
       : problem(std::move(of)),
         list{{&problem, make_grouping(problem, kind)}},
-        policy(make_policy(policy_name, ConfigTable::parse_toml(policy_options, "policy"), list, seed)),
-        learner(find_entry(learners(), learner_name, "learner")
+        policy(policy::make_policy(policy_name, ConfigTable::parse_toml(policy_options, "policy"), list, seed)),
+        learner(find_entry(learn::learners(), learner_name, "learner")
                     .make(ConfigTable::parse_toml(learner_options, "learner"), {list})),
-        evaluator(make_local_evaluator(std::vector<const Problem*>{&problem}, Schedule::fifo)),
+        evaluator(evaluate::make_local_evaluator(std::vector<const Problem*>{&problem}, Schedule::fifo)),
         trainer(*policy, *learner, *evaluator, list, {.seed = seed}) {}
 
   // Mean step time of the feasible samples of the last `last` of so many updates, ms.
@@ -29,7 +29,7 @@ struct NetworkTraining {
     double sum = 0;
     feasible_share = 0;
     for (std::size_t update = 1; update <= updates; ++update) {
-      const UpdateReport report = trainer.step();
+      const learn::UpdateReport report = trainer.step();
       if (update <= updates - last) continue;
       sum += 1e3 * report.mean_seconds;
       feasible_share += report.feasible_share / static_cast<double>(last);
@@ -38,16 +38,16 @@ struct NetworkTraining {
   }
   // Of the likeliest decisions.
   Ticks greedy_makespan() {
-    const Rollout likeliest = greedy(*policy, 0);
-    return evaluator->evaluate(std::vector<EvaluationJob>{{0, &likeliest.placement}}).front().makespan;
+    const policy::Rollout likeliest = greedy(*policy, 0);
+    return evaluator->evaluate(std::vector<evaluate::EvaluationJob>{{0, &likeliest.placement}}).front().makespan;
   }
 
   Problem problem;
-  std::vector<PolicyProblem> list;
-  std::unique_ptr<Policy> policy;
-  std::unique_ptr<Learner> learner;
-  std::unique_ptr<Evaluator> evaluator;
-  Trainer trainer;
+  std::vector<policy::PolicyProblem> list;
+  std::unique_ptr<policy::Policy> policy;
+  std::unique_ptr<learn::Learner> learner;
+  std::unique_ptr<evaluate::Evaluator> evaluator;
+  learn::Trainer trainer;
   double feasible_share = 0;  // of those last samples
 };
 

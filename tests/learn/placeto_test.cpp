@@ -1,12 +1,12 @@
-// Does Placeto learn? Its sheet, sections 7.11 and 7.12, with a small network.
+// Does Placeto learn? docs/papers/placeto.md, sections 7.11 and 7.12, with a small network.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "emplace/learn/roll_out.hpp"
-#include "learn/network_training.hpp"
+#include "emplace/learn/sampling.hpp"
+#include "tests/learn/network_training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -14,7 +14,9 @@ using namespace testing;
 Ticks makespan(const Problem& problem, const std::vector<std::uint8_t>& devices) {
   const Problem* const list[] = {&problem};
   const Placement placement{devices, {}};
-  return make_local_evaluator(list, Schedule::fifo)->evaluate(std::vector<EvaluationJob>{{0, &placement}})[0].makespan;
+  return evaluate::make_local_evaluator(list, Schedule::fifo)
+      ->evaluate(std::vector<evaluate::EvaluationJob>{{0, &placement}})[0]
+      .makespan;
 }
 
 // One episode of the policy that knows best: each op in turn to its best device, the others where they are.
@@ -51,11 +53,11 @@ TEST(PlacetoLearning, SolvesTheToysAndItsLikeliestEpisodeEndsThere) {
           seed);
       training.run(200, 1);
       EXPECT_EQ(training.trainer.best()[0].outcome.makespan, optimum * ms) << seed;
-      std::vector<Rollout> episode;
-      roll_out(*training.policy, *training.evaluator, training.list, {.greedy = true}, episode);
+      std::vector<policy::Rollout> episode;
+      sample_rollouts(*training.policy, *training.evaluator, training.list, {.greedy = true}, episode);
       EXPECT_EQ(episode.back().outcome.makespan, optimum * ms) << seed;
     }
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -1,5 +1,5 @@
-// Does what Placeto learns on some graphs serve on others? Nothing in its network depends on the graph (sheet, section
-// 1), so a policy that is trained on a family is used on members that it never saw.
+// Does what Placeto learns on some graphs serve on others? Nothing in its network depends on the graph
+// (docs/papers/placeto.md, section 1), so a policy that is trained on a family is used on members that it never saw.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "emplace/learn/roll_out.hpp"
+#include "emplace/learn/sampling.hpp"
 #include "emplace/learn/trainer.hpp"
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -41,22 +41,22 @@ struct Graphs {
       pointers.push_back(&problems.emplace_back(two_random_chains(number)));
       list.push_back({pointers.back(), make_grouping(*pointers.back(), GroupingKind::op)});
     }
-    evaluator = make_local_evaluator(pointers, Schedule::fifo);
+    evaluator = evaluate::make_local_evaluator(pointers, Schedule::fifo);
   }
   // A policy for them, which begins with everything on the first device; its network is the same for all graphs.
-  [[nodiscard]] std::unique_ptr<Policy> policy(std::uint64_t seed) const {
-    return make_policy("placeto",
-                       ConfigTable::parse_toml("message_rounds = 2\nsize = \"small\"\ninitial = \"first\"", "policy"),
-                       list, seed);
+  [[nodiscard]] std::unique_ptr<policy::Policy> policy(std::uint64_t seed) const {
+    return policy::make_policy(
+        "placeto", ConfigTable::parse_toml("message_rounds = 2\nsize = \"small\"\ninitial = \"first\"", "policy"), list,
+        seed);
   }
   // Where the likeliest episodes of a policy with these parameters end, as a multiple of the time of one device, on
   // average.
-  [[nodiscard]] double greedy(Policy& trained, std::uint64_t seed) const {
+  [[nodiscard]] double greedy(policy::Policy& trained, std::uint64_t seed) const {
     const auto here = policy(seed);
     std::ranges::copy(trained.parameters(), here->parameters().begin());
     here->parameters_changed();
-    std::vector<Rollout> rollouts;
-    roll_out(*here, *evaluator, list, {.greedy = true}, rollouts);
+    std::vector<policy::Rollout> rollouts;
+    sample_rollouts(*here, *evaluator, list, {.greedy = true}, rollouts);
     double sum = 0;
     for (std::size_t r = 0; r < rollouts.size(); ++r)
       if (r + 1 == rollouts.size() || rollouts[r + 1].round == 0) {
@@ -68,8 +68,8 @@ struct Graphs {
     return sum / static_cast<double>(problems.size());
   }
   std::deque<Problem> problems;
-  std::vector<PolicyProblem> list;
-  std::unique_ptr<Evaluator> evaluator;
+  std::vector<policy::PolicyProblem> list;
+  std::unique_ptr<evaluate::Evaluator> evaluator;
 };
 
 TEST(PlacetoLearning, ServesOnGraphsThatItNeverSaw) {
@@ -98,4 +98,4 @@ TEST(PlacetoLearning, ServesOnGraphsThatItNeverSaw) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

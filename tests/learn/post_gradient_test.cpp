@@ -1,13 +1,13 @@
-// Gradients of Post's policy against its sheet, section 7, items 4 and 5.
+// Gradients of Post's policy against docs/papers/post.md, section 7, items 4 and 5.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
-#include "learn/training.hpp"
+#include "tests/learn/training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -22,17 +22,17 @@ struct Exact {
 
 Exact enumerate(Training& training) {
   const std::size_t ops = training.problems.front().op_count();
-  std::vector<Rollout> all;
+  std::vector<policy::Rollout> all;
   for (std::size_t code = 0; code < std::size_t{1} << ops; ++code) {
-    Rollout rollout;
+    policy::Rollout rollout;
     for (std::size_t op = 0; op < ops; ++op) rollout.actions.push_back(code >> op & 1);
     rollout.placement.device = rollout.actions;
     all.push_back(std::move(rollout));
   }
-  std::vector<EvaluationJob> jobs;
-  for (const Rollout& rollout : all) jobs.push_back({0, &rollout.placement});
+  std::vector<evaluate::EvaluationJob> jobs;
+  for (const policy::Rollout& rollout : all) jobs.push_back({0, &rollout.placement});
   const auto outcomes = training.evaluator->evaluate(jobs);
-  LogProbabilities log;
+  policy::LogProbabilities log;
   training.policy->forward(all, log);
   Exact exact;
   std::vector<double> coefficients;
@@ -63,20 +63,20 @@ TEST(PostPolicy, HasTheExactGradientOfChain5) {
 TEST(PostPolicy, EstimatesTheGradientOfChain5WithinItsError) {
   // (T - 30) ([d = 0] - 1/2) has a deviation of about 0.5 x 5 ms; of 40000 samples 0.0125; 5 sigma.
   Training training(chain_5(2), "post", table({{"samples_per_update", whole(40000)}, {"window", whole(40000)}}));
-  std::vector<Rollout> all(40000);
-  std::vector<Draw> draws;
+  std::vector<policy::Rollout> all(40000);
+  std::vector<policy::SampleSlot> draws;
   std::vector<Stream> streams;
-  std::vector<EvaluationJob> jobs;
+  std::vector<evaluate::EvaluationJob> jobs;
   for (std::uint32_t s = 0; s < all.size(); ++s)
     streams.emplace_back(StreamKey{.seed = 2, .purpose = Purpose::sample_placement, .update = 1, .index = s});
   for (std::size_t s = 0; s < all.size(); ++s) draws.push_back({&streams[s], {&all[s], 1}});
   training.policy->sample(draws);
-  for (const Rollout& rollout : all) jobs.push_back({0, &rollout.placement});
+  for (const policy::Rollout& rollout : all) jobs.push_back({0, &rollout.placement});
   const auto outcomes = training.evaluator->evaluate(jobs);
   std::vector<double> coefficients;
   for (const Outcome& outcome : outcomes)
     coefficients.insert(coefficients.end(), 5, (static_cast<double>(outcome.makespan) / ms - 30) / 40000);
-  LogProbabilities log;
+  policy::LogProbabilities log;
   training.policy->forward(all, log);
   training.policy->backward(all, coefficients, 0);
   const std::vector<double> expected = {-1, 0.75, 1.5, 0.75, -1};
@@ -92,4 +92,4 @@ TEST(PostPolicy, HasNoGradientOnASymmetricGraph) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

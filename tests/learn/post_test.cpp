@@ -1,13 +1,13 @@
-// Post's learner against its sheet, section 7, items 1 to 3, 8 and 9; hand-worked numbers of section 2.
+// Post's learner against docs/papers/post.md, section 7, items 1 to 3, 8 and 9; hand-worked numbers of section 2.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "emplace/base/error.hpp"
-#include "learn/training.hpp"
+#include "tests/learn/training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -28,14 +28,16 @@ struct ByHand {
   ByHand(std::size_t units, std::size_t devices, const ConfigTable& learner_options, double eps = 0.1)
       : problem(free_ops(units, devices)) {
     list.push_back({&problem, make_grouping(problem, GroupingKind::op)});
-    policy = make_policy("post", table({{"eps", number(eps)}}), list, 1);
+    policy = policy::make_policy("post", table({{"eps", number(eps)}}), list, 1);
     learner = find_entry(learners(), "post", "learner").make(learner_options, {list});
   }
-  std::map<std::string, double> update(const std::vector<Rollout>& batch) { return learner->update(*policy, batch); }
+  std::map<std::string, double> update(const std::vector<policy::Rollout>& batch) {
+    return learner->update(*policy, batch);
+  }
   [[nodiscard]] std::vector<float> logits() const { return {policy->parameters().begin(), policy->parameters().end()}; }
   Problem problem;
-  std::vector<PolicyProblem> list;
-  std::unique_ptr<Policy> policy;
+  std::vector<policy::PolicyProblem> list;
+  std::unique_ptr<policy::Policy> policy;
   std::unique_ptr<Learner> learner;
 };
 
@@ -58,8 +60,8 @@ TEST(PostLearner, RefitsInPlaceOfEveryTenthProximalUpdate) {
 
 const std::vector<double> sheet_times = {5, 3, 9, 4, 8, 7, 3, 6, 10, 2};
 
-std::vector<Rollout> sheet_batch() {
-  std::vector<Rollout> batch;
+std::vector<policy::Rollout> sheet_batch() {
+  std::vector<policy::Rollout> batch;
   for (const double time : sheet_times) batch.push_back(timed({1, 0}, time));
   batch[1].actions = {0, 1};
   batch[6].actions = {0, 0};
@@ -95,7 +97,7 @@ TEST(PostLearner, OnlyMixesWhereNothingIsFeasible) {
   post.policy->parameters()[0] = std::log(0.8f);
   post.policy->parameters()[1] = std::log(0.2f);
   auto batch = std::vector{timed({0}, 1), timed({1}, 2)};
-  for (Rollout& rollout : batch) rollout.outcome.why = Infeasible::memory;
+  for (policy::Rollout& rollout : batch) rollout.outcome.why = Infeasible::memory;
   EXPECT_EQ(post.update(batch).at("elites"), 0);
   // 0.9 * 0.8 + 0.05 = 0.77.
   EXPECT_THAT(post.logits(), ElementsAre(FloatNear(std::log(0.77f), 1e-6f), FloatNear(std::log(0.23f), 1e-6f)));
@@ -168,7 +170,7 @@ TEST(PostLearner, MergedTermsGiveTheSumOverSamples) {
                        {"form", text(form)},
                        {"learning_rate", number(0.5)}}));
     Stream random{{.seed = 4}};
-    std::vector<Rollout> batch;
+    std::vector<policy::Rollout> batch;
     for (int s = 0; s < 12; ++s) {
       std::vector<std::uint8_t> actions;
       for (int m = 0; m < 4; ++m) actions.push_back(static_cast<std::uint8_t>(random.below(3)));
@@ -177,8 +179,8 @@ TEST(PostLearner, MergedTermsGiveTheSumOverSamples) {
     post.update(batch);
 
     double mean = 0, variance = 0;
-    for (const Rollout& r : batch) mean += to_seconds(r.outcome.makespan) / 12;
-    for (const Rollout& r : batch) variance += std::pow(to_seconds(r.outcome.makespan) - mean, 2) / 12;
+    for (const policy::Rollout& r : batch) mean += to_seconds(r.outcome.makespan) / 12;
+    for (const policy::Rollout& r : batch) variance += std::pow(to_seconds(r.outcome.makespan) - mean, 2) / 12;
     std::vector<double> u(12, 0.0);
     const auto softmax = [](const double* row) {
       std::vector<double> f(3);
@@ -191,7 +193,7 @@ TEST(PostLearner, MergedTermsGiveTheSumOverSamples) {
       std::vector<double> next = u;
       for (int m = 0; m < 4; ++m) {
         const auto f = softmax(&u[3 * m]);
-        for (const Rollout& r : batch) {
+        for (const policy::Rollout& r : batch) {
           const double a = (mean - to_seconds(r.outcome.makespan)) / std::sqrt(variance);
           const int d = r.actions[m];
           const double ratio = f[d] * 3;
@@ -260,7 +262,7 @@ TEST(PostLearner, RemembersTheSlowestTimeOfRefitsToo) {
 TEST(PostLearner, LearnsNothingFromInfeasibleSamplesAlone) {
   ByHand post(1, 2, table({{"samples_per_update", whole(2)}, {"window", whole(200)}}));
   auto batch = std::vector{timed({0}, 1), timed({1}, 2)};
-  for (Rollout& rollout : batch) rollout.outcome = {.why = Infeasible::unsupported_op};
+  for (policy::Rollout& rollout : batch) rollout.outcome = {.why = Infeasible::unsupported_op};
   EXPECT_EQ(post.update(batch).at("beta"), 1) << "no step, so the penalty does not adapt either";
   EXPECT_THAT(post.logits(), Each(FloatEq(0)));
 }
@@ -370,4 +372,4 @@ TEST(PostLearner, RunsItsPartsAlone) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

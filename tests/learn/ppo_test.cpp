@@ -5,10 +5,10 @@
 #include <map>
 
 #include "emplace/base/error.hpp"
-#include "learn/drawn.hpp"
-#include "learn/training.hpp"
+#include "tests/learn/drawn.hpp"
+#include "tests/learn/training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -94,7 +94,7 @@ TEST(Ppo, DoublesBetaAboveTheTargetOnlyIfItMay) {
 TEST(Ppo, LearnsNothingFromSamplesThatAreAlikeOrLeftOut) {
   for (const bool infeasible : {false, true}) {
     Ppo ppo(table({{"skip_failing_after", whole(0)}}));
-    for (Rollout& rollout : ppo.drawn.rollouts) {
+    for (policy::Rollout& rollout : ppo.drawn.rollouts) {
       rollout.outcome.makespan = 5 * ms;
       if (infeasible) rollout.outcome.why = Infeasible::memory;
     }
@@ -112,7 +112,7 @@ TEST(Ppo, GivesEntropyTheWeightOfItsSchedule) {
                  {"entropy_weight", number(1)},
                  {"entropy_weight_end", number(0)},
                  {"entropy_updates", whole(2)}}));
-  for (Rollout& rollout : ppo.drawn.rollouts) rollout.outcome.makespan = 5 * ms;
+  for (policy::Rollout& rollout : ppo.drawn.rollouts) rollout.outcome.makespan = 5 * ms;
   std::vector<std::vector<float>> after;
   for (const double weight : {1.0, 0.5, 0.0}) {
     const auto metrics = ppo.update();
@@ -134,10 +134,10 @@ TEST(Ppo, GivesEntropyTheWeightOfItsSchedule) {
 TEST(Ppo, AdaptsTheEntropysWeightToHowMuchShouldStillBeOpen) {
   // The toy's best placement is found soon; the bonus has to hold half of the entropy until it may end.
   const Problem problem = chain_5(2);
-  const std::vector<PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
-  const auto evaluator = make_local_evaluator(std::vector<const Problem*>{&problem}, Schedule::fifo);
+  const std::vector<policy::PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
+  const auto evaluator = evaluate::make_local_evaluator(std::vector<const Problem*>{&problem}, Schedule::fifo);
   std::vector<double> entropies, weights;
-  const auto policy = make_policy("post", ConfigTable{}, list, 1);
+  const auto policy = policy::make_policy("post", ConfigTable{}, list, 1);
   const auto learner = find_entry(learners(), "ppo", "learner")
                            .make(table({{"learning_rate", number(0.05)},
                                         {"entropy_weight", number(0.01)},
@@ -183,26 +183,26 @@ TEST(Ppo, HasTheBestPlacementSoFarAsOneMoreSample) {
       table({{"keep_best", flag(true)}, {"epochs", whole(1)}, {"learning_rate", number(0.001)}});
   for (const char* policy : {"post", "chain", "episode"}) {
     Ppo ppo(options, policy);
-    std::vector<Rollout>& rollouts = ppo.drawn.rollouts;
+    std::vector<policy::Rollout>& rollouts = ppo.drawn.rollouts;
     const std::size_t samples = 2 * 8;
-    for (Rollout& rollout : rollouts) rollout.outcome = {.makespan = 50 * ms};
+    for (policy::Rollout& rollout : rollouts) rollout.outcome = {.makespan = 50 * ms};
     // Of the first problem one is the fastest but infeasible, one the fastest that counts.
-    const auto last_of = [&](std::uint32_t problem, std::uint32_t sample) -> Rollout& {
-      return *std::ranges::find_if(rollouts, [&](const Rollout& each) {
+    const auto last_of = [&](std::uint32_t problem, std::uint32_t sample) -> policy::Rollout& {
+      return *std::ranges::find_if(rollouts, [&](const policy::Rollout& each) {
         return each.problem == problem && each.sample == sample && each.round + 1 == ppo.drawn.policy->rounds(problem);
       });
     };
     last_of(0, 2).outcome = {.makespan = 10 * ms, .why = Infeasible::memory};
     last_of(0, 5).outcome = {.makespan = 20 * ms};
-    std::vector<Rollout> best;
-    for (const Rollout& each : rollouts)
+    std::vector<policy::Rollout> best;
+    for (const policy::Rollout& each : rollouts)
       if (each.problem == 0 && each.sample == 5) best.push_back(each);
     EXPECT_EQ(ppo.update().at("used_samples"), samples) << policy;
 
     // What was drawn now teaches nothing; the best of the first problem still does, that of the second does not.
-    for (Rollout& rollout : rollouts) rollout.outcome = {.makespan = 50 * ms};
-    for (Rollout& rollout : rollouts) rollout.update = 2;
-    LogProbabilities before, after;
+    for (policy::Rollout& rollout : rollouts) rollout.outcome = {.makespan = 50 * ms};
+    for (policy::Rollout& rollout : rollouts) rollout.update = 2;
+    policy::LogProbabilities before, after;
     ppo.drawn.policy->forward(best, before);
     const State state = ppo.learner->save();
     const auto parameters = ppo.parameters();
@@ -232,7 +232,7 @@ TEST(Ppo, KeepsTheFastestOfEachProblem) {
   Ppo ppo(table({{"keep_best", flag(true)}, {"epochs", whole(1)}}), "post", 2);
   using Kept = std::map<std::uint64_t, Ticks>;
   const auto update = [&](const std::vector<Ticks>& of_first, const std::vector<Ticks>& of_second) {
-    std::vector<Rollout> batch;
+    std::vector<policy::Rollout> batch;
     for (std::uint32_t problem = 0; problem < 2; ++problem) {
       const std::vector<Ticks>& times = problem == 0 ? of_first : of_second;
       for (std::size_t sample = 0; sample < times.size(); ++sample) {
@@ -283,13 +283,13 @@ TEST(Ppo, LearnsTheSameInChunksOfAnySize) {
 std::vector<double> reinforced_over_heads(const ConfigTable& options, const std::string& policy, std::uint32_t problem,
                                           bool alike) {
   Ppo start({}, policy);
-  std::vector<Rollout> own;
-  for (Rollout& rollout : start.drawn.rollouts) {
+  std::vector<policy::Rollout> own;
+  for (policy::Rollout& rollout : start.drawn.rollouts) {
     if (rollout.problem != problem) continue;
     if (alike) rollout.outcome.makespan = 5 * ms;
     own.push_back(rollout);
   }
-  LogProbabilities log;
+  policy::LogProbabilities log;
   start.drawn.policy->forward(own, log);
   std::size_t heads = 0;
   for (std::size_t i = 0; i < own.size() && own[i].sample == own[0].sample; ++i) heads += log.of(i).size();
@@ -303,7 +303,8 @@ std::vector<double> reinforced_over_heads(const ConfigTable& options, const std:
 }
 
 TEST(Ppo, OverHeadsBeginsWithReinforcesGradientDividedByTheHeadsOfEachProblem) {
-  // GDP sheet, item 7.6: all ratios are 1 in the first epoch; samples that are alike leave the entropy alone to act.
+  // docs/papers/gdp.md, item 7.6: all ratios are 1 in the first epoch; samples that are alike leave the entropy alone
+  // to act.
   for (const bool alike : {false, true})
     for (const char* policy : {"post", "chain", "episode"}) {
       ConfigTable options = table({{"baseline_start", text("first")},
@@ -318,7 +319,7 @@ TEST(Ppo, OverHeadsBeginsWithReinforcesGradientDividedByTheHeadsOfEachProblem) {
       options.set("over_heads", flag(true));
       Ppo ppo(options, policy);
       if (alike)
-        for (Rollout& rollout : ppo.drawn.rollouts) rollout.outcome.makespan = 5 * ms;
+        for (policy::Rollout& rollout : ppo.drawn.rollouts) rollout.outcome.makespan = 5 * ms;
       ppo.update();
       double largest = 0;
       for (std::size_t i = 0; i < ppo.before.size(); ++i) {
@@ -332,7 +333,7 @@ TEST(Ppo, OverHeadsBeginsWithReinforcesGradientDividedByTheHeadsOfEachProblem) {
 
 TEST(Ppo, OverHeadsLearnsNothingFromSamplesThatAreAlikeWithoutEntropy) {
   Ppo ppo(table({{"over_heads", flag(true)}}));
-  for (Rollout& rollout : ppo.drawn.rollouts) rollout.outcome.makespan = 5 * ms;
+  for (policy::Rollout& rollout : ppo.drawn.rollouts) rollout.outcome.makespan = 5 * ms;
   EXPECT_EQ(ppo.update().at("steps"), 0);
   EXPECT_EQ(ppo.parameters(), ppo.before);
 }
@@ -361,4 +362,4 @@ TEST(Ppo, OverHeadsIsRefusedWithAPenalty) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -1,16 +1,16 @@
-// REINFORCE against the sheets: ColocRL items 7.4 and 7.5, Hierarchical Planner items 7.6 and 7.7.
+// REINFORCE against docs/papers/colocrl.md, items 7.4 and 7.5, and docs/papers/hierarchical.md, items 7.6 and 7.7.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
-#include "../../src/learn/schedule.hpp"
+#include "base/not_finite.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/not_finite.hpp"
-#include "learn/training.hpp"
+#include "learn/schedule.hpp"
+#include "tests/learn/training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -33,7 +33,7 @@ struct ByHand {
     learner = find_entry(learners(), "reinforce", "learner").make(options, {list});
   }
   // How far an update moves the parameters: with plain steps of rate 1, the gradient of the expected reward.
-  std::vector<double> move(const std::vector<Rollout>& batch) {
+  std::vector<double> move(const std::vector<policy::Rollout>& batch) {
     const std::vector<float> before(policy->parameters().begin(), policy->parameters().end());
     metrics = learner->update(*policy, batch);
     std::vector<double> moved;
@@ -42,8 +42,8 @@ struct ByHand {
     return moved;
   }
   Problem problem = tiny(plain_devices(2), {{"a", {1, 1}}, {"b", {1, 1}}}, {{0, 1}});  // t_fail: 20 ms
-  std::vector<PolicyProblem> list;
-  std::unique_ptr<Policy> policy;
+  std::vector<policy::PolicyProblem> list;
+  std::unique_ptr<policy::Policy> policy;
   std::unique_ptr<Learner> learner;
   std::map<std::string, double> metrics;
 };
@@ -55,10 +55,10 @@ TEST(Reinforce, EstimatesTheEnumeratedGradient) {
   // ColocRL item 7.4: M = 2, D = 2. dJ/dtheta by enumeration of p R, by finite differences of J, and the estimator with
   // an arbitrary baseline (here R_fail = -20) over a batch that has every placement as often as its probability says.
   ByHand exact(table({}));
-  std::vector<Rollout> all;
+  std::vector<policy::Rollout> all;
   for (std::size_t i = 0; i < 4; ++i) all.push_back(timed(all_actions[i], costs[i]));
   const auto expected_reward = [&] {
-    LogProbabilities log;
+    policy::LogProbabilities log;
     exact.policy->forward(all, log);
     double sum = 0;
     for (std::size_t s = 0; s < 4; ++s) sum -= std::exp(log.of(s)[0] + log.of(s)[1]) * costs[s];
@@ -73,9 +73,9 @@ TEST(Reinforce, EstimatesTheEnumeratedGradient) {
     differences.push_back((above - expected_reward()) * 64);
     parameter = before;
   }
-  LogProbabilities log;
+  policy::LogProbabilities log;
   exact.policy->forward(all, log);
-  std::vector<Rollout> batch;
+  std::vector<policy::Rollout> batch;
   for (std::size_t s = 0; s < 4; ++s) {
     const auto copies = static_cast<std::size_t>(std::llround(10000 * std::exp(log.of(s)[0] + log.of(s)[1])));
     EXPECT_GT(copies, 500u);
@@ -94,10 +94,10 @@ TEST(Reinforce, HasThatMeanWhenItSamples) {
   const std::vector<float> start(sampled.policy->parameters().begin(), sampled.policy->parameters().end());
   std::vector<double> mean(start.size(), 0.0);
   for (std::uint64_t update = 1; update <= 4000; ++update) {
-    std::vector<Rollout> batch(8);
+    std::vector<policy::Rollout> batch(8);
     for (std::uint32_t s = 0; s < 8; ++s) {
       Stream stream{{.seed = 8, .purpose = Purpose::sample_placement, .update = update, .index = s}};
-      const Draw draw{&stream, {&batch[s], 1}};
+      const policy::SampleSlot draw{&stream, {&batch[s], 1}};
       sampled.policy->sample({&draw, 1});
       batch[s] = timed(batch[s].actions, costs[2 * batch[s].actions[0] + batch[s].actions[1]]);
     }
@@ -105,9 +105,9 @@ TEST(Reinforce, HasThatMeanWhenItSamples) {
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += moved[i] / 4000;
     std::ranges::copy(start, sampled.policy->parameters().begin());
   }
-  std::vector<Rollout> all;
+  std::vector<policy::Rollout> all;
   for (std::size_t i = 0; i < 4; ++i) all.push_back(timed(all_actions[i], costs[i]));
-  LogProbabilities log;
+  policy::LogProbabilities log;
   sampled.policy->forward(all, log);
   std::vector<double> coefficients;
   for (std::size_t s = 0; s < 4; ++s)
@@ -130,10 +130,10 @@ TEST(Reinforce, WithoutAFailingSampleIsTheUpdateOfTheOthers) {
   // Hierarchical item 7.7: one of four fails after skip_failing_after.
   for (const char* policy : {"chain", "episode"}) {
     const ConfigTable skips = table({{"skip_failing_after", whole(0)}});
-    std::vector<Rollout> four, three;
+    std::vector<policy::Rollout> four, three;
     for (std::uint32_t s = 0; s < 4; ++s)
       for (std::uint32_t round = 0; round < (policy == std::string("chain") ? 1u : 3u); ++round) {
-        Rollout rollout = timed(all_actions[s], costs[s]);
+        policy::Rollout rollout = timed(all_actions[s], costs[s]);
         rollout.sample = s;
         if (policy == std::string("episode")) {
           rollout.round = round;
@@ -158,7 +158,7 @@ TEST(Reinforce, DoesNothingWhereNoSampleIsLeft) {
   auto batch = std::vector{timed({0, 1}, 5), timed({1, 1}, 4)};
   hand.move(batch);
   const State before = hand.learner->save();
-  for (Rollout& rollout : batch) rollout.outcome.why = Infeasible::memory;
+  for (policy::Rollout& rollout : batch) rollout.outcome.why = Infeasible::memory;
   EXPECT_THAT(hand.move(batch), Each(0.0)) << "not even what Adam has in store";
   State after = hand.learner->save();
   put_scalar<std::uint64_t>(after, "updates", 1);
@@ -183,7 +183,7 @@ TEST(Reinforce, TakesEachProblemsOwnBaseline) {
   // Ten times the times in problem 1; with first means and normalized advantages both learn alike.
   ByHand hand(table({{"baseline_start", text("first")}, {"normalize", flag(true)}}), "post", 2);
   std::ranges::fill(hand.policy->parameters(), 0.0f);
-  std::vector<Rollout> batch;
+  std::vector<policy::Rollout> batch;
   for (std::uint32_t p = 0; p < 2; ++p)
     for (std::size_t s = 0; s < 4; ++s) {
       batch.push_back(timed(all_actions[s], costs[s] * (p == 0 ? 1 : 10)));
@@ -263,4 +263,4 @@ TEST(Reinforce, StopsWhereAStepWouldLeaveTheNumbers) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

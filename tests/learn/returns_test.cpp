@@ -1,4 +1,4 @@
-#include "../../src/learn/returns.hpp"
+#include "learn/returns.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 
 #include <numeric>
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using ::testing::ElementsAre;
@@ -47,7 +47,7 @@ TEST(Returns, OfOneRoundAreItsRewardInEveryForm) {
   EXPECT_TRUE(returns_of({}, ReturnForm::step, 1).empty());
 }
 
-// HSDAG sheet, section 7.8: gamma = 0.5, r = (4, 2).
+// docs/papers/hsdag.md, section 7.8: gamma = 0.5, r = (4, 2).
 TEST(Returns, AreEachRoundsOwnRewardOrTheirSumTowardsTheLast) {
   EXPECT_THAT(returns_of(std::vector{4.0, 2.0}, ReturnForm::own, 0.5), ElementsAre(2, 0.5)) << "0.5 x 4, 0.25 x 2";
   EXPECT_THAT(returns_of(std::vector{4.0, 2.0}, ReturnForm::late, 0.5), ElementsAre(4, 4)) << "2 + 0.5 x 4";
@@ -69,4 +69,4 @@ TEST(Returns, OfStepsTelescope) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

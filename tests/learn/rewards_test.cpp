@@ -1,4 +1,4 @@
-#include "../../src/learn/rewards.hpp"
+#include "learn/rewards.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,20 +6,20 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
-#include "learn/training.hpp"
+#include "tests/learn/training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
 
 struct OneProblem {
   explicit OneProblem(const Problem& problem) : list{{&problem, make_grouping(problem, GroupingKind::op)}} {}
-  std::vector<PolicyProblem> list;
+  std::vector<policy::PolicyProblem> list;
 };
 
-Rollout rollout_of(double seconds, Infeasible why = Infeasible::no, Bytes overflow = 0) {
-  Rollout rollout;
+policy::Rollout rollout_of(double seconds, Infeasible why = Infeasible::no, Bytes overflow = 0) {
+  policy::Rollout rollout;
   rollout.outcome.makespan = static_cast<Ticks>(seconds * 1e12);
   rollout.outcome.why = why;
   rollout.outcome.overflow = overflow;
@@ -71,7 +71,7 @@ TEST(Rewards, CountAnInfeasiblePlacementAsTenTimesTheSingleDeviceTimeUnlessToldO
 }
 
 TEST(Rewards, CountAnInfeasiblePlacementAsMinusTenWhateverTheProblemsScale) {
-  // GDP sheet, section 2.6: -sqrt(t / t_ref), and -10 for what does not run. 24 ms and 22 ms on one device.
+  // docs/papers/gdp.md, section 2.6: -sqrt(t / t_ref), and -10 for what does not run. 24 ms and 22 ms on one device.
   for (const Problem& problem : {chain_5(2), fork_join(2)}) {
     const OneProblem one(problem);
     const Rewards rewards({.time_unit = 0, .fail_factor = 100}, one.list);
@@ -102,7 +102,8 @@ TEST(Rewards, AreZeroForInfeasiblePlacementsOnRequest) {
 }
 
 TEST(Rewards, TakePlacetosPenaltyForMissingMemory) {
-  // Placeto sheet, item 7.9: 1 s and 9.5e9 bytes of 8e9: 1 + 2 x 1.5 = 4; 20e9 bytes: 1 + 2 x 12 = 25, capped at 10.
+  // docs/papers/placeto.md, item 7.9: 1 s and 9.5e9 bytes of 8e9: 1 + 2 x 1.5 = 4; 20e9 bytes: 1 + 2 x 12 = 25, capped
+  // at 10.
   const Problem problem = chain_5(2);
   const OneProblem one(problem);
   const Rewards rewards({.reward = "time", .infeasible = "penalty"}, one.list);
@@ -118,7 +119,7 @@ TEST(Rewards, PenalizeOnlyMissingMemoryByTheByte) {
   const Problem problem = chain_5(2);
   const OneProblem one(problem);
   const Rewards rewards({.reward = "time", .infeasible = "penalty", .t_fail = 7}, one.list);
-  Rollout untimed;
+  policy::Rollout untimed;
   untimed.outcome.why = Infeasible::missing_route;
   EXPECT_DOUBLE_EQ(*rewards.of(untimed, 1), -7);
   EXPECT_DOUBLE_EQ(*rewards.of(rollout_of(1, Infeasible::split_group), 1), -7);
@@ -130,7 +131,7 @@ TEST(Rewards, TakeTwiceTheSlowestFeasibleTimeSoFar) {
   const Problem problem = chain_5(2);
   const OneProblem one(problem);
   Rewards rewards({.reward = "time", .infeasible = "slowest"}, one.list);
-  const Rollout infeasible = rollout_of(0.5, Infeasible::memory);
+  const policy::Rollout infeasible = rollout_of(0.5, Infeasible::memory);
   rewards.see(std::vector{infeasible});
   EXPECT_FALSE(rewards.of(infeasible, 1).has_value());
   rewards.see(std::vector{rollout_of(3), infeasible, rollout_of(2)});
@@ -154,4 +155,4 @@ TEST(Rewards, LeaveInfeasiblePlacementsOutAfterSoManyUpdates) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -13,13 +13,13 @@
 
 namespace emplace::testing {
 
-class TablePolicy : public Policy {
+class TablePolicy : public policy::Policy {
  public:
-  void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override {
+  void forward(std::span<const policy::Rollout> rollouts, policy::LogProbabilities& log) override {
     log.begin.assign(1, 0);
     log.value.clear();
     log.entropy.clear();
-    for (const Rollout& rollout : rollouts) {
+    for (const policy::Rollout& rollout : rollouts) {
       double entropy = 0;
       for (const Head& head : heads_of(rollout)) {
         const std::vector<double> p = probabilities(head);
@@ -33,10 +33,10 @@ class TablePolicy : public Policy {
     largest_forward = std::max(largest_forward, rollouts.size());
   }
 
-  void backward(std::span<const Rollout> rollouts, std::span<const double> coefficients,
+  void backward(std::span<const policy::Rollout> rollouts, std::span<const double> coefficients,
                 double entropy_weight) override {
     std::size_t next = 0;
-    for (const Rollout& rollout : rollouts)
+    for (const policy::Rollout& rollout : rollouts)
       for (const Head& head : heads_of(rollout)) {
         const std::vector<double> p = probabilities(head);
         double entropy = 0;
@@ -51,7 +51,7 @@ class TablePolicy : public Policy {
       }
   }
 
-  void check(std::span<const Rollout> rounds) const override { checked.push_back(rounds.size()); }
+  void check(std::span<const policy::Rollout> rounds) const override { checked.push_back(rounds.size()); }
   std::span<float> parameters() override { return parameters_; }
   std::span<float> gradient() override { return gradient_; }
   [[nodiscard]] std::vector<ParameterInfo> layout() const override {
@@ -69,8 +69,8 @@ class TablePolicy : public Policy {
     double observed = 0;
   };
 
-  TablePolicy(std::span<const PolicyProblem> problems, std::size_t devices) : devices_(devices) {
-    for (const PolicyProblem& problem : problems) {
+  TablePolicy(std::span<const policy::PolicyProblem> problems, std::size_t devices) : devices_(devices) {
+    for (const policy::PolicyProblem& problem : problems) {
       problems_.push_back(problem.problem);
       EMPLACE_CHECK(problem.problem->device_count() == devices);
     }
@@ -79,9 +79,9 @@ class TablePolicy : public Policy {
     parameters_.assign((rows + 1) * devices_, 0.0f);
     gradient_.assign(parameters_.size(), 0.0f);
   }
-  [[nodiscard]] virtual std::vector<Head> heads_of(const Rollout& rollout) const = 0;
+  [[nodiscard]] virtual std::vector<Head> heads_of(const policy::Rollout& rollout) const = 0;
   // Likeliest or drawn.
-  [[nodiscard]] std::uint8_t decide(const Draw& draw, Head head) const {
+  [[nodiscard]] std::uint8_t decide(const policy::SampleSlot& draw, Head head) const {
     const std::vector<double> p = probabilities(head);
     if (draw.greedy) return static_cast<std::uint8_t>(std::max_element(p.begin(), p.end()) - p.begin());
     double left = draw.stream->uniform();
@@ -109,7 +109,7 @@ class TablePolicy : public Policy {
 // One round, one head an op, each given the one before: op v after device p has row (v, p + 1), the first row (0, 0).
 class ChainPolicy final : public TablePolicy {
  public:
-  explicit ChainPolicy(std::span<const PolicyProblem> problems, std::size_t devices = 2)
+  explicit ChainPolicy(std::span<const policy::PolicyProblem> problems, std::size_t devices = 2)
       : TablePolicy(problems, devices) {
     std::size_t ops = 0;
     for (const Problem* problem : problems_) {
@@ -118,9 +118,9 @@ class ChainPolicy final : public TablePolicy {
     }
     set_rows(ops * (devices + 1));
   }
-  void sample(std::span<const Draw> draws) const override {
-    for (const Draw& draw : draws) {
-      Rollout& now = draw.rounds.back();
+  void sample(std::span<const policy::SampleSlot> draws) const override {
+    for (const policy::SampleSlot& draw : draws) {
+      policy::Rollout& now = draw.rounds.back();
       now.actions.clear();
       for (std::size_t op = 0; op < problems_[now.problem]->op_count(); ++op)
         now.actions.push_back(decide(draw, {row(now, op), 0, 0}));
@@ -129,11 +129,11 @@ class ChainPolicy final : public TablePolicy {
   }
 
  private:
-  [[nodiscard]] std::size_t row(const Rollout& rollout, std::size_t op) const {
+  [[nodiscard]] std::size_t row(const policy::Rollout& rollout, std::size_t op) const {
     const std::size_t before = op == 0 ? 0 : rollout.actions[op - 1] + 1u;
     return (first_op_[rollout.problem] + op) * (devices_ + 1) + before;
   }
-  [[nodiscard]] std::vector<Head> heads_of(const Rollout& rollout) const override {
+  [[nodiscard]] std::vector<Head> heads_of(const policy::Rollout& rollout) const override {
     std::vector<Head> heads;
     for (std::size_t op = 0; op < rollout.actions.size(); ++op)
       heads.push_back({row(rollout, op), rollout.actions[op], 0});
@@ -146,7 +146,7 @@ class ChainPolicy final : public TablePolicy {
 // logarithm of the last round's time in milliseconds.
 class EpisodePolicy final : public TablePolicy {
  public:
-  explicit EpisodePolicy(std::span<const PolicyProblem> problems, std::size_t devices = 2)
+  explicit EpisodePolicy(std::span<const policy::PolicyProblem> problems, std::size_t devices = 2)
       : TablePolicy(problems, devices) {
     std::size_t ops = 0;
     for (const Problem* problem : problems_) {
@@ -156,16 +156,16 @@ class EpisodePolicy final : public TablePolicy {
     set_rows(ops);
   }
   [[nodiscard]] std::size_t rounds(std::uint32_t problem) const override { return problems_[problem]->op_count() + 1; }
-  void sample(std::span<const Draw> draws) const override {
-    for (const Draw& draw : draws) {
-      Rollout& now = draw.rounds.back();
+  void sample(std::span<const policy::SampleSlot> draws) const override {
+    for (const policy::SampleSlot& draw : draws) {
+      policy::Rollout& now = draw.rounds.back();
       now.actions.clear();
       now.observation.clear();
       if (now.round == 0) {
         now.placement.device.assign(problems_[now.problem]->op_count(), 0);
         continue;
       }
-      const Rollout& before = draw.rounds[now.round - 1];
+      const policy::Rollout& before = draw.rounds[now.round - 1];
       const double time = before.outcome.timed() ? to_seconds(before.outcome.makespan) * 1e3 : 1;
       now.observation = {static_cast<float>(std::log(time))};
       now.actions = {decide(draw, head(now, 0))};
@@ -175,10 +175,10 @@ class EpisodePolicy final : public TablePolicy {
   }
 
  private:
-  [[nodiscard]] Head head(const Rollout& now, std::uint8_t action) const {
+  [[nodiscard]] Head head(const policy::Rollout& now, std::uint8_t action) const {
     return {first_op_[now.problem] + now.round - 1, action, now.observation.front()};
   }
-  [[nodiscard]] std::vector<Head> heads_of(const Rollout& rollout) const override {
+  [[nodiscard]] std::vector<Head> heads_of(const policy::Rollout& rollout) const override {
     if (rollout.round == 0) return {};
     return {head(rollout, rollout.actions.front())};
   }
@@ -186,11 +186,12 @@ class EpisodePolicy final : public TablePolicy {
 };
 
 // "chain", "episode", or an entry of policies().
-inline std::unique_ptr<Policy> make_small_policy(const std::string& name, std::span<const PolicyProblem> problems,
-                                                 std::uint64_t seed) {
+inline std::unique_ptr<policy::Policy> make_small_policy(const std::string& name,
+                                                         std::span<const policy::PolicyProblem> problems,
+                                                         std::uint64_t seed) {
   if (name == "chain") return std::make_unique<ChainPolicy>(problems);
   if (name == "episode") return std::make_unique<EpisodePolicy>(problems);
-  return make_policy(name, {}, problems, seed);
+  return policy::make_policy(name, {}, problems, seed);
 }
 
 }  // namespace emplace::testing

@@ -1,13 +1,13 @@
-#include "../../src/learn/surrogate.hpp"
+#include "learn/surrogate.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "learn/drawn.hpp"
+#include "tests/learn/drawn.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -31,7 +31,7 @@ struct MovedOn {
   // The objective, from its definition. The estimate of the KL divergence is one whose mean is meant, so its gradient
   // is checked as it stands.
   double objective() {
-    LogProbabilities now;
+    policy::LogProbabilities now;
     drawn.policy->forward(drawn.rollouts, now);
     double total = 0;
     for (std::size_t s = 0; s < drawn.rollouts.size(); ++s) {
@@ -62,7 +62,7 @@ struct MovedOn {
     return total / options.divisor;
   }
   // Of all rounds of the rollout's sample.
-  [[nodiscard]] double heads_of_sample(const LogProbabilities& log, std::size_t rollout) const {
+  [[nodiscard]] double heads_of_sample(const policy::LogProbabilities& log, std::size_t rollout) const {
     std::size_t heads = 0;
     for (std::size_t i = 0; i < drawn.rollouts.size(); ++i)
       if (drawn.rollouts[i].sample == drawn.rollouts[rollout].sample) heads += log.of(i).size();
@@ -71,7 +71,7 @@ struct MovedOn {
 
   Drawn drawn;
   SurrogateOptions options;
-  LogProbabilities old;
+  policy::LogProbabilities old;
   std::vector<double> advantages;
   std::unique_ptr<Surrogate> surrogate;
   ChunkedGradient chunks{3};
@@ -130,15 +130,15 @@ TEST(Surrogate, HasNoGradientWhereATermIsClipped) {
   // One op, two devices, p_old = 1/2 each; a rollout that took device 0. Logit 1 makes p = 0.731, r = 1.46 > 1.2; logit
   // -1 makes r = 0.54 < 0.8. min() clips only where the advantage leans the same way.
   const Problem problem = tiny(plain_devices(2), {{"a", {1, 1}}}, {});
-  const std::vector<PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
-  Rollout rollout;
+  const std::vector<policy::PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
+  policy::Rollout rollout;
   rollout.actions = {0};
   for (const char* name : {"post", "chain"})
     for (const RatioKind ratio : {RatioKind::per_head, RatioKind::joint})
       for (const auto& [logit, advantage, clipped] :
            {std::tuple{1.0f, 1.0, true}, {1.0f, -1.0, false}, {-1.0f, -1.0, true}, {-1.0f, 1.0, false}}) {
         const auto policy = make_small_policy(name, list, 1);
-        LogProbabilities old;
+        policy::LogProbabilities old;
         policy->forward({&rollout, 1}, old);
         policy->parameters()[0] = logit;
         Surrogate surrogate(*policy, {&rollout, 1}, old, std::vector{advantage}, {.ratio = ratio, .clip = 0.2});
@@ -182,7 +182,7 @@ TEST(Surrogate, EstimatesTheExactDivergenceInTheMean) {
   // Post's policy has the exact value; the estimate r - 1 - log r on 20000 samples of each problem must agree. Its
   // terms here are below 1, so the error of the mean is below 0.01 / sqrt(20000 x 9) x 10 or so; 2 % of the value.
   Drawn drawn("post", 20000);
-  LogProbabilities old, now;
+  policy::LogProbabilities old, now;
   drawn.policy->forward(drawn.rollouts, old);
   drawn.policy->mark_reference();
   drawn.move_parameters(0.4, 13);
@@ -205,4 +205,4 @@ TEST(KlWeight, DoublesAboveAndHalvesBelowItsTarget) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -1,11 +1,11 @@
 // Does every learner learn, with a policy of closed forms (post), one without (chain), and one of several rounds
-// (episode)? The toys of the sheets, section 7.
+// (episode)? The toys of docs/papers, section 7.
 #include <gtest/gtest.h>
 
-#include "emplace/learn/roll_out.hpp"
-#include "learn/training.hpp"
+#include "emplace/learn/sampling.hpp"
+#include "tests/learn/training.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -35,8 +35,8 @@ class Toys : public ::testing::TestWithParam<std::tuple<Setting, const char*>> {
   // The step time of the likeliest decisions after training.
   [[nodiscard]] Ticks mode_after_training(Problem problem, std::uint64_t seed) const {
     const auto training = train(std::move(problem), seed);
-    std::vector<Rollout> rollouts;
-    roll_out(*training->policy, *training->evaluator, training->policy_problems, {.greedy = true}, rollouts);
+    std::vector<policy::Rollout> rollouts;
+    sample_rollouts(*training->policy, *training->evaluator, training->policy_problems, {.greedy = true}, rollouts);
     return rollouts.back().outcome.makespan;
   }
 };
@@ -66,4 +66,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -8,13 +8,13 @@
 #include <map>
 #include <set>
 
+#include "base/not_finite.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/not_finite.hpp"
 #include "emplace/problem/order.hpp"
-#include "learn/training.hpp"
-#include "policy/stub_policy.hpp"
+#include "tests/learn/training.hpp"
+#include "tests/policy/stub_policy.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 using namespace testing;
@@ -22,12 +22,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Records what it is asked and answers with its script, and after that with 1 ms an evaluation so far.
-class RecordingEvaluator final : public Evaluator {
+class RecordingEvaluator final : public evaluate::Evaluator {
  public:
-  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate(std::span<const evaluate::EvaluationJob> jobs) override {
     batches.push_back(jobs.size());
     std::vector<Outcome> outcomes;
-    for (const EvaluationJob& job : jobs) {
+    for (const evaluate::EvaluationJob& job : jobs) {
       problems.push_back(job.problem);
       orders.push_back(job.placement->order);
       ++count;
@@ -47,9 +47,9 @@ class RecordingEvaluator final : public Evaluator {
 class RoundsPolicy final : public StubPolicy {
  public:
   explicit RoundsPolicy(std::vector<const Problem*> problems) : problems_(std::move(problems)) {}
-  void sample(std::span<const Draw> draws) const override {
-    for (const Draw& draw : draws) {
-      Rollout& now = draw.rounds.back();
+  void sample(std::span<const policy::SampleSlot> draws) const override {
+    for (const policy::SampleSlot& draw : draws) {
+      policy::Rollout& now = draw.rounds.back();
       greedy.push_back(draw.greedy);
       best.push_back(draw.best == nullptr ? -1 : static_cast<int>(draw.best->device.size()));
       EXPECT_EQ(now.round + 1, draw.rounds.size());
@@ -75,14 +75,14 @@ class RecordingLearner final : public Learner {
  public:
   [[nodiscard]] std::size_t samples_per_update() const override { return 2; }
   [[nodiscard]] std::uint64_t default_updates() const override { return 1; }
-  void use(Crew*) override {}
-  std::map<std::string, double> update(Policy&, std::span<const Rollout> list) override {
+  void use(LearnerWorkers*) override {}
+  std::map<std::string, double> update(policy::Policy&, std::span<const policy::Rollout> list) override {
     rollouts.assign(list.begin(), list.end());
     return {};
   }
   [[nodiscard]] State save() const override { return {}; }
-  void load(const State&, const Policy&) override {}
-  std::vector<Rollout> rollouts;
+  void load(const State&, const policy::Policy&) override {}
+  std::vector<policy::Rollout> rollouts;
 };
 
 struct Recorded {
@@ -93,8 +93,8 @@ struct Recorded {
   }
   Problem two = tiny(plain_devices(2), {{"a", {1, 1}}, {"b", {1, 1}}}, {{0, 1}});
   Problem three = tiny(plain_devices(2), {{"a", {1, 1}}, {"b", {1, 1}}, {"c", {5, 5}}}, {{0, 1}, {0, 2}});
-  std::vector<PolicyProblem> list = {{&two, make_grouping(two, GroupingKind::op)},
-                                     {&three, make_grouping(three, GroupingKind::op)}};
+  std::vector<policy::PolicyProblem> list = {{&two, make_grouping(two, GroupingKind::op)},
+                                             {&three, make_grouping(three, GroupingKind::op)}};
   RoundsPolicy policy{{&two, &three}};
   RecordingLearner learner;
   RecordingEvaluator evaluator;
@@ -117,7 +117,7 @@ TEST(Trainer, GivesTheLearnerRolloutsSampleBySample) {
   r.trainer.step();
   std::vector<std::uint32_t> problems, samples, rounds;
   std::vector<Ticks> times;
-  for (const Rollout& rollout : r.learner.rollouts) {
+  for (const policy::Rollout& rollout : r.learner.rollouts) {
     problems.push_back(rollout.problem);
     samples.push_back(rollout.sample);
     rounds.push_back(rollout.round);
@@ -134,7 +134,7 @@ TEST(Trainer, KeysStreamsBySeedUpdateAndSample) {
   Recorded r;
   for (std::uint64_t update = 1; update <= 2; ++update) {
     r.trainer.step();
-    for (const Rollout& rollout : r.learner.rollouts) {
+    for (const policy::Rollout& rollout : r.learner.rollouts) {
       if (rollout.round != 0) continue;
       Stream expected{{.seed = 11, .purpose = Purpose::sample_placement, .update = update, .index = rollout.sample}};
       EXPECT_EQ(rollout.actions.front(), expected.below(200));
@@ -213,7 +213,7 @@ TEST(Trainer, SamplesTheProblemsOfEachUpdateWhateverCameBefore) {
     const UpdateReport report = whole_run.trainer.step();
     EXPECT_EQ(report.evaluations - already, evaluations);
     EXPECT_EQ(report.samples, evaluations);
-    for (const Rollout& rollout : whole_run.learner.rollouts) EXPECT_EQ(rollout.problem, problem);
+    for (const policy::Rollout& rollout : whole_run.learner.rollouts) EXPECT_EQ(rollout.problem, problem);
   }
   EXPECT_THAT(seen, ElementsAre(0, 1));
   Recorded resumed(options);
@@ -288,7 +288,7 @@ TEST(Trainer, GivesItsParametersToThePolicyForHeldOutProblems) {
   Training training(std::move(problems), "reinforce", {}, 1, Schedule::fifo, "chain");
   const auto policy = make_small_policy("chain", training.policy_problems, 1);
   std::vector<const Problem*> pointers(2, &training.problems.front());
-  const auto evaluator = make_local_evaluator(pointers, Schedule::fifo);
+  const auto evaluator = evaluate::make_local_evaluator(pointers, Schedule::fifo);
   Trainer trainer(*training.policy, *training.learner, *evaluator, training.policy_problems,
                   {.seed = 1, .held_out = {{&training.policy_problems.front(), policy.get()}}, .held_out_every = 3});
   const auto same = [&] { return std::ranges::equal(policy->parameters(), training.policy->parameters()); };
@@ -429,4 +429,4 @@ TEST(Trainer, RefusesAStateThatDoesNotFitTheProblem) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "emplace/learn/trainer.hpp"
-#include "learn/small_policies.hpp"
-#include "policy/greedy.hpp"
-#include "problem/tiny.hpp"
+#include "tests/learn/small_policies.hpp"
+#include "tests/policy/greedy.hpp"
+#include "tests/problem/tiny.hpp"
 
 namespace emplace::testing {
 
@@ -35,10 +35,10 @@ struct Training {
       pointers.push_back(&problem);
     }
     policy = make_small_policy(policy_name, policy_problems, seed);
-    learner = find_entry(learners(), learner_name, "learner").make(options, {policy_problems, seed});
-    evaluator = make_local_evaluator(pointers, schedule);
-    trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, policy_problems,
-                                        TrainerOptions{.seed = seed, .schedule = schedule});
+    learner = find_entry(learn::learners(), learner_name, "learner").make(options, {policy_problems, seed});
+    evaluator = evaluate::make_local_evaluator(pointers, schedule);
+    trainer = std::make_unique<learn::Trainer>(*policy, *learner, *evaluator, policy_problems,
+                                               learn::TrainerOptions{.seed = seed, .schedule = schedule});
   }
   Training(Problem problem, const std::string& learner_name, const ConfigTable& options = {}, std::uint64_t seed = 1,
            const std::string& policy_name = "post")
@@ -51,11 +51,11 @@ struct Training {
   }
 
   std::deque<Problem> problems;
-  std::vector<PolicyProblem> policy_problems;
-  std::unique_ptr<Policy> policy;
-  std::unique_ptr<Learner> learner;
-  std::unique_ptr<Evaluator> evaluator;
-  std::unique_ptr<Trainer> trainer;
+  std::vector<policy::PolicyProblem> policy_problems;
+  std::unique_ptr<policy::Policy> policy;
+  std::unique_ptr<learn::Learner> learner;
+  std::unique_ptr<evaluate::Evaluator> evaluator;
+  std::unique_ptr<learn::Trainer> trainer;
 
  private:
   static std::vector<Problem> one(Problem problem) {
@@ -66,8 +66,8 @@ struct Training {
 };
 
 // A rollout that took these actions and came out feasible after `milliseconds`.
-inline Rollout timed(std::vector<std::uint8_t> actions, double milliseconds) {
-  Rollout rollout;
+inline policy::Rollout timed(std::vector<std::uint8_t> actions, double milliseconds) {
+  policy::Rollout rollout;
   rollout.actions = std::move(actions);
   rollout.outcome.makespan = static_cast<Ticks>(milliseconds * ms);
   return rollout;

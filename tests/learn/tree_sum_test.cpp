@@ -1,4 +1,4 @@
-#include "emplace/learn/tree_sum.hpp"
+#include "learn/tree_sum.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace emplace {
+namespace emplace::learn {
 namespace {
 
 std::vector<double> leaf(std::size_t i) {
@@ -80,4 +80,4 @@ RC_GTEST_PROP(TreeSum, HasTheSameBitsForEveryDivisionAndOrder, ()) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::learn

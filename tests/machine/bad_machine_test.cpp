@@ -4,9 +4,9 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/machine/machine.hpp"
-#include "questions.hpp"
+#include "tests/machine/questions.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 namespace {
 
 using testing::AllOf;
@@ -238,4 +238,4 @@ TEST(BadMachine, UnknownMachinesNameTheNearestPreset) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::machine

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
 #include "emplace/machine/machine.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 namespace {
 
 std::string example() {
@@ -84,4 +84,4 @@ TEST(HostileMachine, StrangeNumbersAreReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::machine

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <set>
 
-#include "emplace/base/files.hpp"
-#include "questions.hpp"
+#include "base/files.hpp"
+#include "tests/machine/questions.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 namespace {
 
 using testing::ElementsAre;
@@ -193,4 +193,4 @@ TEST(Presets, AFileIsLoadedByItsPath) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::machine

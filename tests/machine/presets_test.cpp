@@ -6,9 +6,9 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/machine/machine.hpp"
-#include "questions.hpp"
+#include "tests/machine/questions.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 namespace {
 
 using testing::AllOf;
@@ -203,4 +203,4 @@ TEST(DeviceFigures, SizesAndSharesByClassAreReadAndChecked) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::machine

@@ -8,7 +8,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/machine/machine.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 
 // The names of the channels on the route, or nothing if there is none.
 inline std::vector<std::string> route(const Machine& machine, const std::string& from, const std::string& to) {
@@ -36,4 +36,4 @@ inline std::string error_of(const std::string& toml) {
   return "no error";
 }
 
-}  // namespace emplace
+}  // namespace emplace::machine

@@ -2,13 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/files.hpp"
 #include "emplace/machine/machine.hpp"
-#include "emplace/machine/rescale.hpp"
-#include "support/temporary_folder.hpp"
+#include "machine/rescale.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 namespace {
 
 MachineDevice other_figures(MachineDevice device) {
@@ -119,4 +119,4 @@ TEST(RescaledMachine, OfAFileIsRepeatedAndOfAnUnknownKindRefused) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::machine

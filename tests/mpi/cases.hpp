@@ -16,15 +16,15 @@ namespace emplace::test {
 struct Case {
   const char* name;
   // Exit code of the job.
-  int (*master)(World& world);
-  EvaluatorFactory (*factory)(int rank);
+  int (*master)(dist::World& world);
+  dist::EvaluatorFactory (*factory)(int rank);
   // What the other ranks do in place of serving.
-  int (*worker)(World& world) = nullptr;
+  int (*worker)(dist::World& world) = nullptr;
 };
 
 std::span<const Case> cases();
 
-inline EvaluatorFactory simulate(int) { return make_evaluator; }
+inline dist::EvaluatorFactory simulate(int) { return evaluate::make_evaluator; }
 
 // `op_count` ops on `device_count` devices with shared channels, a missing route, an op that one device cannot run, two
 // co-location groups and memory that some placements exceed.
@@ -34,6 +34,7 @@ Problem random_problem(std::uint32_t seed, std::size_t op_count, std::size_t dev
 Placement random_placement(const Problem& problem, Stream& stream, bool ordered);
 
 // Answers with numbers that depend on every byte of the placement, spread over the whole range of each field.
-std::unique_ptr<Evaluator> make_echo_evaluator(const EvaluatorChoice& choice, const EvaluatorSetup& setup);
+std::unique_ptr<evaluate::Evaluator> make_echo_evaluator(const evaluate::EvaluatorChoice& choice,
+                                                         const evaluate::EvaluatorSetup& setup);
 
 }  // namespace emplace::test

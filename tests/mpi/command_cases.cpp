@@ -1,5 +1,5 @@
 // Programs of the user's on every worker: the same answers for any number of ranks, and what the programs are told.
-#include "command_cases.hpp"
+#include "tests/mpi/command_cases.hpp"
 
 #include <fmt/core.h>
 
@@ -9,11 +9,11 @@ namespace emplace::test {
 
 namespace {
 
-EvaluatorChoice command(const std::string& script, const std::string& more = "") {
+evaluate::EvaluatorChoice command(const std::string& script, const std::string& more = "") {
   ConfigTable options = ConfigTable::parse_toml("repeat = 1\nretries = 0\n" + more, "test");
   options.set("run", {ConfigList{{"sh", "test"}, {"-c", "test"}, {script, "test"}}, "test"});
-  EvaluatorChoice choice{"command", options};
-  choice.options = entry_of(choice).resolve(options);
+  evaluate::EvaluatorChoice choice{"command", options};
+  choice.options = evaluate::entry_of(choice).resolve(options);
   return choice;
 }
 
@@ -23,14 +23,14 @@ struct Measured {
   friend bool operator==(const Measured&, const Measured&) = default;
 };
 
-Measured measure(Evaluator& evaluator, const Problem& problem, std::size_t count) {
+Measured measure(evaluate::Evaluator& evaluator, const Problem& problem, std::size_t count) {
   Stream stream({.seed = 5});
   std::vector<Placement> placements;
   for (std::size_t i = 0; i < count; ++i) placements.push_back(random_placement(problem, stream, false));
   Measured measured{{}, std::vector<std::string>(count)};
-  std::vector<EvaluationJob> jobs;
+  std::vector<evaluate::EvaluationJob> jobs;
   for (std::size_t i = 0; i < count; ++i)
-    jobs.push_back({0, &placements[i], nullptr, EvaluationJob::no_series, &measured.messages[i]});
+    jobs.push_back({0, &placements[i], nullptr, evaluate::EvaluationJob::no_series, &measured.messages[i]});
   measured.outcomes = evaluator.evaluate(jobs);
   return measured;
 }
@@ -38,13 +38,13 @@ Measured measure(Evaluator& evaluator, const Problem& problem, std::size_t count
 }  // namespace
 
 // The answer is a checksum of the placement; a fifth of them fail, each with words of its own.
-int same_measurements(World& world) {
+int same_measurements(dist::World& world) {
   const Problem problem = random_problem(11, 20, 3);
   const Problem* const list[] = {&problem};
-  const EvaluatorChoice choice = command(
+  const evaluate::EvaluatorChoice choice = command(
       "set -- $(cksum); [ $(($1 % 5)) -ne 0 ] || { echo \"dislikes $1\" >&2; exit 3; }; echo $(($1 % 1000 + 1)).5");
-  const auto over_mpi = make_mpi_evaluator(world, list, Schedule::fifo, choice);
-  const auto in_process = make_evaluator(choice, {list, Schedule::fifo});
+  const auto over_mpi = dist::make_mpi_evaluator(world, list, Schedule::fifo, choice);
+  const auto in_process = evaluate::make_evaluator(choice, {list, Schedule::fifo});
   const Measured got = measure(*over_mpi, problem, 60);
   EMPLACE_CHECK(got == measure(*in_process, problem, 60));
   std::size_t failed = 0;
@@ -58,10 +58,10 @@ int same_measurements(World& world) {
 }
 
 // Each placement's time is the rank that measured it; a program that finds a launcher's variables fails.
-int programs_know_their_rank(World& world) {
+int programs_know_their_rank(dist::World& world) {
   const Problem problem = random_problem(12, 5, 2);
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_mpi_evaluator(
+  const auto evaluator = dist::make_mpi_evaluator(
       world, list, Schedule::fifo,
       command("sleep 0.05; ! env | grep -E '^(OMPI|PMIX)_' >&2 && [ \"$EMPLACE_PROBLEM\" = 'random 12' ] && "
               "echo $((EMPLACE_RANK + 1))"));
@@ -76,18 +76,18 @@ int programs_know_their_rank(World& world) {
   return 0;
 }
 
-int measure_for_ever(World& world) {
+int measure_for_ever(dist::World& world) {
   const Problem problem = random_problem(13, 5, 2);
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_mpi_evaluator(world, list, Schedule::fifo, command("echo 1"));
+  const auto evaluator = dist::make_mpi_evaluator(world, list, Schedule::fifo, command("echo 1"));
   while (true) (void)measure(*evaluator, problem, 10);
 }
 
-EvaluatorFactory without_its_program(int) {
-  return [](const EvaluatorChoice& choice, const EvaluatorSetup& setup) {
-    EvaluatorChoice missing = choice;
+dist::EvaluatorFactory without_its_program(int) {
+  return [](const evaluate::EvaluatorChoice& choice, const evaluate::EvaluatorSetup& setup) {
+    evaluate::EvaluatorChoice missing = choice;
     missing.options.set("run", {ConfigList{{"/no/such/program", "test"}}, "test"});
-    return make_evaluator(missing, setup);
+    return evaluate::make_evaluator(missing, setup);
   };
 }
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <thread>
 
-#include "cases.hpp"
-#include "evaluation_cases.hpp"
+#include "tests/mpi/cases.hpp"
+#include "tests/mpi/evaluation_cases.hpp"
 
 namespace emplace::test {
 
@@ -14,7 +14,7 @@ namespace {
 
 struct Batch {
   std::vector<Placement> placements;
-  std::vector<EvaluationJob> jobs;
+  std::vector<evaluate::EvaluationJob> jobs;
 
   // Of problems number `first` and up.
   Batch(std::span<const Problem* const> problems, std::size_t count, std::uint32_t seed, bool ordered,
@@ -36,8 +36,8 @@ std::vector<const Problem*> pointers_to(const std::vector<Problem>& problems) {
 }
 
 // With starts of every third placement, and every fourth in one of two series.
-std::pair<std::vector<Outcome>, std::vector<std::vector<Ticks>>> evaluate(Evaluator& evaluator,
-                                                                          std::vector<EvaluationJob> jobs) {
+std::pair<std::vector<Outcome>, std::vector<std::vector<Ticks>>> evaluate(evaluate::Evaluator& evaluator,
+                                                                          std::vector<evaluate::EvaluationJob> jobs) {
   std::vector<std::vector<Ticks>> starts(jobs.size());
   for (std::uint32_t i = 0; i < jobs.size(); ++i) {
     if (i % 3 == 0) jobs[i].starts = &starts[i];
@@ -47,7 +47,7 @@ std::pair<std::vector<Outcome>, std::vector<std::vector<Ticks>>> evaluate(Evalua
   return {std::move(outcomes), std::move(starts)};
 }
 
-void check_same(Evaluator& over_mpi, Evaluator& in_process, const Batch& batch) {
+void check_same(evaluate::Evaluator& over_mpi, evaluate::Evaluator& in_process, const Batch& batch) {
   const auto [got, got_starts] = evaluate(over_mpi, batch.jobs);
   const auto [wanted, wanted_starts] = evaluate(in_process, batch.jobs);
   EMPLACE_CHECK(got.size() == wanted.size());
@@ -55,14 +55,14 @@ void check_same(Evaluator& over_mpi, Evaluator& in_process, const Batch& batch) 
   EMPLACE_CHECK(got_starts == wanted_starts);
 }
 
-int same_outcomes(World& world, Schedule schedule, bool ordered) {
+int same_outcomes(dist::World& world, Schedule schedule, bool ordered) {
   std::vector<Problem> problems;
   problems.push_back(random_problem(1, 10, 2));
   problems.push_back(random_problem(2, 300, 4));
   problems.push_back(random_problem(3, 1, 1));
   const auto pointers = pointers_to(problems);
-  const auto over_mpi = make_mpi_evaluator(world, pointers, schedule);
-  const auto in_process = make_local_evaluator(pointers, schedule);
+  const auto over_mpi = dist::make_mpi_evaluator(world, pointers, schedule);
+  const auto in_process = evaluate::make_local_evaluator(pointers, schedule);
   // Fewer placements than ranks, none at all, and hundreds.
   for (const std::size_t count : {1, 0, 2, 400, 3, 1000}) {
     const Batch batch(pointers, count, static_cast<std::uint32_t>(count), ordered);
@@ -76,12 +76,12 @@ int same_outcomes(World& world, Schedule schedule, bool ordered) {
 }
 
 // Rank 1 takes 30 ms a placement, the others 1 ms; the outcome says who answered.
-class UnevenEvaluator final : public Evaluator {
+class UnevenEvaluator final : public evaluate::Evaluator {
  public:
   explicit UnevenEvaluator(int rank) : rank_(rank) {}
-  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate(std::span<const evaluate::EvaluationJob> jobs) override {
     std::vector<Outcome> outcomes;
-    for (const EvaluationJob& job : jobs) {
+    for (const evaluate::EvaluationJob& job : jobs) {
       std::this_thread::sleep_for(std::chrono::milliseconds(rank_ == 1 ? 30 : 1));
       Outcome outcome;
       outcome.makespan = job.placement->device[0];
@@ -97,17 +97,17 @@ class UnevenEvaluator final : public Evaluator {
 
 }  // namespace
 
-int same_outcomes_fifo(World& world) { return same_outcomes(world, Schedule::fifo, false); }
-int same_outcomes_priority(World& world) { return same_outcomes(world, Schedule::priority, true); }
-int same_outcomes_in_order(World& world) { return same_outcomes(world, Schedule::in_order, true); }
+int same_outcomes_fifo(dist::World& world) { return same_outcomes(world, Schedule::fifo, false); }
+int same_outcomes_priority(dist::World& world) { return same_outcomes(world, Schedule::priority, true); }
+int same_outcomes_in_order(dist::World& world) { return same_outcomes(world, Schedule::in_order, true); }
 
 // Messages of up to half a megabyte, beyond what MPI sends without asking the receiver first.
-int long_messages(World& world) {
+int long_messages(dist::World& world) {
   std::vector<Problem> problems;
   problems.push_back(random_problem(4, 100'000, 2));
   problems.push_back(random_problem(5, 5, 2));
   const auto pointers = pointers_to(problems);
-  const auto over_mpi = make_mpi_evaluator(world, pointers, Schedule::fifo, {}, make_echo_evaluator);
+  const auto over_mpi = dist::make_mpi_evaluator(world, pointers, Schedule::fifo, {}, make_echo_evaluator);
   const auto in_process = make_echo_evaluator({}, {pointers, Schedule::fifo});
   check_same(*over_mpi, *in_process, Batch(pointers, 40, 6, true));
   // Outcomes of 22 bytes, thousands of them in one message.
@@ -115,10 +115,10 @@ int long_messages(World& world) {
   return 0;
 }
 
-int slow_workers_get_less(World& world) {
+int slow_workers_get_less(dist::World& world) {
   const Problem problem = random_problem(6, 4, 2);
   const Problem* const pointer = &problem;
-  const auto evaluator = make_mpi_evaluator(world, std::span(&pointer, 1), Schedule::fifo);
+  const auto evaluator = dist::make_mpi_evaluator(world, std::span(&pointer, 1), Schedule::fifo);
   const Batch batch(std::span(&pointer, 1), 200, 8, false);
   std::size_t by_slow = 0;
   const std::vector<Outcome> outcomes = evaluator->evaluate(batch.jobs);
@@ -131,12 +131,12 @@ int slow_workers_get_less(World& world) {
   return 0;
 }
 
-EvaluatorFactory uneven(int rank) {
-  return [rank](const auto&, const auto&) -> std::unique_ptr<Evaluator> {
+dist::EvaluatorFactory uneven(int rank) {
+  return [rank](const auto&, const auto&) -> std::unique_ptr<evaluate::Evaluator> {
     return std::make_unique<UnevenEvaluator>(rank);
   };
 }
 
-EvaluatorFactory echo(int) { return make_echo_evaluator; }
+dist::EvaluatorFactory echo(int) { return make_echo_evaluator; }
 
 }  // namespace emplace::test

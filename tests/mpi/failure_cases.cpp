@@ -1,5 +1,5 @@
 // However a job fails, it ends, and with the right exit code.
-#include "failure_cases.hpp"
+#include "tests/mpi/failure_cases.hpp"
 
 #include <chrono>
 #include <thread>
@@ -12,12 +12,12 @@ namespace {
 
 enum class How { breaks, refuses_its_input, cannot_be_made };
 
-class FailingEvaluator final : public Evaluator {
+class FailingEvaluator final : public evaluate::Evaluator {
  public:
   explicit FailingEvaluator(How how) : how_(how) {
     if (how == How::cannot_be_made) throw EnvironmentError("this evaluator cannot be made");
   }
-  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate(std::span<const evaluate::EvaluationJob> jobs) override {
     seen_ += jobs.size();
     if (seen_ > 20 && how_ == How::refuses_its_input) throw InputError("placement", "is not to my taste");
     if (seen_ > 20) throw EnvironmentError("this evaluator is broken");
@@ -30,53 +30,54 @@ class FailingEvaluator final : public Evaluator {
 };
 
 // Rank 1 is in every job with workers; the other ranks work on.
-EvaluatorFactory failing(int rank, How how) {
+dist::EvaluatorFactory failing(int rank, How how) {
   if (rank != 1) return make_echo_evaluator;
-  return
-      [how](const auto&, const auto&) -> std::unique_ptr<Evaluator> { return std::make_unique<FailingEvaluator>(how); };
+  return [how](const auto&, const auto&) -> std::unique_ptr<evaluate::Evaluator> {
+    return std::make_unique<FailingEvaluator>(how);
+  };
 }
 
 }  // namespace
 
 // Only another rank's failure ends this; CTest's limit does if it does not.
-int evaluate_for_ever(World& world) {
+int evaluate_for_ever(dist::World& world) {
   const Problem problem = random_problem(1, 50, 2);
   const Problem* const pointer = &problem;
-  const auto evaluator = make_mpi_evaluator(world, std::span(&pointer, 1), Schedule::fifo);
+  const auto evaluator = dist::make_mpi_evaluator(world, std::span(&pointer, 1), Schedule::fifo);
   Stream stream({.seed = 1});
   const Placement placement = random_placement(problem, stream, false);
-  const std::vector<EvaluationJob> jobs(100, EvaluationJob{0, &placement});
+  const std::vector<evaluate::EvaluationJob> jobs(100, evaluate::EvaluationJob{0, &placement});
   while (true) evaluator->evaluate(jobs);
 }
 
-int release_with_bad_input(World& world) {
-  release_workers(world, 2);
-  release_workers(world, 0);  // they are gone already: nothing happens
+int release_with_bad_input(dist::World& world) {
+  dist::release_workers(world, 2);
+  dist::release_workers(world, 0);  // they are gone already: nothing happens
   return 2;
 }
 
-int throw_before_the_release(World&) { throw EnvironmentError("the master failed before it had a problem"); }
+int throw_before_the_release(dist::World&) { throw EnvironmentError("the master failed before it had a problem"); }
 
-int throw_between_batches(World& world) {
+int throw_between_batches(dist::World& world) {
   const Problem problem = random_problem(1, 50, 2);
   const Problem* const pointer = &problem;
-  const auto evaluator = make_mpi_evaluator(world, std::span(&pointer, 1), Schedule::fifo);
+  const auto evaluator = dist::make_mpi_evaluator(world, std::span(&pointer, 1), Schedule::fifo);
   Stream stream({.seed = 1});
   const Placement placement = random_placement(problem, stream, false);
-  evaluator->evaluate(std::vector<EvaluationJob>(100, EvaluationJob{0, &placement}));
+  evaluator->evaluate(std::vector<evaluate::EvaluationJob>(100, evaluate::EvaluationJob{0, &placement}));
   throw EnvironmentError("the master failed between two batches");
 }
 
-int finish_while_workers_wait(World& world) {
+int finish_while_workers_wait(dist::World& world) {
   const Problem problem = random_problem(1, 50, 2);
   const Problem* const pointer = &problem;
-  const auto evaluator = make_mpi_evaluator(world, std::span(&pointer, 1), Schedule::fifo);
+  const auto evaluator = dist::make_mpi_evaluator(world, std::span(&pointer, 1), Schedule::fifo);
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   return 0;
 }
 
-EvaluatorFactory breaks(int rank) { return failing(rank, How::breaks); }
-EvaluatorFactory refuses_its_input(int rank) { return failing(rank, How::refuses_its_input); }
-EvaluatorFactory cannot_be_made(int rank) { return failing(rank, How::cannot_be_made); }
+dist::EvaluatorFactory breaks(int rank) { return failing(rank, How::breaks); }
+dist::EvaluatorFactory refuses_its_input(int rank) { return failing(rank, How::refuses_its_input); }
+dist::EvaluatorFactory cannot_be_made(int rank) { return failing(rank, How::cannot_be_made); }
 
 }  // namespace emplace::test

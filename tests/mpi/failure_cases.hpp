@@ -1,17 +1,17 @@
 #pragma once
 
-#include "cases.hpp"
+#include "tests/mpi/cases.hpp"
 
 namespace emplace::test {
 
-int evaluate_for_ever(World& world);
-int release_with_bad_input(World& world);
-int throw_before_the_release(World& world);
-int throw_between_batches(World& world);
-int finish_while_workers_wait(World& world);
+int evaluate_for_ever(dist::World& world);
+int release_with_bad_input(dist::World& world);
+int throw_before_the_release(dist::World& world);
+int throw_between_batches(dist::World& world);
+int finish_while_workers_wait(dist::World& world);
 // Rank 1 throws: after twenty placements, the same with bad input, or when its evaluator is made.
-EvaluatorFactory breaks(int rank);
-EvaluatorFactory refuses_its_input(int rank);
-EvaluatorFactory cannot_be_made(int rank);
+dist::EvaluatorFactory breaks(int rank);
+dist::EvaluatorFactory refuses_its_input(int rank);
+dist::EvaluatorFactory cannot_be_made(int rank);
 
 }  // namespace emplace::test

@@ -6,27 +6,27 @@
 #include <exception>
 #include <string_view>
 
-#include "../../src/dist/communicator.hpp"
-#include "cases.hpp"
-#include "command_cases.hpp"
-#include "crew_cases.hpp"
-#include "evaluation_cases.hpp"
-#include "failure_cases.hpp"
-#include "part_cases.hpp"
-#include "team_cases.hpp"
+#include "dist/communicator.hpp"
+#include "tests/mpi/cases.hpp"
+#include "tests/mpi/command_cases.hpp"
+#include "tests/mpi/evaluation_cases.hpp"
+#include "tests/mpi/failure_cases.hpp"
+#include "tests/mpi/learner_worker_cases.hpp"
+#include "tests/mpi/part_cases.hpp"
+#include "tests/mpi/placer_pool_cases.hpp"
 
 namespace emplace::test {
 
 namespace {
 
 // A case with messages that are cut into parts, as those of more than a GiB are.
-template <int (*its_work)(World&)>
-int in_parts(World& world) {
+template <int (*its_work)(dist::World&)>
+int in_parts(dist::World& world) {
   world.communicator().cut_into(72);
   return its_work(world);
 }
 
-int work(World& world) { return serve(world); }
+int work(dist::World& world) { return dist::serve(world); }
 
 }  // namespace
 
@@ -72,7 +72,7 @@ std::span<const Case> cases() {
 int main(int argc, char** argv) {
   using namespace emplace;
   try {
-    World world(argc, argv);
+    dist::World world(argc, argv);
     const auto cases = test::cases();
     const auto wanted = std::find_if(cases.begin(), cases.end(), [&](const test::Case& one) {
       return argc == 2 && std::string_view(argv[1]) == one.name;
@@ -80,11 +80,11 @@ int main(int argc, char** argv) {
     if (wanted == cases.end()) {
       for (const test::Case& one : cases)
         if (world.is_master()) fmt::print("{}\n", one.name);
-      if (world.is_master()) release_workers(world, 0);
+      if (world.is_master()) dist::release_workers(world, 0);
       return argc == 1 ? 0 : 2;
     }
     if (!world.is_master() && wanted->worker != nullptr) return wanted->worker(world);
-    return world.is_master() ? wanted->master(world) : serve(world, wanted->factory(world.rank()));
+    return world.is_master() ? wanted->master(world) : dist::serve(world, wanted->factory(world.rank()));
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}\n", error.what());
     return 1;

@@ -1,5 +1,5 @@
 // Groups of ranks have evaluators and failures of their own.
-#include "part_cases.hpp"
+#include "tests/mpi/part_cases.hpp"
 
 #include <string>
 
@@ -10,11 +10,11 @@ namespace emplace::test {
 namespace {
 
 // Evaluates, and fails on problems of this name after a while.
-class Fragile final : public Evaluator {
+class Fragile final : public evaluate::Evaluator {
  public:
-  explicit Fragile(const EvaluatorSetup& setup)
+  explicit Fragile(const evaluate::EvaluatorSetup& setup)
       : breaks_(setup.problems.front()->name == "random 7"), echo_(make_echo_evaluator({}, setup)) {}
-  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate(std::span<const evaluate::EvaluationJob> jobs) override {
     seen_ += jobs.size();
     if (breaks_ && seen_ > 20) throw InputError("placement", "is too much");
     return echo_->evaluate(jobs);
@@ -22,27 +22,28 @@ class Fragile final : public Evaluator {
 
  private:
   bool breaks_;
-  std::unique_ptr<Evaluator> echo_;
+  std::unique_ptr<evaluate::Evaluator> echo_;
   std::size_t seen_ = 0;
 };
 
-std::unique_ptr<Evaluator> make_fragile(const EvaluatorChoice&, const EvaluatorSetup& setup) {
+std::unique_ptr<evaluate::Evaluator> make_fragile(const evaluate::EvaluatorChoice&,
+                                                  const evaluate::EvaluatorSetup& setup) {
   return std::make_unique<Fragile>(setup);
 }
 
 // One evaluator after the other, that of problem 7 fails.
-void evaluate_in(World& part) {
+void evaluate_in(dist::World& part) {
   for (const std::uint32_t seed : {3, 7, 5, 7, 4}) {
     const Problem problem = random_problem(seed, 30, 2);
     const Problem* const pointer = &problem;
-    const auto over_mpi = make_mpi_evaluator(part, std::span(&pointer, 1), Schedule::fifo, {}, make_fragile);
+    const auto over_mpi = dist::make_mpi_evaluator(part, std::span(&pointer, 1), Schedule::fifo, {}, make_fragile);
     const auto here = make_echo_evaluator({}, {std::span(&pointer, 1), Schedule::fifo});
     Stream stream({.seed = seed});
     std::string error;
     for (int batch = 0; batch < 3; ++batch) {
       std::vector<Placement> placements;
       for (int i = 0; i < 100; ++i) placements.push_back(random_placement(problem, stream, false));
-      std::vector<EvaluationJob> jobs;
+      std::vector<evaluate::EvaluationJob> jobs;
       for (const Placement& placement : placements) jobs.push_back({0, &placement});
       try {
         EMPLACE_CHECK(over_mpi->evaluate(jobs) == here->evaluate(jobs));
@@ -59,10 +60,10 @@ void evaluate_in(World& part) {
 }  // namespace
 
 // Rank 0 is alone, the others are in twos, and the last alone if there is an odd one.
-int parts_of_a_job(World& world) {
+int parts_of_a_job(dist::World& world) {
   const auto part = world.split(world.rank() == 0 ? 0 : (world.rank() + 1) / 2);
   EMPLACE_CHECK(part->is_part() && part->size() <= 2);
-  if (!part->is_master()) return serve(*part, make_fragile);
+  if (!part->is_master()) return dist::serve(*part, make_fragile);
   evaluate_in(*part);
   return 0;
 }

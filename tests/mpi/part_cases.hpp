@@ -1,10 +1,10 @@
 // Groups of ranks that work side by side.
 #pragma once
 
-#include "cases.hpp"
+#include "tests/mpi/cases.hpp"
 
 namespace emplace::test {
 
-int parts_of_a_job(World& world);
+int parts_of_a_job(dist::World& world);
 
 }  // namespace emplace::test

@@ -2,9 +2,9 @@
 #include <limits>
 #include <string>
 
-#include "cases.hpp"
 #include "emplace/problem/builder.hpp"
-#include "support/random_order.hpp"
+#include "tests/mpi/cases.hpp"
+#include "tests/support/random_order.hpp"
 
 namespace emplace::test {
 
@@ -59,11 +59,11 @@ Placement random_placement(const Problem& problem, Stream& stream, bool ordered)
 
 namespace {
 
-class EchoEvaluator final : public Evaluator {
+class EchoEvaluator final : public evaluate::Evaluator {
  public:
-  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate(std::span<const evaluate::EvaluationJob> jobs) override {
     std::vector<Outcome> outcomes;
-    for (const EvaluationJob& job : jobs) {
+    for (const evaluate::EvaluationJob& job : jobs) {
       std::uint64_t hash = 0x9E3779B97F4A7C15U + job.problem;
       const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0xD6E8FEB86659FD93U + (hash >> 29); };
       for (const std::uint8_t device : job.placement->device) mix(device);
@@ -84,7 +84,8 @@ class EchoEvaluator final : public Evaluator {
 
 }  // namespace
 
-std::unique_ptr<Evaluator> make_echo_evaluator(const EvaluatorChoice&, const EvaluatorSetup&) {
+std::unique_ptr<evaluate::Evaluator> make_echo_evaluator(const evaluate::EvaluatorChoice&,
+                                                         const evaluate::EvaluatorSetup&) {
   return std::make_unique<EchoEvaluator>();
 }
 

@@ -1,4 +1,4 @@
-#include "emplace/nn/categorical.hpp"
+#include "nn/layers/categorical.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "emplace/base/error.hpp"
-#include "nn/gradient_check.hpp"
+#include "tests/nn/gradient_check.hpp"
 
 namespace emplace::nn {
 namespace {

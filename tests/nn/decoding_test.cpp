@@ -1,11 +1,11 @@
-#include "emplace/nn/decoding.hpp"
+#include "nn/layers/decoding.hpp"
 
 #include <gtest/gtest.h>
 
 #include "emplace/base/error.hpp"
-#include "emplace/nn/recurrent.hpp"
-#include "nn/gradient_check.hpp"
-#include "nn/recurrent_reference.hpp"
+#include "nn/layers/recurrent.hpp"
+#include "tests/nn/gradient_check.hpp"
+#include "tests/nn/recurrent_reference.hpp"
 
 namespace emplace::nn {
 namespace {

@@ -1,11 +1,11 @@
-#include "emplace/nn/dropout.hpp"
+#include "nn/layers/dropout.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "emplace/nn/layers.hpp"
-#include "nn/gradient_check.hpp"
+#include "nn/layers/layers.hpp"
+#include "tests/nn/gradient_check.hpp"
 
 namespace emplace::nn {
 namespace {

@@ -1,4 +1,4 @@
-#include "emplace/nn/kernel_set.hpp"
+#include "nn/kernels/kernel_set.hpp"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -7,12 +7,12 @@
 #include <cmath>
 #include <limits>
 
-#include "emplace/nn/categorical.hpp"
-#include "emplace/nn/decoding.hpp"
-#include "emplace/nn/optimizer.hpp"
-#include "emplace/nn/sparse.hpp"
-#include "nn/gradient_check.hpp"
-#include "nn/recurrent_reference.hpp"
+#include "nn/layers/categorical.hpp"
+#include "nn/layers/decoding.hpp"
+#include "nn/layers/sparse.hpp"
+#include "nn/tape/optimizer.hpp"
+#include "tests/nn/gradient_check.hpp"
+#include "tests/nn/recurrent_reference.hpp"
 
 namespace emplace::nn {
 namespace {

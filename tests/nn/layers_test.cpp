@@ -1,10 +1,10 @@
-#include "emplace/nn/layers.hpp"
+#include "nn/layers/layers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "emplace/base/error.hpp"
-#include "nn/gradient_check.hpp"
+#include "tests/nn/gradient_check.hpp"
 
 namespace emplace::nn {
 namespace {

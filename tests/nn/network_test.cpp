@@ -3,11 +3,11 @@
 
 #include <cmath>
 
-#include "emplace/nn/decoding.hpp"
-#include "emplace/nn/ops.hpp"
-#include "emplace/nn/optimizer.hpp"
-#include "nn/gradient_check.hpp"
-#include "support/allocations.hpp"
+#include "nn/layers/decoding.hpp"
+#include "nn/layers/ops.hpp"
+#include "nn/tape/optimizer.hpp"
+#include "tests/nn/gradient_check.hpp"
+#include "tests/support/allocations.hpp"
 
 namespace emplace::nn {
 namespace {

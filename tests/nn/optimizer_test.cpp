@@ -1,4 +1,4 @@
-#include "emplace/nn/optimizer.hpp"
+#include "nn/tape/optimizer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/not_finite.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/not_finite.hpp"
 
 namespace emplace::nn {
 namespace {

@@ -1,4 +1,4 @@
-#include "emplace/nn/parameters.hpp"
+#include "nn/tape/parameters.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "emplace/nn/tape.hpp"
+#include "nn/tape/tape.hpp"
 
 namespace emplace::nn::testing {
 

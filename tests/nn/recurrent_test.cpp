@@ -1,12 +1,12 @@
-#include "emplace/nn/recurrent.hpp"
+#include "nn/layers/recurrent.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "emplace/base/error.hpp"
-#include "nn/gradient_check.hpp"
-#include "nn/recurrent_reference.hpp"
+#include "tests/nn/gradient_check.hpp"
+#include "tests/nn/recurrent_reference.hpp"
 
 namespace emplace::nn {
 namespace {

@@ -1,4 +1,4 @@
-#include "emplace/nn/segment_attention.hpp"
+#include "nn/layers/segment_attention.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
-#include "nn/gradient_check.hpp"
+#include "tests/nn/gradient_check.hpp"
 
 namespace emplace::nn {
 namespace {

@@ -1,11 +1,11 @@
-#include "emplace/nn/sparse.hpp"
+#include "nn/layers/sparse.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "emplace/base/error.hpp"
-#include "emplace/nn/layers.hpp"
-#include "nn/gradient_check.hpp"
+#include "nn/layers/layers.hpp"
+#include "tests/nn/gradient_check.hpp"
 
 namespace emplace::nn {
 namespace {

@@ -1,4 +1,4 @@
-#include "emplace/nn/threads.hpp"
+#include "nn/kernels/threads.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,11 +8,11 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "../../src/nn/in_parts.hpp"
-#include "emplace/nn/dropout.hpp"
-#include "emplace/nn/layers.hpp"
-#include "emplace/nn/segment_attention.hpp"
-#include "nn/gradient_check.hpp"
+#include "nn/kernels/in_parts.hpp"
+#include "nn/layers/dropout.hpp"
+#include "nn/layers/layers.hpp"
+#include "nn/layers/segment_attention.hpp"
+#include "tests/nn/gradient_check.hpp"
 
 namespace emplace::nn {
 namespace {

@@ -1,13 +1,13 @@
-// ColocRL's co-location groups on public problem files (sheet, section 7.1).
+// ColocRL's co-location groups on public problem files (docs/papers/colocrl.md, section 7.1).
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "emplace/base/files.hpp"
-#include "emplace/formats/workload.hpp"
+#include "base/files.hpp"
 #include "emplace/problem/grouping.hpp"
+#include "formats/workload/workload.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 TEST(ColocrlGroups, AreAsManyAsPublishedOnPublicProblemFiles) {
@@ -20,11 +20,11 @@ TEST(ColocrlGroups, AreAsManyAsPublishedOnPublicProblemFiles) {
       {"OperatorGraphs/bert_l-12_inference", 182}};
   for (const auto& [name, groups] : rows) {
     const std::string file = folder + name + ".json";
-    Problem problem = read_problem_text(read_file(file), file);
-    problem.group.assign(problem.op_count(), GroupId{});  // the sheet ignores constraints here
+    Problem problem = formats::read_problem_text(read_file(file), file);
+    problem.group.assign(problem.op_count(), GroupId{});  // the expected counts are without constraints
     EXPECT_EQ(make_grouping(problem, GroupingKind::colocrl).count(), groups) << name;
   }
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

@@ -1,16 +1,16 @@
-// ColocRL's network and distribution (sheet, section 7).
+// ColocRL's network and distribution (docs/papers/colocrl.md, section 7).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "../../src/policy/colocrl_network.hpp"
 #include "emplace/base/error.hpp"
-#include "policy/enumerated.hpp"
-#include "policy/network_check.hpp"
-#include "problem/tiny.hpp"
+#include "policy/colocrl/network.hpp"
+#include "tests/policy/enumerated.hpp"
+#include "tests/policy/network_check.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* small = "hidden = 6\ntype_width = 2\ndevice_width = 2\nshape_outputs = 1\nshape_dimensions = 1";
 
-TEST(Colocrl, HasTheParametersOfTheSheet) {
+TEST(Colocrl, HasTheParametersOfItsPage) {
   // F = 32 + 16 + 8 = 56. Types 10 x 32 = 320; encoder (56 + 256) x 1024 + 1024 = 320,512; decoder (32 + 256) x 1024 +
   // 1024 = 295,936; attention 2 x 256 x 256 + 256 = 131,328; output 512 x 2 + 2 = 1,026; devices 3 x 32 = 96.
   const ColocrlNetwork network({.types = 10, .groups = 8, .devices = 2});
@@ -149,4 +149,4 @@ TEST(Colocrl, PlacesAGraphWithOneOp) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

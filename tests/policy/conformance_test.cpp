@@ -10,11 +10,11 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/policy/policy.hpp"
-#include "policy/conformance_trials.hpp"
-#include "policy/greedy.hpp"
-#include "support/allocations.hpp"
+#include "tests/policy/conformance_trials.hpp"
+#include "tests/policy/greedy.hpp"
+#include "tests/support/allocations.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -75,7 +75,7 @@ class EveryPolicy : public ::testing::TestWithParam<std::size_t> {
           rounds[r].problem = p;
           rounds[r].sample = sample;
           rounds[r].round = r;
-          const Draw draw{&stream, std::span(rounds).first(r + 1)};
+          const SampleSlot draw{&stream, std::span(rounds).first(r + 1)};
           policy_->sample({&draw, 1});
           leave_starts(rounds[r]);
         }
@@ -181,11 +181,11 @@ TEST_P(EveryPolicy, SamplesABatchAsItSamplesOneByOne) {
   for (std::uint32_t s = 0; s < batch.size(); ++s) streams.push_back(stream_of(1, s));
   const std::size_t rounds = std::max(policy_->rounds(0), policy_->rounds(1));
   for (std::size_t r = 0; r < rounds; ++r) {
-    std::vector<Draw> draws;
+    std::vector<SampleSlot> draws;
     for (std::size_t s = 0; s < batch.size(); ++s)
       if (r < batch[s].size()) draws.push_back({&streams[s], std::span(batch[s]).first(r + 1)});
     policy_->sample(draws);
-    for (const Draw& draw : draws) leave_starts(draw.rounds.back());
+    for (const SampleSlot& draw : draws) leave_starts(draw.rounds.back());
   }
   std::size_t at = 0;
   for (const std::vector<Rollout>& sample : batch)
@@ -396,4 +396,4 @@ INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy, ::testing::Range<std::size_t>(0,
                          [](const auto& parameter) { return std::string(trials[parameter.param].name); });
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
 namespace emplace::testing {
 

@@ -18,14 +18,14 @@ class Enumerated {
   // device for each group in place of each unit.
   Enumerated(const std::string& policy, const std::string& options, const Problem& problem, std::size_t groups = 0)
       : problem_(problem), list_{{&problem_, make_grouping(problem_, GroupingKind::op)}} {
-    policy_ = make_policy(policy, ConfigTable::parse_toml(options, ""), list_, 1);
+    policy_ = policy::make_policy(policy, ConfigTable::parse_toml(options, ""), list_, 1);
     Stream random{{.seed = 4}};
     for (float& parameter : policy_->parameters()) parameter += static_cast<float>(random.uniform() - 0.5);
     std::vector<std::size_t> choices(groups > 0 ? problem_.op_count() : 0, groups);
     choices.insert(choices.end(), groups > 0 ? groups : problem_.op_count(), problem_.device_count());
     std::vector<std::uint8_t> actions(choices.size(), 0);
     for (bool more = true; more;) {
-      Rollout& rollout = all_.emplace_back();
+      policy::Rollout& rollout = all_.emplace_back();
       rollout.sample = static_cast<std::uint32_t>(all_.size() - 1);
       rollout.actions = actions;
       more = false;
@@ -38,10 +38,10 @@ class Enumerated {
     }
   }
 
-  Policy& policy() { return *policy_; }
+  policy::Policy& policy() { return *policy_; }
   // Of every list of decisions, the last one running fastest.
   [[nodiscard]] std::vector<double> probabilities() const {
-    LogProbabilities log;
+    policy::LogProbabilities log;
     policy_->forward(all_, log);
     std::vector<double> p;
     for (std::size_t s = 0; s < all_.size(); ++s) {
@@ -81,7 +81,7 @@ class Enumerated {
     const std::vector<float> exact = exact_gradient(cost);
     const std::span<float> gradient = policy_->gradient();
     std::vector<double> mean(exact.size(), 0.0), square(exact.size(), 0.0);
-    std::vector<Rollout> rollouts(batch);
+    std::vector<policy::Rollout> rollouts(batch);
     for (std::size_t update = 1; update <= updates; ++update) {
       for (std::size_t s = 0; s < batch; ++s) {
         Stream stream{{.seed = 6,
@@ -90,10 +90,10 @@ class Enumerated {
                        .index = static_cast<std::uint32_t>(s)}};
         rollouts[s].update = update;
         rollouts[s].sample = static_cast<std::uint32_t>(s);
-        const Draw draw{&stream, {&rollouts[s], 1}};
+        const policy::SampleSlot draw{&stream, {&rollouts[s], 1}};
         policy_->sample({&draw, 1});
       }
-      LogProbabilities log;
+      policy::LogProbabilities log;
       policy_->forward(rollouts, log);
       std::vector<double> coefficients;
       for (std::size_t s = 0; s < batch; ++s)
@@ -115,7 +115,7 @@ class Enumerated {
  private:
   std::vector<float> exact_gradient(const std::vector<double>& cost) {
     const std::vector<double> p = probabilities();
-    LogProbabilities log;
+    policy::LogProbabilities log;
     policy_->forward(all_, log);
     std::vector<double> coefficients;
     for (std::size_t s = 0; s < all_.size(); ++s)
@@ -132,9 +132,9 @@ class Enumerated {
   }
 
   Problem problem_;
-  std::vector<PolicyProblem> list_;
-  std::unique_ptr<Policy> policy_;
-  std::vector<Rollout> all_;
+  std::vector<policy::PolicyProblem> list_;
+  std::unique_ptr<policy::Policy> policy_;
+  std::vector<policy::Rollout> all_;
 };
 
 }  // namespace emplace::testing

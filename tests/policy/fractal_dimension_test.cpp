@@ -1,5 +1,5 @@
-// Fractal dimensions of nodes (HSDAG sheet, sections 2.2 and 7.3), exact and estimated.
-#include "../../src/policy/fractal_dimension.hpp"
+// Fractal dimensions of nodes (docs/papers/hsdag.md, sections 2.2 and 7.3), exact and estimated.
+#include "policy/hsdag/fractal_dimension.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <cmath>
 #include <limits>
 
-#include "policy/node_graphs.hpp"
+#include "tests/policy/node_graphs.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -89,7 +89,7 @@ std::vector<double> by_formula(const NodeGraph& graph) {
   return result;
 }
 
-TEST(FractalDimension, IsTheSheetsFormula) {
+TEST(FractalDimension, IsTheDocumentedFormula) {
   EXPECT_TRUE(rc::check("on random graphs", [] {
     const auto nodes = *rc::gen::inRange<std::uint32_t>(1, 40);
     const NodeGraph graph =
@@ -138,4 +138,4 @@ TEST(FractalDimension, OfFiftyThousandNodesIsEstimated) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

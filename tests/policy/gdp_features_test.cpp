@@ -1,15 +1,15 @@
-// What GDP reads of a problem (sheet, section 2.1).
+// What GDP reads of a problem (docs/papers/gdp.md, section 2.1).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "../../src/policy/gdp_features.hpp"
-#include "../../src/policy/op_features.hpp"
 #include "emplace/base/error.hpp"
-#include "problem/tiny.hpp"
+#include "policy/common/op_features.hpp"
+#include "policy/gdp/features.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -71,4 +71,4 @@ TEST(GdpFeatures, NamesAFeatureThatIsNotFinite) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

@@ -1,14 +1,14 @@
-// GDP's network (sheet, section 7).
+// GDP's network (docs/papers/gdp.md, section 7).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "../../src/policy/gdp_features.hpp"
-#include "../../src/policy/gdp_network.hpp"
-#include "policy/network_check.hpp"
+#include "policy/gdp/features.hpp"
+#include "policy/gdp/network.hpp"
+#include "tests/policy/network_check.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -74,7 +74,7 @@ struct Graph {
 
 Graph five_nodes(const GdpSizes& sizes) { return {5, sizes, {{1, 2}, {0}, {0, 3}, {2}, {}}}; }
 
-TEST(GdpNetwork, HasTheParametersOfTheSheet) {
+TEST(GdpNetwork, HasTheParametersOfItsPage) {
   // Type 320, input 41 x 128 + 128 = 5,376, encoder 4 x 49,408, placer 3 x 197,760, conditioner 197,760, head 258.
   GdpSizes sizes;
   sizes.types = 10;
@@ -238,4 +238,4 @@ TEST(GdpNetwork, HasOneGateForTheWholeGraphOrOneForEachNodeThatStartsNearOne) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

@@ -1,4 +1,4 @@
-// GDP's distribution over placements (sheet, section 7), and what it draws.
+// GDP's distribution over placements (docs/papers/gdp.md, section 7), and what it draws.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/policy/policy.hpp"
-#include "policy/enumerated.hpp"
-#include "problem/tiny.hpp"
+#include "tests/policy/enumerated.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -42,7 +42,7 @@ TEST(Gdp, StartsNearlyUniform) {
       const auto policy = policy_of(p, options, seed);
       Rollout rollout;
       Stream stream{{}};
-      const Draw draw{&stream, {&rollout, 1}};
+      const SampleSlot draw{&stream, {&rollout, 1}};
       policy->sample({&draw, 1});
       LogProbabilities log;
       policy->forward({&rollout, 1}, log);
@@ -89,7 +89,7 @@ Apart apart(const Policy& policy, std::uint64_t update, std::uint32_t sample = 0
     rollout.update = update;
     rollout.sample = sample;
     Stream stream{{.seed = 1, .purpose = Purpose::test, .update = update, .index = 200 * sample + index}};
-    const Draw draw{&stream, {&rollout, 1}};
+    const SampleSlot draw{&stream, {&rollout, 1}};
     policy.sample({&draw, 1});
     const auto& device = rollout.placement.device;
     EMPLACE_CHECK(device.size() == 8);  // of two chains
@@ -135,7 +135,7 @@ std::vector<int> drawn_devices(const Policy& policy, std::uint32_t all_in_one, s
     rollout.update = 1;
     rollout.sample = all_in_one;
     Stream stream{{.seed = 1, .purpose = Purpose::test, .update = 1, .index = index}};
-    const Draw draw{&stream, {&rollout, 1}};
+    const SampleSlot draw{&stream, {&rollout, 1}};
     policy.sample({&draw, 1});
     const auto& device = rollout.placement.device;
     EXPECT_EQ(std::ranges::count(device, device[0]), std::ssize(device)) << "the block is apart";
@@ -203,7 +203,7 @@ TEST(Gdp, PlacesGraphsOfOneNodeOfNodesWithoutEdgesAndOfTensorsWithoutBytes) {
       const auto policy = policy_of(p, std::string(small) + more);
       Rollout rollout;
       Stream stream{{}};
-      const Draw draw{&stream, {&rollout, 1}};
+      const SampleSlot draw{&stream, {&rollout, 1}};
       policy->sample({&draw, 1});
       check_placement(p, rollout.placement);
       LogProbabilities log;
@@ -229,7 +229,7 @@ TEST(Gdp, WantsAsManyDevicesEverywhereUnlessTheyHaveFeatures) {
     Rollout rollout;
     rollout.problem = p;
     Stream stream{{}};
-    const Draw draw{&stream, {&rollout, 1}};
+    const SampleSlot draw{&stream, {&rollout, 1}};
     policy->sample({&draw, 1});
     check_placement(*list[p].problem, rollout.placement);
   }
@@ -242,4 +242,4 @@ TEST(Gdp, RefusesOptionsThatDoNotGoTogether) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

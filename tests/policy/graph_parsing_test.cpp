@@ -1,5 +1,5 @@
-// Parsing graphs into clusters (HSDAG sheet, sections 2.4, 7.4 and 7.5).
-#include "../../src/policy/graph_parsing.hpp"
+// Parsing graphs into clusters (docs/papers/hsdag.md, sections 2.4, 7.4 and 7.5).
+#include "policy/hsdag/graph_parsing.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 #include <set>
 
 #include "emplace/base/random.hpp"
-#include "policy/node_graphs.hpp"
+#include "tests/policy/node_graphs.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -174,4 +174,4 @@ TEST(Parse, LeavesAQuarterToAThirdOfARandomSparseGraph) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

@@ -5,11 +5,11 @@
 
 namespace emplace::testing {
 
-inline Rollout greedy(const Policy& policy, std::uint32_t problem) {
-  Rollout rollout;
+inline policy::Rollout greedy(const policy::Policy& policy, std::uint32_t problem) {
+  policy::Rollout rollout;
   rollout.problem = problem;
   Stream unused{{}};
-  const Draw draw{&unused, {&rollout, 1}, true};
+  const policy::SampleSlot draw{&unused, {&rollout, 1}, true};
   policy.sample({&draw, 1});
   return rollout;
 }

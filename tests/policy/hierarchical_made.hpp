@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "../../src/policy/group_features.hpp"
-#include "../../src/policy/hierarchical_options.hpp"
 #include "emplace/policy/policy.hpp"
-#include "problem/tiny.hpp"
+#include "policy/hierarchical/group_features.hpp"
+#include "policy/hierarchical/options.hpp"
+#include "tests/problem/tiny.hpp"
 
 namespace emplace::testing {
 
@@ -22,7 +22,7 @@ struct Made {
   Made(Problem of, const std::string& options, GroupingKind kind = GroupingKind::op)
       : problem(std::move(of)),
         list{{&problem, make_grouping(problem, kind)}},
-        policy(make_policy("hierarchical", ConfigTable::parse_toml(options, "test"), list, 1)) {}
+        policy(policy::make_policy("hierarchical", ConfigTable::parse_toml(options, "test"), list, 1)) {}
 
   void perturb(double size) {
     Stream random{{.seed = 9}};
@@ -32,17 +32,17 @@ struct Made {
   static Stream stream(std::uint32_t key) {
     return Stream({.seed = 5, .purpose = Purpose::sample_placement, .update = 77, .index = key});
   }
-  Rollout draw(std::uint64_t update, std::uint32_t sample, std::uint32_t key) {
-    Rollout rollout;
+  policy::Rollout draw(std::uint64_t update, std::uint32_t sample, std::uint32_t key) {
+    policy::Rollout rollout;
     rollout.update = update;
     rollout.sample = sample;
     Stream random = stream(key);
-    const Draw one{&random, {&rollout, 1}};
+    const policy::SampleSlot one{&random, {&rollout, 1}};
     policy->sample({&one, 1});
     return rollout;
   }
-  double log_probability(const Rollout& rollout, std::size_t first_head = 0) {
-    LogProbabilities log;
+  double log_probability(const policy::Rollout& rollout, std::size_t first_head = 0) {
+    policy::LogProbabilities log;
     policy->forward({&rollout, 1}, log);
     double sum = 0;
     for (const double value : log.of(0).subspan(first_head)) sum += value;
@@ -50,8 +50,8 @@ struct Made {
   }
 
   Problem problem;
-  std::vector<PolicyProblem> list;
-  std::unique_ptr<Policy> policy;
+  std::vector<policy::PolicyProblem> list;
+  std::unique_ptr<policy::Policy> policy;
 };
 
 // Each op feeds the seventh after it.
@@ -69,15 +69,15 @@ inline Problem staggered_ops(std::size_t count) {
 // those of `made`, whose units are ops.
 struct WholeGrouper {
   WholeGrouper(Made& made, const std::string& options)
-      : types(op_types_of(made.list)),
+      : types(policy::op_types_of(made.list)),
         setup{made.list, types, 1},
-        asked(read_options<HierarchicalOptions>(ConfigTable::parse_toml(options, "test"))),
-        network(hierarchical_sizes(asked, setup)),
-        table(unit_table(made.list.front(), types, {1, 2}, 2, network.sizes.position_waves)),
+        asked(read_options<policy::HierarchicalOptions>(ConfigTable::parse_toml(options, "test"))),
+        network(policy::hierarchical_sizes(asked, setup)),
+        table(policy::unit_table(made.list.front(), types, {1, 2}, 2, network.sizes.position_waves)),
         gradient(network.layout.size(), 0.0F) {
     tape.begin(made.policy->parameters(), gradient);
-    logits = grouper_logits<float>(tape, network, table.first_type,
-                                   {table.first_op.data(), table.count(), network.sizes.op_constants()});
+    logits = policy::grouper_logits<float>(tape, network, table.first_type,
+                                           {table.first_op.data(), table.count(), network.sizes.op_constants()});
   }
   // After tape.backward().
   void expect_gradient(Made& made, double tolerance) const {
@@ -88,10 +88,10 @@ struct WholeGrouper {
   }
 
   std::vector<std::string> types;
-  PolicySetup setup;
-  HierarchicalOptions asked;
-  HierarchicalNetwork network;
-  UnitTable table;
+  policy::PolicySetup setup;
+  policy::HierarchicalOptions asked;
+  policy::HierarchicalNetwork network;
+  policy::UnitTable table;
   std::vector<float> gradient;
   nn::Tape<float> tape;
   nn::Var logits;

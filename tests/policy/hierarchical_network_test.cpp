@@ -1,23 +1,23 @@
-// The Hierarchical Planner's networks and what they read (sheet, sections 7.1 - 7.5).
+// The Hierarchical Planner's networks and what they read (docs/papers/hierarchical.md, sections 7.1 - 7.5).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "../../src/policy/group_features.hpp"
-#include "../../src/policy/hierarchical_network.hpp"
-#include "policy/network_check.hpp"
-#include "problem/tiny.hpp"
+#include "policy/hierarchical/group_features.hpp"
+#include "policy/hierarchical/network.hpp"
+#include "tests/policy/network_check.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
 using ::testing::FloatEq;
 using ::testing::Pointwise;
 
-TEST(HierarchicalNetwork, HasTheParametersOfTheSheet) {
+TEST(HierarchicalNetwork, HasTheParametersOfItsPage) {
   // T=10, G=8, D=2: types 200; grouper 65 x 64 + 64 + 64 x 8 + 8; encoder 2 x (43 + 256) x 1024; forget scalars 2;
   // devices 3 x 512; decoder 1024 x 2048; attention 2 x 512 x 512 + 512; output 1024 x 2.
   const HierarchicalNetwork network({.types = 10, .groups = 8, .devices = 2});
@@ -235,4 +235,4 @@ TEST(GroupFeatures, ListTheFirstOpOfEachUnitForTheGrouper) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

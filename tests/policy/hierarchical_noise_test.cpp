@@ -1,4 +1,5 @@
-// Noise on the Hierarchical Planner's logits (sheet, section 2.7): drawn once, and the same wherever it is drawn again.
+// Noise on the Hierarchical Planner's logits (docs/papers/hierarchical.md, section 2.7): drawn once, and the same
+// wherever it is drawn again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,11 +7,11 @@
 #include <map>
 #include <numbers>
 
-#include "../../src/policy/group_features.hpp"
-#include "../../src/policy/hierarchical_options.hpp"
-#include "policy/hierarchical_made.hpp"
+#include "policy/hierarchical/group_features.hpp"
+#include "policy/hierarchical/options.hpp"
+#include "tests/policy/hierarchical_made.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -64,7 +65,8 @@ TEST_P(HierarchicalNoise, KeepsItsSizeWhenParametersMoveOn) {
 
 TEST_P(HierarchicalNoise, IsTheSameInChunksAndInBatchesAsForAllRowsOfEachSample) {
   // 300 ops are two chunks, 4 samples two groupings and so two folds: beside one matrix of all rows for each sample,
-  // with noise drawn here as the sheet says (section 2.7) from the stream of update 3 and the grouping.
+  // with noise drawn here as docs/papers/hierarchical.md, section 2.7, says from the stream of update 3 and the
+  // grouping.
   constexpr std::size_t count = 300, groups = 5;
   const std::string chosen = small + "groups = 5\nplacements_per_grouping = 2\nposition_waves = 3\n" +
                              "grouper_entropy = 0.5\nnoise_size = 0.7\nnoise = \"" + GetParam() + "\"\n";
@@ -72,7 +74,7 @@ TEST_P(HierarchicalNoise, IsTheSameInChunksAndInBatchesAsForAllRowsOfEachSample)
   made.perturb(0.3);
   std::vector<Rollout> rollouts(4);
   std::vector<Stream> streams;
-  std::vector<Draw> draws;
+  std::vector<SampleSlot> draws;
   for (std::uint32_t s = 0; s < 4; ++s) {
     rollouts[s].update = 3;
     rollouts[s].sample = s;
@@ -139,4 +141,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, HierarchicalNoise, ::testing::Values("uniform", 
                          [](const auto& parameter) { return std::string(parameter.param); });
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

@@ -1,19 +1,19 @@
-// The Hierarchical Planner's policy (sheet, section 7).
+// The Hierarchical Planner's policy (docs/papers/hierarchical.md, section 7).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
-#include "../../src/policy/group_features.hpp"
-#include "../../src/policy/hierarchical_options.hpp"
 #include "emplace/base/error.hpp"
-#include "policy/enumerated.hpp"
-#include "policy/greedy.hpp"
-#include "policy/hierarchical_made.hpp"
-#include "problem/tiny.hpp"
+#include "policy/hierarchical/group_features.hpp"
+#include "policy/hierarchical/options.hpp"
+#include "tests/policy/enumerated.hpp"
+#include "tests/policy/greedy.hpp"
+#include "tests/policy/hierarchical_made.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -223,7 +223,7 @@ TEST(Hierarchical, KeepsTheNumberOfGroupsOfItsTrainingForOtherGraphs) {
   const auto training = as_list(trained_on);
   const PolicyEntry& entry = find_entry(policies(), "hierarchical", "policy");
   const ConfigTable asked = ConfigTable::parse_toml(quiet, "test");
-  const ConfigTable settled = entry.settle(asked, {training, {}, 1});
+  const ConfigTable settled = entry.freeze_defaults(asked, {training, {}, 1});
   const std::size_t parameters = entry.make(asked, {training, {}, 1})->parameters().size();
   for (const Problem* problem : {&trained_on, &large, &small_one}) {
     const auto list = as_list(*problem);
@@ -262,4 +262,4 @@ TEST(Hierarchical, RefusesWhatItsNetworksCannotTake) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

@@ -1,5 +1,5 @@
-// HSDAG's features (sheet, section 2.2) and the options that choose them.
-#include "../../src/policy/hsdag_features.hpp"
+// HSDAG's features (docs/papers/hsdag.md, section 2.2) and the options that choose them.
+#include "policy/hsdag/features.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -141,7 +141,7 @@ TEST(HsdagFeatures, TellApartTheDegreesOfAllProblemsAndAreSettledForOthers) {
   std::vector<PolicyProblem> list;
   for (const Problem& problem : problems) list.push_back({&problem, make_grouping(problem, GroupingKind::op)});
   const auto types = op_types_of(list);
-  const ConfigTable settled = settle_degrees({}, {list, types});
+  const ConfigTable settled = freeze_degrees({}, {list, types});
   const auto options = read_options<HsdagOptions>(settled);
   EXPECT_THAT(options.in_degrees, ElementsAre("0", "1", "2"));
   EXPECT_THAT(options.out_degrees, ElementsAre("0", "1", "2"));
@@ -195,4 +195,4 @@ TEST(HsdagFeatures, RefuseDegreesThatAreNoAscendingNumbers) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

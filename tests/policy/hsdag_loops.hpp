@@ -1,23 +1,24 @@
-// HSDAG's network as section 2.3 of its sheet says it, without dropout, in double, one element after the other.
+// HSDAG's network as docs/papers/hsdag.md, section 2.3 says it, without dropout, in double, one element after the
+// other.
 #pragma once
 
 #include <cmath>
 #include <vector>
 
-#include "../../src/policy/hsdag_network.hpp"
+#include "policy/hsdag/network.hpp"
 
 namespace emplace::testing {
 
 using Table = std::vector<std::vector<double>>;
 
 struct HsdagLoops {
-  const HsdagNetwork& network;
+  const policy::HsdagNetwork& network;
   const std::vector<double>& values;
 
   [[nodiscard]] double at(const nn::Slice& slice, std::size_t i, std::size_t j) const {
     return values[slice.begin + i * slice.columns + j];
   }
-  [[nodiscard]] Table linear(const Table& x, const HsdagNetwork::Linear& layer) const {
+  [[nodiscard]] Table linear(const Table& x, const policy::HsdagNetwork::Linear& layer) const {
     Table y;
     for (const auto& row : x) {
       auto& out = y.emplace_back(layer.weight.columns);
@@ -28,7 +29,7 @@ struct HsdagLoops {
     }
     return y;
   }
-  [[nodiscard]] Table norm(const Table& x, const HsdagNetwork::Norm& by) const {
+  [[nodiscard]] Table norm(const Table& x, const policy::HsdagNetwork::Norm& by) const {
     Table y = x;
     for (auto& row : y) {
       double mean = 0, variance = 0;
@@ -49,7 +50,8 @@ struct HsdagLoops {
       for (std::size_t j = 0; j < x[r].size(); ++j) x[r][j] += y[r][j];
     return x;
   }
-  [[nodiscard]] Table gnn(const Table& x, const HsdagNetwork::Gnn& layers, const NodeGraph& graph) const {
+  [[nodiscard]] Table gnn(const Table& x, const policy::HsdagNetwork::Gnn& layers,
+                          const policy::NodeGraph& graph) const {
     const std::size_t n = x.size();
     Table a(n, std::vector<double>(n, 0));
     for (std::size_t v = 0; v < n; ++v) a[v][v] = 1;
@@ -68,12 +70,12 @@ struct HsdagLoops {
     }
     return norm(add(x, y), layers.norm);
   }
-  [[nodiscard]] Table residual(const Table& x, const HsdagNetwork::Residual& layer) const {
+  [[nodiscard]] Table residual(const Table& x, const policy::HsdagNetwork::Residual& layer) const {
     return norm(add(x, linear(x, layer.linear)), layer.norm);
   }
 
   // Z and logits; `assignments` of each pass are given, and its scores are put into `scores`.
-  std::pair<Table, Table> run(const Table& x, NodeGraph graph,
+  std::pair<Table, Table> run(const Table& x, policy::NodeGraph graph,
                               const std::vector<std::vector<std::uint32_t>>& assignments,
                               std::vector<std::vector<double>>& scores) const {
     Table h = relu(norm(linear(relu(norm(linear(x, network.in_first), network.in_first_norm)), network.in_second),
@@ -107,7 +109,7 @@ struct HsdagLoops {
       }
       for (std::size_t c = 0; c < count; ++c)
         for (double& v : h[c]) v *= size[c] == 1 ? 1 : w[c];
-      make_graph(count, ends, graph);
+      policy::make_graph(count, ends, graph);
     }
     const Table z = relu(linear(relu(linear(h, network.out_first)), network.out_second));
     return {z, linear(relu(linear(z, network.head_first)), network.head_second)};

@@ -1,5 +1,6 @@
-// HSDAG's network (sheet, sections 2.3, 7.1, 7.6 and 7.7), beside loops that follow section 2.3 word by word.
-#include "../../src/policy/hsdag_network.hpp"
+// HSDAG's network (docs/papers/hsdag.md, sections 2.3, 7.1, 7.6 and 7.7), beside loops that follow section 2.3 word by
+// word.
+#include "policy/hsdag/network.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,10 +8,10 @@
 #include <algorithm>
 #include <map>
 
-#include "policy/hsdag_loops.hpp"
-#include "policy/network_check.hpp"
+#include "tests/policy/hsdag_loops.hpp"
+#include "tests/policy/network_check.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -37,7 +38,7 @@ TEST(HsdagNetwork, HasThePapersParameters) {
     EXPECT_EQ(HsdagNetwork({.features = features, .devices = 2}).layout().size(), 141076 + 385 * (features - 17));
 }
 
-TEST(HsdagNetwork, StartsAsTheSheetSays) {
+TEST(HsdagNetwork, StartsAsItsPageSays) {
   const HsdagNetwork network({.features = 60, .devices = 2});
   std::vector<double> values(network.layout().size());
   network.layout().initialize<double>(values, 1);
@@ -107,7 +108,7 @@ Ends random_edges(std::uint32_t nodes, std::size_t count, std::uint64_t seed) {
   return ends;
 }
 
-TEST(HsdagNetwork, ComputesWhatTheSheetSays) {
+TEST(HsdagNetwork, ComputesWhatItsPageSays) {
   for (const int passes : {1, 2, 3})
     for (const std::uint32_t nodes : {1, 2, 7, 30}) {
       Fixture f(nodes, random_edges(nodes, nodes, passes + nodes));
@@ -214,4 +215,4 @@ TEST(HsdagNetwork, LeavesOutTheLayersOfOtherWaysToGroup) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

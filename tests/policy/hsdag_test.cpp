@@ -1,5 +1,5 @@
-// HSDAG's policy: how its episodes go on, what a checkpoint may say of them, and whom it serves (sheet, sections 2.5
-// and 7.7).
+// HSDAG's policy: how its episodes go on, what a checkpoint may say of them, and whom it serves (docs/papers/hsdag.md,
+// sections 2.5 and 7.7).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,13 +8,13 @@
 #include <functional>
 #include <set>
 
-#include "../../src/policy/hsdag_features.hpp"
-#include "../../src/policy/hsdag_network.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/policy/policy.hpp"
-#include "problem/tiny.hpp"
+#include "policy/hsdag/features.hpp"
+#include "policy/hsdag/network.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -53,7 +53,7 @@ struct Made {
     return rounds;
   }
   void draw_round(std::vector<Rollout>& rounds, std::size_t round, Stream& stream, bool greedy = false) const {
-    const Draw draw{&stream, std::span(rounds).first(round + 1), greedy};
+    const SampleSlot draw{&stream, std::span(rounds).first(round + 1), greedy};
     policy->sample({&draw, 1});
   }
   std::vector<Rollout> episode(std::uint32_t sample, std::uint64_t update = 1, bool greedy = false) const {
@@ -322,4 +322,4 @@ TEST(Hsdag, RefusesProblemsOfDifferentNumbersOfDevices) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

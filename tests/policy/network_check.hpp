@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "emplace/base/random.hpp"
-#include "emplace/nn/ops.hpp"
+#include "nn/layers/ops.hpp"
 
 namespace emplace::testing {
 

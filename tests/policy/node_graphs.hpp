@@ -5,18 +5,18 @@
 #include <utility>
 #include <vector>
 
-#include "../../src/policy/graph_parsing.hpp"
+#include "policy/hsdag/graph_parsing.hpp"
 
 namespace emplace::testing {
 
 using Ends = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-inline NodeGraph graph_of(std::size_t nodes, Ends ends) {
-  NodeGraph graph;
-  make_graph(nodes, ends, graph);
+inline policy::NodeGraph graph_of(std::size_t nodes, Ends ends) {
+  policy::NodeGraph graph;
+  policy::make_graph(nodes, ends, graph);
   return graph;
 }
-inline NodeGraph path(std::uint32_t nodes) {
+inline policy::NodeGraph path(std::uint32_t nodes) {
   Ends ends;
   for (std::uint32_t node = 1; node < nodes; ++node) ends.emplace_back(node - 1, node);
   return graph_of(nodes, ends);

@@ -1,14 +1,14 @@
-#include "../../src/policy/op_features.hpp"
+#include "policy/common/op_features.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "../../src/policy/colocrl_features.hpp"
-#include "problem/tiny.hpp"
+#include "policy/colocrl/features.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -80,4 +80,4 @@ TEST(OpFeatures, OfColocrlGroupsAreSumsAndMutualAdjacency) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

@@ -1,4 +1,4 @@
-// The graph of units and the state that Placeto's network reads (sheet, section 7, items 4 and 6).
+// The graph of units and the state that Placeto's network reads (docs/papers/placeto.md, section 7, items 4 and 6).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
-#include "policy/placeto_graphs.hpp"
+#include "tests/policy/placeto_graphs.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -75,7 +75,7 @@ TEST(PlacetoGraph, LeavesOutEdgesBackToAnEarlierUnit) {
   EXPECT_THAT(graph.ancestors[0], IsEmpty());
 }
 
-TEST(PlacetoState, IsWhatTheSheetSays) {
+TEST(PlacetoState, IsWhatItsPageSays) {
   // chain-5's mean times 6 4.5 5 4.5 6; each op has one output of 0 bytes but the last.
   const Problem problem = chain_5(2);
   const PolicyProblem list = by_op(problem);
@@ -140,4 +140,4 @@ TEST(PlacetoState, HasStartsWithinOneOfTheCurrentUnits) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

@@ -4,14 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "../../src/policy/placeto_graph.hpp"
-#include "problem/tiny.hpp"
+#include "policy/placeto/graph.hpp"
+#include "tests/problem/tiny.hpp"
 
 namespace emplace::testing {
 
 inline Stream any_stream() { return Stream({.seed = 1}); }
 
-inline PolicyProblem by_op(const Problem& problem) { return {&problem, make_grouping(problem, GroupingKind::op)}; }
+inline policy::PolicyProblem by_op(const Problem& problem) {
+  return {&problem, make_grouping(problem, GroupingKind::op)};
+}
 
 // A random graph with edges from smaller to larger ids, devices equal.
 inline Problem random_graph(std::size_t ops, std::size_t devices, std::uint64_t seed) {

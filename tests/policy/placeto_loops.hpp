@@ -1,4 +1,4 @@
-// Placeto's network as loops that follow the sheet's section 2.3 word by word.
+// Placeto's network as loops that follow docs/papers/placeto.md, section 2.3 word by word.
 #pragma once
 
 #include <algorithm>
@@ -7,18 +7,18 @@
 #include <span>
 #include <vector>
 
-#include "../../src/policy/placeto_network.hpp"
+#include "policy/placeto/network.hpp"
 
 namespace emplace::testing {
 
 using Row = std::vector<double>;
 
 struct Loops {
-  const PlacetoParameters& p;
-  const PlacetoGraph& graph;
+  const policy::PlacetoParameters& p;
+  const policy::PlacetoGraph& graph;
   const std::vector<double>& values;
 
-  [[nodiscard]] Row fnn(const PlacetoParameters::Fnn& layers, Row x, bool relu_at_the_end) const {
+  [[nodiscard]] Row fnn(const policy::PlacetoParameters::Fnn& layers, Row x, bool relu_at_the_end) const {
     for (std::size_t l = 0; l < layers.weights.size(); ++l) {
       const nn::Slice w = layers.weights[l], b = layers.biases[l];
       Row y(w.columns);
@@ -33,7 +33,7 @@ struct Loops {
   }
 
   // relu(g(sum over the set of relu(f(x_u)))), the sum divided by the size where asked.
-  [[nodiscard]] Row gather(const PlacetoParameters::Gather& by, const std::vector<Row>& x,
+  [[nodiscard]] Row gather(const policy::PlacetoParameters::Gather& by, const std::vector<Row>& x,
                            std::span<const std::uint32_t> set, bool normalize) const {
     Row sum(x.front().size(), 0.0);
     for (const std::uint32_t u : set) {
@@ -44,7 +44,7 @@ struct Loops {
     return fnn(by.after, sum, true);
   }
 
-  [[nodiscard]] std::vector<Row> messages(const PlacetoParameters::Gather& by, const std::vector<Row>& x,
+  [[nodiscard]] std::vector<Row> messages(const policy::PlacetoParameters::Gather& by, const std::vector<Row>& x,
                                           const Lists& from) const {
     std::vector<Row> y = x;
     for (int k = 0; k < p.shape().message_rounds; ++k) {

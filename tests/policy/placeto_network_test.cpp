@@ -1,16 +1,17 @@
-// Placeto's network (sheet, section 7, items 1, 3, 5 and 7), beside loops that follow section 2.3 word by word.
+// Placeto's network (docs/papers/placeto.md, section 7, items 1, 3, 5 and 7), beside loops that follow section 2.3 word
+// by word.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 
-#include "../../src/policy/placeto_network.hpp"
-#include "policy/network_check.hpp"
-#include "policy/placeto_graphs.hpp"
-#include "policy/placeto_loops.hpp"
+#include "policy/placeto/network.hpp"
+#include "tests/policy/network_check.hpp"
+#include "tests/policy/placeto_graphs.hpp"
+#include "tests/policy/placeto_loops.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -73,7 +74,7 @@ TEST(PlacetoNetwork, HasThePapersParameters) {
   EXPECT_EQ(parts["classifier"], 12826U);
 }
 
-TEST(PlacetoNetwork, ComputesWhatTheSheetSays) {
+TEST(PlacetoNetwork, ComputesWhatItsPageSays) {
   for (const auto& [small, normalize, waves] :
        {std::tuple(false, false, 0U), {true, false, 3U}, {false, true, 3U}, {true, true, 0U}})
     for (const std::size_t ops : {1, 2, 9}) {
@@ -215,4 +216,4 @@ TEST(PlacetoNetwork, TellsDevicesApartByName) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

@@ -8,9 +8,9 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/policy/policy.hpp"
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -34,7 +34,7 @@ struct Made {
     for (std::uint32_t r = 0; r < rounds.size(); ++r) {
       rounds[r].sample = sample;
       rounds[r].round = r;
-      const Draw draw{&stream, std::span(rounds).first(r + 1), false, best};
+      const SampleSlot draw{&stream, std::span(rounds).first(r + 1), false, best};
       policy->sample({&draw, 1});
       rounds[r].starts = starts;
     }
@@ -181,4 +181,4 @@ TEST(Placeto, RefusesMoreUnitsThanItCanKeepRelativesOf) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

@@ -1,13 +1,13 @@
-// Post's table of categoricals: the numbers of its sheet, section 7, items 2, 3 and 8.
+// Post's table of categoricals: the numbers of docs/papers/post.md, section 7, items 2, 3 and 8.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "emplace/policy/policy.hpp"
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 namespace {
 
 using namespace testing;
@@ -54,7 +54,7 @@ TEST(PostPolicy, StartsUniformOverTheDevicesThatCanRun) {
   EXPECT_THAT(post.probabilities(), ElementsAre(0.5, 0, 0.5, 0, 0, 1));
 }
 
-TEST(PostPolicy, RefitsToElitesAsWorkedInTheSheet) {
+TEST(PostPolicy, RefitsToElitesAsInTheWorkedExample) {
   // Item 2: elites (0,1), (0,0), (0,1) -> f = [1, 0; 1/3, 2/3]; eps = 0.1 -> [0.95, 0.05; 0.35, 0.65].
   Post post(ops(2, 2), 0.1);
   post.policy->fit(std::vector{with({0, 1}), with({0, 0}), with({0, 1})});
@@ -118,4 +118,4 @@ TEST(PostPolicy, KlIsTheMeanOverUnits) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::policy

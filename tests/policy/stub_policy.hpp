@@ -5,11 +5,11 @@
 
 namespace emplace::testing {
 
-class StubPolicy : public Policy {
+class StubPolicy : public policy::Policy {
  public:
-  void check(std::span<const Rollout>) const override {}
-  void forward(std::span<const Rollout>, LogProbabilities&) override {}
-  void backward(std::span<const Rollout>, std::span<const double>, double) override {}
+  void check(std::span<const policy::Rollout>) const override {}
+  void forward(std::span<const policy::Rollout>, policy::LogProbabilities&) override {}
+  void backward(std::span<const policy::Rollout>, std::span<const double>, double) override {}
   std::span<float> parameters() override { return {}; }
   std::span<float> gradient() override { return {}; }
   [[nodiscard]] std::vector<ParameterInfo> layout() const override { return {}; }

@@ -8,7 +8,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/problem/builder.hpp"
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
 namespace emplace::testing {
 

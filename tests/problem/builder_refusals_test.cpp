@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "problem/begun.hpp"
+#include "tests/problem/begun.hpp"
 
 namespace emplace {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/random.hpp"
-#include "problem/begun.hpp"
+#include "tests/problem/begun.hpp"
 
 namespace emplace {
 namespace {

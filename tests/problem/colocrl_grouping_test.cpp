@@ -1,10 +1,10 @@
-// ColocRL's co-location groups (sheet, section 2.1).
+// ColocRL's co-location groups (docs/papers/colocrl.md, section 2.1).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "emplace/base/error.hpp"
 #include "emplace/problem/grouping.hpp"
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
 namespace emplace {
 namespace {
@@ -26,7 +26,7 @@ TEST(ColocrlGrouping, JoinsAnOpToItsOnlyConsumerAndLeavesForksAlone) {
 }
 
 TEST(ColocrlGrouping, RepeatedOnGroupsCollapsesAGraphWithOneSink) {
-  // Both of s's consumers end in one group, so s has one consumer group (sheet, section 6).
+  // Both of s's consumers end in one group, so s has one consumer group (docs/papers/colocrl.md, section 6).
   EXPECT_THAT(units_of(fork_join(2), GroupingKind::colocrl_group), ElementsAre(0, 0, 0, 0));
   // Two sinks stay apart: s feeds t and u.
   const Problem p = tiny(plain_devices(1), {{"s", {1}}, {"t", {1}}, {"u", {1}}}, {{0, 1}, {0, 2}});

@@ -10,7 +10,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/random.hpp"
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
 namespace emplace {
 namespace {
@@ -79,7 +79,7 @@ TEST(Grouping, OfChainsCutsWhereNoDeviceCouldRunBothSides) {
 }
 
 TEST(Grouping, OfSingleParentsJoinsEveryUnitThatHasOneProducer) {
-  // HSDAG sheet, section 7.2: p feeds x and y, both feed z. chain: 4 units, single-parent: {p, x, y}, {z}.
+  // docs/papers/hsdag.md, section 7.2: p feeds x and y, both feed z. chain: 4 units, single-parent: {p, x, y}, {z}.
   const std::vector<TinyOp> ops = {{"p", {1}}, {"x", {1}}, {"y", {1}}, {"z", {1}}};
   const Problem p = tiny(plain_devices(1), ops, {{0, 1}, {0, 2}, {1, 3}, {2, 3}});
   EXPECT_EQ(make_grouping(p, GroupingKind::chain).count(), 4U);
@@ -269,7 +269,7 @@ bool units_form_a_circle(const Problem& p, const Grouping& g) {
 }
 
 TEST(Grouping, LawsHoldOnRandomProblems) {
-  EXPECT_TRUE(rc::check("every op once, groups together, a device each, no circle is closed", [] {
+  EXPECT_TRUE(rc::check("every op once, groups together, a device each, no cycle is closed", [] {
     const auto seed = *rc::gen::arbitrary<std::uint64_t>();
     const auto ops = *rc::gen::inRange<std::size_t>(1, 40);
     const auto devices = *rc::gen::inRange<std::size_t>(1, 4);
@@ -306,7 +306,8 @@ TEST(Grouping, LawsHoldOnRandomProblems) {
   }));
 }
 
-// HSDAG sheet, section 7.2: chain leaves |V| - #{(i, j): out(i) = 1, in(j) = 1}, single-parent #{v: in(v) != 1}.
+// docs/papers/hsdag.md, section 7.2: chain leaves |V| - #{(i, j): out(i) = 1, in(j) = 1}, single-parent #{v: in(v) !=
+// 1}.
 TEST(Grouping, OfChainsAndOfSingleParentsHaveAsManyUnitsAsTheirFormulasSay) {
   EXPECT_TRUE(rc::check("on one device and without groups", [] {
     const auto ops = *rc::gen::inRange<std::size_t>(1, 60);

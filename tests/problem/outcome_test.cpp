@@ -4,7 +4,7 @@
 #include <rapidcheck.h>
 
 #include "emplace/base/random.hpp"
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
 namespace emplace {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "emplace/base/error.hpp"
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
 namespace emplace {
 namespace {

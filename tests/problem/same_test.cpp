@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "emplace/problem/problem.hpp"
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
 namespace emplace {
 namespace {

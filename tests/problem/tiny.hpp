@@ -60,7 +60,7 @@ inline std::vector<Device> plain_devices(std::size_t count) {
   return devices;
 }
 
-// The sheets' toys (papers/README: 4 6 8 6 4 ms on device 0, 8 3 2 3 8 on device 1).
+// The toys of docs/papers/README.md:  4 6 8 6 4 ms on device 0, 8 3 2 3 8 on device 1).
 inline Problem chain_5(double x) {
   return tiny(plain_devices(2), {{"a", {4, 8}}, {"b", {6, 3}}, {"c", {8, 2}}, {"d", {6, 3}}, {"e", {4, 8}}},
               {{0, 1}, {1, 2}, {2, 3}, {3, 4}}, x);

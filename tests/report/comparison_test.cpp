@@ -1,5 +1,5 @@
 // Placements side by side.
-#include "emplace/report/comparison.hpp"
+#include "report/comparison.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "emplace/base/error.hpp"
-#include "ops.hpp"
+#include "tests/report/ops.hpp"
 
-namespace emplace {
+namespace emplace::report {
 namespace {
 
 using nlohmann::json;
@@ -68,7 +68,7 @@ TEST(Comparison, OfLoadsReadsWell) {
   // cpu:0 is the host and pays nothing: 10 + 10 ms, or b's 10 ms. gpu:0 runs a in 1 ms and sends its tensor
   // in 10.341333 us; memory is the sum of resident bytes, none here.
   const Problem problem = chain();
-  EXPECT_EQ(comparison_text(problem, compare(problem, three, PipelineOptions{})),
+  EXPECT_EQ(comparison_text(problem, compare(problem, three, simulate::PipelineOptions{})),
             R"text(chain: 3 placements; differences count from the first
 
                         one/best.json  two/best.json  bad.json
@@ -85,7 +85,7 @@ gpu:0: peak memory                0 B            0 B         -
 
 bad.json is not feasible: op 'b' cannot run on device 'gpu:0'
 )text");
-  const json parsed = json::parse(comparison_json(problem, compare(problem, three, PipelineOptions{})));
+  const json parsed = json::parse(comparison_json(problem, compare(problem, three, simulate::PipelineOptions{})));
   EXPECT_EQ(parsed["placements"][1]["load_s"], 0.01);
   EXPECT_EQ(parsed["placements"][1]["devices"][1]["load_s"], 0.001010341333);
   EXPECT_FALSE(parsed["placements"][1].contains("makespan_ps"));
@@ -130,4 +130,4 @@ TEST(Comparison, RefusesAScheduleThatNeedsAnOrderWithoutOne) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::report

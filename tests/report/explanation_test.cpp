@@ -1,5 +1,5 @@
 // Explanations: one read as a whole, hand-worked; laws on random problems.
-#include "emplace/report/explanation.hpp"
+#include "report/explanation.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "ops.hpp"
-#include "support/random_problem.hpp"
+#include "tests/report/ops.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::report {
 namespace {
 
 using nlohmann::json;
@@ -240,4 +240,4 @@ TEST(Explanation, AddsUpOnRandomProblems) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::report

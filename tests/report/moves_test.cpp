@@ -1,5 +1,5 @@
 // Single moves against trying them all on the reference engine.
-#include "emplace/report/moves.hpp"
+#include "report/moves.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -7,10 +7,10 @@
 #include <cstdlib>
 
 #include "emplace/problem/grouping.hpp"
-#include "ops.hpp"
-#include "support/random_problem.hpp"
+#include "tests/report/ops.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::report {
 namespace {
 
 using test::op;
@@ -20,10 +20,10 @@ using test::RandomProblem;
 [[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=100", 0);
 
 MoveSearch search(const Problem& problem, const Placement& placement, const MoveLimits& limits = {}) {
-  Timeline timeline;
-  const Outcome now = make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline});
+  simulate::Timeline timeline;
+  const Outcome now = simulate::make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline});
   return find_moves(problem, placement, Schedule::fifo, now, timeline,
-                    critical_path(problem, placement, Schedule::fifo, timeline), limits);
+                    simulate::critical_path(problem, placement, Schedule::fifo, timeline), limits);
 }
 
 Problem three_ops_two_devices(const std::string& group) {
@@ -123,11 +123,11 @@ TEST(Moves, AreGuessedOnlyAsLongAsTheirWorkAllows) {
 TEST(Moves, TellWhatIsDoneNeverGoingBackNorReachingTheEnd) {
   const Problem problem = three_ops_two_devices("");
   const Placement placement{{0, 0, 0}, {}};
-  Timeline timeline;
-  const Outcome now = make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline});
+  simulate::Timeline timeline;
+  const Outcome now = simulate::make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline});
   std::vector<std::pair<std::string, double>> told;
   find_moves(problem, placement, Schedule::fifo, now, timeline,
-             critical_path(problem, placement, Schedule::fifo, timeline), {.simulations = 2},
+             simulate::critical_path(problem, placement, Schedule::fifo, timeline), {.simulations = 2},
              [&](std::string_view doing, double share) { told.emplace_back(doing, share); });
   using Told = std::vector<std::pair<std::string, double>>;
   EXPECT_EQ(told, (Told{{"guessing which moves help most", 0},
@@ -156,11 +156,12 @@ TEST(Moves, AreNeverWorseThanSaidWhereOnlySomeAreSimulated) {
     const Problem problem = problem_of(random);
     const Placement placement = placement_of(problem, genes);
     const auto schedule = *rc::gen::element(Schedule::fifo, Schedule::priority, Schedule::in_order);
-    const auto reference = make_reference_engine(problem, schedule);
-    Timeline timeline;
+    const auto reference = simulate::make_reference_engine(problem, schedule);
+    simulate::Timeline timeline;
     const Outcome now = reference->evaluate(placement, {nullptr, &timeline});
-    const MoveSearch found = find_moves(problem, placement, schedule, now, timeline,
-                                        critical_path(problem, placement, schedule, timeline), {.simulations = 3});
+    const MoveSearch found =
+        find_moves(problem, placement, schedule, now, timeline,
+                   simulate::critical_path(problem, placement, schedule, timeline), {.simulations = 3});
     RC_ASSERT(found.simulated == std::min<std::uint64_t>(3, found.possible));
     RC_ASSERT(found.guessed <= found.possible);
     for (const Move& move : found.best) {
@@ -177,11 +178,11 @@ TEST(Moves, AreAllThatTheReferenceEngineFindsOnRandomProblems) {
     const Problem problem = problem_of(random);
     const Placement placement = placement_of(problem, genes);
     const auto schedule = *rc::gen::element(Schedule::fifo, Schedule::priority, Schedule::in_order);
-    const auto reference = make_reference_engine(problem, schedule);
-    Timeline timeline;
+    const auto reference = simulate::make_reference_engine(problem, schedule);
+    simulate::Timeline timeline;
     const Outcome now = reference->evaluate(placement, {nullptr, &timeline});
-    const MoveSearch found =
-        find_moves(problem, placement, schedule, now, timeline, critical_path(problem, placement, schedule, timeline));
+    const MoveSearch found = find_moves(problem, placement, schedule, now, timeline,
+                                        simulate::critical_path(problem, placement, schedule, timeline));
 
     // The best outcome of every unit, by brute force.
     std::uint64_t possible = 0;
@@ -214,4 +215,4 @@ TEST(Moves, AreAllThatTheReferenceEngineFindsOnRandomProblems) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::report

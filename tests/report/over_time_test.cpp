@@ -1,11 +1,11 @@
 // Lines for the eye, and names fit for a table's cell: headers of src/report itself.
-#include "../../src/report/over_time.hpp"
+#include "report/over_time.hpp"
 
 #include <gtest/gtest.h>
 
-#include "../../src/report/names.hpp"
+#include "report/names.hpp"
 
-namespace emplace {
+namespace emplace::report {
 namespace {
 
 TEST(Bars, HaveADotForNothingAndNeverHideALittle) {
@@ -15,10 +15,10 @@ TEST(Bars, HaveADotForNothingAndNeverHideALittle) {
 TEST(OverTime, CutsOpsAndLevelsAtTheEdgesOfStretches) {
   // Of [0, 8) in four stretches of 2: op0 runs 1-4 on device 0, op1 7-8; op2 is on another device.
   const Placement placement{{0, 0, 1}, {}};
-  const Timeline timeline{{1, 7, 0}, {4, 8, 8}, {}};
+  const simulate::Timeline timeline{{1, 7, 0}, {4, 8, 8}, {}};
   EXPECT_EQ(busy_over_time(placement, timeline, DeviceId{0U}, 8, 4), (std::vector<double>{0.5, 1, 0, 0.5}));
   // 4 bytes 0-3, 1 byte 3-7, then none: the highest of each stretch over the peak.
-  const DeviceMemory memory{{{0, 4}, {3, 1}, {7, 0}}, 4, 0};
+  const simulate::DeviceMemory memory{{{0, 4}, {3, 1}, {7, 0}}, 4, 0};
   EXPECT_EQ(memory_over_time(memory, 8, 4), (std::vector<double>{1, 1, 0.25, 0.25}));
   EXPECT_EQ(memory_over_time({{{0, 0}}, 0, 0}, 8, 2), (std::vector<double>{0, 0}));
 }
@@ -38,4 +38,4 @@ TEST(Percent, NeverShowsSomethingAsNothing) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::report

@@ -1,5 +1,5 @@
 // A page in a headless Chromium: what is drawn, what the mouse does, and that no text is cut off or lies over another.
-// Pictures of pages stay in the build's tests/pages.
+// Pictures of pages stay in the build folder, in its tests/pages.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "report/sweep_folders.hpp"
-#include "support/browser.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/report/sweep_folders.hpp"
+#include "tests/support/browser.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 

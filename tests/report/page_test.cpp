@@ -1,12 +1,12 @@
-#include "emplace/report/page.hpp"
+#include "report/page.hpp"
 
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
-#include "html_texts.hpp"
+#include "report/html_texts.hpp"
 
-namespace emplace {
+namespace emplace::report {
 namespace {
 
 using testing::HasSubstr;
@@ -59,4 +59,4 @@ TEST(Page, NoScriptOfItsOwnEndsItsElement) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::report

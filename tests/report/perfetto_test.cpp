@@ -1,5 +1,5 @@
 // Traces against the trace event format, checked by code that shares nothing with the writer, and against the timeline.
-#include "emplace/report/perfetto.hpp"
+#include "report/perfetto.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,14 +10,14 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "emplace/base/files.hpp"
+#include "base/files.hpp"
 #include "emplace/problem/builder.hpp"
-#include "ops.hpp"
-#include "support/random_problem.hpp"
-#include "support/temporary_folder.hpp"
-#include "trace_parser.hpp"
+#include "tests/report/ops.hpp"
+#include "tests/report/trace_parser.hpp"
+#include "tests/support/random_problem.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace emplace {
+namespace emplace::report {
 namespace {
 
 using nlohmann::json;
@@ -37,7 +37,7 @@ using test::TrackKey;
 struct Example {
   Problem problem;
   Placement placement{{1, 0}, {}};
-  Timeline timeline;
+  simulate::Timeline timeline;
   Example() {
     ProblemBuilder builder("two-device \"chain\"");
     builder.add_device({"cpu:0", "cpu", no_memory_limit});
@@ -50,7 +50,7 @@ struct Example {
     const OpId b = builder.add_op(op("b", {0.010, std::nan("")}, "Relu"));
     builder.add_tensor(a, 4096, {b});
     problem = builder.build();
-    make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline});
+    simulate::make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline});
   }
 };
 
@@ -83,9 +83,10 @@ TEST(Trace, KeepsToTheFormatAndShowsEveryOpTransferAndLevelOnRandomProblems) {
   EXPECT_TRUE(rc::check("schema", [](const RandomProblem& random, const RandomPlacement& genes) {
     const Problem problem = scaled(problem_of(random), 1000);  // ticks are nanoseconds
     const Placement placement = placement_of(problem, genes);
-    Timeline timeline;
+    simulate::Timeline timeline;
     Usage usage;
-    const Outcome outcome = make_reference_engine(problem, Schedule::fifo)->evaluate(placement, {&usage, &timeline});
+    const Outcome outcome =
+        simulate::make_reference_engine(problem, Schedule::fifo)->evaluate(placement, {&usage, &timeline});
     if (!outcome.timed()) return;
     const Traced traced = trace(problem, placement, timeline);
     Parsed parsed;
@@ -101,7 +102,7 @@ TEST(Trace, KeepsToTheFormatAndShowsEveryOpTransferAndLevelOnRandomProblems) {
         ++slices;
       }
     std::size_t hops = 0;
-    for (const Timeline::Transfer& transfer : timeline.transfers)
+    for (const simulate::Timeline::Transfer& transfer : timeline.transfers)
       hops += problem.route(transfer.from, transfer.to).size();
     RC_ASSERT(slices == problem.op_count() + hops);
     RC_ASSERT(parsed.arrows.size() == timeline.transfers.size());
@@ -133,9 +134,9 @@ TEST(Trace, WithinItsLimitsKeepsTheLongestAndThePeakAndSaysWhatItLeftOut) {
     placement.device.push_back(static_cast<std::uint8_t>(i % 2));
   }
   const Problem problem = builder.build();
-  Timeline timeline;
+  simulate::Timeline timeline;
   Usage usage;
-  make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {&usage, &timeline});
+  simulate::make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {&usage, &timeline});
   const Traced traced = trace(problem, placement, timeline, {.slices = 50, .arrows = 3, .levels = 8});
   Parsed parsed;
   EXPECT_EQ(parse_events(traced.events, parsed), "");
@@ -169,8 +170,8 @@ TEST(Trace, GivesTransfersOfAChannelWithoutContentionTracksOfTheirOwnWhileTheyOv
   builder.add_tensor(op1, 2, {op2});
   const Problem problem = builder.build();
   const Placement placement{{0, 0, 1}, {}};
-  Timeline timeline;
-  make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline});
+  simulate::Timeline timeline;
+  simulate::make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline});
   Parsed parsed;
   EXPECT_EQ(parse_events(trace(problem, placement, timeline).events, parsed), "");
   std::map<std::string, std::multimap<Ticks, Ticks>> wires;
@@ -185,9 +186,9 @@ TEST(Trace, ShortensHostileNamesAndEscapesThem) {
   builder.add_device({"d\"\n", "", no_memory_limit});
   builder.add_op(op(std::string(100'000, 'x') + "\x01", {1}, "\\"));
   const Problem problem = builder.build();
-  Timeline timeline;
+  simulate::Timeline timeline;
   const Placement placement{{0}, {}};
-  make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline});
+  simulate::make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline});
   const Traced traced = trace(problem, placement, timeline);
   EXPECT_LT(traced.text.size(), 2000U);
   Parsed parsed;
@@ -207,4 +208,4 @@ TEST(Trace, FileAppearsWhole) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::report

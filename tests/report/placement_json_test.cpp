@@ -1,5 +1,5 @@
 // What a page says of a placement: the same as `explain`, whatever is left out.
-#include "placement_json.hpp"
+#include "report/placement_json.hpp"
 
 #include <gmock/gmock.h>
 #include <rapidcheck.h>
@@ -8,12 +8,12 @@
 #include <set>
 
 #include "emplace/search/bound.hpp"
-#include "problem/tiny.hpp"
-#include "report/trained_runs.hpp"
-#include "support/random_problem.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/problem/tiny.hpp"
+#include "tests/report/trained_runs.hpp"
+#include "tests/support/random_problem.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace emplace {
+namespace emplace::report {
 namespace {
 
 using nlohmann::json;
@@ -26,9 +26,10 @@ using testing::TinyOp;
 
 FoundPlacement found(Problem problem, Placement placement, const std::string& recipe = "") {
   FoundPlacement all;
-  all.loaded = std::make_shared<const LoadedProblem>(LoadedProblem{.problem = std::move(problem), .warnings = {}});
+  all.loaded = std::make_shared<const source::LoadedProblem>(
+      source::LoadedProblem{.problem = std::move(problem), .warnings = {}});
   all.placement = std::move(placement);
-  all.recipe = make_recipe(ConfigTable::parse_toml("problem = \"p.json\"\n" + recipe, "r.toml"));
+  all.recipe = experiment::make_recipe(ConfigTable::parse_toml("problem = \"p.json\"\n" + recipe, "r.toml"));
   all.scoring = {schedule_of(all.recipe.options.schedule, ""), objective_of(all.recipe.options.objective, "")};
   all.units = make_grouping(all.problem(), GroupingKind::colocation);
   return all;
@@ -131,7 +132,7 @@ TEST(PlacementJson, NamesAGroupAfterTheScopeOfMostOfItsOps) {
 TEST(PlacementJson, ComparesWithOtherPlacersAndTheBound) {
   const FoundPlacement placement = three_ops("compare = [\"device:gpu:1\", \"device:gpu:9\"]\n");
   const json page = page_of(placement);
-  EXPECT_EQ(page["bound"], lower_bound(placement.problem()).ticks);
+  EXPECT_EQ(page["bound"], search::lower_bound(placement.problem()).ticks);
   std::map<std::string, json> rows;
   for (const json& row : page["baselines"]) rows[row["method"]] = row;
   EXPECT_EQ(rows["post"]["time"], 50 * testing::ms);
@@ -165,7 +166,8 @@ TEST(PlacementJson, SaysWhyThereIsNoStepAndDrawsTheRest) {
   FoundPlacement placement = three_ops();
   Problem problem = placement.problem();
   problem.op_time[5] = cannot_run;  // c on gpu:1
-  placement.loaded = std::make_shared<const LoadedProblem>(LoadedProblem{.problem = problem, .warnings = {}});
+  placement.loaded =
+      std::make_shared<const source::LoadedProblem>(source::LoadedProblem{.problem = problem, .warnings = {}});
   const json page = page_of(placement);
   EXPECT_TRUE(page["timeline"].is_null());
   EXPECT_TRUE(page["memory"].is_null());
@@ -258,7 +260,7 @@ class FoundPlacements : public ::testing::Test {
     return test::trained_on(testing::two_chains(1), folder_ / name, "compare = []\n" + recipe);
   }
   test::TemporaryFolder folder_;
-  ProblemShelf shelf_;
+  ProblemCache shelf_;
 };
 
 TEST_F(FoundPlacements, AreWhatTheRunKept) {
@@ -279,7 +281,8 @@ TEST_F(FoundPlacements, ShareAProblem) {
 
 TEST_F(FoundPlacements, AreOfAsManyProblemsAsThereIsRoomFor) {
   for (const char* name : {"a", "b", "c"})
-    write_file(folder_ / (std::string(name) + ".json"), write_problem_json(testing::two_chains(name[0] - 'a' + 1)));
+    write_file(folder_ / (std::string(name) + ".json"),
+               formats::write_problem_json(testing::two_chains(name[0] - 'a' + 1)));
   const std::string several = test::trained(
       folder_ / "run",
       fmt::format("problems = [\"{}\", \"{}\", \"{}\"]\n", folder_ / "a.json", folder_ / "b.json", folder_ / "c.json"));
@@ -293,12 +296,12 @@ TEST_F(FoundPlacements, SayWhatIsNotThere) {
   const std::string folder = run("run"), problem = folder + ".problem.json";
   const std::string kept = read_file(problem);
   const auto missing = [&] {
-    ProblemShelf shelf;
+    ProblemCache shelf;
     return found_placements(folder, 1, shelf).at(0).missing;
   };
   std::filesystem::remove(problem);
   EXPECT_THAT(missing(), HasSubstr("run.problem.json"));
-  write_file(problem, write_problem_json(testing::chain_5(1)));
+  write_file(problem, formats::write_problem_json(testing::chain_5(1)));
   EXPECT_THAT(missing(), HasSubstr("best.placement.json")) << "another problem has its name now";
   write_file(problem, kept);
   EXPECT_EQ(missing(), "");
@@ -309,4 +312,4 @@ TEST_F(FoundPlacements, SayWhatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::report

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <filesystem>
 
-#include "emplace/report/run_page.hpp"
-#include "report/ops.hpp"
-#include "report/page_in_browser.hpp"
-#include "report/trained_runs.hpp"
+#include "report/run_page.hpp"
+#include "tests/report/ops.hpp"
+#include "tests/report/page_in_browser.hpp"
+#include "tests/report/trained_runs.hpp"
 
-namespace emplace {
+namespace emplace::report {
 namespace {
 
 using nlohmann::json;
@@ -180,7 +180,7 @@ TEST_F(RunPageInBrowser, WithoutItsProblemARunStillHasItsCurves) {
   EXPECT_THAT(text("[data-chart=timeline]"), HasSubstr("<b>cpu</b>"));
   EXPECT_EQ(evaluate(text_faults), json::array());
   keep_picture("run-one-op");
-  write_file(folder + ".problem.json", write_problem_json(test::scaled(problem, 2)));
+  write_file(folder + ".problem.json", formats::write_problem_json(test::scaled(problem, 2)));
   open_runs({folder});
   EXPECT_THAT(text(".message.bad"), HasSubstr("has changed since"));
   std::filesystem::remove(folder + ".problem.json");
@@ -336,4 +336,4 @@ TEST_F(RunPageInBrowser, SeveralRunsHaveATableAndThePlacementOfWhicheverIsChosen
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::report

@@ -1,14 +1,14 @@
-#include "emplace/report/run_page.hpp"
+#include "report/run_page.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 
 #include "emplace/base/error.hpp"
-#include "report/sweep_folders.hpp"
-#include "support/temporary_folder.hpp"
+#include "tests/report/sweep_folders.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace emplace {
+namespace emplace::report {
 namespace {
 
 using nlohmann::json;
@@ -66,7 +66,7 @@ TEST_F(RunPageTest, SaysHowToGoOnOnlyOnceItStopped) {
   EXPECT_EQ(shown["commands"][0]["command"], "emplace train --resume " + folders[0]);
   EXPECT_EQ(shown["commands"][1]["command"],
             "emplace train " + folders[0] + "/config.toml run=" + folders[0] + "-again");
-  const RunFolder working = RunFolder::open(folders[0]);
+  const experiment::RunFolder working = experiment::RunFolder::open(folders[0]);
   shown = test::data_of(run_page(folders).html)["runs"][0];
   EXPECT_EQ(shown["status"], "running");
   EXPECT_EQ(shown["commands"][0]["says"], "Go on after it was stopped");
@@ -117,4 +117,4 @@ TEST_F(RunPageTest, KnowsARunFromASweepAndFromNothing) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::report

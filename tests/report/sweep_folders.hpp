@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "emplace/base/files.hpp"
-#include "emplace/run/run_folder.hpp"
-#include "emplace/sweep/coordinator.hpp"
-#include "emplace/sweep/sweep_run.hpp"
-#include "emplace/sweep/trial.hpp"
-#include "sweep/sweeps.hpp"
+#include "base/files.hpp"
+#include "emplace/experiment/run_folder.hpp"
+#include "experiment/sweep/coordinator.hpp"
+#include "experiment/sweep/sweep_run.hpp"
+#include "experiment/sweep/trial.hpp"
+#include "tests/experiment/sweep/sweeps.hpp"
 
 namespace emplace::test {
 
@@ -27,7 +27,7 @@ inline std::string sweep_text(const std::string& strategy) {
 // metrics.csv with a row an update of ten evaluations; NaN where nothing is feasible yet.
 inline void write_metrics(const std::string& run, const std::vector<double>& best) {
   make_folder(run);
-  MetricsFile metrics(run + "/metrics.csv", 0);
+  experiment::MetricsFile metrics(run + "/metrics.csv", 0);
   for (std::size_t i = 0; i < best.size(); ++i) {
     const auto update = static_cast<double>(i + 1);
     metrics.add({{"update", update},
@@ -42,19 +42,20 @@ inline void write_metrics(const std::string& run, const std::vector<double>& bes
 }
 
 // What came of a trial; none: it is still being trained when the folder is read.
-using Outcomes = std::function<std::optional<TrialResult>(std::size_t trial, const Assignment& assignment)>;
+using Outcomes =
+    std::function<std::optional<experiment::TrialResult>(std::size_t trial, const experiment::Assignment& assignment)>;
 
 // A sweep's folder as `emplace sweep` leaves it, with a curve of `updates` updates for each trial with an objective. At
 // most `most` trials begin.
 inline void write_sweep(const std::string& folder, const std::string& text, const Outcomes& outcome,
                         std::size_t most = SIZE_MAX, std::size_t updates = 8) {
-  const Sweep sweep = sweep_of(text, {"run=" + folder});
-  const RunFolder made = RunFolder::create(folder, sweep.resolved());
-  SweepRun run(sweep, folder + "/record.jsonl");
+  const experiment::Sweep sweep = sweep_of(text, {"run=" + folder});
+  const experiment::RunFolder made = experiment::RunFolder::create(folder, sweep.resolved());
+  experiment::SweepRun run(sweep, folder + "/record.jsonl");
   for (std::size_t begun = 0; begun < most; ++begun) {
-    const std::optional<Work> work = run.next();
+    const std::optional<experiment::Work> work = run.next();
     if (!work) break;
-    const std::optional<TrialResult> result = outcome(work->trial, run.strategy().assignment(work->trial));
+    const std::optional<experiment::TrialResult> result = outcome(work->trial, run.strategy().assignment(work->trial));
     if (!result) continue;
     if (result->objective)
       for (const std::int64_t seed : sweep.seeds) {
@@ -62,17 +63,17 @@ inline void write_sweep(const std::string& folder, const std::string& text, cons
         for (std::size_t i = 0; i < updates; ++i)
           best.push_back(*result->objective *
                          (1 + 3.0 / static_cast<double>(1 + i) - 3.0 / static_cast<double>(updates)));
-        write_metrics(run_of_seed(sweep, trial_folder(folder, work->trial), seed), best);
+        write_metrics(experiment::run_of_seed(sweep, experiment::trial_folder(folder, work->trial), seed), best);
       }
     run.end(*work, *result);
   }
   made.set_status(run.finished() ? "finished" : "running");
 }
 
-inline TrialResult came_to(double objective) {
+inline experiment::TrialResult came_to(double objective) {
   return {.objective = objective, .seconds = 1.5, .updates = 8, .evaluations = 80};
 }
-inline TrialResult failed_with(const std::string& error) { return {.error = error, .seconds = 0.5}; }
+inline experiment::TrialResult failed_with(const std::string& error) { return {.error = error, .seconds = 0.5}; }
 
 // The data that a page carries.
 inline nlohmann::json data_of(const std::string& html) {

@@ -4,10 +4,10 @@
 #include <array>
 #include <cmath>
 
-#include "emplace/report/sweep_page.hpp"
-#include "report/page_in_browser.hpp"
+#include "report/sweep_page.hpp"
+#include "tests/report/page_in_browser.hpp"
 
-namespace emplace {
+namespace emplace::report {
 namespace {
 
 using nlohmann::json;
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 std::string random_search(std::size_t trials) { return test::sweep_text(fmt::format("trials = {}", trials)); }
 
 // Every seventh fails; what the others come to follows from their values.
-std::optional<TrialResult> plausible(std::size_t trial, const Assignment& assignment) {
+std::optional<experiment::TrialResult> plausible(std::size_t trial, const experiment::Assignment& assignment) {
   if (trial % 7 == 3)
     return failed_with("colocrl.cpp: a group </script><b>of</b> ops \xff has no device \"gpu:0\" with " +
                        std::string(200, 'm') + " bytes");
@@ -32,7 +32,7 @@ class PagesInBrowser : public test::PageInBrowser {
  protected:
   void open_sweep(const std::string& text, const test::Outcomes& outcome, std::size_t most = SIZE_MAX) {
     test::write_sweep(folder_ / "sweep", text, outcome, most);
-    open(sweep_page(read_sweep_folder(folder_ / "sweep")).html);
+    open(sweep_page(experiment::read_sweep_folder(folder_ / "sweep")).html);
   }
   // Where the parallel plot's last axis is in the window: x, its upper and its lower end.
   std::array<double, 3> last_axis() {
@@ -117,8 +117,9 @@ TEST_F(PagesInBrowser, DraggingAlongAnAxisLeavesTheTrialsInsideInAllCharts) {
 
 TEST_F(PagesInBrowser, AFilterKeepsTrialsInsideThatAreTooManyToDraw) {
   // Of 2010 trials 2000 are drawn. Half came to about 1000, half to about 2000, of which the ten slowest are not drawn.
-  test::write_sweep(folder_ / "sweep", random_search(1), [](std::size_t, const Assignment&) { return came_to(1); });
-  std::string html = sweep_page(read_sweep_folder(folder_ / "sweep")).html;
+  test::write_sweep(folder_ / "sweep", random_search(1),
+                    [](std::size_t, const experiment::Assignment&) { return came_to(1); });
+  std::string html = sweep_page(experiment::read_sweep_folder(folder_ / "sweep")).html;
   json data = test::data_of(html);
   const json one = data["trials"][0];
   data["trials"] = json::array();
@@ -221,17 +222,17 @@ TEST_F(PagesInBrowser, TwelveParametersAreReadableAtAnyWidth) {
 }
 
 TEST_F(PagesInBrowser, ASweepWithLittleToShowSaysSo) {
-  const auto pending = [](std::size_t, const Assignment&) { return std::nullopt; };
+  const auto pending = [](std::size_t, const experiment::Assignment&) { return std::nullopt; };
   open_sweep(random_search(4), pending, 0);
   EXPECT_THAT(text(".message"), HasSubstr("No trial has finished yet"));
   EXPECT_EQ(count("svg"), 0);
-  open_sweep(random_search(4), [](std::size_t, const Assignment&) { return failed_with("no"); });
+  open_sweep(random_search(4), [](std::size_t, const experiment::Assignment&) { return failed_with("no"); });
   EXPECT_THAT(text(".message"), HasSubstr("All 4 trials failed"));
   EXPECT_EQ(count(".trials tr.error"), 4);
   EXPECT_THAT(text("main"), HasSubstr("No trial has a result."));
   keep_picture("sweep-all-failed");
   open_sweep(
-      random_search(4), [](std::size_t, const Assignment&) { return came_to(0.5); }, 1);
+      random_search(4), [](std::size_t, const experiment::Assignment&) { return came_to(0.5); }, 1);
   EXPECT_EQ(count("[data-chart=parallel] path.mark"), 1);
   EXPECT_EQ(count("[data-chart=history] circle.mark"), 1);
   EXPECT_THAT(text("main"), HasSubstr("it takes three trials with a result"));
@@ -240,4 +241,4 @@ TEST_F(PagesInBrowser, ASweepWithLittleToShowSaysSo) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::report

@@ -1,15 +1,15 @@
-#include "emplace/report/sweep_page.hpp"
+#include "report/sweep_page.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 
 #include "emplace/base/error.hpp"
-#include "emplace/sweep/importance.hpp"
-#include "report/sweep_folders.hpp"
-#include "support/temporary_folder.hpp"
+#include "experiment/sweep/importance.hpp"
+#include "tests/report/sweep_folders.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace emplace {
+namespace emplace::report {
 namespace {
 
 using nlohmann::json;
@@ -22,10 +22,12 @@ using testing::Not;
 
 class SweepPageTest : public testing::Test {
  protected:
-  json data(const SweepPageLimits& limits = {}) { return data_of(sweep_page(read_sweep_folder(path_), limits).html); }
+  json data(const SweepPageLimits& limits = {}) {
+    return data_of(sweep_page(experiment::read_sweep_folder(path_), limits).html);
+  }
   std::string refusal() {
     try {
-      (void)sweep_page(read_sweep_folder(path_));
+      (void)sweep_page(experiment::read_sweep_folder(path_));
     } catch (const InputError& error) {
       return error.what();
     }
@@ -37,10 +39,10 @@ class SweepPageTest : public testing::Test {
 
 TEST_F(SweepPageTest, HasEveryTrialWithItsValuesAndWhatCameOfIt) {
   // Objectives 3, 2, 1; the fourth fails.
-  test::write_sweep(path_, test::sweep_text("trials = 4"), [](std::size_t trial, const Assignment&) {
+  test::write_sweep(path_, test::sweep_text("trials = 4"), [](std::size_t trial, const experiment::Assignment&) {
     return trial == 3 ? failed_with("it broke") : came_to(3.0 - static_cast<double>(trial));
   });
-  const SweepFolder folder = read_sweep_folder(path_);
+  const experiment::SweepFolder folder = experiment::read_sweep_folder(path_);
   const json page = data();
   EXPECT_EQ(page["status"], "finished");
   EXPECT_EQ(page["counts"], (json{{"finished", 3}, {"stopped", 0}, {"failed", 1}, {"running", 0}, {"waiting", 0}}));
@@ -66,11 +68,12 @@ TEST_F(SweepPageTest, HasEveryTrialWithItsValuesAndWhatCameOfIt) {
 }
 
 TEST_F(SweepPageTest, ShowsTheSharesOfImportances) {
-  test::write_sweep(path_, test::sweep_text("trials = 12"), [](std::size_t trial, const Assignment& assignment) {
-    return came_to(1 + *assignment.values[0] + 0.01 * static_cast<double>(trial % 5));
-  });
-  const SweepFolder folder = read_sweep_folder(path_);
-  const std::vector<Importance> wanted = importances(folder.sweep.space, folder.rows);
+  test::write_sweep(path_, test::sweep_text("trials = 12"),
+                    [](std::size_t trial, const experiment::Assignment& assignment) {
+                      return came_to(1 + *assignment.values[0] + 0.01 * static_cast<double>(trial % 5));
+                    });
+  const experiment::SweepFolder folder = experiment::read_sweep_folder(path_);
+  const std::vector<experiment::Importance> wanted = experiment::importances(folder.sweep.space, folder.rows);
   const json shown = data()["importances"];
   ASSERT_EQ(shown.size(), wanted.size());
   for (std::size_t p = 0; p < wanted.size(); ++p) {
@@ -82,8 +85,9 @@ TEST_F(SweepPageTest, ShowsTheSharesOfImportances) {
 }
 
 TEST_F(SweepPageTest, ACurveHasAPointWhereTheBestTimeChangesAndAtItsEnd) {
-  test::write_sweep(path_, test::sweep_text("trials = 1"), [](std::size_t, const Assignment&) { return came_to(2); });
-  test::write_metrics(trial_folder(path_, 0), {std::nan(""), 3, 3, 2, 2, 2});
+  test::write_sweep(path_, test::sweep_text("trials = 1"),
+                    [](std::size_t, const experiment::Assignment&) { return came_to(2); });
+  test::write_metrics(experiment::trial_folder(path_, 0), {std::nan(""), 3, 3, 2, 2, 2});
   const json line = data()["curves"][0];
   EXPECT_EQ(line["trial"], 0);
   EXPECT_EQ(line["best"], (json{3, 2, 2}));
@@ -93,9 +97,10 @@ TEST_F(SweepPageTest, ACurveHasAPointWhereTheBestTimeChangesAndAtItsEnd) {
 }
 
 TEST_F(SweepPageTest, OfManyTrialsDrawsTheBestCurvesAndSomeOfTheOthersAndSaysHowManyThereAre) {
-  test::write_sweep(path_, test::sweep_text("trials = 30"),
-                    [](std::size_t trial, const Assignment&) { return came_to(30.0 - static_cast<double>(trial)); });
-  const SweepPage page = sweep_page(read_sweep_folder(path_), {.trials = 10, .curves = 8, .points = 4});
+  test::write_sweep(path_, test::sweep_text("trials = 30"), [](std::size_t trial, const experiment::Assignment&) {
+    return came_to(30.0 - static_cast<double>(trial));
+  });
+  const SweepPage page = sweep_page(experiment::read_sweep_folder(path_), {.trials = 10, .curves = 8, .points = 4});
   EXPECT_EQ(page.curves, 8U);
   EXPECT_EQ(page.curves_total, 30U);
   EXPECT_EQ(page.trials, 10U);
@@ -113,11 +118,12 @@ TEST_F(SweepPageTest, OfManyTrialsDrawsTheBestCurvesAndSomeOfTheOthersAndSaysHow
 }
 
 TEST_F(SweepPageTest, TrialsWithoutAFeasiblePlacementAreCountedAmongTheTrainedOnes) {
-  test::write_sweep(path_, test::sweep_text("trials = 4"),
-                    [](std::size_t trial, const Assignment&) { return came_to(1.0 + static_cast<double>(trial)); });
-  for (const std::size_t trial : {0, 3}) test::write_metrics(trial_folder(path_, trial), {std::nan("")});
+  test::write_sweep(path_, test::sweep_text("trials = 4"), [](std::size_t trial, const experiment::Assignment&) {
+    return came_to(1.0 + static_cast<double>(trial));
+  });
+  for (const std::size_t trial : {0, 3}) test::write_metrics(experiment::trial_folder(path_, trial), {std::nan("")});
   for (const std::size_t most : {3, 4}) {  // trials 0, 1 and 3 of 4, then all of them
-    const SweepPage page = sweep_page(read_sweep_folder(path_), {.curves = most});
+    const SweepPage page = sweep_page(experiment::read_sweep_folder(path_), {.curves = most});
     EXPECT_EQ(page.curves, most - 2);
     EXPECT_EQ(page.curves_total, 4U);
     EXPECT_EQ(data_of(page.html)["curves_sampled"], most == 3);
@@ -126,9 +132,9 @@ TEST_F(SweepPageTest, TrialsWithoutAFeasiblePlacementAreCountedAmongTheTrainedOn
 
 TEST_F(SweepPageTest, ATrialOfSeveralSeedsShowsTheMiddleOne) {
   test::write_sweep(path_, test::sweep_text("trials = 1\nseeds = [4, 5, 6]"),
-                    [](std::size_t, const Assignment&) { return came_to(2); });
+                    [](std::size_t, const experiment::Assignment&) { return came_to(2); });
   for (const auto& [seed, best] : {std::pair(4, 3.0), std::pair(5, 1.0), std::pair(6, 2.0)})
-    test::write_metrics(trial_folder(path_, 0) + "/seed-" + std::to_string(seed), {best});
+    test::write_metrics(experiment::trial_folder(path_, 0) + "/seed-" + std::to_string(seed), {best});
   const json line = data()["curves"][0];
   EXPECT_EQ(line["seed"], 6);
   EXPECT_EQ(line["best"], json::array({2}));
@@ -138,12 +144,12 @@ TEST_F(SweepPageTest, HostileTextsAreTextsAndLongOnesAreCut) {
   const std::string choices = R"(init = ["</script><script>alert(1)</script>", "a\"b'<!--", "\\u003c"])";
   std::string text = test::sweep_text("trials = 3");
   text += choices + "\n";
-  test::write_sweep(path_, text, [](std::size_t trial, const Assignment&) {
+  test::write_sweep(path_, text, [](std::size_t trial, const experiment::Assignment&) {
     return trial == 0   ? failed_with("</script><img src=x onerror=alert(1)> \xff\xfe")
            : trial == 1 ? failed_with(std::string(100'000, 'x'))
                         : came_to(1);
   });
-  const SweepPage page = sweep_page(read_sweep_folder(path_));
+  const SweepPage page = sweep_page(experiment::read_sweep_folder(path_));
   EXPECT_THAT(page.html, Not(HasSubstr("alert(1)<")));
   EXPECT_THAT(page.html, Not(HasSubstr("<img")));
   const json shown = data_of(page.html);
@@ -154,11 +160,11 @@ TEST_F(SweepPageTest, HostileTextsAreTextsAndLongOnesAreCut) {
 }
 
 TEST_F(SweepPageTest, TellsARunningSweepFromAnInterruptedOneAndTouchesNeither) {
-  const Sweep sweep = test::sweep_of(test::sweep_text("trials = 5"), {"run=" + path_});
+  const experiment::Sweep sweep = test::sweep_of(test::sweep_text("trials = 5"), {"run=" + path_});
   {
-    const RunFolder made = RunFolder::create(path_, sweep.resolved());
-    SweepRun run(sweep, path_ + "/record.jsonl");
-    const Work first = *run.next();
+    const experiment::RunFolder made = experiment::RunFolder::create(path_, sweep.resolved());
+    experiment::SweepRun run(sweep, path_ + "/record.jsonl");
+    const experiment::Work first = *run.next();
     (void)run.next();
     run.end(first, came_to(1));
     const std::string before = read_file(path_ + "/record.jsonl");
@@ -176,13 +182,14 @@ TEST_F(SweepPageTest, TellsARunningSweepFromAnInterruptedOneAndTouchesNeither) {
 
 TEST_F(SweepPageTest, IsThereBeforeTheFirstTrialEndsAndWhereAllFail) {
   test::write_sweep(
-      path_, test::sweep_text("trials = 3"), [](std::size_t, const Assignment&) { return std::nullopt; }, 0);
+      path_, test::sweep_text("trials = 3"), [](std::size_t, const experiment::Assignment&) { return std::nullopt; },
+      0);
   json page = data();
   EXPECT_EQ(page["best"], json());
   EXPECT_EQ(page["counts"]["waiting"], 3);
   EXPECT_TRUE(page["curves"].empty());
   test::write_sweep(path_, test::sweep_text("trials = 3"),
-                    [](std::size_t, const Assignment&) { return failed_with("no"); });
+                    [](std::size_t, const experiment::Assignment&) { return failed_with("no"); });
   page = data();
   EXPECT_EQ(page["best"], json());
   EXPECT_EQ(page["counts"]["failed"], 3);
@@ -190,7 +197,8 @@ TEST_F(SweepPageTest, IsThereBeforeTheFirstTrialEndsAndWhereAllFail) {
 
 TEST_F(SweepPageTest, DamagedFilesAreRefusedByFileAndLine) {
   const auto make = [&] {
-    test::write_sweep(path_, test::sweep_text("trials = 2"), [](std::size_t, const Assignment&) { return came_to(2); });
+    test::write_sweep(path_, test::sweep_text("trials = 2"),
+                      [](std::size_t, const experiment::Assignment&) { return came_to(2); });
   };
   make();
   std::string record = read_file(path_ + "/record.jsonl");
@@ -198,7 +206,7 @@ TEST_F(SweepPageTest, DamagedFilesAreRefusedByFileAndLine) {
   write_file(path_ + "/record.jsonl", record);
   EXPECT_THAT(refusal(), testing::AllOf(HasSubstr("record.jsonl:3"), HasSubstr("checksum")));
   make();
-  const std::string metrics = trial_folder(path_, 1) + "/metrics.csv";
+  const std::string metrics = experiment::trial_folder(path_, 1) + "/metrics.csv";
   write_file(metrics, "update,evaluations,best_step_time\n1,10,2\n2,20,two\n");
   EXPECT_THAT(refusal(), testing::AllOf(HasSubstr("metrics.csv:3"), HasSubstr("'best_step_time'"), HasSubstr("'two'"),
                                         HasSubstr("a number")));
@@ -208,11 +216,11 @@ TEST_F(SweepPageTest, DamagedFilesAreRefusedByFileAndLine) {
 }
 
 TEST_F(SweepPageTest, TrialsOfAJobArrayAreTrainedOneByOne) {
-  const Sweep sweep = test::sweep_of(test::sweep_text("trials = 4"), {"run=" + path_});
+  const experiment::Sweep sweep = test::sweep_of(test::sweep_text("trials = 4"), {"run=" + path_});
   make_folder(path_ + "/trials");
   write_file(path_ + "/config.toml", sweep.resolved().to_toml());
   for (const std::size_t trial : {std::size_t{1}, std::size_t{2}}) {
-    SweepRun run(sweep, record_of_trial(path_, trial), trial);
+    experiment::SweepRun run(sweep, experiment::record_of_trial(path_, trial), trial);
     run.end(*run.next(), came_to(1.0 + static_cast<double>(trial)));
   }
   const json page = data();
@@ -222,4 +230,4 @@ TEST_F(SweepPageTest, TrialsOfAJobArrayAreTrainedOneByOne) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::report

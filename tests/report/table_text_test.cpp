@@ -1,33 +1,33 @@
 // Tables as texts: what a table's file says must not break them.
-#include "emplace/report/table_text.hpp"
+#include "report/table_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "emplace/tables/published_table.hpp"
+#include "experiment/tables/published_table.hpp"
 
-namespace emplace {
+namespace emplace::report {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
 
-Reproduction reproduction_of(const std::string& label) {
-  Reproduction made;
-  made.table = parse_table(
+experiment::Reproduction reproduction_of(const std::string& label) {
+  experiment::Reproduction made;
+  made.table = experiment::parse_table(
       "title = \"A \\u001b[31m title\"\nsource = \"nobody\"\nmethods = [\"single\"]\n"
       "[method.single]\nlabel = \"" +
           label +
           "\"\n[[row]]\nmodel = \"m\"\ngraph = \"zoo:rnnlm\"\nmachine = \"laptop\"\npublished = { single = 1 }\n",
       "small", "small.toml");
-  RowFigures row;
+  experiment::RowFigures row;
   row.label = made.table.rows[0].label;
-  CellFigures cell;
+  experiment::CellFigures cell;
   cell.method = "single";
   cell.published = made.table.rows[0].published.at("single");
   row.cells.push_back(cell);
   made.rows.push_back(row);
-  made.fidelity = fidelity_of(made.rows);
+  made.fidelity = experiment::fidelity_of(made.rows);
   return made;
 }
 
@@ -36,7 +36,7 @@ TEST(TableTexts, KeepABarInALabelWithinItsCell) {
 }
 
 TEST(TableTexts, SayWhichCommandMadeThem) {
-  Reproduction made = reproduction_of("a");
+  experiment::Reproduction made = reproduction_of("a");
   EXPECT_THAT(table_text(made), HasSubstr("\nmade by emplace reproduce small\n"));
   made.quick = true;
   made.table.methods[0].quick.evaluations = 30;
@@ -47,7 +47,7 @@ TEST(TableTexts, SayWhichCommandMadeThem) {
 }
 
 TEST(TableTexts, NameAFileAsAShellReadsItAndTheFolderOfProblemsThatAreFiles) {
-  Reproduction made = reproduction_of("a");
+  experiment::Reproduction made = reproduction_of("a");
   made.table.called = "my tables/small.toml";
   EXPECT_THAT(table_text(made), HasSubstr("made by emplace reproduce 'my tables/small.toml'\n"));
   made.table.rows[0].problem = "p.json";
@@ -55,7 +55,7 @@ TEST(TableTexts, NameAFileAsAShellReadsItAndTheFolderOfProblemsThatAreFiles) {
 }
 
 TEST(TableTexts, GiveLatexNoLineThatTheCommandBeforeItWouldRead) {
-  Reproduction made = reproduction_of("a");
+  experiment::Reproduction made = reproduction_of("a");
   made.rows[0].label = "[8-layer GNMT]";
   made.table.calibration["cpu"] = "single";
   EXPECT_THAT(table_latex(made), HasSubstr("\n{}[8-layer GNMT] & published"));
@@ -63,7 +63,7 @@ TEST(TableTexts, GiveLatexNoLineThatTheCommandBeforeItWouldRead) {
 }
 
 TEST(TableTexts, SayWhatARowIsLearnedWith) {
-  Reproduction made = reproduction_of("a");
+  experiment::Reproduction made = reproduction_of("a");
   made.table.rows[0].keys.set("groups", {std::int64_t{150}, "test"});
   EXPECT_THAT(table_text(made), HasSubstr("m: learned with groups = 150\n"));
 }
@@ -77,4 +77,4 @@ TEST(TableTexts, HaveNoControlCharactersOfTheirFile) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::report

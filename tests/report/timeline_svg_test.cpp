@@ -1,13 +1,13 @@
 // The picture of a timeline: what is drawn where, however many ops there are and whatever they are called.
-#include "emplace/report/timeline_svg.hpp"
+#include "report/timeline_svg.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "emplace/simulate/critical_path.hpp"
-#include "problem/tiny.hpp"
+#include "simulate/timeline/critical_path.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::report {
 namespace {
 
 using namespace testing;
@@ -15,9 +15,10 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string picture(const Problem& problem, const Placement& placement) {
-  Timeline timeline;
-  make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {.timeline = &timeline});
-  return timeline_svg(problem, placement, timeline, critical_path(problem, placement, Schedule::fifo, timeline));
+  simulate::Timeline timeline;
+  simulate::make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {.timeline = &timeline});
+  return timeline_svg(problem, placement, timeline,
+                      simulate::critical_path(problem, placement, Schedule::fifo, timeline));
 }
 
 std::size_t count(const std::string& text, const std::string& part) {
@@ -64,4 +65,4 @@ TEST(TimelineSvg, NamesDoNotBecomeMarkup) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::report

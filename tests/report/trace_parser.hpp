@@ -11,20 +11,20 @@
 #include <utility>
 #include <vector>
 
-#include "emplace/report/perfetto.hpp"
+#include "report/perfetto.hpp"
 
 namespace emplace::test {
 
 struct Traced {
-  TraceSummary summary;
+  report::TraceSummary summary;
   std::string text;
   nlohmann::json events;
 };
 
-inline Traced trace(const Problem& problem, const Placement& placement, const Timeline& timeline,
-                    const TraceLimits& limits = {}) {
+inline Traced trace(const Problem& problem, const Placement& placement, const simulate::Timeline& timeline,
+                    const report::TraceLimits& limits = {}) {
   Traced traced;
-  traced.summary = write_trace(
+  traced.summary = report::write_trace(
       problem, placement, timeline, [&](std::string_view piece) { traced.text += piece; }, limits);
   traced.events = nlohmann::json::parse(traced.text).at("traceEvents");
   return traced;

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "emplace/base/files.hpp"
+#include "base/files.hpp"
+#include "emplace/experiment/train_recipe.hpp"
 #include "emplace/formats/problem_json.hpp"
-#include "emplace/run/train_recipe.hpp"
 
 namespace emplace::test {
 
@@ -13,7 +13,7 @@ namespace emplace::test {
 inline std::string trained(const std::string& folder, const std::string& recipe, int updates = 4) {
   const std::string methods = "policy = \"post\"\nlearner = \"ppo\"\nseed = 7\n";
   const std::string text = methods + fmt::format("updates = {}\nrun = \"{}\"\n", updates, folder) + recipe;
-  train_recipe(ConfigTable::parse_toml(text, "recipe.toml"), nullptr, {});
+  experiment::train_recipe(ConfigTable::parse_toml(text, "recipe.toml"), nullptr, {});
   return folder;
 }
 
@@ -21,7 +21,7 @@ inline std::string trained(const std::string& folder, const std::string& recipe,
 inline std::string trained_on(const Problem& problem, const std::string& folder, const std::string& recipe = "",
                               int updates = 4) {
   const std::string file = folder + ".problem.json";
-  write_file(file, write_problem_json(problem));
+  write_file(file, formats::write_problem_json(problem));
   return trained(folder, fmt::format("problem = \"{}\"\n", file) + recipe, updates);
 }
 

@@ -5,12 +5,12 @@
 #include <map>
 
 #include "emplace/problem/builder.hpp"
-#include "emplace/report/perfetto.hpp"
-#include "ops.hpp"
-#include "support/random_problem.hpp"
-#include "trace_parser.hpp"
+#include "report/perfetto.hpp"
+#include "tests/report/ops.hpp"
+#include "tests/report/trace_parser.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::report {
 namespace {
 
 using nlohmann::json;
@@ -37,9 +37,9 @@ TEST(Trace, ShowsBackToBackOpsAndOpsWithoutCostSideBySide) {
     ops.push_back(builder.add_op(op("op" + std::to_string(ops.size()), {seconds, seconds})));
   builder.add_tensor(ops[2], 0, {ops[6]});
   const Problem problem = builder.build();
-  Timeline timeline;
+  simulate::Timeline timeline;
   const Placement placement{{0, 0, 0, 0, 0, 0, 1}, {}};
-  make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline});
+  simulate::make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline});
   Parsed parsed;
   EXPECT_EQ(parse_events(trace(problem, placement, timeline).events, parsed), "");
   using Spans = std::map<Ticks, Ticks>;
@@ -59,9 +59,9 @@ TEST(Trace, OfThousandsOfOpsWithoutCostLeavesTheOthersWhereTheyAre) {
     builder.add_op(op("op" + std::to_string(i), {seconds}));
   }
   const Problem problem = builder.build();
-  Timeline timeline;
+  simulate::Timeline timeline;
   const Placement placement{std::vector<std::uint8_t>(3001, 0), {}};
-  make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline});
+  simulate::make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline});
   const Traced traced = trace(problem, placement, timeline);
   Parsed parsed;
   EXPECT_EQ(parse_events(traced.events, parsed), "");
@@ -84,8 +84,9 @@ TEST(Trace, ShowsEverythingWithin3NanosecondsOfItsTime) {
     // Some below a nanosecond, some above.
     const Problem problem = scaled(problem_of(random), *rc::gen::element<Ticks>(1, 90, 300, 700, 1000, 10007));
     const Placement placement = placement_of(problem, genes);
-    Timeline timeline;
-    if (!make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline}).timed()) return;
+    simulate::Timeline timeline;
+    if (!simulate::make_exact_engine(problem, Schedule::fifo)->evaluate(placement, {nullptr, &timeline}).timed())
+      return;
     const Traced traced = trace(problem, placement, timeline);
     Parsed parsed;
     const std::string wrong = parse_events(traced.events, parsed);
@@ -103,7 +104,7 @@ TEST(Trace, ShowsEverythingWithin3NanosecondsOfItsTime) {
     RC_ASSERT(slices == traced.summary.slices);
     std::size_t short_ones = 0, all = problem.op_count();
     for (std::size_t i = 0; i < problem.op_count(); ++i) short_ones += timeline.op_end[i] - timeline.op_start[i] < 1000;
-    for (const Timeline::Transfer& transfer : timeline.transfers) {
+    for (const simulate::Timeline::Transfer& transfer : timeline.transfers) {
       all += problem.route(transfer.from, transfer.to).size();
       if (transfer.end - transfer.start < 1000) short_ones += problem.route(transfer.from, transfer.to).size();
     }
@@ -113,4 +114,4 @@ TEST(Trace, ShowsEverythingWithin3NanosecondsOfItsTime) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::report

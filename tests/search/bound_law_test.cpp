@@ -8,9 +8,9 @@
 
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
-#include "random_step.hpp"
+#include "tests/search/random_step.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 // By every placer that fits the problem: 30 evaluations each, more where they search.
@@ -23,7 +23,7 @@ struct Found {
 Found by_every_placer(const Problem& problem, Schedule schedule, std::uint64_t seed,
                       std::span<const std::uint8_t> expert) {
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, schedule);
+  const auto evaluator = evaluate::make_local_evaluator(list, schedule);
   Found found;
   for (const PlacerEntry& entry : placers()) {
     if (entry.only_for.value_or(Objective::step) != Objective::step) continue;
@@ -80,4 +80,4 @@ TEST(LowerBoundLaw, NoPlacerGoesBelowAnyBoundOfAnyMethodOrPlacer) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -4,15 +4,15 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "../../src/search/assignment_dual.hpp"
-#include "../../src/search/bound_context.hpp"
 #include "emplace/simulate/engine.hpp"
-#include "every_schedule.hpp"
-#include "problem/tiny.hpp"
-#include "random_step.hpp"
-#include "support/random_problem.hpp"
+#include "search/bounds/assignment_dual.hpp"
+#include "search/bounds/context.hpp"
+#include "tests/problem/tiny.hpp"
+#include "tests/search/every_schedule.hpp"
+#include "tests/search/random_step.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace testing;
@@ -168,7 +168,7 @@ constexpr Schedule schedules[] = {Schedule::fifo, Schedule::priority, Schedule::
 class Seen {
  public:
   explicit Seen(const Problem& problem) {
-    for (const Schedule schedule : schedules) engines_.push_back(make_exact_engine(problem, schedule));
+    for (const Schedule schedule : schedules) engines_.push_back(simulate::make_exact_engine(problem, schedule));
   }
   void add(const Placement& placement) {
     for (const auto& engine : engines_)
@@ -178,7 +178,7 @@ class Seen {
   Ticks best = never;
 
  private:
-  std::vector<std::unique_ptr<Engine>> engines_;
+  std::vector<std::unique_ptr<simulate::Engine>> engines_;
 };
 
 TEST(LowerBound, AnyMultipliersOfTheLinearProgramCertify) {
@@ -270,4 +270,4 @@ TEST(LowerBound, IsNeverAboveASimulatedStep) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -4,11 +4,11 @@
 
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
-#include "every_schedule.hpp"
-#include "problem/tiny.hpp"
-#include "random_step.hpp"
+#include "tests/problem/tiny.hpp"
+#include "tests/search/every_schedule.hpp"
+#include "tests/search/random_step.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace testing;
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 PlacerResult solve(const Problem& problem, Schedule schedule = Schedule::in_order, std::int64_t nodes = 1'000'000,
                    std::optional<std::uint64_t> evaluations = std::nullopt) {
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, schedule);
+  const auto evaluator = evaluate::make_local_evaluator(list, schedule);
   PlacerRequest request;
   request.problem = &problem;
   request.schedule = schedule;
@@ -132,4 +132,4 @@ TEST(BranchAndBound, LeavesLargeProblemsToTheListSchedulers) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -8,9 +8,9 @@
 #include "emplace/base/random.hpp"
 #include "emplace/search/placer.hpp"
 #include "emplace/simulate/engine.hpp"
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace testing;
@@ -19,20 +19,20 @@ using ::testing::HasSubstr;
 constexpr Schedule schedules[] = {Schedule::fifo, Schedule::priority, Schedule::in_order};
 
 // Counts what it is asked for.
-class CountingEvaluator final : public Evaluator {
+class CountingEvaluator final : public evaluate::Evaluator {
  public:
-  CountingEvaluator(const Problem& problem, Scoring scoring) {
+  CountingEvaluator(const Problem& problem, evaluate::Scoring scoring) {
     const Problem* const list[] = {&problem};
-    inner_ = make_local_evaluator(list, scoring);
+    inner_ = evaluate::make_local_evaluator(list, scoring);
   }
-  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate(std::span<const evaluate::EvaluationJob> jobs) override {
     count += jobs.size();
     return inner_->evaluate(jobs);
   }
   std::uint64_t count = 0;
 
  private:
-  std::unique_ptr<Evaluator> inner_;
+  std::unique_ptr<evaluate::Evaluator> inner_;
 };
 
 // The step time, where the placer knows it for problems of every size.
@@ -107,8 +107,8 @@ class EveryPlacer : public ::testing::TestWithParam<std::size_t> {
   // What a second opinion says of a placement.
   [[nodiscard]] Outcome simulated(const Problem& problem, Schedule schedule, const Placement& placement) const {
     return objective_for(entry()) == Objective::pipeline
-               ? make_pipeline_engine(problem)->evaluate(placement)
-               : make_reference_engine(problem, schedule)->evaluate(placement);
+               ? simulate::make_pipeline_engine(problem)->evaluate(placement)
+               : simulate::make_reference_engine(problem, schedule)->evaluate(placement);
   }
 };
 
@@ -223,4 +223,4 @@ INSTANTIATE_TEST_SUITE_P(Search, EveryPlacer, ::testing::Range<std::size_t>(0, p
                          });
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -39,7 +39,7 @@ inline void each_schedule(const Problem& problem, const std::function<void(const
 
 // The shortest feasible step, by the reference engine; total_limit if there is none.
 inline Ticks best_of_all(const Problem& problem, Schedule schedule) {
-  const auto engine = make_reference_engine(problem, schedule);
+  const auto engine = simulate::make_reference_engine(problem, schedule);
   Ticks best = total_limit;
   each_schedule(problem, [&](const Placement& placement) {
     if (const Outcome outcome = engine->evaluate(placement); outcome.feasible())

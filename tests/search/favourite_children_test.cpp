@@ -1,13 +1,13 @@
-#include "../../src/search/favourite_children.hpp"
+#include "search/list/favourite_children.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "emplace/base/random.hpp"
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace testing;
@@ -44,4 +44,4 @@ TEST(FavouriteChildren, OfAChainAreItsLinks) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

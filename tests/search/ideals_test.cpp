@@ -1,15 +1,15 @@
 // Ideals and the preprocessing of contiguous splits: headers of src/search itself.
-#include "../../src/search/ideals.hpp"
+#include "search/pipeline/ideals.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include <set>
 
-#include "../../src/search/split_classes.hpp"
-#include "support/partitioning.hpp"
+#include "search/pipeline/split_classes.hpp"
+#include "tests/support/partitioning.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using test::chain_of;
@@ -27,8 +27,8 @@ Partitioning nodes(std::size_t count, std::vector<std::pair<int, int>> edges) {
   return toy;
 }
 
-TEST(Ideals, HaveTheCountsOfThePaperSheet) {
-  // papers/exact.md section 7 item 3.
+TEST(Ideals, HaveTheCountsOfThePaper) {
+  // docs/papers/tarnawski.md, section 7 item 3.
   EXPECT_EQ(ideals_of(chain_of({1, 1, 1, 1, 1}))->count(), 6u);
   EXPECT_EQ(ideals_of(nodes(4, {}))->count(), 16u);
   EXPECT_EQ(ideals_of(nodes(4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}}))->count(), 6u);
@@ -150,4 +150,4 @@ TEST(SplitClasses, DepthFirstOrderTakesTheSmallestOfTheNewest) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -5,12 +5,12 @@
 
 #include <fstream>
 
-#include "emplace/base/files.hpp"
-#include "emplace/formats/workload.hpp"
+#include "base/files.hpp"
 #include "emplace/search/placer.hpp"
-#include "problem/tiny.hpp"
+#include "formats/workload/workload.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace testing;
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 PlacerResult place(const std::string& method, const Problem& problem, const ConfigTable& options = {},
                    Schedule schedule = Schedule::in_order) {
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, {schedule, Objective::step});
+  const auto evaluator = evaluate::make_local_evaluator(list, {schedule, Objective::step});
   PlacerRequest request;
   request.problem = &problem;
   request.schedule = schedule;
@@ -73,7 +73,7 @@ TEST(Heft, FindsThePublishedValuesOfItsReferenceTable) {
       {"Ahmad-3-9", 27},   {"Eswari-2-11", 65.5}, {"Heteropar-4-12", 150}, {"Ilavarasan-3-10", 80},
       {"Kang2-3-10", 106}, {"Liang-3-10", 80},    {"SampleFig-3-8", 89}};
   for (const auto& [name, units] : table) {  // a unit is a microsecond
-    const Problem problem = read_problem_file({folder + name + ".txt", {}});
+    const Problem problem = formats::read_problem_file({folder + name + ".txt", {}});
     EXPECT_DOUBLE_EQ(milliseconds(place("heft", problem)), units * 1e-3) << name;
   }
 }
@@ -229,4 +229,4 @@ TEST(MEtf, PlacesEverythingWhereNothingFits) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -1,5 +1,5 @@
 // Hill climbing on the incremental engine: every accepted move is exact, whatever the schedule and the channels.
-#include "emplace/search/local_search.hpp"
+#include "search/local/local_search.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -9,24 +9,24 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/problem/builder.hpp"
-#include "emplace/search/neighbourhood.hpp"
 #include "emplace/simulate/engine.hpp"
-#include "support/random_problem.hpp"
+#include "search/local/neighbourhood.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using test::RandomPlacement;
 using test::RandomProblem;
 
 Outcome simulate(const Problem& problem, const Placement& placement, Schedule schedule) {
-  return make_reference_engine(problem, schedule)->evaluate(placement);
+  return simulate::make_reference_engine(problem, schedule)->evaluate(placement);
 }
 
 // Memory around what the start needs, so that some moves overflow and some starts do.
 void limit_memory(Problem& problem, const Placement& start, Schedule schedule) {
   Usage usage;
-  make_reference_engine(problem, schedule)->evaluate(start, {.usage = &usage, .timeline = nullptr});
+  simulate::make_reference_engine(problem, schedule)->evaluate(start, {.usage = &usage, .timeline = nullptr});
   for (std::size_t d = 0; d < usage.device_peak.size(); ++d) {
     const auto slack = *rc::gen::weightedElement<Bytes>({{2, 0}, {2, 3}, {1, -2}, {3, no_memory_limit}});
     problem.devices[d].memory = slack == no_memory_limit ? slack : std::max<Bytes>(0, usage.device_peak[d] + slack);
@@ -138,4 +138,4 @@ TEST(Neighbourhood, AcceptsOnlyWhatWasChecked) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -1,5 +1,5 @@
 // Moves of the order: what goes along, what is impossible, and which moves the critical path asks for.
-#include "emplace/search/order_moves.hpp"
+#include "search/local/order_moves.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,11 +8,11 @@
 #include <algorithm>
 
 #include "emplace/base/random.hpp"
-#include "problem/tiny.hpp"
-#include "support/random_order.hpp"
-#include "support/random_problem.hpp"
+#include "tests/problem/tiny.hpp"
+#include "tests/support/random_order.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace testing;
@@ -90,8 +90,9 @@ TEST(OrderMover, MakesExactlyTheMovesThatNoPathForbids) {
 }
 
 CriticalChoices choices_of(const Problem& problem, const Placement& placement) {
-  Timeline timeline;
-  make_exact_engine(problem, Schedule::in_order)->evaluate(placement, {.usage = nullptr, .timeline = &timeline});
+  simulate::Timeline timeline;
+  simulate::make_exact_engine(problem, Schedule::in_order)
+      ->evaluate(placement, {.usage = nullptr, .timeline = &timeline});
   return critical_choices(problem, placement, Schedule::in_order, timeline);
 }
 
@@ -120,4 +121,4 @@ TEST(CriticalChoices, LetTheProducerOfAWaitingTransferPass) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

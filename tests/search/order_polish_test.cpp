@@ -1,5 +1,5 @@
 // Orders for placements that bring none: the first one, and what order moves make of it.
-#include "../../src/search/order_polish.hpp"
+#include "search/local/order_polish.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,17 +7,17 @@
 
 #include "emplace/base/random.hpp"
 #include "emplace/problem/order.hpp"
-#include "problem/tiny.hpp"
-#include "search/random_step.hpp"
+#include "tests/problem/tiny.hpp"
+#include "tests/search/random_step.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace testing;
 using ::testing::ElementsAre;
 
 Outcome simulate(const Problem& problem, const Placement& placement, Schedule schedule) {
-  return make_reference_engine(problem, schedule)->evaluate(placement);
+  return simulate::make_reference_engine(problem, schedule)->evaluate(placement);
 }
 
 bool never() { return false; }
@@ -42,7 +42,7 @@ TEST(OrderPolish, IsNeverWorseKeepsTheDevicesAndSaysWhatItSpends) {
     const Problem problem = test::random_step_problem(random, 20, 4);
     for (const Schedule schedule : {Schedule::priority, Schedule::in_order}) {
       const Problem* const list[] = {&problem};
-      const auto evaluator = make_local_evaluator(list, {schedule, Objective::step});
+      const auto evaluator = evaluate::make_local_evaluator(list, {schedule, Objective::step});
       const Placement start = test::random_placement(problem, random);
       const Outcome before = simulate(problem, start, schedule);
       Placement placement = start;
@@ -62,7 +62,7 @@ TEST(OrderPolish, MakesTheOneMoveThatThePathAsksFor) {
   // and waits for b, so a goes behind b: c runs in [2, 7). Then the path is b, transfer, c, without a block.
   const Problem problem = tiny(plain_devices(2), {{"a", {5, no}}, {"b", {1, no}}, {"c", {no, 5}}}, {{1, 2}}, 1);
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, {Schedule::in_order, Objective::step});
+  const auto evaluator = evaluate::make_local_evaluator(list, {Schedule::in_order, Objective::step});
   Placement placement{{0, 0, 1}, {0, 1, 2}};
   Outcome outcome = simulate(problem, placement, Schedule::in_order);
   ASSERT_EQ(outcome.makespan, 12 * ms);
@@ -72,4 +72,4 @@ TEST(OrderPolish, MakesTheOneMoveThatThePathAsksFor) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

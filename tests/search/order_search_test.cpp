@@ -6,21 +6,21 @@
 #include <algorithm>
 
 #include "emplace/base/random.hpp"
-#include "emplace/search/local_search.hpp"
-#include "emplace/search/neighbourhood.hpp"
 #include "emplace/search/placer.hpp"
-#include "place_steps.hpp"
-#include "problem/tiny.hpp"
-#include "search/random_step.hpp"
+#include "search/local/local_search.hpp"
+#include "search/local/neighbourhood.hpp"
+#include "tests/problem/tiny.hpp"
+#include "tests/search/place_steps.hpp"
+#include "tests/search/random_step.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace testing;
 using test::place;
 
 Outcome simulate(const Problem& problem, const Placement& placement, Schedule schedule) {
-  return make_reference_engine(problem, schedule)->evaluate(placement);
+  return simulate::make_reference_engine(problem, schedule)->evaluate(placement);
 }
 
 // a takes 5 ms and b 1 ms on device 0, where nothing else can run; c takes 5 ms on device 1 and needs b, 1 ms away.
@@ -139,4 +139,4 @@ INSTANTIATE_TEST_SUITE_P(Search, Partitioners,
                          ::testing::Values("scotch", "mincut", "metis", "greedy", "round-robin", "contiguous"));
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

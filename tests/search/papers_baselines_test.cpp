@@ -4,9 +4,9 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/search/placer.hpp"
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace testing;
@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 
 PlacerResult place(const std::string& method, const Problem& problem, const std::vector<std::uint8_t>& expert = {}) {
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, Schedule::fifo);
+  const auto evaluator = evaluate::make_local_evaluator(list, Schedule::fifo);
   PlacerRequest request;
   request.problem = &problem;
   request.expert = expert;
@@ -87,4 +87,4 @@ TEST(Expert, SaysThatOnlyZooModelsHaveOne) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -7,9 +7,9 @@
 
 #include "emplace/base/random.hpp"
 #include "emplace/search/placer.hpp"
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace testing;
@@ -19,7 +19,7 @@ using ::testing::Ne;
 PlacerResult place(const std::string& method, const Problem& problem, std::uint64_t seed = 0,
                    std::optional<std::uint64_t> budget = 1, const std::string& knows = "costs") {
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, Schedule::fifo);
+  const auto evaluator = evaluate::make_local_evaluator(list, Schedule::fifo);
   PlacerRequest request;
   request.problem = &problem;
   request.seed = seed;
@@ -224,4 +224,4 @@ TEST(Metis, RespectsMemoryWhereWorkAloneWouldOverflow) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -3,14 +3,14 @@
 
 #include <filesystem>
 
-#include "emplace/formats/workload.hpp"
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
 #include "emplace/simulate/pipeline.hpp"
-#include "support/partitioning.hpp"
-#include "support/random_problem.hpp"
+#include "formats/workload/workload.hpp"
+#include "tests/support/partitioning.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using test::chain_of;
@@ -46,18 +46,19 @@ TEST(PipelineBound, IsAtLeastTheLongestGroup) {
 TEST(PipelineBound, IsNeverAboveALoad) {
   EXPECT_TRUE(rc::check("bound <= load", [](const test::RandomProblem& random, const test::RandomPlacement& genes) {
     const Problem problem = test::problem_of(random);
-    const PipelineOptions options{*rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>()};
-    const Outcome outcome = make_pipeline_engine(problem, options)->evaluate(test::placement_of(problem, genes));
+    const simulate::PipelineOptions options{*rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>()};
+    const Outcome outcome =
+        simulate::make_pipeline_engine(problem, options)->evaluate(test::placement_of(problem, genes));
     RC_PRE(outcome.timed() && outcome.why != Infeasible::split_group);
     RC_ASSERT(lower_bound(problem, Objective::pipeline).ticks <= outcome.makespan);
   }));
 }
 
 TEST(PipelineBound, OfBert24IsThePublishedOne) {
-  // papers/exact.md section 7 item 6: sum acc / (k + l x max acc / cpu) = 92.406 / 6.1 ms.
+  // docs/papers/tarnawski.md, section 7 item 6: sum acc / (k + l x max acc / cpu) = 92.406 / 6.1 ms.
   const std::string file = "../shared/workloads/dnn-partitioning/throughput-inputs/LayerGraphs/bert24_inference.json";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is absent";
-  const Problem problem = read_problem_file({file, {}});
+  const Problem problem = formats::read_problem_file({file, {}});
   EXPECT_NEAR(static_cast<double>(pipeline_lower_bound(problem).ticks) / ms, 92.406 / 6.1, 1e-5);
 }
 
@@ -66,7 +67,7 @@ TEST(PipelineObjective, PlacersKeepThePlacementOfTheLeastLoad) {
   chain.accelerators = 4;
   const Problem problem = chain.problem();
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, {Schedule::fifo, Objective::pipeline});
+  const auto evaluator = evaluate::make_local_evaluator(list, {Schedule::fifo, Objective::pipeline});
   PlacerRequest request;
   request.problem = &problem;
   request.objective = Objective::pipeline;
@@ -76,4 +77,4 @@ TEST(PipelineObjective, PlacersKeepThePlacementOfTheLeastLoad) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -3,15 +3,15 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "../../src/search/contiguous_split.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/search/bound.hpp"
-#include "pipeline_table.hpp"
-#include "pipeline_toys.hpp"
-#include "random_split.hpp"
-#include "support/random_problem.hpp"
+#include "search/pipeline/contiguous_split.hpp"
+#include "tests/search/pipeline_table.hpp"
+#include "tests/search/pipeline_toys.hpp"
+#include "tests/search/random_split.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace test;
@@ -30,8 +30,9 @@ TEST(PipelineDp, IsTheBestSequenceOfPiecesByBruteForce) {
   EXPECT_TRUE(rc::check("dp = brute force over sequences", [] {
     const RandomSplit random = *random_split();
     const Problem problem = random.problem.problem();
-    const auto least = brute_force(problem, random.count,
-                                   [&](const auto& devices) { return devices_form_a_sequence(problem, devices); });
+    const auto least = brute_force(problem, random.count, [&](const auto& devices) {
+      return simulate::devices_form_a_sequence(problem, devices);
+    });
     for (const char* merge : {"false", "true"}) {
       const PlacerResult result = place_pipeline("dp", problem, {{"merge_idle", merge}}, random.count);
       const PlacerResult linear = place_pipeline("dpl", problem, {{"merge_idle", merge}}, random.count);
@@ -44,7 +45,7 @@ TEST(PipelineDp, IsTheBestSequenceOfPiecesByBruteForce) {
       RC_ASSERT(result.outcome.feasible());
       RC_ASSERT(result.outcome.makespan >= *least);
       RC_ASSERT(result.outcome.makespan <= *least + moved);
-      RC_ASSERT(devices_form_a_sequence(problem, result.placement.device));
+      RC_ASSERT(simulate::devices_form_a_sequence(problem, result.placement.device));
       if (linear.note.empty()) RC_ASSERT(linear.outcome.makespan >= result.outcome.makespan);
       RC_ASSERT(result.outcome.makespan >= pipeline_lower_bound(problem).ticks);
     }
@@ -56,9 +57,9 @@ TEST(PipelineDp, KnowsDevicesThatDiffer) {
     random.devices = static_cast<std::uint8_t>(1 + random.devices % 4);
     if (random.ops.size() > 5) random.ops.resize(5);
     const Problem problem = problem_of(random);
-    const PipelineOptions count{*rc::gen::arbitrary<bool>(), false};
-    const auto least =
-        brute_force(problem, count, [&](const auto& devices) { return devices_form_a_sequence(problem, devices); });
+    const simulate::PipelineOptions count{*rc::gen::arbitrary<bool>(), false};
+    const auto least = brute_force(
+        problem, count, [&](const auto& devices) { return simulate::devices_form_a_sequence(problem, devices); });
     const PlacerResult result = place_pipeline("dp", problem, {{"merge_idle", "false"}}, count);
     if (least)
       RC_ASSERT(result.outcome.makespan == *least);
@@ -110,7 +111,7 @@ TEST(PipelineDpl, IsTheBestCutOfALongChain) {
   ASSERT_TRUE(splitter.find_ideals(2000));
   const auto split = splitter.over_ideals();
   ASSERT_TRUE(split.has_value());
-  EXPECT_EQ(make_pipeline_engine(problem)->evaluate({*split, {}}).makespan, linear.outcome.makespan);
+  EXPECT_EQ(simulate::make_pipeline_engine(problem)->evaluate({*split, {}}).makespan, linear.outcome.makespan);
 }
 
 TEST(PipelineDp, NeedsTheObjectivePipeline) {
@@ -154,4 +155,4 @@ TEST(PipelineDp, SaysThatTheBudgetEndedFirst) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -4,14 +4,14 @@
 
 #include <cmath>
 
-#include "../../src/search/split_descent.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/problem/grouping.hpp"
-#include "pipeline_table.hpp"
-#include "pipeline_toys.hpp"
-#include "random_split.hpp"
+#include "search/pipeline/split_descent.hpp"
+#include "tests/search/pipeline_table.hpp"
+#include "tests/search/pipeline_toys.hpp"
+#include "tests/search/random_split.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace test;
@@ -46,7 +46,7 @@ TEST(PipelineMilp, IsTheBestOfAllSplitsByBruteForce) {
     const Problem problem = random.problem.problem();
     const bool contiguous = *rc::gen::arbitrary<bool>();
     const auto least = brute_force(problem, random.count, [&](const auto& devices) {
-      return !contiguous || !non_contiguous_device(problem, devices);
+      return !contiguous || !simulate::non_contiguous_device(problem, devices);
     });
     const PlacerResult result = place_pipeline("milp", problem, contiguous ? Options{} : any_split, random.count);
     if (!least) {
@@ -59,7 +59,7 @@ TEST(PipelineMilp, IsTheBestOfAllSplitsByBruteForce) {
     RC_ASSERT(result.proved_optimal == !contiguous);
     const bool bounded = contiguous ? result.lower_bound == 0 : result.lower_bound <= *least;
     RC_ASSERT(bounded);
-    if (contiguous) RC_ASSERT(!non_contiguous_device(problem, result.placement.device));
+    if (contiguous) RC_ASSERT(!simulate::non_contiguous_device(problem, result.placement.device));
   }));
 }
 
@@ -88,7 +88,7 @@ TEST(PipelineMilp, IsRightWhereverItEnds) {
     const Problem problem = random.problem.problem();
     const bool contiguous = *rc::gen::arbitrary<bool>();
     const auto least = brute_force(problem, random.count, [&](const auto& devices) {
-      return !contiguous || !non_contiguous_device(problem, devices);
+      return !contiguous || !simulate::non_contiguous_device(problem, devices);
     });
     const PlacerResult result = place_pipeline("milp", problem,
                                                {{"contiguous", contiguous ? "yes" : "no"},
@@ -108,7 +108,7 @@ TEST(SplitDescent, EndsWhereNoMoveHelpsAndIsNeverWorse) {
   EXPECT_TRUE(rc::check("local optimum", [] {
     const RandomSplit random = *random_split();
     const Problem problem = random.problem.problem();
-    const auto engine = make_pipeline_engine(problem, random.count);
+    const auto engine = simulate::make_pipeline_engine(problem, random.count);
     Placement placement{place_pipeline("greedy", problem, {}, random.count).placement.device, {}};
     const Outcome start = engine->evaluate(placement);
     RC_PRE(start.feasible());
@@ -171,4 +171,4 @@ TEST(PipelineMilp, RefusesBadOptions) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -1,10 +1,10 @@
-// Published optimal loads of dnn-partitioning (papers/exact.md section 5), found by the placers.
+// Published optimal loads of dnn-partitioning (docs/papers/tarnawski.md, section 5), found by the placers.
 #include <gtest/gtest.h>
 
-#include "../../src/search/contiguous_split.hpp"
-#include "pipeline_table.hpp"
+#include "search/pipeline/contiguous_split.hpp"
+#include "tests/search/pipeline_table.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace test;
@@ -67,8 +67,8 @@ void expect_optimum(const Row& row, double dpl_factor) {
   const PlacerResult best = place_pipeline("dp", problem);
   EXPECT_TRUE(best.outcome.feasible());
   EXPECT_NEAR(load_ms(best), row.load, tolerance);
-  EXPECT_EQ(non_contiguous_device(problem, best.placement.device), std::nullopt);
-  EXPECT_TRUE(devices_form_a_sequence(problem, best.placement.device));
+  EXPECT_EQ(simulate::non_contiguous_device(problem, best.placement.device), std::nullopt);
+  EXPECT_TRUE(simulate::devices_form_a_sequence(problem, best.placement.device));
   // Contiguous splits are not all splits.
   EXPECT_FALSE(best.proved_optimal);
   const PlacerResult linear = place_pipeline("dpl", problem);
@@ -82,7 +82,7 @@ TEST_F(PipelineOptima, OfTheFilesAreFoundByDpAndNearlyByDpl) {
 }
 
 TEST_F(PipelineOptima, OnOtherNumbersOfDevicesAreFoundByDp) {
-  // The sheet says nothing of DPL here; on one accelerator of too little memory for ResNet50 it is 12 % off.
+  // The paper says nothing of DPL here; on one accelerator of too little memory for ResNet50 it is 12 % off.
   for (const Row& row : others) expect_optimum(row, 1.13);
 }
 
@@ -161,4 +161,4 @@ TEST_F(PipelineOptima, HaveTheListedNumbersOfClassesIdealsAndPairs) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -1,13 +1,13 @@
-// The instances of papers/exact.md section 5 and a way to place them.
+// The instances of docs/papers/tarnawski.md, section 5 and a way to place them.
 #pragma once
 
 #include <filesystem>
 #include <stdexcept>
 #include <string>
 
-#include "emplace/base/files.hpp"
-#include "emplace/formats/workload.hpp"
+#include "base/files.hpp"
 #include "emplace/search/placer.hpp"
+#include "formats/workload/workload.hpp"
 
 namespace emplace::test {
 
@@ -26,16 +26,17 @@ inline Problem partitioning_instance(const std::string& instance, int accelerato
   };
   put("maxFPGAs", accelerators);
   put("maxCPUs", cpus);
-  return read_problem_text(text, file);
+  return formats::read_problem_text(text, file);
 }
 
-inline PlacerResult place_pipeline(const std::string& method, const Problem& problem,
-                                   const std::vector<std::pair<std::string, std::string>>& options = {},
-                                   const PipelineOptions& count = {}, std::optional<double> seconds = std::nullopt) {
-  std::vector<std::unique_ptr<Engine>> engines;
-  engines.push_back(make_pipeline_engine(problem, count));
-  const auto evaluator = make_local_evaluator_on(std::move(engines));
-  PlacerRequest request;
+inline search::PlacerResult place_pipeline(const std::string& method, const Problem& problem,
+                                           const std::vector<std::pair<std::string, std::string>>& options = {},
+                                           const simulate::PipelineOptions& count = {},
+                                           std::optional<double> seconds = std::nullopt) {
+  std::vector<std::unique_ptr<simulate::Engine>> engines;
+  engines.push_back(simulate::make_pipeline_engine(problem, count));
+  const auto evaluator = evaluate::make_local_evaluator_on(std::move(engines));
+  search::PlacerRequest request;
   request.problem = &problem;
   request.objective = Objective::pipeline;
   request.pipeline = count;
@@ -43,9 +44,11 @@ inline PlacerResult place_pipeline(const std::string& method, const Problem& pro
   request.evaluator = evaluator.get();
   ConfigTable table("command line");
   for (const auto& [name, value] : options) table.set(name, ConfigTable::parse_value(value, "command line"));
-  return place_with(method, request, table);
+  return search::place_with(method, request, table);
 }
 
-inline double load_ms(const PlacerResult& result) { return static_cast<double>(result.outcome.makespan) * 1e-9; }
+inline double load_ms(const search::PlacerResult& result) {
+  return static_cast<double>(result.outcome.makespan) * 1e-9;
+}
 
 }  // namespace emplace::test

@@ -1,4 +1,4 @@
-// The toys of papers/exact.md section 7 item 2 with their least loads, and brute force.
+// The toys of docs/papers/tarnawski.md, section 7 item 2 with their least loads, and brute force.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "emplace/simulate/pipeline.hpp"
-#include "support/partitioning.hpp"
+#include "tests/support/partitioning.hpp"
 
 namespace emplace::test {
 
@@ -15,13 +15,13 @@ struct PipelineToy {
   std::string name;
   Partitioning problem;
   std::optional<double> contiguous, free;  // ms; nothing: no feasible placement
-  PipelineOptions count = {};
+  simulate::PipelineOptions count = {};
 };
 
 inline std::vector<PipelineToy> pipeline_toys() {
   std::vector<PipelineToy> toys;
   const auto add = [&](std::string name, Partitioning toy, std::size_t k, std::optional<double> contiguous,
-                       std::optional<double> free, PipelineOptions count = {}) {
+                       std::optional<double> free, simulate::PipelineOptions count = {}) {
     toy.accelerators = k;
     toys.push_back({name + ", k=" + std::to_string(k), std::move(toy), contiguous, free, count});
   };
@@ -59,9 +59,9 @@ inline std::vector<PipelineToy> pipeline_toys() {
 }
 
 // The least outcome over all feasible placements that `wanted` accepts.
-inline std::optional<Ticks> brute_force(const Problem& problem, const PipelineOptions& count,
+inline std::optional<Ticks> brute_force(const Problem& problem, const simulate::PipelineOptions& count,
                                         const std::function<bool(const std::vector<std::uint8_t>&)>& wanted) {
-  const auto engine = make_pipeline_engine(problem, count);
+  const auto engine = simulate::make_pipeline_engine(problem, count);
   std::optional<Ticks> least;
   Placement placement{std::vector<std::uint8_t>(problem.op_count(), 0), {}};
   while (true) {

@@ -7,19 +7,19 @@
 
 namespace emplace::test {
 
-inline PlacerResult place(const std::string& method, const Problem& problem, Schedule schedule,
-                          std::uint64_t evaluations, const Placement* start = nullptr, std::uint64_t seed = 1,
-                          const ConfigTable& options = {}) {
+inline search::PlacerResult place(const std::string& method, const Problem& problem, Schedule schedule,
+                                  std::uint64_t evaluations, const Placement* start = nullptr, std::uint64_t seed = 1,
+                                  const ConfigTable& options = {}) {
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, {schedule, Objective::step});
-  PlacerRequest request;
+  const auto evaluator = evaluate::make_local_evaluator(list, {schedule, Objective::step});
+  search::PlacerRequest request;
   request.problem = &problem;
   request.schedule = schedule;
   request.seed = seed;
   request.evaluations = evaluations;
   request.evaluator = evaluator.get();
   request.start = start;
-  return place_with(method, request, options);
+  return search::place_with(method, request, options);
 }
 
 }  // namespace emplace::test

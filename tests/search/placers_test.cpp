@@ -6,9 +6,9 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/search/placer.hpp"
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace testing;
@@ -19,7 +19,7 @@ PlacerResult place(const std::string& method, const Problem& problem,
                    std::optional<std::uint64_t> budget = std::nullopt,
                    ConfigTable options = ConfigTable("command line"), std::uint64_t seed = 0) {
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, Schedule::fifo);
+  const auto evaluator = evaluate::make_local_evaluator(list, Schedule::fifo);
   PlacerRequest request;
   request.problem = &problem;
   request.seed = seed;
@@ -163,4 +163,4 @@ TEST(Greedy, TurnsToAnotherDeviceWhenMemoryIsUsedUp) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

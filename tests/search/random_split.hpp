@@ -4,13 +4,13 @@
 #include <rapidcheck.h>
 
 #include "emplace/simulate/pipeline.hpp"
-#include "support/partitioning.hpp"
+#include "tests/support/partitioning.hpp"
 
 namespace emplace::test {
 
 struct RandomSplit {
   Partitioning problem;
-  PipelineOptions count;
+  simulate::PipelineOptions count;
 };
 
 // Half of them train: every forward node may have a backward one of its colour, with the edges mirrored.

@@ -8,7 +8,7 @@
 #include "emplace/base/random.hpp"
 #include "emplace/problem/builder.hpp"
 #include "emplace/problem/placement.hpp"
-#include "support/random_order.hpp"
+#include "tests/support/random_order.hpp"
 
 namespace emplace::test {
 

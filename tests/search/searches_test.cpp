@@ -5,16 +5,16 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "emplace/base/files.hpp"
+#include "base/files.hpp"
 #include "emplace/base/random.hpp"
-#include "emplace/formats/workload.hpp"
 #include "emplace/search/bound.hpp"
-#include "emplace/search/local_search.hpp"
 #include "emplace/search/placer.hpp"
-#include "place_steps.hpp"
-#include "problem/tiny.hpp"
+#include "formats/workload/workload.hpp"
+#include "search/local/local_search.hpp"
+#include "tests/problem/tiny.hpp"
+#include "tests/search/place_steps.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace testing;
@@ -34,7 +34,7 @@ Problem eight_ops(std::uint64_t seed) {
 }
 
 Ticks best_of_all_placements(const Problem& problem) {
-  const auto engine = make_exact_engine(problem, Schedule::fifo);
+  const auto engine = simulate::make_exact_engine(problem, Schedule::fifo);
   Ticks best = std::numeric_limits<Ticks>::max();
   for (unsigned bits = 0; bits < 256; ++bits) {
     Placement placement;
@@ -58,7 +58,7 @@ TEST_P(EverySearch, IsNeverWorseThanThePlacementItStartsFrom) {
   for (unsigned bits = 0; bits < 256; bits += 5) {
     Placement start;
     for (unsigned i = 0; i < 8; ++i) start.device.push_back(bits >> i & 1);
-    const Outcome before = make_exact_engine(problem, Schedule::fifo)->evaluate(start);
+    const Outcome before = simulate::make_exact_engine(problem, Schedule::fifo)->evaluate(start);
     EXPECT_FALSE(better(before, place(GetParam(), problem, Schedule::fifo, 20, &start).outcome));
   }
 }
@@ -129,7 +129,7 @@ TEST(Best, AttainsThePublishedOptimaOfSmallTaskGraphs) {
   std::size_t seen = 0, attained = 0;
   for (std::size_t i = 0; i < instances.size(); i += 23) {  // 12 of 276
     const auto& instance = instances[i];
-    const Problem problem = read_problem_file({file, {instance["name"].get<std::string>(), std::nullopt}});
+    const Problem problem = formats::read_problem_file({file, {instance["name"].get<std::string>(), std::nullopt}});
     const Ticks optimum = std::llround(instance["optimal"].get<double>() * 1e6);  // from microseconds
     const Ticks found = place("best", problem, Schedule::in_order, 20'000).outcome.makespan;
     attained += found <= optimum + 20 ? 1 : 0;  // what costs nothing takes a picosecond here
@@ -139,4 +139,4 @@ TEST(Best, AttainsThePublishedOptimaOfSmallTaskGraphs) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "emplace/search/placer.hpp"
-#include "every_schedule.hpp"
-#include "problem/tiny.hpp"
-#include "random_step.hpp"
+#include "tests/problem/tiny.hpp"
+#include "tests/search/every_schedule.hpp"
+#include "tests/search/random_step.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace testing;
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 PlacerResult solve(const std::string& method, const Problem& problem, Schedule schedule,
                    const ConfigTable& options = ConfigTable("test")) {
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, schedule);
+  const auto evaluator = evaluate::make_local_evaluator(list, schedule);
   PlacerRequest request;
   request.problem = &problem;
   request.schedule = schedule;
@@ -98,4 +98,4 @@ TEST(StepMilp, RefusesWhatIsTooLargeAndOptionsOfThePipeline) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -9,11 +9,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "emplace/base/files.hpp"
-#include "emplace/formats/workload.hpp"
+#include "base/files.hpp"
 #include "emplace/search/placer.hpp"
+#include "formats/workload/workload.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using nlohmann::json;
@@ -35,7 +35,7 @@ struct Solved {
 
 Solved solve(const Problem& problem) {
   const Problem* const list[] = {&problem};
-  const auto evaluator = make_local_evaluator(list, Schedule::in_order);
+  const auto evaluator = evaluate::make_local_evaluator(list, Schedule::in_order);
   PlacerRequest request;
   request.problem = &problem;
   request.schedule = Schedule::in_order;
@@ -61,7 +61,7 @@ TEST_F(StepOptima, OfSinnensGraphsAreProved) {
   std::map<int, Row> rows;
   for (std::size_t i = 0; i < instances.size(); ++i) {
     const auto name = instances[i]["name"].get<std::string>();
-    const Problem problem = read_problem_text(text, file, {.instance = name, .processors = {}});
+    const Problem problem = formats::read_problem_text(text, file, {.instance = name, .processors = {}});
     const auto [result, seconds] = solve(problem);
     const auto optimal = instances[i]["optimal"].get<Ticks>();
     EXPECT_LE(result.lower_bound, optimal * us + 100) << name;
@@ -91,7 +91,7 @@ TEST_F(StepOptima, OfUnrelatedProcessorsAreProved) {
   const json optima = json::parse(read_file(folder + "het-dag/optimal.json"));
   ASSERT_EQ(optima.size(), 7U);
   for (const auto& [name, known] : optima.items()) {
-    const Problem problem = read_problem_file({folder + "het-dag/" + name + ".txt", {}});
+    const Problem problem = formats::read_problem_file({folder + "het-dag/" + name + ".txt", {}});
     const auto [result, seconds] = solve(problem);
     EXPECT_TRUE(result.proved_optimal) << name << ": " << result.note;
     EXPECT_EQ(in_microseconds(result.outcome.makespan), known["optimal"].get<Ticks>()) << name;
@@ -99,4 +99,4 @@ TEST_F(StepOptima, OfUnrelatedProcessorsAreProved) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

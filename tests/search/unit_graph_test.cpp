@@ -1,11 +1,11 @@
-#include "../../src/search/unit_graph.hpp"
+#include "search/partition/unit_graph.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "problem/tiny.hpp"
+#include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::search {
 namespace {
 
 using namespace testing;
@@ -100,4 +100,4 @@ TEST(Scaled, KeepsProportionsAndMakesEverythingAtLeastOne) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::search

@@ -7,12 +7,12 @@
 
 #include "emplace/base/random.hpp"
 #include "emplace/problem/builder.hpp"
-#include "emplace/simulate/batch.hpp"
 #include "emplace/simulate/engine.hpp"
-#include "emplace/simulate/incremental.hpp"
-#include "support/allocations.hpp"
+#include "simulate/batch/batch.hpp"
+#include "simulate/incremental/incremental.hpp"
+#include "tests/support/allocations.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 // 300 ops with one or two inputs on 4 devices with little memory; a bus, or a channel a pair.
@@ -106,4 +106,4 @@ TEST(BatchEngine, AllocatesNothingAfterItsFirstEvaluation) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

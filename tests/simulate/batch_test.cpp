@@ -7,12 +7,12 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/random.hpp"
-#include "emplace/simulate/batch.hpp"
 #include "emplace/simulate/engine.hpp"
-#include "simulate/toy.hpp"
-#include "support/random_problem.hpp"
+#include "simulate/batch/batch.hpp"
+#include "tests/simulate/toy.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::Joined;
@@ -279,4 +279,4 @@ TEST(BatchEngine, RefusesAnOrderThatIsNone) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

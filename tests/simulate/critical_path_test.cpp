@@ -1,15 +1,15 @@
 // The critical path on hand-worked steps, and its laws on random ones. Times are ticks.
-#include "emplace/simulate/critical_path.hpp"
+#include "simulate/timeline/critical_path.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include <cstdlib>
 
-#include "support/random_problem.hpp"
-#include "toy.hpp"
+#include "tests/simulate/toy.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::RandomPlacement;
@@ -215,4 +215,4 @@ TEST(CriticalPath, FillsTheStepWithoutAGapOnRandomProblems) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

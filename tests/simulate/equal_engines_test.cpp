@@ -5,9 +5,9 @@
 #include <cstdlib>
 
 #include "emplace/simulate/engine.hpp"
-#include "support/random_problem.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::RandomPlacement;
@@ -81,4 +81,4 @@ TEST(ExactEngine, JudgesMemoryLikeTheReferenceAroundThePeak) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

@@ -9,11 +9,11 @@
 #include "emplace/base/error.hpp"
 #include "emplace/base/random.hpp"
 #include "emplace/simulate/engine.hpp"
-#include "emplace/simulate/incremental.hpp"
-#include "support/random_problem.hpp"
-#include "toy.hpp"
+#include "simulate/incremental/incremental.hpp"
+#include "tests/simulate/toy.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::RandomPlacement;
@@ -23,7 +23,7 @@ using test::Toy;
 [[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=500", 0);
 
 // The trial is what the exact engine says, as far as it claims to know.
-void assert_trial(const Trial& trial, const Outcome& exact) {
+void assert_trial(const MoveEvaluation& trial, const Outcome& exact) {
   if (trial.memory_settled) {
     RC_ASSERT(trial.outcome == exact);
     return;
@@ -283,4 +283,4 @@ TEST(IncrementalEngine, NeedsAnOrder) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

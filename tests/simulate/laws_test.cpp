@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include "emplace/evaluate/evaluator.hpp"
 #include "emplace/simulate/engine.hpp"
-#include "emplace/simulate/evaluator.hpp"
-#include "support/random_problem.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::placement_of;
@@ -108,9 +108,9 @@ TEST(LocalEvaluator, AnswersEachJobForItsProblem) {
     const std::vector<const Problem*> pointers{&problems[0], &problems[1]};
     std::vector<Placement> placements;
     for (const auto& [which, gene] : genes) placements.push_back(placement_of(problems[which], gene));
-    std::vector<EvaluationJob> jobs;
+    std::vector<evaluate::EvaluationJob> jobs;
     for (std::size_t i = 0; i < genes.size(); ++i) jobs.push_back({genes[i].first, &placements[i]});
-    const std::vector<Outcome> outcomes = make_local_evaluator(pointers, Schedule::fifo)->evaluate(jobs);
+    const std::vector<Outcome> outcomes = evaluate::make_local_evaluator(pointers, Schedule::fifo)->evaluate(jobs);
     RC_ASSERT(outcomes.size() == jobs.size());
     for (std::size_t i = 0; i < jobs.size(); ++i)
       RC_ASSERT(outcomes[i] ==
@@ -125,7 +125,7 @@ TEST(LocalEvaluator, SimulatesASeriesAsItSimulatesEachPlacement) {
     const Problem problem = problem_of(random);
     const Problem* const pointer = &problem;
     const Schedule schedule = any_schedule();
-    const auto evaluator = make_local_evaluator({&pointer, 1}, schedule);
+    const auto evaluator = evaluate::make_local_evaluator({&pointer, 1}, schedule);
     const auto reference = make_reference_engine(problem, schedule);
     std::vector<Placement> placements;
     for (const RandomPlacement& gene : genes) placements.push_back(placement_of(problem, gene));
@@ -135,7 +135,7 @@ TEST(LocalEvaluator, SimulatesASeriesAsItSimulatesEachPlacement) {
       if (afresh && !placements.empty()) placements.front() = placement_of(problem, genes.back());
       for (std::uint32_t series = 0; series < placements.size(); ++series) {
         std::vector<Ticks> starts(3, 7);
-        const EvaluationJob job{0, &placements[series], &starts, series};
+        const evaluate::EvaluationJob job{0, &placements[series], &starts, series};
         const Outcome outcome = evaluator->evaluate({&job, 1}).front();
         Timeline timeline;
         RC_ASSERT(outcome == reference->evaluate(placements[series], {nullptr, &timeline, nullptr}));
@@ -146,4 +146,4 @@ TEST(LocalEvaluator, SimulatesASeriesAsItSimulatesEachPlacement) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

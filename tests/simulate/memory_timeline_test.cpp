@@ -1,5 +1,5 @@
 // Memory over time on a hand-worked step, and against the reference engine's peaks on random ones.
-#include "emplace/simulate/memory_timeline.hpp"
+#include "simulate/timeline/memory_timeline.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "support/random_problem.hpp"
-#include "toy.hpp"
+#include "tests/simulate/toy.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::RandomPlacement;
@@ -103,4 +103,4 @@ TEST(MemoryTimeline, EqualsThePeaksOfTheReferenceEngineOnRandomProblems) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

@@ -1,14 +1,15 @@
-// The latency of one sample by `tarnawski-latency`: the toys of papers/exact.md section 7 item 7, and published values.
+// The latency of one sample by `tarnawski-latency`: the toys of docs/papers/tarnawski.md, section 7 item 7, and
+// published values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "emplace/base/files.hpp"
-#include "emplace/simulate/published.hpp"
-#include "support/partitioning.hpp"
+#include "base/files.hpp"
+#include "simulate/published/published.hpp"
+#include "tests/support/partitioning.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::chain_of;
@@ -88,8 +89,8 @@ TEST(PublishedLatencies, OfExpertSplits) {
     std::string text = read_file(file);
     const std::size_t at = text.find("\"maxFPGAs\": ") + 12;
     text.replace(at, text.find(',', at) - at, std::to_string(accelerators));
-    const Problem problem = read_problem_text(text, file);
-    return latency(problem, read_expert_split(read_file(split), split, problem).device);
+    const Problem problem = formats::read_problem_text(text, file);
+    return latency(problem, formats::read_expert_split(read_file(split), split, problem).device);
   };
   // Each breaks a limit of its instance: BERT-24's uses 6 of 5 accelerators, ResNet-50's exceeds the memory.
   EXPECT_NEAR(in_ms(of("bert24_inference", 6)), 111.93725, 1e-5);
@@ -98,4 +99,4 @@ TEST(PublishedLatencies, OfExpertSplits) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

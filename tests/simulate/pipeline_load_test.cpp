@@ -1,16 +1,16 @@
-// The load model on problems with general channels (papers/exact.md section 2.9), and as a law against the sheet's
-// sums.
+// The load model on problems with general channels (docs/papers/tarnawski.md, section 2.9), and as a law against that
+// section's sums.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include <algorithm>
 #include <set>
 
-#include "emplace/simulate/evaluator.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 #include "emplace/simulate/pipeline.hpp"
-#include "support/random_problem.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::placement_of;
@@ -83,7 +83,7 @@ TEST(PipelineLoad, ADeviceWithoutAWayFromAHostCannotReceive) {
   EXPECT_TRUE(pipeline_loads(problem, {{0, 2}, {}}).empty());
 }
 
-// The sheet's sums read aloud: for every device, its set of ops and the tensors that cross the set's border.
+// The sums of that section, term by term: for every device, its set of ops and the tensors that cross the set's border.
 Ticks sheet_load(const Problem& p, const std::vector<std::uint8_t>& device, const PipelineOptions& options) {
   const bool hosts = std::ranges::any_of(p.devices, [](const Device& d) { return d.kind == "cpu"; });
   Ticks largest = 0, largest_forward = 0, largest_backward = 0;
@@ -115,7 +115,7 @@ Ticks sheet_load(const Problem& p, const std::vector<std::uint8_t>& device, cons
   return options.separate_phases ? largest_forward + largest_backward : largest;
 }
 
-TEST(PipelineLoad, IsTheSheetsSumOnRandomProblems) {
+TEST(PipelineLoad, IsTheDocumentedSumOnRandomProblems) {
   EXPECT_TRUE(rc::check("load", [](const RandomProblem& random, const RandomPlacement& genes) {
     Problem problem = problem_of(random);
     const auto kinds = *rc::gen::container<std::vector<bool>>(problem.device_count(), rc::gen::arbitrary<bool>());
@@ -147,8 +147,8 @@ TEST(PipelineLoad, IsWhatTheEvaluatorOfTheObjectiveScores) {
   const Problem problem = TwoHosts().builder.build();
   const Problem* const list[] = {&problem};
   const Placement placements[] = {{{2, 1}, {}}, {{0, 2}, {}}};
-  const EvaluationJob jobs[] = {{0, &placements[0]}, {0, &placements[1]}};
-  const auto outcomes = make_local_evaluator(list, {Schedule::fifo, Objective::pipeline})->evaluate(jobs);
+  const evaluate::EvaluationJob jobs[] = {{0, &placements[0]}, {0, &placements[1]}};
+  const auto outcomes = evaluate::make_local_evaluator(list, {Schedule::fifo, Objective::pipeline})->evaluate(jobs);
   EXPECT_EQ(outcomes[0].makespan, 11 * ms);
   EXPECT_EQ(outcomes[1].makespan, 12 * ms);
 }
@@ -197,4 +197,4 @@ TEST(Contiguity, TwoContiguousDevicesNeedNotFormASequence) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

@@ -1,16 +1,16 @@
-// Published optimal loads of dnn-partitioning (papers/exact.md section 5), each attained by a split written down here.
-// The contiguous splits come from the dynamic program over ideals of section 2.4, the others from a search that ended
-// at the listed optimum.
+// Published optimal loads of dnn-partitioning (docs/papers/tarnawski.md, section 5), each attained by a split written
+// down here. The contiguous splits come from the dynamic program over ideals of section 2.4, the others from a search
+// that ended at the listed optimum.
 #include <gtest/gtest.h>
 
 #include <cctype>
 #include <filesystem>
 
-#include "emplace/base/files.hpp"
-#include "emplace/formats/workload.hpp"
+#include "base/files.hpp"
 #include "emplace/simulate/pipeline.hpp"
+#include "formats/workload/workload.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 const std::string folder = "../shared/workloads/dnn-partitioning/throughput-inputs/";
@@ -37,7 +37,7 @@ Problem problem_of(const Optimum& row) {
   const std::size_t digit = key == std::string::npos ? key : text.find_first_of("0123456789", key);
   if (digit == std::string::npos) throw std::runtime_error(file + " does not tell maxFPGAs");
   text.replace(digit, 1, std::to_string(row.accelerators));
-  return read_problem_text(text, file);
+  return formats::read_problem_text(text, file);
 }
 
 std::vector<std::uint8_t> devices_of(const Optimum& row) {
@@ -134,4 +134,4 @@ TEST_F(PublishedOptima, AreLostByMovingANodeOfTheBusiestDevice) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

@@ -1,13 +1,13 @@
-// Published loads of dnn-partitioning (papers/exact.md section 5), in ms, to 1e-5.
+// Published loads of dnn-partitioning (docs/papers/tarnawski.md, section 5), in ms, to 1e-5.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "emplace/base/files.hpp"
-#include "emplace/formats/workload.hpp"
+#include "base/files.hpp"
 #include "emplace/simulate/pipeline.hpp"
+#include "formats/workload/workload.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 const std::string folder = "../shared/workloads/dnn-partitioning/";
@@ -18,7 +18,7 @@ class PublishedLoads : public testing::Test {
     if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
   }
   static Problem throughput(const std::string& name) {
-    return read_problem_file({folder + "throughput-inputs/" + name + ".json", {}});
+    return formats::read_problem_file({folder + "throughput-inputs/" + name + ".json", {}});
   }
 };
 
@@ -40,7 +40,7 @@ TEST_F(PublishedLoads, OfExpertSplits) {
   for (const auto& row : rows) {
     const Problem problem = throughput(row.instance);
     const std::string file = folder + "human-experts/" + row.split + ".json";
-    const Placement placement = read_placement_text(read_file(file), file, problem).placement;
+    const Placement placement = formats::read_placement_text(read_file(file), file, problem).placement;
     const Outcome outcome = load(problem, placement.device);
     EXPECT_TRUE(outcome.feasible()) << row.instance;
     EXPECT_NEAR(in_ms(outcome), row.load, 1e-5) << row.instance;
@@ -74,7 +74,7 @@ TEST_F(PublishedLoads, TheExpertSplitOfResNet50FillsItsMemoryInTraining) {
   // "that split takes 88.5 % of the memory" (workloads/README.md)
   const Problem problem = throughput("LayerGraphs/resnet50_training");
   const std::string file = folder + "human-experts/resnet50_inference_expert.json";
-  const Placement placement = read_expert_split(read_file(file), file, problem);
+  const Placement placement = formats::read_expert_split(read_file(file), file, problem);
   Usage usage;
   make_pipeline_engine(problem)->evaluate(placement, {.usage = &usage, .timeline = nullptr});
   const double most = static_cast<double>(*std::max_element(usage.device_peak.begin(), usage.device_peak.end()));
@@ -84,11 +84,11 @@ TEST_F(PublishedLoads, TheExpertSplitOfResNet50FillsItsMemoryInTraining) {
 TEST_F(PublishedLoads, SeparatePhasesNeverCostLessThanTheirSum) {
   const Problem problem = throughput("LayerGraphs/bert24_training");
   const std::string file = folder + "human-experts/bert24_training_expert.json";
-  const std::vector<std::uint8_t> device = read_expert_split(read_file(file), file, problem).device;
+  const std::vector<std::uint8_t> device = formats::read_expert_split(read_file(file), file, problem).device;
   const Ticks sum = load(problem, device).makespan;
   EXPECT_GE(load(problem, device, {.separate_phases = true}).makespan, sum);
   EXPECT_LE(load(problem, device, {.overlap = true}).makespan, sum);
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

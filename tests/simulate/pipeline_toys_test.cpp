@@ -1,13 +1,13 @@
-// The toys of papers/exact.md section 7 item 2: the least load over all placements, contiguous and free, by brute
-// force.
+// The toys of docs/papers/tarnawski.md, section 7 item 2: the least load over all placements, contiguous and free, by
+// brute force.
 #include <gtest/gtest.h>
 
 #include <optional>
 
 #include "emplace/simulate/pipeline.hpp"
-#include "support/partitioning.hpp"
+#include "tests/support/partitioning.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::chain_of;
@@ -145,4 +145,4 @@ TEST(PipelineToy, OverlapTakesTheLargerOfComputeAndTransfer) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

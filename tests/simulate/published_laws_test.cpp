@@ -1,4 +1,4 @@
-// What every published simulator must show (sheet, section 7), and that `plain` is the reference engine.
+// What every published simulator must show (docs/simulators.md, section 7), and that `plain` is the reference engine.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -7,10 +7,10 @@
 #include <set>
 #include <tuple>
 
-#include "emplace/simulate/published.hpp"
-#include "support/random_problem.hpp"
+#include "simulate/published/published.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::Joined;
@@ -204,4 +204,4 @@ TEST(PublishedSimulators, EqualInstantsDoNotDependOnTheOrderOfTensors) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

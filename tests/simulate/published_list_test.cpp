@@ -4,14 +4,14 @@
 
 #include <functional>
 
-#include "published_microseconds.hpp"
+#include "tests/simulate/published_microseconds.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::M;
 using test::run;
-using test::Sheet;
+using test::SimulatorExample;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -26,12 +26,12 @@ std::string refusal(const std::function<void()>& act) {
   return "no error";
 }
 
-Sheet small() {
-  Sheet sheet(2);
-  const OpId a = sheet.op(100, 0), b = sheet.op(10, 1);
-  sheet.tensor(a, M, {b});
-  sheet.build();
-  return sheet;
+SimulatorExample small() {
+  SimulatorExample example(2);
+  const OpId a = example.op(100, 0), b = example.op(10, 1);
+  example.tensor(a, M, {b});
+  example.build();
+  return example;
 }
 
 TEST(Simulators, AreListedByName) {
@@ -50,8 +50,8 @@ TEST(Simulators, AnUnknownNameIsRefusedWithTheNearest) {
 }
 
 TEST(Simulators, OptionsAreCheckedByNameTypeAndBounds) {
-  const Sheet sheet = small();
-  const auto of = [&](const char* text) { return refusal([&] { choose_simulator(text).make(sheet.problem); }); };
+  const SimulatorExample example = small();
+  const auto of = [&](const char* text) { return refusal([&] { choose_simulator(text).make(example.problem); }); };
   EXPECT_THAT(of("placeto?gap_uss=1"), HasSubstr("gap_us"));
   EXPECT_THAT(of("placeto?gap_us=-1"), HasSubstr("gap_us"));
   EXPECT_THAT(of("placeto?bytes_per_us=0"), HasSubstr("bytes_per_us"));
@@ -61,13 +61,13 @@ TEST(Simulators, OptionsAreCheckedByNameTypeAndBounds) {
 }
 
 TEST(Simulators, AScheduleThatASimulatorDoesNotHaveIsRefused) {
-  const Sheet sheet = small();
-  EXPECT_THAT(refusal([&] { choose_simulator("placeto").make(sheet.problem, Schedule::priority); }),
+  const SimulatorExample example = small();
+  EXPECT_THAT(refusal([&] { choose_simulator("placeto").make(example.problem, Schedule::priority); }),
               HasSubstr("the simulator placeto has no schedule priority; it has: fifo"));
-  EXPECT_THAT(refusal([&] { choose_simulator("grappler").make(sheet.problem, Schedule::fifo); }),
+  EXPECT_THAT(refusal([&] { choose_simulator("grappler").make(example.problem, Schedule::fifo); }),
               HasSubstr("its ready order is its own"));
-  const auto quickp = choose_simulator("quickp").make(sheet.problem, Schedule::priority);
-  EXPECT_THAT(refusal([&] { quickp->evaluate(sheet.placement); }), HasSubstr("needs a placement with an order"));
+  const auto quickp = choose_simulator("quickp").make(example.problem, Schedule::priority);
+  EXPECT_THAT(refusal([&] { quickp->evaluate(example.placement); }), HasSubstr("needs a placement with an order"));
 }
 
 TEST(Simulators, WhatCannotRunOrHasNoWayHasNoTime) {
@@ -111,8 +111,8 @@ TEST(Simulators, TimesAndBytesBeyondTheLimitAreRefusedNotWrapped) {
 
 TEST(Simulators, ChannelsOfTheProblemCountWhatPassedBetweenTheirDevices) {
   // Placeto's transfer of M keeps its channel busy for 1000 + 25 us; it joins d0 and d1, as c01 does.
-  const Sheet sheet = small();
-  const test::Simulated s = run(*choose_simulator("placeto").make(sheet.problem), sheet.placement);
+  const SimulatorExample example = small();
+  const test::Simulated s = run(*choose_simulator("placeto").make(example.problem), example.placement);
   ASSERT_EQ(s.usage.channel_busy.size(), 2U);
   EXPECT_EQ(s.usage.channel_busy[0], 1025 * test::us);
   EXPECT_EQ(s.usage.channel_bytes[0], M);
@@ -120,4 +120,4 @@ TEST(Simulators, ChannelsOfTheProblemCountWhatPassedBetweenTheirDevices) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

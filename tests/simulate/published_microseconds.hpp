@@ -1,4 +1,4 @@
-// Graphs of the published simulators' sheet: costs in microseconds, M = 7,600,000 bytes (1000 us at 7600 bytes/us).
+// Graphs of docs/simulators.md: costs in microseconds, M = 7,600,000 bytes (1000 us at 7600 bytes/us).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "emplace/problem/builder.hpp"
-#include "emplace/simulate/published.hpp"
+#include "simulate/published/published.hpp"
 
 namespace emplace::test {
 
 constexpr Bytes M = 7600000;
-// One microsecond, and the sheet's tolerance of 1e-5 of it.
+// One microsecond, and the tolerance of docs/simulators.md of 1e-5 of it.
 constexpr Ticks us = 1000000;
 constexpr Ticks tolerance = 10;
 
@@ -21,9 +21,9 @@ inline Ticks ticks(double microseconds) { return static_cast<Ticks>(microseconds
 
 // A graph with a device for each op. Every ordered pair of devices has a channel of its own of 7600 bytes/us with a
 // latency of 10 us, unless `joined` is false.
-class Sheet {
+class SimulatorExample {
  public:
-  explicit Sheet(std::size_t devices, bool joined = true) {
+  explicit SimulatorExample(std::size_t devices, bool joined = true) {
     for (std::size_t d = 0; d < devices; ++d) builder_.add_device({"d" + std::to_string(d), "", no_memory_limit});
     for (std::size_t i = 0; joined && i < devices; ++i)
       for (std::size_t j = 0; j < devices; ++j)
@@ -44,14 +44,14 @@ class Sheet {
   Problem problem;
 
  private:
-  ProblemBuilder builder_{"sheet"};
+  ProblemBuilder builder_{"example"};
   std::size_t devices_ = 0;
 };
 
 struct Simulated {
   Outcome outcome;
   Usage usage;
-  Timeline timeline;
+  simulate::Timeline timeline;
   [[nodiscard]] Ticks last_op_end() const {
     Ticks last = 0;
     for (const Ticks end : timeline.op_end) last = std::max(last, end);
@@ -59,15 +59,15 @@ struct Simulated {
   }
 };
 
-inline Simulated run(Engine& engine, const Placement& placement) {
+inline Simulated run(simulate::Engine& engine, const Placement& placement) {
   Simulated simulated;
   simulated.outcome = engine.evaluate(placement, {.usage = &simulated.usage, .timeline = &simulated.timeline});
   return simulated;
 }
 
-inline Simulated run(Sheet& sheet, std::string_view simulator) {
-  sheet.build();
-  return run(*choose_simulator(simulator).make(sheet.problem), sheet.placement);
+inline Simulated run(SimulatorExample& example, std::string_view simulator) {
+  example.build();
+  return run(*simulate::choose_simulator(simulator).make(example.problem), example.placement);
 }
 
 // start-end of an op, in microseconds.

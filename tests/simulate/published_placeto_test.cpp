@@ -1,19 +1,19 @@
-// Placeto's golden vectors: values of the original program (sheet of the published simulators, section 5).
+// Placeto's golden vectors: values of the original program (docs/simulators.md, section 5).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "published_microseconds.hpp"
+#include "tests/simulate/published_microseconds.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::expect_runs;
 using test::M;
-using test::Sheet;
 using test::Simulated;
+using test::SimulatorExample;
 using test::ticks;
 using test::tolerance;
 using testing::ElementsAre;
@@ -25,10 +25,10 @@ void expect_times(const Simulated& simulated, double last_op_end, double reporte
 }
 
 // a(100) -> b(200) -> c(300); no channels: Placeto has its own.
-struct Chain : Sheet {
+struct Chain : SimulatorExample {
   OpId a, b, c;
   Chain(std::size_t device_of_b, Bytes of_a, Bytes of_b, Bytes of_c)
-      : Sheet(2, false), a(op(100, 0)), b(op(200, device_of_b)), c(op(300, 0)) {
+      : SimulatorExample(2, false), a(op(100, 0)), b(op(200, device_of_b)), c(op(300, 0)) {
     tensor(a, of_a, {b});
     tensor(b, of_b, {c});
     tensor(c, of_c, {});
@@ -53,7 +53,7 @@ TEST(Placeto, T2SendsThereAndBack) {
 }
 
 TEST(Placeto, T3ServesTwoDevicesWithOneTransfer) {
-  Sheet t3(3, false);
+  SimulatorExample t3(3, false);
   const OpId a = t3.op(100, 0), b = t3.op(200, 1), c = t3.op(300, 2);
   t3.tensor(a, M, {b, c});
   const Simulated s = run(t3, "placeto");
@@ -66,7 +66,7 @@ TEST(Placeto, T3ServesTwoDevicesWithOneTransfer) {
 
 TEST(Placeto, T4SendsTwoOutputsOneAfterTheOtherWithAChannelGap) {
   // 100 + 1000, free at 1125, then 2000.
-  Sheet t4(3, false);
+  SimulatorExample t4(3, false);
   const OpId a = t4.op(100, 0), b = t4.op(200, 1), c = t4.op(300, 2);
   t4.tensor(a, M, {b});
   t4.tensor(a, 2 * M, {c});
@@ -77,7 +77,7 @@ TEST(Placeto, T4SendsTwoOutputsOneAfterTheOtherWithAChannelGap) {
 }
 
 TEST(Placeto, T5SendsFromTwoDevicesAtOnce) {
-  Sheet t5(3, false);
+  SimulatorExample t5(3, false);
   const OpId a = t5.op(100, 0), b = t5.op(100, 1), c = t5.op(300, 2);
   t5.tensor(a, M, {c});
   t5.tensor(b, M, {c});
@@ -87,7 +87,7 @@ TEST(Placeto, T5SendsFromTwoDevicesAtOnce) {
 }
 
 TEST(Placeto, T6LeavesNoGapAfterAnOpThatCostsNothing) {
-  Sheet t6(1, false);
+  SimulatorExample t6(1, false);
   const OpId s0 = t6.op(0, 0), x = t6.op(50, 0), y = t6.op(70, 0), z = t6.op(10, 0);
   t6.tensor(s0, 0, {x, y});
   t6.tensor(x, 1000, {z});
@@ -101,7 +101,7 @@ TEST(Placeto, T6LeavesNoGapAfterAnOpThatCostsNothing) {
 }
 
 TEST(Placeto, T7SharesOneOutputBetweenALocalAndARemoteConsumer) {
-  Sheet t7(2, false);
+  SimulatorExample t7(2, false);
   const OpId s0 = t7.op(40, 0), x = t7.op(50, 0), y = t7.op(70, 1), z = t7.op(10, 0);
   t7.tensor(s0, 760000, {x, y});
   t7.tensor(x, 760000, {z});
@@ -114,7 +114,7 @@ TEST(Placeto, T7SharesOneOutputBetweenALocalAndARemoteConsumer) {
 }
 
 TEST(Placeto, T8ReportsTheLastGapOfAChannel) {
-  Sheet t8(2, false);
+  SimulatorExample t8(2, false);
   const OpId a = t8.op(10, 0), b = t8.op(10, 0), c = t8.op(5, 1), d = t8.op(5, 1);
   t8.tensor(a, M, {c});
   t8.tensor(b, M, {d});
@@ -127,7 +127,7 @@ TEST(Placeto, T8ReportsTheLastGapOfAChannel) {
 }
 
 TEST(Placeto, T9TreatsAControlEdgeAsOutput0) {
-  Sheet t9(2, false);
+  SimulatorExample t9(2, false);
   const OpId a = t9.op(10, 0), b = t9.op(10, 1);
   t9.tensor(a, M, {});
   t9.tensor(a, 0, {b});
@@ -137,7 +137,7 @@ TEST(Placeto, T9TreatsAControlEdgeAsOutput0) {
 }
 
 TEST(Placeto, T10OverlapsTransfersAndOps) {
-  Sheet t10(2, false);
+  SimulatorExample t10(2, false);
   const OpId s0 = t10.op(10, 0), x = t10.op(20, 0), y = t10.op(20, 1), z = t10.op(5, 1), w = t10.op(5, 0);
   t10.tensor(s0, 7600, {x, y});
   t10.tensor(x, 7600, {z});
@@ -152,7 +152,7 @@ TEST(Placeto, T10OverlapsTransfersAndOps) {
 
 TEST(Placeto, T11UsesTheOutputThatIsListedLast) {
   for (const bool a0_first : {true, false}) {
-    Sheet t11(2, false);
+    SimulatorExample t11(2, false);
     const OpId a = t11.op(100, 0), c = t11.op(300, 1);
     t11.tensor(a, a0_first ? M : M / 10, {c});
     t11.tensor(a, a0_first ? M / 10 : M, {c});
@@ -166,7 +166,7 @@ TEST(Placeto, T11UsesTheOutputThatIsListedLast) {
 TEST(Placeto, T12LeavesAGapAfterAFloatOf0OnlyOnRequest) {
   // The original tests for the integer 0: a cost of 0.0 gets its gap. Here 0 s is 0, unless asked otherwise.
   for (const bool quirk : {false, true}) {
-    Sheet t12(1, false);
+    SimulatorExample t12(1, false);
     const OpId a = t12.op(0, 0), b = t12.op(10, 0);
     t12.tensor(a, 0, {b});
     const Simulated s = run(t12, quirk ? "placeto?gap_after_zero_cost=true" : "placeto");
@@ -191,7 +191,7 @@ TEST(Placeto, M2CountsNoCopiesAtReceivers) {
 }
 
 TEST(Placeto, M3CountsEachOutputOnce) {
-  Sheet m3(3, false);
+  SimulatorExample m3(3, false);
   const OpId a = m3.op(100, 0), b = m3.op(200, 1), c = m3.op(300, 2);
   m3.tensor(a, M, {b, c});
   m3.tensor(b, 10, {});
@@ -228,10 +228,10 @@ const std::vector<T13Op> t13_ops = {
 };
 
 // Producers are listed in `tensors` forwards or backwards: the order in which events of one instant come.
-Sheet t13(bool one_device, bool backwards) {
-  Sheet sheet(3, false);
+SimulatorExample t13(bool one_device, bool backwards) {
+  SimulatorExample example(3, false);
   std::vector<OpId> ids;
-  for (const T13Op& op : t13_ops) ids.push_back(sheet.op(op.cost, one_device ? 0 : op.device));
+  for (const T13Op& op : t13_ops) ids.push_back(example.op(op.cost, one_device ? 0 : op.device));
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const std::size_t producer = backwards ? ids.size() - 1 - i : i;
     std::vector<OpId> consumers;
@@ -239,28 +239,28 @@ Sheet t13(bool one_device, bool backwards) {
       if (std::ranges::find(t13_ops[op].producers, producer) != t13_ops[op].producers.end())
         consumers.push_back(ids[op]);
     if (backwards) std::ranges::reverse(consumers);
-    sheet.tensor(ids[producer], t13_ops[producer].bytes, consumers);
+    example.tensor(ids[producer], t13_ops[producer].bytes, consumers);
   }
-  return sheet;
+  return example;
 }
 
 TEST(Placeto, T13RunsSixteenOpsOnThreeDevices) {
   for (const bool backwards : {false, true}) {
-    Sheet sheet = t13(false, backwards);
-    const Simulated s = run(sheet, "placeto");
+    SimulatorExample example = t13(false, backwards);
+    const Simulated s = run(example, "placeto");
     expect_times(s, 4879.9885526, 4885.688552631578);
     for (const auto& [op, start] :
          {std::pair(1, 531.4), std::pair(3, 1062.8), std::pair(7, 2094.7972), std::pair(9, 3134.8972),
           std::pair(13, 4017.5836), std::pair(14, 4122.2836), std::pair(15, 4689.9886)})
-      // The sheet gives these to 1e-4 us.
+      // docs/simulators.md gives these to 1e-4 us.
       EXPECT_NEAR(s.timeline.op_start[static_cast<std::size_t>(op)], ticks(start), 60) << op;
     EXPECT_THAT(s.usage.device_peak, ElementsAre(11149948, 2108278, 10348118));
   }
 }
 
 TEST(Placeto, T13OnOneDeviceIsTheSumOfCostsAndGaps) {
-  Sheet sheet = t13(true, false);
-  const Simulated s = run(sheet, "placeto");
+  SimulatorExample example = t13(true, false);
+  const Simulated s = run(example, "placeto");
   EXPECT_NEAR(s.outcome.makespan, ticks(5487.2), tolerance);
   EXPECT_THAT(s.usage.device_peak, ElementsAre(15414159, 0, 0));
 }
@@ -277,4 +277,4 @@ TEST(Placeto, OverflowsAndSplitGroupsAreReportedAsEverywhere) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

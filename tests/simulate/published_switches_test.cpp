@@ -1,32 +1,32 @@
-// The worked examples of the published simulators' sheet, section 5: `plain` with one switch changed at a time, and
+// The worked examples of docs/simulators.md, section 5: `plain` with one switch changed at a time, and
 // each other simulator on the same graphs. Rate 7600 bytes/us, latency 10 us: a tensor of M takes 1010 us.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "published_microseconds.hpp"
+#include "tests/simulate/published_microseconds.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::expect_runs;
 using test::M;
 using test::run;
-using test::Sheet;
 using test::Simulated;
+using test::SimulatorExample;
 using test::ticks;
 using test::us;
 using testing::ElementsAre;
 
 // a(100)@0 sends one tensor of M bytes to b(200)@1, c(300)@2, e(100)@1.
-struct X : Sheet {
+struct X : SimulatorExample {
   OpId a, b, c, e;
-  X() : Sheet(3), a(op(100, 0)), b(op(200, 1)), c(op(300, 2)), e(op(100, 1)) { tensor(a, M, {b, c, e}); }
+  X() : SimulatorExample(3), a(op(100, 0)), b(op(200, 1)), c(op(300, 2)), e(op(100, 1)) { tensor(a, M, {b, c, e}); }
 };
 
 // a(100)@0 -> b(10)@1 and c(100)@2 -> d(10)@1, M bytes each.
-struct Y : Sheet {
+struct Y : SimulatorExample {
   OpId a, b, c, d;
-  Y() : Sheet(3), a(op(100, 0)), b(op(10, 1)), c(op(100, 2)), d(op(10, 1)) {
+  Y() : SimulatorExample(3), a(op(100, 0)), b(op(10, 1)), c(op(100, 2)), d(op(10, 1)) {
     tensor(a, M, {b});
     tensor(c, M, {d});
   }
@@ -95,7 +95,7 @@ TEST(PlainSwitches, AControlEdgeIsAMessageOrSharesOutput0OrIsFree) {
   };
   for (const auto& [control, ready] :
        {Case{"zero", 1120}, Case{"4-bytes", 1120.000526}, Case{"full", 1110}, Case{"none", 100}}) {
-    Sheet x(3);
+    SimulatorExample x(3);
     const OpId a = x.op(100, 0), b = x.op(0.001, 1), c = x.op(300, 2), f = x.op(10, 1);
     x.tensor(a, M, {b, c});
     x.tensor(a, 0, {f});
@@ -107,22 +107,22 @@ TEST(PlainSwitches, AControlEdgeIsAMessageOrSharesOutput0OrIsFree) {
 }
 
 TEST(PlainSwitches, AControlEdgeWithoutAnyDataNeedsNoRouteWhereItIsFree) {
-  Sheet sheet(2, false);
-  const OpId a = sheet.op(100, 0), b = sheet.op(10, 1);
-  sheet.tensor(a, 0, {b});
-  EXPECT_EQ(run(sheet, "plain?control=none").outcome.makespan, 110 * us);
-  EXPECT_EQ(run(*choose_simulator("plain").make(sheet.problem), sheet.placement).outcome.why,
+  SimulatorExample example(2, false);
+  const OpId a = example.op(100, 0), b = example.op(10, 1);
+  example.tensor(a, 0, {b});
+  EXPECT_EQ(run(example, "plain?control=none").outcome.makespan, 110 * us);
+  EXPECT_EQ(run(*choose_simulator("plain").make(example.problem), example.placement).outcome.why,
             Infeasible::missing_route);
 }
 
 TEST(PlainSwitches, OnlyTheLastOfSeveralTensorsBetweenTwoOpsCountsOnRequest) {
   // M and then M/10 between a and b over one channel: 100 + 1010 + 110 waits for both, 100 + 110 for the last.
   for (const auto& [repeated, start] : {std::pair("all", 1220), std::pair("last", 210)}) {
-    Sheet sheet(2);
-    const OpId a = sheet.op(100, 0), b = sheet.op(10, 1);
-    sheet.tensor(a, M, {b});
-    sheet.tensor(a, M / 10, {b});
-    expect_runs(run(sheet, "plain?repeated=" + std::string(repeated)), b, start, start + 10);
+    SimulatorExample example(2);
+    const OpId a = example.op(100, 0), b = example.op(10, 1);
+    example.tensor(a, M, {b});
+    example.tensor(a, M / 10, {b});
+    expect_runs(run(example, "plain?repeated=" + std::string(repeated)), b, start, start + 10);
   }
 }
 
@@ -152,13 +152,14 @@ TEST(PlainSwitches, MemoryModelsCountWhatTheySay) {
 
 TEST(Grappler, RunsTheOpThatBecameReadyLast) {
   // While x(100) runs, y becomes ready at 11 and z at 21, sent by p 0-10 and q 10-20 on the other device.
-  Sheet sheet(2);
-  const OpId x = sheet.op(100, 0), y = sheet.op(10, 0), z = sheet.op(10, 0), p = sheet.op(10, 1), q = sheet.op(10, 1);
-  sheet.tensor(p, 7600, {y});  // 1 us
-  sheet.tensor(q, 7600, {z});
-  sheet.tensor(p, 1, {q});
-  Sheet again = sheet;
-  const Simulated s = run(sheet, "grappler");
+  SimulatorExample example(2);
+  const OpId x = example.op(100, 0), y = example.op(10, 0), z = example.op(10, 0), p = example.op(10, 1),
+             q = example.op(10, 1);
+  example.tensor(p, 7600, {y});  // 1 us
+  example.tensor(q, 7600, {z});
+  example.tensor(p, 1, {q});
+  SimulatorExample again = example;
+  const Simulated s = run(example, "grappler");
   expect_runs(s, x, 0, 100);
   expect_runs(s, z, 100, 110);
   expect_runs(s, y, 110, 120);
@@ -169,11 +170,11 @@ TEST(Grappler, SendsWithoutLatencyAt12GBASecondWhereNoRouteSaysOtherwise) {
   X x;
   EXPECT_EQ(run(x, "grappler").outcome.makespan, 1400 * us);
   // Without routes 12,000,000 bytes take 1000 us, and a control edge of 4 bytes 1/3 ns.
-  Sheet sheet(2, false);
-  const OpId a = sheet.op(100, 0), b = sheet.op(10, 1), f = sheet.op(10, 1);
-  sheet.tensor(a, 12000000, {b});
-  sheet.tensor(a, 0, {f});
-  const Simulated s = run(sheet, "grappler");
+  SimulatorExample example(2, false);
+  const OpId a = example.op(100, 0), b = example.op(10, 1), f = example.op(10, 1);
+  example.tensor(a, 12000000, {b});
+  example.tensor(a, 0, {f});
+  const Simulated s = run(example, "grappler");
   expect_runs(s, b, 1100, 1110);
   ASSERT_EQ(s.timeline.transfers.size(), 2U);
   EXPECT_EQ(s.timeline.transfers[1].end - s.timeline.transfers[1].start, 333);
@@ -199,9 +200,9 @@ TEST(Giph, SendsEachEdgeWithoutWaiting) {
 
 TEST(Giph, NoiseIsAFactorPerOpFromTheSeed) {
   const auto times = [](const std::string& options) {
-    Sheet sheet(1);
-    for (int i = 0; i < 400; ++i) sheet.op(100, 0);
-    const Simulated s = run(sheet, "giph?" + options);
+    SimulatorExample example(1);
+    for (int i = 0; i < 400; ++i) example.op(100, 0);
+    const Simulated s = run(example, "giph?" + options);
     std::vector<double> result;
     for (std::size_t op = 0; op < 400; ++op)
       result.push_back(static_cast<double>(s.timeline.op_end[op] - s.timeline.op_start[op]) / (100.0 * us));
@@ -251,4 +252,4 @@ TEST(Quickp, HasNoLatencyAndTakesPriorities) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

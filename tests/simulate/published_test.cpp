@@ -1,9 +1,9 @@
-// The toys of the papers' sheets and the worked examples of their `plain` simulator.
+// The toys of docs/papers and the worked examples of their `plain` simulator.
 #include <gtest/gtest.h>
 
-#include "toy.hpp"
+#include "tests/simulate/toy.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::simulate;
@@ -125,4 +125,4 @@ TEST(PlainSimulator, AControlEdgeIsAMessageOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

@@ -10,9 +10,9 @@
 #include "emplace/base/random.hpp"
 #include "emplace/problem/builder.hpp"
 #include "emplace/simulate/engine.hpp"
-#include "support/random_problem.hpp"
+#include "tests/support/random_problem.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::placement_of;
@@ -161,4 +161,4 @@ TEST(Law, RenumberingTiedOpsDoesMatter) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

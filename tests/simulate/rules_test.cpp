@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "emplace/base/error.hpp"
-#include "toy.hpp"
+#include "tests/simulate/toy.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using test::Answer;
@@ -278,4 +278,4 @@ TEST(R6, TheSmallestTensorAndThenTheSmallestDeviceWithoutARouteIsNamed) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

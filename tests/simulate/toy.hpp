@@ -41,16 +41,16 @@ class Toy {
 struct Answer {
   Outcome outcome;
   Usage usage;
-  Timeline timeline;
+  simulate::Timeline timeline;
 };
 
 // What the reference says, having checked that the exact engine says the same.
 inline Answer simulate(const Problem& problem, const Placement& placement, Schedule schedule = Schedule::fifo) {
   Answer reference, exact;
-  reference.outcome = make_reference_engine(problem, schedule)
+  reference.outcome = simulate::make_reference_engine(problem, schedule)
                           ->evaluate(placement, {.usage = &reference.usage, .timeline = &reference.timeline});
-  exact.outcome =
-      make_exact_engine(problem, schedule)->evaluate(placement, {.usage = &exact.usage, .timeline = &exact.timeline});
+  exact.outcome = simulate::make_exact_engine(problem, schedule)
+                      ->evaluate(placement, {.usage = &exact.usage, .timeline = &exact.timeline});
   EXPECT_EQ(exact.outcome, reference.outcome);
   EXPECT_EQ(exact.usage, reference.usage);
   EXPECT_EQ(exact.timeline, reference.timeline);

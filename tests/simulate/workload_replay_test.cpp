@@ -5,14 +5,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "emplace/base/files.hpp"
+#include "base/files.hpp"
 #include "emplace/base/random.hpp"
-#include "emplace/formats/workload.hpp"
 #include "emplace/problem/order.hpp"
 #include "emplace/simulate/engine.hpp"
-#include "support/random_order.hpp"
+#include "formats/workload/workload.hpp"
+#include "tests/support/random_order.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 namespace {
 
 using nlohmann::json;
@@ -52,7 +52,7 @@ TEST_F(Replay, All276OptimalSchedulesTakeTheirPublishedTime) {
   Ticks sum = 0;
   for (const json& instance : instances) {
     const auto name = instance["name"].get<std::string>();
-    const Problem problem = read_problem_text(text, file, {.instance = name, .processors = {}});
+    const Problem problem = formats::read_problem_text(text, file, {.instance = name, .processors = {}});
     const Placement placement = published_schedule(problem, instance);
     check_placement(problem, placement, name);
     for (const auto& make : {make_reference_engine, make_exact_engine}) {
@@ -83,7 +83,7 @@ TEST_F(Replay, TheBestPlacementOfAHetDagTakesItsOptimalTime) {
   ASSERT_EQ(optima.size(), 7U);
   for (const auto& [name, known] : optima.items()) {
     if (name == "Heteropar-4-12") continue;  // 4^12 placements
-    const Problem problem = read_problem_file({folder + "het-dag/" + name + ".txt", {}});
+    const Problem problem = formats::read_problem_file({folder + "het-dag/" + name + ".txt", {}});
     const auto fifo = make_exact_engine(problem, Schedule::fifo);
     const auto priority = make_exact_engine(problem, Schedule::priority);
     Ticks least = total_limit;
@@ -99,7 +99,7 @@ TEST_F(Replay, TheBestPlacementOfAHetDagTakesItsOptimalTime) {
 TEST_F(Replay, TheBestPlacementOfMoiraisExampleTakesItsOptimalTime) {
   // 28 without the memory limit and 30 with it, which needs a device to wait though an op is ready: in-order. The first
   // and the last task take no time, no memory and no transfer.
-  const Problem file = read_problem_file({folder + "moirai/example-1.json", {}});
+  const Problem file = formats::read_problem_file({folder + "moirai/example-1.json", {}});
   ASSERT_EQ(file.op_count(), 14U);
   Problem problem = file;
   for (Device& device : problem.devices) device.memory = no_memory_limit;
@@ -134,4 +134,4 @@ TEST_F(Replay, TheBestPlacementOfMoiraisExampleTakesItsOptimalTime) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::simulate

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "support/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emplace/formats/workload.hpp"
+#include "formats/workload/workload.hpp"
 
 namespace emplace::test {
 
@@ -39,7 +39,7 @@ struct Partitioning {
     return fmt::format(R"({{"maxSizePerFPGA": {}, "maxFPGAs": {}, "maxCPUs": {}, "nodes": [{}], "edges": [{}]}})",
                        memory, accelerators, cpus, fmt::join(node_texts, ",\n"), fmt::join(edge_texts, ",\n"));
   }
-  [[nodiscard]] Problem problem() const { return read_problem_text(text(), "toy.json"); }
+  [[nodiscard]] Problem problem() const { return formats::read_problem_text(text(), "toy.json"); }
 };
 
 // A chain whose nodes take these times.

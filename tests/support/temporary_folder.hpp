@@ -1,7 +1,7 @@
 // A folder that lives as long as the test that made it.
 #pragma once
 
-#include "emplace/base/temporary_folder.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace emplace::test {
 

@@ -1,9 +1,9 @@
 // NASNet-A, AmoebaNet-D and the mixture of experts.
 #include <gtest/gtest.h>
 
-#include "figures.hpp"
+#include "tests/zoo/figures.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 namespace {
 
 TEST(NasnetA, HasThePublishedParametersAndMultiplyAdds) {
@@ -75,4 +75,4 @@ TEST(MoeTransformer, GivesEachExpertACapacityOf125PercentOfItsShare) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -1,5 +1,5 @@
 // The passes behind detail = "layer" and detail = "framework", and the sizes that they reach.
-#include "../../src/zoo/detail.hpp"
+#include "zoo/detail.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <set>
 
 #include "emplace/base/error.hpp"
-#include "figures.hpp"
+#include "tests/zoo/figures.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 namespace {
 
 // x -> MatMul(w) -> Relu -> MatMul(v) -> Tanh, with the first two and the last two ops as cells.
@@ -175,4 +175,4 @@ TEST(FrameworkOps, GrowsLinearlyWithTheSequence) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "emplace/base/registry.hpp"
-#include "emplace/zoo/zoo.hpp"
+#include "zoo/zoo.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 namespace {
 
 std::map<std::string, std::size_t> expert(const std::string& model, const std::string& options, std::size_t devices) {
@@ -73,4 +73,4 @@ TEST(Expert, UsesEveryDeviceForEveryModelOfThePapers) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "emplace/graph/op_table.hpp"
-#include "emplace/zoo/zoo.hpp"
+#include "zoo/zoo.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 
 inline std::int64_t trainable_parameters(const Graph& graph) {
   std::int64_t sum = 0;
@@ -33,4 +33,4 @@ inline std::int64_t model_channels(const Graph& graph, const std::string& image)
   return shape_called(graph, image).dims.at(1);
 }
 
-}  // namespace emplace
+}  // namespace emplace::zoo

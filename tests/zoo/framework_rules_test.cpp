@@ -1,5 +1,5 @@
 // The rules of detail = "framework" against the gradients of a real TensorFlow training graph.
-#include "../../src/zoo/framework_rules.hpp"
+#include "zoo/framework_rules.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 #include <set>
 #include <sstream>
 
-#include "emplace/zoo/zoo.hpp"
+#include "zoo/zoo.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 namespace {
 
 constexpr const char* file_name = "../shared/models/tf-graphdef/opennmt_seq2seq_train.pbtxt";
@@ -140,4 +140,4 @@ TEST(FrameworkRules, GiveMatricesAndFiltersRandomNumbersAndVectorsAConstant) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::zoo

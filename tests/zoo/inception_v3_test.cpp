@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "emplace/graph/op_table.hpp"
-#include "emplace/zoo/zoo.hpp"
+#include "zoo/zoo.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 namespace {
 
 // Szegedy et al. 2016 and the released models: 23.8 M parameters, 5.7 GMACs for one image of 299 x 299.
@@ -42,4 +42,4 @@ TEST(InceptionV3, ScalesItsFlopsWithTheBatchAndNotItsParameters) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -4,9 +4,9 @@
 #include "emplace/cost/lower.hpp"
 #include "emplace/graph/op_table.hpp"
 #include "emplace/simulate/engine.hpp"
-#include "emplace/zoo/zoo.hpp"
+#include "zoo/zoo.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 namespace {
 
 TEST(Nmt, HasTheWeightsOfItsArchitecture) {
@@ -53,10 +53,10 @@ TEST(Nmt, BuildsASingleLayerWhoseAttentionReadsBothDirections) {
 }
 
 TEST(Nmt, RunsFasterByLayersOnTwoK40sThanOnTheBestSingleDevice) {
-  const Machine machine = load_machine("k40x2");
-  const Lowered lowered = lower(build_zoo_model("nmt?training=true"), machine, {}, "nmt");
+  const machine::Machine machine = machine::load_machine("k40x2");
+  const cost::Lowered lowered = cost::lower(build_zoo_model("nmt?training=true"), machine, {}, "nmt");
   const Problem& problem = lowered.problem;
-  const auto engine = make_exact_engine(problem, Schedule::fifo);
+  const auto engine = simulate::make_exact_engine(problem, Schedule::fifo);
   Ticks best_single = Outcome::unknown;
   std::vector<std::uint8_t> gpus;
   for (std::size_t d = 0; d < problem.device_count(); ++d) {
@@ -81,4 +81,4 @@ TEST(Nmt, RunsFasterByLayersOnTwoK40sThanOnTheBestSingleDevice) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -7,11 +7,11 @@
 #include <map>
 #include <set>
 
-#include "../../src/zoo/models.hpp"
 #include "emplace/base/registry.hpp"
-#include "figures.hpp"
+#include "tests/zoo/figures.hpp"
+#include "zoo/models.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 namespace {
 
 std::vector<std::string> cells_of(const std::string& line) {
@@ -123,4 +123,4 @@ TEST(ZooReadme, NamesTheExpertPlacementOfEveryModel) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -1,9 +1,9 @@
 // RNNLM, GNMT, Transformer-XL and WaveNet against published sizes and by hand.
 #include <gtest/gtest.h>
 
-#include "figures.hpp"
+#include "tests/zoo/figures.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 namespace {
 
 TEST(Rnnlm, HasTheParametersOfTheLargeModelOfZarembaEtAl) {
@@ -80,4 +80,4 @@ TEST(Wavenet, KeepsTheLengthAndDoublesTheDilationUpTo512) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "figures.hpp"
+#include "tests/zoo/figures.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 namespace {
 
 // torchvision's documentation of its weights: parameters without running statistics, GMACs at 224 x 224.
@@ -40,4 +40,4 @@ TEST(Resnet, HasTheGridSizesOfThePaper) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -1,9 +1,9 @@
 // BERT, GPT-2 and ViT against published sizes.
 #include <gtest/gtest.h>
 
-#include "figures.hpp"
+#include "tests/zoo/figures.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 namespace {
 
 TEST(Bert, HasThePublishedParametersPoolerIncluded) {
@@ -54,4 +54,4 @@ TEST(Vit, SeesTheClassTokenAndAllPatches) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "emplace/base/error.hpp"
-#include "figures.hpp"
+#include "tests/zoo/figures.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 namespace {
 
 const std::string small = "resnet-50?batch=1&image=32&training=true";
@@ -56,4 +56,4 @@ TEST(WeightDecay, IsRefusedOutsideTraining) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::zoo

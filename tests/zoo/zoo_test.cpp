@@ -1,5 +1,5 @@
 // What holds for every model of the zoo, and the specification that names one.
-#include "emplace/zoo/zoo.hpp"
+#include "zoo/zoo.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include "emplace/graph/op_table.hpp"
 #include "emplace/simulate/engine.hpp"
 
-namespace emplace {
+namespace emplace::zoo {
 namespace {
 
 using testing::HasSubstr;
@@ -100,11 +100,11 @@ TEST_P(EveryModel, BuildsInferenceAndTrainingAtEachDetailWithoutGuesses) {
 }
 
 TEST_P(EveryModel, RunsOnTwoK40sAtEachDetailUnderItsExpertPlacement) {
-  const Machine machine = load_machine("k40x2");
+  const machine::Machine machine = machine::load_machine("k40x2");
   const ZooEntry& entry = find_entry(zoo(), GetParam(), "model");
   for (const char* detail : details) {
     const std::string name = small(GetParam()) + "&training=true&detail=" + detail;
-    const Lowered lowered = lower(build_zoo_model(name), machine, {}, name);
+    const cost::Lowered lowered = cost::lower(build_zoo_model(name), machine, {}, name);
     const std::vector<std::string> layers = layers_of(lowered.graph);
     const std::vector<std::size_t> expert = entry.expert(layers, 2);
     std::map<std::string, std::uint8_t> device_of;
@@ -114,7 +114,7 @@ TEST_P(EveryModel, RunsOnTwoK40sAtEachDetailUnderItsExpertPlacement) {
     for (std::size_t i = 0; i < layers.size(); ++i) device_of[layers[i]] = gpus.at(expert[i]);
     Placement placement;
     for (const GraphOp& op : lowered.graph.ops) placement.device.push_back(device_of.at(op.layer));
-    const Outcome outcome = make_exact_engine(lowered.problem, Schedule::fifo)->evaluate(placement);
+    const Outcome outcome = simulate::make_exact_engine(lowered.problem, Schedule::fifo)->evaluate(placement);
     EXPECT_NE(outcome.makespan, Outcome::unknown) << name;
     EXPECT_GT(outcome.makespan, 0) << name;
   }
@@ -125,13 +125,13 @@ TEST_P(EveryModel, NamesTheSameLayersInTheSameOrderWhateverThePasses) {
   for (const char* detail : details) {
     const Graph graph = build_zoo_model(small(GetParam()) + "&training=true&detail=" + detail);
     EXPECT_EQ(layers_of(graph), expected) << detail;
-    EXPECT_EQ(layers_of(apply_passes(graph, {}, "the test").graph), expected) << detail;
+    EXPECT_EQ(layers_of(cost::apply_passes(graph, {}, "the test").graph), expected) << detail;
   }
 }
 
 TEST_P(EveryModel, ExpandsItsInferenceGraphOfLayersToATrainingStepToo) {
   const Graph layers = build_zoo_model(small(GetParam()) + "&detail=layer");
-  const GraphStatistics sums = statistics(apply_passes(layers, {.training = true}, "the test").graph);
+  const GraphStatistics sums = statistics(cost::apply_passes(layers, {.training = true}, "the test").graph);
   EXPECT_THAT(sums.uncosted_ops, testing::IsEmpty());
   // A layer's backward op has twice the FLOPs of its forward op.
   const double forward = statistics(layers).flops;
@@ -205,4 +205,4 @@ TEST(Zoo, RefusesOptionsThatAreMalformedRepeatedOrOutOfRange) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::zoo

@@ -23,6 +23,10 @@ struct ConfigValue {
   bool is_table_list = false;  // [[name]]: a list of tables, not a single one
 
   [[nodiscard]] const char* type_name() const;
+  [[nodiscard]] std::string to_toml() const;  // as it stands behind "key = "
+
+  // Equal values, wherever they came from.
+  friend bool operator==(const ConfigValue& a, const ConfigValue& b);
 };
 
 // An ordered set of unique keys. Reading is checked: wrong types and leftovers are InputErrors with file and line.
@@ -69,6 +73,9 @@ class ConfigTable {
   void refuse_unread(const std::vector<std::string>& known = {}) const;
 
   [[nodiscard]] std::string to_toml() const;
+
+  // The same keys with equal values, in any order and wherever they came from.
+  friend bool operator==(const ConfigTable& a, const ConfigTable& b);
 
  private:
   const ConfigValue& need(std::string_view key) const;

@@ -1,4 +1,4 @@
-// Whose fault an error is, in its type: the user's input, the environment, or a bug of ours.
+// The types of errors, by their cause: the user's input, the environment, or a bug of the program.
 #pragma once
 
 #include <fmt/core.h>
@@ -10,10 +10,10 @@
 
 namespace emplace {
 
-// Exit codes of the program; other programs rely on them.
+// Exit codes of the program. Other programs rely on them, so they must not change.
 enum class ExitCode : int { done = 0, failure = 1, bad_input = 2, infeasible = 3, interrupted = 75 };
 
-// Bad usage or bad input: the message names the place (file, line or field), what was found and what was wanted.
+// Bad usage or bad input. The message names the place (file, line or field), what was found and what was expected.
 class InputError : public std::runtime_error {
  public:
   explicit InputError(const std::string& message) : std::runtime_error(message) {}
@@ -28,7 +28,7 @@ class InputError : public std::runtime_error {
   }
 };
 
-// The machine, the file system or another process failed us.
+// A failure of the machine, the file system or another process.
 class EnvironmentError : public std::runtime_error {
  public:
   template <class... Args>
@@ -36,7 +36,7 @@ class EnvironmentError : public std::runtime_error {
       : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)) {}
 };
 
-// A broken invariant of our own.
+// A broken invariant of the program itself.
 class BugError : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -46,7 +46,7 @@ class BugError : public std::logic_error {
 
 }  // namespace emplace
 
-// Checks an invariant of our own in every build type; for input use InputError.
+// Checks an invariant of the program in every build type and throws BugError; to check input, use InputError.
 #define EMPLACE_CHECK(condition, ...)                                                               \
   do {                                                                                              \
     if (!(condition)) [[unlikely]]                                                                  \

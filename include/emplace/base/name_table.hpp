@@ -1,5 +1,5 @@
-// Positions of names in a list that holds the names already: a hash table without copies of them, for graphs of
-// millions of nodes.
+// A hash table from names to their positions in a list. Only the list stores the names, the table holds no copies; this
+// saves memory for graphs of millions of nodes.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace emplace {
 
 class NameTable {
  public:
-  // The position of the equal name that is there already, or nothing once `position` is added. `name_at(position)` must
-  // give every name that was added.
+  // Returns the position of an equal name that was added before; otherwise adds `position` and returns nothing.
+  // `name_at(position)` must return the name at every position that was added.
   template <class NameAt>
   std::optional<std::uint32_t> add(std::string_view name, std::uint32_t position, NameAt&& name_at) {
     if (2 * (used_ + 1) > slots_.size()) grow();
@@ -25,7 +25,7 @@ class NameTable {
     return std::nullopt;
   }
 
-  // Room for as many names; more may follow.
+  // Allocates slots for `names` names; more may be added later.
   void reserve(std::size_t names) {
     while (2 * names > slots_.size()) grow();
   }
@@ -47,7 +47,7 @@ class NameTable {
     return static_cast<std::uint32_t>(std::hash<std::string_view>{}(name));
   }
 
-  // The slot of the name, or the free one where it belongs.
+  // The slot that holds the name, or the free slot where it would be inserted.
   template <class NameAt>
   [[nodiscard]] std::size_t find_slot(std::string_view name, NameAt&& name_at) const {
     const std::uint32_t hash = hash_of(name);

@@ -1,4 +1,4 @@
-// Entries of lists (registry.hpp) whose options are one record.
+// A helper for plug-in entries (registry.hpp) whose options are one record (options.hpp).
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace emplace {
 
-// Fills options, make and resolve of an entry that makes a `Made` of its Options and of what else its factory is given.
-// `read` may check more than each option by itself.
+// Sets `options`, `make` and `resolve` of an entry whose factory constructs a `Made` from Options and the factory's
+// further arguments. `read` reads the Options; a caller's own `read` can also check options against each other.
 template <class Made, class Options, class Entry>
 void make_from_options(Entry& entry, Options (*read)(const ConfigTable& table) = read_options<Options>) {
   entry.options = list_options<Options>;

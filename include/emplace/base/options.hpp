@@ -18,6 +18,16 @@
 
 namespace emplace {
 
+// What a key decides. Resuming, sweeps and `emplace doctor` ask this record, so that no list of keys stands anywhere
+// else.
+enum class Affects : std::uint8_t {
+  results,  // what is computed, by the same measure
+  task,     // what is placed and how placements are judged: results of other values cannot be compared
+  budget,   // how far a run goes
+  speed,    // how fast it goes, what it keeps and shows; the same bits whatever the value
+  place,    // where files are written
+};
+
 struct OptionMeta {
   std::optional<double> min = {};         // smallest value allowed
   std::optional<double> max = {};         // largest value allowed
@@ -25,6 +35,7 @@ struct OptionMeta {
   std::string unit = {};                  // "s", "bytes", ...
   std::vector<std::string> choices = {};  // texts allowed; empty: any
   std::string help = {};                  // one sentence
+  Affects affects = Affects::results;
 };
 
 class OptionVisitor {
@@ -49,6 +60,7 @@ class OptionVisitor {
 struct OptionInfo {
   std::string name, type, default_value, help, unit;  // default_value: "" where there is none
   std::vector<std::string> choices;
+  Affects affects = Affects::results;
 };
 
 // Sets options from a table; checks types, bounds and choices of the keys that are there (a default may stand for

@@ -48,8 +48,8 @@ class Stream {
   double normal();
   // Uniform in {0, ..., count-1}, count > 0, without bias.
   std::uint32_t below(std::uint32_t count);
-  // The bits of the next bits32(), the lower half of each first, many at once. It begins and ends with whole blocks of
-  // 128 bits: what is left of one is passed over.
+  // Fills `halves` with the bits of successive bits32() calls, the lower half of each word first, but many at once. It
+  // starts at a new block of 128 bits; what is left of the previous block and of its own last block is discarded.
   void fill(std::span<std::uint16_t> halves);
 
  private:

@@ -1,5 +1,5 @@
-// Plug-ins are entries of one explicit list a folder: name, summary, paper, options, factory. `emplace list`, --help,
-// the conformance tests and the benchmark rows all walk that list. No static registration.
+// Each folder keeps its plug-ins in one explicit list of entries: name, summary, paper, options, factory. `emplace
+// list`, --help, the conformance tests and the benchmark rows iterate over that list. There is no static registration.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace emplace {
 
-// What every kind of entry shares; a folder's entry type derives from it and adds its factory.
+// The fields that every kind of entry has; a folder's entry type derives from it and adds its factory.
 struct EntryInfo {
   std::string name = {};
   std::string summary = {};    // one sentence
@@ -29,7 +29,8 @@ std::vector<std::string> entry_names(std::span<const Entry> entries) {
   return names;
 }
 
-// The entry called `name`; an InputError names the nearest right one. `kind` is "policy", "placer", ...
+// Returns the entry called `name`. Throws InputError, which suggests the most similar name, if there is none. `kind`
+// ("policy", "placer", ...) and `place` are for that message.
 template <class Entry>
 const Entry& find_entry(std::span<const Entry> entries, std::string_view name, std::string_view kind,
                         std::string_view place = {}) {

@@ -1,4 +1,4 @@
-// Named arrays: how policies and learners hand their state to a checkpoint without knowing HDF5.
+// Named arrays: the form in which policies and learners pass their state to a checkpoint, independent of HDF5.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ void put_scalar(State& state, const std::string& name, T value) {
   state[name] = StateArray{{}, std::vector<T>{value}};
 }
 
-// The array called `name`, of exactly this element type; its absence means that the state is of another program or
-// shape.
+// Returns the array called `name`. Throws InputError if it is missing or has another element type, as in a checkpoint
+// of another program or of a policy of another shape.
 template <class T>
 const std::vector<T>& get(const State& state, const std::string& name) {
   const auto found = state.find(name);
@@ -57,7 +57,7 @@ T get_scalar(const State& state, const std::string& name) {
   return get<T>(state, name, 1).front();
 }
 
-// The arrays whose path begins with `prefix`, without it.
+// The arrays whose path begins with `prefix`; the prefix is removed from their paths.
 inline State arrays_under(const State& state, std::string_view prefix) {
   State under;
   for (const auto& [path, array] : state)

@@ -1,4 +1,4 @@
-// Units of the simulation: integer picoseconds and integer bytes (DESIGN: time and memory are exact).
+// Units of the simulation: integer picoseconds and integer bytes (docs/simulation.md, units).
 #pragma once
 
 #include <cstdint>

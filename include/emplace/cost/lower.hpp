@@ -14,7 +14,7 @@
 #include "emplace/machine/machine.hpp"
 #include "emplace/problem/problem.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
 // The recipe's [roofline] table.
 struct RooflineOptions {
@@ -71,17 +71,18 @@ struct Lowered {
 // training step is to be expanded again, no device can run an op, or a device lacks the peak of a dtype that the graph
 // computes in. Times that `profiles` have replace the roofline's, also where the machine says that a device cannot run
 // the op (cost/measured.hpp).
-Lowered lower(const Graph& graph, const Machine& machine, const RooflineOptions& options, const std::string& name,
-              std::span<const DeviceProfile> profiles = {});
+Lowered lower(const Graph& graph, const machine::Machine& machine, const RooflineOptions& options,
+              const std::string& name, std::span<const DeviceProfile> profiles = {});
 
 // The costs that `lower` finds, without a Problem: to set the sum of a graph's ops beside that of its fused ones. A
 // whole model in a runtime that fuses takes the second.
-std::vector<DeviceCost> device_costs(const Graph& graph, const Machine& machine, const RooflineOptions& options,
-                                     const std::string& name, std::span<const DeviceProfile> profiles = {});
+std::vector<DeviceCost> device_costs(const Graph& graph, const machine::Machine& machine,
+                                     const RooflineOptions& options, const std::string& name,
+                                     std::span<const DeviceProfile> profiles = {});
 
 // What was guessed (unknown op types with their share of the ops, tensors without a size), was not used (rows of a
 // profile) or looks like a slip (refused op types that do not exist), as sentences for people; empty if there is
 // nothing to say.
 std::vector<std::string> cost_warnings(const Lowered& lowered);
 
-}  // namespace emplace
+}  // namespace emplace::cost

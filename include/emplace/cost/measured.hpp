@@ -9,7 +9,7 @@
 #include "emplace/graph/passes.hpp"
 #include "emplace/machine/machine.hpp"
 
-namespace emplace {
+namespace emplace::cost {
 
 // A profile and what it measured: a device's name, or that of several such as "gpu" for gpu:0 and gpu:1. "" where the
 // profile names its devices, or the machine has only one.
@@ -58,14 +58,15 @@ bool is_fused_run(const Profile& profile, const Graph& graph);
 // roofline says of the kernel over what it says of these ops.
 // InputError for devices that the machine lacks, a profile that does not say its device on a machine of several, an op
 // that two profiles of one kind time on one device, and a profile that fits no op at all.
-MeasuredTimes measured_times(const PassResult& kernels, const Graph& input, const Machine& machine,
+MeasuredTimes measured_times(const PassResult& kernels, const Graph& input, const machine::Machine& machine,
                              std::span<const DeviceProfile> profiles, bool fused);
 
 // Positions of the devices that `name` means: the device called so, or all called name:0, name:1, ...; InputError with
 // the nearest name if there are none.
-std::vector<std::size_t> devices_meant(const Machine& machine, const std::string& name, const std::string& place);
+std::vector<std::size_t> devices_meant(const machine::Machine& machine, const std::string& name,
+                                       const std::string& place);
 
 // What was not used of each profile, with the nearest names, as sentences for people.
 std::vector<std::string> profile_warnings(const MeasuredTimes& measured, const Graph& graph);
 
-}  // namespace emplace
+}  // namespace emplace::cost

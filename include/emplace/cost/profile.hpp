@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace emplace {
+namespace emplace::cost {
 
 struct ProfileRow {
   std::string op;               // name of the graph's op, or of a tensor: the kernel that makes it
@@ -38,4 +38,4 @@ struct Profile {
 Profile read_profile(const std::string& file);
 Profile parse_profile(const std::string& text, const std::string& file);
 
-}  // namespace emplace
+}  // namespace emplace::cost

@@ -10,20 +10,20 @@
 
 #include "emplace/base/config.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/learn/crew.hpp"
+#include "emplace/evaluate/evaluators.hpp"
+#include "emplace/learn/learner_workers.hpp"
 #include "emplace/policy/policy.hpp"
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
-#include "emplace/search/team.hpp"
-#include "emplace/simulate/evaluators.hpp"
+#include "emplace/search/placer_pool.hpp"
 
-namespace emplace {
+namespace emplace::dist {
 
 class Communicator;  // MPI itself, private to src/dist
 
 // What a worker (or the only rank) evaluates with: the evaluator that the master chose, or a test's fake.
-using EvaluatorFactory =
-    std::function<std::unique_ptr<Evaluator>(const EvaluatorChoice& choice, const EvaluatorSetup& setup)>;
+using EvaluatorFactory = std::function<std::unique_ptr<evaluate::Evaluator>(const evaluate::EvaluatorChoice& choice,
+                                                                            const evaluate::EvaluatorSetup& setup)>;
 
 // What a rank sent and received (a broadcast is one message), and how long it had nothing to do but wait.
 struct Traffic {
@@ -77,7 +77,7 @@ class World {
   friend void release_workers(World& world, int exit_code);
   friend int serve(World& world, const EvaluatorFactory& factory);
   friend class MpiEvaluator;
-  friend class MpiCrew;
+  friend class MpiLearnerWorkers;
 
   std::unique_ptr<Communicator> communicator_;
   bool has_workers_ = false;
@@ -93,34 +93,35 @@ bool started_by_mpi();
 // index. The master itself does not evaluate, so that it answers at once. With one rank it evaluates in process, on an
 // evaluator from the factory. The problems must outlive it. Its destructor releases the workers with exit code 0, but
 // for those of a part.
-std::unique_ptr<Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems, Scoring scoring,
-                                              const EvaluatorChoice& choice = {},
-                                              const EvaluatorFactory& factory = make_evaluator);
+std::unique_ptr<evaluate::Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems,
+                                                        evaluate::Scoring scoring,
+                                                        const evaluate::EvaluatorChoice& choice = {},
+                                                        const EvaluatorFactory& factory = evaluate::make_evaluator);
 
 // A training's policy, so that workers make the same.
 struct PolicyPlan {
   std::string name;
   ConfigTable options;
-  PolicySetup setup;  // its problems are the first of the evaluator's
+  policy::PolicySetup setup;  // its problems are the first of the evaluator's
 };
 
 // Master: the workers of the evaluator that make_mpi_evaluator() made draw samples and compute chunks of gradients too,
-// with copies of the policy that they make from the plan. The evaluator must outlive the crew and be idle while it
-// works. Requires two ranks.
-std::unique_ptr<Crew> make_mpi_crew(World& world, const PolicyPlan& plan);
+// with copies of the policy that they make from the plan. The evaluator must outlive the learner workers and be idle
+// while it works. Requires two ranks.
+std::unique_ptr<learn::LearnerWorkers> make_mpi_learner_workers(World& world, const PolicyPlan& plan);
 
 // Master: gives each worker one placer at a time. The problem is the first of the evaluator that make_mpi_evaluator()
-// made, which must outlive the team and be idle while it runs; of the placers' requests the workers get start, expert
+// made, which must outlive the pool and be idle while it runs; of the placers' requests the workers get start, expert
 // and budgets. Its size is the number of workers. Requires two ranks.
-std::unique_ptr<Team> make_mpi_team(World& world);
+std::unique_ptr<search::PlacerPool> make_mpi_placer_pool(World& world);
 
 // Workers: receives problems and serves evaluations; returns when the master releases it, with the exit code that the
 // master wants the worker to end with. An exception of the evaluator ends the whole job with one line on standard error
 // (rank, host, message) and exit code 2 for bad input, else 1.
-int serve(World& world, const EvaluatorFactory& factory = make_evaluator);
+int serve(World& world, const EvaluatorFactory& factory = evaluate::make_evaluator);
 
 // Master: releases the workers (bad input found before the training began, say); nothing if they are released already.
 // The job's exit code is rank 0's, whatever the workers'.
 void release_workers(World& world, int exit_code);
 
-}  // namespace emplace
+}  // namespace emplace::dist

@@ -1,4 +1,4 @@
-// problem JSON and placement JSON (DESIGN section 4): the contracts with other programs.
+// problem JSON and placement JSON (docs/formats.md): the contracts with other programs.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 
-// `file` begins every message. InputError on anything that DESIGN sections 4 and 8 refuse.
+// `file` begins every message. InputError on anything that docs/formats.md refuse.
 Problem read_problem_json(std::string_view text, const std::string& file);
 // Reads back to an equal Problem; seconds are written as exact decimals of the ticks. InputError for what the format
 // cannot express: given transfer times and backward ops.
@@ -25,4 +25,4 @@ PlacementFile read_placement_json(std::string_view text, const std::string& file
 // The order is written where the placement has one.
 std::string write_placement_json(const Problem& problem, const Placement& placement, Schedule schedule);
 
-}  // namespace emplace
+}  // namespace emplace::formats

@@ -13,7 +13,7 @@
 #include "emplace/base/registry.hpp"
 #include "emplace/graph/graph.hpp"
 
-namespace emplace {
+namespace emplace::formats {
 
 struct ReadOptions {
   // --shape input=1x3x224x224: sizes of named graph inputs.
@@ -46,4 +46,4 @@ std::vector<std::string> files_of_model(const std::string& path);
 // Reads with the one that recognises it.
 Graph read_graph(const std::string& path, const ReadOptions& options = {});
 
-}  // namespace emplace
+}  // namespace emplace::formats

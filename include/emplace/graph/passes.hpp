@@ -63,14 +63,14 @@ PassResult share_parameters(const Graph& graph);
 // then (ONNX Runtime's Conv + Add + Relu). The fused op has the class of that product or convolution, and its name.
 PassResult fuse(const Graph& graph);
 
-// Contraction before learning (HSDAG, Duan et al. 2024, section 2.1 of its sheet); edges are distinct pairs of ops,
+// Contraction before learning (HSDAG, docs/papers/hsdag.md, section 2.1); edges are distinct pairs of ops,
 // with control dependencies. `chain` (the paper): every edge (i, j) where j is the only successor of i, and i the only
 // predecessor of j. `single_parent` (the released code): every op with one predecessor joins it.
 enum class ChainRule : std::uint8_t { chain, single_parent };
 PassResult contract_chains(const Graph& graph, ChainRule rule);
 
 // Merges ops until `groups` remain (fewer only where the graph has fewer). Rounds of heavy-edge contraction, heaviest
-// edge in bytes first (Karypis and Kumar 1998), restricted to edges that cannot close a circle: (u, v) where v is the
+// edge in bytes first (Karypis and Kumar 1998), restricted to edges that cannot close a cycle: (u, v) where v is the
 // only successor of u, or u the only predecessor of v; a cluster of one round has edges of one of the two kinds alone.
 // Where these run out (Herrmann et al. 2019, section 4, on why heavy-edge matching needs such restrictions in directed
 // acyclic graphs), neighbours in a depth-first topological order merge, which is safe for any pair. A group's share of
@@ -90,9 +90,9 @@ PassResult split_into_layers(const Graph& graph, const LayerOptions& options);
 struct ColocateOptions {
   bool variables = true;  // a Variable with its reads (Identity) and its updates, as TensorFlow's "loc:@" binds them
   bool gradients = true;  // a backward op with its forward op (TensorFlow: colocate_gradients_with_ops)
-  // ColocRL (Mirhoseini et al. 2017, section 2.1 of its sheet), on top of the groups so far, control dependencies
+  // ColocRL (docs/papers/colocrl.md, section 2.1), on top of the groups so far, control dependencies
   // included. `op`: every op whose results go to exactly one distinct op joins it. `group`: the same for groups,
-  // repeated until no group has exactly one successor. No join is refused for closing a circle of groups: a co-location
+  // repeated until no group has exactly one successor. No join is refused for closing a cycle of groups: a co-location
   // group may depend on another both ways.
   enum class Recursion : std::uint8_t { none, op, group } recursion = Recursion::none;
 };

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "emplace/base/state.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 #include "emplace/learn/learner.hpp"
 #include "emplace/policy/policy.hpp"
-#include "emplace/simulate/evaluator.hpp"
 
-namespace emplace {
+namespace emplace::learn {
 
 // The best placement met so far for one problem, by better(); the first of equals stays.
 struct Best {
@@ -50,25 +50,25 @@ struct UpdateReport {
 // A problem that is never trained on, and a policy made for it alone with as many parameters, in the same order, as the
 // training's has: it gets those of the training before it places.
 struct HeldOut {
-  const PolicyProblem* problem;
-  Policy* policy;
+  const policy::PolicyProblem* problem;
+  policy::Policy* policy;
 };
 
 struct TrainerOptions {
   std::uint64_t seed = 0;
   Schedule schedule = Schedule::fifo;
   // Before every so many updates, the first one included, the policy's likeliest decisions for every problem are
-  // evaluated too, and nothing is learned from them (Placeto sheet, section 2.6); 0: never.
+  // evaluated too, and nothing is learned from them (docs/papers/placeto.md, section 2.6); 0: never.
   std::uint64_t greedy_every = 0;
   // K: each update is about so many of the training's problems; 0: all.
   std::size_t problems_per_update = 0;
-  // U: updates that a draw of them lasts (GDP sheet, section 2.7).
+  // U: updates that a draw of them lasts (docs/papers/gdp.md, section 2.7).
   std::uint64_t hold_problems = 1;
   std::vector<HeldOut> held_out = {};
   // They are placed after every so many updates.
   std::uint64_t held_out_every = 1;
   // Who draws and evaluates the training's samples; null: this process, on the evaluator.
-  Crew* crew = nullptr;
+  LearnerWorkers* learner_workers = nullptr;
 };
 
 // The positions, ascending, of the `count` problems that update `update` (counted from 1) is about: K drawn without
@@ -78,15 +78,15 @@ std::vector<std::uint32_t> problems_of_update(std::size_t count, const TrainerOp
 
 // Evaluations of update `update`: samples_per_update() of each of its problems, and where they are due a greedy one of
 // every problem and one of each held-out problem, each in as many rounds as the policy wants.
-std::uint64_t evaluations_of_update(const Policy& policy, const Learner& learner, std::size_t problems,
+std::uint64_t evaluations_of_update(const policy::Policy& policy, const Learner& learner, std::size_t problems,
                                     const TrainerOptions& options, std::uint64_t update);
 
 class Trainer {
  public:
   // The evaluator knows the problems in this order, and after them the held-out ones. Under `priority` and `in-order`
-  // every sample's ops are ordered as roll_out() says.
-  Trainer(Policy& policy, Learner& learner, Evaluator& evaluator, std::span<const PolicyProblem> problems,
-          const TrainerOptions& options);
+  // every sample's ops are ordered as sample_rollouts() says.
+  Trainer(policy::Policy& policy, Learner& learner, evaluate::Evaluator& evaluator,
+          std::span<const policy::PolicyProblem> problems, const TrainerOptions& options);
 
   // One update: learner.samples_per_update() samples of each of its problems, in as many rounds as the policy wants.
   // Streams are keyed by (seed, sample_placement, update, sample), with updates counted from 1 and samples from 0,
@@ -109,17 +109,17 @@ class Trainer {
   void load(const State& state);
 
  private:
-  void roll_out(std::vector<std::uint32_t> problems, std::size_t samples, bool greedy);
+  void sample_rollouts(std::vector<std::uint32_t> problems, std::size_t samples, bool greedy);
 
-  Policy& policy_;
+  policy::Policy& policy_;
   Learner& learner_;
-  Evaluator& evaluator_;
-  std::span<const PolicyProblem> problems_;
+  evaluate::Evaluator& evaluator_;
+  std::span<const policy::PolicyProblem> problems_;
   TrainerOptions options_;
   std::uint64_t updates_ = 0;
   std::uint64_t evaluations_ = 0;
   std::vector<Best> best_;
-  std::vector<Rollout> rollouts_;  // of the present update; memory is used again
+  std::vector<policy::Rollout> rollouts_;  // of the present update; memory is used again
 };
 
-}  // namespace emplace
+}  // namespace emplace::learn

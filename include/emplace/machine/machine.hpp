@@ -10,7 +10,7 @@
 #include "emplace/base/registry.hpp"
 #include "emplace/base/units.hpp"
 
-namespace emplace {
+namespace emplace::machine {
 
 struct MachineDevice {
   std::string name;        // "gpu:0"
@@ -77,4 +77,4 @@ std::string refitted_machine_toml(const std::string& name_or_path, const Machine
 std::span<const std::string> machine_op_classes();
 std::span<const std::string> machine_dtypes();
 
-}  // namespace emplace
+}  // namespace emplace::machine

@@ -1,5 +1,6 @@
-// What a policy offers to every learner (DESIGN section 3, "Learning"): it samples placements, gives log-probabilities
-// per head, and turns coefficients of those into a gradient. It never sees a simulator and knows no learner.
+// What a policy offers to every learner (docs/architecture.md, learning): it samples placements, gives
+// log-probabilities per head, and turns coefficients of those into a gradient. It never sees a simulator and knows no
+// learner.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +13,20 @@
 #include "emplace/base/random.hpp"
 #include "emplace/base/registry.hpp"
 #include "emplace/base/state.hpp"
-#include "emplace/policy/output_shapes.hpp"
 #include "emplace/problem/grouping.hpp"
 #include "emplace/problem/outcome.hpp"
+#include "emplace/problem/output_shapes.hpp"
 #include "emplace/problem/placement.hpp"
 
-namespace emplace {
+namespace emplace::policy {
 
 // One sampled placement: what was decided, and (later) what came of it. A sample has one rollout a round; in lists of
 // rollouts they stand sample by sample, each sample's rounds in order.
 struct Rollout {
-  std::uint64_t update = 0;           // counted from 1; with `sample` it keys streams that a policy draws beside Draw's
-  std::uint32_t problem = 0;          // position in the training's list of problems
-  std::uint32_t sample = 0;           // position in the update's batch
-  std::uint32_t round = 0;            // 0 begins the sample
+  std::uint64_t update = 0;   // counted from 1; with `sample` it keys streams that a policy draws beside SampleSlot's
+  std::uint32_t problem = 0;  // position in the training's list of problems
+  std::uint32_t sample = 0;   // position in the update's batch
+  std::uint32_t round = 0;    // 0 begins the sample
   std::vector<std::uint8_t> actions;  // the policy's own decisions, as many as it likes
   std::vector<float> observation;     // what else sample() read or drew, kept for forward()
   Placement placement;
@@ -35,7 +36,7 @@ struct Rollout {
 
 // A sample that is being drawn: sample() fills the last of its rounds, whose update, problem, sample and round are set;
 // the earlier rounds are complete, outcomes included. The stream runs on from round to round.
-struct Draw {
+struct SampleSlot {
   Stream* stream = nullptr;
   std::span<Rollout> rounds;
   // The likeliest decision instead of a draw, one after the other: the mode where decisions are independent, greedy
@@ -66,7 +67,7 @@ class Policy {
 
   // Draws one round of each sample with the present parameters; all draws are of one round number. A batch at once, so
   // that what the samples share (an encoder, a table of probabilities, a grouping) is computed once.
-  virtual void sample(std::span<const Draw> draws) const = 0;
+  virtual void sample(std::span<const SampleSlot> draws) const = 0;
   [[nodiscard]] virtual std::size_t rounds(std::uint32_t) const { return 1; }
   // Whether sample() wants Rollout::starts of the earlier rounds.
   [[nodiscard]] virtual bool reads_start_times() const { return false; }
@@ -157,8 +158,8 @@ struct PolicyEntry : EntryInfo {
   std::function<ConfigTable(const ConfigTable& options)> resolve;
   // Empty, or: the options with what depends on the training's problems written out, so that the policy is the same for
   // others.
-  std::function<ConfigTable(const ConfigTable& options, const PolicySetup& setup)> settle;
-  std::vector<std::string> settled;  // their names
+  std::function<ConfigTable(const ConfigTable& options, const PolicySetup& setup)> freeze_defaults;
+  std::vector<std::string> frozen;  // their names
 };
 
 // Every policy, in the order in which `emplace list policies` shows them.
@@ -168,4 +169,4 @@ std::span<const PolicyEntry> policies();
 std::unique_ptr<Policy> make_policy(std::string_view name, const ConfigTable& options,
                                     std::span<const PolicyProblem> problems, std::uint64_t seed);
 
-}  // namespace emplace
+}  // namespace emplace::policy

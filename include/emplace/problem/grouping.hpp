@@ -19,21 +19,22 @@ namespace emplace {
 // rule, on the graph of units: two units are joined once, however many tensors run between them). `op` ignores
 // co-location, so that a policy can split groups and be told that it is infeasible. random: each unit of colocation
 // drawn into one of `at_most` groups. `op` and `random` are the ablations "no grouping" and "random grouping" of the
-// Hierarchical Planner (sheet, section 2.8).
+// Hierarchical Planner (docs/papers/hierarchical.md, section 2.8).
 //
 // single-parent: colocation, and then each unit with exactly one producer unit joined with that, whatever else the
-// producer feeds (the rule of HSDAG's released code, sheet section 2.1).
+// producer feeds (the rule of HSDAG's released code; docs/papers/hsdag.md, section 2.1).
 //
-// Contracting a chain never closes a circle between units: such a circle would have to leave the producer by another
+// Contracting a chain never closes a cycle between units: such a cycle would have to leave the producer by another
 // edge than the contracted one; nor does joining a unit with its only producer, as all that enters the whole enters
-// the producer. Circles that co-location groups close themselves (group {a, c} around b) stay, or
+// the producer. Cycles that co-location groups close themselves (group {a, c} around b) stay, or
 // vanish into one unit where nothing else is attached to them.
 //
 // even: colocation, and where units are merged further, below, they tend to stay of like work.
 //
-// colocrl: colocation, and then each op whose outputs have exactly one distinct consuming op joined with that (ColocRL
-// sheet, section 2.1; control edges count); colocrl-group repeats the rule on the units until no unit has exactly one
-// distinct consuming unit. A join that would close a circle between units is left out. Rule 3 (by names) has no kind.
+// colocrl: colocation, and then each op whose outputs have exactly one distinct consuming op joined with that (ColocRL,
+// docs/papers/colocrl.md, section 2.1; control edges count); colocrl-group repeats the rule on the units until no unit
+// has exactly one distinct consuming unit. A join that would close a cycle between units is left out. Rule 3 (by names)
+// has no kind.
 enum class GroupingKind : std::uint8_t { op, colocation, chain, random, colocrl, colocrl_group, single_parent, even };
 
 GroupingKind grouping_of(std::string_view name, const std::string& place);
@@ -64,11 +65,11 @@ struct Grouping {
 };
 
 // `at_most` above 0: units are merged further, the one of least work into the neighbour with which it exchanges most
-// bytes (Placeto sheet, section 2.1), until at most that many remain; units without a neighbour to merge into join each
-// other. Where a tensor of many consumers, or a sum over all layers, makes most bytes a matter of size, all that is
-// left ends in one unit: `even` takes the neighbour of most bytes for its work, as partitioners rate edges
+// bytes (docs/papers/placeto.md, section 2.1), until at most that many remain; units without a neighbour to merge into
+// join each other. Where a tensor of many consumers, or a sum over all layers, makes most bytes a matter of size, all
+// that is left ends in one unit: `even` takes the neighbour of most bytes for its work, as partitioners rate edges
 // (`expansion*` of Holtgrewe, Sanders, Schulz: Engineering a scalable high quality graph partitioner, 2010). Merged
-// units may depend on each other in circles, but for those of colocrl, which never do unless co-location groups close
+// units may depend on each other in cycles, but for those of colocrl, which never do unless co-location groups close
 // one. Work is an op's time averaged over the devices that can run it. Near-linear time: a unit is looked at only as
 // the one of least work, and each merge doubles that.
 //

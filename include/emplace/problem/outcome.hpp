@@ -35,7 +35,7 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-// Feasible before infeasible, then timed before untimed, then smaller overflow, then smaller time (DESIGN section 8,
+// Feasible before infeasible, then timed before untimed, then smaller overflow, then smaller time (docs/simulation.md,
 // "nothing feasible"). False for equals, so that the first of equals stays.
 [[nodiscard]] bool better(const Outcome& a, const Outcome& b);
 

@@ -1,5 +1,5 @@
 // The flat, integer, immutable thing that simulators, placers, policies and workers see: devices, channels, routes, ops
-// and tensors (DESIGN section 3). It knows nothing of models, files or MPI. Made by ProblemBuilder, which validates.
+// and tensors (docs/simulation.md). It knows nothing of models, files or MPI. Made by ProblemBuilder, which validates.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
 
-namespace emplace {
+namespace emplace::search {
 
 struct LowerBound {
   Ticks ticks = 0;
@@ -24,14 +24,14 @@ struct LowerBound {
 // that can still be reached.
 LowerBound lower_bound(const Problem& problem);
 
-// Of the largest load of placements that keep groups together (papers/exact.md section 7 item 6): devices weighted by
-// how much faster they are than a reference at best, every group and op at its smallest weighted time; and the longest
-// on its fastest device. Linear in ops x devices^2.
+// Of the largest load of placements that keep groups together (docs/papers/tarnawski.md, section 7 item 6): devices
+// weighted by how much faster they are than a reference at best, every group and op at its smallest weighted time; and
+// the longest on its fastest device. Linear in ops x devices^2.
 LowerBound pipeline_lower_bound(const Problem& problem);
 LowerBound lower_bound(const Problem& problem, Objective objective);
 
 // One way to bound, in a file of its own.
-class BoundContext;  // what the methods share: src/search/bound_context.hpp
+class BoundContext;  // what the methods share: src/search/bounds/context.hpp
 struct BoundEntry : EntryInfo {
   Objective objective = Objective::step;
   Ticks (*bound)(BoundContext& context) = nullptr;  // valid whenever its time ends; 0: nothing
@@ -48,4 +48,4 @@ struct BoundReport {
 // Every method in turn, the quick ones first; those that go on improving share `seconds`.
 BoundReport lower_bounds(const Problem& problem, Objective objective, double seconds);
 
-}  // namespace emplace
+}  // namespace emplace::search

@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "emplace/base/registry.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 #include "emplace/problem/outcome.hpp"
 #include "emplace/problem/placement.hpp"
-#include "emplace/simulate/evaluator.hpp"
 #include "emplace/simulate/pipeline.hpp"
 
-namespace emplace {
+namespace emplace::search {
 
-class Team;
+class PlacerPool;
 
 // How far a search is.
-struct PlacerNews {
+struct PlacerProgress {
   std::string_view method;        // what runs at the moment; may be empty
   double progress = 0;            // of its budget, from 0 to 1
   std::uint64_t evaluations = 0;  // so far
@@ -30,20 +30,21 @@ struct PlacerRequest {
   const Problem* problem = nullptr;
   Schedule schedule = Schedule::fifo;
   Objective objective = Objective::step;
-  PipelineOptions pipeline;  // how the objective `pipeline` counts; as the evaluator has it
+  simulate::PipelineOptions pipeline;  // how the objective `pipeline` counts; as the evaluator has it
   std::uint64_t seed = 0;
   std::optional<double> seconds;  // budgets; whichever ends first. At least one placement is always evaluated
   std::optional<std::uint64_t> evaluations;
   // N: the device of each op as a human expert would have it; empty where nobody knows. Only `expert` looks at it.
   std::span<const std::uint8_t> expert = {};
-  Evaluator* evaluator = nullptr;  // scores placements by the request's schedule and objective; position 0 is `problem`
+  evaluate::Evaluator* evaluator =
+      nullptr;  // scores placements by the request's schedule and objective; position 0 is `problem`
   // Where placers with `from_start` begin; with an order unless fifo; null: they choose.
   const Placement* start = nullptr;
-  Team* team = nullptr;  // who shares the work of searches; null: nobody
-  bool is_job = false;   // one of several side by side: a search does not divide itself again
+  PlacerPool* pool = nullptr;  // who shares the work of searches; null: nobody
+  bool is_job = false;         // one of several side by side: a search does not divide itself again
   // Asked between evaluations; once it answers true the placer returns soon, with the best so far. May be empty.
   std::function<bool()> stop = {};
-  std::function<void(const PlacerNews& news)> tell = {};  // by searches, some times a second. May be empty.
+  std::function<void(const PlacerProgress& news)> on_progress = {};  // by searches, some times a second. May be empty.
 };
 
 // A method that a portfolio ran.
@@ -95,4 +96,4 @@ std::span<const PlacerEntry> placers();
 // problem, and for budgets of zero or less.
 PlacerResult place_with(const std::string& method, const PlacerRequest& request, const ConfigTable& options);
 
-}  // namespace emplace
+}  // namespace emplace::search

@@ -1,4 +1,4 @@
-// Engines compute the outcome of one placement by the rules R1-R6 (DESIGN section 3), all equal to the tick.
+// Engines compute the outcome of one placement by the rules R1-R6 (docs/simulation.md), all equal to the tick.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 
 // Every start and end, on request.
 struct Timeline {
@@ -48,4 +48,4 @@ std::unique_ptr<Engine> make_reference_engine(const Problem& problem, Schedule s
 // under priority one more an op. Equal to the reference to the tick, in every outcome, usage and timeline.
 std::unique_ptr<Engine> make_exact_engine(const Problem& problem, Schedule schedule);
 
-}  // namespace emplace
+}  // namespace emplace::simulate

@@ -1,5 +1,5 @@
 // Objective `pipeline`: the load of the busiest device, which is the time per sample of a full pipeline (Tarnawski et
-// al., NeurIPS 2020; papers/exact.md sections 2.1 to 2.3 and 2.9).
+// al., NeurIPS 2020; docs/papers/tarnawski.md, sections 2.1 to 2.3 and 2.9).
 //
 // All traffic passes through host memory. Devices of kind "cpu" are hosts and pay no communication. Every other device
 // pays each tensor that it produces for consumers elsewhere once, and each tensor that it consumes from elsewhere once,
@@ -14,7 +14,7 @@
 
 #include "emplace/simulate/engine.hpp"
 
-namespace emplace {
+namespace emplace::simulate {
 
 struct PipelineOptions {
   // A device computes and transfers at once: the larger of the two is its load, not the sum.
@@ -32,9 +32,9 @@ struct DeviceLoad {
   PhaseLoad forward, backward;
 };
 
-// Outcome::makespan is the objective's value. Memory is the sum of resident bytes (the sheet's size), on every device
-// with a limit; usage holds compute as device_busy and the transfers to and from hosts on their channels; orders and
-// wanted timelines are ignored. The Problem must outlive the engine.
+// Outcome::makespan is the objective's value. Memory is the sum of resident bytes (the size of a node in the paper), on
+// every device with a limit; usage holds compute as device_busy and the transfers to and from hosts on their channels;
+// orders and wanted timelines are ignored. The Problem must outlive the engine.
 std::unique_ptr<Engine> make_pipeline_engine(const Problem& problem, const PipelineOptions& options = {});
 
 // D: what each device pays for. Empty where the outcome has no load.
@@ -67,4 +67,4 @@ std::optional<DeviceId> non_contiguous_device(const Problem& problem, const std:
 // later one: what the dynamic program over ideals returns. It implies that every device is contiguous, not the reverse.
 bool devices_form_a_sequence(const Problem& problem, const std::vector<std::uint8_t>& devices);
 
-}  // namespace emplace
+}  // namespace emplace::simulate

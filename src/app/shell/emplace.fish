@@ -1,4 +1,4 @@
-# Completion of emplace in fish: the program itself says what may stand there. Made by `emplace completion fish`.
+# Completion of emplace in fish; the program computes the words that are offered. Made by `emplace completion fish`.
 function __emplace_complete
     set -l words (commandline -opc)
     set -l word (commandline -ct)

@@ -1,5 +1,5 @@
 #compdef emplace
-# Completion of emplace in zsh: the program itself says what may stand there. Made by `emplace completion zsh`.
+# Completion of emplace in zsh; the program computes the words that are offered. Made by `emplace completion zsh`.
 _emplace() {
   local line text rest
   local -a full open
@@ -8,7 +8,7 @@ _emplace() {
     case $text in
       '') ;;
       :files)
-        # What stands before the file's name stays as it is.
+        # The text before the file's name is kept.
         local word=${(Q)PREFIX}
         local before=${word%$rest}
         [[ -z $before ]] || compset -P ${(b)before}

@@ -1,9 +1,9 @@
-// What shells load to complete command lines; `emplace completion` prints it.
+// The scripts that shells load to complete command lines; `emplace completion` prints them.
 #pragma once
 
 #include <span>
 
-namespace emplace {
+namespace emplace::app {
 
 struct ShellText {
   const char* name;  // "emplace.bash"
@@ -12,4 +12,4 @@ struct ShellText {
 
 std::span<const ShellText> shell_texts();
 
-}  // namespace emplace
+}  // namespace emplace::app

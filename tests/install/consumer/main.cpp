@@ -1,8 +1,8 @@
 // Simulates the design page's example through the installed library: 11010341333 ps.
 #include <cstdio>
 
+#include "emplace/base/version.hpp"
 #include "emplace/problem/builder.hpp"
-#include "emplace/run/version.hpp"
 #include "emplace/simulate/engine.hpp"
 
 int main() {
@@ -15,7 +15,7 @@ int main() {
   const OpId b = builder.add_op({"b", "Relu", {0.010, 0.020}, 0, 0, ""});
   builder.add_tensor(a, 4096, {b});
   const Problem problem = builder.build();
-  const Outcome outcome = make_exact_engine(problem, Schedule::fifo)->evaluate({{1, 0}, {}});
+  const Outcome outcome = simulate::make_exact_engine(problem, Schedule::fifo)->evaluate({{1, 0}, {}});
   std::printf("emplace %s: %lld ps\n", version().c_str(), static_cast<long long>(outcome.makespan));
   return 0;
 }

@@ -1,0 +1,8 @@
+#include "emplace/base/version.hpp"
+
+namespace emplace {
+
+std::string version() { return EMPLACE_VERSION; }
+std::string instruction_set() { return EMPLACE_INSTRUCTION_SET; }
+
+}  // namespace emplace

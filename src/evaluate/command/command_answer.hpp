@@ -1,0 +1,19 @@
+// What the user's program printed, read.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace emplace::evaluate {
+
+struct CommandAnswer {
+  double seconds = 0;        // above 0 and at most 10^6, unless there is a failure
+  std::string failure = {};  // what is wrong with the answer, or why the placement is infeasible
+  bool infeasible = false;   // the program itself says so: another run would not help
+};
+
+// A JSON number of seconds; or an object with one of "seconds", "makespan_s" and "load_s" (as `emplace simulate --json`
+// prints it), or with "feasible": false and perhaps a "reason". Other keys are the program's own.
+CommandAnswer read_command_answer(std::string_view output);
+
+}  // namespace emplace::evaluate

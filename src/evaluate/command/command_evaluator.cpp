@@ -1,0 +1,164 @@
+// The user's own measurement: a program that reads a placement on standard input and prints the time that it takes.
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/option_entry.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/formats/problem_json.hpp"
+#include "evaluate/command/command_answer.hpp"
+#include "evaluate/command/program_run.hpp"
+#include "evaluate/evaluator_entries.hpp"
+
+namespace emplace::evaluate {
+
+namespace {
+
+constexpr const char* place = "command.run";
+
+struct CommandOptions {
+  std::vector<std::string> run;
+  std::string folder;
+  double seconds = 60;
+  std::int64_t repeat = 3;
+  std::int64_t warmup = 0;
+  std::int64_t retries = 1;
+};
+
+void describe(CommandOptions& o, OptionVisitor& visit) {
+  visit("run", o.run,
+        {.help = "The program and its arguments. It gets a placement JSON on standard input, EMPLACE_RANK and "
+                 "EMPLACE_PROBLEM in its environment, and prints a number of seconds or an object with \"seconds\"."});
+  visit("folder", o.folder,
+        {.help = "Folder that it runs in, where a relative path is looked for; the present one by default."});
+  visit("seconds", o.seconds,
+        {.min = 0, .max = 1e6, .above_min = true, .unit = "s", .help = "Time limit of one run; then it is killed."});
+  visit("repeat", o.repeat, {.min = 1, .max = 1000, .help = "Runs a placement; the median of their times counts."});
+  visit("warmup", o.warmup,
+        {.min = 0, .max = 1000, .help = "Runs a placement before those, whose times do not count."});
+  visit("retries", o.retries,
+        {.min = 0,
+         .max = 1000,
+         .help = "Failed runs of a placement that are made again, before it counts as infeasible."});
+}
+
+CommandOptions read(const ConfigTable& table) {
+  auto options = read_options<CommandOptions>(table);
+  const std::string where = table.contains("run") ? table.place_of("run") : table.place();
+  if (options.run.empty())
+    throw InputError(where, "the evaluator 'command' needs command.run, a list of a program and its arguments");
+  if (options.run.front().empty()) throw InputError(where, "command.run begins with an empty text, wanted a program");
+  return options;
+}
+
+ConfigTable resolve(const ConfigTable& table) {
+  CommandOptions options = read(table);
+  options.folder =
+      (options.folder.empty() ? std::filesystem::current_path() : std::filesystem::absolute(options.folder)).string();
+  return echo_options(options);
+}
+
+class InputFile {
+ public:
+  explicit InputFile(const std::string& text) : fd_(input_file(text)) {}
+  ~InputFile() { ::close(fd_); }
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// Middle of the sorted times, or between the two in the middle.
+Ticks median(std::vector<Ticks> times) {
+  std::ranges::sort(times);
+  const std::size_t half = times.size() / 2;
+  return times.size() % 2 == 1 ? times[half] : times[half - 1] + (times[half] - times[half - 1]) / 2;
+}
+
+class CommandEvaluator final : public Evaluator {
+ public:
+  CommandEvaluator(CommandOptions options, const EvaluatorSetup& setup)
+      : options_(std::move(options)),
+        problems_(setup.problems.begin(), setup.problems.end()),
+        schedule_(setup.scoring.schedule) {
+    if (!std::filesystem::is_directory(options_.folder))
+      throw InputError("command.folder", "{} is no folder", quote(options_.folder));
+    program_.folder = options_.folder;
+    program_.seconds = options_.seconds;
+    program_.words = options_.run;
+    program_.words.front() = find_program(options_.run.front(), options_.folder, place);
+    environment_ = environment_without_mpi();
+    environment_.push_back(fmt::format("EMPLACE_RANK={}", setup.rank));
+  }
+
+  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
+    std::vector<Outcome> outcomes;
+    outcomes.reserve(jobs.size());
+    for (const EvaluationJob& job : jobs) {
+      EMPLACE_CHECK(job.problem < problems_.size() && job.placement != nullptr);
+      if (job.starts != nullptr) job.starts->clear();
+      std::string why;
+      outcomes.push_back(measure(*problems_[job.problem], *job.placement, why));
+      if (job.message != nullptr) *job.message = std::move(why);
+    }
+    return outcomes;
+  }
+
+ private:
+  Outcome measure(const Problem& problem, const Placement& placement, std::string& why) {
+    const InputFile input(formats::write_placement_json(problem, placement, schedule_));
+    program_.environment = environment_;
+    program_.environment.push_back("EMPLACE_PROBLEM=" + problem.name);
+    std::vector<Ticks> times;
+    const auto wanted = static_cast<std::size_t>(options_.warmup + options_.repeat);
+    for (std::int64_t failures = 0; times.size() < wanted;) {
+      const ProgramEnd end = run_program(program_, input.get());
+      const CommandAnswer answer =
+          end.failure.empty() ? read_command_answer(end.output) : CommandAnswer{.failure = end.failure};
+      if (answer.infeasible) {
+        why = answer.failure;
+        return infeasible();
+      }
+      if (answer.failure.empty()) {
+        times.push_back(ticks_of_seconds(answer.seconds));
+      } else if (++failures > options_.retries) {
+        why = fmt::format("{}: {}", quote(program_.words.front()), answer.failure);
+        return infeasible();
+      }
+    }
+    times.erase(times.begin(), times.begin() + options_.warmup);
+    Outcome outcome;
+    outcome.makespan = median(std::move(times));
+    return outcome;
+  }
+
+  static Outcome infeasible() {
+    Outcome outcome;
+    outcome.why = Infeasible::not_measured;
+    return outcome;
+  }
+
+  const CommandOptions options_;
+  const std::vector<const Problem*> problems_;
+  const Schedule schedule_;
+  ProgramToRun program_;
+  std::vector<std::string> environment_;
+};
+
+}  // namespace
+
+EvaluatorEntry command_evaluator() {
+  EvaluatorEntry entry;
+  entry.name = "command";
+  entry.summary = "A program of yours that measures a placement, several times, and prints how long a step took.";
+  entry.measures = true;
+  make_from_options<CommandEvaluator, CommandOptions>(entry, read);
+  entry.resolve = resolve;
+  return entry;
+}
+
+}  // namespace emplace::evaluate

@@ -1,0 +1,12 @@
+// The entries that evaluators.cpp lists, one a source file.
+#pragma once
+
+#include "emplace/evaluate/evaluators.hpp"
+
+namespace emplace::evaluate {
+
+EvaluatorEntry simulator_evaluator();
+EvaluatorEntry command_evaluator();
+EvaluatorEntry sleep_evaluator();
+
+}  // namespace emplace::evaluate

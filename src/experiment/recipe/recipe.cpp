@@ -1,0 +1,357 @@
+#include "emplace/experiment/recipe.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/files.hpp"
+#include "base/shapes.hpp"
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/evaluate/evaluators.hpp"
+#include "emplace/learn/learner.hpp"
+#include "emplace/policy/policy.hpp"
+#include "emplace/problem/grouping.hpp"
+#include "emplace/search/placer.hpp"
+#include "experiment/recipe/recipe_keys.hpp"
+
+namespace emplace::experiment {
+
+namespace {
+
+constexpr const char* command_line = "command line";
+
+bool lists(const std::vector<OptionInfo>& options, const std::string& key) {
+  return std::any_of(options.begin(), options.end(), [&](const OptionInfo& option) { return option.name == key; });
+}
+
+// The keys of `table` that `options` lists.
+ConfigTable keys_of(const ConfigTable& table, const std::vector<OptionInfo>& options) {
+  ConfigTable out(table.place());
+  for (const std::string& key : table.keys())
+    if (lists(options, key)) out.set(key, *table.find(key));
+  return out;
+}
+
+void refuse_unknown_keys(const ConfigTable& table, const std::vector<OptionInfo>& options) {
+  ConfigTable unknown(table.place());
+  std::vector<std::string> known;
+  for (const OptionInfo& option : options) known.push_back(option.name);
+  for (const std::string& key : table.keys())
+    if (!lists(options, key)) unknown.set(key, *table.find(key));
+  unknown.refuse_unread(known);
+}
+
+// The names of policy, learner and evaluator, but for those that no method has.
+std::set<std::string> methods_of(const ConfigTable& table) {
+  const RecipeOptions defaults;
+  std::set<std::string> methods;
+  const auto add = [&](const char* key, const std::string& standard, const auto& entries) {
+    const ConfigValue* value = table.find(key);
+    const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data);
+    const std::string& name = text == nullptr ? standard : *text;
+    if (std::ranges::any_of(entries, [&](const auto& entry) { return entry.name == name; })) methods.insert(name);
+  };
+  add("policy", defaults.policy, policy::policies());
+  add("learner", defaults.learner, learn::learners());
+  add("evaluator", defaults.evaluator, evaluate::evaluators());
+  return methods;
+}
+
+// The values of a configuration by "key" and "table.key", but for what a resumed run may change and the folder.
+std::map<std::string, ConfigValue> computing_values(const ConfigTable& config) {
+  std::map<std::string, ConfigValue> values;
+  for (const std::string& key : config.keys()) {
+    const ConfigValue& value = *config.find(key);
+    if (may_change_on_resume(key) || affects_of(key) == Affects::place) continue;
+    const auto* const tables = std::get_if<std::vector<ConfigTable>>(&value.data);
+    if (tables == nullptr || value.is_table_list) {
+      values[key] = value;
+      continue;
+    }
+    for (const std::string& inner : tables->front().keys()) values[key + "." + inner] = *tables->front().find(inner);
+  }
+  return values;
+}
+
+std::vector<std::string> schedule_choices() { return {"fifo", "priority", "in-order"}; }
+
+}  // namespace
+
+void describe(RecipeOptions& o, OptionVisitor& visit) {
+  visit("problem", o.problem, {.help = "Problem to place: a problem JSON or GRAPH@MACHINE.", .affects = Affects::task});
+  visit("graph", o.graph, {.help = "Model file or zoo:NAME?key=value; goes with machine.", .affects = Affects::task});
+  visit("machine", o.machine,
+        {.help = "Name of a machine preset or a machine TOML file; goes with graph.", .affects = Affects::task});
+  visit("problems", o.problems, {.help = "Several problems that one policy is trained on.", .affects = Affects::task});
+  visit("shape", o.shape,
+        {.help = "Sizes of graph inputs that the model leaves open, as \"input=1x3x224x224\".",
+         .affects = Affects::task});
+  visit("batch", o.batch,
+        {.min = 1, .help = "Size of the unknown first dimension of the model's inputs.", .affects = Affects::task});
+  visit("policy", o.policy, {.help = "Policy that samples placements; see `emplace list policies`."});
+  visit("learner", o.learner, {.help = "How the policy learns; see `emplace list learners`."});
+  visit("evaluator", o.evaluator,
+        {.help = "What gives a placement's time; see `emplace list evaluators`.", .affects = Affects::task});
+  visit(
+      "cache", o.cache,
+      {.choices = {"measured", "all", "none"},
+       .help = "Which evaluations the run folder keeps (file evaluations), so that an equal placement is not evaluated "
+               "again: those of an evaluator that measures, of any, or none.",
+       .affects = Affects::speed});
+  visit("grouping", o.grouping, {.choices = grouping_names(), .help = "What is placed as one unit."});
+  visit("groups", o.groups, {.min = 1, .help = "Merge units until at most this many remain."});
+  visit("group_share", o.group_share,
+        {.min = 0,
+         .max = 1,
+         .above_min = true,
+         .help = "The groupings colocrl and colocrl-group join no units to more than this share of the total work."});
+  visit("schedule", o.schedule,
+        {.choices = schedule_choices(), .help = "In which order a device runs ready ops.", .affects = Affects::task});
+  visit("objective", o.objective,
+        {.choices = {"step", "pipeline"},
+         .help = "What is minimised: the time of one step, or the load of the busiest device for a stream of samples.",
+         .affects = Affects::task});
+  visit("seed", o.seed, {.min = 0, .help = "Seed of every random stream."});
+  visit("updates", o.updates, {.min = 1, .help = "Budget: updates of the policy.", .affects = Affects::budget});
+  visit("evaluations", o.evaluations, {.min = 1, .help = "Budget: placements simulated.", .affects = Affects::budget});
+  visit("seconds", o.seconds,
+        {.min = 0, .above_min = true, .unit = "s", .help = "Budget: time of training.", .affects = Affects::budget});
+  visit("run", o.run, {.help = "Run folder; runs/NAME of the recipe by default.", .affects = Affects::place});
+  visit("init", o.init, {.help = "Run folder whose policy's parameters this run starts from."});
+  visit("op_types", o.op_types,
+        {.help = "Types of ops that the policy tells apart, sorted; those of the problems, or of init, by default."});
+  visit("checkpoint_every", o.checkpoint_every,
+        {.min = 1, .unit = "updates", .help = "Updates between checkpoints.", .affects = Affects::speed});
+  visit("threads", o.threads,
+        {.min = 1,
+         .max = 256,
+         .help = "Threads of rank 0 that the policy's network is computed on; no bit depends on them.",
+         .affects = Affects::speed});
+  visit("greedy_every", o.greedy_every,
+        {.min = 1, .unit = "updates", .help = "Updates between evaluations of the policy's likeliest placement."});
+  visit("problems_per_update", o.problems_per_update,
+        {.min = 1, .help = "Problems, drawn by the seed, that one update is about; all of them by default."});
+  visit("hold_problems", o.hold_problems,
+        {.min = 1, .unit = "updates", .help = "Updates that a draw of problems_per_update problems lasts."});
+  visit("held_out", o.held_out,
+        {.help = "Problems that are never trained on: metrics.csv shows how the policy's likeliest placement of each "
+                 "gets on (held_out_step_time, with .0, .1, ... where there are several).",
+         .affects = Affects::task});
+  visit("held_out_every", o.held_out_every,
+        {.min = 1,
+         .unit = "updates",
+         .help = "Updates between placements of the held-out problems, which count as evaluations."});
+  visit(
+      "workers", o.workers,
+      {.choices = {"simulate", "simulate+learn"},
+       .help = "What ranks other than 0 do: evaluate placements, or also draw them and compute parts of gradients; no "
+               "bit depends on it.",
+       .affects = Affects::speed});
+  visit(
+      "compare", o.compare,
+      {.help = "Placers whose step times stand beside the learned one in the final table.", .affects = Affects::speed});
+}
+
+void apply_overrides(ConfigTable& table, const std::vector<std::string>& overrides) {
+  std::vector<std::pair<std::string, ConfigValue>> values;
+  for (const std::string& text : overrides) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) throw InputError(command_line, "{} is not key=value", quote(text));
+    values.emplace_back(text.substr(0, equals), ConfigTable::parse_value(text.substr(equals + 1), command_line));
+  }
+  apply_values(table, std::move(values));
+}
+
+void apply_values(ConfigTable& table, std::vector<std::pair<std::string, ConfigValue>> values) {
+  const auto clear = [&](std::initializer_list<const char*> keys) {
+    for (const char* key : keys) table.erase(key);
+  };
+  const auto given = [&](const char* key) {
+    return std::any_of(values.begin(), values.end(), [&](const auto& value) { return value.first == key; });
+  };
+  const bool names_graph = given("graph") || given("machine");
+  // What the recipe says of several problems means nothing where one takes their place.
+  if (given("problem") || (names_graph && table.contains("problems")))
+    clear({"problems_per_update", "hold_problems", "held_out", "held_out_every"});
+  if (given("problem")) clear({"graph", "machine", "problems"});
+  if (given("problems")) clear({"graph", "machine", "problem"});
+  if (names_graph) clear({"problem", "problems"});
+  ConfigTable after = table;
+  for (const auto& [key, value] : values) after.set_path(key, value);
+  // The recipe's options of a method that another one replaces mean nothing any more.
+  for (const std::string& name : methods_of(table))
+    if (!methods_of(after).contains(name)) table.erase(name);
+  for (auto& [key, value] : values) table.set_path(key, std::move(value));
+}
+
+Recipe make_recipe(const ConfigTable& table) {
+  Recipe recipe;
+  recipe.place = table.place();
+  OptionReader reader(table);
+  describe(recipe.options, reader);
+  const RecipeOptions& o = recipe.options;
+
+  const auto& policy = find_entry(policy::policies(), o.policy, "policy", table.place_of("policy"));
+  const auto& learner = find_entry(learn::learners(), o.learner, "learner", table.place_of("learner"));
+  const auto& evaluator = find_entry(evaluate::evaluators(), o.evaluator, "evaluator", table.place_of("evaluator"));
+  std::vector<std::string> known = reader.names();
+  known.insert(known.end(), {"roofline", o.policy, o.learner, o.evaluator});
+  const ConfigTable& policy_table = table.table(o.policy);
+  const ConfigTable& learner_table = table.table(o.learner);
+  const ConfigTable& evaluator_table = table.table(o.evaluator);
+  const ConfigTable& roofline_table = table.table("roofline");
+  table.refuse_unread(known);
+  // The policy and the learner of one system may share a name and so a table ([post]): each gets the keys it lists.
+  std::vector<OptionInfo> policy_keys = policy.options();
+  std::vector<OptionInfo> learner_keys = learner.options();
+  recipe.policy_options = keys_of(policy_table, policy_keys);
+  recipe.learner_options = keys_of(learner_table, learner_keys);
+  if (o.policy == o.learner) policy_keys.insert(policy_keys.end(), learner_keys.begin(), learner_keys.end());
+  refuse_unknown_keys(policy_table, policy_keys);
+  if (o.policy != o.learner) refuse_unknown_keys(learner_table, learner_keys);
+  refuse_unknown_keys(evaluator_table, evaluator.options());
+  recipe.evaluator_options = evaluator_table;
+  // Resolved once here, so that a wrong value is named before anything is loaded.
+  (void)policy.resolve(recipe.policy_options);
+  (void)learner.resolve(recipe.learner_options);
+  (void)evaluator.resolve(recipe.evaluator_options);
+  recipe.source.roofline = read_options<cost::RooflineOptions>(roofline_table);
+  recipe.source.read.shapes = parse_shapes(o.shape, table.place_of("shape"));
+  if (o.batch > 0) recipe.source.read.batch = o.batch;
+
+  if (o.workers == "simulate+learn" && (evaluator.measures || o.cache == "all"))
+    throw InputError(
+        table.place_of(evaluator.measures ? "evaluator" : "cache"),
+        "workers = 'simulate+learn' evaluates placements where they are drawn, and keeps nothing of them: {} "
+        "goes with workers = 'simulate'",
+        evaluator.measures ? "an evaluator that measures" : "cache = 'all'");
+
+  const int kinds = !o.problem.empty() + !o.problems.empty() + (!o.graph.empty() || !o.machine.empty());
+  if (kinds == 0)
+    throw InputError(table.place(), "nothing to place: give `problem`, `problems`, or `graph` and `machine`");
+  if (kinds > 1)
+    throw InputError(table.place(), "`problem`, `problems` and `graph` + `machine` are alternatives, found {} of them",
+                     kinds);
+  if (o.graph.empty() != o.machine.empty())
+    throw InputError(table.place(), "`{}` needs `{}` beside it", o.graph.empty() ? "machine" : "graph",
+                     o.graph.empty() ? "graph" : "machine");
+  const std::size_t count = recipe.sources().size();
+  if (o.problems_per_update > static_cast<std::int64_t>(count))
+    throw InputError(table.place_of("problems_per_update"),
+                     "problems_per_update is {}, but the training has {} problem{}", o.problems_per_update, count,
+                     count == 1 ? "" : "s");
+  if (o.hold_problems > 1 && o.problems_per_update == 0)
+    throw InputError(table.place_of("hold_problems"),
+                     "hold_problems is {}, but without problems_per_update every update is about all problems",
+                     o.hold_problems);
+  if (!policy.transfers && o.problems_per_update > 0 && o.problems_per_update < static_cast<std::int64_t>(count))
+    throw InputError(table.place_of("problems_per_update"),
+                     "policy {} has parameters of its own for each problem: train it on all of them, or on each alone",
+                     quote(o.policy));
+  if (!policy.transfers && !o.held_out.empty())
+    throw InputError(table.place_of("held_out"),
+                     "policy {} has parameters of its own for each problem, and none for one that is held out",
+                     quote(o.policy));
+  if (!std::ranges::is_sorted(o.op_types) || std::ranges::adjacent_find(o.op_types) != o.op_types.end())
+    throw InputError(table.place_of("op_types"), "op_types must be sorted, each once");
+  for (const std::string& method : o.compare)
+    if (!method.starts_with("device:")) find_entry(search::placers(), method, "placer", table.place_of("compare"));
+  return recipe;
+}
+
+std::vector<std::string> Recipe::sources() const {
+  if (!options.problem.empty()) return {options.problem};
+  if (!options.problems.empty()) return options.problems;
+  return {options.graph + "@" + options.machine};
+}
+
+ConfigTable Recipe::resolved() const {
+  RecipeOptions filled = options;
+  if (!filled.problem.empty()) filled.problem = source::absolute_source(filled.problem);
+  if (!filled.graph.empty()) filled.graph = source::absolute_source(filled.graph);
+  if (!filled.machine.empty()) filled.machine = source::absolute_source(filled.machine);
+  if (!filled.init.empty()) filled.init = absolute_path(filled.init);
+  for (std::string& each : filled.problems) each = source::absolute_source(each);
+  for (std::string& each : filled.held_out) each = source::absolute_source(each);
+  ConfigTable table = echo_options(filled);
+  // Empty texts stand for "not given".
+  for (const std::string& key : table.keys()) {
+    const ConfigValue& value = *table.find(key);
+    const auto* text = std::get_if<std::string>(&value.data);
+    const auto* list = std::get_if<ConfigList>(&value.data);
+    if ((text != nullptr && text->empty()) || (list != nullptr && list->empty() && key != "compare")) table.erase(key);
+  }
+
+  const auto add_table = [&](const std::string& name, const ConfigTable& inner) {
+    for (const std::string& key : inner.keys()) table.set_path(name + "." + key, *inner.find(key));
+  };
+  add_table(options.policy, find_entry(policy::policies(), options.policy, "policy").resolve(policy_options));
+  add_table(options.learner, find_entry(learn::learners(), options.learner, "learner").resolve(learner_options));
+  add_table(options.evaluator,
+            find_entry(evaluate::evaluators(), options.evaluator, "evaluator").resolve(evaluator_options));
+  add_table("roofline", echo_options(source.roofline));
+  return table;
+}
+
+bool may_change_on_resume(const std::string& key) {
+  const Affects what = affects_of(key);
+  return what == Affects::budget || what == Affects::speed;
+}
+
+namespace {
+
+// A value as it is said beside another; of long ones only what is around the place where they differ.
+std::string from_difference(const std::string& value, const std::string& other) {
+  constexpr std::size_t longest = 80, before = 30;
+  if (value == "none" || std::max(value.size(), other.size()) <= longest) return value == "none" ? value : quote(value);
+  const auto differs = static_cast<std::size_t>(std::ranges::mismatch(value, other).in1 - value.begin());
+  return differs <= before ? quote(value) : quote("..." + value.substr(differs - before));
+}
+
+}  // namespace
+
+std::string difference_in_computing(const ConfigTable& then, const ConfigTable& now) {
+  const auto before = computing_values(then), after = computing_values(now);
+  const auto text_in = [](const auto& values, const std::string& key) {
+    const auto found = values.find(key);
+    return found == values.end() ? "none" : found->second.to_toml();
+  };
+  std::set<std::string> keys;
+  for (const auto* values : {&before, &after})
+    for (const auto& [key, value] : *values) keys.insert(key);
+  for (const std::string& key : keys) {
+    const auto was = before.find(key), is = after.find(key);
+    if (was != before.end() && is != after.end() && was->second == is->second) continue;
+    const std::string there = text_in(before, key), here = text_in(after, key);
+    return fmt::format("{} is {} there, {} here", quote(key), from_difference(there, here),
+                       from_difference(here, there));
+  }
+  return "";
+}
+
+std::optional<UnfinishedRun> unfinished_run(const ConfigTable& wanted, double patience_s) {
+  const Recipe recipe = make_recipe(wanted);
+  if (!file_exists(recipe.options.run + "/config.toml")) return {};
+  RunFolder folder = RunFolder::open(recipe.options.run, patience_s);
+  const ConfigTable there = folder.config();
+  // What the training settled when it began and the recipe leaves open.
+  ConfigTable config = wanted;
+  const auto settled = [&](const std::string& dotted, const ConfigTable& ours, const ConfigTable& theirs) {
+    const std::string key = dotted.substr(dotted.find('.') + 1);
+    if (const ConfigValue* value = theirs.find(key); value != nullptr && !ours.contains(key))
+      config.set_path(dotted, *value);
+  };
+  settled("op_types", wanted, there);
+  const std::string& policy = recipe.options.policy;
+  for (const std::string& option : find_entry(policy::policies(), policy, "policy").frozen)
+    settled(policy + "." + option, recipe.policy_options, there.table(policy));
+  const std::string differs = difference_in_computing(there, make_recipe(config).resolved());
+  if (differs.empty()) return UnfinishedRun{std::move(folder), std::move(config)};
+  if (folder.status() == "finished") return {};
+  throw InputError(folder.path(),
+                   "holds an unfinished run of another configuration: {}; give this one another run=FOLDER", differs);
+}
+
+}  // namespace emplace::experiment

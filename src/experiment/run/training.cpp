@@ -1,0 +1,369 @@
+#include "emplace/experiment/training.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <system_error>
+
+#include "base/cores.hpp"
+#include "base/files.hpp"
+#include "base/interrupt.hpp"
+#include "base/log.hpp"
+#include "base/not_finite.hpp"
+#include "base/progress.hpp"
+#include "emplace/base/version.hpp"
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/formats/problem_json.hpp"
+#include "experiment/run/tensorboard.hpp"
+#include "experiment/run/trained_policy.hpp"
+#include "nn/kernels/threads.hpp"
+
+namespace emplace::experiment {
+
+namespace {
+
+// The learner's arrays of this name stand beside the policy's (docs/formats.md).
+constexpr std::string_view optimizer_prefix = "optimizer/";
+
+constexpr const char* metrics_file = "metrics.csv";
+
+void use_threads(std::size_t count) {
+  try {
+    nn::use_threads(count);
+  } catch (const std::system_error& error) {
+    throw EnvironmentError("{} threads cannot be had: {}", count, error.what());
+  }
+  if (const std::size_t cores = allowed_cores().size(); cores < count)
+    log_warning("{} threads share {} core{} (mpirun binds ranks to cores unless told --bind-to none)", count, cores,
+                cores == 1 ? "" : "s");
+}
+
+std::string describe_progress(const learn::UpdateReport& report, std::uint64_t last_update, const learn::Best& best) {
+  std::string text = last_update > 0 ? fmt::format("update {}/{}", report.update, last_update)
+                                     : fmt::format("update {}", report.update);
+  if (best.any && best.outcome.timed())
+    text += fmt::format("  best {}{}", human_seconds(to_seconds(best.outcome.makespan)),
+                        best.outcome.feasible() ? "" : " (infeasible)");
+  if (std::isfinite(report.mean_seconds)) text += fmt::format("  mean {}", human_seconds(report.mean_seconds));
+  return text + fmt::format("  feasible {:.0f} %  {} placements", 100 * report.feasible_share, report.evaluations);
+}
+
+}  // namespace
+
+Training::Training(Recipe recipe, bool from_checkpoint)
+    : recipe_(std::move(recipe)),
+      schedule_(schedule_of(recipe_.options.schedule, recipe_.place)),
+      objective_(objective_of(recipe_.options.objective, recipe_.place)) {
+  RecipeOptions& o = recipe_.options;
+  // An evaluator that cannot work here says so before anything else is done; the one that is used is made by the
+  // caller.
+  (void)evaluate::make_evaluator(evaluator(), {{}, {schedule_, objective_}});
+  std::vector<OutputShapes> shapes;
+  for (const std::string& source : recipe_.sources()) {
+    source::LoadedProblem loaded = o.graph.empty() ? source::load_problem(source, recipe_.source)
+                                                   : source::load_problem(o.graph, o.machine, recipe_.source);
+    for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
+    problems_.push_back(std::move(loaded.problem));
+    experts_.push_back(std::move(loaded.expert));
+    shapes.push_back(std::move(loaded.shapes));
+  }
+  const GroupingKind grouping = grouping_of(o.grouping, recipe_.place);
+  for (std::size_t p = 0; p < problems_.size(); ++p)
+    policy_problems_.emplace_back(&problems_[p],
+                                  make_grouping(problems_[p], grouping, static_cast<std::size_t>(o.groups),
+                                                recipe_.place, static_cast<std::uint64_t>(o.seed), o.group_share),
+                                  std::move(shapes[p]));
+  std::optional<TrainedPolicy> init;
+  if (!o.init.empty() && !from_checkpoint) {
+    init = TrainedPolicy::load(o.init);
+    if (init->recipe().options.policy != o.policy)
+      throw InputError(o.init, "its policy is {}, the recipe's is {}", init->recipe().options.policy, o.policy);
+    if (o.op_types.empty()) o.op_types = init->recipe().options.op_types;
+    if (o.op_types != init->recipe().options.op_types)
+      throw InputError(o.init, "its policy was trained with other op_types than the recipe's (leave them out)");
+  }
+  load_held_out();
+  if (o.op_types.empty()) o.op_types = policy::op_types_of(policy_problems_);
+  const policy::PolicyEntry& policy = find_entry(policy::policies(), o.policy, "policy");
+  const policy::PolicySetup setup = policy_setup();
+  if (init)
+    for (const std::string& option : policy.frozen)
+      if (const ConfigValue* value = init->recipe().policy_options.find(option);
+          value != nullptr && !recipe_.policy_options.contains(option))
+        recipe_.policy_options.set(option, *value);
+  if (policy.freeze_defaults) recipe_.policy_options = policy.freeze_defaults(recipe_.policy_options, setup);
+  policy_ = policy.make(recipe_.policy_options, setup);
+  if (init) init->give(*policy_, policy_problems_);
+  if (policy_->reads_start_times() && evaluate::entry_of(evaluator()).measures)
+    log_warning("policy {} reads when each op starts, which a measurement does not say: it learns without",
+                quote(o.policy));
+  make_held_out_policies();
+  learner_ = find_entry(learn::learners(), o.learner, "learner")
+                 .make(recipe_.learner_options, {policy_problems_, static_cast<std::uint64_t>(o.seed)});
+  const std::uint64_t budget = limits().evaluations;
+  const std::uint64_t first = learn::evaluations_of_update(*policy_, *learner_, problems_.size(), trainer_options(), 1);
+  if (budget > 0 && budget < first)
+    throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update", budget, first);
+  use_threads(static_cast<std::size_t>(o.threads));
+}
+
+policy::PolicySetup Training::policy_setup() const {
+  const RecipeOptions& o = recipe_.options;
+  return {policy_problems_, o.op_types, static_cast<std::uint64_t>(o.seed),
+          o.init.empty() ? policy::PolicyUse::begin_training : policy::PolicyUse::go_on_training};
+}
+
+dist::PolicyPlan Training::policy_plan() const {
+  return {recipe_.options.policy, recipe_.policy_options, policy_setup()};
+}
+
+void Training::load_held_out() {
+  const RecipeOptions& o = recipe_.options;
+  const std::vector<std::string> sources = recipe_.sources();
+  std::vector<OutputShapes> shapes;
+  for (const std::string& source : o.held_out) {
+    source::LoadedProblem loaded = source::load_problem(source, recipe_.source);
+    for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
+    for (std::size_t p = 0; p < problems_.size(); ++p)
+      if (same_but_for_the_name(loaded.problem, problems_[p]))
+        throw InputError(recipe_.place, "{} is held out, but the training has the same problem: {}", quote(source),
+                         quote(sources[p]));
+    held_out_.push_back(std::move(loaded.problem));
+    experts_.push_back(std::move(loaded.expert));
+    shapes.push_back(std::move(loaded.shapes));
+  }
+  for (std::size_t p = 0; p < held_out_.size(); ++p)
+    held_out_problems_.emplace_back(&held_out_[p], group_unseen(o, held_out_[p], recipe_.place), std::move(shapes[p]));
+}
+
+// As TrainedPolicy makes them of the run afterwards. Policies of their own, so that the training's is the same with and
+// without held-out problems.
+void Training::make_held_out_policies() {
+  const RecipeOptions& o = recipe_.options;
+  const std::size_t devices = problems_.front().device_count();
+  for (const policy::PolicyProblem& each : held_out_problems_) {
+    const std::string name = quote(each.problem->name);
+    if (each.problem->device_count() != devices)
+      throw InputError(recipe_.place, "the training's problems have {} devices, but {}, which is held out, has {}",
+                       devices, name, each.problem->device_count());
+    const policy::PolicySetup setup{
+        {&each, 1}, o.op_types, static_cast<std::uint64_t>(o.seed), policy::PolicyUse::place};
+    held_out_policies_.push_back(
+        find_entry(policy::policies(), o.policy, "policy").make(recipe_.policy_options, setup));
+    const auto wanted = policy_->layout(), found = held_out_policies_.back()->layout();
+    EMPLACE_CHECK(wanted.size() == found.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (wanted[i].shape != found[i].shape)
+        throw InputError(recipe_.place,
+                         "policy {} is bound to the size of its problems: {} has {} parameters for those of the "
+                         "training, but {} for {}, which is held out",
+                         quote(o.policy), wanted[i].name, wanted[i].size(), found[i].size(), name);
+  }
+}
+
+learn::TrainerOptions Training::trainer_options() const {
+  const RecipeOptions& o = recipe_.options;
+  learn::TrainerOptions options{.seed = static_cast<std::uint64_t>(o.seed),
+                                .schedule = schedule_,
+                                .greedy_every = static_cast<std::uint64_t>(o.greedy_every),
+                                .problems_per_update = static_cast<std::size_t>(o.problems_per_update),
+                                .hold_problems = static_cast<std::uint64_t>(o.hold_problems),
+                                .held_out_every = static_cast<std::uint64_t>(o.held_out_every)};
+  for (std::size_t p = 0; p < held_out_problems_.size(); ++p)
+    options.held_out.push_back({&held_out_problems_[p], held_out_policies_[p].get()});
+  return options;
+}
+
+std::vector<const Problem*> Training::problem_list() const {
+  std::vector<const Problem*> list;
+  for (const Problem& problem : problems_) list.push_back(&problem);
+  for (const Problem& problem : held_out_) list.push_back(&problem);
+  return list;
+}
+
+evaluate::EvaluatorChoice Training::evaluator() const {
+  evaluate::EvaluatorChoice choice{recipe_.options.evaluator, recipe_.evaluator_options};
+  choice.options = evaluate::entry_of(choice).resolve(choice.options);
+  return choice;
+}
+
+Training::Limits Training::limits() const {
+  const RecipeOptions& o = recipe_.options;
+  Limits limits{static_cast<std::uint64_t>(o.updates), static_cast<std::uint64_t>(o.evaluations), o.seconds};
+  if (limits.updates == 0 && limits.evaluations == 0 && limits.seconds == 0)
+    limits.updates = learner_->default_updates();
+  return limits;
+}
+
+Training::End Training::run(const RunFolder& folder, const Session& session) {
+  learn::TrainerOptions options = trainer_options();
+  options.learner_workers = session.learner_workers;
+  learn::Trainer trainer(*policy_, *learner_, session.evaluator, policy_problems_, options);
+  saved_at_.reset();
+  if (session.resume && has_checkpoint(folder.path())) {
+    load(load_newest_checkpoint(folder.path()), trainer, folder.path());
+    saved_at_ = trainer.updates();
+  }
+  // This session may have another value of what may change on a resume: a later, plain one keeps to it.
+  folder.set_config(recipe_.resolved());
+  const std::uint64_t evaluations_before = trainer.evaluations();
+  log::to_file(folder.file("log.txt"));
+  folder.set_status("running");
+  End end = End::interrupted;
+  // Nothing is saved after a failure: learner and trainer may be in the middle of an update. The log stays open for
+  // the sentence that ends the program.
+  try {
+    end = train(folder, trainer, session);
+    if (end == End::finished) held_out_best_ = trainer.place_held_out();
+  } catch (const NotFinite& error) {
+    folder.try_set_status("failed");
+    throw NotFinite("{}; {}", error.what(),
+                    saved_at_ ? fmt::format("the checkpoint of update {} is kept in {}", *saved_at_, folder.path())
+                              : fmt::format("{} has no checkpoint yet", folder.path()));
+  } catch (...) {
+    folder.try_set_status("failed");
+    throw;
+  }
+  best_.assign(trainer.best().begin(), trainer.best().end());
+  updates_ = trainer.updates();
+  evaluations_ = trainer.evaluations();
+  evaluations_of_session_ = evaluations_ - evaluations_before;
+  folder.set_status(end == End::finished ? "finished" : "interrupted");
+  log::to_file("");
+  return end;
+}
+
+Training::End Training::train(const RunFolder& folder, learn::Trainer& trainer, const Session& session) {
+  using Clock = std::chrono::steady_clock;
+  const Limits limit = limits();
+  MetricsFile metrics(folder.file(metrics_file), trainer.updates());
+  TensorboardFile tensorboard(folder.file("tensorboard"), trainer.updates());
+  const double seconds_before = seconds_;
+  const auto start = Clock::now();
+  const auto done = [&] {
+    return (limit.updates > 0 && trainer.updates() >= limit.updates) ||
+           (limit.evaluations > 0 && trainer.evaluations() + trainer.evaluations_per_update() > limit.evaluations) ||
+           (limit.seconds > 0 && seconds_ >= limit.seconds);
+  };
+  const auto fraction = [&] {
+    double share = 0;
+    if (limit.updates > 0)
+      share = std::max(share, static_cast<double>(trainer.updates()) / static_cast<double>(limit.updates));
+    if (limit.evaluations > 0)
+      share = std::max(share, static_cast<double>(trainer.evaluations()) / static_cast<double>(limit.evaluations));
+    if (limit.seconds > 0) share = std::max(share, seconds_ / limit.seconds);
+    return share;
+  };
+  Progress progress(session.show_progress, fraction());
+  Clock::duration longest{};
+  const auto stopped = [&] { return stop_requested() || (session.stop && session.stop()); };
+  while (!done() && !stopped() && !(session.deadline && Clock::now() + longest >= *session.deadline)) {
+    const auto begin = Clock::now();
+    const learn::UpdateReport report = trainer.step();
+    seconds_ = seconds_before + std::chrono::duration<double>(Clock::now() - start).count();
+    const auto row = record(report, trainer.best().front());
+    metrics.add(row);
+    tensorboard.add(report.update, row);
+    progress.update(fraction(), describe_progress(report, limit.updates, trainer.best().front()));
+    if (trainer.updates() % static_cast<std::uint64_t>(recipe_.options.checkpoint_every) == 0) save(folder, trainer);
+    longest = std::max(longest, Clock::now() - begin);
+  }
+  progress.finish();
+  if (saved_at_ != trainer.updates()) save(folder, trainer);
+  return done() ? End::finished : End::interrupted;
+}
+
+std::vector<std::pair<std::string, double>> Training::record(const learn::UpdateReport& report,
+                                                             const learn::Best& best) {
+  const bool feasible = best.any && best.outcome.feasible();
+  std::vector<std::pair<std::string, double>> row = {
+      {"update", static_cast<double>(report.update)},
+      {"evaluations", static_cast<double>(report.evaluations)},
+      {"samples", static_cast<double>(report.samples)},
+      {"mean_reward", -report.mean_seconds},
+      {"best_reward", -report.best_seconds},
+      {"best_step_time", feasible ? to_seconds(best.outcome.makespan) : std::nan("")},
+      {"feasible_share", report.feasible_share},
+  };
+  for (std::size_t q = 0; q < learn::reported_quantiles.size(); ++q)
+    row.emplace_back(fmt::format("step_time_q{}", learn::reported_quantiles[q]), report.quantile_seconds[q]);
+  if (recipe_.options.greedy_every > 0) row.emplace_back("greedy_step_time", report.greedy_seconds);
+  for (std::size_t p = 0; p < held_out_.size(); ++p)
+    row.emplace_back(held_out_.size() == 1 ? "held_out_step_time" : fmt::format("held_out_step_time.{}", p),
+                     report.held_out_seconds[p]);
+  for (const auto& [name, value] : report.learner) row.emplace_back(name, value);
+  row.emplace_back("wall_seconds", seconds_);
+  for (const auto& [name, value] : row) {
+    std::vector<double>& column = history_[name == "wall_seconds" ? "seconds" : name];
+    column.resize(report.update - 1, std::nan(""));  // of updates by a program that did not know the column
+    column.push_back(value);
+  }
+  return row;
+}
+
+void Training::save(const RunFolder& folder, const learn::Trainer& trainer) {
+  Checkpoint checkpoint;
+  save_parameters(*policy_, checkpoint.arrays);
+  put_scalar(checkpoint.arrays, device_count_array, std::uint64_t{problems_.front().device_count()});
+  for (auto& [name, array] : learner_->save())
+    checkpoint.arrays[name.starts_with(optimizer_prefix) ? name : "learner/" + name] = array;
+  for (auto& [name, array] : trainer.save()) checkpoint.arrays["trainer/" + name] = array;
+  for (const auto& [name, values] : history_) put(checkpoint.arrays, "history/" + name, values);
+  for (std::size_t p = 0; p < problems_.size(); ++p) {
+    const learn::Best& best = trainer.best()[p];
+    if (!best.any) continue;
+    put(checkpoint.arrays, problems_.size() == 1 ? "best/placement" : fmt::format("best/placement.{}", p),
+        best.placement.device);
+    write_file(folder.file(best_placement_file(p, problems_.size())),
+               formats::write_placement_json(problems_[p], best.placement, schedule_));
+  }
+  const ConfigTable config = recipe_.resolved();
+  checkpoint.attributes = {{config_attribute, config.to_toml()},
+                           {"program_version", version()},
+                           {"seed", fmt::format("{}", recipe_.options.seed)},
+                           {"update", fmt::format("{}", trainer.updates())},
+                           {"instruction_set", instruction_set()}};
+  flush_to_disk(folder.file(metrics_file));  // a resumed run keeps these rows
+  save_checkpoint(folder.path(), checkpoint);
+  saved_at_ = trainer.updates();
+}
+
+void Training::load(const Checkpoint& checkpoint, learn::Trainer& trainer, const std::string& run) {
+  const auto attribute = [&](const char* name) {
+    const auto found = checkpoint.attributes.find(name);
+    if (found == checkpoint.attributes.end())
+      throw InputError(run, "attribute {} of its checkpoint is missing", quote(name));
+    return found->second;
+  };
+  const ConfigTable then = ConfigTable::parse_toml(attribute(config_attribute), run + ": its checkpoint's config");
+  if (const auto differs = difference_in_computing(then, recipe_.resolved()); !differs.empty())
+    throw InputError(run, "its checkpoint was written by another configuration than its config.toml: {}", differs);
+  if (attribute("instruction_set") != instruction_set())
+    log_warning(
+        "the run was begun with instruction set {}, this program uses {}: the bits may differ from an undisturbed run",
+        attribute("instruction_set"), instruction_set());
+
+  load_parameters(*policy_, checkpoint.arrays, run);
+  reading(run, [&] {
+    State learner = arrays_under(checkpoint.arrays, "learner/");
+    for (const auto& [path, array] : checkpoint.arrays)
+      if (path.starts_with(optimizer_prefix)) learner[path] = array;
+    learner_->load(learner, *policy_);
+    trainer.load(arrays_under(checkpoint.arrays, "trainer/"));
+    const State history = arrays_under(checkpoint.arrays, "history/");
+    for (const auto& [name, array] : history) history_[name] = get<double>(history, name);
+  });
+  for (const auto& [name, values] : history_)
+    if (values.size() != trainer.updates())
+      throw InputError(run, "its checkpoint's history/{} has {} updates, wanted {}", name, values.size(),
+                       trainer.updates());
+  const auto& seconds = history_["seconds"];
+  seconds_ = seconds.empty() ? 0 : seconds.back();
+}
+
+}  // namespace emplace::experiment

@@ -1,0 +1,27 @@
+#include "experiment/run/training_backend.hpp"
+
+#include "evaluate/cached/cached_evaluator.hpp"
+#include "evaluate/command/reporting_evaluator.hpp"
+
+namespace emplace::experiment {
+
+TrainingBackend make_training_backend(dist::World* world, const Training& training, const RunFolder& folder) {
+  const auto problems = training.problem_list();
+  const evaluate::Scoring scoring{training.schedule(), training.objective()};
+  const evaluate::EvaluatorChoice choice = training.evaluator();
+  const RecipeOptions& recipe = training.recipe().options;
+  TrainingBackend backend;
+  backend.evaluator = world != nullptr ? dist::make_mpi_evaluator(*world, problems, scoring, choice)
+                                       : evaluate::make_evaluator(choice, {problems, scoring});
+  const bool measures = evaluate::entry_of(choice).measures;
+  if (recipe.cache == "all" || (recipe.cache == "measured" && measures))
+    backend.evaluator =
+        evaluate::make_cached_evaluator(std::move(backend.evaluator), folder.file("evaluations"),
+                                        evaluate::evaluation_identity(problems, scoring, choice), measures);
+  if (measures) backend.evaluator = evaluate::make_reporting_evaluator(std::move(backend.evaluator));
+  if (world != nullptr && world->has_workers() && recipe.workers == "simulate+learn")
+    backend.learner_workers = dist::make_mpi_learner_workers(*world, training.policy_plan());
+  return backend;
+}
+
+}  // namespace emplace::experiment

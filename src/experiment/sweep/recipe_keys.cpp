@@ -1,0 +1,40 @@
+#include "experiment/sweep/recipe_keys.hpp"
+
+#include "emplace/evaluate/evaluators.hpp"
+#include "emplace/experiment/recipe.hpp"
+#include "emplace/learn/learner.hpp"
+#include "emplace/policy/policy.hpp"
+
+namespace emplace::experiment {
+
+namespace {
+
+template <class Entry>
+std::vector<std::string> options_of(std::span<const Entry> entries, const std::string& method) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries)
+    if (entry.name == method)
+      for (const OptionInfo& option : entry.options()) names.push_back(option.name);
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> policy_options(const std::string& method) { return options_of(policy::policies(), method); }
+std::vector<std::string> learner_options(const std::string& method) { return options_of(learn::learners(), method); }
+
+std::vector<std::string> recipe_tables() {
+  std::vector<std::string> names = {"roofline"};
+  for (const policy::PolicyEntry& entry : policy::policies()) names.push_back(entry.name);
+  for (const learn::LearnerEntry& entry : learn::learners()) names.push_back(entry.name);
+  for (const evaluate::EvaluatorEntry& entry : evaluate::evaluators()) names.push_back(entry.name);
+  return names;
+}
+
+std::vector<std::string> recipe_keys() {
+  std::vector<std::string> names;
+  for (const OptionInfo& option : list_options<RecipeOptions>()) names.push_back(option.name);
+  return names;
+}
+
+}  // namespace emplace::experiment

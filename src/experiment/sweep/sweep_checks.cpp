@@ -1,0 +1,82 @@
+#include "experiment/sweep/sweep_checks.hpp"
+
+#include <algorithm>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/experiment/recipe.hpp"
+#include "experiment/recipe/recipe_keys.hpp"
+#include "experiment/sweep/recipe_keys.hpp"
+
+namespace emplace::experiment {
+
+namespace {
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// A method's option that is active where the method is not chosen. Options that no method has are left to make_recipe.
+void refuse_idle(const Sweep& sweep, const Assignment& corner, const ConfigTable& recipe) {
+  const RecipeOptions defaults;
+  const std::string policy = recipe.text("policy", defaults.policy);
+  const std::string learner = recipe.text("learner", defaults.learner);
+  for (std::size_t p = 0; p < sweep.space.size(); ++p) {
+    const Parameter& parameter = sweep.space.parameters()[p];
+    const std::size_t dot = parameter.key.find('.');
+    if (!corner.values[p] || dot == std::string::npos) continue;
+    const std::string method = parameter.key.substr(0, dot);
+    const std::string option = parameter.key.substr(dot + 1);
+    const bool of_policy = contains(policy_options(method), option);
+    const bool of_learner = contains(learner_options(method), option);
+    if ((of_policy && method == policy) || (of_learner && method == learner) || (!of_policy && !of_learner)) continue;
+    const char* kind = of_learner ? "learner" : "policy";
+    throw InputError(parameter.place, "'{}' has no meaning where {} is {}{}", parameter.key, kind,
+                     quote(of_learner ? learner : policy),
+                     sweep.space.find(kind) ? fmt::format(": give it when = {{ {} = \"{}\" }}", kind, method) : "");
+  }
+}
+
+}  // namespace
+
+void refuse_incomparable(const Space& space, const SweepStrategyEntry& strategy) {
+  for (const Parameter& parameter : space.parameters()) {
+    const std::string& key = parameter.key;
+    if (key == "seed") throw InputError(parameter.place, "'seed' cannot vary: `seeds` gives every trial several");
+    if (key == "run") throw InputError(parameter.place, "'run' cannot vary: every trial has a folder of its own");
+    // The sweep itself says what the ranks of a trial do.
+    if (affects_of(key) == Affects::task || key == "workers")
+      throw InputError(parameter.place,
+                       "'{}' changes what is measured, so trials could not be compared; `problems` trains each trial "
+                       "on several",
+                       key);
+    if (strategy.stops_early && affects_of(key) == Affects::budget)
+      throw InputError(parameter.place, "'{}' cannot vary: strategy {} compares trials at equal shares of it", key,
+                       quote(strategy.name));
+  }
+}
+
+void check_corners(const Sweep& sweep) {
+  for (const Assignment& corner : sweep.space.corners()) {
+    const ConfigTable recipe = sweep.recipe(corner);
+    refuse_idle(sweep, corner, recipe);
+    (void)make_recipe(recipe);
+  }
+}
+
+void check_shares(const Sweep& sweep, double first) {
+  if (std::ranges::none_of(keys_that_affect(Affects::budget),
+                           [&](const std::string& key) { return sweep.base.contains(key); }))
+    throw InputError(sweep.place,
+                     "strategy {} stops trials early: it wants a budget in updates, evaluations or seconds to take "
+                     "shares of",
+                     quote(sweep.options.strategy));
+  for (const char* key : {"updates", "evaluations"})
+    if (sweep.base.contains(key) && first * sweep.base.number(key) < 1)
+      throw InputError(sweep.base.place_of(key),
+                       "the first rung of strategy {} has {:.3g} of {} {}, which is less than one: give it more, or "
+                       "fewer rungs",
+                       quote(sweep.options.strategy), first, sweep.base.number(key), key);
+}
+
+}  // namespace emplace::experiment

@@ -1,0 +1,68 @@
+#include "experiment/sweep/sweep_folder.hpp"
+
+#include <algorithm>
+
+#include "base/files.hpp"
+#include "emplace/base/config.hpp"
+#include "emplace/experiment/run_folder.hpp"
+#include "experiment/sweep/coordinator.hpp"
+
+namespace emplace::experiment {
+
+namespace {
+
+void read_array(SweepFolder& folder) {
+  folder.rows = collect_rows(folder.sweep, records_of_array(folder.sweep, folder.path));
+  for (TrialRow& row : folder.rows) {
+    if (row.status != TrialStatus::running) continue;
+    if (is_locked(record_of_trial(folder.path, row.trial) + ".lock"))
+      folder.live = true;
+    else
+      row.status = TrialStatus::waiting;
+  }
+  const bool waits = std::ranges::any_of(folder.rows, [](const TrialRow& row) {
+    return row.status == TrialStatus::waiting || row.status == TrialStatus::running;
+  });
+  folder.status = folder.live ? "running" : waits ? "interrupted" : "finished";
+}
+
+}  // namespace
+
+std::string record_of_trial(const std::string& folder, std::size_t trial) {
+  return trial_folder(folder, trial) + ".jsonl";
+}
+
+std::vector<std::string> records_of_array(const Sweep& sweep, const std::string& folder) {
+  std::vector<std::string> records;
+  const std::size_t trials = sweep.make_strategy()->trials();
+  for (std::size_t trial = 0; trial < trials; ++trial)
+    if (std::string record = record_of_trial(folder, trial); file_exists(record)) records.push_back(std::move(record));
+  return records;
+}
+
+bool is_sweep_folder(const std::string& path) {
+  return file_exists(path + "/config.toml") && RunFolder::config_of(path).contains("space");
+}
+
+SweepFolder read_sweep_folder(const std::string& path) {
+  SweepFolder folder{
+      .path = path, .sweep = make_sweep(RunFolder::config_of(path)), .status = {}, .rows = {}, .ended = {}};
+  const std::string record = path + "/" + sweep_record_name;
+  folder.array = !file_exists(record) && !records_of_array(folder.sweep, path).empty();
+  if (folder.array) {
+    read_array(folder);
+    return folder;
+  }
+  // Before the record, so that a sweep that ends meanwhile is not taken for a killed one.
+  folder.live = RunFolder::in_use(path);
+  RecordedSweep recorded = recorded_sweep(folder.sweep, record);
+  folder.rows = std::move(recorded.rows);
+  folder.ended = std::move(recorded.ended);
+  folder.status = RunFolder::status_now(path, folder.live);
+  if (!folder.live)
+    for (TrialRow& row : folder.rows)
+      if (row.status == TrialStatus::running) row.status = TrialStatus::waiting;
+  return folder;
+}
+
+}  // namespace emplace::experiment

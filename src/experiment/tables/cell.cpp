@@ -1,0 +1,174 @@
+#include "experiment/tables/cell.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <new>
+
+#include "base/files.hpp"
+#include "base/not_finite.hpp"
+#include "emplace/base/error.hpp"
+#include "emplace/evaluate/evaluators.hpp"
+#include "emplace/experiment/train_recipe.hpp"
+#include "emplace/formats/problem_json.hpp"
+#include "emplace/search/bound.hpp"
+#include "emplace/search/placer.hpp"
+#include "emplace/simulate/pipeline.hpp"
+#include "emplace/source/load_problem.hpp"
+#include "experiment/run/placing_backend.hpp"
+#include "experiment/run/trained_policy.hpp"
+#include "experiment/tables/cell_json.hpp"
+#include "formats/workload/workload.hpp"
+
+namespace emplace::experiment {
+
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+struct Deadline {
+  std::optional<Clock::time_point> at;
+  [[nodiscard]] bool is_over() const { return at && Clock::now() >= *at; }
+};
+
+// The problem's outcome as a result, and the placement in its file.
+CellResult placed(const CellTask& task, const Problem& problem, const Placement& placement, const Outcome& outcome) {
+  write_file(placement_file(task), formats::write_placement_json(problem, placement, Schedule::fifo));
+  CellResult result;
+  if (outcome.timed()) result.time = outcome.makespan;
+  result.feasible = outcome.feasible();
+  result.short_of_memory = outcome.why == Infeasible::memory;
+  if (!result.feasible)
+    result.reason = simulate::reason_of(objective_of(task.objective, "table"), problem, outcome, placement.device, {});
+  return result;
+}
+
+evaluate::Scoring scoring_of(const CellTask& task) { return {Schedule::fifo, objective_of(task.objective, "table")}; }
+
+// Nothing where it was stopped.
+std::optional<CellResult> place(const CellTask& task, dist::World* part, const std::function<bool()>& ends) {
+  const source::LoadedProblem loaded = source::load_problem(task.problem, {});
+  const evaluate::Scoring scoring = scoring_of(task);
+  const PlacingBackend backend = make_placing_backend(part, loaded.problem, scoring);
+  search::PlacerRequest request = request_for(loaded, scoring, backend);
+  request.seed = task.seed;
+  request.seconds = task.seconds;
+  request.evaluations = task.evaluations;
+  bool ended = false;
+  request.stop = [&] { return ended = ended || ends(); };
+  const search::PlacerResult found =
+      task.policy.empty() ? search::place_with(task.method, request, ConfigTable::parse_toml(task.options, "table"))
+                          : TrainedPolicy::load(task.policy).place(loaded, request);
+  if (ended) return std::nullopt;
+  CellResult result = placed(task, loaded.problem, found.placement, found.outcome);
+  result.evaluations = found.evaluations;
+  return result;
+}
+
+// Of a placement that is there already.
+std::optional<CellResult> evaluate(const CellTask& task) {
+  const source::LoadedProblem loaded = source::load_problem(task.problem, {});
+  const Problem* const problems[] = {&loaded.problem};
+  const Placement placement =
+      formats::read_placement_text(read_file(task.placement), task.placement, loaded.problem).placement;
+  const evaluate::EvaluationJob job{0, &placement};
+  const auto outcomes = evaluate::make_local_evaluator(problems, scoring_of(task))->evaluate(std::span(&job, 1));
+  CellResult result = placed(task, loaded.problem, placement, outcomes.front());
+  result.evaluations = 1;
+  return result;
+}
+
+// Nothing where the time that is left ended it before its own.
+std::optional<CellResult> bound(const CellTask& task) {
+  const double seconds = task.seconds.value_or(0);
+  const double granted = std::min(seconds, std::max(0.0, task.seconds_left.value_or(seconds)));
+  const source::LoadedProblem loaded = source::load_problem(task.problem, {});
+  const auto start = Clock::now();
+  const search::BoundReport report = search::lower_bounds(loaded.problem, scoring_of(task).objective, granted);
+  if (granted < seconds && Clock::now() - start >= std::chrono::duration<double>(granted)) return std::nullopt;
+  CellResult result;
+  if (report.infeasible) {
+    result.reason = *report.infeasible;
+    return result;
+  }
+  result.time = report.best().ticks;
+  result.feasible = true;
+  return result;
+}
+
+// Nothing where it was stopped.
+std::optional<CellResult> train(const CellTask& task, dist::World* part, const JobLimits& limits) {
+  const TrainedRecipe trained = train_recipe(ConfigTable::parse_toml(task.recipe, "table"), part, limits);
+  if (trained.end == Training::End::interrupted) return std::nullopt;
+  const learn::Best& best = trained.best.front();
+  CellResult result;
+  if (best.any && !task.problem.empty())
+    result = placed(task, source::load_problem(task.problem, {}).problem, best.placement, best.outcome);
+  result.evaluations = trained.evaluations;
+  result.seconds = trained.seconds;
+  return result;
+}
+
+}  // namespace
+
+std::string result_file(const CellTask& task) { return fmt::format("{}/cells/{}.json", task.folder, task.id); }
+std::string placement_file(const CellTask& task) {
+  return fmt::format("{}/cells/{}.placement.json", task.folder, task.id);
+}
+
+std::optional<CellResult> finished_result(const CellTask& task) {
+  const std::string file = result_file(task);
+  if (!file_exists(file)) return std::nullopt;
+  try {
+    const json value = json::parse(read_file(file));
+    if (value.at("task") != identity_of(task)) return std::nullopt;  // the table changed
+    const CellResult result = cell_result_from(value.at("result"));
+    return result.feasible && !result.time ? std::nullopt : std::optional(result);
+  } catch (const json::exception&) {
+    return std::nullopt;  // somebody else's file: made again
+  }
+}
+
+void keep_result(const CellTask& task, const CellResult& result) {
+  write_file(result_file(task),
+             json{{"problem", task.problem}, {"task", identity_of(task)}, {"result", to_json(result)}}.dump(
+                 2, ' ', false, json::error_handler_t::replace) +
+                 "\n");
+}
+
+CellAnswer make_cell(const CellTask& task, dist::World* part, const std::function<bool()>& stop) {
+  const auto start = Clock::now();
+  Deadline deadline;
+  if (task.seconds_left)
+    deadline.at =
+        start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*task.seconds_left));
+  const auto ends = [&] { return (stop && stop()) || deadline.is_over(); };
+  CellAnswer answer{.id = task.id};
+  try {
+    const auto result = !task.placement.empty()  ? evaluate(task)
+                        : !task.recipe.empty()   ? train(task, part, {.stop = stop, .deadline = deadline.at})
+                        : task.method == "bound" ? bound(task)
+                                                 : place(task, part, ends);
+    answer.interrupted = !result;
+    if (result) answer.result = *result;
+  } catch (const InUse& error) {
+    answer.undone = error.what();
+  } catch (const InputError& error) {
+    answer.result.reason = error.what();
+  } catch (const NotFinite& error) {
+    answer.result.reason = error.what();
+  } catch (const EnvironmentError& error) {
+    answer.undone = error.what();
+  } catch (const std::bad_alloc&) {
+    answer.undone = "out of memory";
+  } catch (const std::exception& error) {
+    answer.undone = error.what();
+  }
+  // A training knows what its earlier sessions took.
+  if (answer.result.seconds == 0) answer.result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (!answer.interrupted && answer.undone.empty()) keep_result(task, answer.result);
+  return answer;
+}
+
+}  // namespace emplace::experiment

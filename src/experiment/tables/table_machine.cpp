@@ -1,0 +1,137 @@
+#include "experiment/tables/table_machine.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/search/placer.hpp"
+#include "emplace/simulate/engine.hpp"
+#include "emplace/source/load_problem.hpp"
+#include "experiment/run/placing_backend.hpp"
+#include "experiment/tables/reproduction.hpp"
+
+namespace emplace::experiment {
+
+namespace {
+
+// The geometric mean of what was added; nothing of nothing.
+class GeometricMean {
+ public:
+  void add(double value) {
+    sum_ += std::log(value);
+    ++count_;
+  }
+  [[nodiscard]] std::optional<double> get() const {
+    return count_ == 0 ? std::nullopt : std::optional(std::exp(sum_ / static_cast<double>(count_)));
+  }
+
+ private:
+  double sum_ = 0;
+  int count_ = 0;
+};
+
+// By kind; of the kinds that are known.
+using Factors = std::map<std::string, double>;
+
+std::vector<Factors> known_factors(const PublishedTable& table, const CalibratingRuns& runs) {
+  std::vector<Factors> known(table.rows.size());
+  for (const auto& [kind, method] : table.calibration) {
+    bool any = false;
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+      const auto cell = table.rows[r].published.find(method);
+      if (cell == table.rows[r].published.end() || !cell->second.seconds) continue;
+      known[r][kind] = *cell->second.seconds / runs[r].at(kind).seconds;
+      any = true;
+    }
+    if (!any) throw InputError(table.name, "no row has a time of {}, which is to calibrate {}", quote(method), kind);
+  }
+  return known;
+}
+
+// How the factors of two kinds are to each other, in the rows that count and have both.
+std::optional<double> relation(const PublishedTable& table, const std::vector<Factors>& known, const std::string& like,
+                               const std::string& kind, const std::string& other) {
+  GeometricMean mean;
+  for (std::size_t r = 0; r < known.size(); ++r)
+    if ((like.empty() || table.rows[r].label == like) && known[r].contains(kind) && known[r].contains(other))
+      mean.add(known[r].at(kind) / known[r].at(other));
+  return mean.get();
+}
+
+double factor_of(const PublishedTable& table, const std::vector<Factors>& known, std::size_t r,
+                 const std::string& kind) {
+  if (const auto found = known[r].find(kind); found != known[r].end()) return found->second;
+  GeometricMean by_others;
+  for (const auto& [other, factor] : known[r])
+    if (const auto relative = relation(table, known, table.rows[r].like, kind, other))
+      by_others.add(factor * *relative);
+  if (const auto factor = by_others.get()) return *factor;
+  GeometricMean of_kind;
+  for (const Factors& each : known)
+    if (each.contains(kind)) of_kind.add(each.at(kind));
+  return of_kind.get().value();
+}
+
+std::optional<Bytes> memory_of(const PublishedTable& table, const CalibratingRuns& runs, const std::string& kind,
+                               const std::string& method) {
+  std::optional<Bytes> most;
+  Bytes fits = 0;
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    const auto cell = table.rows[r].published.find(method);
+    if (cell == table.rows[r].published.end()) continue;
+    const Bytes peak = runs[r].at(kind).peak;
+    if (cell->second.seconds)
+      fits = std::max(fits, peak);
+    else
+      most = std::min(most.value_or(peak - 1), peak - 1);
+  }
+  return most && *most >= fits && *most > 0 ? most : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Scales> device_scales(const PublishedTable& table, const CalibratingRuns& runs) {
+  const std::vector<Factors> known = known_factors(table, runs);
+  std::vector<Scales> all(table.rows.size());
+  for (const auto& [kind, method] : table.calibration) {
+    const auto memory = memory_of(table, runs, kind, method);
+    for (std::size_t r = 0; r < all.size(); ++r) all[r][kind] = {factor_of(table, known, r, kind), memory};
+  }
+  return all;
+}
+
+CalibratingRuns calibrating_runs(const PublishedTable& table) {
+  CalibratingRuns runs;
+  for (const TableRow& row : table.rows) {
+    const source::LoadedProblem loaded = source::load_problem(row.graph, row.machine, {});
+    const Problem& problem = loaded.problem;
+    const PlacingBackend here = make_placing_backend(nullptr, problem, evaluate::Scoring{});
+    const search::PlacerRequest request = request_for(loaded, evaluate::Scoring{}, here);
+    const auto engine = simulate::make_exact_engine(problem, Schedule::fifo);
+    auto& of_row = runs.emplace_back();
+    for (const auto& [kind, method] : table.calibration) {
+      const search::PlacerResult placed =
+          search::place_with(table.method(method)->placer, request, ConfigTable("table"));
+      Usage usage;
+      engine->evaluate(placed.placement, {.usage = &usage});
+      if (!placed.outcome.timed())
+        throw InputError(table.name, "{} has no time on {}", quote(method), quote(row.label));
+      CalibratingRun& run = of_row[kind];
+      run.seconds = to_seconds(placed.outcome.makespan);
+      for (std::size_t d = 0; d < problem.device_count(); ++d)
+        if (problem.devices[d].kind == kind) run.peak = std::max(run.peak, usage.device_peak[d]);
+    }
+  }
+  return runs;
+}
+
+std::string text_of(const Scales& scales, int digits) {
+  std::vector<std::string> parts;
+  for (const auto& [kind, scale] : scales)
+    parts.push_back(fmt::format("{} x {:.{}g}{}", kind, scale.time, digits,
+                                scale.memory ? fmt::format(" with {}", human_bytes(*scale.memory)) : ""));
+  return join(parts, ", ");
+}
+
+}  // namespace emplace::experiment

@@ -1,0 +1,217 @@
+// nlohmann's SAX parser into our tree: its own tree keeps the last of repeated keys and takes far more memory.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "formats/json/json.hpp"
+
+namespace emplace::formats::json {
+
+namespace {
+
+constexpr std::size_t deepest = 64;
+
+// The value of a decimal text such as "4096.0" or "1.2e10" if it is whole and fits 64 bits; exact beyond 2^53 too.
+std::optional<std::int64_t> whole_of_decimal(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  std::int64_t exponent = 0;
+  bool known_exponent = true;
+  if (const std::size_t e = text.find_first_of("eE"); e != std::string_view::npos) {
+    std::string_view power = text.substr(e + 1);
+    if (power.starts_with('+')) power.remove_prefix(1);
+    std::int32_t parsed = 0;
+    known_exponent = std::from_chars(power.data(), power.data() + power.size(), parsed).ec == std::errc{};
+    exponent = parsed;
+    text = text.substr(0, e);
+  }
+  const std::size_t point = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string_view fraction = text.substr(std::min(point + 1, text.size()));
+  std::string digits(negative ? "-" : "");
+  digits.append(text.substr(0, point)).append(fraction);
+  exponent -= static_cast<std::int64_t>(fraction.size());
+  while (!digits.empty() && digits.back() == '0') {
+    digits.pop_back();
+    ++exponent;
+  }
+  if (digits.find_first_of("123456789") == std::string::npos) return 0;
+  if (!known_exponent || exponent < 0 || exponent > 18) return std::nullopt;
+  digits.append(static_cast<std::size_t>(exponent), '0');
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc{}) return std::nullopt;
+  return value;
+}
+
+// A piece of a broken file, fit for a message: ASCII only, one line, short.
+std::string shown(std::string_view piece) {
+  std::string ascii;
+  for (const char c : piece.substr(0, 60)) {
+    const auto byte = static_cast<unsigned char>(c);
+    ascii += byte >= 0x20 && byte < 0x7F ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+  }
+  return ascii + (piece.size() > 60 ? "..." : "");
+}
+
+class Handler final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  Handler(Document& document, std::string_view source, const std::string& file)
+      : document_(document), source_(source), file_(file) {}
+
+  bool null() override { return add({}); }
+  bool boolean(bool value) override { return add_whole(Kind::boolean, value ? 1 : 0); }
+  bool number_integer(number_integer_t value) override { return add_whole(Kind::whole, value); }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (value <= std::numeric_limits<std::int64_t>::max())
+      return add_whole(Kind::whole, static_cast<std::int64_t>(value));
+    return add_real(static_cast<double>(value));
+  }
+  bool number_float(number_float_t value, const string_t& text) override {
+    if (const auto whole = whole_of_decimal(text)) return add_whole(Kind::whole, *whole);
+    return add_real(value);
+  }
+  bool string(string_t& value) override { return add_text(value); }
+  bool binary(binary_t&) override { return false; }
+
+  bool start_object(std::size_t) override { return open(Kind::object); }
+  bool key(string_t& value) override {
+    append_text(value);
+    return true;
+  }
+  bool end_object() override {
+    close();
+    refuse_repeated_keys();
+    open_.pop_back();
+    return true;
+  }
+  bool start_array(std::size_t) override { return open(Kind::array); }
+  bool end_array() override {
+    close();
+    open_.pop_back();
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& error) override {
+    // The parser counts the offending byte; a message wants the line and the column, both from 1.
+    const std::string_view before = source_.substr(0, std::min(position > 0 ? position - 1 : 0, source_.size()));
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const std::size_t column =
+        before.size() - (before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1);
+    // "[json.exception...] parse error at line 1, column 2: syntax error while parsing value - WHAT; last read: ..."
+    std::string_view what = error.what();
+    for (const std::string_view lead : {"] ", "column ", ": ", " - "})
+      if (const auto at = what.find(lead); at != std::string_view::npos && at < 120)
+        what.remove_prefix(at + lead.size());
+    what = what.substr(0, what.find("; last read"));
+    throw InputError(file_, "line {}, column {}: not valid JSON: {}, near '{}'", line, column + 1, shown(what),
+                     shown(token));
+  }
+
+ private:
+  bool open(Kind kind) {
+    if (open_.size() == deepest) throw InputError(file_, "{}: nested deeper than {} levels", path(), deepest);
+    count_child();
+    open_.push_back(document_.nodes.size());
+    Node node;
+    node.kind = kind;
+    document_.nodes.push_back(node);
+    return true;
+  }
+  void close() { document_.nodes[open_.back()].at = document_.nodes.size(); }
+  bool add(Node node) {
+    count_child();
+    document_.nodes.push_back(node);
+    return true;
+  }
+  bool add_whole(Kind kind, std::int64_t value) {
+    Node node;
+    node.kind = kind;
+    node.whole = value;
+    return add(node);
+  }
+  bool add_real(double value) {
+    Node node;
+    node.kind = Kind::real;
+    node.real = value;
+    return add(node);
+  }
+  bool add_text(std::string_view value) {
+    count_child();
+    append_text(value);
+    return true;
+  }
+  void append_text(std::string_view value) {
+    Node node;
+    node.kind = Kind::text;
+    node.count = static_cast<std::uint32_t>(value.size());
+    node.at = document_.texts.size();
+    document_.texts.append(value);
+    document_.nodes.push_back(node);
+  }
+  void count_child() {
+    if (!open_.empty()) ++document_.nodes[open_.back()].count;
+  }
+
+  [[nodiscard]] std::string_view text_of(std::size_t node) const {
+    return std::string_view(document_.texts).substr(document_.nodes[node].at, document_.nodes[node].count);
+  }
+  // Keys of the object that starts at `node`.
+  [[nodiscard]] std::vector<std::string_view> keys_of(std::size_t node) const {
+    std::vector<std::string_view> keys;
+    keys.reserve(document_.nodes[node].count);
+    Value(document_, node).each_member(Place(file_), [&](std::string_view name, Value) { keys.push_back(name); });
+    return keys;
+  }
+  void refuse_repeated_keys() const {
+    std::vector<std::string_view> keys = keys_of(open_.back());
+    std::sort(keys.begin(), keys.end());
+    const auto twin = std::adjacent_find(keys.begin(), keys.end());
+    if (twin == keys.end()) return;
+    const std::string where = path();
+    throw InputError(file_, "{}{}the key {} is given twice", where, where.empty() ? "" : ": ", quote(*twin));
+  }
+  // Of the innermost open container: "ops[3]"; "" for the outermost.
+  [[nodiscard]] std::string path() const {
+    std::string text;
+    for (std::size_t level = 0; level + 1 < open_.size(); ++level) {
+      const Node& node = document_.nodes[open_[level]];
+      if (node.kind == Kind::array)
+        text += fmt::format("[{}]", node.count - 1);
+      else
+        text += (text.empty() ? "" : ".") + shown(text_of(open_[level + 1] - 1));
+    }
+    return text;
+  }
+
+  Document& document_;
+  std::string_view source_;
+  const std::string& file_;
+  std::vector<std::size_t> open_;  // nodes of the containers that are not yet closed
+};
+
+}  // namespace
+
+Document parse(std::string_view text, const std::string& file) {
+  constexpr std::size_t longest = std::size_t{1} << 31;  // counts and offsets fit 32 bits
+  if (text.size() > longest) throw InputError(file, "has {} bytes, at most {} are read", text.size(), longest);
+  Document document;
+  Handler handler(document, text, file);
+  const bool done = nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &handler);
+  EMPLACE_CHECK(done && !document.nodes.empty());
+  return document;
+}
+
+std::string escaped(std::string_view text) {
+  try {
+    return nlohmann::json(text).dump();
+  } catch (const nlohmann::json::type_error&) {
+    throw InputError("", "the name '{}' is not valid UTF-8 and cannot be written as JSON", shown(text));
+  }
+}
+
+}  // namespace emplace::formats::json

@@ -1,0 +1,13 @@
+// The devices of a placement JSON whose machine is not at hand.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace emplace::formats {
+
+// The device of each op that the file names, by the ops' names. InputError where it is no placement JSON.
+std::map<std::string, std::string> devices_of_placement_json(std::string_view text, const std::string& file);
+
+}  // namespace emplace::formats

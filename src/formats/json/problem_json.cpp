@@ -1,0 +1,217 @@
+#include "emplace/formats/problem_json.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <iterator>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "emplace/problem/builder.hpp"
+#include "formats/json/json.hpp"
+#include "formats/json/json_header.hpp"
+
+namespace emplace::formats {
+
+namespace {
+
+using json::Fields;
+using json::Place;
+using json::Value;
+
+constexpr std::int64_t largest_id = OpId::none_value - 1;
+
+const std::vector<std::string> file_keys = {"emplace", "name", "devices", "channels", "routes", "ops", "tensors"};
+const std::vector<std::string> device_keys = {"name", "kind", "memory_bytes"};
+const std::vector<std::string> channel_keys = {"name", "latency_s", "bytes_per_s", "contention"};
+const std::vector<std::string> route_keys = {"from", "to", "channels"};
+const std::vector<std::string> op_keys = {"name", "type", "seconds", "resident_bytes", "scratch_bytes", "colocate"};
+const std::vector<std::string> tensor_keys = {"from", "bytes", "to"};
+
+Bytes bytes_or_zero(const Fields& fields, std::string_view key) {
+  const Value* value = fields.find(key);
+  return value == nullptr ? 0 : value->whole(fields.place(key), 0, total_limit);
+}
+
+template <class TheId>
+TheId id_at(const Fields& fields, std::string_view key) {
+  return TheId{static_cast<std::size_t>(fields.whole(key, 0, largest_id))};
+}
+
+template <class TheId>
+std::vector<TheId> ids_at(const Fields& fields, std::string_view key) {
+  std::vector<TheId> ids;
+  const Place place = fields.place(key);
+  fields.need(key).each_element(place, [&](std::size_t i, Value id) {
+    ids.push_back(TheId{static_cast<std::size_t>(id.whole(Place(place, i), 0, largest_id))});
+  });
+  return ids;
+}
+
+void read_device(const Fields& fields, ProblemBuilder& builder) {
+  Device device{.name = fields.text("name"), .kind = fields.text_or_empty("kind")};
+  if (!fields.need("memory_bytes").is_null()) device.memory = fields.whole("memory_bytes", 0, total_limit);
+  builder.add_device(std::move(device), fields.place().str());
+}
+
+void read_channel(const Fields& fields, ProblemBuilder& builder) {
+  Channel channel{.name = fields.text("name"),
+                  .latency_s = fields.number("latency_s"),
+                  .bytes_per_s = fields.number("bytes_per_s")};
+  if (const Value* contention = fields.find("contention"))
+    channel.contention = contention->boolean(fields.place("contention"));
+  builder.add_channel(std::move(channel), fields.place().str());
+}
+
+void read_route(const Fields& fields, ProblemBuilder& builder) {
+  builder.add_route(id_at<DeviceId>(fields, "from"), id_at<DeviceId>(fields, "to"),
+                    ids_at<ChannelId>(fields, "channels"), fields.place().str());
+}
+
+void read_op(const Fields& fields, ProblemBuilder& builder) {
+  OpSpec op{.name = fields.text("name"),
+            .type = fields.text_or_empty("type"),
+            .seconds = {},
+            .resident = bytes_or_zero(fields, "resident_bytes"),
+            .scratch = bytes_or_zero(fields, "scratch_bytes"),
+            .colocate = {}};
+  const Place seconds = fields.place("seconds");
+  fields.need("seconds").each_element(seconds, [&](std::size_t device, Value time) {
+    op.seconds.push_back(time.is_null() ? std::nan("") : time.number(Place(seconds, device)));
+  });
+  if (const Value* group = fields.find("colocate"); group != nullptr && !group->is_null()) {
+    op.colocate = fields.text("colocate");
+    if (op.colocate.empty())
+      throw InputError(fields.place("colocate").str(), "the group has an empty name; write null for none");
+  }
+  builder.add_op(std::move(op), fields.place().str());
+}
+
+void read_tensor(const Fields& fields, ProblemBuilder& builder) {
+  const OpId from = id_at<OpId>(fields, "from");
+  const Bytes bytes = fields.whole("bytes", 0, total_limit);
+  builder.add_tensor(from, bytes, ids_at<OpId>(fields, "to"), fields.place().str());
+}
+
+void read_list(const Fields& file, std::string_view key, const std::vector<std::string>& known, ProblemBuilder& builder,
+               void (*read)(const Fields&, ProblemBuilder&)) {
+  const Place list = file.place(key);
+  file.need(key).each_element(list, [&](std::size_t i, Value element) {
+    const Place place(list, i);
+    read(Fields(element, place, known), builder);
+  });
+}
+
+ProblemBuilder read_parts(std::string_view text, const std::string& file) {
+  const json::Document document = json::parse(text, file);
+  const Place place(file);
+  json::check_header(document.root(), place, "problem");
+  const Fields fields(document.root(), place, file_keys);
+  ProblemBuilder builder(fields.text_or_empty("name"));
+  read_list(fields, "devices", device_keys, builder, read_device);
+  if (fields.find("channels") != nullptr) read_list(fields, "channels", channel_keys, builder, read_channel);
+  if (fields.find("routes") != nullptr) read_list(fields, "routes", route_keys, builder, read_route);
+  read_list(fields, "ops", op_keys, builder, read_op);
+  read_list(fields, "tensors", tensor_keys, builder, read_tensor);
+  return builder;
+}
+
+// The exact decimal of the ticks wherever that reads back to the same ticks. Above 2^52 ps (75 minutes) the double that
+// the reader makes of it can be one unit off; then a neighbouring double is written, which the ticks came from.
+void append_seconds(std::string& out, Ticks ticks) {
+  if (ticks == cannot_run) {
+    out += "null";
+    return;
+  }
+  constexpr Ticks second = 1'000'000'000'000;
+  std::string text = fmt::format("{}.{:012}", ticks / second, ticks % second);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  if (ticks >= Ticks{1} << 50) {
+    double seconds = 0;
+    std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (ticks_of_seconds(seconds) != ticks) {
+      const double above = std::nextafter(seconds, HUGE_VAL);
+      const double below = std::nextafter(seconds, 0);
+      seconds = ticks_of_seconds(above) == ticks ? above : below;
+      EMPLACE_CHECK(ticks_of_seconds(seconds) == ticks, "{} ps are no rounded number of seconds", ticks);
+      text = fmt::format("{}", seconds);
+    }
+  }
+  out += text;
+}
+
+// One object a line, so that people and diffs can read it; write(i) appends the members of object i.
+template <class Write>
+void append_list(std::string& out, const char* key, std::size_t count, bool last, Write&& write) {
+  fmt::format_to(std::back_inserter(out), "  \"{}\": [", key);
+  for (std::size_t i = 0; i < count; ++i) {
+    out += i == 0 ? "\n    {" : ",\n    {";
+    write(i);
+    out += '}';
+  }
+  out += count == 0 ? "]" : "\n  ]";
+  out += last ? "\n}\n" : ",\n";
+}
+
+}  // namespace
+
+Problem read_problem_json(std::string_view text, const std::string& file) {
+  // The tree of the file is gone before the problem is made of its parts.
+  return read_parts(text, file).build(file);
+}
+
+std::string write_problem_json(const Problem& problem) {
+  if (problem.given_transfer_times)
+    throw InputError(problem.name,
+                     "has transfer times of its own, which bytes and bandwidths of a problem JSON cannot express");
+  if (!problem.backward.empty())
+    throw InputError(problem.name, "marks ops as backward, which a problem JSON cannot express");
+  std::string out = "{\n  \"emplace\": \"problem/1\",\n";
+  const auto into = std::back_inserter(out);
+  fmt::format_to(into, "  \"name\": {},\n", json::escaped(problem.name));
+  append_list(out, "devices", problem.device_count(), false, [&](std::size_t d) {
+    const Device& device = problem.devices[d];
+    fmt::format_to(into, R"("name": {}, "kind": {}, "memory_bytes": )", json::escaped(device.name),
+                   json::escaped(device.kind));
+    out += device.memory == no_memory_limit ? "null" : fmt::format("{}", device.memory);
+  });
+  append_list(out, "channels", problem.channels.size(), false, [&](std::size_t c) {
+    const Channel& channel = problem.channels[c];
+    fmt::format_to(into, R"("name": {}, "latency_s": {}, "bytes_per_s": {}{})", json::escaped(channel.name),
+                   channel.latency_s, channel.bytes_per_s, channel.contention ? "" : R"(, "contention": false)");
+  });
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  for (std::size_t from = 0; from < problem.device_count(); ++from)
+    for (std::size_t to = 0; to < problem.device_count(); ++to)
+      if (problem.has_route(DeviceId{from}, DeviceId{to})) pairs.emplace_back(from, to);
+  append_list(out, "routes", pairs.size(), false, [&](std::size_t i) {
+    const auto [from, to] = pairs[i];
+    fmt::format_to(into, R"("from": {}, "to": {}, "channels": [{}])", from, to,
+                   fmt::join(problem.route(DeviceId{from}, DeviceId{to}), ", "));
+  });
+  append_list(out, "ops", problem.op_count(), false, [&](std::size_t op) {
+    fmt::format_to(into, R"("name": {}, "type": {}, "seconds": [)", json::escaped(problem.op_names[op]),
+                   json::escaped(problem.op_types[op]));
+    for (std::size_t d = 0; d < problem.device_count(); ++d) {
+      if (d > 0) out += ", ";
+      if (problem.zero_cost[op * problem.device_count() + d])
+        out += '0';
+      else
+        append_seconds(out, problem.time(OpId{op}, DeviceId{d}));
+    }
+    out += ']';
+    if (problem.resident[op] != 0) fmt::format_to(into, R"(, "resident_bytes": {})", problem.resident[op]);
+    if (problem.scratch[op] != 0) fmt::format_to(into, R"(, "scratch_bytes": {})", problem.scratch[op]);
+    if (!problem.group[op].is_none())
+      fmt::format_to(into, R"(, "colocate": {})", json::escaped(problem.group_names[problem.group[op].index()]));
+  });
+  append_list(out, "tensors", problem.tensor_count(), true, [&](std::size_t t) {
+    fmt::format_to(into, R"("from": {}, "bytes": {}, "to": [{}])", problem.producer[t].value, problem.tensor_bytes[t],
+                   fmt::join(problem.consumers[t], ", "));
+  });
+  return out;
+}
+
+}  // namespace emplace::formats

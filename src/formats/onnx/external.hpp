@@ -1,0 +1,23 @@
+// Weights that an ONNX model keeps in files beside it.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace emplace::formats {
+
+// InputError if the tensor's data should be in another file (external_data, "location") and that file is missing, too
+// short for its offset and length, or outside the model's folder. Nothing of it is read. Graphs without any data pass.
+void check_external_data(const onnx::TensorProto& tensor, const std::string& model_file);
+
+// The files beside the model that hold weights of it.
+std::vector<std::string> onnx_weights_beside(const std::string& model);
+
+// InputError if the model keeps weights in files beside it and one of `outputs`, which will name them too, is in
+// another folder, or is one of these files.
+void check_weights_stay_beside(const std::string& model, std::span<const std::string> outputs);
+
+}  // namespace emplace::formats

@@ -1,0 +1,36 @@
+// OpenVINO IR (https://docs.openvino.ai, "Intermediate Representation"), versions 5 to 11: one op a layer. The .bin
+// with the weights is not needed: Const layers and <blobs> give its sizes.
+#include "formats/openvino/openvino.hpp"
+
+#include <filesystem>
+
+#include "formats/openvino/graph.hpp"
+#include "formats/openvino/xml.hpp"
+
+namespace emplace::formats {
+
+namespace {
+
+Graph read_openvino(const std::string& path, const ReadOptions& options) {
+  const OpenvinoXml xml(path);
+  return GraphFromIr(xml.net(), path, options).build();
+}
+
+}  // namespace
+
+ReaderEntry openvino_reader() {
+  ReaderEntry entry;
+  entry.name = "openvino";
+  entry.summary = "OpenVINO IR (.xml), versions 5 to 11; the .bin with the weights may be missing.";
+  entry.reference = "OpenVINO Intermediate Representation";
+  entry.recognises = [](const std::string& path, std::string_view head) {
+    return path.ends_with(".xml") || head.find("<net ") != std::string_view::npos;
+  };
+  entry.read = read_openvino;
+  entry.weights_beside = [](const std::string& path) {
+    return std::vector{std::filesystem::path(path).replace_extension(".bin").string()};
+  };
+  return entry;
+}
+
+}  // namespace emplace::formats

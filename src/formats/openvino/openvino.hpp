@@ -1,0 +1,10 @@
+// The OpenVINO reader's entry; listed in builtin.cpp.
+#pragma once
+
+#include "emplace/formats/reader.hpp"
+
+namespace emplace::formats {
+
+ReaderEntry openvino_reader();
+
+}  // namespace emplace::formats

@@ -1,0 +1,284 @@
+#include "formats/tensorflow/graph.hpp"
+
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "formats/onnx/fix_inputs.hpp"
+#include "formats/propagate_shapes.hpp"
+#include "formats/tensorflow/ops.hpp"
+
+namespace emplace::formats {
+
+namespace {
+
+constexpr std::size_t largest_memory = std::size_t{4} << 30;
+
+bool is_floating(DType type) {
+  return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
+}
+
+// "loc:@name" of _class: the node must be where `name` is.
+std::vector<std::string> co_location(const TfNode& node) {
+  std::vector<std::string> names;
+  if (const TfValue* groups = node.find("_class"))
+    for (const std::string& text : groups->texts)
+      if (text.starts_with("loc:@")) names.push_back(text.substr(5));
+  return names;
+}
+
+struct InputName {
+  std::string_view node;
+  std::uint32_t position = 0;
+  bool control = false;
+};
+
+InputName parse_input(std::string_view text) {
+  InputName input{text};
+  if (text.starts_with('^')) return {text.substr(1), 0, true};
+  const std::size_t colon = text.rfind(':');
+  std::int64_t position = 0;
+  if (colon != std::string_view::npos && parse_number(text.substr(colon + 1), position) && position >= 0 &&
+      position < OpId::none_value)
+    return {text.substr(0, colon), static_cast<std::uint32_t>(position), false};
+  return input;
+}
+
+}  // namespace
+
+std::string GraphFromTensorflow::place(std::size_t op) const {
+  return fmt::format("{}: node {}", file_, quote(graph_.ops[op].name));
+}
+
+void GraphFromTensorflow::use_memory(std::size_t bytes) {
+  memory_ += bytes;
+  if (memory_ > largest_memory)
+    throw InputError(file_, "is too large: without its weights the graph needs more than {}",
+                     human_bytes(static_cast<Bytes>(largest_memory)));
+}
+
+void GraphFromTensorflow::add(TfNode node) {
+  const std::size_t i = graph_.ops.size();
+  if (node.name.empty()) throw InputError(file_, "node {} has no name", i);
+  if (node.op.empty()) throw InputError(file_, "node {} has no op", quote(node.name));
+  if (const auto first = names_.add(node.name, static_cast<std::uint32_t>(i), name_at()))
+    throw InputError(file_, "nodes {} and {} are both named {}", *first, i, quote(node.name));
+  use_memory(sizeof(GraphOp) + sizeof(Source) + 3 * node.name.size() + node.op.size() + 256);
+
+  const std::string here = fmt::format("{}: node {}", file_, quote(node.name));
+  for (const auto& [name, value] : node.attributes) {
+    if (value.kind == TfValue::Kind::type || value.kind == TfValue::Kind::tensor)
+      static_cast<void>(dtype_of_tensorflow(value.type, here));
+    use_memory(160 + 8 * value.wholes.size() +
+               (name == "_output_shapes" ? value.shapes.size() * (240 + node.name.size()) : 0));
+    if (name == "_output_shapes")
+      for (const Shape& shape : value.shapes) use_memory(16 * shape.dims.size());
+  }
+  for (const std::string& input : node.inputs) use_memory(input.size() + 96);
+
+  GraphOp op;
+  op.name = node.name;
+  op.type = graph_op_name(node.op).type;
+  op.attributes = attributes_of(node);
+  if (!node.device.empty()) op.attributes["device"] = node.device;
+  // An update marks a training step; the table knows the plain names only.
+  if (op.type.find("Apply") != std::string::npos) op.phase = Phase::update;
+
+  Source source;
+  source.op = node.op;
+  source.inputs = std::move(node.inputs);
+  source.colocated_with = co_location(node);
+  if (const TfValue* stated = node.find("_output_shapes")) {
+    source.states_outputs = any_states_outputs_ = true;
+    source.shapes = stated->shapes;
+  }
+  std::size_t types = std::max<std::size_t>(source.shapes.size(), 2);
+  for (const char* list : {"output_types", "component_types", "Tout", "dtypes", "Toutput_types"})
+    if (const TfValue* value = node.find(list)) types = std::max(types, value->types.size());
+  for (std::size_t k = 0; k < types; ++k) source.dtypes.push_back(output_dtype(node, k, here));
+
+  const auto state_shape = [&](const Shape& shape) {
+    if (source.shapes.empty()) source.shapes.emplace_back();
+    if (!source.shapes[0].ranked) source.shapes[0] = shape;
+  };
+  if (const TfValue* value = node.find("value"); node.op == "Const" && value != nullptr) {
+    if (!value->shape.is_static())
+      throw InputError(here, "its value has the open or negative shape {}", value->shape.str());
+    state_shape(value->shape);
+    source.dtypes[0] = dtype_of_tensorflow(value->type, here);
+    op.inputs.push_back(Operand::of(graph_.add_parameter(node.name, source.dtypes[0], value->shape, false)));
+  } else if (const TfValue* shape = node.find("shape"); shape != nullptr && holds_variable(node.op)) {
+    const TfValue* type = node.find("dtype");
+    const DType dtype = type == nullptr ? DType::unknown : dtype_of_tensorflow(type->type, here);
+    op.inputs.push_back(Operand::of(
+        graph_.add_parameter(node.name, dtype, shape->shape, is_floating(dtype) && !shape->shape.dims.empty())));
+    state_shape(node.op == "VarHandleOp" ? Shape::scalar() : shape->shape);
+  } else if (node.op == "Placeholder" || node.op == "PlaceholderV2") {
+    // A GraphDef of version 23 or less writes an unknown shape as a scalar's; the true one may be stated.
+    if (shape != nullptr) state_shape(shape->shape);
+    if (source.shapes.empty()) source.shapes.emplace_back();
+    open_inputs_.emplace(i, source.shapes[0]);
+    fix_input(node.name, source.shapes[0]);
+    input_names_.push_back(node.name);
+  }
+  sources_.push_back(std::move(source));
+  graph_.ops.push_back(std::move(op));
+}
+
+void GraphFromTensorflow::fix_input(const std::string& name, Shape& shape) {
+  const auto given = options_.shapes.contains(name) ? options_.shapes.find(name) : options_.shapes.find(name + ":0");
+  if (given != options_.shapes.end()) fix_shape(shape, given->second, name, file_);
+  if (options_.batch) batch_used_ |= fix_batch(shape, *options_.batch, file_);
+  check_input(shape, name, file_);
+}
+
+void GraphFromTensorflow::check_options() const {
+  for (const auto& [name, sizes] : options_.shapes) {
+    const std::string node = name.ends_with(":0") ? name.substr(0, name.size() - 2) : name;
+    if (std::find(input_names_.begin(), input_names_.end(), node) == input_names_.end())
+      throw InputError(file_, "the model has no input {}{}", quote(name), known_inputs(node, input_names_));
+  }
+  if (options_.batch && !batch_used_) warn_unused_batch(*options_.batch, file_);
+}
+
+// A weight that the file leaves out: its size is unknown, and that is reported.
+Operand GraphFromTensorflow::add_missing_weight(std::size_t op, const std::string& name) {
+  const auto [at, is_new] = missing_weights_.emplace(name, ParameterId{});
+  if (is_new) at->second = graph_.add_parameter(name, sources_[op].dtypes[0], Shape(), true);
+  return Operand::of(at->second);
+}
+
+void GraphFromTensorflow::resolve(std::size_t op) {
+  Source& source = sources_[op];
+  std::size_t position = 0;
+  for (const std::string& text : source.inputs) {
+    const InputName input = parse_input(text);
+    const std::uint32_t producer = names_.find(input.node, name_at()).value_or(no_op);
+    if (producer == no_op) {
+      // The constant 'y' of 'sub' is called 'sub/y'.
+      const bool own = input.node.starts_with(graph_.ops[op].name + "/");
+      if (input.control || position == 0 || !(own || takes_weight(source.op, position)))
+        throw InputError(place(op), "its input {} is no node of the graph", quote(text));
+      graph_.ops[op].inputs.push_back(add_missing_weight(op, std::string(input.node)));
+      wanted_[op].push_back({no_op, 0});
+      ++position;
+      continue;
+    }
+    const bool loop = sources_[producer].op.ends_with("NextIteration") && source.op.ends_with("Merge");
+    if (loop) graph_.cut_edges.emplace_back(OpId{producer}, OpId{op});
+    if (input.control) {
+      if (!loop) graph_.ops[op].after.emplace_back(producer);
+      continue;
+    }
+    ++position;
+    graph_.ops[op].inputs.push_back(Operand::none());
+    if (loop) {
+      wanted_[op].push_back({no_op, 0});
+      continue;
+    }
+    if (sources_[producer].states_outputs && input.position >= sources_[producer].shapes.size())
+      throw InputError(place(op), "its input {} is output {} of a node that has {}", quote(text), input.position,
+                       sources_[producer].shapes.size());
+    wanted_[op].push_back({producer, input.position});
+    outputs_.push_back({producer, input.position});
+  }
+  source.inputs = {};
+  auto& after = graph_.ops[op].after;
+  std::sort(after.begin(), after.end());
+  after.erase(std::unique(after.begin(), after.end()), after.end());
+}
+
+void GraphFromTensorflow::add_tensors() {
+  for (std::uint32_t i = 0; i < sources_.size(); ++i) {
+    const Source& source = sources_[i];
+    const std::size_t count = source.states_outputs ? source.shapes.size() : has_no_outputs(source.op) ? 0 : 1;
+    for (std::uint32_t k = 0; k < count; ++k) outputs_.push_back({i, k});
+  }
+  std::sort(outputs_.begin(), outputs_.end());
+  outputs_.erase(std::unique(outputs_.begin(), outputs_.end()), outputs_.end());
+  graph_.tensors.reserve(outputs_.size());
+  for (const Output& output : outputs_) {
+    const auto open = open_inputs_.find(output.op);
+    Source& source = sources_[output.op];
+    GraphOp& op = graph_.ops[output.op];
+    const std::size_t k = output.position;
+    op.outputs.emplace_back(graph_.tensors.size());
+    graph_.tensors.push_back({fmt::format("{}:{}", op.name, k),
+                              source.dtypes[std::min(k, source.dtypes.size() - 1)],
+                              k < source.shapes.size() ? std::move(source.shapes[k]) : Shape(),
+                              OpId{output.op},
+                              {}});
+    stated_.push_back(open != open_inputs_.end() && k == 0 ? open->second : graph_.tensors.back().shape);
+  }
+}
+
+void GraphFromTensorflow::connect(std::size_t i) {
+  GraphOp& op = graph_.ops[i];
+  // Parameters of constants and variables stand before their inputs, of which they have none.
+  std::size_t at = op.inputs.size() - wanted_[i].size();
+  for (const Output& output : wanted_[i]) {
+    if (output.op != no_op)
+      op.inputs[at] = Operand::of(TensorId{
+          static_cast<std::size_t>(std::lower_bound(outputs_.begin(), outputs_.end(), output) - outputs_.begin())});
+    ++at;
+  }
+  std::vector<Operand> ordered;
+  const std::string_view order = graph_op_name(sources_[i].op).order;
+  if (order.empty()) return;
+  for (const char digit : order)
+    if (const auto position = static_cast<std::size_t>(digit - '0'); position < op.inputs.size())
+      ordered.push_back(op.inputs[position]);
+  for (std::size_t k = 0; k < op.inputs.size(); ++k)
+    if (k > 9 || order.find(static_cast<char>('0' + k)) == std::string_view::npos) ordered.push_back(op.inputs[k]);
+  op.inputs = std::move(ordered);
+}
+
+// All that must be where one op is, directly or through others, is one group, named after its first op.
+void GraphFromTensorflow::join_groups() {
+  constexpr std::uint32_t alone = no_op;
+  std::vector<std::uint32_t> parent(graph_.ops.size(), alone);
+  const auto root = [&](std::uint32_t op) {
+    while (parent[op] != op) op = parent[op] = parent[parent[op]];
+    return op;
+  };
+  const auto join = [&](std::uint32_t a, std::uint32_t b) {
+    for (const std::uint32_t op : {a, b})
+      if (parent[op] == alone) parent[op] = op;
+    const std::uint32_t root_a = root(a), root_b = root(b);
+    parent[std::max(root_a, root_b)] = std::min(root_a, root_b);
+  };
+  std::unordered_map<std::string, std::uint32_t>
+      absent;  // named, but no op of the graph: its first member stands for it
+  for (std::uint32_t i = 0; i < graph_.ops.size(); ++i)
+    for (std::string& name : sources_[i].colocated_with) {
+      const auto named = names_.find(name, name_at());
+      join(i, named ? *named : absent.emplace(std::move(name), i).first->second);
+    }
+  for (std::uint32_t i = 0; i < graph_.ops.size(); ++i)
+    if (parent[i] != alone) graph_.ops[i].colocate = graph_.ops[root(i)].name;
+}
+
+Graph GraphFromTensorflow::finish() {
+  if (graph_.ops.empty()) throw InputError(file_, "the graph has no nodes");
+  check_options();
+  wanted_.resize(graph_.ops.size());
+  for (std::size_t i = 0; i < graph_.ops.size(); ++i) resolve(i);
+  add_tensors();
+  for (std::size_t i = 0; i < graph_.ops.size(); ++i) connect(i);
+  join_groups();
+  graph_.relink(file_);
+  std::sort(graph_.cut_edges.begin(), graph_.cut_edges.end());
+  graph_.cut_edges.erase(std::unique(graph_.cut_edges.begin(), graph_.cut_edges.end()), graph_.cut_edges.end());
+  if (!graph_.cut_edges.empty())
+    log_warning("{}: {} back edges of loops are cut: a loop is costed as one iteration", file_,
+                graph_.cut_edges.size());
+  if (!missing_weights_.empty())
+    log_warning("{}: {} weights are not in the file, among them {}; their sizes are unknown", file_,
+                missing_weights_.size(), quote(graph_.parameters[graph_.parameters.size() - 1].name));
+  if (!options_.shapes.empty() || options_.batch || !any_states_outputs_) propagate_shapes(graph_, stated_, file_);
+  graph_.validate(file_);
+  return std::move(graph_);
+}
+
+}  // namespace emplace::formats

@@ -1,0 +1,74 @@
+// TensorFlow nodes, one after the other, as a graph.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "emplace/base/name_table.hpp"
+#include "emplace/formats/reader.hpp"
+#include "formats/tensorflow/node.hpp"
+
+namespace emplace::formats {
+
+class GraphFromTensorflow {
+ public:
+  // Keeps references to both.
+  GraphFromTensorflow(const std::string& file, const ReadOptions& options) : file_(file), options_(options) {}
+
+  // Nodes may come in any order. InputError for empty and repeated names, for unknown element types, and once the graph
+  // would need more than 4 GiB.
+  void add(TfNode node);
+
+  // Connects the nodes. The edges NextIteration -> Merge of loops are cut (Graph::cut_edges): a loop is costed as one
+  // iteration. InputError for inputs that do not exist, other cycles, and sizes given for inputs that do not exist.
+  Graph finish();
+
+ private:
+  // What a node says of itself until all nodes are there.
+  struct Source {
+    std::string op;  // as TensorFlow calls it
+    std::vector<std::string> inputs;
+    std::vector<std::string> colocated_with;  // "loc:@name" of _class
+    bool states_outputs = false;              // `shapes` lists all outputs (_output_shapes)
+    std::vector<Shape> shapes;
+    std::vector<DType> dtypes;  // the last one also stands for the outputs behind it
+  };
+  // An output that is stated or wanted; sorted and each once, these are the tensors.
+  struct Output {
+    std::uint32_t op = 0, position = 0;
+    friend auto operator<=>(const Output&, const Output&) = default;
+  };
+  static constexpr std::uint32_t no_op = OpId::none_value;
+
+  [[nodiscard]] std::string place(std::size_t op) const;
+  void use_memory(std::size_t bytes);
+  void fix_input(const std::string& name, Shape& shape);
+  void check_options() const;
+  void resolve(std::size_t op);
+  [[nodiscard]] auto name_at() const {
+    return [this](std::uint32_t op) { return std::string_view(graph_.ops[op].name); };
+  }
+  void join_groups();
+  void add_tensors();
+  void connect(std::size_t op);
+  Operand add_missing_weight(std::size_t op, const std::string& name);
+
+  const std::string& file_;
+  const ReadOptions& options_;
+  Graph graph_;
+  std::vector<Source> sources_;
+  NameTable names_;  // of the ops
+  std::unordered_map<std::string, ParameterId> missing_weights_;
+  std::vector<std::string> input_names_;
+  std::unordered_map<std::size_t, Shape> open_inputs_;  // placeholders before --shape and --batch
+  std::vector<Shape> stated_;                           // per tensor, as the file has it
+  bool any_states_outputs_ = false;
+  std::vector<std::vector<Output>> wanted_;  // per op and data input; no_op: none or a missing weight
+  std::vector<Output> outputs_;
+  std::size_t memory_ = 0;
+  bool batch_used_ = false;
+};
+
+}  // namespace emplace::formats

@@ -1,0 +1,50 @@
+// One node of a TensorFlow graph without its weights, whichever file it comes from (GraphDef binary or text, tfjs).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "emplace/graph/graph.hpp"
+#include "formats/proto/cursor.hpp"
+
+namespace emplace::formats {
+
+// What is kept of an AttrValue (attr_value.proto). Element types are numbers of types.proto.
+struct TfValue {
+  enum class Kind : std::uint8_t { other, text, whole, real, boolean, type, shape, tensor, list } kind = Kind::other;
+  std::string text;        // short and valid UTF-8, else ""
+  std::int64_t whole = 0;  // boolean: 0 or 1
+  double real = 0;
+  std::int64_t type = 0;  // also of a tensor
+  Shape shape;            // also of a tensor
+  // A list of one of these; longer than 4096 elements only shapes are kept.
+  std::vector<std::string> texts;
+  std::vector<std::int64_t> wholes, types;
+  std::vector<Shape> shapes;
+};
+
+struct TfNode {
+  std::string name, op, device;
+  std::vector<std::string> inputs;  // "name", "name:k" (output k), "^name" (control)
+  std::vector<std::pair<std::string, TfValue>> attributes;
+
+  [[nodiscard]] const TfValue* find(std::string_view attribute) const;  // nullptr if absent
+};
+
+// A NodeDef (node_def.proto): the message whose fields the cursor reads next.
+TfNode read_node_def(ProtoCursor& in);
+// A TensorShapeProto (tensor_shape.proto).
+Shape read_tensor_shape(ProtoCursor& in);
+
+// The names of types.proto.
+std::span<const ProtoEnumerator> tensorflow_types();
+// "DT_FLOAT" is 1; -1 for an unknown name.
+std::int64_t tensorflow_type_number(std::string_view name);
+// Handles (DT_RESOURCE, DT_VARIANT) and types narrower than a byte are DType::unknown. InputError for a number that is
+// none of types.proto; `place` names file and node.
+DType dtype_of_tensorflow(std::int64_t type, const std::string& place);
+
+}  // namespace emplace::formats

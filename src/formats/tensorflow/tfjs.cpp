@@ -1,0 +1,270 @@
+// TensorFlow.js graph models: model.json holds a GraphDef as JSON (modelTopology) and the weights' shapes
+// (weightsManifest); the weights are in other files. https://www.tensorflow.org/js/guide/save_load
+#include <unordered_map>
+
+#include "base/files.hpp"
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "formats/json/json.hpp"
+#include "formats/tensorflow/graph.hpp"
+#include "formats/tensorflow/graphdef.hpp"
+#include "formats/utf8.hpp"
+
+namespace emplace::formats {
+
+namespace {
+
+using json::Kind;
+using json::Place;
+using json::Value;
+
+constexpr std::size_t longest_list = 4096;
+constexpr std::uint64_t largest_file = std::uint64_t{256} << 20;  // the weights are in other files
+
+// 64-bit numbers are texts in protobuf's JSON form.
+std::int64_t whole_of(Value value, const Place& place) {
+  std::int64_t result = 0;
+  if (value.kind() == Kind::text) {
+    if (!parse_number(value.text(place), result))
+      throw InputError(place.str(), "should be a whole number, found {}", value.describe());
+    return result;
+  }
+  return value.whole(place, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
+}
+
+double real_of(Value value, const Place& place) {
+  double result = 0;
+  if (value.kind() != Kind::text) return value.number(place);
+  if (!parse_number(value.text(place), result))  // "NaN", "Infinity"
+    result = 0;
+  return result;
+}
+
+// "U0FNRQ==" is "SAME"; "" where it is no base64 or no short text.
+std::string text_of_base64(std::string_view text) {
+  static constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string result;
+  std::uint32_t bits = 0;
+  int count = 0;
+  if (text.size() > 1400) return {};
+  while (text.ends_with('=')) text.remove_suffix(1);
+  for (const char c : text) {
+    const std::size_t digit = digits.find(c);
+    if (digit == std::string_view::npos) return {};
+    bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    if ((count += 6) >= 8) result += static_cast<char>(bits >> (count -= 8) & 0xFF);
+  }
+  return is_utf8(result) ? result : "";
+}
+
+// "DT_FLOAT" in attributes, "float32" in the manifest; some writers give the number.
+std::int64_t type_of(Value value, const Place& place) {
+  static const std::unordered_map<std::string_view, std::string_view> plain = {
+      {"float32", "DT_FLOAT"}, {"float16", "DT_HALF"},  {"int32", "DT_INT32"},        {"bool", "DT_BOOL"},
+      {"uint8", "DT_UINT8"},   {"int8", "DT_INT8"},     {"uint16", "DT_UINT16"},      {"int16", "DT_INT16"},
+      {"int64", "DT_INT64"},   {"string", "DT_STRING"}, {"complex64", "DT_COMPLEX64"}};
+  if (value.kind() != Kind::text) return whole_of(value, place);
+  const std::string_view name = value.text(place);
+  const auto found = plain.find(name);
+  const std::int64_t type = tensorflow_type_number(found == plain.end() ? name : found->second);
+  if (type < 0) throw InputError(place.str(), "the element type {} is not known", quote(name));
+  return type;
+}
+
+// {"dim": [{"size": "1"}], "unknownRank": true}
+Shape shape_of(Value value, const Place& place) {
+  Shape shape = Shape::scalar();
+  bool unknown_rank = false;
+  value.each_member(place, [&](std::string_view key, Value member) {
+    const Place at(place, key);
+    if (key == "unknownRank") unknown_rank = member.boolean(at);
+    if (key != "dim") return;
+    member.each_element(at, [&](std::size_t i, Value dim) {
+      const Place dim_place(at, i);
+      std::int64_t size = 0;
+      dim.each_member(dim_place, [&](std::string_view part, Value number) {
+        if (part == "size") size = whole_of(number, {dim_place, part});
+      });
+      if (i >= 254) throw InputError(at.str(), "a shape has more than 254 dimensions");
+      shape.dims.push_back(size);
+    });
+  });
+  return unknown_rank ? Shape() : shape;
+}
+
+void read_list(Value value, const Place& place, TfValue& list) {
+  list.kind = TfValue::Kind::list;
+  value.each_member(place, [&](std::string_view key, Value member) {
+    const Place at(place, key);
+    if (key != "s" && key != "i" && key != "type" && key != "shape") return;
+    member.each_element(at, [&](std::size_t i, Value element) {
+      const Place here(at, i);
+      if (key == "shape") list.shapes.push_back(shape_of(element, here));
+      if (i > longest_list) return;
+      if (key == "s") list.texts.push_back(text_of_base64(element.text(here)));
+      if (key == "i") list.wholes.push_back(whole_of(element, here));
+      if (key == "type") list.types.push_back(type_of(element, here));
+    });
+  });
+}
+
+void read_tensor(Value value, const Place& place, TfValue& tensor) {
+  tensor.kind = TfValue::Kind::tensor;
+  tensor.shape = Shape::scalar();
+  value.each_member(place, [&](std::string_view key, Value member) {
+    if (key == "dtype") tensor.type = type_of(member, {place, key});
+    if (key == "tensorShape") tensor.shape = shape_of(member, {place, key});
+  });
+}
+
+TfValue read_attribute(Value value, const Place& place) {
+  TfValue result;
+  value.each_member(place, [&](std::string_view key, Value member) {
+    const Place at(place, key);
+    using K = TfValue::Kind;
+    if (key == "s") result.kind = K::text, result.text = text_of_base64(member.text(at));
+    if (key == "i") result.kind = K::whole, result.whole = whole_of(member, at);
+    if (key == "f") result.kind = K::real, result.real = real_of(member, at);
+    if (key == "b") result.kind = K::boolean, result.whole = member.boolean(at) ? 1 : 0;
+    if (key == "type") result.kind = K::type, result.type = type_of(member, at);
+    if (key == "shape") result.kind = K::shape, result.shape = shape_of(member, at);
+    if (key == "list") read_list(member, at, result);
+    if (key == "tensor") read_tensor(member, at, result);
+  });
+  return result;
+}
+
+TfNode read_node(Value value, const Place& place) {
+  TfNode node;
+  value.each_member(place, [&](std::string_view key, Value member) {
+    const Place at(place, key);
+    if (key == "name") node.name = member.text(at);
+    if (key == "op") node.op = member.text(at);
+    if (key == "device") node.device = member.text(at);
+    if (key == "input")
+      member.each_element(at, [&](std::size_t i, Value input) { node.inputs.emplace_back(input.text({at, i})); });
+    if (key == "attr")
+      member.each_member(at, [&](std::string_view name, Value attribute) {
+        node.attributes.emplace_back(name, read_attribute(attribute, {at, name}));
+      });
+  });
+  return node;
+}
+
+using Weights = std::unordered_map<std::string, TfValue>;
+
+// visit(element, place) for the elements of `list` in every group of the weightsManifest.
+template <class Visit>
+void each_of_manifest(Value manifest, const Place& place, std::string_view list, Visit&& visit) {
+  manifest.each_element(place, [&](std::size_t i, Value group) {
+    const Place group_place(place, i);
+    group.each_member(group_place, [&](std::string_view key, Value elements) {
+      const Place list_place(group_place, key);
+      if (key != list) return;
+      elements.each_element(list_place, [&](std::size_t j, Value element) { visit(element, Place(list_place, j)); });
+    });
+  });
+}
+
+Weights read_manifest(Value manifest, const Place& place) {
+  Weights weights;
+  each_of_manifest(manifest, place, "weights", [&](Value entry, const Place& at) {
+    std::string name;
+    TfValue weight;
+    weight.kind = TfValue::Kind::tensor;
+    entry.each_member(at, [&](std::string_view field, Value member) {
+      const Place here(at, field);
+      if (field == "name") name = member.text(here);
+      if (field == "dtype") weight.type = type_of(member, here);
+      if (field != "shape") return;
+      weight.shape = Shape::scalar();
+      member.each_element(here, [&](std::size_t k, Value size) {
+        weight.shape.dims.push_back(size.whole({here, k}, 0, total_limit));
+      });
+    });
+    if (name.empty() || !weight.shape.ranked) throw InputError(at.str(), "a weight needs a name and a shape");
+    if (!weights.emplace(name, std::move(weight)).second)
+      throw InputError(at.str(), "the weight {} is listed twice", quote(name));
+  });
+  return weights;
+}
+
+// The manifest's shape of a constant, where the node itself has none; both must agree.
+void complete_constant(TfNode& node, const Weights& weights, const std::string& file) {
+  const auto weight = weights.find(node.name);
+  if (node.op != "Const" || weight == weights.end()) return;
+  const TfValue* value = node.find("value");
+  if (value == nullptr || value->kind != TfValue::Kind::tensor) {
+    node.attributes.emplace_back("value", weight->second);
+  } else if (value->shape != weight->second.shape) {
+    throw InputError(file, "the constant {} has the shape {}, and {} in weightsManifest", quote(node.name),
+                     value->shape.str(), weight->second.shape.str());
+  }
+}
+
+Graph read_tfjs(const std::string& path, const ReadOptions& options) {
+  const std::string text = read_file(path, largest_file);
+  const json::Document document = json::parse(text, path);
+  const Place place(path);
+  std::optional<Value> nodes;
+  Weights weights;
+  bool has_topology = false;
+  document.root().each_member(place, [&](std::string_view key, Value value) {
+    const Place at(place, key);
+    if (key == "weightsManifest") weights = read_manifest(value, at);
+    if (key != "modelTopology") return;
+    has_topology = true;
+    value.each_member(at, [&](std::string_view part, Value member) {
+      if (part == "node") nodes = member;
+    });
+  });
+  if (!has_topology) throw InputError(path, "is no TensorFlow.js model: it has no modelTopology");
+  if (!nodes)
+    throw InputError(path,
+                     "modelTopology has no nodes; a layers model (Keras) must be converted to a graph model first");
+  GraphFromTensorflow graph(path, options);
+  const Place topology(place, "modelTopology"), node_place(topology, "node");
+  nodes->each_element(node_place, [&](std::size_t i, Value value) {
+    TfNode node = read_node(value, {node_place, i});
+    complete_constant(node, weights, path);
+    graph.add(std::move(node));
+  });
+  Graph result = graph.finish();
+  result.name = path.substr(path.find_last_of('/') + 1);
+  return result;
+}
+
+std::vector<std::string> weights_beside(const std::string& path) {
+  const std::string text = read_file(path, largest_file);
+  const json::Document document = json::parse(text, path);
+  const Place place(path);
+  std::vector<std::string> files;
+  document.root().each_member(place, [&](std::string_view key, Value manifest) {
+    if (key == "weightsManifest")
+      each_of_manifest(manifest, {place, key}, "paths", [&](Value file, const Place& at) {
+        files.push_back(fmt::format("{}/{}", parent_folder(path), file.text(at)));
+      });
+  });
+  return files;
+}
+
+}  // namespace
+
+ReaderEntry tfjs_reader() {
+  ReaderEntry entry;
+  entry.name = "tfjs";
+  entry.summary = "TensorFlow.js graph models (model.json); the weights' files may be missing.";
+  entry.reference = "TensorFlow.js model.json, graph-model format";
+  entry.recognises = [](const std::string& path, std::string_view head) {
+    const std::size_t start = head.find_first_not_of(" \t\r\n");
+    if (start == std::string_view::npos || head[start] != '{') return false;
+    for (const char* key : {"\"modelTopology\"", "\"graph-model\"", "\"layers-model\"", "\"weightsManifest\""})
+      if (head.find(key) != std::string_view::npos) return true;
+    return path.ends_with("model.json");
+  };
+  entry.read = read_tfjs;
+  entry.weights_beside = weights_beside;
+  return entry;
+}
+
+}  // namespace emplace::formats

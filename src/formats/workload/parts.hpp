@@ -1,0 +1,52 @@
+// What the readers of published workloads share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+
+#include "emplace/problem/builder.hpp"
+#include "formats/json/json.hpp"
+#include "formats/workload/workload.hpp"
+
+namespace emplace::formats {
+
+WorkloadEntry dnn_partitioning_workload();
+WorkloadEntry moirai_workload();
+WorkloadEntry sinnen_workload();
+WorkloadEntry stg_workload();
+WorkloadEntry het_dag_workload();
+
+inline constexpr double millisecond = 1e-3;
+inline constexpr double microsecond = 1e-6;
+
+// The file's name without folder and extension.
+std::string problem_name_of(const std::string& file);
+
+// For files that hold one instance: InputError if the request names another.
+void refuse_instance(const WorkloadRequest& request, const std::string& file);
+// For files that say how many processors there are.
+void refuse_processors(const WorkloadRequest& request, const std::string& place, std::size_t processors);
+// The instance of a list that the request names, or the only one.
+json::Value choose_instance(json::Value list, const json::Place& place, const WorkloadRequest& request);
+
+// A small file can ask for a table that fills the memory (one number an op, times 255 devices): InputError above 2^27
+// entries. `what` is "ops x devices" or so.
+void check_table(std::size_t rows, std::size_t columns, const char* what, const std::string& place);
+
+// A time in the file's unit as seconds: InputError below 0.
+double seconds_at(json::Value value, const json::Place& place, double unit);
+
+// Refuses an edge that is there already.
+class EdgeSet {
+ public:
+  void add(std::uint32_t from, std::uint32_t to, const std::string& place);
+
+ private:
+  std::unordered_set<std::uint64_t> edges_;
+};
+
+// Processors proc:0, ... joined by links on which nobody waits; every tensor brings one time for all pairs.
+ProblemBuilder processors_with_delays(const std::string& name, std::size_t processors, const std::string& place);
+
+}  // namespace emplace::formats

@@ -1,0 +1,152 @@
+// Looks types up in the rows; costs of an op and sums over a graph.
+#include "emplace/graph/op_table.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "emplace/base/error.hpp"
+#include "graph/ops/op_row.hpp"
+#include "graph/ops/op_rules.hpp"
+
+namespace emplace {
+
+namespace {
+
+using RowMap = std::unordered_map<std::string_view, const OpRow*>;
+
+const RowMap& row_map() {
+  static const RowMap map = [] {
+    RowMap rows;
+    for (const auto vocabulary : {onnx_rows(), training_rows(), tensorflow_rows(), openvino_rows()})
+      for (const OpRow& row : vocabulary) {
+        const bool is_new = rows.emplace(row.type, &row).second;
+        EMPLACE_CHECK(is_new, "op type {} has two rows", row.type);
+      }
+    return rows;
+  }();
+  return map;
+}
+
+constexpr OpClass all_classes[] = {OpClass::matmul,      OpClass::convolution,   OpClass::depthwise, OpClass::recurrent,
+                                   OpClass::elementwise, OpClass::normalisation, OpClass::reduction, OpClass::pooling,
+                                   OpClass::movement,    OpClass::embedding,     OpClass::update,    OpClass::free,
+                                   OpClass::other};
+
+// One filter a channel: such kernels reuse no data and reach a small part of the peak.
+bool has_one_channel_a_group(const OpView& op) {
+  const std::int64_t groups = op.whole("group", 1);
+  if (groups <= 1) return false;
+  // Conv: weight is M x C/group x kernel; ConvGradWeight writes it.
+  for (const Shape* weight : {&op.input_shape(1), &op.output_shape(0)})
+    if (weight->ranked && weight->dims.size() >= 3 && weight->dims[1] == 1) return true;
+  return false;
+}
+
+}  // namespace
+
+const char* name_of(OpClass cls) {
+  switch (cls) {
+    case OpClass::matmul: return "matmul";
+    case OpClass::convolution: return "convolution";
+    case OpClass::depthwise: return "depthwise";
+    case OpClass::recurrent: return "recurrent";
+    case OpClass::elementwise: return "elementwise";
+    case OpClass::normalisation: return "normalisation";
+    case OpClass::reduction: return "reduction";
+    case OpClass::pooling: return "pooling";
+    case OpClass::movement: return "movement";
+    case OpClass::embedding: return "embedding";
+    case OpClass::update: return "update";
+    case OpClass::free: return "free";
+    case OpClass::other: return "other";
+  }
+  return "other";
+}
+
+std::span<const OpClass> op_classes() { return all_classes; }
+
+const OpRow* find_row(std::string_view type) {
+  const auto found = row_map().find(type);
+  return found == row_map().end() ? nullptr : found->second;
+}
+
+bool is_known_type(std::string_view type) { return find_row(type) != nullptr; }
+
+std::vector<std::string> known_op_types() {
+  std::vector<std::string> types;
+  for (const auto& [type, row] : row_map()) types.emplace_back(type);
+  std::sort(types.begin(), types.end());
+  return types;
+}
+
+OpCost cost_of(const Graph& graph, OpId id) {
+  const OpView op(graph, graph.ops[id.index()]);
+  const OpRow* row = find_row(op.op().type);
+  OpCost cost;
+  MemoryTraffic traffic;
+  if (row != nullptr) {
+    cost.cls = row->cls == OpClass::convolution && has_one_channel_a_group(op) ? OpClass::depthwise : row->cls;
+    cost.flops = row->flops(op, row->factor);
+    traffic = row->traffic(op);
+  } else {
+    cost.known_type = false;
+    traffic = all_operands(op);
+    // What the training pass makes of a type without a gradient rule.
+    if (!op.op().forward_of.is_none() && op.op().phase == Phase::backward) {
+      cost.cls = cost_of(graph, op.op().forward_of).cls;
+      cost.flops = twice_forward(op, 2);
+    }
+  }
+  // Attributes of a hostile file (negative kernels, products beyond any double) must not make times negative.
+  if (!(cost.flops >= 0)) cost.flops = 0;
+  cost.bytes_read = traffic.read;
+  cost.bytes_written = traffic.written;
+  cost.known_shapes = !op.incomplete();
+  for (const auto& [type, count] : op.op().merged_types) cost.known_type = cost.known_type && is_known_type(type);
+  return cost;
+}
+
+Bytes resident_bytes(const Graph& graph, OpId id) {
+  const GraphOp& op = graph.ops[id.index()];
+  std::vector<std::uint32_t> parameters;
+  for (const Operand& input : op.inputs)
+    if (input.is_parameter()) parameters.push_back(input.index);
+  std::sort(parameters.begin(), parameters.end());
+  parameters.erase(std::unique(parameters.begin(), parameters.end()), parameters.end());
+  Bytes bytes = op.state_bytes;
+  for (const std::uint32_t parameter : parameters)
+    bytes = add_bytes(bytes, graph.parameters[parameter].bytes().value_or(0));
+  return bytes;
+}
+
+GraphStatistics statistics(const Graph& graph) {
+  GraphStatistics sums;
+  sums.ops = graph.ops.size();
+  sums.cut_edges = graph.cut_edges.size();
+  sums.edges = graph.edge_count() + sums.cut_edges;
+  for (const GraphTensor& tensor : graph.tensors) {
+    if (!tensor.producer.is_none()) {
+      ++sums.tensors;
+      if (tensor.shape.is_static()) ++sums.static_tensors;
+    }
+    if (!tensor.bytes()) sums.unknown_tensors.push_back(tensor.name);
+  }
+  for (const GraphParameter& parameter : graph.parameters) {
+    if (!parameter.bytes()) sums.unknown_tensors.push_back(parameter.name);
+    sums.parameters = add_bytes(sums.parameters, parameter.shape.elements().value_or(0));
+  }
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const OpCost cost = cost_of(graph, OpId{i});
+    sums.flops += cost.flops;
+    const Bytes bytes = add_bytes(cost.bytes_read, cost.bytes_written);
+    sums.bytes = add_bytes(sums.bytes, bytes);
+    if (cost.known_type) continue;
+    sums.uncosted_bytes = add_bytes(sums.uncosted_bytes, bytes);
+    if (graph.ops[i].merged_types.empty()) ++sums.uncosted_ops[graph.ops[i].type];
+    for (const auto& [type, count] : graph.ops[i].merged_types)
+      if (!is_known_type(type)) sums.uncosted_ops[type] += count;
+  }
+  return sums;
+}
+
+}  // namespace emplace

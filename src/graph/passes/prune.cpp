@@ -1,0 +1,256 @@
+// Folds away what is not work, in three linear sweeps: what is constant (producers first), what is still needed
+// (consumers first), the new graph.
+#include <algorithm>
+#include <unordered_set>
+
+#include "emplace/base/error.hpp"
+#include "emplace/graph/passes.hpp"
+#include "graph/ops/op_row.hpp"
+#include "graph/training/variables.hpp"
+
+namespace emplace {
+
+namespace {
+
+enum class Fate : std::uint8_t {
+  keep,
+  fold,   // its outputs are known before the step: parameters of their consumers
+  alias,  // its first output is its first input
+  dead,   // not part of a step, or only ops that go wanted its outputs
+};
+
+bool is_one_of(const std::string& type, std::initializer_list<const char*> types) {
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+// Rearranges values without computing: allowed on trainable weights, where arithmetic would hide work and gradients.
+bool only_rearranges(const std::string& type) {
+  return is_one_of(type, {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast"});
+}
+
+bool is_floating(DType type) {
+  return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
+}
+
+class Pruner {
+ public:
+  explicit Pruner(const Graph& graph)
+      : old_(graph), fate_(graph.ops.size(), Fate::keep), tensor_(graph.tensors.size()) {
+    for (const GraphParameter& parameter : graph.parameters) parameter_names_.insert(parameter.name);
+  }
+
+  PassResult run() {
+    const std::vector<OpId> order = old_.topological_order();
+    for (const OpId id : order) {
+      decide(id);
+      find_initial(id);
+    }
+    for (std::size_t i = order.size(); i-- > 0;) find_dead(order[i]);
+    for (const OpId id : model_outputs_) merge_model_output(id);
+    return rebuild(order);
+  }
+
+ private:
+  // What is known of a tensor of the old graph.
+  struct Known {
+    bool constant = false;
+    bool trainable = false;
+    bool initial = false;       // made of constants, random numbers and files alone
+    bool needed = false;        // by an op that stays
+    std::uint32_t readers = 0;  // positions of ops that stay
+    std::uint32_t alias = TensorId::none_value;
+    Operand now;  // in the new graph
+  };
+
+  [[nodiscard]] Operand resolve(Operand operand) const {
+    while (operand.is_tensor() && tensor_[operand.index].alias != TensorId::none_value)
+      operand.index = tensor_[operand.index].alias;
+    return operand;
+  }
+  [[nodiscard]] bool is_constant(const Operand& operand) const {
+    return !operand.is_tensor() || tensor_[operand.index].constant;
+  }
+  [[nodiscard]] bool is_trainable(const Operand& operand) const {
+    if (operand.is_parameter())
+      return old_.parameters[operand.index].trainable && is_floating(old_.parameters[operand.index].dtype);
+    return operand.is_tensor() && tensor_[operand.index].trainable;
+  }
+
+  void decide(OpId id);
+  void decide_alias(OpId id);
+  void find_initial(OpId id);
+  void merge_model_output(OpId id);
+  void find_dead(OpId id);
+  PassResult rebuild(const std::vector<OpId>& order);
+  Operand place_constant(Graph& graph, std::uint32_t tensor);
+
+  const Graph& old_;
+  std::vector<Fate> fate_;
+  std::vector<Known> tensor_;
+  std::vector<OpId> model_outputs_;  // Identity and Dropout that nobody reads
+  std::unordered_set<std::string> parameter_names_;
+};
+
+void Pruner::decide(OpId id) {
+  const GraphOp& op = old_.ops[id.index()];
+  if (op.phase != Phase::forward || op.outputs.empty()) return;
+  const OpRow* row = find_row(op.type);
+  if (row == nullptr || !row->foldable || op.type.starts_with("Random") || op.type == "Variable") return;
+  bool constant = true, trainable = false;
+  for (const Operand& input : op.inputs) {
+    constant = constant && is_constant(input);
+    trainable = trainable || is_trainable(input);
+  }
+  // Shapes are known before the step where they are fixed, whatever the values are.
+  if (is_one_of(op.type, {"Shape", "Size"}) && !op.inputs.empty() && op.inputs[0].is_tensor())
+    constant = old_.tensors[op.inputs[0].index].shape.is_static();
+  if (constant && (!trainable || only_rearranges(op.type))) {
+    fate_[id.index()] = Fate::fold;
+    for (const TensorId output : op.outputs) {
+      const GraphTensor& tensor = old_.tensors[output.index()];
+      Known& known = tensor_[output.index()];
+      known.constant = true;
+      // Constant and ConstantOfShape hold weights in some exports; a single number is a coefficient, not a weight.
+      const bool weight = is_one_of(op.type, {"Constant", "ConstantOfShape"}) && is_floating(tensor.dtype) &&
+                          tensor.shape.elements().value_or(0) > 1;
+      known.trainable = weight || (trainable && is_floating(tensor.dtype));
+    }
+    return;
+  }
+  decide_alias(id);
+}
+
+// Identity of a tensor, and Dropout outside training.
+void Pruner::decide_alias(OpId id) {
+  const GraphOp& op = old_.ops[id.index()];
+  if (op.inputs.empty() || !op.inputs[0].is_tensor()) return;
+  if (!is_one_of(op.type, {"Identity", "Dropout"})) return;
+  if (op.type == "Dropout") {
+    const auto mode = op.attributes.find("training_mode");
+    if (op.inputs.size() > 2 && op.inputs[2].kind != Operand::Kind::none) return;
+    if (mode != op.attributes.end() && mode->second != Attribute{std::int64_t{0}}) return;
+    for (std::size_t i = 1; i < op.outputs.size(); ++i)
+      if (!old_.tensors[op.outputs[i].index()].consumers.empty()) return;
+  }
+  if (old_.tensors[op.outputs[0].index()].consumers.empty()) {
+    model_outputs_.push_back(id);
+    return;
+  }
+  fate_[id.index()] = Fate::alias;
+  tensor_[op.outputs[0].index()].alias = resolve(op.inputs[0]).index;
+}
+
+// What TensorFlow runs before the first step or beside the steps: savers, and assignments of initial or restored
+// values.
+void Pruner::find_initial(OpId id) {
+  const GraphOp& op = old_.ops[id.index()];
+  if (op.phase != Phase::forward) return;
+  bool initial = !is_variable(op) && !is_one_of(op.type, {"Placeholder", "PlaceholderV2", "PlaceholderWithDefault",
+                                                          "Parameter", "Input", "_Arg", "IteratorGetNext"});
+  for (const Operand& input : op.inputs) initial = initial && (!input.is_tensor() || tensor_[input.index].initial);
+  initial = initial || is_one_of(op.type, {"RestoreV2", "Restore"});
+  for (const TensorId output : op.outputs) tensor_[output.index()].initial = initial;
+
+  const bool saves = is_one_of(op.type, {"SaveV2", "Save", "MergeV2Checkpoints"});
+  const bool assigns = is_one_of(op.type, {"Assign", "AssignVariableOp"}) && op.inputs.size() > 1 &&
+                       op.inputs[1].is_tensor() && tensor_[op.inputs[1].index].initial;
+  const bool is_read = std::any_of(op.outputs.begin(), op.outputs.end(),
+                                   [&](TensorId output) { return !old_.tensors[output.index()].consumers.empty(); });
+  if ((saves || assigns) && !is_read) fate_[id.index()] = Fate::dead;
+}
+
+// An output of the model must not vanish into a tensor with other readers, nor into an input of the model.
+void Pruner::merge_model_output(OpId id) {
+  const GraphOp& op = old_.ops[id.index()];
+  const std::uint32_t source = resolve(op.inputs[0]).index;
+  if (tensor_[source].readers > 1 || tensor_[source].constant || old_.tensors[source].producer.is_none()) return;
+  fate_[id.index()] = Fate::alias;
+  tensor_[op.outputs[0].index()].alias = source;
+}
+
+// An op that stays needs its inputs. One whose outputs had consumers, all of them gone, is dead.
+void Pruner::find_dead(OpId id) {
+  const GraphOp& op = old_.ops[id.index()];
+  Fate& fate = fate_[id.index()];
+  if (fate == Fate::keep) {
+    bool had_consumers = false, needed = false;
+    for (const TensorId output : op.outputs) {
+      had_consumers = had_consumers || !old_.tensors[output.index()].consumers.empty();
+      needed = needed || tensor_[output.index()].needed;
+    }
+    if (had_consumers && !needed) fate = Fate::dead;
+  }
+  if (fate != Fate::keep) return;
+  // OpenVINO's and TensorFlow's marks of a model's outputs: what they read stays, they go.
+  const bool mark = op.outputs.empty() && is_one_of(op.type, {"Result", "_Retval"});
+  if (mark) fate = Fate::dead;
+  for (const Operand& input : op.inputs)
+    if (const Operand source = resolve(input); source.is_tensor()) {
+      tensor_[source.index].needed = true;
+      if (!mark) ++tensor_[source.index].readers;
+    }
+}
+
+Operand Pruner::place_constant(Graph& graph, std::uint32_t index) {
+  Known& known = tensor_[index];
+  if (known.now.kind == Operand::Kind::none) {
+    const GraphTensor& tensor = old_.tensors[index];
+    std::string name = tensor.name;
+    while (!parameter_names_.insert(name).second) name += '_';
+    known.now = Operand::of(graph.add_parameter(std::move(name), tensor.dtype, tensor.shape, known.trainable));
+  }
+  return known.now;
+}
+
+PassResult Pruner::rebuild(const std::vector<OpId>& order) {
+  PassResult result;
+  Graph& graph = result.graph;
+  graph.name = old_.name;
+  std::vector<Operand> parameter_now(old_.parameters.size());
+  std::vector<OpId> op_now(old_.ops.size());
+  result.became.resize(old_.ops.size());
+  for (std::size_t i = 0; i < old_.tensors.size(); ++i)
+    if (const GraphTensor& tensor = old_.tensors[i]; tensor.producer.is_none())
+      tensor_[i].now = Operand::of(graph.add_input(tensor.name, tensor.dtype, tensor.shape));
+  const auto now = [&](const Operand& operand) {
+    const Operand source = resolve(operand);
+    if (source.is_tensor())
+      return tensor_[source.index].constant ? place_constant(graph, source.index) : tensor_[source.index].now;
+    if (!source.is_parameter()) return source;
+    Operand& parameter = parameter_now[source.index];
+    if (parameter.kind == Operand::Kind::none) {
+      const GraphParameter& old = old_.parameters[source.index];
+      parameter = Operand::of(graph.add_parameter(old.name, old.dtype, old.shape, old.trainable));
+    }
+    return parameter;
+  };
+  for (const OpId id : order) {
+    const GraphOp& op = old_.ops[id.index()];
+    if (fate_[id.index()] == Fate::alias) {
+      // A control dependency on it is one on what it stood for.
+      const OpId producer = old_.tensors[tensor_[op.outputs[0].index()].alias].producer;
+      if (!producer.is_none()) op_now[id.index()] = op_now[producer.index()];
+    }
+    if (fate_[id.index()] != Fate::keep) continue;
+    GraphOp copy = op;
+    copy.outputs.clear();
+    copy.after.clear();
+    for (Operand& input : copy.inputs) input = now(input);
+    for (const OpId before : op.after)
+      if (!op_now[before.index()].is_none()) copy.after.push_back(op_now[before.index()]);
+    if (!op.forward_of.is_none()) copy.forward_of = op_now[op.forward_of.index()];
+    result.became[id.index()] = op_now[id.index()] = graph.add_op(std::move(copy));
+    for (const TensorId output : op.outputs) {
+      const GraphTensor& tensor = old_.tensors[output.index()];
+      tensor_[output.index()].now =
+          Operand::of(graph.add_output(op_now[id.index()], tensor.name, tensor.dtype, tensor.shape));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+PassResult prune(const Graph& graph) { return Pruner(graph).run(); }
+
+}  // namespace emplace

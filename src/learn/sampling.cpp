@@ -1,0 +1,166 @@
+#include "emplace/learn/sampling.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "emplace/base/error.hpp"
+#include "emplace/problem/order.hpp"
+
+namespace emplace::learn {
+
+namespace {
+
+std::vector<std::uint32_t> problems_of(const SamplingRequest& request, std::size_t problems) {
+  if (!request.problems.empty()) return request.problems;
+  std::vector<std::uint32_t> all(problems);
+  std::iota(all.begin(), all.end(), 0u);
+  return all;
+}
+
+// The wanted samples, each laid out when its first round is drawn: with tens of thousands of them, workers would wait
+// for all to be laid out.
+class Samples {
+ public:
+  Samples(const policy::Policy& policy, std::size_t problems, const SamplingRequest& request,
+          std::vector<policy::Rollout>& rollouts)
+      : request_(request), list_(problems_of(request, problems)), rollouts_(rollouts) {
+    const auto [first, end] = request.part.value_or(std::pair(std::size_t{0}, sample_count(request, problems)));
+    EMPLACE_CHECK(first <= end && end <= sample_count(request, problems));
+    first_ = first;
+    for (std::size_t sample = first; sample < end; ++sample)
+      begin_.push_back(begin_.back() + policy.rounds(problem(sample - first)));
+    rollouts.resize(std::min(rollouts.size(), begin_.back()));
+    rollouts.reserve(begin_.back());
+    streams_.reserve(end - first);
+  }
+
+  [[nodiscard]] std::size_t count() const { return begin_.size() - 1; }
+  [[nodiscard]] std::size_t rounds(std::size_t s) const { return begin_[s + 1] - begin_[s]; }
+  [[nodiscard]] policy::Rollout& at(std::size_t s, std::size_t round) const { return rollouts_[begin_[s] + round]; }
+
+  // First rounds are to be drawn in the order of the samples.
+  policy::SampleSlot draw(std::size_t s, std::size_t round) {
+    if (round == 0) lay_out(s);
+    return {&streams_[s], std::span(rollouts_).subspan(begin_[s], round + 1), request_.greedy,
+            request_.best.empty() ? nullptr : request_.best[problem(s)]};
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t problem(std::size_t s) const { return list_[(first_ + s) / request_.samples]; }
+
+  void lay_out(std::size_t s) {
+    EMPLACE_CHECK(streams_.size() == s);
+    const auto sample = static_cast<std::uint32_t>(first_ + s);
+    streams_.emplace_back(StreamKey{
+        .seed = request_.seed, .purpose = Purpose::sample_placement, .update = request_.update, .index = sample});
+    if (rollouts_.size() < begin_[s + 1]) rollouts_.resize(begin_[s + 1]);  // they do not move: there is room for all
+    for (std::size_t round = 0; round < rounds(s); ++round) {
+      policy::Rollout& rollout = at(s, round);
+      rollout.update = request_.update;
+      rollout.problem = problem(s);
+      rollout.sample = sample;
+      rollout.round = static_cast<std::uint32_t>(round);
+      rollout.actions.clear();
+      rollout.observation.clear();
+      rollout.placement.order.clear();
+      rollout.starts.clear();
+    }
+  }
+
+  const SamplingRequest& request_;
+  std::vector<std::uint32_t> list_;  // of problems
+  std::vector<policy::Rollout>& rollouts_;
+  std::size_t first_ = 0;              // sample
+  std::vector<std::size_t> begin_{0};  // samples + 1, into rollouts_
+  std::vector<Stream> streams_;        // of the samples laid out; it does not move
+};
+
+void set_order(std::span<const policy::PolicyProblem> problems, Schedule schedule, const policy::SampleSlot& draw) {
+  policy::Rollout& now = draw.rounds.back();
+  std::vector<std::uint32_t>& order = now.placement.order;
+  if (schedule == Schedule::fifo)
+    order.clear();
+  else if (order.empty())
+    order = now.round > 0 ? draw.rounds.front().placement.order
+                          : upward_rank_order(*problems[now.problem].problem, now.placement.device);
+}
+
+// Where part `part` of so many begins: each is longer than the one before, so that the first is soon under way. None is
+// empty.
+std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t draws) {
+  return std::max(part, draws * part * (part + 1) / (parts * (parts + 1)));
+}
+
+// Draws one round of the samples in `list`, part by part, and has each part evaluated while the next is drawn; then
+// `meanwhile`, if there is any, as often as it wants.
+std::vector<Outcome> draw_and_evaluate(const policy::Policy& policy, evaluate::Evaluator& evaluator,
+                                       std::span<const policy::PolicyProblem> problems, const SamplingRequest& request,
+                                       Samples& samples, std::span<const std::size_t> list, std::size_t round,
+                                       const std::function<bool()>& meanwhile) {
+  const bool with_starts = policy.reads_start_times();
+  const std::size_t parts = evaluator.parts_of(list.size());
+  std::size_t part = 0;
+  std::vector<policy::SampleSlot> draws;
+  return evaluator.evaluate_while([&](std::vector<evaluate::EvaluationJob>& jobs) {
+    if (part == parts) return meanwhile && meanwhile();
+    const std::size_t begin = begin_of_part(part, parts, list.size());
+    const std::size_t end = begin_of_part(part + 1, parts, list.size());
+    ++part;
+    draws.clear();
+    for (const std::size_t s : list.subspan(begin, end - begin)) draws.push_back(samples.draw(s, round));
+    policy.sample(draws);
+    for (const policy::SampleSlot& draw : draws) {
+      set_order(problems, request.schedule, draw);
+      policy::Rollout& now = draw.rounds.back();
+      jobs.push_back({request.first_in_evaluator + now.problem, &now.placement, with_starts ? &now.starts : nullptr,
+                      policy.rounds(now.problem) > 1 ? now.sample : evaluate::EvaluationJob::no_series});
+    }
+    return true;
+  });
+}
+
+}  // namespace
+
+std::uint64_t update_after_training(std::uint64_t seed) {
+  Stream stream({.seed = seed, .purpose = Purpose::sample_grouping});
+  return (std::uint64_t{1} << 55) + (stream.bits64() >> 10);
+}
+
+std::size_t sample_count(const SamplingRequest& request, std::size_t problems) {
+  return request.samples * (request.problems.empty() ? problems : request.problems.size());
+}
+
+void sample_rollouts(const policy::Policy& policy, evaluate::Evaluator& evaluator,
+                     std::span<const policy::PolicyProblem> problems, const SamplingRequest& request,
+                     std::vector<policy::Rollout>& rollouts,
+                     const std::function<void(const policy::Rollout&)>& evaluated,
+                     const std::function<bool()>& meanwhile) {
+  Samples samples(policy, problems.size(), request, rollouts);
+  std::size_t rounds = 0;
+  for (std::size_t s = 0; s < samples.count(); ++s) rounds = std::max(rounds, samples.rounds(s));
+  std::vector<std::size_t> list;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    list.clear();
+    for (std::size_t s = 0; s < samples.count(); ++s)
+      if (round < samples.rounds(s)) list.push_back(s);
+    const std::vector<Outcome> outcomes = draw_and_evaluate(policy, evaluator, problems, request, samples, list, round,
+                                                            round + 1 == rounds ? meanwhile : nullptr);
+    EMPLACE_CHECK(outcomes.size() == list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      policy::Rollout& rollout = samples.at(list[i], round);
+      rollout.outcome = outcomes[i];
+      if (evaluated) evaluated(rollout);
+    }
+  }
+}
+
+void in_order_of_evaluation(std::span<const policy::Rollout> rollouts,
+                            const std::function<void(const policy::Rollout&)>& evaluated) {
+  std::uint32_t last = 0;
+  for (const policy::Rollout& rollout : rollouts) last = std::max(last, rollout.round);
+  for (std::uint32_t round = 0; round <= last; ++round)
+    for (const policy::Rollout& rollout : rollouts)
+      if (rollout.round == round) evaluated(rollout);
+}
+
+}  // namespace emplace::learn

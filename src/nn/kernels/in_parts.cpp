@@ -1,0 +1,140 @@
+#include "nn/kernels/in_parts.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "emplace/base/error.hpp"
+#include "nn/kernels/threads.hpp"
+
+namespace emplace::nn {
+
+namespace {
+
+// How often to look before sleeping: a network's next piece of work mostly comes within some microseconds.
+constexpr int looks = 4000;
+
+inline void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+// Waits until `value` is no longer `old`, and returns what it is.
+template <class T>
+T wait_for_change(const std::atomic<T>& value, T old) {
+  for (int i = 0; i < looks; ++i) {
+    if (const T now = value.load(std::memory_order_acquire); now != old) return now;
+    pause();
+  }
+  value.wait(old, std::memory_order_acquire);
+  return value.load(std::memory_order_acquire);
+}
+
+thread_local bool inside_part = false;
+
+// The caller and count() - 1 threads of its own, which sleep between the calls.
+class ThreadPool {
+ public:
+  ~ThreadPool() { dismiss(); }
+  [[nodiscard]] std::size_t count() const { return others_.size() + 1; }
+
+  void resize(std::size_t count) {
+    dismiss();
+    others_.reserve(count - 1);
+    try {
+      while (others_.size() + 1 < count)
+        others_.emplace_back([this, number = others_.size() + 1, begin = round_.load()] { follow(number, begin); });
+    } catch (...) {
+      dismiss();
+      throw;
+    }
+  }
+
+  void run(std::size_t parts, std::size_t count, std::size_t grain, Part part, void* work) {
+    EMPLACE_CHECK(!runs_.exchange(true), "two networks at a time on the threads of one");
+    parts_ = parts, count_ = count, grain_ = grain, part_ = part, work_ = work;
+    busy_.store(static_cast<std::uint32_t>(others_.size()), std::memory_order_relaxed);
+    start();
+    do_part(0);
+    for (std::uint32_t left = busy_.load(std::memory_order_acquire); left > 0;) left = wait_for_change(busy_, left);
+    const std::exception_ptr failure = std::exchange(failure_, nullptr);
+    runs_ = false;
+    if (failure) std::rethrow_exception(failure);
+  }
+
+ private:
+  void dismiss() {
+    ends_ = true;
+    start();
+    others_.clear();  // joins
+    ends_ = false;
+  }
+  void start() {
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();
+  }
+  void do_part(std::size_t number) {
+    const std::size_t grains = (count_ + grain_ - 1) / grain_;
+    const std::size_t begin = std::min(count_, grains * number / parts_ * grain_),
+                      end = std::min(count_, grains * (number + 1) / parts_ * grain_);
+    inside_part = true;
+    try {
+      if (begin < end) part_(work_, begin, end - begin);
+    } catch (...) {
+      const std::lock_guard lock(failing_);
+      if (!failure_) failure_ = std::current_exception();
+    }
+    inside_part = false;
+  }
+  void follow(std::size_t number, std::uint32_t round) {
+    for (;;) {
+      round = wait_for_change(round_, round);
+      if (ends_) return;
+      if (number < parts_) do_part(number);
+      if (busy_.fetch_sub(1, std::memory_order_release) == 1) busy_.notify_one();
+    }
+  }
+
+  std::vector<std::jthread> others_;
+  std::atomic<std::uint32_t> round_ = 0, busy_ = 0;
+  std::atomic<bool> runs_ = false;
+  // Of this round.
+  std::size_t parts_ = 1, count_ = 0, grain_ = 1;
+  Part part_ = nullptr;
+  void* work_ = nullptr;
+  std::mutex failing_;
+  std::exception_ptr failure_;
+  bool ends_ = false;
+};
+
+ThreadPool& pool() {
+  static ThreadPool of_process;
+  return of_process;
+}
+
+}  // namespace
+
+std::size_t threads() { return pool().count(); }
+
+void use_threads(std::size_t count) {
+  EMPLACE_CHECK(count > 0);
+  if (count != threads()) pool().resize(count);
+}
+
+void in_parts(std::size_t count, std::size_t cost, std::size_t grain, Part part, void* work) {
+  if (count == 0) return;
+  const std::size_t worth = inside_part ? 1 : std::max<std::size_t>(1, count * cost / least_part);
+  const std::size_t parts = std::min({threads(), worth, (count + grain - 1) / grain});
+  if (parts == 1)
+    part(work, 0, count);
+  else
+    pool().run(parts, count, grain, part, work);
+}
+
+}  // namespace emplace::nn

@@ -1,0 +1,150 @@
+// A reverse-mode tape with matrix-sized nodes. A step begins, ops are applied (each computes at once), gradients of
+// some results are seeded, and backward() adds the gradients of all parameters to one flat vector. Memory is an arena
+// that is kept: after the second step of a shape nothing is allocated (that joins the pieces of the first).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nn/tape/arena.hpp"
+#include "nn/tape/parameters.hpp"
+
+namespace emplace::nn {
+
+struct Shape {
+  std::size_t rows = 0, columns = 0;
+  [[nodiscard]] std::size_t size() const { return rows * columns; }
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+// A view of a dense row-major matrix; it owns nothing.
+template <class T>
+struct Matrix {
+  T* data = nullptr;
+  std::size_t rows = 0, columns = 0;
+
+  [[nodiscard]] std::size_t size() const { return rows * columns; }
+  [[nodiscard]] Shape shape() const { return {rows, columns}; }
+  [[nodiscard]] std::span<T> all() const { return {data, size()}; }
+  [[nodiscard]] std::span<T> row(std::size_t i) const { return {data + i * columns, columns}; }
+  // Rows [begin, begin + count).
+  [[nodiscard]] Matrix middle(std::size_t begin, std::size_t count) const {
+    return {data + begin * columns, count, columns};
+  }
+  T& operator()(std::size_t i, std::size_t j) const { return data[i * columns + j]; }
+  operator Matrix<const T>() const { return {data, rows, columns}; }
+};
+
+// A value on the tape. A default one is "none": ops with optional inputs take it.
+struct Var {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  std::uint32_t id = none;
+  [[nodiscard]] bool is_none() const { return id == none; }
+};
+
+template <class T>
+class Tape;
+
+// An op is four small answers. It lives in the tape's arena (its destructor is not called) and may keep what its
+// backward() needs there. T is float or double. An input without elements is at null, and an optional one that is none
+// is 0 x 0.
+template <class T>
+class Op {
+ public:
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  // The shape of the result, from those of the inputs; wrong_shapes() where they do not fit.
+  [[nodiscard]] virtual Shape shape(std::span<const Shape> inputs) const = 0;
+  virtual void forward(Tape<T>& tape, std::span<const Matrix<const T>> inputs, Matrix<T> result) = 0;
+  // Adds to d_inputs[i] what `d_result` means for input i; d_inputs[i].data is null where nobody wants to know, and
+  // where there is nothing to know. Memory of the tape taken here is given back afterwards.
+  virtual void backward(Tape<T>& tape, std::span<const Matrix<const T>> inputs, Matrix<const T> result,
+                        Matrix<const T> d_result, std::span<const Matrix<T>> d_inputs) const = 0;
+  // Whether backward() asks Tape::is_fresh() about this input, and looks at its inputs in their order.
+  [[nodiscard]] virtual bool overwrites(std::size_t) const { return false; }
+
+ protected:
+  ~Op() = default;
+};
+
+// A bug of ours: the message names the op and the shapes.
+[[noreturn]] void wrong_shapes(std::string_view op, std::span<const Shape> inputs);
+
+template <class T>
+class Tape {
+ public:
+  // Forgets everything on the tape; the memory stays. `values` and `gradient` (may be empty: no gradients are wanted)
+  // are as long as the layout and must outlive the step. Gradients are added to what `gradient` holds; those of chunks
+  // that any rank may compute go to zeros of their own each, to be added in the order of the chunks, as adding to a
+  // sum that has begun rounds otherwise.
+  void begin(std::span<const T> values, std::span<T> gradient);
+
+  // A matrix that stays where it is until the step ends, without a gradient.
+  Var constant(Matrix<const T> values);
+  // The same with a gradient that can be read after backward(): where two tapes meet.
+  Var variable(Matrix<const T> values);
+  Var parameter(const Slice& slice);
+  // Puts an op made with make() on the tape and computes it.
+  Var apply(Op<T>& op, std::span<const Var> inputs);
+  // Rows [begin, begin + count) of a value, in its memory and that of its gradient.
+  Var rows(Var var, std::size_t begin, std::size_t count);
+
+  [[nodiscard]] Matrix<const T> value(Var var) const;
+  // The gradient of the objective by this value, zeros at first: seeds are added here before backward(), and results
+  // are read here after it. A bug where the value depends on nothing that wants a gradient.
+  Matrix<T> gradient(Var var);
+  [[nodiscard]] bool wants_gradient(Var var) const { return !var.is_none() && at(var).wants_gradient; }
+  // Within backward() of an op that overwrites it: d_inputs[i] holds nothing yet, and is to be set rather than added
+  // to.
+  [[nodiscard]] bool is_fresh(std::size_t i) const { return fresh_[i] != 0; }
+  // From the seeds to everything that they depend on, in reverse order of application. Once a step.
+  void backward();
+
+  // Memory until the next begin().
+  void* bytes(std::size_t count, std::size_t alignment = 64) { return arena_.bytes(count, alignment); }
+  template <class U>
+  std::span<U> array(std::size_t count) {
+    return {static_cast<U*>(bytes(count * sizeof(U))), count};  // not initialised
+  }
+  Matrix<T> matrix(std::size_t rows, std::size_t columns) { return {array<T>(rows * columns).data(), rows, columns}; }
+  template <class O, class... Args>
+  O& make(Args&&... args) {
+    return *new (bytes(sizeof(O), alignof(O))) O(std::forward<Args>(args)...);
+  }
+
+ private:
+  struct Node {
+    Matrix<const T> value;
+    T* gradient = nullptr;
+    Op<T>* op = nullptr;
+    std::span<const Var> inputs;
+    Var owner;  // of rows(): the value whose memory this is, from `offset` on
+    std::size_t offset = 0;
+    bool wants_gradient = false;
+  };
+
+  Var add(const Node& node);
+  // A bug where the value is none, or of another step that had more.
+  const Node& at(Var var) const;
+  // As an op sees them.
+  Matrix<const T> input(Var var) const;
+  Matrix<T> d_input(Var var);
+  // Takes memory for a gradient that there is none of; false where it cannot be left as it is.
+  bool take_fresh(Var var);
+
+  Arena arena_;
+  std::vector<Node> nodes_;
+  std::span<const T> values_;
+  std::span<T> gradient_;
+  std::vector<Matrix<const T>> inputs_;  // of the op at hand
+  std::vector<Matrix<T>> d_inputs_;
+  std::vector<std::uint8_t> fresh_;
+  std::vector<Shape> shapes_;
+  bool done_ = false;
+};
+
+}  // namespace emplace::nn

@@ -1,0 +1,201 @@
+// ColocRL: a sequence-to-sequence network over the units of one graph (Mirhoseini et al., ICML 2017;
+// docs/papers/colocrl.md, section 2). The width of its input is tied to the number of units, so all problems of a
+// training have as many.
+#include <algorithm>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/option_entry.hpp"
+#include "policy/colocrl/features.hpp"
+#include "policy/colocrl/network.hpp"
+#include "policy/common/categorical_draw.hpp"
+#include "policy/common/drawn_sample.hpp"
+#include "policy/common/forced_steps.hpp"
+#include "policy/common/network_policy.hpp"
+#include "policy/common/rollout_parts.hpp"
+#include "policy/methods.hpp"
+
+namespace emplace::policy {
+
+namespace {
+
+struct ColocrlOptions {
+  int hidden = 256;
+  int attention_width = 0;
+  int type_width = 32;
+  int device_width = 32;
+  int shape_outputs = 4;
+  int shape_dimensions = 4;
+  bool aligned = false;
+};
+
+void describe(ColocrlOptions& o, OptionVisitor& visit) {
+  visit("aligned", o.aligned,
+        {.help = "The decoder also reads the encoder's state of the unit that it places; the paper's has to find it by "
+                 "attention."});
+  visit("hidden", o.hidden, {.min = 1, .max = 8192, .help = "Units of the encoder's and of the decoder's LSTM."});
+  visit("attention_width", o.attention_width,
+        {.min = 0,
+         .max = 8192,
+         .help = "Width in which the decoder compares itself with the units, most of the time of long sequences; 0: "
+                 "as hidden, as in the paper."});
+  visit("type_width", o.type_width, {.min = 1, .max = 8192, .help = "Width of the learned vector of an op's type."});
+  visit("device_width", o.device_width, {.min = 1, .max = 8192, .help = "Width of the learned vector of a device."});
+  visit("shape_outputs", o.shape_outputs, {.min = 1, .max = 64, .help = "Outputs of an op whose shapes are read."});
+  visit("shape_dimensions", o.shape_dimensions,
+        {.min = 1, .max = 64, .help = "Dimensions of each output that are read."});
+}
+
+ColocrlSizes sizes_of(const ColocrlOptions& o, const PolicySetup& setup) {
+  ColocrlSizes sizes;
+  sizes.types = setup.op_types.size();
+  sizes.groups = common_unit_count(setup.problems, "colocrl");
+  sizes.devices = common_device_count(setup.problems, "colocrl");
+  sizes.shape_slots = static_cast<std::size_t>(o.shape_outputs) * static_cast<std::size_t>(o.shape_dimensions);
+  sizes.type_width = static_cast<std::size_t>(o.type_width);
+  sizes.device_width = static_cast<std::size_t>(o.device_width);
+  sizes.hidden = static_cast<std::size_t>(o.hidden);
+  sizes.attention_width = static_cast<std::size_t>(o.attention_width);
+  sizes.aligned = o.aligned;
+  return sizes;
+}
+
+class ColocrlPolicy final : public NetworkPolicy {
+ public:
+  ColocrlPolicy(const ColocrlOptions& options, const PolicySetup& setup) : network_(sizes_of(options, setup)) {
+    const ShapeSlots slots{static_cast<std::size_t>(options.shape_outputs),
+                           static_cast<std::size_t>(options.shape_dimensions)};
+    for (const PolicyProblem& problem : setup.problems)
+      problems_.push_back({&problem.grouping, colocrl_features(problem, setup.op_types, slots)});
+    use(network_.layout);
+    network_.initialize<float>(parameters_, setup.seed);
+  }
+
+  void sample(std::span<const SampleSlot> draws) const override {
+    std::vector<std::uint32_t> problem_of;
+    for (const SampleSlot& each : draws) problem_of.push_back(each.rounds.back().problem);
+    for (const Part& part : parts_of(problem_of)) sample_part(part, draws);
+  }
+
+  void check(std::span<const Rollout> rounds) const override {
+    check_count(rounds.size(), 1, "rounds");
+    check_count(rounds.front().actions.size(), network_.sizes.groups, "devices");
+    check_below(rounds.front().actions, network_.sizes.devices, "device");
+    check_count(rounds.front().observation.size(), 0, "observations");
+  }
+
+  void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override {
+    const std::size_t groups = network_.sizes.groups;
+    log.begin.assign(1, 0);
+    for (std::size_t s = 1; s <= rollouts.size(); ++s) log.begin.push_back(s * groups);
+    log.value.resize(rollouts.size() * groups);
+    log.entropy.assign(rollouts.size(), 0.0);
+    std::vector<std::uint32_t> problem_of;
+    for (const Rollout& rollout : rollouts) {
+      EMPLACE_CHECK(rollout.actions.size() == groups);
+      problem_of.push_back(rollout.problem);
+    }
+    parts_ = parts_of(problem_of);
+    for (const Part& part : parts_) {
+      run(part, rollouts);
+      const std::size_t batch = part.members.size();
+      for (std::size_t b = 0; b < batch; ++b) {
+        const std::size_t s = part.members[b];
+        for (std::size_t t = 0; t < groups; ++t) {
+          log.value[s * groups + t] = rows_.log_probability(t * batch + b, rollouts[s].actions[t]);
+          log.entropy[s] += rows_.entropy[t * batch + b];
+        }
+      }
+    }
+    is_on_tape_ = parts_.size() == 1;
+  }
+
+  void backward(std::span<const Rollout> rollouts, std::span<const double> coefficients,
+                double entropy_weight) override {
+    const std::size_t groups = network_.sizes.groups;
+    EMPLACE_CHECK(coefficients.size() == rollouts.size() * groups);
+    for (const Part& part : parts_) {
+      if (!is_on_tape_) run(part, rollouts);
+      is_on_tape_ = false;
+      const std::size_t batch = part.members.size();
+      const std::span<double> weights = tape_.array<double>(groups * batch);
+      for (std::size_t b = 0; b < batch; ++b)
+        for (std::size_t t = 0; t < groups; ++t) weights[t * batch + b] = coefficients[part.members[b] * groups + t];
+      nn::seed<float>(tape_, rows_, forced_.actions, weights, entropy_weight);
+      tape_.backward();
+    }
+  }
+
+ private:
+  using Part = RolloutPart<std::uint32_t>;
+
+  struct Prepared {
+    const Grouping* units;
+    ColocrlFeatures features;
+  };
+
+  [[nodiscard]] ColocrlInput<float> input_of(const Prepared& problem) const {
+    const std::vector<float>& rows = problem.features.rows;
+    return {&problem.features.types, {rows.data(), network_.sizes.groups, rows.size() / network_.sizes.groups}};
+  }
+
+  void sample_part(const Part& part, std::span<const SampleSlot> draws) const {
+    const Prepared& problem = problems_.at(part.key);
+    const std::size_t devices = network_.sizes.devices, batch = part.members.size();
+    sampling_tape_.begin(parameters_, {});
+    ColocrlSteps<float> step(sampling_tape_, network_, encode<float>(sampling_tape_, network_, input_of(problem)),
+                             batch);
+    std::vector<std::uint32_t> previous(batch, static_cast<std::uint32_t>(devices));  // GO
+    std::vector<float> weights(devices);
+    for (const std::size_t i : part.members) draws[i].rounds.back().actions.resize(network_.sizes.groups);
+    for (std::size_t t = 0; t < network_.sizes.groups; ++t) {
+      const nn::Matrix<const float> logits = step(previous);
+      require_finite(logits.all());
+      const std::span<const std::uint8_t> allowed = std::span(problem.units->allowed).subspan(t * devices, devices);
+      for (std::size_t b = 0; b < batch; ++b) {
+        const SampleSlot& each = draws[part.members[b]];
+        const std::uint8_t device = each.greedy ? likeliest(logits.row(b), allowed)
+                                                : draw<float>(logits.row(b), allowed, *each.stream, weights);
+        each.rounds.back().actions[t] = device;
+        previous[b] = device;
+      }
+    }
+    for (const std::size_t i : part.members) {
+      Rollout& rollout = draws[i].rounds.back();
+      problem.units->expand(rollout.actions, rollout.placement);
+    }
+  }
+
+  // Teacher forcing: logits of all steps of all samples of the part, rows t B + b, on the tape and in rows_.
+  void run(const Part& part, std::span<const Rollout> rollouts) {
+    const Prepared& problem = problems_.at(part.key);
+    tape_.begin(parameters_, gradient_);
+    forced_ = forced_steps(tape_, rollouts, part.members, problem.units->allowed, network_.sizes.devices);
+    const DecoderMemory encoding = encode<float>(tape_, network_, input_of(problem));
+    const nn::Var logits = decode<float>(tape_, network_, encoding, forced_.previous, part.members.size());
+    require_finite(tape_.value(logits).all());
+    rows_ = nn::categorical<float>(tape_, logits, forced_.allowed);
+  }
+
+  ColocrlNetwork network_;
+  std::vector<Prepared> problems_;
+  std::vector<Part> parts_;  // of the last forward()
+  nn::Tape<float> tape_;
+  ForcedSteps forced_;           // of the part that is on the tape
+  nn::Categorical<float> rows_;  // likewise
+  bool is_on_tape_ = false;      // the only part's forward pass still is
+  mutable nn::Tape<float> sampling_tape_;
+};
+
+}  // namespace
+
+PolicyEntry colocrl_policy() {
+  PolicyEntry entry;
+  entry.name = "colocrl";
+  entry.summary = "LSTM encoder over groups of ops, attentional LSTM decoder that emits a device for each.";
+  entry.reference = "Mirhoseini et al.: Device Placement Optimization with Reinforcement Learning (ICML 2017)";
+  entry.reads_op_types = true;
+  make_from_options<ColocrlPolicy, ColocrlOptions>(entry);
+  return entry;
+}
+
+}  // namespace emplace::policy

@@ -1,0 +1,69 @@
+// Draws from one row of logits: sampling, and its greedy counterpart.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/random.hpp"
+
+namespace emplace::policy {
+
+// Where no device can run a unit, the sample is infeasible whatever it says: it takes the first device, without a
+// choice.
+inline void allow_first_if_none(std::span<std::uint8_t> allowed) {
+  for (const std::uint8_t each : allowed)
+    if (each != 0) return;
+  allowed.front() = 1;
+}
+
+// The largest logit among the allowed columns; the first of equals.
+template <class T>
+std::uint8_t likeliest(std::span<const T> logits, std::span<const std::uint8_t> allowed) {
+  std::size_t best = logits.size();
+  for (std::size_t d = 0; d < logits.size(); ++d)
+    if ((allowed.empty() || allowed[d] != 0) && (best == logits.size() || logits[d] > logits[best])) best = d;
+  EMPLACE_CHECK(best < logits.size(), "nothing is allowed");
+  return static_cast<std::uint8_t>(best);
+}
+
+// Inverse CDF of the softmax over the allowed columns, on one draw of the stream. `weights` is scratch of the same
+// length.
+template <class T>
+std::uint8_t draw(std::span<const T> logits, std::span<const std::uint8_t> allowed, Stream& stream,
+                  std::span<T> weights) {
+  const T largest = logits[likeliest(logits, allowed)];
+  T sum = 0;
+  for (std::size_t d = 0; d < logits.size(); ++d) {
+    weights[d] = allowed.empty() || allowed[d] != 0 ? std::exp(logits[d] - largest) : T{0};
+    sum += weights[d];
+  }
+  const double wanted = stream.uniform() * static_cast<double>(sum);
+  double below = 0;
+  std::size_t last = 0;
+  for (std::size_t d = 0; d < logits.size(); ++d) {
+    if (weights[d] == 0) continue;
+    last = d;
+    below += static_cast<double>(weights[d]);
+    if (below > wanted) break;
+  }
+  return static_cast<std::uint8_t>(last);  // rounding may leave the sum short: then the last that can be
+}
+
+// Where `uniform`, in [0, 1), falls among probabilities that add up to 1 but for rounding.
+template <class T>
+std::uint8_t at_quantile(std::span<const T> probability, double uniform) {
+  double below = 0;
+  std::size_t last = 0;
+  for (std::size_t d = 0; d < probability.size(); ++d) {
+    if (probability[d] == 0) continue;
+    last = d;
+    below += static_cast<double>(probability[d]);
+    if (below > uniform) break;
+  }
+  return static_cast<std::uint8_t>(last);
+}
+
+}  // namespace emplace::policy

@@ -1,0 +1,110 @@
+#include "policy/gdp/options.hpp"
+
+#include "emplace/base/error.hpp"
+#include "policy/common/network_policy.hpp"
+
+namespace emplace::policy {
+
+void describe(GdpOptions& o, OptionVisitor& visit) {
+  visit("hidden", o.hidden, {.min = 1, .max = 8192, .help = "Width of a node's embedding."});
+  visit("graph_layers", o.graph_layers, {.min = 0, .max = 64, .help = "Layers of GraphSAGE."});
+  visit("placer_layers", o.placer_layers, {.min = 0, .max = 64, .help = "Layers of the Transformer that places."});
+  visit("heads", o.heads, {.min = 1, .max = 1024, .help = "Heads of attention; they divide `hidden`."});
+  visit("feedforward", o.feedforward, {.min = 1, .max = 65536, .help = "Inner width of a Transformer's layer."});
+  visit("segment", o.segment,
+        {.min = 1, .max = 65536, .help = "Nodes that attend to each other, and to as many before them."});
+  visit("type_width", o.type_width, {.min = 1, .max = 8192, .help = "Width of the learned vector of an op's type."});
+  visit("superposition", o.superposition,
+        {.choices = {"per_node", "graph", "none"},
+         .help = "What gates the placer: a vector of each node (GDP), one of the graph (GO), or nothing."});
+  visit("attention", o.attention, {.help = "Off: the placer sees each node alone (ablation)."});
+  visit("memory", o.memory, {.help = "Off: a segment does not see the one before it (ablation)."});
+  visit("rounds", o.rounds,
+        {.min = 1,
+         .max = 64,
+         .help = "Times that the network decides, each time knowing what it decided before (GO: 3)."});
+  visit("neighbour_features", o.neighbour_features,
+        {.help = "A node's features tell how far off its first predecessors stand."});
+  visit("cost_features", o.cost_features, {.help = "A node's features tell its time on each kind of device."});
+  visit(
+      "device_kinds", o.device_kinds,
+      {.help = "The kinds of devices whose times are read (cost_features); empty: those of the training's problems."});
+  visit("position_waves", o.position_waves,
+        {.min = 0,
+         .max = 4096,
+         .help = "A node's features tell its place in topological order, as sine and cosine of so many waves; without "
+                 "them nodes alike in type, shape and surroundings get the same probabilities."});
+  visit("centered", o.centered,
+        {.help = "The placer reads how a node's embedding differs from the mean of the graph's."});
+  visit("device_head", o.device_head,
+        {.choices = {"fixed", "features"},
+         .help = "The network's output has a column for each device, or compares nodes with features of the devices "
+                 "(speed, memory, links), so that the policy also places on machines that it never saw."});
+  visit("head_gain", o.head_gain,
+        {.min = 0,
+         .max = 100,
+         .help = "Scale of the first weights of the head: 0.01 starts nearly uniform; larger ones tell equal devices "
+                 "apart from the start."});
+  visit("coarse_units", o.coarse_units,
+        {.min = 0,
+         .max = 1e6,
+         .help =
+             "Training begins with units merged to so many blocks, whose units share a random number, and doubles "
+             "their number level by level; `place --policy` draws blocks of all sizes in turn. 0: every unit is drawn "
+             "alone."});
+  visit("updates_per_level", o.updates_per_level, {.min = 1, .help = "Updates between two levels (coarse_units)."});
+}
+
+namespace {
+
+Superposition superposition_of(const std::string& name) {
+  if (name == "none") return Superposition::none;
+  return name == "graph" ? Superposition::graph : Superposition::per_node;
+}
+
+}  // namespace
+
+GdpFeatureOptions gdp_feature_options(const GdpOptions& o) {
+  return {o.neighbour_features, o.device_kinds, static_cast<std::size_t>(o.position_waves),
+          o.device_head == "features"};
+}
+
+GdpOptions read_gdp_options(const ConfigTable& table) {
+  const auto o = read_options<GdpOptions>(table);
+  if (o.hidden % o.heads != 0)
+    throw InputError(table.place_of("heads"), "heads is {}, wanted a divisor of hidden, which is {}", o.heads,
+                     o.hidden);
+  if (!o.cost_features && !o.device_kinds.empty())
+    throw InputError(table.place_of("device_kinds"), "device_kinds are read with cost_features only");
+  return o;
+}
+
+void settle_kinds(GdpOptions& options, const PolicySetup& setup) {
+  if (options.cost_features && options.device_kinds.empty()) options.device_kinds = device_kinds_of(setup.problems);
+}
+
+GdpSizes gdp_sizes(const GdpOptions& o, const PolicySetup& setup) {
+  GdpSizes sizes;
+  sizes.types = setup.op_types.size();
+  sizes.type_width = static_cast<std::size_t>(o.type_width);
+  sizes.features = gdp_feature_count(gdp_feature_options(o));
+  if (o.device_head == "features")
+    sizes.device_features = gdp_device_features;
+  else
+    sizes.devices = common_device_count(setup.problems, "gdp");
+  if (o.rounds > 1) sizes.decision = sizes.device_features > 0 ? sizes.device_features : sizes.devices;
+  sizes.hidden = static_cast<std::size_t>(o.hidden);
+  sizes.graph_layers = static_cast<std::size_t>(o.graph_layers);
+  sizes.placer_layers = static_cast<std::size_t>(o.placer_layers);
+  sizes.heads = static_cast<std::size_t>(o.heads);
+  sizes.feedforward = static_cast<std::size_t>(o.feedforward);
+  sizes.segment = static_cast<std::size_t>(o.segment);
+  sizes.superposition = superposition_of(o.superposition);
+  sizes.attention = o.attention;
+  sizes.memory = o.memory;
+  sizes.centered = o.centered;
+  sizes.head_gain = o.head_gain;
+  return sizes;
+}
+
+}  // namespace emplace::policy

@@ -1,0 +1,57 @@
+#include "policy/hierarchical/group_features.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "emplace/base/error.hpp"
+
+namespace emplace::policy {
+
+UnitTable unit_table(const PolicyProblem& problem, std::span<const std::string> op_types, const ShapeSlots& shapes,
+                     std::size_t neighbours, std::size_t position_waves) {
+  const Grouping& grouping = problem.grouping;
+  const std::vector<std::uint32_t> types = type_ids(*problem.problem, op_types);
+  const std::vector<std::uint32_t> position = topological_positions(*problem.problem);
+  const std::size_t width = shapes.size() + 2 * neighbours + 2 * position_waves;
+  UnitTable table;
+  table.shape_slots = shapes.size();
+  table.first_op.assign(grouping.count() * width, 0.0F);
+  table.shapes.assign(grouping.count() * shapes.size(), 0.0F);
+  for (std::size_t unit = 0; unit < grouping.count(); ++unit) {
+    const std::span<const std::uint32_t> ops = grouping.members[unit];
+    const std::uint32_t first = *std::ranges::min_element(ops, {}, [&](std::uint32_t op) { return position[op]; });
+    const std::span<float> row = std::span(table.first_op).subspan(unit * width, width);
+    add_shape_logs(problem.shapes, first, shapes, row.first(shapes.size()));
+    set_neighbour_slots(*problem.problem, position, first, neighbours, row.subspan(shapes.size(), 2 * neighbours));
+    set_position_waves(unit, grouping.count(), row.last(2 * position_waves));
+    if (types[first] != no_type) table.first_type.items.push_back(types[first]);
+    table.first_type.begin.push_back(static_cast<std::uint32_t>(table.first_type.items.size()));
+    for (const std::uint32_t op : ops) {
+      add_shape_logs(problem.shapes, op, shapes, std::span(table.shapes).subspan(unit * shapes.size(), shapes.size()));
+      if (types[op] != no_type) table.types.items.push_back(types[op]);
+    }
+    table.types.begin.push_back(static_cast<std::uint32_t>(table.types.items.size()));
+  }
+  table.edges = unit_edges(problem);
+  return table;
+}
+
+void set_group_features(const UnitTable& units, std::span<const std::uint32_t> group_of_unit, std::size_t groups,
+                        std::size_t types, std::span<float> rows) {
+  const std::size_t width = types + units.shape_slots + groups;
+  EMPLACE_CHECK(group_of_unit.size() == units.count() && rows.size() == groups * width);
+  std::ranges::fill(rows, 0.0F);
+  for (std::size_t unit = 0; unit < units.count(); ++unit) {
+    const std::span<float> row = rows.subspan(group_of_unit[unit] * width, width);
+    for (const std::uint32_t type : units.types[unit]) row[type] += 1;
+    const float* shapes = units.shapes.data() + unit * units.shape_slots;
+    for (std::size_t i = 0; i < units.shape_slots; ++i) row[types + i] += shapes[i];
+  }
+  for (std::size_t group = 0; group < groups; ++group)
+    for (float& value : rows.subspan(group * width, types + units.shape_slots)) value = std::log1p(value);
+  for (const auto& [a, b] : units.edges)
+    if (group_of_unit[a] != group_of_unit[b])
+      rows[group_of_unit[a] * width + types + units.shape_slots + group_of_unit[b]] = 1;
+}
+
+}  // namespace emplace::policy

@@ -1,0 +1,122 @@
+#include "policy/hierarchical/options.hpp"
+
+#include <algorithm>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "policy/common/network_policy.hpp"
+
+namespace emplace::policy {
+
+namespace {
+
+constexpr std::size_t most_groups = 256;  // a group is one byte
+constexpr double largest = 1e6;           // of what scales logits: beyond, a float may not hold them
+constexpr const char* place = "policy hierarchical";
+
+}  // namespace
+
+void describe(HierarchicalOptions& o, OptionVisitor& visit) {
+  visit("grouping", o.grouping,
+        {.choices = {"learned", "none", "random"},
+         .help = "Groups of units by the grouper, none (the placer places units), or drawn at random: the ablations."});
+  visit("groups", o.groups,
+        {.min = 0,
+         .max = most_groups,
+         .help = "Number of groups; 0: the smallest of 256, 20 a device, and the units of the smallest problem."});
+  visit("placements_per_grouping", o.placements_per_grouping,
+        {.min = 1, .help = "Placements drawn for each grouping that is drawn."});
+  visit("grouper_hidden", o.grouper_hidden, {.min = 1, .max = 8192, .help = "Hidden units of the grouper."});
+  visit("hidden", o.hidden,
+        {.min = 2, .max = 8192, .help = "Units of the decoder's LSTM, and of both directions of the encoder's; even."});
+  visit("type_width", o.type_width, {.min = 1, .max = 8192, .help = "Width of the learned vector of an op's type."});
+  visit("adjacency", o.adjacency,
+        {.min = 0, .max = 8192, .help = "Neighbours of an op that the grouper reads, half producers, half consumers."});
+  visit("shape_outputs", o.shape_outputs, {.min = 1, .max = 64, .help = "Outputs of an op whose shapes are read."});
+  visit("shape_dimensions", o.shape_dimensions,
+        {.min = 1, .max = 64, .help = "Dimensions of each output that are read."});
+  visit("position_waves", o.position_waves,
+        {.min = 0,
+         .max = 256,
+         .help = "The grouper also reads sine and cosine of so many waves at the place of an op in topological order; "
+                 "the paper's cannot tell ops of one type and shape apart that have neighbours close by."});
+  visit("grouper_gain", o.grouper_gain,
+        {.min = 0,
+         .max = 1000,
+         .above_min = true,
+         .help = "Spread of the grouper's first logits, in Glorot's: above 1, the first groups hold from sample to "
+                 "sample, and the placer can learn where to put them."});
+  visit("grouper_entropy", o.grouper_entropy,
+        {.min = 0,
+         .max = 1,
+         .help = "Share of the entropy of groups, of which there are many, in the policy's, in metrics.csv too."});
+  visit("aligned", o.aligned,
+        {.help =
+             "The placer also reads its memory of the group that it places; the paper's has to find it by attention."});
+  visit(
+      "squash", o.squash,
+      {.min = 0, .max = largest, .above_min = true, .help = "C of the placer's logits C tanh(l / T): none is larger."});
+  visit("temperature", o.temperature,
+        {.min = 1 / largest, .max = largest, .help = "T of the placer's logits C tanh(l / T)."});
+  visit(
+      "noise", o.noise,
+      {.choices = {"uniform", "rms", "none"},
+       .help = "Noise on all logits: uniform within noise_size, normal with noise_size times their root mean square."});
+  visit("noise_size", o.noise_size, {.min = 0, .max = largest, .help = "Size of the noise."});
+  visit("noise_updates", o.noise_updates, {.min = 0, .unit = "updates", .help = "Updates that have noise."});
+}
+
+GroupingMode mode_of(const HierarchicalOptions& options) {
+  return options.grouping == "none"     ? GroupingMode::none
+         : options.grouping == "random" ? GroupingMode::random
+                                        : GroupingMode::learned;
+}
+
+LogitNoise noise_of(const HierarchicalOptions& options) {
+  return {noise_kind_of(options.noise), options.noise_size, static_cast<std::uint64_t>(options.noise_updates)};
+}
+
+HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& o, const PolicySetup& setup) {
+  if (o.hidden % 2 != 0)
+    throw InputError(place, "hidden is {}, wanted an even number: half of it reads each way", o.hidden);
+  if (o.adjacency % 2 != 0)
+    throw InputError(place, "adjacency is {}, wanted an even number: half of it are producers", o.adjacency);
+  if (mode_of(o) == GroupingMode::none && o.groups > 0)
+    throw InputError(place, "groups is {}, but with grouping = \"none\" the placer places units: wanted 0", o.groups);
+  HierarchicalSizes sizes;
+  sizes.types = setup.op_types.size();
+  sizes.devices = common_device_count(setup.problems, "hierarchical");
+  const PolicyProblem& smallest = *std::ranges::min_element(
+      setup.problems, {}, [](const PolicyProblem& problem) { return problem.grouping.count(); });
+  const std::size_t units = smallest.grouping.count();
+  if (mode_of(o) == GroupingMode::none) {
+    sizes.groups = common_unit_count(setup.problems, "hierarchical");
+  } else {
+    sizes.groups =
+        o.groups > 0 ? static_cast<std::size_t>(o.groups) : std::min({most_groups, 20 * sizes.devices, units});
+    if (sizes.groups > units && setup.use == PolicyUse::begin_training)
+      throw InputError(place, "{} groups wanted, but {} has only {} units to group", sizes.groups,
+                       quote(smallest.problem->name), units);
+  }
+  sizes.has_grouper = mode_of(o) == GroupingMode::learned;
+  sizes.shape_slots = static_cast<std::size_t>(o.shape_outputs) * static_cast<std::size_t>(o.shape_dimensions);
+  sizes.neighbour_slots = static_cast<std::size_t>(o.adjacency);
+  sizes.position_waves = static_cast<std::size_t>(o.position_waves);
+  sizes.grouper_gain = o.grouper_gain;
+  sizes.type_width = static_cast<std::size_t>(o.type_width);
+  sizes.grouper_hidden = static_cast<std::size_t>(o.grouper_hidden);
+  sizes.hidden = static_cast<std::size_t>(o.hidden);
+  sizes.aligned = o.aligned;
+  sizes.squash = o.squash;
+  sizes.temperature = o.temperature;
+  return sizes;
+}
+
+ConfigTable freeze_groups(const ConfigTable& table, const PolicySetup& setup) {
+  auto options = read_options<HierarchicalOptions>(table);
+  if (mode_of(options) != GroupingMode::none)
+    options.groups = static_cast<int>(hierarchical_sizes(options, setup).groups);
+  return echo_options(options);
+}
+
+}  // namespace emplace::policy

@@ -1,0 +1,48 @@
+// Options of the Hierarchical Planner's policy (docs/papers/hierarchical.md, section 3), and the network that they mean
+// for given problems.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "emplace/policy/policy.hpp"
+#include "policy/common/logit_noise.hpp"
+#include "policy/hierarchical/network.hpp"
+
+namespace emplace::policy {
+
+// learned: by the grouper. none: the placer places units, in topological order. random: groups are drawn uniformly. The
+// last two are the paper's ablations (section 2.8).
+enum class GroupingMode : std::uint8_t { learned, none, random };
+
+struct HierarchicalOptions {
+  std::string grouping = "learned";
+  int groups = 0;
+  int placements_per_grouping = 4;
+  int grouper_hidden = 64;
+  int hidden = 512;
+  bool aligned = false;
+  int type_width = 20;
+  int adjacency = 20;
+  int position_waves = 0;
+  double grouper_gain = 1;
+  double grouper_entropy = 1;
+  int shape_outputs = 5;
+  int shape_dimensions = 5;
+  double squash = 5;
+  double temperature = 10;
+  std::string noise = "uniform";
+  double noise_size = 0.1;
+  std::int64_t noise_updates = 500;
+};
+void describe(HierarchicalOptions& options, OptionVisitor& visit);
+
+GroupingMode mode_of(const HierarchicalOptions& options);
+LogitNoise noise_of(const HierarchicalOptions& options);
+// InputError for problems with different numbers of devices, for more groups than units in a training, and without
+// grouping for different numbers of units or more of them than an encoder can read.
+HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& options, const PolicySetup& setup);
+// The options with the number of groups that these problems get.
+ConfigTable freeze_groups(const ConfigTable& options, const PolicySetup& setup);
+
+}  // namespace emplace::policy

@@ -1,0 +1,156 @@
+#include "policy/hsdag/network.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "emplace/base/error.hpp"
+
+namespace emplace::policy {
+
+using nn::Matrix;
+using nn::Tape;
+using nn::Var;
+
+HsdagNetwork::HsdagNetwork(const HsdagSizes& sizes) : sizes_(sizes) {
+  const std::size_t features = sizes.features, hidden = sizes.hidden;
+  in_first = linear("in.0", features, hidden);
+  in_first_norm = norm("in.0.norm");
+  in_second = linear("in.1", hidden, hidden);
+  in_second_norm = norm("in.1.norm");
+  if (sizes.scores_edges || sizes.groups > 0) gnn1 = gnn("gnn1", sizes.score_layers);
+  if (sizes.scores_edges) {
+    edge_first = linear("edge.0", hidden, hidden);
+    edge_norm = norm("edge.0.norm");
+    edge_second = linear("edge.1", hidden, 1);
+  }
+  if (sizes.groups > 0) group = linear("group", hidden, sizes.groups);
+  gnn2 = gnn("gnn2", sizes.pool_layers);
+  pre = residual("pre");
+  post = residual("post");
+  out_first = linear("out.0", hidden, hidden);
+  out_second = linear("out.1", hidden, features);
+  head_first = linear("head.0", features, hidden);
+  head_second = linear("head.1", hidden, sizes.devices);
+}
+
+HsdagNetwork::Linear HsdagNetwork::linear(const std::string& name, std::size_t in, std::size_t out) {
+  const nn::Initializer start = nn::uniform(1 / std::sqrt(static_cast<double>(std::max<std::size_t>(in, 1))));
+  return {layout_.add(name + ".weight", in, out, start), layout_.add(name + ".bias", 1, out, start)};
+}
+
+HsdagNetwork::Linear HsdagNetwork::convolution(const std::string& name) {
+  return {layout_.add(name + ".weight", sizes_.hidden, sizes_.hidden, nn::glorot_uniform()),
+          layout_.add(name + ".bias", 1, sizes_.hidden, nn::zeros)};
+}
+
+HsdagNetwork::Norm HsdagNetwork::norm(const std::string& name) {
+  return {layout_.add(name + ".gain", 1, sizes_.hidden, nn::constant(1)),
+          layout_.add(name + ".offset", 1, sizes_.hidden, nn::zeros)};
+}
+
+HsdagNetwork::Gnn HsdagNetwork::gnn(const std::string& name, int layers) {
+  Gnn made;
+  for (int i = 0; i < layers; ++i) made.layers.push_back(convolution(name + "." + std::to_string(i)));
+  made.norm = norm(name + ".norm");
+  return made;
+}
+
+HsdagNetwork::Residual HsdagNetwork::residual(const std::string& name) {
+  Residual made;
+  made.linear = linear(name, sizes_.hidden, sizes_.hidden);
+  made.norm = norm(name + ".norm");
+  return made;
+}
+
+namespace {
+
+template <class T>
+constexpr T norm_epsilon = static_cast<T>(1e-5);  // PyTorch's
+
+}  // namespace
+
+template <class T>
+HsdagPass<T>::HsdagPass(Tape<T>& tape, const HsdagNetwork& network, Matrix<const T> features,
+                        const nn::Dropout& dropout)
+    : tape_(tape), p_(network), dropout_(dropout) {
+  const Var first = linear(tape.constant(features), p_.in_first, nn::Activation::none);
+  const Var second = linear(norm_relu_drop(first, p_.in_first_norm), p_.in_second, nn::Activation::none);
+  h_ = norm_relu_drop(second, p_.in_second_norm);
+}
+
+template <class T>
+Var HsdagPass<T>::norm_relu_drop(Var x, const HsdagNetwork::Norm& norm) {
+  return nn::norm_relu_drop(tape_, x, tape_.parameter(norm.gain), tape_.parameter(norm.offset), norm_epsilon<T>,
+                            dropout_);
+}
+
+template <class T>
+Var HsdagPass<T>::linear(Var x, const HsdagNetwork::Linear& layer, nn::Activation activation) {
+  return nn::linear(tape_, x, tape_.parameter(layer.weight), tape_.parameter(layer.bias), activation);
+}
+
+// LN(h + y), where y is h after as many times drop(relu(Ahat y W + b)) as there are layers.
+template <class T>
+Var HsdagPass<T>::gnn(const HsdagNetwork::Gnn& layers, const NodeGraph& graph) {
+  if (mixed_.is_none()) mixed_ = mix(graph, h_);
+  Var y = h_;
+  for (const HsdagNetwork::Linear& layer : layers.layers)
+    y = nn::linear_relu_drop(tape_, y.id == h_.id ? mixed_ : mix(graph, y), tape_.parameter(layer.weight),
+                             tape_.parameter(layer.bias), dropout_);
+  return nn::add_norm(tape_, h_, y, tape_.parameter(layers.norm.gain), tape_.parameter(layers.norm.offset),
+                      norm_epsilon<T>);
+}
+
+template <class T>
+Var HsdagPass<T>::mix(const NodeGraph& graph, Var x) {
+  return nn::symmetric_product(tape_, graph.neighbours, graph.weights, x);
+}
+
+template <class T>
+Var HsdagPass<T>::residual(Var x, const HsdagNetwork::Residual& layer) {
+  const Var sum =
+      nn::residual_linear(tape_, x, tape_.parameter(layer.linear.weight), tape_.parameter(layer.linear.bias));
+  return nn::layer_norm(tape_, sum, tape_.parameter(layer.norm.gain), tape_.parameter(layer.norm.offset),
+                        norm_epsilon<T>);
+}
+
+template <class T>
+Var HsdagPass<T>::edge_scores(const NodeGraph& graph) {
+  const Var z = gnn(p_.gnn1, graph);
+  const Var ends = nn::product_of_rows(tape_, z, graph.from, graph.to);
+  const Var hidden = norm_relu_drop(linear(ends, p_.edge_first, nn::Activation::none), p_.edge_norm);
+  return nn::project(tape_, hidden, tape_.parameter(p_.edge_second.weight), tape_.parameter(p_.edge_second.bias),
+                     nn::Activation::sigmoid);
+}
+
+template <class T>
+Var HsdagPass<T>::group_logits(const NodeGraph& graph) {
+  return linear(gnn(p_.gnn1, graph), p_.group, nn::Activation::none);
+}
+
+template <class T>
+void HsdagPass<T>::pool(const NodeGraph& graph, const Clusters& clusters, Var scores) {
+  const Var q = residual(gnn(p_.gnn2, graph), p_.pre);
+  h_ = residual(nn::segment_sum(tape_, q, clusters.members), p_.post);
+  mixed_ = {};
+  if (scores.is_none()) return;
+  const Matrix<T> alone = tape_.matrix(clusters.count(), 1);
+  std::ranges::copy(clusters.alone, alone.data);
+  const Var within = nn::scale(tape_, nn::segment_sum(tape_, scores, clusters.inner), T{2});
+  h_ = nn::scale_rows(tape_, h_, nn::add(tape_, within, tape_.constant(alone)));
+}
+
+template <class T>
+typename HsdagPass<T>::Result HsdagPass<T>::finish() {
+  const auto relu_drop = [&](Var x, const HsdagNetwork::Linear& layer) {
+    return nn::linear_relu_drop(tape_, x, tape_.parameter(layer.weight), tape_.parameter(layer.bias), dropout_);
+  };
+  const Var embedding = relu_drop(relu_drop(h_, p_.out_first), p_.out_second);
+  const Var hidden = linear(embedding, p_.head_first, nn::Activation::relu);
+  return {embedding, linear(hidden, p_.head_second, nn::Activation::none)};
+}
+
+template class HsdagPass<float>;
+template class HsdagPass<double>;
+
+}  // namespace emplace::policy

@@ -1,0 +1,138 @@
+// HSDAG's network (Duan et al. 2024, docs/papers/hsdag.md, section 2.3): nodes are embedded, parsed into clusters along
+// the edges of highest score, and each cluster gets a device. The assignment of nodes to clusters is a constant.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "nn/layers/ops.hpp"
+#include "policy/hsdag/graph_parsing.hpp"
+
+namespace emplace::policy {
+
+struct HsdagSizes {
+  std::size_t features = 0;  // F
+  std::size_t hidden = 128;  // H
+  std::size_t devices = 0;   // D
+  int score_layers = 2, pool_layers = 1;
+  // Edges get scores (the paper's network), nodes get logits of so many groups, or neither: then no such layers.
+  bool scores_edges = true;
+  std::size_t groups = 0;
+};
+
+// The parameters, in one vector.
+class HsdagNetwork {
+ public:
+  explicit HsdagNetwork(const HsdagSizes& sizes);
+
+  struct Linear {
+    nn::Slice weight, bias;
+  };
+  struct Norm {
+    nn::Slice gain, offset;
+  };
+  struct Gnn {
+    std::vector<Linear> layers;
+    Norm norm;
+  };
+  struct Residual {
+    Linear linear;
+    Norm norm;
+  };
+
+  [[nodiscard]] const nn::ParameterLayout& layout() const { return layout_; }
+  [[nodiscard]] const HsdagSizes& sizes() const { return sizes_; }
+
+  Linear in_first, in_second;
+  Norm in_first_norm, in_second_norm;
+  Gnn gnn1;
+  Linear edge_first, edge_second;
+  Norm edge_norm;
+  Linear group;
+  Gnn gnn2;
+  Residual pre, post;
+  Linear out_first, out_second, head_first, head_second;
+
+ private:
+  Linear linear(const std::string& name, std::size_t in, std::size_t out);
+  Linear convolution(const std::string& name);
+  Norm norm(const std::string& name);
+  Gnn gnn(const std::string& name, int layers);
+  Residual residual(const std::string& name);
+
+  HsdagSizes sizes_;
+  nn::ParameterLayout layout_;
+};
+
+// One pass over a graph, step by step: what is decided between the steps (which clusters there are) is the caller's.
+// Graphs and clusters stay until the tape's step ends.
+template <class T>
+class HsdagPass {
+ public:
+  // h = in_trans(X); X is N x F.
+  HsdagPass(nn::Tape<T>& tape, const HsdagNetwork& network, nn::Matrix<const T> features, const nn::Dropout& dropout);
+
+  // E x 1: s_e of each edge of the graph whose nodes are the rows of h.
+  nn::Var edge_scores(const NodeGraph& graph);
+  // N x groups.
+  nn::Var group_logits(const NodeGraph& graph);
+  // h becomes that of the clusters. With scores their rows are scaled by w_c = 2 x the sum of the scores of the edges
+  // within, 1 for a cluster of one node.
+  void pool(const NodeGraph& graph, const Clusters& clusters, nn::Var scores);
+
+  struct Result {
+    nn::Var embedding;  // Z, C x F
+    nn::Var logits;     // C x D
+  };
+  Result finish();
+  [[nodiscard]] nn::Var h() const { return h_; }
+
+ private:
+  nn::Var norm_relu_drop(nn::Var x, const HsdagNetwork::Norm& norm);
+  nn::Var linear(nn::Var x, const HsdagNetwork::Linear& layer, nn::Activation activation);
+  nn::Var gnn(const HsdagNetwork::Gnn& layers, const NodeGraph& graph);
+  nn::Var mix(const NodeGraph& graph, nn::Var x);
+  nn::Var residual(nn::Var x, const HsdagNetwork::Residual& layer);
+
+  nn::Tape<T>& tape_;
+  const HsdagNetwork& p_;
+  nn::Dropout dropout_;
+  nn::Var h_;
+  nn::Var mixed_;  // Ahat h, which both graph networks begin with; none: not computed yet
+};
+
+// The levels of a pass that parses: one a parsing pass, while there are edges left. Its memory is used again.
+struct HsdagLevels {
+  std::vector<Clusters> clusters;
+  std::vector<NodeGraph> coarser;              // behind each level but the last
+  std::size_t count = 0;                       // of levels in use
+  std::vector<std::uint32_t> cluster_of_node;  // N, at the end
+  std::size_t cluster_count = 0;               // likewise
+};
+
+// Parses and pools `passes` times; decide(level, graph, edge scores, clusters) fills the clusters of each level.
+template <class T, class Decide>
+void pool_parsed(HsdagPass<T>& pass, const NodeGraph& graph, int passes, HsdagLevels& levels, Decide&& decide) {
+  const auto most = static_cast<std::size_t>(passes);
+  levels.clusters.resize(most);
+  levels.coarser.resize(most);
+  levels.cluster_of_node.resize(graph.nodes);
+  std::iota(levels.cluster_of_node.begin(), levels.cluster_of_node.end(), 0U);
+  levels.cluster_count = graph.nodes;
+  const NodeGraph* now = &graph;
+  for (levels.count = 0; levels.count < most && now->edges() > 0;) {
+    Clusters& clusters = levels.clusters[levels.count];
+    const nn::Var scores = pass.edge_scores(*now);
+    decide(levels.count, *now, scores, clusters);
+    pass.pool(*now, clusters, scores);
+    for (std::uint32_t& cluster : levels.cluster_of_node) cluster = clusters.of_node[cluster];
+    levels.cluster_count = clusters.count();
+    if (++levels.count == most) break;
+    coarsen(*now, clusters, levels.coarser[levels.count - 1]);
+    now = &levels.coarser[levels.count - 1];
+  }
+}
+
+}  // namespace emplace::policy

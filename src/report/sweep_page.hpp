@@ -1,0 +1,28 @@
+// A sweep as a page for a browser: what was tried, what came of it, and which parameters mattered.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "experiment/sweep/sweep_folder.hpp"
+
+namespace emplace::report {
+
+struct SweepPage {
+  std::string html;
+  std::size_t trials = 0;        // in the charts and the table: all, of many the best
+  std::size_t trials_total = 0;  // of the sweep
+  std::size_t curves = 0;        // learning curves, one a trial
+  std::size_t curves_total = 0;  // trials with a metrics.csv, also where nothing feasible is in it
+};
+
+struct SweepPageLimits {
+  std::size_t trials = 5000;
+  std::size_t curves = 50;
+  std::size_t points = 300;  // of a curve
+};
+
+// Reads the metrics.csv of the trials whose curves it draws; InputError for a damaged one.
+SweepPage sweep_page(const experiment::SweepFolder& folder, const SweepPageLimits& limits = {});
+
+}  // namespace emplace::report

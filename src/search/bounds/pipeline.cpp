@@ -1,0 +1,58 @@
+// Bounds of a pipeline's load: the compute of the busiest device alone, by the weights of load_weights.hpp (docs/papers/
+// tarnawski.md, section 7 item 6, takes those against one reference). Memory counts otherwise than in a step, so whatever can
+// run a unit may hold it; communication is left out.
+#include <algorithm>
+
+#include "search/bounds/context.hpp"
+
+namespace emplace::search {
+
+namespace {
+
+UnitTimes units_of(const Problem& problem) {
+  std::vector<std::uint8_t> runs;
+  for (const Ticks time : problem.op_time) runs.push_back(time != cannot_run);
+  return unit_times(problem, runs);
+}
+
+Ticks quick(BoundContext& context) { return pipeline_lower_bound(context.problem).ticks; }
+
+Ticks linear(BoundContext& context) {
+  const UnitTimes units = units_of(context.problem);
+  return best_load_weights(units, quick_load_weights(units), context.deadline).bound;
+}
+
+}  // namespace
+
+LowerBound pipeline_lower_bound(const Problem& problem) {
+  const UnitTimes units = units_of(problem);
+  Ticks longest = 0;
+  for (std::size_t unit = 0; unit < units.count(); ++unit) {
+    Ticks fastest = total_limit;
+    for (std::size_t d = 0; d < units.devices; ++d)
+      if (const Ticks time = units.time[unit * units.devices + d]; time != cannot_run)
+        fastest = std::min(fastest, time);
+    longest = std::max(longest, fastest);
+  }
+  const Ticks load = quick_load_weights(units).bound;
+  return longest >= load ? LowerBound{longest, "longest op"} : LowerBound{load, "load"};
+}
+
+BoundEntry pipeline_load_bound() {
+  BoundEntry entry;
+  entry.name = "weighted-load";
+  entry.summary = "The longest op, and the work over devices weighted by their speed.";
+  entry.reference = "Tarnawski et al. 2020";
+  entry.objective = Objective::pipeline;
+  entry.bound = quick;
+  return entry;
+}
+
+BoundEntry pipeline_linear_load_bound() {
+  BoundEntry entry = load_bound();
+  entry.objective = Objective::pipeline;
+  entry.bound = linear;
+  return entry;
+}
+
+}  // namespace emplace::search

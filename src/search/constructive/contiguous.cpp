@@ -1,0 +1,141 @@
+// Contiguous split: the units in topological order are cut into one piece a device, so that the busiest piece is as
+// short as possible. Tried for the first k devices of each kind (GPUs first), of all kinds together, and for three
+// views of memory; the evaluator picks.
+#include <algorithm>
+#include <optional>
+
+#include "search/common/scorer.hpp"
+#include "search/common/units.hpp"
+#include "search/methods.hpp"
+
+namespace emplace::search {
+
+namespace {
+
+// GPUs first, CPUs last, other kinds between, each in the problem's order.
+std::vector<std::vector<std::uint8_t>> devices_by_kind(const Problem& problem) {
+  std::vector<std::string> kinds;
+  for (const Device& device : problem.devices)
+    if (std::find(kinds.begin(), kinds.end(), device.kind) == kinds.end()) kinds.push_back(device.kind);
+  const auto rank = [](const std::string& kind) { return kind == "gpu" ? 0 : kind == "cpu" ? 2 : 1; };
+  std::stable_sort(kinds.begin(), kinds.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  std::vector<std::vector<std::uint8_t>> lists;
+  for (const std::string& kind : kinds) {
+    auto& list = lists.emplace_back();
+    for (std::size_t d = 0; d < problem.device_count(); ++d)
+      if (problem.devices[d].kind == kind) list.push_back(static_cast<std::uint8_t>(d));
+  }
+  return lists;
+}
+
+std::vector<std::vector<std::uint8_t>> device_lists(const Problem& problem) {
+  const auto by_kind = devices_by_kind(problem);
+  std::vector<std::vector<std::uint8_t>> lists;
+  const auto add_prefixes = [&](const std::vector<std::uint8_t>& list, std::size_t from) {
+    for (std::size_t k = from; k <= list.size(); ++k)
+      lists.emplace_back(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(k));
+  };
+  std::vector<std::uint8_t> all;
+  for (const auto& list : by_kind) {
+    add_prefixes(list, 1);
+    all.insert(all.end(), list.begin(), list.end());
+  }
+  if (by_kind.size() > 1) add_prefixes(all, by_kind.front().size() + 1);
+  return lists;
+}
+
+class Splitter {
+ public:
+  Splitter(const Problem& problem, const Units& units, MemoryView view)
+      : problem_(problem), units_(units), view_(view) {}
+
+  // Each device takes the longest prefix of what is left that stays within `limit` and its memory; the order of devices
+  // is given, so no other cut can leave less to the later ones. What a device cannot run goes to its fastest device and
+  // counts for nobody. Nothing if units are left over.
+  [[nodiscard]] std::optional<std::vector<std::uint8_t>> fill(const std::vector<std::uint8_t>& devices,
+                                                              Ticks limit) const {
+    std::vector<std::uint8_t> of_unit(units_.count());
+    std::size_t piece = 0;
+    Ticks load = 0;
+    Bytes used = 0;
+    for (std::size_t unit = 0; unit < units_.count(); ++unit) {
+      while (true) {
+        if (piece == devices.size()) return std::nullopt;
+        const std::size_t device = devices[piece];
+        if (!units_.grouping.allows(unit, device)) break;
+        const Ticks time = units_.time[unit * units_.devices + device];
+        const Bytes need = units_.memory(unit, view_);
+        const bool fits = need == 0 || problem_.devices[device].memory == no_memory_limit ||
+                          used + need <= problem_.devices[device].memory;
+        if (fits && load + time <= limit) {
+          load += time;
+          used += need;
+          break;
+        }
+        ++piece;
+        load = 0;
+        used = 0;
+      }
+      of_unit[unit] = units_.device_or_fastest(unit, devices[piece]);
+    }
+    return of_unit;
+  }
+
+  // The split whose longest piece is within 0.1 % of the least.
+  [[nodiscard]] std::optional<std::vector<std::uint8_t>> best(const std::vector<std::uint8_t>& devices) const {
+    Ticks enough = 0;
+    for (std::size_t unit = 0; unit < units_.count(); ++unit) {
+      Ticks slowest = 0;
+      for (const std::uint8_t device : devices)
+        slowest = std::max(slowest, units_.time[unit * units_.devices + device]);
+      enough += slowest;
+    }
+    auto split = fill(devices, enough);
+    if (!split) return split;
+    Ticks too_little = 0;
+    while (enough - too_little > std::max<Ticks>(1, enough / 1000)) {
+      const Ticks middle = too_little + (enough - too_little) / 2;
+      if (auto next = fill(devices, middle)) {
+        split = std::move(next);
+        enough = middle;
+      } else {
+        too_little = middle;
+      }
+    }
+    return split;
+  }
+
+ private:
+  const Problem& problem_;
+  const Units& units_;
+  MemoryView view_;
+};
+
+PlacerResult place_contiguous(const PlacerRequest& request, const ConfigTable& options) {
+  read_options<NoOptions>(options);
+  const Units units(*request.problem);
+  Scorer scorer(request);
+  std::vector<std::vector<std::uint8_t>> tried;
+  for (const auto& devices : device_lists(*request.problem))
+    for (const MemoryView view : {MemoryView::none, MemoryView::resident, MemoryView::outputs}) {
+      if (scorer.exhausted()) return scorer.result();
+      auto split = Splitter(*request.problem, units, view).best(devices);
+      if (!split || std::find(tried.begin(), tried.end(), *split) != tried.end()) continue;
+      scorer.score(units.grouping.expand(*split));
+      tried.push_back(std::move(*split));
+    }
+  return scorer.result();
+}
+
+}  // namespace
+
+PlacerEntry contiguous_placer() {
+  PlacerEntry entry;
+  entry.name = "contiguous";
+  entry.summary = "Topological order cut into one piece a device, balanced by cost; the best of several device lists.";
+  entry.options = list_options<NoOptions>;
+  entry.place = place_contiguous;
+  return entry;
+}
+
+}  // namespace emplace::search

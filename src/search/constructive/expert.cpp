@@ -1,0 +1,41 @@
+// The human expert's placement, which the source of the problem knows or not (PlacerRequest::expert).
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "search/common/scorer.hpp"
+#include "search/common/units.hpp"
+#include "search/methods.hpp"
+
+namespace emplace::search {
+
+namespace {
+
+PlacerResult place_expert(const PlacerRequest& request, const ConfigTable& options) {
+  read_options<NoOptions>(options);
+  const Units units(*request.problem);
+  EMPLACE_CHECK(request.expert.size() == request.problem->op_count());
+  std::vector<std::uint8_t> of_unit;
+  for (std::size_t unit = 0; unit < units.count(); ++unit)
+    of_unit.push_back(units.device_or_fastest(unit, request.expert[units.grouping.members[unit].front()]));
+  Scorer scorer(request);
+  scorer.score(units.grouping.expand(of_unit));
+  return scorer.result();
+}
+
+}  // namespace
+
+PlacerEntry expert_placer() {
+  PlacerEntry entry;
+  entry.name = "expert";
+  entry.summary = "The human expert's placement of a zoo model, layer by layer over the accelerators.";
+  entry.reference = "Mirhoseini et al. 2017; Wu et al. 2016; Lepikhin et al. 2021";
+  entry.options = list_options<NoOptions>;
+  entry.unfit = [](const PlacerRequest& request) {
+    if (!request.expert.empty()) return std::string();
+    return "no expert's placement is known of " + quote(request.problem->name) +
+           "; zoo models (zoo:NAME@MACHINE) have one";
+  };
+  entry.place = place_expert;
+  return entry;
+}
+
+}  // namespace emplace::search

@@ -1,0 +1,113 @@
+#include "search/exact/integer_program.hpp"
+
+#include <CbcEventHandler.hpp>
+#include <CbcModel.hpp>
+#include <CbcSolver.hpp>
+#include <OsiClpSolverInterface.hpp>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "emplace/base/error.hpp"
+
+namespace emplace::search {
+
+int IntegerProgram::add_column(double least, double most, double price, bool whole) {
+  lower.push_back(least);
+  upper.push_back(most);
+  cost.push_back(price);
+  integer.push_back(whole);
+  return static_cast<int>(cost.size()) - 1;
+}
+
+void IntegerProgram::add_row(std::span<const std::pair<int, double>> terms, double least, double most) {
+  for (const auto& [column, factor] : terms) {
+    column_of.push_back(column);
+    coefficient.push_back(factor);
+  }
+  row_begin.push_back(static_cast<int>(column_of.size()));
+  row_lower.push_back(least);
+  row_upper.push_back(most);
+}
+
+MemoryRow memory_row(std::span<const std::int64_t> bytes, std::int64_t memory) {
+  constexpr std::int64_t finest = 1'000'000;  // units
+  const auto common =
+      std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}, std::gcd<std::int64_t, std::int64_t>);
+  const std::int64_t grain = common > 0 && memory / common <= finest ? common : memory / finest + 1;
+  MemoryRow row{{}, static_cast<double>(memory / grain)};
+  for (const std::int64_t each : bytes) row.size.push_back(static_cast<double>(each / grain));
+  return row;
+}
+
+namespace {
+
+// Prints nothing, whoever speaks, and does not end the program at a severe message.
+class Silence final : public CoinMessageHandler {
+ public:
+  int print() override { return 0; }
+  void checkSeverity() override {}
+  [[nodiscard]] CoinMessageHandler* clone() const override { return new Silence(*this); }
+};
+
+void load(OsiClpSolverInterface& solver, const IntegerProgram& p) {
+  std::vector<int> lengths;
+  std::vector<CoinBigIndex> begin(p.row_begin.begin(), p.row_begin.end());
+  for (std::size_t r = 0; r < p.rows(); ++r) lengths.push_back(p.row_begin[r + 1] - p.row_begin[r]);
+  const CoinPackedMatrix rows(false, static_cast<int>(p.columns()), static_cast<int>(p.rows()),
+                              static_cast<CoinBigIndex>(p.column_of.size()), p.coefficient.data(), p.column_of.data(),
+                              begin.data(), lengths.data());
+  solver.loadProblem(rows, p.lower.data(), p.upper.data(), p.cost.data(), p.row_lower.data(), p.row_upper.data());
+  for (std::size_t c = 0; c < p.columns(); ++c)
+    if (p.integer[c]) solver.setInteger(static_cast<int>(c));
+}
+
+int go_on(CbcModel*, int) { return 0; }
+
+// Ends the search when asked to.
+class StopHandler final : public CbcEventHandler {
+ public:
+  explicit StopHandler(std::function<bool()> asked) : stop_(std::move(asked)) {}
+  CbcAction event(CbcEvent) override { return stop_ && stop_() ? CbcEventHandler::stop : noAction; }
+  [[nodiscard]] CbcEventHandler* clone() const override { return new StopHandler(*this); }
+
+ private:
+  std::function<bool()> stop_;
+};
+
+}  // namespace
+
+IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limits) {
+  Silence silence;
+  OsiClpSolverInterface solver;
+  solver.passInMessageHandler(&silence);
+  load(solver, program);
+  CbcModel model(solver);
+  model.passInMessageHandler(&silence);
+  const StopHandler handler(limits.stop);
+  model.passInEventHandler(&handler);
+  CbcSolverUsefulData settings;
+  settings.noPrinting_ = true;
+  settings.useSignalHandler_ = false;
+  CbcMain0(model, settings);
+  const std::string seconds = std::to_string(limits.seconds), nodes = std::to_string(limits.nodes);
+  const char* arguments[] = {"emplace",  "-logLevel",     "0",         "-timeMode",   "elapsed",
+                             "-seconds", seconds.c_str(), "-maxNodes", nodes.c_str(), "-ratioGap",
+                             "0",        "-allowableGap", "0",         "-solve",      "-quit"};
+  CbcMain1(static_cast<int>(std::size(arguments)), arguments, model, go_on, settings);
+
+  IntegerAnswer answer;
+  if (model.isProvenInfeasible()) {
+    answer.finished = true;
+    return answer;
+  }
+  answer.finished = model.isProvenOptimal();
+  answer.bound = model.getBestPossibleObjValue();
+  if (const double* const values = model.bestSolution(); values != nullptr) {
+    answer.solution.assign(values, values + program.columns());
+    answer.objective = model.getObjValue();
+  }
+  return answer;
+}
+
+}  // namespace emplace::search

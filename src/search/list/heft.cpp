@@ -1,0 +1,78 @@
+// HEFT: ops by decreasing upward rank, each where it would end first, in idle time where it fits. With `lookahead`,
+// each where the latest of its consumers could end first.
+#include <algorithm>
+
+#include "search/list/mean_costs.hpp"
+#include "search/list/partial_schedule.hpp"
+#include "search/methods.hpp"
+
+namespace emplace::search {
+
+namespace {
+
+struct HeftOptions {
+  bool lookahead = false;
+};
+
+void describe(HeftOptions& options, OptionVisitor& visit) {
+  visit("lookahead", options.lookahead,
+        {.help = "Choose the device by when the op's consumers could end (Bittencourt et al. 2010)."});
+}
+
+// When the last of the op's consumers could end at the earliest, the op itself on `device` until `finish`.
+Ticks latest_consumer(const Problem& problem, const Units& units, PartialSchedule& schedule, std::uint32_t op,
+                      std::uint8_t device, Ticks finish) {
+  Ticks latest = 0;
+  for (const std::uint32_t tensor : problem.outputs[op])
+    for (const std::uint32_t consumer : problem.consumers[tensor]) {
+      const bool together = units.grouping.unit_of_op[consumer] == units.grouping.unit_of_op[op];
+      Ticks earliest = std::numeric_limits<Ticks>::max();
+      for (const std::uint8_t to : schedule.candidates(consumer)) {
+        if (together && to != device) continue;
+        const Ticks ready = std::max(schedule.ready(consumer, to), schedule.arrival(tensor, device, finish, to));
+        const Ticks duration = schedule.duration(consumer, to);
+        earliest = std::min(earliest, schedule.first_gap(to, ready, duration) + duration);
+      }
+      latest = std::max(latest, earliest);
+    }
+  return latest;
+}
+
+Placement heft(const Problem& problem, const Units& units, MemoryView view, const std::vector<std::uint32_t>& order,
+               bool lookahead) {
+  PartialSchedule schedule(problem, units, view);
+  for (const std::uint32_t op : order) {
+    const auto best = schedule.best_slot(op, [&](const PartialSchedule::Slot& slot) {
+      if (!lookahead) return std::pair(Ticks{0}, slot.end);
+      schedule.borrow(op, slot.device, slot.start);
+      const Ticks consumers = latest_consumer(problem, units, schedule, op, slot.device, slot.end);
+      schedule.give_back();
+      return std::pair(consumers, slot.end);
+    });
+    schedule.place(op, best.device, best.start);
+  }
+  return schedule.placement();
+}
+
+PlacerResult place_heft(const PlacerRequest& request, const ConfigTable& table) {
+  const auto options = read_options<HeftOptions>(table);
+  const Problem& problem = *request.problem;
+  const auto order = order_by_decreasing(problem, upward_ranks(problem, MeanCosts(problem)));
+  return place_by_list(request, if_needed, [&](const Units& units, MemoryView view) {
+    return heft(problem, units, view, order, options.lookahead);
+  });
+}
+
+}  // namespace
+
+PlacerEntry heft_placer() {
+  PlacerEntry entry;
+  entry.name = "heft";
+  entry.summary = "Upward-rank list scheduling with insertion.";
+  entry.reference = "Topcuoglu, Hariri, Wu (2002)";
+  entry.options = list_options<HeftOptions>;
+  entry.place = place_heft;
+  return entry;
+}
+
+}  // namespace emplace::search

@@ -1,0 +1,114 @@
+// Hill climbing on units of many sizes, from coarse to fine: neighbours that exchange much move together, as whole
+// layers must, where each op alone would only make the step longer (multilevel refinement, Walshaw 2004). First from
+// the best of the quick placers; then again and again from the best so far with some coarse units moved at random
+// (iterated local search, Lourenco, Martin, Stuetzle 2003), the units drawn anew each time.
+#include <algorithm>
+
+#include "emplace/base/random.hpp"
+#include "search/common/units.hpp"
+#include "search/local/chains.hpp"
+#include "search/local/local_search.hpp"
+#include "search/methods.hpp"
+
+namespace emplace::search {
+
+namespace {
+
+struct ClimbOptions {
+  std::int64_t kicks = 3, coarsest = 32;
+  ChainOptions chains;
+};
+
+void describe(ClimbOptions& o, OptionVisitor& visit) {
+  visit("kicks", o.kicks, {.min = 1, .max = 1'000'000, .help = "Units that a new start moves, at most."});
+  visit("coarsest", o.coarsest, {.min = 2, .max = 1'000'000'000, .help = "Units of the coarsest level."});
+  describe(o.chains, visit);
+}
+
+class Climber {
+ public:
+  Climber(const PlacerRequest& request, const ClimbOptions& options, const Grouping& units, SearchSession& session)
+      : request_(request), options_(options), units_(units), session_(session) {}
+
+  void run() {
+    const Problem& problem = *request_.problem;
+    const auto coarsest = static_cast<std::size_t>(options_.coarsest);
+    const auto levels = levels_of(units_, coarsest, [&](const Grouping& finer) {
+      return coarsen(problem, finer, std::max(coarsest, finer.count() / shrink));
+    });
+    descend(levels, session_.placement(), 0);
+    for (std::uint64_t cycle = 1; !session_.exhausted(); ++cycle) {
+      Placement start = session_.placement();
+      Stream random = stream(cycle, 1);
+      const std::size_t least = coarsest << (2 * random.below(sizes));
+      const auto blocks = levels_of(units_, least, [&](const Grouping& finer) {
+        const auto level = static_cast<std::uint32_t>(finer.count());  // so that each level draws anew
+        return coarsen_in_place(problem, finer, std::max(least, finer.count() / shrink), start.device,
+                                stream(cycle, 2 + level));
+      });
+      if (cycle % cycles_with_kicks != 0) kick(start, blocks.front(), random);
+      descend(blocks, std::move(start), cycle);
+    }
+  }
+
+ private:
+  static constexpr std::size_t shrink = 4;               // units of a level in one of the next coarser, about
+  static constexpr std::uint32_t sizes = 5;              // of the coarsest units of a cycle, four times as many each
+  static constexpr std::uint64_t cycles_with_kicks = 8;  // after so many other units alone are tried
+
+  [[nodiscard]] Stream stream(std::uint64_t cycle, std::uint32_t index) const {
+    return Stream({.seed = request_.seed, .purpose = Purpose::search, .update = cycle, .index = index});
+  }
+
+  void kick(Placement& placement, const Grouping& units, Stream& random) const {
+    const auto choices = device_choices(units);
+    for (std::uint32_t k = 1 + random.below(static_cast<std::uint32_t>(options_.kicks)); k > 0; --k) {
+      const std::uint32_t unit = random.below(static_cast<std::uint32_t>(units.count()));
+      const std::uint8_t device = choices[unit][random.below(static_cast<std::uint32_t>(choices[unit].size()))];
+      for (const std::uint32_t op : units.members[unit]) placement.device[op] = device;
+    }
+  }
+
+  void descend(const std::vector<Grouping>& levels, Placement from, std::uint64_t cycle) {
+    for (const Grouping& level : levels) {
+      if (session_.exhausted()) return;
+      LocalSearchResult found =
+          local_search(*request_.problem, level, request_.schedule, from,
+                       {request_.seed + cycle, session_.evaluations_left(), session_.seconds_left(), request_.stop});
+      session_.searched(made_ += found.guesses + found.checks);
+      session_.offer(found.placement, found.outcome);
+      from = std::move(found.placement);
+    }
+  }
+
+  const PlacerRequest& request_;
+  const ClimbOptions& options_;
+  const Grouping& units_;
+  SearchSession& session_;
+  std::uint64_t made_ = 0;
+};
+
+PlacerResult place_climb(const PlacerRequest& request, const ConfigTable& table) {
+  const auto options = read_options<ClimbOptions>(table);
+  return search_in_chains("climb", request, table, options.chains, [&](const Grouping& units, SearchSession& session) {
+    Climber(request, options, units, session).run();
+  });
+}
+
+}  // namespace
+
+PlacerEntry climb_placer() {
+  PlacerEntry entry;
+  entry.name = "climb";
+  entry.summary = "Hill climbing with units of many sizes, from the quick placers' best and then from kicks of it.";
+  entry.reference = "Walshaw (2004); Lourenco, Martin, Stuetzle (2003)";
+  entry.role = PlacerRole::search;
+  entry.options = list_options<ClimbOptions>;
+  entry.only_for = Objective::step;
+  entry.own_engine = true;
+  entry.from_start = true;
+  entry.place = place_climb;
+  return entry;
+}
+
+}  // namespace emplace::search

@@ -1,0 +1,138 @@
+#include "search/local/local_search.hpp"
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "emplace/base/random.hpp"
+#include "search/common/deadline.hpp"
+#include "search/local/moves.hpp"
+#include "search/local/neighbourhood.hpp"
+
+namespace emplace::search {
+
+namespace {
+
+class Budget {
+ public:
+  Budget(const LocalSearchOptions& options, const Neighbourhood& neighbourhood)
+      : options_(options), neighbourhood_(neighbourhood), deadline_(options.seconds, options.stop) {}
+
+  [[nodiscard]] bool spent() const {
+    if (options_.evaluations && neighbourhood_.evaluations() >= *options_.evaluations) return true;
+    return deadline_.passed();
+  }
+
+ private:
+  const LocalSearchOptions& options_;
+  const Neighbourhood& neighbourhood_;
+  const Deadline deadline_;
+};
+
+void shuffle(std::vector<std::uint32_t>& items, Stream random) {
+  for (auto left = static_cast<std::uint32_t>(items.size()); left > 1; --left)
+    std::swap(items[left - 1], items[random.below(left)]);
+}
+
+// A search's own state: what draws, counts and stops it.
+struct Climb {
+  Neighbourhood& neighbourhood;
+  const Budget& budget;
+  Stream& random;
+};
+
+bool accept_if_better(Climb& climb, const Change& change) {
+  if (climb.budget.spent() || !better(climb.neighbourhood.check(change), climb.neighbourhood.outcome())) return false;
+  climb.neighbourhood.accept();
+  return true;
+}
+
+// The unit changes places with the partner of the best guess if that is an improvement.
+bool exchange(Climb& climb, std::uint32_t unit, std::uint8_t device) {
+  Outcome best = climb.neighbourhood.outcome();
+  Change change{unit, device, Change::none, {}};
+  for (const std::uint32_t partner : partners(climb.neighbourhood, unit, device, climb.random)) {
+    if (climb.budget.spent()) return false;
+    const Outcome guess = climb.neighbourhood.guess({unit, device, partner, {}});
+    if (!better(guess, best)) continue;
+    best = guess;
+    change.partner = partner;
+  }
+  return change.partner != Change::none && accept_if_better(climb, change);
+}
+
+// Moves the unit to the device of the best guess if that is an improvement; where only memory is in the way, in
+// exchange for another unit.
+bool improve(Climb& climb, std::uint32_t unit, std::size_t devices) {
+  Neighbourhood& neighbourhood = climb.neighbourhood;
+  const Outcome now = neighbourhood.outcome();
+  struct To {
+    std::optional<std::uint8_t> device;
+    Outcome outcome;
+  };
+  To best{{}, now}, overflowing;
+  for (std::size_t d = 0; d < devices && !climb.budget.spent(); ++d) {
+    const auto device = static_cast<std::uint8_t>(d);
+    if (!neighbourhood.can_move(unit, device)) continue;
+    const Outcome guess = neighbourhood.guess(unit, device);
+    if (better(guess, best.outcome)) best = {device, guess};
+    const bool only_memory = neighbourhood.may_overflow() && (guess.makespan < now.makespan || !now.feasible());
+    if (only_memory && (!overflowing.device || better(guess, overflowing.outcome))) overflowing = {device, guess};
+  }
+  if (climb.budget.spent()) return false;
+  if (best.device) {
+    const Outcome exact = neighbourhood.check(unit, *best.device);
+    if (better(exact, now)) {
+      neighbourhood.accept();
+      return true;
+    }
+  }
+  return overflowing.device && exchange(climb, unit, *overflowing.device);
+}
+
+// One pass over the order moves of the critical path as it is at the beginning. Returns how many were made.
+std::uint64_t improve_order(Climb& climb) {
+  std::uint64_t made = 0;
+  const std::vector<OrderMove> moves = climb.neighbourhood.critical().moves;
+  for (const OrderMove& move : moves) {
+    if (climb.budget.spent()) break;
+    if (!climb.neighbourhood.can_pass(move)) continue;
+    Change change;
+    change.order = move;
+    if (better(climb.neighbourhood.guess(change), climb.neighbourhood.outcome()))
+      made += accept_if_better(climb, change);
+  }
+  return made;
+}
+
+}  // namespace
+
+LocalSearchResult local_search(const Problem& problem, const Grouping& units, Schedule schedule, const Placement& start,
+                               const LocalSearchOptions& options) {
+  Neighbourhood neighbourhood(problem, units, schedule);
+  const Budget budget(options, neighbourhood);
+  neighbourhood.start(start);
+
+  LocalSearchResult result;
+  std::vector<std::uint32_t> order(units.count());
+  Stream random({.seed = options.seed, .purpose = Purpose::search, .update = 0, .index = 1});
+  Climb climb{neighbourhood, budget, random};
+  for (std::uint64_t sweep = 0; !result.settled && !budget.spent(); ++sweep) {
+    std::iota(order.begin(), order.end(), 0U);
+    shuffle(order, Stream({.seed = options.seed, .purpose = Purpose::search, .update = sweep, .index = 0}));
+    const std::uint64_t before = result.accepted;
+    for (const std::uint32_t unit : order) {
+      if (budget.spent()) break;
+      result.accepted += improve(climb, unit, problem.device_count());
+    }
+    if (neighbourhood.has_order() && !budget.spent()) result.accepted += improve_order(climb);
+    result.settled = result.accepted == before && !budget.spent();
+  }
+  result.placement = neighbourhood.placement();
+  result.outcome = neighbourhood.outcome();
+  result.guesses = neighbourhood.guesses();
+  result.checks = neighbourhood.checks();
+  return result;
+}
+
+}  // namespace emplace::search

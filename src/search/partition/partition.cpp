@@ -1,0 +1,67 @@
+#include "search/partition/partition.hpp"
+
+#include <algorithm>
+
+#include "emplace/base/random.hpp"
+#include "search/common/scorer.hpp"
+
+namespace emplace::search {
+
+namespace {
+
+std::vector<std::uint32_t> on_the_fastest(const Units& units, const Processors& processors) {
+  const auto fastest = std::ranges::max_element(processors.speed) - processors.speed.begin();
+  return std::vector<std::uint32_t>(units.count(), static_cast<std::uint32_t>(fastest));
+}
+
+// All that is left is which ops there are and which of them exchange something.
+void forget_costs(const Units& units, UnitGraph& graph, Processors& processors) {
+  std::ranges::fill(graph.weight, 1.0);
+  for (std::size_t unit = 0; unit < units.count(); ++unit)
+    processors.work[unit] = static_cast<double>(units.grouping.members[unit].size());
+  std::ranges::fill(processors.speed, 1.0);
+  for (std::size_t a = 0; a < processors.count(); ++a)
+    for (std::size_t b = 0; b < processors.count(); ++b)
+      processors.distance[a * processors.count() + b] = a == b ? 0 : 1;
+}
+
+}  // namespace
+
+void describe(PartitionOptions& o, OptionVisitor& visit) {
+  visit("knows", o.knows,
+        {.choices = {"costs", "graph"},
+         .help = "What the partitioner is told: what ops and transfers cost on which device; or the graph alone, in "
+                 "which all ops, edges and devices are alike."});
+}
+
+PlacerResult place_by_partition(const PlacerRequest& request, const PartitionOptions& options,
+                                std::span<const std::uint8_t> usable, std::span<const double> imbalances,
+                                const Partitioner& partition) {
+  const Problem& problem = *request.problem;
+  const Units units(problem);
+  UnitGraph graph = make_unit_graph(problem, units.grouping);
+  Processors processors = make_processors(problem, units, usable);
+  if (options.graph_alone()) {
+    forget_costs(units, graph, processors);
+    imbalances = imbalances.first(1);
+  }
+  Scorer scorer(request);
+  std::vector<std::vector<std::uint8_t>> tried;
+  for (std::size_t attempt = 0; attempt < imbalances.size() && !scorer.exhausted(); ++attempt) {
+    const std::uint64_t seed = Stream({.seed = request.seed,
+                                       .purpose = Purpose::search,
+                                       .update = 0,
+                                       .index = static_cast<std::uint32_t>(attempt)})
+                                   .bits64();
+    const bool trivial = processors.count() < 2 || units.count() < 2;
+    const auto part =
+        trivial ? on_the_fastest(units, processors) : partition(units, graph, processors, imbalances[attempt], seed);
+    auto of_unit = settle(units, processors, part);
+    if (std::ranges::find(tried, of_unit) != tried.end()) continue;
+    scorer.score(units.grouping.expand(of_unit));
+    tried.push_back(std::move(of_unit));
+  }
+  return scorer.result();
+}
+
+}  // namespace emplace::search

@@ -1,0 +1,51 @@
+// Scotch, as the papers' baselines use it (knows = "graph"), or told what ops cost and how far devices are apart: on
+// all devices (`scotch`), and on all but the CPUs (`mincut`, Mirhoseini et al. 2017).
+#include "search/methods.hpp"
+#include "search/partition/partition.hpp"
+#include "search/partition/scotch_map.hpp"
+
+namespace emplace::search {
+
+namespace {
+
+// The first is the plain method: Scotch's own default. Others let it keep more together.
+constexpr double imbalances[] = {0.01, 0.1, 0.4, 1.5};
+
+std::vector<std::uint32_t> map_units(const Units&, const UnitGraph& graph, const Processors& processors,
+                                     double imbalance, std::uint64_t seed) {
+  return scotch_map(graph, processors, imbalance, seed);
+}
+
+PlacerResult place_scotch(const PlacerRequest& request, const ConfigTable& options) {
+  return place_by_partition(request, read_options<PartitionOptions>(options), every_device(*request.problem),
+                            imbalances, map_units);
+}
+
+PlacerResult place_mincut(const PlacerRequest& request, const ConfigTable& options) {
+  return place_by_partition(request, read_options<PartitionOptions>(options), accelerators(*request.problem),
+                            imbalances, map_units);
+}
+
+}  // namespace
+
+PlacerEntry scotch_placer() {
+  PlacerEntry entry;
+  entry.name = "scotch";
+  entry.summary = "Scotch maps the graph onto the devices, weighted by speed and by what transfers cost.";
+  entry.reference = "Pellegrini and Roman 1996; Mirhoseini et al. 2017";
+  entry.options = list_options<PartitionOptions>;
+  entry.place = place_scotch;
+  return entry;
+}
+
+PlacerEntry mincut_placer() {
+  PlacerEntry entry;
+  entry.name = "mincut";
+  entry.summary = "Scotch on the accelerators only; what none of them can run goes to another device.";
+  entry.reference = "Pellegrini and Roman 1996; Mirhoseini et al. 2017";
+  entry.options = list_options<PartitionOptions>;
+  entry.place = place_mincut;
+  return entry;
+}
+
+}  // namespace emplace::search

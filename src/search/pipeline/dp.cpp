@@ -1,0 +1,101 @@
+// Exact contiguous splits of a pipeline: the dynamic program over ideals, and over the prefixes of one order (DPL).
+#include <algorithm>
+
+#include "emplace/base/error.hpp"
+#include "search/common/scorer.hpp"
+#include "search/methods.hpp"
+#include "search/pipeline/contiguous_split.hpp"
+
+namespace emplace::search {
+
+namespace {
+
+struct DplOptions {
+  bool merge_idle = true;
+};
+
+void describe(DplOptions& o, OptionVisitor& visit) {
+  visit("merge_idle", o.merge_idle,
+        {.help = "Ops that take no time and have one neighbour go where it goes (where that loses nothing)."});
+}
+
+struct DpOptions {
+  std::int64_t ideals = 100000;
+  DplOptions classes;
+};
+
+void describe(DpOptions& o, OptionVisitor& visit) {
+  visit("ideals", o.ideals,
+        {.min = 2,
+         .max = 1e8,
+         .help = "Most sets of ops closed under predecessors; refused beyond. Time grows with the square."});
+  describe(o.classes, visit);
+}
+
+PlacerResult scored(const PlacerRequest& request, const std::vector<std::uint8_t>& devices, const std::string& note) {
+  Scorer scorer(request);
+  scorer.score(Placement{devices, {}});
+  PlacerResult result = scorer.result();
+  result.note = note;
+  return result;
+}
+
+constexpr const char* none = "no split into pieces that follow one another keeps to the memories, devices and routes";
+
+PlacerResult place_dpl(const PlacerRequest& request, const ConfigTable& options) {
+  const auto o = read_options<DplOptions>(options);
+  ContiguousSplitter splitter(request, options.place(), o.merge_idle);
+  const auto split = splitter.along_one_order();
+  if (split) return scored(request, *split, splitter.stopped() ? "the budget of seconds ended first" : "");
+  return on_best_device(request, splitter.stopped() ? "the budget of seconds ended first"
+                                                    : "no split along the depth-first order is feasible");
+}
+
+PlacerResult place_dp(const PlacerRequest& request, const ConfigTable& options) {
+  const auto o = read_options<DpOptions>(options);
+  ContiguousSplitter splitter(request, options.place(), o.classes.merge_idle);
+  const auto first = splitter.along_one_order();
+  const auto most = static_cast<std::size_t>(o.ideals);
+  const bool known = !splitter.stopped() && splitter.find_ideals(most);
+  if (!known && !splitter.stopped())
+    throw InputError(options.place(),
+                     "the {} classes of ops have more than {} ideals ({}); dpl looks at one order only",
+                     splitter.classes(), std::min(most, splitter.most_ideals_in_memory()),
+                     most <= splitter.most_ideals_in_memory() ? "ideals= sets the limit"
+                                                              : "what 2 GiB of memory hold for these devices");
+  const auto best = known ? splitter.over_ideals() : std::nullopt;
+  if (splitter.stopped()) {
+    const std::string why = "the budget of seconds ended before the dynamic program";
+    if (best) return scored(request, *best, why);
+    return first ? scored(request, *first, why + "; this is the split of dpl") : on_best_device(request, why);
+  }
+  return best ? scored(request, *best, "no split into pieces that follow one another has a smaller load")
+              : on_best_device(request, none);
+}
+
+}  // namespace
+
+PlacerEntry dp_placer() {
+  PlacerEntry entry;
+  entry.name = "dp";
+  entry.summary = "Contiguous split of least pipeline load: dynamic program over all ideals of the graph.";
+  entry.reference = "Tarnawski et al. 2020";
+  entry.only_for = Objective::pipeline;
+  entry.role = PlacerRole::exact;
+  entry.options = list_options<DpOptions>;
+  entry.place = place_dp;
+  return entry;
+}
+
+PlacerEntry dpl_placer() {
+  PlacerEntry entry;
+  entry.name = "dpl";
+  entry.summary = "Contiguous split of a pipeline along one depth-first order, the best there is by dynamic program.";
+  entry.reference = "Tarnawski et al. 2020";
+  entry.only_for = Objective::pipeline;
+  entry.options = list_options<DplOptions>;
+  entry.place = place_dpl;
+  return entry;
+}
+
+}  // namespace emplace::search

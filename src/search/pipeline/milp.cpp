@@ -1,0 +1,140 @@
+// Splits of a pipeline by integer program (CBC): contiguous or any, with a certified gap where the time ends first. The
+// entry `milp`, which is for steps too (milp_step.cpp).
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "search/common/scorer.hpp"
+#include "search/exact/milp_step.hpp"
+#include "search/exact/solver_options.hpp"
+#include "search/methods.hpp"
+#include "search/pipeline/contiguous_split.hpp"
+#include "search/pipeline/split_descent.hpp"
+#include "search/pipeline/split_program.hpp"
+
+namespace emplace::search {
+
+namespace {
+
+struct MilpOptions {
+  std::string contiguous = "yes";
+  std::int64_t ideals = 20000;
+  SolverOptions solver;
+};
+
+void describe(MilpOptions& o, OptionVisitor& visit) {
+  visit("contiguous", o.contiguous,
+        {.choices = {"yes", "no"},
+         .help = "For the pipeline: yes: no path of forward ops leaves a device and enters it again, CPUs included; "
+                 "no: any split."});
+  visit("ideals", o.ideals,
+        {.min = 2,
+         .max = 1e8,
+         .help = "For the pipeline: start from the split of dp up to so many ideals, of dpl beyond."});
+  describe(o.solver, visit);
+}
+
+// A feasible split to start from, by the engine; nothing if none is known.
+struct Start {
+  std::vector<std::uint8_t> devices;
+  Ticks load = 0;
+};
+
+std::optional<Start> contiguous_start(const PlacerRequest& request, const MilpOptions& o, const std::string& place,
+                                      simulate::Engine& engine) {
+  ContiguousSplitter splitter(request, place, true);
+  auto split = splitter.along_one_order();
+  if (!splitter.stopped() && splitter.find_ideals(static_cast<std::size_t>(o.ideals)))
+    if (auto better_one = splitter.over_ideals()) split = std::move(better_one);
+  if (!split) return std::nullopt;
+  const Outcome outcome = engine.evaluate({*split, {}});
+  EMPLACE_CHECK(outcome.feasible());
+  return Start{std::move(*split), outcome.makespan};
+}
+
+// CBC keeps neither to time nor to memory on programs beyond its reach.
+std::string too_large(const PlacerRequest& request) {
+  if (request.objective == Objective::step) return too_large_for_step_program(*request.problem);
+  constexpr std::size_t most = 5'000'000;
+  const Problem& problem = *request.problem;
+  const std::size_t entries = problem.device_count() * (problem.op_count() + 12 * problem.edge_count());
+  if (entries <= most) return "";
+  return fmt::format("the integer program would have some {} entries, more than {}; dp and dpl take larger problems",
+                     entries, most);
+}
+
+PlacerResult place_split_by_milp(const PlacerRequest& request, const ConfigTable& options) {
+  const auto o = read_options<MilpOptions>(options);
+  const Deadline deadline(request.seconds.value_or(o.solver.seconds), request.stop);
+  const auto engine = simulate::make_pipeline_engine(*request.problem, request.pipeline);
+  std::optional<Start> best = contiguous_start(request, o, options.place(), *engine);
+
+  const bool contiguous = o.contiguous == "yes";
+  if (best && !contiguous) best->load = descend(*request.problem, request.pipeline, best->devices, deadline);
+  SplitProgramOptions wanted{request.pipeline, contiguous, {}};
+  if (best) wanted.better_than = best->load;
+  const SplitProgram split(*request.problem, wanted);
+  IntegerAnswer answer;
+  if (!deadline.passed()) answer = minimise(split.program(), limits_of(o.solver, request, deadline.left()));
+  // What no split of the wanted kind is below, as far as the solver knows.
+  double bound = split.ticks_of(answer.bound);
+  if (answer.finished)
+    bound = answer.solution.empty() && best ? static_cast<double>(best->load) * (1 - SplitProgram::resolution)
+                                            : split.ticks_of(answer.objective);
+  if (!answer.solution.empty()) {
+    Start found{split.split_of(answer.solution), 0};
+    const Outcome outcome = engine->evaluate({found.devices, {}});
+    if (outcome.feasible() && (!best || outcome.makespan < best->load)) {
+      found.load = outcome.makespan;
+      best = std::move(found);
+    }
+  }
+  const char* const kind = contiguous ? "contiguous split" : "split";
+  if (!best)
+    return on_best_device(request, !answer.finished ? "the solver's time ended before it found a split"
+                                   : answer.solution.empty()
+                                       ? fmt::format("no {} is feasible", kind)
+                                       : "the solver's best split breaks a limit by its tolerance");
+
+  Scorer scorer(request);
+  scorer.score(Placement{best->devices, {}});
+  PlacerResult result = scorer.result();
+  const double certain = std::clamp(bound, 0.0, static_cast<double>(best->load)) * (1 - SplitProgram::resolution);
+  const double gap = 1 - certain / static_cast<double>(best->load);
+  const bool proved = answer.finished && gap <= 3 * SplitProgram::resolution;
+  result.proved_optimal = proved && !contiguous;
+  if (!contiguous) result.lower_bound = static_cast<Ticks>(std::ceil(certain));
+  if (!proved)
+    result.note = fmt::format(
+        "{}: no {} has a load below {} (gap {:.2f} %)",
+        answer.finished ? "the solver's best split breaks a limit by its tolerance" : "the solver ended early", kind,
+        human_seconds(certain / ticks_per_second), 100 * gap);
+  else if (contiguous)
+    result.note = "no contiguous split has a smaller load";
+  return result;
+}
+
+PlacerResult place_milp(const PlacerRequest& request, const ConfigTable& options) {
+  return request.objective == Objective::pipeline ? place_split_by_milp(request, options)
+                                                  : place_step_by_milp(request, options);
+}
+
+}  // namespace
+
+PlacerEntry milp_placer() {
+  PlacerEntry entry;
+  entry.name = "milp";
+  entry.summary = "Integer program with a certified gap: the step of few ops, or the split of least pipeline load.";
+  entry.reference = "Tarnawski et al. 2020; Davidovic et al. 2007";
+  entry.role = PlacerRole::exact;
+  entry.in_best_for = Objective::pipeline;  // for steps it is slower than branch and bound, and knows no more
+  entry.options = list_options<MilpOptions>;
+  entry.unfit = too_large;
+  entry.place = place_milp;
+  return entry;
+}
+
+}  // namespace emplace::search

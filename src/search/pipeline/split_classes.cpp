@@ -1,0 +1,186 @@
+#include "search/pipeline/split_classes.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "base/components.hpp"
+#include "emplace/problem/grouping.hpp"
+
+namespace emplace::search {
+
+namespace {
+
+using Edge = std::pair<std::uint32_t, std::uint32_t>;
+
+void sort_and_thin(std::vector<Edge>& edges) {
+  std::ranges::sort(edges);
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+}
+
+Lists lists_of(std::vector<Edge> edges, std::size_t rows) {
+  sort_and_thin(edges);
+  Lists lists;
+  std::size_t next = 0;
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (; next < edges.size() && edges[next].first == row; ++next) lists.items.push_back(edges[next].second);
+    lists.begin.push_back(static_cast<std::uint32_t>(lists.items.size()));
+  }
+  return lists;
+}
+
+std::vector<Edge> reversed(std::vector<Edge> edges) {
+  for (Edge& edge : edges) std::swap(edge.first, edge.second);
+  return edges;
+}
+
+template <class Visit>
+void each_edge(const Problem& p, Visit&& visit) {
+  for (std::uint32_t tensor = 0; tensor < p.tensor_count(); ++tensor)
+    for (const std::uint32_t consumer : p.consumers[tensor]) visit(p.producer[tensor].value, consumer);
+}
+
+// Steps 1 and 2: edges between different classes.
+std::vector<Edge> class_edges(const Problem& p, const std::vector<std::uint32_t>& of_op, std::size_t count) {
+  std::vector<char> has_forward(count, 0);
+  for (std::size_t op = 0; op < p.op_count(); ++op)
+    if (!p.is_backward(OpId{op})) has_forward[of_op[op]] = 1;
+  std::vector<Edge> edges;
+  each_edge(p, [&](std::uint32_t from, std::uint32_t to) {
+    const std::uint32_t a = of_op[from], b = of_op[to];
+    if (a == b) return;
+    const bool from_backward = p.is_backward(OpId{from}), to_backward = p.is_backward(OpId{to});
+    if (!from_backward && !to_backward) edges.emplace_back(a, b);
+    if (from_backward && to_backward && !(has_forward[a] && has_forward[b])) edges.emplace_back(b, a);
+  });
+  sort_and_thin(edges);
+  return edges;
+}
+
+// Step 4 on classes that no cycle joins any more. Neighbours of either phase count, so that no tensor is paid for that
+// was not before.
+class IdleMerger {
+ public:
+  IdleMerger(const Problem& p, std::vector<std::uint32_t>& of_op, std::size_t count)
+      : p_(p),
+        of_op_(of_op),
+        neighbours_(count),
+        runs_(count * p.device_count(), 1),
+        idle_(count, 1),
+        bytes_(count, 0),
+        target_(count) {
+    each_edge(p, [&](std::uint32_t from, std::uint32_t to) {
+      if (of_op[from] == of_op[to]) return;
+      neighbours_[of_op[from]].insert(of_op[to]);
+      neighbours_[of_op[to]].insert(of_op[from]);
+    });
+    Bytes all = 0, least = no_memory_limit;
+    for (const Device& device : p.devices) least = std::min(least, device.memory);
+    for (std::size_t op = 0; op < p.op_count(); ++op) {
+      const std::uint32_t c = of_op[op];
+      all += p.resident[op];
+      bytes_[c] += p.resident[op];
+      for (std::size_t d = 0; d < p.device_count(); ++d) {
+        if (!p.can_run(OpId{op}, DeviceId{d})) runs_[c * p.device_count() + d] = 0;
+        if (p.zero_cost[op * p.device_count() + d] == 0) idle_[c] = 0;
+      }
+    }
+    fits_anywhere_ = all <= least;
+    for (std::uint32_t c = 0; c < count; ++c) target_[c] = c;
+  }
+
+  void run() {
+    std::vector<std::uint32_t> open;
+    for (std::uint32_t c = 0; c < neighbours_.size(); ++c) open.push_back(c);
+    while (!open.empty()) {
+      const std::uint32_t c = open.back();
+      open.pop_back();
+      if (!joins_its_neighbour(c)) continue;
+      const std::uint32_t neighbour = *neighbours_[c].begin();
+      target_[c] = neighbour;
+      neighbours_[c].clear();
+      neighbours_[neighbour].erase(c);
+      bytes_[neighbour] += bytes_[c];
+      open.push_back(neighbour);
+    }
+    for (std::uint32_t& c : of_op_)
+      while (target_[c] != c) c = target_[c];
+  }
+
+ private:
+  [[nodiscard]] bool joins_its_neighbour(std::uint32_t c) const {
+    if (target_[c] != c || !idle_[c] || neighbours_[c].size() != 1) return false;
+    if (bytes_[c] > 0 && !fits_anywhere_) return false;
+    const std::uint32_t neighbour = *neighbours_[c].begin();
+    for (std::size_t d = 0; d < p_.device_count(); ++d)
+      if (runs_[neighbour * p_.device_count() + d] && !runs_[c * p_.device_count() + d]) return false;
+    return true;
+  }
+
+  const Problem& p_;
+  std::vector<std::uint32_t>& of_op_;
+  std::vector<std::set<std::uint32_t>> neighbours_;
+  std::vector<char> runs_, idle_;
+  std::vector<Bytes> bytes_;
+  std::vector<std::uint32_t> target_;
+  bool fits_anywhere_ = false;
+};
+
+// Numbers 0, 1, .. by first op in topological order; returns how many.
+std::size_t renumber(const Problem& p, std::vector<std::uint32_t>& of_op) {
+  constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> number(p.op_count(), none);
+  std::uint32_t count = 0;
+  for (const std::uint32_t op : p.topological)
+    if (number[of_op[op]] == none) number[of_op[op]] = count++;
+  for (std::uint32_t& c : of_op) c = number[c];
+  return count;
+}
+
+}  // namespace
+
+SplitClasses split_classes(const Problem& problem, bool merge_idle) {
+  SplitClasses classes;
+  const Grouping groups = make_grouping(problem, GroupingKind::colocation);
+  classes.of_op = groups.unit_of_op;
+  const Lists edges_of_groups = lists_of(class_edges(problem, classes.of_op, groups.count()), groups.count());
+  const auto component = strong_components(edges_of_groups.begin, edges_of_groups.items);
+  for (std::uint32_t& c : classes.of_op) c = component[c];
+  std::size_t count = renumber(problem, classes.of_op);
+  if (merge_idle) {
+    IdleMerger(problem, classes.of_op, count).run();
+    count = renumber(problem, classes.of_op);
+  }
+  const std::vector<Edge> edges = class_edges(problem, classes.of_op, count);
+  classes.after = lists_of(edges, count);
+  classes.before = lists_of(reversed(edges), count);
+  std::vector<Edge> members;
+  for (std::uint32_t op = 0; op < problem.op_count(); ++op) members.emplace_back(classes.of_op[op], op);
+  classes.members = lists_of(std::move(members), count);
+  return classes;
+}
+
+std::vector<std::uint32_t> depth_first_order(const SplitClasses& classes) {
+  std::vector<std::size_t> missing(classes.count());
+  std::vector<std::uint32_t> stack, order;
+  const auto push = [&](std::vector<std::uint32_t> ready) {
+    stack.insert(stack.end(), ready.rbegin(), ready.rend());  // ascending: the smallest ends on top
+  };
+  std::vector<std::uint32_t> ready;
+  for (std::uint32_t c = 0; c < classes.count(); ++c)
+    if ((missing[c] = classes.before[c].size()) == 0) ready.push_back(c);
+  push(ready);
+  while (!stack.empty()) {
+    const std::uint32_t c = stack.back();
+    stack.pop_back();
+    order.push_back(c);
+    ready.clear();
+    for (const std::uint32_t next : classes.after[c])
+      if (--missing[next] == 0) ready.push_back(next);
+    push(ready);
+  }
+  return order;
+}
+
+}  // namespace emplace::search

@@ -1,0 +1,31 @@
+// The batch's walk for one placement, in plain integers: what the kernels are tested against, and what serves where
+// channels are shared by routes or devices are too many for them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "emplace/problem/problem.hpp"
+#include "simulate/exact/network.hpp"
+
+namespace emplace::simulate {
+
+class BatchScalar {
+ public:
+  BatchScalar(const Problem& problem, const Network& network, std::span<const std::uint32_t> order);
+
+  // The makespan, or Outcome::unknown if an op cannot run where it is placed or a route is missing.
+  Ticks makespan(const std::uint8_t* device);
+
+ private:
+  const Problem& problem_;
+  const Network& network_;
+  const std::vector<std::uint32_t> order_;  // N
+  std::vector<Ticks> ready_;                // N
+  std::vector<Ticks> device_free_;          // D
+  std::vector<Ticks> channel_free_;         // C
+  std::vector<Ticks> arrival_;              // D: of the tensor at hand
+};
+
+}  // namespace emplace::simulate

@@ -1,0 +1,45 @@
+// A Problem under the switches of a published simulator, resolved once.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "emplace/problem/problem.hpp"
+#include "simulate/published/published.hpp"
+
+namespace emplace::simulate::published {
+
+// N ops, D devices, T tensors.
+struct SwitchedProblem {
+  SwitchedProblem(const Problem& problem, const Switches& switches);
+
+  const Problem& problem;
+  const std::size_t devices;
+
+  std::vector<Ticks> op_time;  // N x D, cannot_run where the device cannot (S10)
+  std::vector<Ticks> op_hold;  // N x D: how long the op keeps its device, its gap included (S4)
+
+  Lists sent;                         // T rows: the consumers that wait for the tensor, ascending (S6, S9)
+  Lists released;                     // N rows: consumers that wait for the op's end alone, wherever they are (S6)
+  std::vector<std::uint32_t> inputs;  // N: how many releases an op waits for
+
+  Lists lanes;  // D * D rows: what a transfer of the pair holds while it lasts (S2)
+  std::size_t lane_count = 0;
+
+  std::vector<std::int32_t> column;  // D * D: the pair's column of the times below; -1: no way
+  std::size_t columns = 0;
+  std::vector<Ticks> travel, hold;   // T x columns: until the receiver has it; while the lanes are busy (S3)
+  std::vector<Bytes> message_bytes;  // T: what is sent (S6)
+
+  [[nodiscard]] Ticks time(std::size_t op, std::size_t device) const { return op_time[op * devices + device]; }
+  [[nodiscard]] std::size_t pair(std::size_t from, std::size_t to) const { return from * devices + to; }
+
+ private:
+  void set_op_times(const Switches& switches);
+  void set_edges(const Switches& switches);
+  void set_lanes(const Switches& switches);
+  void set_transfers(const Switches& switches);
+  void check_totals(const Switches& switches) const;
+};
+
+}  // namespace emplace::simulate::published

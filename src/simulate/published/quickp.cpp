@@ -1,0 +1,30 @@
+// QuickP's simulator: a transfer an edge at the pair's cost per byte, no latency, nobody waits for a channel.
+#include "simulate/published/entries.hpp"
+
+namespace emplace::simulate {
+
+namespace {
+
+struct QuickpOptions {};
+void describe(QuickpOptions&, OptionVisitor&) {}
+
+Switches quickp(const QuickpOptions&, Schedule schedule) {
+  return {.fan_out = FanOut::edge,
+          .channels = ChannelScope::none,
+          .latency = LatencyIn::off,
+          .ready = ready_order_of(schedule),
+          .memory = MemoryModel::none};
+}
+
+}  // namespace
+
+SimulatorEntry quickp_simulator() {
+  SimulatorEntry entry = switched_entry(quickp);
+  entry.name = "quickp";
+  entry.summary = "One transfer an edge at the pair's bandwidth without latency, no contention, no memory.";
+  entry.reference = "QuickP, ICC 2025";
+  entry.schedules = {Schedule::fifo, Schedule::priority};
+  return entry;
+}
+
+}  // namespace emplace::simulate

@@ -1,0 +1,105 @@
+#include "emplace/source/load_problem.hpp"
+
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "emplace/base/error.hpp"
+#include "emplace/base/text.hpp"
+#include "formats/workload/workload.hpp"
+#include "zoo/zoo.hpp"
+
+namespace emplace::source {
+
+namespace {
+
+constexpr std::string_view zoo_prefix = "zoo:";
+
+bool is_zoo(std::string_view source) { return source.starts_with(zoo_prefix); }
+
+// GRAPH and MACHINE of "GRAPH@MACHINE"; nothing if it is a file, or no '@' with something before it.
+std::optional<std::pair<std::string, std::string>> split_at_machine(const std::string& source) {
+  const std::size_t at = source.rfind('@');
+  if (at == std::string::npos || at == 0 || (!is_zoo(source) && file_exists(source))) return std::nullopt;
+  return std::pair(source.substr(0, at), source.substr(at + 1));
+}
+
+// FILE or FILE#instance?processors=4 where FILE is there.
+std::optional<formats::ProblemAddress> file_address(const std::string& source) {
+  return is_zoo(source) ? std::nullopt : formats::parse_problem_address(source);
+}
+
+}  // namespace
+
+Graph load_graph(const std::string& source, const formats::ReadOptions& options) {
+  if (!is_zoo(source)) return formats::read_graph(source, options);
+  if (options.batch || !options.shapes.empty())
+    throw InputError(source, "batch and shape are for model files; a zoo model takes ?batch=... among its own options");
+  return zoo::build_zoo_model(std::string_view(source).substr(zoo_prefix.size()), source);
+}
+
+bool is_problem_file(const std::string& source) { return file_address(source).has_value(); }
+
+bool is_graph_at_machine(const std::string& source) {
+  return !is_problem_file(source) && split_at_machine(source).has_value();
+}
+
+namespace {
+
+OutputShapes shapes_of(const Graph& graph) {
+  OutputShapes shapes;
+  for (const GraphOp& op : graph.ops) {
+    shapes.add_op();
+    for (const TensorId output : op.outputs) shapes.add_output(graph.tensors[output.index()].shape.dims);
+  }
+  return shapes;
+}
+
+LoadedProblem problem_of_file(const formats::ProblemAddress& address) {
+  LoadedProblem loaded{.problem = formats::read_problem_file(address), .warnings = {}};
+  loaded.shapes = shapes_of_bytes(loaded.problem);
+  return loaded;
+}
+
+}  // namespace
+
+LoadedProblem load_problem(const std::string& graph, const std::string& machine, const SourceOptions& options) {
+  const machine::Machine loaded_machine = machine::load_machine(machine);
+  const Graph loaded_graph = load_graph(graph, options.read);
+  cost::Lowered lowered =
+      cost::lower(loaded_graph, loaded_machine, options.roofline, graph + "@" + loaded_machine.name);
+  LoadedProblem loaded;
+  loaded.warnings = cost::cost_warnings(lowered);
+  if (is_zoo(graph))
+    loaded.expert = expert_devices(std::string_view(graph).substr(zoo_prefix.size()), lowered.graph, lowered.problem);
+  loaded.shapes = shapes_of(lowered.graph);
+  loaded.problem = std::move(lowered.problem);
+  return loaded;
+}
+
+LoadedProblem load_problem(const std::string& source, const SourceOptions& options) {
+  if (const auto address = file_address(source)) {
+    if (options.read.batch || !options.read.shapes.empty() || options.roofline != cost::RooflineOptions())
+      throw InputError(source, "holds a problem; batch, shape and [roofline] are for models (GRAPH@MACHINE)");
+    try {
+      return problem_of_file(*address);
+    } catch (const InputError&) {
+      if (formats::reader_of(address->file) == nullptr) throw;
+      throw InputError(source, "is a model, a problem needs a machine too: {}@MACHINE (see `emplace list machines`)",
+                       source);
+    }
+  }
+  if (const auto parts = split_at_machine(source)) return load_problem(parts->first, parts->second, options);
+  if (is_zoo(source))
+    throw InputError(source, "a zoo model needs a machine: {}@MACHINE (see `emplace list machines`)", source);
+  return problem_of_file({source, {}});  // says that there is no such file
+}
+
+std::string absolute_source(const std::string& source) {
+  if (const auto address = file_address(source))
+    return absolute_path(address->file) + source.substr(address->file.size());
+  if (const auto parts = split_at_machine(source))
+    return absolute_source(parts->first) + "@" + absolute_path(parts->second);
+  return is_zoo(source) ? source : absolute_path(source);
+}
+
+}  // namespace emplace::source

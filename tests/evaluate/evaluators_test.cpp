@@ -1,0 +1,94 @@
+// What every evaluator promises (emplace/simulate/evaluators.hpp), checked for every entry of evaluators().
+#include "emplace/evaluate/evaluators.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/problem/tiny.hpp"
+
+namespace emplace::evaluate {
+namespace {
+
+using namespace ::testing;
+using emplace::testing::plain_devices;
+using emplace::testing::tiny;
+
+class EveryEvaluator : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  [[nodiscard]] const EvaluatorEntry& entry() const { return evaluators()[GetParam()]; }
+  [[nodiscard]] ConfigTable options() const {
+    ConfigTable table("test");
+    if (entry().name == "command") table = ConfigTable::parse_toml(R"(run = ["sh", "-c", "echo 0.001"])", "test");
+    return entry().resolve(table);
+  }
+  [[nodiscard]] std::unique_ptr<Evaluator> make() const {
+    return make_evaluator({entry().name, options()}, {problems_, Schedule::fifo});
+  }
+
+  const Problem one_ = tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {3, 1}}}, {{0, 1}}, 1);
+  const Problem two_ = tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {3, 1}}, {"c", {2, 2}}}, {{0, 1}, {0, 2}}, 1);
+  const Problem* const problems_[2] = {&one_, &two_};
+};
+
+INSTANTIATE_TEST_SUITE_P(Listed, EveryEvaluator, ::testing::Range<std::size_t>(0, evaluators().size()),
+                         [](const auto& entry) { return evaluators()[entry.param].name; });
+
+TEST_P(EveryEvaluator, SaysWhatItIsInOneSentence) {
+  EXPECT_THAT(entry().summary, EndsWith("."));
+  for (const OptionInfo& option : entry().options()) EXPECT_THAT(option.help, EndsWith(".")) << option.name;
+}
+
+TEST_P(EveryEvaluator, AnswersEachJobInItsPlace) {
+  const Placement placements[] = {{{0, 0}, {}}, {{1, 0, 1}, {}}, {{1, 1}, {}}};
+  const EvaluationJob jobs[] = {{0, &placements[0]}, {1, &placements[1]}, {0, &placements[2]}, {0, &placements[0]}};
+  const auto evaluator = make();
+  const std::vector<Outcome> outcomes = evaluator->evaluate(jobs);
+  ASSERT_EQ(outcomes.size(), 4U);
+  EXPECT_THAT(evaluator->evaluate({}), IsEmpty());
+  for (const Outcome& outcome : outcomes) EXPECT_TRUE(outcome.feasible());
+  if (entry().measures) return;
+  EXPECT_EQ(outcomes[0], outcomes[3]);
+  EXPECT_EQ(evaluator->evaluate(std::span(jobs).subspan(1, 2)), std::vector<Outcome>({outcomes[1], outcomes[2]}));
+}
+
+TEST_P(EveryEvaluator, LeavesNoStartTimesOfAnotherPlacementBehind) {
+  const Placement placement{{0, 1}, {}};
+  std::vector<Ticks> starts{7, 7, 7};
+  const EvaluationJob job{0, &placement, &starts};
+  (void)make()->evaluate(std::span(&job, 1));
+  EXPECT_THAT(starts, SizeIs(entry().measures ? 0 : 2));
+}
+
+TEST_P(EveryEvaluator, ResolvesItsOptionsToWhatResolvesToItself) {
+  const ConfigTable once = options();
+  EXPECT_EQ(entry().resolve(once).to_toml(), once.to_toml());
+  for (const OptionInfo& option : entry().options())
+    EXPECT_TRUE(once.contains(option.name) || option.default_value.empty()) << option.name;
+}
+
+TEST_P(EveryEvaluator, RefusesAnOptionThatItDoesNotHave) {
+  ConfigTable table = options();
+  table.set("no_such_option", {true, "test"});
+  EXPECT_THROW(entry().resolve(table), InputError);
+}
+
+TEST(SleepEvaluator, GivesTheSimulatorsOutcomesLater) {
+  const Problem problem = tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {3, 1}}}, {{0, 1}}, 1);
+  const Problem* const list[] = {&problem};
+  const Placement placement{{0, 1}, {}};
+  const std::vector<EvaluationJob> jobs(3, {0, &placement});
+  const auto begin = std::chrono::steady_clock::now();
+  const auto outcomes =
+      make_evaluator({"sleep", ConfigTable::parse_toml("seconds = 0.02", "test")}, {list, {}})->evaluate(jobs);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(60));
+  EXPECT_EQ(outcomes, make_local_evaluator(list, {})->evaluate(jobs));
+}
+
+TEST(Evaluators, AnUnknownNameIsRefusedWithTheNearestOne) {
+  EXPECT_THAT([] { (void)make_evaluator({"simulater", {}}, {}); }, ThrowsMessage<InputError>(HasSubstr("simulator")));
+}
+
+}  // namespace
+}  // namespace emplace::evaluate

@@ -1,0 +1,103 @@
+// Every moment of a save is survived: killed at each of its system calls in turn, and on a disk that is full.
+#include <gmock/gmock.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/files.hpp"
+#include "tests/experiment/run/checkpoint_samples.hpp"
+
+namespace emplace::experiment {
+namespace {
+
+// A process that saves is killed as it enters or leaves a system call, the n-th such moment. True if it was done
+// before; none if this process may not watch another.
+std::optional<bool> save_but_die_at(const std::string& folder, const Checkpoint& checkpoint, int n) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // should the parent die
+    if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(9);
+    raise(SIGSTOP);
+    save_checkpoint(folder, checkpoint);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!WIFSTOPPED(status)) return std::nullopt;
+  for (int moment = 0; moment < n; ++moment) {
+    ptrace(PTRACE_SYSCALL, child, nullptr, nullptr);
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) || WIFSIGNALED(status)) return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+  kill(child, SIGKILL);
+  waitpid(child, &status, 0);
+  return false;
+}
+
+TEST(SystemCallsOfASave, MayEachBeTheLast) {
+  const Checkpoint older = sample_checkpoint(1), before = sample_checkpoint(2), after = sample_checkpoint(3);
+  int olds = 0, news = 0, n = 0;
+  for (bool done = false; !done; ++n) {
+    const TemporaryFolder folder;
+    save_checkpoint(folder.path(), older);
+    save_checkpoint(folder.path(), before);
+    const auto finished = save_but_die_at(folder.path(), after, n);
+    if (!finished) GTEST_SKIP() << "this process may not watch another";
+    done = *finished;
+    const Checkpoint found = load_newest_checkpoint(folder.path());
+    const bool is_new = same_bits(found, after);
+    ASSERT_TRUE(is_new || same_bits(found, before)) << "moment " << n;
+    ASSERT_TRUE(is_new || !done);
+    (is_new ? news : olds) += 1;
+    // The next save is not in the way of what this one left.
+    save_checkpoint(folder.path(), after);
+    ASSERT_TRUE(same_bits(load_checkpoint(folder / "checkpoint.h5"), after)) << "moment " << n;
+    ASSERT_LT(n, 5000) << "a save has no end";
+  }
+  EXPECT_GT(olds, 20) << "of " << n;
+  EXPECT_GT(news, 2) << "of " << n;
+}
+
+TEST(FullDisk, KeepsTheCheckpointThatIsThereAndSaysWhy) {
+  const TemporaryFolder folder;
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    // A file system of its own of 256 KiB, which nobody else sees and which goes with the process.
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("emplace", folder.path().c_str(), "tmpfs", 0, "size=256k") != 0)
+      _exit(77);
+    save_checkpoint(folder.path(), sample_checkpoint(1));
+    Checkpoint large = sample_checkpoint(2);
+    put(large.arrays, "policy/parameters", counting<float>(100'000, 0));
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      try {
+        save_checkpoint(folder.path(), large);
+        _exit(1);
+      } catch (const EnvironmentError& error) {
+        if (std::string(error.what()).find("No space left on device") == std::string::npos) {
+          std::fprintf(stderr, "%s\n", error.what());
+          _exit(2);
+        }
+      }
+      if (!same_bits(load_checkpoint(folder / "checkpoint.h5"), sample_checkpoint(1))) _exit(3);
+    }
+    // Nothing of the attempts is left in the way: a smaller state still fits.
+    save_checkpoint(folder.path(), sample_checkpoint(3));
+    _exit(same_bits(load_checkpoint(folder / "checkpoint.h5"), sample_checkpoint(3)) ? 0 : 4);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "this user may not mount";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+}  // namespace
+}  // namespace emplace::experiment

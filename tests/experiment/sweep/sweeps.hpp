@@ -1,0 +1,52 @@
+// Sweeps for tests, from texts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emplace/base/error.hpp"
+#include "experiment/sweep/sweep.hpp"
+
+namespace emplace::test {
+
+inline experiment::Sweep sweep_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  ConfigTable table = ConfigTable::parse_toml(text, "s.toml");
+  experiment::apply_sweep_overrides(table, overrides);
+  return experiment::make_sweep(table);
+}
+
+// What it is refused for.
+inline std::string refusal(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  try {
+    (void)sweep_of(text, overrides);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+inline std::string space_refusal(const std::string& text) {
+  try {
+    (void)experiment::Space(ConfigTable::parse_toml(text, "s.toml"));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+inline experiment::Space space_of(const std::string& text) {
+  return experiment::Space(ConfigTable::parse_toml(text, "s.toml"));
+}
+
+// A space of every kind of parameter with a chain of two conditions.
+inline const std::string mixed_space = R"(
+[space]
+learner = ["reinforce", "ppo"]
+"ppo.learning_rate" = { log_uniform = [1e-5, 1e-2], when = { learner = "ppo" } }
+"ppo.form" = { choices = ["clip", "kl"], when = { learner = "ppo" } }
+"ppo.clip_ratio" = { uniform = [0.1, 0.4], when = { "ppo.form" = "clip" } }
+groups = { integers = [8, 512], log = true }
+checkpoint_every = { integers = [1, 9], step = 2 }
+)";
+
+}  // namespace emplace::test

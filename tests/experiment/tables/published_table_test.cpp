@@ -1,0 +1,158 @@
+// Table files: what they say, and what is wrong with the others.
+#include "experiment/tables/published_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "emplace/base/error.hpp"
+
+namespace emplace::experiment {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* small = R"(
+title = "Two methods"
+source = "nobody"
+methods = ["single", "post"]
+seeds = 3
+quick_seeds = 2
+[calibration]
+cpu = "single"
+[method.post]
+label = "learned"
+recipe = "quickstart"
+quick_seeds = 1
+budget.evaluations = 100
+quick.evaluations = 10
+[[row]]
+model = "rnnlm"
+graph = "zoo:rnnlm?layers=1"
+machine = "laptop"
+unconfirmed = ["post"]
+published = { single = 2.5, post = "OOM" }
+placers.post = "greedy"
+keys = { groups = 7 }
+)";
+
+// The message about `small` with `was` replaced by `is`.
+std::string complaint(const std::string& was, const std::string& is) {
+  std::string text = small;
+  const std::size_t at = text.find(was);
+  EXPECT_NE(at, std::string::npos) << was;
+  text.replace(at, was.size(), is);
+  try {
+    parse_table(text, "small", "small.toml");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no complaint";
+}
+
+TEST(PublishedTable, HoldsNumbersAndHowEachIsMade) {
+  const PublishedTable table = parse_table(small, "small", "small.toml");
+  ASSERT_EQ(table.methods.size(), 2u);
+  const TableMethod &single = table.methods[0], &post = table.methods[1];
+  EXPECT_EQ(single.placer, "single") << "a method without a recipe is the placer of its name";
+  EXPECT_EQ(single.label, "single");
+  EXPECT_EQ(single.seeds, 3) << "the table's";
+  EXPECT_EQ(post.label, "learned");
+  EXPECT_EQ(post.placer, "");
+  EXPECT_EQ(post.quick_seeds, 1) << "its own";
+  EXPECT_EQ(post.full.evaluations, 100u);
+  EXPECT_EQ(post.quick.evaluations, 10u);
+  ASSERT_EQ(table.rows.size(), 1u);
+  const TableRow& row = table.rows[0];
+  EXPECT_EQ(row.label, "rnnlm") << "the model's, where it has none of its own";
+  EXPECT_EQ(row.published.at("single").seconds, 2.5);
+  EXPECT_TRUE(row.published.at("single").confirmed);
+  EXPECT_EQ(row.published.at("post").seconds, std::nullopt) << "OOM";
+  EXPECT_FALSE(row.published.at("post").confirmed);
+  EXPECT_EQ(row.stands_for.at("post"), "greedy");
+  EXPECT_EQ(row.keys.to_toml(), "groups = 7\n");
+  EXPECT_EQ(table.calibration.at("cpu"), "single");
+}
+
+TEST(PublishedTable, IsRefusedWithPlaceFoundAndWanted) {
+  EXPECT_EQ(complaint("single = 2.5", "sinlge = 2.5"),
+            "small.toml:20: unknown method 'sinlge' (did you mean 'single'?)");
+  EXPECT_THAT(complaint("single = 2.5", "single = 0"), HasSubstr("single is 0, wanted seconds above 0 or \"OOM\""));
+  EXPECT_THAT(complaint("\"OOM\"", "\"oom\""), HasSubstr("post is 'oom', wanted seconds or \"OOM\""));
+  EXPECT_THAT(complaint("cpu = \"single\"", "cpu = \"none\""), HasSubstr("unknown method 'none'"));
+  EXPECT_THAT(complaint("[method.post]", "[method.pots]"), HasSubstr("unknown key 'pots' (did you mean 'post'?)"));
+  EXPECT_THAT(complaint("label = \"learned\"", "placer = \"greedy\""), HasSubstr("both a placer and a recipe"));
+  EXPECT_THAT(complaint("budget.evaluations = 100", "budget.evaluations = 0"),
+              HasSubstr("evaluations is 0, wanted more"));
+  EXPECT_THAT(complaint("budget.evaluations = 100", "budget.steps = 1"), HasSubstr("unknown key 'steps'"));
+  EXPECT_THAT(complaint("seeds = 3", "seeds = 0"), HasSubstr("small.toml:5: seeds is 0, wanted 1 to 1000"));
+  EXPECT_THAT(complaint("\"single\", \"post\"", "\"single\", \"single\""), HasSubstr("'single' is named twice"));
+  EXPECT_THAT(complaint("\"single\", \"post\"", "\"best\", \"single\", \"post\""), HasSubstr("has the column 'best'"));
+  EXPECT_THAT(complaint("model = \"rnnlm\"", "model = \"?\""), HasSubstr("the label '?' does not tell its row"));
+  EXPECT_THAT(complaint("machine = \"laptop\"", ""), HasSubstr("machine"));
+  EXPECT_THAT(complaint("machine = \"laptop\"", "problem = \"p.json\""), HasSubstr("no machine can be calibrated"));
+  EXPECT_THAT(complaint("calibration]", "calibration2]"), HasSubstr("unknown key 'calibration2'"));
+}
+
+TEST(PublishedTable, HasPlacersThatThereAreAndNamesThatTellApart) {
+  EXPECT_THAT(complaint("[\"single\", \"post\"]", "[\"sngle\", \"single\", \"post\"]"),
+              HasSubstr("small.toml:4: unknown placer 'sngle' (did you mean 'single'?)"));
+  EXPECT_THAT(complaint("placers.post = \"greedy\"", "placers.post = \"gredy\""), HasSubstr("'greedy'"));
+  EXPECT_THAT(complaint("[\"single\", \"post\"]",
+                        "[\"single\", \"post\", \"po-st\", \"po:st\"]\n[method.\"po-st\"]\nplacer = "
+                        "\"single\"\n[method.\"po:st\"]\nplacer = \"single\""),
+              HasSubstr("does not tell it from the others"));
+}
+
+TEST(PublishedTable, TrainsOnSeveralRowsOnlyWhatCanBe) {
+  EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "together = true"),
+              HasSubstr("small.toml:10: method 'post' is trained on all rows together: it wants a recipe"));
+  EXPECT_THAT(complaint("label = \"learned\"", "together = true\npretrained = true"),
+              HasSubstr("and is not pretrained"));
+  EXPECT_THAT(complaint("label = \"learned\"", "pretrained = true"),
+              HasSubstr("method 'post' is pretrained, and there is no [pretraining] with a recipe"));
+  EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "pretrained = true\nplacer = \"single\""),
+              HasSubstr("both a placer and a pretrained policy"));
+  EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "pretrained = true\noptions = { a = 1 }"),
+              HasSubstr("draws of a pretrained policy have no options"));
+  EXPECT_THAT(complaint("[method.post]", "[pretraining]\nrecipe = \"gdp\"\n[method.post]\npretrained = true"),
+              HasSubstr("on the rows of other models, and all are of 'rnnlm'"));
+  EXPECT_THAT(complaint("[method.post]", "[pretraining]\nrecipe = \"gdp\"\nseeds = 1\n[method.post]"),
+              HasSubstr("unknown key 'seeds'"));
+}
+
+TEST(PublishedTable, EveryTableOfTheProgramCanBeReadAndNamesMethodsThatThereAre) {
+  const std::vector<EntryInfo> list = tables();
+  ASSERT_FALSE(list.empty());
+  for (const EntryInfo& entry : list) {
+    const PublishedTable table = load_table(entry.name);
+    EXPECT_FALSE(table.title.empty() || table.source.empty()) << entry.name;
+    for (const TableMethod& method : table.methods) {
+      if (!method.recipe.empty()) {
+        EXPECT_NO_THROW(load_recipe(method.recipe, "test")) << entry.name;
+        EXPECT_TRUE(method.full.evaluations || method.full.seconds) << entry.name << ' ' << method.name;
+        EXPECT_TRUE(method.quick.evaluations || method.quick.seconds) << entry.name << ' ' << method.name;
+      }
+      EXPECT_TRUE(!method.pretrained || table.pretraining.quick.evaluations) << entry.name;
+    }
+  }
+}
+
+TEST(PublishedTable, OfAnotherNameIsNotGuessed) {
+  try {
+    load_table("hierachical");
+    FAIL() << "there is no such table";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("unknown table 'hierachical': neither a name nor a TOML file (did you mean "
+                                        "'hierarchical'?)"));
+  }
+}
+
+TEST(PublishedTable, LabelsBecomeFileNames) {
+  EXPECT_EQ(as_file_name("NMT (2-layer)"), "nmt-2-layer");
+  EXPECT_EQ(as_file_name("  Inception-V3 "), "inception-v3");
+  EXPECT_EQ(as_file_name("device:gpu:0"), "device-gpu-0");
+  EXPECT_EQ(as_file_name("../.."), "");
+}
+
+}  // namespace
+}  // namespace emplace::experiment

@@ -1,0 +1,118 @@
+// Placers on other ranks answer what they would answer here.
+#include "tests/mpi/placer_pool_cases.hpp"
+
+#include <chrono>
+
+namespace emplace::test {
+
+namespace {
+
+search::PlacerRequest request_for(const Problem& problem, evaluate::Evaluator& evaluator, Schedule schedule) {
+  search::PlacerRequest request;
+  request.problem = &problem;
+  request.schedule = schedule;
+  request.evaluator = &evaluator;
+  return request;
+}
+
+std::vector<search::PoolJob> some_jobs() {
+  std::vector<search::PoolJob> jobs;
+  for (const char* method : {"single", "heft", "climb", "anneal", "tabu", "brkga", "scotch", "expert", "cpu-only"})
+    for (const std::uint64_t seed : {1, 2})
+      jobs.push_back({.method = method, .seed = seed, .evaluations = 100 + 50 * seed});
+  jobs[4].options.set("kick", {0.5, "a test"});
+  return jobs;
+}
+
+}  // namespace
+
+int same_answers(dist::World& world) {
+  const Problem problem = random_problem(2, 60, 4);
+  const Problem* const list[] = {&problem};
+  const Schedule schedule = Schedule::in_order;
+  const auto over_mpi = dist::make_mpi_evaluator(world, list, schedule);
+  const auto in_process = evaluate::make_local_evaluator(list, schedule);
+  const auto jobs = some_jobs();
+  search::PlacerRequest request = request_for(problem, *in_process, schedule);
+  std::vector<std::uint8_t> expert(problem.op_count(), 1);
+  request.expert = expert;
+  const auto wanted = search::make_local_placer_pool()->run(request, jobs);
+  // From a start too, which the first job finds.
+  const Placement start = wanted[0]->result.placement;
+  request.start = &start;
+  const auto wanted_from_start = search::make_local_placer_pool()->run(request, jobs);
+
+  const auto pool = dist::make_mpi_placer_pool(world);
+  EMPLACE_CHECK(pool->size() == static_cast<std::size_t>(world.size()) - 1);
+  const auto check = [&](const auto& expected) {
+    const auto got = pool->run(request, jobs);
+    EMPLACE_CHECK(got.size() == expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      EMPLACE_CHECK(got[i].has_value() == expected[i].has_value(), "job {}", i);
+      if (!got[i]) continue;
+      const search::PlacerResult &a = got[i]->result, &b = expected[i]->result;
+      EMPLACE_CHECK(a.placement == b.placement && a.outcome == b.outcome, "job {}", i);
+      EMPLACE_CHECK(a.evaluations == b.evaluations && a.proved_optimal == b.proved_optimal, "job {}", i);
+      EMPLACE_CHECK(a.lower_bound == b.lower_bound && a.note == b.note && a.steps.size() == b.steps.size());
+    }
+  };
+  check(wanted_from_start);
+  request.start = nullptr;
+  check(wanted);
+  return 0;
+}
+
+// Searches without an end: the master's stop ends those that run, and no further one begins.
+int stopped_jobs(dist::World& world) {
+  const Problem problem = random_problem(2, 200, 4);
+  const Problem* const list[] = {&problem};
+  const auto evaluator = dist::make_mpi_evaluator(world, list, Schedule::fifo);
+  const auto pool = dist::make_mpi_placer_pool(world);
+  search::PlacerRequest request = request_for(problem, *evaluator, Schedule::fifo);
+  const auto start = std::chrono::steady_clock::now();
+  request.stop = [&] { return std::chrono::steady_clock::now() - start > std::chrono::milliseconds(300); };
+  std::vector<search::PoolJob> jobs;
+  for (int i = 0; i < 12; ++i)
+    jobs.push_back({.method = "anneal", .seed = static_cast<std::uint64_t>(i), .evaluations = 1'000'000'000'000});
+  const auto answers = pool->run(request, jobs);
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    EMPLACE_CHECK(answers[i].has_value() == (i < pool->size()), "job {} of {}", i, answers.size());
+  return 0;
+}
+
+int throw_while_jobs_run(dist::World& world) {
+  const Problem problem = random_problem(2, 100'000, 2);  // answers are longer than what MPI sends without asking
+  const Problem* const list[] = {&problem};
+  const auto evaluator = dist::make_mpi_evaluator(world, list, Schedule::fifo);
+  const auto pool = dist::make_mpi_placer_pool(world);
+  search::PlacerRequest request = request_for(problem, *evaluator, Schedule::fifo);
+  const auto start = std::chrono::steady_clock::now();
+  request.stop = [&] {
+    if (std::chrono::steady_clock::now() - start > std::chrono::milliseconds(300))
+      throw EnvironmentError("the master failed while jobs ran");
+    return false;
+  };
+  const std::vector<search::PoolJob> jobs(12, {.method = "random", .evaluations = 1'000'000'000'000});
+  pool->run(request, jobs);
+  return 0;
+}
+
+// Jobs and batches of placements by turns.
+int more_batches_after_jobs(dist::World& world) {
+  const Problem problem = random_problem(2, 60, 4);
+  const Problem* const list[] = {&problem};
+  const auto evaluator = dist::make_mpi_evaluator(world, list, Schedule::fifo);
+  const auto pool = dist::make_mpi_placer_pool(world);
+  const search::PlacerRequest request = request_for(problem, *evaluator, Schedule::fifo);
+  for (int round = 0; round < 3; ++round) {
+    const search::PoolJob jobs[] = {{.method = "single"}, {.method = "random", .evaluations = 100}};
+    for (const auto& answer : pool->run(request, jobs)) {
+      EMPLACE_CHECK(answer.has_value());
+      const std::vector<evaluate::EvaluationJob> again(30, {0, &answer->result.placement});
+      for (const Outcome& outcome : evaluator->evaluate(again)) EMPLACE_CHECK(outcome == answer->result.outcome);
+    }
+  }
+  return 0;
+}
+
+}  // namespace emplace::test
