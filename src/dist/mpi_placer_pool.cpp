@@ -1,88 +1,86 @@
-// The master's end of a placer pool: one job a worker at a time, answers by index.
+// A placer pool over MPI: one job a worker at a time, answers by index.
 #include <algorithm>
 #include <utility>
 
 #include "dist/communicator.hpp"
-#include "dist/idle.hpp"
 #include "dist/job_archive.hpp"
+#include "dist/work_pool.hpp"
 #include "emplace/dist/world.hpp"
 
 namespace emplace::dist {
 
 namespace {
 
-class MpiPlacerPool final : public search::PlacerPool {
+// One run of the pool.
+class JobWork final : public WorkPool::Client {
  public:
-  explicit MpiPlacerPool(World& world)
-      : comm_(world.communicator()), workers_(static_cast<std::size_t>(world.size()) - 1) {
-    EMPLACE_CHECK(world.is_master() && world.has_workers(), "a placer pool needs an evaluator over MPI first");
+  JobWork(Communicator& comm, WorkPool& pool, const search::PlacerRequest& common,
+          std::span<const search::PoolJob> jobs)
+      : comm_(comm), pool_(pool), common_(common), jobs_(jobs), answers_(jobs.size()) {}
+
+  std::vector<std::optional<search::PoolAnswer>> run() {
+    for (std::size_t worker = 0; worker < pool_.size(); ++worker)
+      if (!pool_.failed()) pool_.attempt([&] { deal(worker); });
+    pool_.finish(*this, [this] {
+      if (!stopped_ && (pool_.failed() || (common_.stop && common_.stop()))) stop();
+    });
+    return std::move(answers_);
   }
 
-  [[nodiscard]] std::size_t size() const override { return workers_; }
+  void deal(std::size_t worker) override {
+    const bool over = stopped_ || (common_.seconds && elapsed() >= *common_.seconds);
+    if (next_ == jobs_.size() || (next_ > 0 && over)) return;
+    SentJob sent{next_, jobs_[next_], {}, {common_.expert.begin(), common_.expert.end()}, {}};
+    if (common_.seconds) sent.seconds = std::max(*common_.seconds - elapsed(), 1e-9);
+    if (common_.start != nullptr) sent.start = *common_.start;
+    pool_.send(worker, pack(sent), Tag::job);
+    ++next_;
+  }
 
-  std::vector<std::optional<search::PoolAnswer>> run(const search::PlacerRequest& common,
-                                                     std::span<const search::PoolJob> jobs) override {
-    const double start = mpi::now();
-    const auto elapsed = [&] { return mpi::now() - start; };
-    std::vector<std::optional<search::PoolAnswer>> answers(jobs.size());
-    std::vector<bool> busy(workers_, false);
-    std::size_t next = 0, running = 0;
-    bool stopped = false;
-    const auto deal = [&](std::size_t worker) {
-      const bool over = stopped || (common.seconds && elapsed() >= *common.seconds);
-      if (next == jobs.size() || (next > 0 && over)) return;
-      SentJob sent{next, jobs[next], {}, {common.expert.begin(), common.expert.end()}, {}};
-      if (common.seconds) sent.seconds = std::max(*common.seconds - elapsed(), 1e-9);
-      if (common.start != nullptr) sent.start = *common.start;
-      comm_.send(std::span<const std::byte>(pack(sent)), rank_of(worker), Tag::job);
-      busy[worker] = true;
-      ++next;
-      ++running;
-    };
-    const auto stop = [&] {
-      if (std::exchange(stopped, true)) return;
-      for (std::size_t worker = 0; worker < workers_; ++worker)
-        if (busy[worker]) comm_.send(std::span<const std::byte>(), rank_of(worker), Tag::stop);
-    };
-    const auto receive = [&](const Arrival& arrival) {
-      std::vector<std::byte> message = comm_.receive<std::byte>(arrival);
-      busy[static_cast<std::size_t>(arrival.source) - 1] = false;
-      --running;
-      return message;
-    };
-    const auto work = [&] {
-      for (std::size_t worker = 0; worker < workers_; ++worker) deal(worker);
-      for (Idle idle; running > 0;) {
-        if (!stopped && common.stop && common.stop()) stop();
-        const std::optional<Arrival> arrival = comm_.poll(Communicator::any_source);
-        if (!arrival) {
-          idle.wait();
-          continue;
-        }
-        idle = {};
-        EMPLACE_CHECK(arrival->tag == Tag::answer, "rank {} sent tag {}", arrival->source,
-                      static_cast<int>(arrival->tag));
-        SentAnswer answer = unpack_answer(receive(*arrival));
-        EMPLACE_CHECK(answer.index < next, "rank {} answered another job", arrival->source);
-        if (answer.result) answers[answer.index] = {std::move(*answer.result), elapsed()};
-        deal(static_cast<std::size_t>(arrival->source) - 1);
-      }
-    };
-    try {
-      work();
-    } catch (...) {  // on its way to somebody who knows nothing of jobs that still run
-      stop();
-      while (running > 0) static_cast<void>(receive(comm_.wait(Communicator::any_source)));
-      throw;
-    }
-    return answers;
+  bool take(std::size_t, const Arrival& arrival) override {
+    EMPLACE_CHECK(arrival.tag == Tag::answer, "rank {} sent tag {}", arrival.source, static_cast<int>(arrival.tag));
+    SentAnswer answer = unpack_answer(comm_.receive<std::byte>(arrival));
+    EMPLACE_CHECK(answer.index < next_, "rank {} answered another job", arrival.source);
+    if (answer.result) answers_[answer.index] = {std::move(*answer.result), elapsed()};
+    return true;
   }
 
  private:
-  [[nodiscard]] static int rank_of(std::size_t worker) { return static_cast<int>(worker) + 1; }
+  [[nodiscard]] double elapsed() const { return mpi::now() - start_; }
+
+  // Jobs under way end soon, and no others begin.
+  void stop() {
+    stopped_ = true;
+    for (std::size_t worker = 0; worker < pool_.size(); ++worker)
+      if (pool_.pieces(worker) > 0) comm_.send(std::span<const std::byte>(), WorkPool::rank_of(worker), Tag::stop);
+  }
 
   Communicator& comm_;
-  const std::size_t workers_;
+  WorkPool& pool_;
+  const search::PlacerRequest& common_;
+  const std::span<const search::PoolJob> jobs_;
+  std::vector<std::optional<search::PoolAnswer>> answers_;
+  const double start_ = mpi::now();
+  std::size_t next_ = 0;
+  bool stopped_ = false;
+};
+
+class MpiPlacerPool final : public search::PlacerPool {
+ public:
+  explicit MpiPlacerPool(World& world) : comm_(world.communicator()), pool_(world.work_pool()) {
+    EMPLACE_CHECK(world.is_master() && world.has_workers(), "a placer pool needs an evaluator over MPI first");
+  }
+
+  [[nodiscard]] std::size_t size() const override { return pool_.size(); }
+
+  std::vector<std::optional<search::PoolAnswer>> run(const search::PlacerRequest& common,
+                                                     std::span<const search::PoolJob> jobs) override {
+    return JobWork(comm_, pool_, common, jobs).run();
+  }
+
+ private:
+  Communicator& comm_;
+  WorkPool& pool_;
 };
 
 }  // namespace

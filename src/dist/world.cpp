@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "dist/communicator.hpp"
+#include "dist/work_pool.hpp"
 
 namespace emplace::dist {
 
@@ -45,6 +46,12 @@ World::~World() {
   MPI_Finalize();
   // mpirun of Open MPI 4.1 takes one or two seconds longer to end a failing job whose other ranks are gone before it.
   if (job_fails_) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+}
+
+WorkPool& World::work_pool() {
+  EMPLACE_CHECK(is_master() && size() > 1, "work for workers needs rank 0 and a second rank");
+  if (work_pool_ == nullptr) work_pool_ = std::make_unique<WorkPool>(*this);
+  return *work_pool_;
 }
 
 int World::rank() const { return communicator_->rank(); }

@@ -92,21 +92,20 @@ std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t draws
 }
 
 // Draws one round of the samples in `list`, part by part, and has each part evaluated while the next is drawn; then
-// `meanwhile`, if there is any, as often as it wants.
+// does `meanwhile`, if there is any, as often as it wants.
 std::vector<Outcome> draw_and_evaluate(const policy::Policy& policy, evaluate::Evaluator& evaluator,
                                        std::span<const policy::PolicyProblem> problems, const SamplingRequest& request,
                                        Samples& samples, std::span<const std::size_t> list, std::size_t round,
                                        const std::function<bool()>& meanwhile) {
   const bool with_starts = policy.reads_start_times();
   const std::size_t parts = evaluator.parts_of(list.size());
-  std::size_t part = 0;
   std::vector<policy::SampleSlot> draws;
-  return evaluator.evaluate_while([&](std::vector<evaluate::EvaluationJob>& jobs) {
-    if (part == parts) return meanwhile && meanwhile();
+  std::vector<evaluate::EvaluationJob> jobs;
+  for (std::size_t part = 0; part < parts; ++part) {
     const std::size_t begin = begin_of_part(part, parts, list.size());
     const std::size_t end = begin_of_part(part + 1, parts, list.size());
-    ++part;
     draws.clear();
+    jobs.clear();
     for (const std::size_t s : list.subspan(begin, end - begin)) draws.push_back(samples.draw(s, round));
     policy.sample(draws);
     for (const policy::SampleSlot& draw : draws) {
@@ -115,8 +114,34 @@ std::vector<Outcome> draw_and_evaluate(const policy::Policy& policy, evaluate::E
       jobs.push_back({request.first_in_evaluator + now.problem, &now.placement, with_starts ? &now.starts : nullptr,
                       policy.rounds(now.problem) > 1 ? now.sample : evaluate::EvaluationJob::no_series});
     }
-    return true;
-  });
+    evaluator.submit(jobs);
+  }
+  while (meanwhile && meanwhile()) evaluator.poll();
+  return evaluator.wait();
+}
+
+void sample_round_by_round(const policy::Policy& policy, evaluate::Evaluator& evaluator,
+                           std::span<const policy::PolicyProblem> problems, const SamplingRequest& request,
+                           std::vector<policy::Rollout>& rollouts,
+                           const std::function<void(const policy::Rollout&)>& evaluated,
+                           const std::function<bool()>& meanwhile) {
+  Samples samples(policy, problems.size(), request, rollouts);
+  std::size_t rounds = 0;
+  for (std::size_t s = 0; s < samples.count(); ++s) rounds = std::max(rounds, samples.rounds(s));
+  std::vector<std::size_t> list;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    list.clear();
+    for (std::size_t s = 0; s < samples.count(); ++s)
+      if (round < samples.rounds(s)) list.push_back(s);
+    const std::vector<Outcome> outcomes = draw_and_evaluate(policy, evaluator, problems, request, samples, list, round,
+                                                            round + 1 == rounds ? meanwhile : nullptr);
+    EMPLACE_CHECK(outcomes.size() == list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      policy::Rollout& rollout = samples.at(list[i], round);
+      rollout.outcome = outcomes[i];
+      if (evaluated) evaluated(rollout);
+    }
+  }
 }
 
 }  // namespace
@@ -135,22 +160,11 @@ void sample_rollouts(const policy::Policy& policy, evaluate::Evaluator& evaluato
                      std::vector<policy::Rollout>& rollouts,
                      const std::function<void(const policy::Rollout&)>& evaluated,
                      const std::function<bool()>& meanwhile) {
-  Samples samples(policy, problems.size(), request, rollouts);
-  std::size_t rounds = 0;
-  for (std::size_t s = 0; s < samples.count(); ++s) rounds = std::max(rounds, samples.rounds(s));
-  std::vector<std::size_t> list;
-  for (std::size_t round = 0; round < rounds; ++round) {
-    list.clear();
-    for (std::size_t s = 0; s < samples.count(); ++s)
-      if (round < samples.rounds(s)) list.push_back(s);
-    const std::vector<Outcome> outcomes = draw_and_evaluate(policy, evaluator, problems, request, samples, list, round,
-                                                            round + 1 == rounds ? meanwhile : nullptr);
-    EMPLACE_CHECK(outcomes.size() == list.size());
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      policy::Rollout& rollout = samples.at(list[i], round);
-      rollout.outcome = outcomes[i];
-      if (evaluated) evaluated(rollout);
-    }
+  try {
+    sample_round_by_round(policy, evaluator, problems, request, rollouts, evaluated, meanwhile);
+  } catch (...) {
+    evaluator.cancel();  // its jobs point to rollouts that are about to change
+    throw;
   }
 }
 

@@ -144,7 +144,7 @@ TEST_F(Measured, AFailedRunIsMadeAgainAsOftenAsAllowed) {
   std::filesystem::remove(folder_ / "runs");
   const auto again = emplace_run(training("again", every_second_fails, {"evaluations=10", "command.retries=1"}));
   EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_THAT(log("again"), Not(HasSubstr("has no time")));
+  EXPECT_THAT(log("again"), Not(HasSubstr("could not be measured")));
 }
 
 TEST_F(Measured, EveryWayToFailIsNamedAndTheRunGoesOn) {
@@ -161,13 +161,13 @@ TEST_F(Measured, EveryWayToFailIsNamedAndTheRunGoesOn) {
         Row{"echo 1e999", "it printed '1e999"},
         Row{"echo '{\"seconds\": \"fast\"}'", "its \"seconds\" is not a number"},
         Row{"echo '{\"time\": 1}'", "it printed an object without \"seconds\""},
-        Row{"echo '{\"feasible\": false, \"reason\": \"out of memory\"}'", "has no time: out of memory"},
+        Row{"echo '{\"feasible\": false, \"reason\": \"out of memory\"}'", "could not be measured: out of memory"},
         Row{"setsid sleep 1000 & exit 5", "it ended with exit code 5"}}) {
     const std::string run = "failing";
     std::filesystem::remove_all(folder_ / run);
     const auto done = emplace_run(training(run, row.script, {"command.seconds=0.1", "evaluations=10", "compare=[]"}));
     EXPECT_EQ(done.exit_code, 3) << row.script << done.err;
-    EXPECT_THAT(log(run), AllOf(HasSubstr("evaluation 1 of this session has no time"), HasSubstr(row.reason),
+    EXPECT_THAT(log(run), AllOf(HasSubstr("evaluation 1 of this session could not be measured"), HasSubstr(row.reason),
                                 HasSubstr("not one of the first 10 placements could be measured")))
         << row.script;
     EXPECT_TRUE(none_left_with(mark_)) << row.script;
@@ -186,7 +186,7 @@ TEST_F(Measured, AProgramThatCannotBeStartedIsRefusedBeforeThereIsARun) {
   refused("[\"./problem.json\"]", "Permission denied");
   refused("[]", "a list of a program and its arguments");
   expect_refused(training("refused", "echo 1", {"command.run=./measure"}), HasSubstr("run"));
-  expect_refused(training("refused", "echo 1", {"command.folder=/no/such/folder"}), HasSubstr("is no folder"));
+  expect_refused(training("refused", "echo 1", {"command.folder=/no/such/folder"}), HasSubstr("is not a folder"));
   expect_refused(training("refused", "echo 1", {"command.retrie=2"}), HasSubstr("did you mean 'retries'?"));
 }
 

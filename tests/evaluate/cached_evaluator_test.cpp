@@ -20,10 +20,10 @@ namespace {
 using namespace ::testing;
 
 // Its answers tell placements and times of asking apart.
-class CountingEvaluator final : public evaluate::Evaluator {
+class CountingEvaluator final : public evaluate::DirectEvaluator {
  public:
   explicit CountingEvaluator(std::size_t& asked) : asked_(asked) {}
-  std::vector<Outcome> evaluate(std::span<const evaluate::EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate_now(std::span<const evaluate::EvaluationJob> jobs) override {
     std::vector<Outcome> outcomes;
     for (const evaluate::EvaluationJob& job : jobs) {
       Outcome outcome;
@@ -45,7 +45,7 @@ class CountingEvaluator final : public evaluate::Evaluator {
   std::size_t& asked_;
 };
 
-class RunEvaluator : public ::testing::Test {
+class KeptEvaluations : public ::testing::Test {
  protected:
   std::unique_ptr<evaluate::Evaluator> make(const std::string& identity = "one", bool measures = true) {
     return make_cached_evaluator(std::make_unique<CountingEvaluator>(asked_), file_, identity, measures);
@@ -64,7 +64,7 @@ class RunEvaluator : public ::testing::Test {
   std::size_t asked_ = 0;
 };
 
-TEST_F(RunEvaluator, AsksOnceForEachPlacementOfEachProblem) {
+TEST_F(KeptEvaluations, AsksOnceForEachPlacementOfEachProblem) {
   const auto evaluator = make();
   const evaluate::EvaluationJob jobs[] = {{0, &a_},       {0, &b_},         {0, &a_},      {1, &a_},
                                           {0, &ordered_}, {0, &reordered_}, {0, &ordered_}};
@@ -77,7 +77,39 @@ TEST_F(RunEvaluator, AsksOnceForEachPlacementOfEachProblem) {
   EXPECT_EQ(asked_, 5U);
 }
 
-TEST_F(RunEvaluator, AnotherProcessGetsTheSameBits) {
+// What a batch is before it is waited for.
+class PartsEvaluator final : public evaluate::Evaluator {
+ public:
+  explicit PartsEvaluator(std::vector<std::size_t>& parts) : parts_(parts) {}
+  void submit(std::span<const evaluate::EvaluationJob> jobs) override {
+    parts_.push_back(jobs.size());
+    jobs_ += jobs.size();
+  }
+  std::vector<Outcome> wait() override { return std::vector<Outcome>(std::exchange(jobs_, 0)); }
+  void cancel() override { jobs_ = 0; }
+  [[nodiscard]] std::size_t parts_of(std::size_t jobs) const override { return jobs; }
+
+ private:
+  std::vector<std::size_t>& parts_;
+  std::size_t jobs_ = 0;
+};
+
+TEST_F(KeptEvaluations, PassesEachPartOnBeforeTheBatchIsWaitedFor) {
+  std::vector<std::size_t> parts;
+  const auto evaluator = make_reporting_evaluator(
+      make_cached_evaluator(std::make_unique<PartsEvaluator>(parts), folder_ / "parts", "same", false));
+  EXPECT_EQ(evaluator->parts_of(7), 7U);
+  const Placement a{{0, 0, 1}, {}}, b{{1, 0, 1}, {}};
+  const std::vector<evaluate::EvaluationJob> first = {{0, &a}, {0, &b}}, second = {{0, &a}};
+  evaluator->submit(first);
+  EXPECT_THAT(parts, ElementsAre(2));
+  evaluator->submit(second);
+  EXPECT_THAT(parts, ElementsAre(2, 0)) << "the answer of the first part serves";
+  EXPECT_EQ(evaluator->wait().size(), 3U);
+  EXPECT_TRUE(evaluator->wait().empty());
+}
+
+TEST_F(KeptEvaluations, AnotherProcessGetsTheSameBits) {
   std::vector<Outcome> first;
   for (const Placement* placement : {&a_, &b_, &failing_}) first.push_back(ask(*make(), 0, *placement));
   EXPECT_EQ(asked_, 3U);
@@ -90,7 +122,7 @@ TEST_F(RunEvaluator, AnotherProcessGetsTheSameBits) {
   EXPECT_EQ(asked_, 3U);
 }
 
-TEST_F(RunEvaluator, EvaluatesAJobThatWantsStartTimesAnew) {
+TEST_F(KeptEvaluations, EvaluatesAJobThatWantsStartTimesAnew) {
   const auto evaluator = make("one", false);
   std::vector<Ticks> starts;
   const evaluate::EvaluationJob job{0, &a_, &starts};
@@ -101,7 +133,7 @@ TEST_F(RunEvaluator, EvaluatesAJobThatWantsStartTimesAnew) {
   }
 }
 
-TEST_F(RunEvaluator, SetsAFileOfAnotherIdentityAside) {
+TEST_F(KeptEvaluations, SetsAFileOfAnotherIdentityAside) {
   (void)ask(*make("one"), 0, a_);
   const std::string before = bytes();
   (void)ask(*make("two"), 0, a_);
@@ -113,7 +145,7 @@ TEST_F(RunEvaluator, SetsAFileOfAnotherIdentityAside) {
   EXPECT_TRUE(file_exists(file_ + ".2"));
 }
 
-TEST_F(RunEvaluator, ForgetsWhatAKillCutShortAndNothingElse) {
+TEST_F(KeptEvaluations, ForgetsWhatAKillCutShortAndNothingElse) {
   const Outcome a = ask(*make(), 0, a_);
   const std::size_t with_one = bytes().size();
   (void)ask(*make(), 0, b_);
@@ -139,7 +171,7 @@ TEST_F(RunEvaluator, ForgetsWhatAKillCutShortAndNothingElse) {
   EXPECT_EQ(evaluate::EvaluationFile(file_, "one").size(), 2U);
 }
 
-TEST_F(RunEvaluator, NeverAcceptsADamagedRecordButKeepsTheOthers) {
+TEST_F(KeptEvaluations, NeverAcceptsADamagedRecordButKeepsTheOthers) {
   const Outcome a = ask(*make(), 0, a_);
   const std::size_t begin = bytes().size();
   const Outcome b = ask(*make(), 0, b_);
@@ -161,14 +193,14 @@ TEST_F(RunEvaluator, NeverAcceptsADamagedRecordButKeepsTheOthers) {
   EXPECT_EQ(evaluate::EvaluationFile(file_, "one").find(0, b_)->outcome, b);
 }
 
-TEST_F(RunEvaluator, SaysEachReasonOnceAndThatNothingCouldBeMeasured) {
+TEST_F(KeptEvaluations, SaysEachReasonOnceAndThatNothingCouldBeMeasured) {
   const auto evaluator = make_reporting_evaluator(make());
   const std::vector<evaluate::EvaluationJob> jobs(3, evaluate::EvaluationJob{0, &failing_});
   ::testing::internal::CaptureStderr();
   (void)evaluator->evaluate(jobs);
   (void)evaluator->evaluate(jobs);
   const std::string said = ::testing::internal::GetCapturedStderr();
-  EXPECT_THAT(said, HasSubstr("evaluation 1 of this session has no time: no such device"));
+  EXPECT_THAT(said, HasSubstr("evaluation 1 of this session could not be measured: no such device"));
   EXPECT_THAT(said, HasSubstr("not one of the first 3 placements could be measured"));
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 2) << said;
 }

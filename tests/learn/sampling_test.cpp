@@ -54,6 +54,40 @@ TEST(SamplingRequest, KeepsTheOrderOfASamplesFirstRound) {
   for (const policy::Rollout& rollout : f.rollouts) EXPECT_THAT(rollout.placement.order, ElementsAre(0, 2, 1));
 }
 
+// Fails when the second round is drawn.
+class FailsLater final : public StubPolicy {
+ public:
+  void sample(std::span<const policy::SampleSlot> draws) const override {
+    for (const policy::SampleSlot& draw : draws) {
+      if (draw.rounds.back().round == 1) throw std::runtime_error("no second round");
+      draw.rounds.back().placement.device.assign(3, 0);
+    }
+  }
+  [[nodiscard]] std::size_t rounds(std::uint32_t) const override { return 2; }
+};
+
+// Counts the jobs of its batch and the batches that were cancelled.
+class CountingEvaluator final : public evaluate::Evaluator {
+ public:
+  void submit(std::span<const evaluate::EvaluationJob> jobs) override { submitted += jobs.size(); }
+  std::vector<Outcome> wait() override { return std::vector<Outcome>(std::exchange(submitted, 0)); }
+  void cancel() override {
+    submitted = 0;
+    ++cancelled;
+  }
+  [[nodiscard]] std::size_t parts_of(std::size_t) const override { return 2; }
+  std::size_t submitted = 0, cancelled = 0;
+};
+
+TEST(SamplingRequest, CancelsItsBatchWhereDrawingFails) {
+  Forked f;
+  const FailsLater policy;
+  CountingEvaluator evaluator;
+  EXPECT_THROW(sample_rollouts(policy, evaluator, f.list, {.samples = 4}, f.rollouts), std::runtime_error);
+  EXPECT_EQ(evaluator.submitted, 0u);
+  EXPECT_EQ(evaluator.cancelled, 1u);
+}
+
 TEST(SamplingRequest, HasNoOrderUnderFifo) {
   Forked f;
   f.run({});

@@ -22,9 +22,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Records what it is asked and answers with its script, and after that with 1 ms an evaluation so far.
-class RecordingEvaluator final : public evaluate::Evaluator {
+class RecordingEvaluator final : public evaluate::DirectEvaluator {
  public:
-  std::vector<Outcome> evaluate(std::span<const evaluate::EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate_now(std::span<const evaluate::EvaluationJob> jobs) override {
     batches.push_back(jobs.size());
     std::vector<Outcome> outcomes;
     for (const evaluate::EvaluationJob& job : jobs) {

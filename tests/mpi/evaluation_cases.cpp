@@ -76,10 +76,10 @@ int same_outcomes(dist::World& world, Schedule schedule, bool ordered) {
 }
 
 // Rank 1 takes 30 ms a placement, the others 1 ms; the outcome says who answered.
-class UnevenEvaluator final : public evaluate::Evaluator {
+class UnevenEvaluator final : public evaluate::DirectEvaluator {
  public:
   explicit UnevenEvaluator(int rank) : rank_(rank) {}
-  std::vector<Outcome> evaluate(std::span<const evaluate::EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate_now(std::span<const evaluate::EvaluationJob> jobs) override {
     std::vector<Outcome> outcomes;
     for (const evaluate::EvaluationJob& job : jobs) {
       std::this_thread::sleep_for(std::chrono::milliseconds(rank_ == 1 ? 30 : 1));

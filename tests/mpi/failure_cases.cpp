@@ -12,12 +12,12 @@ namespace {
 
 enum class How { breaks, refuses_its_input, cannot_be_made };
 
-class FailingEvaluator final : public evaluate::Evaluator {
+class FailingEvaluator final : public evaluate::DirectEvaluator {
  public:
   explicit FailingEvaluator(How how) : how_(how) {
     if (how == How::cannot_be_made) throw EnvironmentError("this evaluator cannot be made");
   }
-  std::vector<Outcome> evaluate(std::span<const evaluate::EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate_now(std::span<const evaluate::EvaluationJob> jobs) override {
     seen_ += jobs.size();
     if (seen_ > 20 && how_ == How::refuses_its_input) throw InputError("placement", "is not to my taste");
     if (seen_ > 20) throw EnvironmentError("this evaluator is broken");

@@ -10,11 +10,11 @@ namespace emplace::test {
 namespace {
 
 // Evaluates, and fails on problems of this name after a while.
-class Fragile final : public evaluate::Evaluator {
+class Fragile final : public evaluate::DirectEvaluator {
  public:
   explicit Fragile(const evaluate::EvaluatorSetup& setup)
       : breaks_(setup.problems.front()->name == "random 7"), echo_(make_echo_evaluator({}, setup)) {}
-  std::vector<Outcome> evaluate(std::span<const evaluate::EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate_now(std::span<const evaluate::EvaluationJob> jobs) override {
     seen_ += jobs.size();
     if (breaks_ && seen_ > 20) throw InputError("placement", "is too much");
     return echo_->evaluate(jobs);

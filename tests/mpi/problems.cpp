@@ -59,9 +59,9 @@ Placement random_placement(const Problem& problem, Stream& stream, bool ordered)
 
 namespace {
 
-class EchoEvaluator final : public evaluate::Evaluator {
+class EchoEvaluator final : public evaluate::DirectEvaluator {
  public:
-  std::vector<Outcome> evaluate(std::span<const evaluate::EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate_now(std::span<const evaluate::EvaluationJob> jobs) override {
     std::vector<Outcome> outcomes;
     for (const evaluate::EvaluationJob& job : jobs) {
       std::uint64_t hash = 0x9E3779B97F4A7C15U + job.problem;

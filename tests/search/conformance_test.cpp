@@ -19,13 +19,13 @@ using ::testing::HasSubstr;
 constexpr Schedule schedules[] = {Schedule::fifo, Schedule::priority, Schedule::in_order};
 
 // Counts what it is asked for.
-class CountingEvaluator final : public evaluate::Evaluator {
+class CountingEvaluator final : public evaluate::DirectEvaluator {
  public:
   CountingEvaluator(const Problem& problem, evaluate::Scoring scoring) {
     const Problem* const list[] = {&problem};
     inner_ = evaluate::make_local_evaluator(list, scoring);
   }
-  std::vector<Outcome> evaluate(std::span<const evaluate::EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate_now(std::span<const evaluate::EvaluationJob> jobs) override {
     count += jobs.size();
     return inner_->evaluate(jobs);
   }

@@ -20,6 +20,7 @@
 namespace emplace::dist {
 
 class Communicator;  // MPI itself, private to src/dist
+class WorkPool;      // work that workers share, private to src/dist
 
 // What a worker (or the only rank) evaluates with: the evaluator that the master chose, or a test's fake.
 using EvaluatorFactory = std::function<std::unique_ptr<evaluate::Evaluator>(const evaluate::EvaluatorChoice& choice,
@@ -66,6 +67,8 @@ class World {
   [[noreturn]] void abort(int code);
 
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
+  // Master, with workers: what the clients of the workers share.
+  [[nodiscard]] WorkPool& work_pool();
   [[nodiscard]] const Traffic& traffic() const;
   // Of MPI: simulated time where the job is simulated (smpirun).
   [[nodiscard]] static double seconds();
@@ -76,14 +79,12 @@ class World {
   explicit World(std::unique_ptr<Communicator> part);
   friend void release_workers(World& world, int exit_code);
   friend int serve(World& world, const EvaluatorFactory& factory);
-  friend class MpiEvaluator;
-  friend class MpiLearnerWorkers;
 
   std::unique_ptr<Communicator> communicator_;
+  std::unique_ptr<WorkPool> work_pool_;
   bool has_workers_ = false;
   bool job_fails_ = false;
   bool is_part_ = false;
-  std::uint64_t evaluators_ = 0;  // how many there were
 };
 
 // Was this process started by mpirun, srun or smpirun? Answers without starting MPI.

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emplace/problem/outcome.hpp"
@@ -30,19 +30,44 @@ struct EvaluationJob {
   std::string* message = nullptr;
 };
 
+// A batch of placements is submitted, all at once or part by part, and waited for. Where other processes evaluate, they
+// begin with the first part while the caller makes the next ones or does other work.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  // outcomes[i] belongs to jobs[i], whoever computed it and whenever it arrived.
-  virtual std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) = 0;
 
-  // The same of jobs that the caller is still making: `more` appends some, or does other work, and answers false once
-  // there is nothing left to do. Where others evaluate, they begin with the first jobs meanwhile. What the jobs point
-  // to stays where it is.
-  using MoreJobs = std::function<bool(std::vector<EvaluationJob>& jobs)>;
-  virtual std::vector<Outcome> evaluate_while(const MoreJobs& more);
-  // Into how many parts to cut so many jobs for that.
+  // Adds jobs to the batch. What they point to stays where it is until wait() or cancel() returns.
+  virtual void submit(std::span<const EvaluationJob> jobs) = 0;
+  // Hands out more of the batch to processes that are done with what they had. Quick; for callers that do other work
+  // between submit() and wait().
+  virtual void poll() {}
+  // The outcomes of the batch, in the order in which its jobs were submitted, whoever computed them and whenever they
+  // arrived; the batch is empty afterwards, also where this throws.
+  virtual std::vector<Outcome> wait() = 0;
+  // Forgets the batch, for callers that fail before they wait.
+  virtual void cancel() = 0;
+  // Into how many parts to cut so many jobs so that evaluation and the making of jobs overlap.
   [[nodiscard]] virtual std::size_t parts_of(std::size_t) const { return 1; }
+
+  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) {
+    submit(jobs);
+    return wait();
+  }
+};
+
+// An evaluator that does all its work in wait(): it has one function to write.
+class DirectEvaluator : public Evaluator {
+ public:
+  void submit(std::span<const EvaluationJob> jobs) final { jobs_.insert(jobs_.end(), jobs.begin(), jobs.end()); }
+  std::vector<Outcome> wait() final { return evaluate_now(std::exchange(jobs_, {})); }
+  void cancel() final { jobs_.clear(); }
+
+ protected:
+  // outcomes[i] belongs to jobs[i].
+  virtual std::vector<Outcome> evaluate_now(std::span<const EvaluationJob> jobs) = 0;
+
+ private:
+  std::vector<EvaluationJob> jobs_;
 };
 
 // What placements are judged by; the objective `pipeline` knows no schedule.

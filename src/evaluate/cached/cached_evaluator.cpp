@@ -1,5 +1,6 @@
 #include "evaluate/cached/cached_evaluator.hpp"
 
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -11,6 +12,53 @@ namespace emplace::evaluate {
 
 namespace {
 
+// Submitted jobs, and which of them were passed on.
+class Batch {
+ public:
+  struct Entry {
+    EvaluationJob job;
+    std::size_t asked = not_asked;  // position of the job that was passed on for it
+    bool is_first = false;          // it was passed on itself
+    Outcome outcome;                // of a job that was not passed on
+    std::string message;
+  };
+  static constexpr std::size_t not_asked = ~std::size_t{0};
+
+  // Entries do not move: jobs that were passed on point to their messages.
+  std::deque<Entry> entries;
+  std::vector<EvaluationJob> asked;
+
+  Entry& add(const EvaluationJob& job) {
+    entries.push_back({.job = job, .outcome = {}, .message = {}});
+    return entries.back();
+  }
+
+  void pass_on(Entry& entry) {
+    entry.asked = asked.size();
+    entry.is_first = true;
+    asked.push_back(entry.job);
+    asked.back().message = &entry.message;
+  }
+
+  // The position in `asked` of a job about the same placement, which is the job itself from now on where there is none.
+  std::size_t equal_to(const EvaluationJob& job) {
+    const std::size_t hash = hash_of(job);
+    const auto [first, last] = positions_.equal_range(hash);
+    for (auto at = first; at != last; ++at)
+      if (asked[at->second].problem == job.problem && *asked[at->second].placement == *job.placement) return at->second;
+    positions_.emplace(hash, asked.size());
+    return not_asked;
+  }
+
+ private:
+  static std::size_t hash_of(const EvaluationJob& job) {
+    const auto& devices = job.placement->device;
+    return std::hash<std::string_view>()({reinterpret_cast<const char*>(devices.data()), devices.size()});
+  }
+
+  std::unordered_multimap<std::size_t, std::size_t> positions_;
+};
+
 class CachedEvaluator final : public Evaluator {
  public:
   CachedEvaluator(std::unique_ptr<Evaluator> evaluator, const std::string& file, const std::string& identity,
@@ -19,79 +67,69 @@ class CachedEvaluator final : public Evaluator {
     if (file_.size() > 0) log_info("{} holds {} evaluations, which are not made again", file, file_.size());
   }
 
-  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
-    std::vector<Outcome> outcomes(jobs.size());
-    std::vector<EvaluationJob> asked;
-    std::vector<std::string> messages(jobs.size());
-    std::vector<std::size_t> asked_for(jobs.size(), known);  // position in `asked`
-    Equals equals;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      const EvaluationJob& job = jobs[i];
-      const bool keeps = keeps_answer(job);
-      if (keeps) {
-        if (const auto kept = file_.find(job.problem, *job.placement)) {
-          outcomes[i] = kept->outcome;
-          messages[i] = kept->message;
-          if (job.starts != nullptr) job.starts->clear();
-          continue;
-        }
-        if (const std::size_t* equal = equals.find(job, asked); equal != nullptr) {
-          asked_for[i] = *equal;
-          if (job.starts != nullptr) job.starts->clear();
-          continue;
-        }
-        equals.add(job, asked.size());
+  void submit(std::span<const EvaluationJob> jobs) override {
+    const std::size_t before = batch_.asked.size();
+    for (const EvaluationJob& job : jobs) take(batch_.add(job));
+    evaluator_->submit(std::span(batch_.asked).subspan(before));
+  }
+
+  void poll() override { evaluator_->poll(); }
+
+  std::vector<Outcome> wait() override {
+    Batch batch = std::exchange(batch_, {});
+    const std::vector<Outcome> answers = evaluator_->wait();
+    EMPLACE_CHECK(answers.size() == batch.asked.size());
+    std::vector<Outcome> outcomes;
+    outcomes.reserve(batch.entries.size());
+    for (Batch::Entry& entry : batch.entries) {
+      if (entry.asked != Batch::not_asked) {
+        entry.outcome = answers[entry.asked];
+        if (!entry.is_first)
+          entry.message = *batch.asked[entry.asked].message;
+        else if (keeps_answer(entry.job))
+          file_.add(entry.job.problem, *entry.job.placement, {entry.outcome, entry.message});
       }
-      asked_for[i] = asked.size();
-      asked.push_back(job);
-      asked.back().message = &messages[i];
-    }
-    const std::vector<Outcome> answers = evaluator_->evaluate(asked);
-    EMPLACE_CHECK(answers.size() == asked.size());
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      if (asked_for[i] != known) {
-        outcomes[i] = answers[asked_for[i]];
-        const std::string* const message = asked[asked_for[i]].message;
-        if (message != &messages[i])
-          messages[i] = *message;
-        else if (keeps_answer(jobs[i]))
-          file_.add(jobs[i].problem, *jobs[i].placement, {outcomes[i], messages[i]});
-      }
-      if (jobs[i].message != nullptr && !messages[i].empty()) *jobs[i].message = messages[i];
+      if (entry.job.message != nullptr && !entry.message.empty()) *entry.job.message = entry.message;
+      outcomes.push_back(entry.outcome);
     }
     file_.write();
     return outcomes;
   }
 
+  void cancel() override {
+    batch_ = {};
+    evaluator_->cancel();
+  }
+
+  [[nodiscard]] std::size_t parts_of(std::size_t jobs) const override { return evaluator_->parts_of(jobs); }
+
  private:
-  static constexpr std::size_t known = ~std::size_t{0};
-
-  // Jobs of a batch by what they are about.
-  class Equals {
-   public:
-    // The position in `asked` of a job that is about the same.
-    const std::size_t* find(const EvaluationJob& job, std::span<const EvaluationJob> asked) const {
-      const auto [first, last] = positions_.equal_range(hash_of(job));
-      for (auto at = first; at != last; ++at)
-        if (asked[at->second].problem == job.problem && *asked[at->second].placement == *job.placement)
-          return &at->second;
-      return nullptr;
+  // Answers the entry from the file or with an earlier one's answer, or passes it on.
+  void take(Batch::Entry& entry) {
+    const EvaluationJob& job = entry.job;
+    if (!keeps_answer(job)) {
+      batch_.pass_on(entry);
+      return;
     }
-    void add(const EvaluationJob& job, std::size_t position) { positions_.emplace(hash_of(job), position); }
-
-   private:
-    static std::size_t hash_of(const EvaluationJob& job) {
-      const auto& devices = job.placement->device;
-      return std::hash<std::string_view>()({reinterpret_cast<const char*>(devices.data()), devices.size()});
+    if (const auto kept = file_.find(job.problem, *job.placement)) {
+      entry.outcome = kept->outcome;
+      entry.message = kept->message;
+    } else {
+      entry.asked = batch_.equal_to(job);
+      if (entry.asked == Batch::not_asked) {
+        batch_.pass_on(entry);
+        return;
+      }
     }
-    std::unordered_multimap<std::size_t, std::size_t> positions_;
-  };
+    if (job.starts != nullptr) job.starts->clear();
+  }
 
   [[nodiscard]] bool keeps_answer(const EvaluationJob& job) const { return measures_ || job.starts == nullptr; }
 
   const std::unique_ptr<Evaluator> evaluator_;
   EvaluationFile file_;
   const bool measures_;
+  Batch batch_;
 };
 
 }  // namespace

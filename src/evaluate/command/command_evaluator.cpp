@@ -79,7 +79,7 @@ Ticks median(std::vector<Ticks> times) {
   return times.size() % 2 == 1 ? times[half] : times[half - 1] + (times[half] - times[half - 1]) / 2;
 }
 
-class CommandEvaluator final : public Evaluator {
+class CommandEvaluator final : public DirectEvaluator {
  public:
   CommandEvaluator(CommandOptions options, const EvaluatorSetup& setup)
       : options_(std::move(options)),
@@ -95,7 +95,7 @@ class CommandEvaluator final : public Evaluator {
     environment_.push_back(fmt::format("EMPLACE_RANK={}", setup.rank));
   }
 
-  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate_now(std::span<const EvaluationJob> jobs) override {
     std::vector<Outcome> outcomes;
     outcomes.reserve(jobs.size());
     for (const EvaluationJob& job : jobs) {

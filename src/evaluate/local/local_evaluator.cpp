@@ -50,7 +50,7 @@ class Series {
   std::vector<simulate::Relocation> relocations_;
 };
 
-class LocalEvaluator final : public Evaluator {
+class LocalEvaluator final : public DirectEvaluator {
  public:
   // `problems`: those whose series are worth an incremental engine, or empty.
   LocalEvaluator(std::vector<std::unique_ptr<simulate::Engine>> engines, std::vector<const Problem*> problems)
@@ -58,7 +58,7 @@ class LocalEvaluator final : public Evaluator {
     incremental_.resize(engines_.size());
   }
 
-  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate_now(std::span<const EvaluationJob> jobs) override {
     std::vector<Outcome> outcomes;
     outcomes.reserve(jobs.size());
     for (const EvaluationJob& job : jobs) {
@@ -83,13 +83,6 @@ class LocalEvaluator final : public Evaluator {
 };
 
 }  // namespace
-
-std::vector<Outcome> Evaluator::evaluate_while(const MoreJobs& more) {
-  std::vector<EvaluationJob> jobs;
-  while (more(jobs)) {
-  }
-  return evaluate(jobs);
-}
 
 std::unique_ptr<Evaluator> make_local_evaluator_on(std::vector<std::unique_ptr<simulate::Engine>> engines) {
   return std::make_unique<LocalEvaluator>(std::move(engines), std::vector<const Problem*>{});

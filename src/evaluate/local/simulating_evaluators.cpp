@@ -24,12 +24,12 @@ void sleep(double seconds) { std::this_thread::sleep_for(std::chrono::duration<d
 
 // The time of a simulator that is slow, without its work: many fit on one core, so that a laptop shows how a cluster
 // scales.
-class SleepEvaluator final : public Evaluator {
+class SleepEvaluator final : public DirectEvaluator {
  public:
   SleepEvaluator(const SleepOptions& options, const EvaluatorSetup& setup)
       : seconds_(options.seconds), simulator_(make_local_evaluator(setup.problems, setup.scoring)) {}
 
-  std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) override {
+  std::vector<Outcome> evaluate_now(std::span<const EvaluationJob> jobs) override {
     for (std::size_t i = 0; i < jobs.size(); ++i) sleep(seconds_);
     return simulator_->evaluate(jobs);
   }
