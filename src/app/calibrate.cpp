@@ -23,7 +23,8 @@ struct Arguments {
   bool json = false;
 };
 
-// Splits GRAPH=PROFILE at the last '=', since zoo:NAME?key=value contains '=' too. InputError if there is no such profile.
+// Splits GRAPH=PROFILE at the last '=', since zoo:NAME?key=value contains '=' too. InputError if there is no such
+// profile.
 std::pair<std::string, std::string> graph_and_profile(const std::string& text) {
   const std::size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())

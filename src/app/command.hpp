@@ -61,8 +61,8 @@ Action add_list(CommandLine& cli);
 Action add_completion(CommandLine& cli);
 Action add_manual(CommandLine& cli);
 
-// The first words of the list of recipe keys in the help of `train`. The manual leaves this list out of `train`, because
-// it has a section of recipes.
+// The first words of the list of recipe keys in the help of `train`. The manual leaves this list out of `train`,
+// because it has a section of recipes.
 inline constexpr const char* recipe_keys_title = "Keys of a recipe";
 
 // Help sentences of arguments that several commands have.
@@ -101,7 +101,8 @@ struct TimeLimitArgument {
 
   // `end` completes the help sentence: how the command ends, for example "with checkpoints and exit code 75".
   void add(CommandLine& cli, const std::string& end);
-  // The moment before which the command must end; none if no limit was given. InputError for text that is not a duration.
+  // The moment before which the command must end; none if no limit was given. InputError for text that is not a
+  // duration.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const;
 };
 

@@ -18,7 +18,8 @@ constexpr const char* completion_help =
     "  source <(emplace completion bash)                              # in ~/.bashrc\n"
     "  source <(emplace completion zsh)                               # in ~/.zshrc, after compinit\n"
     "  emplace completion fish > ~/.config/fish/completions/emplace.fish\n\n"
-    "With -- and the words of a command line so far (the last one may be incomplete), the command prints what the last\n"
+    "With -- and the words of a command line so far (the last one may be incomplete), the command prints what the "
+    "last\n"
     "word can be: each line has a word, a tab and a sentence, and `:files` stands for names of files.";
 
 std::string one_line(std::string text) {
@@ -35,7 +36,9 @@ Action add_completion(CommandLine& cli) {
     std::vector<std::string> words;
   };
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("shell", arguments->shell, "The shell that will load the script").type_name("bash|zsh|fish").required();
+  cli.add_option("shell", arguments->shell, "The shell that will load the script")
+      .type_name("bash|zsh|fish")
+      .required();
   cli.add_option("words", arguments->words, "A command line to complete, for the shells");
   cli.footer(completion_help);
   return [arguments, cli](dist::World*) {

@@ -124,9 +124,10 @@ Action add_convert(CommandLine& cli) {
       .type_name("PLACEMENT")
       .not_empty();
   cli.add_option("--machine", arguments->machine, "For .json: machine preset or TOML file").type_name("MACHINE");
-  cli.add_option("--clusters", arguments->clusters,
-                 "For .dot, which ops are drawn together: layer, colocation, none, or auto (the default): layers where the "
-                 "model names any, else co-location groups")
+  cli.add_option(
+         "--clusters", arguments->clusters,
+         "For .dot, which ops are drawn together: layer, colocation, none, or auto (the default): layers where the "
+         "model names any, else co-location groups")
       .type_name("layer|colocation|none|auto");
   cli.add_flag("--as-is", arguments->as_is,
                "For .dot: the graph as the file has it, constants and identities included");

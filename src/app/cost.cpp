@@ -43,8 +43,8 @@ struct Totals {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-// Measured seconds of the whole model on a device: the sum of its ops, and the time of a run with fused ops (the time of
-// the run if the profile has it, else the sum of its kernels). 0: not measured.
+// Measured seconds of the whole model on a device: the sum of its ops, and the time of a run with fused ops (the time
+// of the run if the profile has it, else the sum of its kernels). 0: not measured.
 struct Measured {
   double op_by_op = 0, fused = 0;
 };

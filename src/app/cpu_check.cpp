@@ -1,5 +1,6 @@
 // Ends the program with a one-sentence error if this CPU lacks the instruction set that the program was built for. This
-// file is compiled for baseline x86-64 and runs before all other constructors, so no missing instruction runs before it.
+// file is compiled for baseline x86-64 and runs before all other constructors, so no missing instruction runs before
+// it.
 #include <unistd.h>
 
 #include <cstring>

@@ -51,7 +51,8 @@ Action add_explain(CommandLine& cli) {
                  "Single moves simulated, those that look best first (default: 2000, fewer on large problems)")
       .at_least(0);
   arguments->schedule.add(cli);
-  cli.add_option("--objective", arguments->objective, "step; simulate and compare also support pipeline").type_name("step");
+  cli.add_option("--objective", arguments->objective, "step; simulate and compare also support pipeline")
+      .type_name("step");
   arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   return [arguments](dist::World*) { return run_explain(*arguments); };

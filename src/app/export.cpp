@@ -78,7 +78,8 @@ Placed find(const Arguments& arguments) {
                 .source = arguments.graph.options(),
                 .problem = {}};
   const std::optional<experiment::Recipe> recipe = recipe_of(folder);
-  if (is_folder && !recipe) throw InputError(folder, "is not a run's folder: it has no config.toml with a checkpoint.h5");
+  if (is_folder && !recipe)
+    throw InputError(folder, "is not a run's folder: it has no config.toml with a checkpoint.h5");
   if (recipe) {
     const std::vector<std::string> sources = recipe->sources();
     if (is_folder && sources.size() > 1)
@@ -88,7 +89,9 @@ Placed find(const Arguments& arguments) {
     if (problem) placed.problem = sources[*problem];
     if (problem && source::is_graph_at_machine(sources[*problem])) {
       if (const char* given = arguments.graph.given(); given != nullptr)
-        throw InputError(given, "cannot be given here: {}/config.toml has the options with which the model became the problem", folder);
+        throw InputError(given,
+                         "cannot be given here: {}/config.toml has the options with which the model became the problem",
+                         folder);
       placed.source = recipe->source;
       if (placed.model.empty()) placed.model = sources[*problem].substr(0, sources[*problem].rfind('@'));
     }
@@ -100,7 +103,8 @@ Placed find(const Arguments& arguments) {
 }
 
 // Names of placed ops that the model's file does not have: all of them, those of shared weights, those of the training
-// step, and those that are on another device than the forward op that they belong to (frameworks run them with that op).
+// step, and those that are on another device than the forward op that they belong to (frameworks run them with that
+// op).
 struct Added {
   std::vector<std::string> names, shared, of_training, elsewhere;
 };
@@ -189,8 +193,8 @@ std::vector<std::string> devices_of_machine(const Placed& placed) {
   return names;
 }
 
-// Reports renames of devices that no op is on: a warning if the machine has no such device. If the machine has it, nothing
-// is reported, because the same set of renames may be used for many placements.
+// Reports renames of devices that no op is on: a warning if the machine has no such device. If the machine has it,
+// nothing is reported, because the same set of renames may be used for many placements.
 void say_what_is_not_renamed(const std::map<std::string, std::string>& renamed, const deploy::ModelPlacement& placement,
                              const Placed& placed) {
   const auto has = [](const std::vector<std::string>& names, const std::string& name) {
@@ -234,7 +238,8 @@ ExitCode run_export(const Arguments& arguments) {
 
 Action add_export(CommandLine& cli) {
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("placement", arguments->placement, "Placement JSON, or the folder of a run, whose best placement is exported")
+  cli.add_option("placement", arguments->placement,
+                 "Placement JSON, or the folder of a run, whose best placement is exported")
       .type_name("PLACEMENT")
       .required();
   cli.add_option("--for", arguments->target, "The framework that will read it")
@@ -244,7 +249,8 @@ Action add_export(CommandLine& cli) {
       .type_name("FILE")
       .not_empty();
   cli.add_option("-o,--output", arguments->output, "File to write").type_name("FILE").required().not_empty();
-  cli.add_option("--rename", arguments->renames, "The framework's name of a device, for example gpu:0=GPU.1; may be repeated")
+  cli.add_option("--rename", arguments->renames,
+                 "The framework's name of a device, for example gpu:0=GPU.1; may be repeated")
       .type_name("DEVICE=NAME")
       .one_value();
   cli.add_flag("--json", arguments->json, "Print the files and what could not be placed as one JSON object");

@@ -7,8 +7,8 @@
 
 namespace emplace::app {
 
-// `checkpoint` was read from `file`, and its digests have been checked. `status` is the status of the run if `file` is a
-// run folder, else "".
+// `checkpoint` was read from `file`, and its digests have been checked. `status` is the status of the run if `file` is
+// a run folder, else "".
 void inspect_checkpoint(const std::string& file, const experiment::Checkpoint& checkpoint, const std::string& status,
                         bool json);
 

@@ -16,8 +16,8 @@
 #include "app/command.hpp"
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
-#include "emplace/base/version.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/base/version.hpp"
 
 namespace emplace::app {
 
@@ -65,8 +65,8 @@ void stop_handler(int signal) {
   std::raise(SIGINT);
 }
 
-// On SIGUSR1 (forwarded by mpirun), SIGTERM and SIGINT, rank 0 writes its results so far and ends with code 75. The other
-// ranks ignore these signals: they end when rank 0 releases them.
+// On SIGUSR1 (forwarded by mpirun), SIGTERM and SIGINT, rank 0 writes its results so far and ends with code 75. The
+// other ranks ignore these signals: they end when rank 0 releases them.
 void catch_signals(bool master) {
   for (const int signal : {SIGUSR1, SIGTERM, SIGINT}) std::signal(signal, master ? stop_handler : SIG_IGN);
 }

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "app/command.hpp"
-#include "emplace/base/version.hpp"
 #include "emplace/base/text.hpp"
+#include "emplace/base/version.hpp"
 #include "emplace/cost/lower.hpp"
 #include "emplace/evaluate/evaluators.hpp"
 #include "emplace/experiment/recipe.hpp"

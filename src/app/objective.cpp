@@ -10,7 +10,8 @@ void ObjectiveArgument::add(CommandLine& cli) {
                  "What is minimised: step (default), the time of one step; or pipeline, the load of the busiest device "
                  "for a stream of samples")
       .type_name("step|pipeline");
-  cli.add_flag("--overlap", overlap, "With pipeline: devices compute while they transfer (a load is the larger of both times)");
+  cli.add_flag("--overlap", overlap,
+               "With pipeline: devices compute while they transfer (a load is the larger of both times)");
   cli.add_flag("--separate-phases", separate_phases,
                "With pipeline: all forwards, then all backwards (the largest of each, added)");
 }

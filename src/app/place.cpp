@@ -91,8 +91,9 @@ void print_result(const Arguments& arguments, const Problem& problem, Objective 
     fmt::print("no placement is faster than {} ({})\n", human_seconds(to_seconds(bound.ticks)), bound.method);
   if (!result.note.empty()) fmt::print("{}\n", result.note);
   if (!arguments.policy.empty() && !arguments.evaluations && !arguments.seconds)
-    fmt::print("this is the policy's most probable placement; --evaluations {} also samples others and keeps the best\n",
-               500 * result.evaluations);
+    fmt::print(
+        "this is the policy's most probable placement; --evaluations {} also samples others and keeps the best\n",
+        500 * result.evaluations);
   if (!result.steps.empty()) {
     TextTable steps({"better by", "after", "evaluations", "step time"});
     for (const search::PlacerStep& step : result.steps)
@@ -125,9 +126,10 @@ void settle_method(Arguments& arguments) {
   }
   if (arguments.method.empty()) throw InputError("command line", "a problem is missing after --policy RUN");
   if (!arguments.problem.empty())
-    throw InputError("command line", "--policy replaces the method; found {} and {} with it",
-                     quote(arguments.method), quote(arguments.problem));
-  if (!arguments.start.empty()) throw InputError("--start", "is for placers that search; a policy does not use a first placement");
+    throw InputError("command line", "--policy replaces the method; found {} and {} with it", quote(arguments.method),
+                     quote(arguments.problem));
+  if (!arguments.start.empty())
+    throw InputError("--start", "is for placers that search; a policy does not use a first placement");
   arguments.problem = std::exchange(arguments.method, "");
 }
 

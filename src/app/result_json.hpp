@@ -1,4 +1,5 @@
-// The objects that commands print with --json (docs/formats.md). Other programs read these keys, so they must not change.
+// The objects that commands print with --json (docs/formats.md). Other programs read these keys, so they must not
+// change.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -30,7 +30,8 @@ struct Arguments {
 
 std::string sweep_help() {
   std::string text =
-      "SPACE is a TOML file: a recipe, or `recipe = FILE` (relative to this folder or to SPACE's) and keys that override "
+      "SPACE is a TOML file: a recipe, or `recipe = FILE` (relative to this folder or to SPACE's) and keys that "
+      "override "
       "it, and also\n\n"
       "  strategy = \"random\"        how trials are chosen (`emplace list strategies`)\n"
       "  trials = 50                how many\n"
@@ -123,8 +124,8 @@ ExitCode run_one_trial(const Arguments& arguments, dist::World* world) {
     if (!file_exists(folder + "/config.toml")) write_file(folder + "/config.toml", config);
   }
   if (read_file(folder + "/config.toml") != config)
-    throw InputError(folder,
-                     "holds a different sweep (or the same with another ranks_per_trial): name another folder with run=");
+    throw InputError(
+        folder, "holds a different sweep (or the same with another ranks_per_trial): name another folder with run=");
   if (world != nullptr && world->size() > 1) sweep.options.ranks_per_trial = world->size() - 1;
   experiment::SweepRun run(sweep, experiment::record_of_trial(folder, *arguments.trial), arguments.trial);
   const experiment::SweepSession session{.world = world,
@@ -197,7 +198,8 @@ Action add_sweep(CommandLine& cli) {
   cli.add_option("overrides", arguments->overrides, "key=value pairs that override it; space.KEY=... is a parameter")
       .type_name("KEY=VALUE");
   cli.add_option("--resume", arguments->resume, "Continue the sweep in this folder").type_name("FOLDER");
-  cli.add_option("--trial", arguments->trial, "Train only this trial, as a task of a job array does").within(0, 999'999);
+  cli.add_option("--trial", arguments->trial, "Train only this trial, as a task of a job array does")
+      .within(0, 999'999);
   arguments->time_limit.add(cli, "with checkpoints and exit code 75");
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   cli.footer(sweep_help());

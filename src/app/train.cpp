@@ -56,8 +56,8 @@ std::string recipe_keys() {
          "SIGUSR1 and Ctrl-C end the run early with a checkpoint; `emplace train --resume RUN` continues it.";
 }
 
-// The recipe's table (of the file, or of the resumed run) with the overrides of the command line applied. InputError for
-// a key that a resumed run cannot change.
+// The recipe's table (of the file, or of the resumed run) with the overrides of the command line applied. InputError
+// for a key that a resumed run cannot change.
 ConfigTable read_config(const Arguments& arguments, const experiment::RunFolder* resumed) {
   std::vector<std::string> overrides = arguments.overrides;
   if (arguments.seed) overrides.push_back(fmt::format("seed={}", *arguments.seed));
@@ -82,8 +82,8 @@ ConfigTable read_config(const Arguments& arguments, const experiment::RunFolder*
   return table;
 }
 
-// Prints, for each problem, the step time of the learned placement and of each method of `compare`, and then the names of
-// the run's files.
+// Prints, for each problem, the step time of the learned placement and of each method of `compare`, and then the names
+// of the run's files.
 void print_result(const experiment::Training& training, const experiment::RunFolder& folder,
                   evaluate::Evaluator& evaluator, const std::vector<PlacementReport>& reports) {
   const experiment::Recipe& recipe = training.recipe();
@@ -103,9 +103,9 @@ void print_result(const experiment::Training& training, const experiment::RunFol
                      : "no: " + simulate::reason_of(training.objective(), problem, outcome, placement.device, {}),
                  fmt::format("{}", evaluations)});
     };
-    // With another evaluator than the simulator, an evaluation costs much more: `random` alone, with as many evaluations
-    // as the training, would double the run's cost. The placers then search on the simulator, and only the placement that
-    // each one finds is evaluated with the run's evaluator.
+    // With another evaluator than the simulator, an evaluation costs much more: `random` alone, with as many
+    // evaluations as the training, would double the run's cost. The placers then search on the simulator, and only the
+    // placement that each one finds is evaluated with the run's evaluator.
     const bool simulated = recipe.options.evaluator == evaluate::EvaluatorChoice().name;
     const evaluate::Scoring scoring{training.schedule(), training.objective()};
     // With several problems, the workers' evaluator needs the problem's number, but placers always send number 0.
@@ -252,9 +252,10 @@ Action add_train(CommandLine& cli) {
       .type_name("RECIPE");
   cli.add_option("overrides", arguments->overrides, "key=value pairs that override the recipe").type_name("KEY=VALUE");
   cli.add_option("--resume", arguments->resume, "Continue the run in this folder").type_name("RUN");
-  cli.add_flag("--continue", arguments->go_on,
-               "Resume the run in the recipe's folder if there is an unfinished one, else start it; the same command can be "
-               "repeated until the run is done");
+  cli.add_flag(
+      "--continue", arguments->go_on,
+      "Resume the run in the recipe's folder if there is an unfinished one, else start it; the same command can be "
+      "repeated until the run is done");
   cli.add_option("--init", arguments->init, "Start from the parameters of the policy in this run folder")
       .type_name("RUN");
   cli.add_option("--seed", arguments->seed, "Seed of every random stream").at_least(0);

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "base/files.hpp"
-#include "emplace/base/version.hpp"
 #include "emplace/base/error.hpp"
+#include "emplace/base/version.hpp"
 #include "emplace/experiment/run_folder.hpp"
 #include "experiment/run/metrics.hpp"
 #include "report/found_placement.hpp"

@@ -151,13 +151,16 @@ class OnnxParts : public testing::Test {
     auto& graph = *model.mutable_graph();
     formats::set_type(*graph.add_input(), "t0", {1, 4});
     for (std::size_t i = 0; i < devices.size(); ++i)
-      *graph.add_node() = devices[i].empty() ? formats::make_node("Constant", "unused", {}, {"c"})
-                                             : formats::make_node("Relu", "relu" + std::to_string(i), {"t" + std::to_string(i)},
-                                                         {"t" + std::to_string(i + 1)});
+      *graph.add_node() = devices[i].empty()
+                              ? formats::make_node("Constant", "unused", {}, {"c"})
+                              : formats::make_node("Relu", "relu" + std::to_string(i), {"t" + std::to_string(i)},
+                                                   {"t" + std::to_string(i + 1)});
     for (auto& node : *graph.mutable_node())
       if (node.op_type() == "Constant")
-        *formats::add_attribute(node, "value", onnx::AttributeProto::TENSOR).mutable_t() = formats::make_vector("", {4});
-    formats::set_type(*graph.add_output(), "t" + std::to_string(devices.size() - (devices.back().empty() ? 1 : 0)), {1, 4});
+        *formats::add_attribute(node, "value", onnx::AttributeProto::TENSOR).mutable_t() =
+            formats::make_vector("", {4});
+    formats::set_type(*graph.add_output(), "t" + std::to_string(devices.size() - (devices.back().empty() ? 1 : 0)),
+                      {1, 4});
     write_file(folder_ / "m.onnx", model.SerializeAsString());
     write_file(folder_ / "p.json", "{}");
     ModelPlacement result;

@@ -1,6 +1,6 @@
-// Bounds of a pipeline's load: the compute of the busiest device alone, by the weights of load_weights.hpp (docs/papers/
-// tarnawski.md, section 7 item 6, takes those against one reference). Memory counts otherwise than in a step, so whatever can
-// run a unit may hold it; communication is left out.
+// Bounds of a pipeline's load: the compute of the busiest device alone, by the weights of load_weights.hpp
+// (docs/papers/ tarnawski.md, section 7 item 6, takes those against one reference). Memory counts otherwise than in a
+// step, so whatever can run a unit may hold it; communication is left out.
 #include <algorithm>
 
 #include "search/bounds/context.hpp"
