@@ -254,8 +254,7 @@ Action add_doctor(CommandLine& cli) {
     if (!(arguments->seconds > 0 && std::isfinite(arguments->seconds)))
       throw InputError("--seconds", "a budget must be above zero and finite, found {}", arguments->seconds);
     const ExitCode code = arguments->recipe.empty() ? examine_machine(*arguments, world) : examine_recipe(*arguments);
-    if (world != nullptr)
-      dist::release_workers(*world, static_cast<int>(ExitCode::done));  // the job ends with the exit code of rank 0
+    if (world != nullptr) dist::release_workers(*world, static_cast<int>(ExitCode::done));  // the code of rank 0 counts
     return code;
   };
 }

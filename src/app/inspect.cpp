@@ -209,8 +209,7 @@ ExitCode run_inspect(const Arguments& arguments) {
     else if (tag.starts_with("placement/"))
       inspect_placement(arguments, json);
     else
-      inspect_problem(arguments,
-                      formats::read_problem_text(text, file));  // throws what is wrong if it is not a problem
+      inspect_problem(arguments, formats::read_problem_text(text, file));  // throws if it is not a problem
   } else if (extension == ".txt") {
     inspect_problem(arguments, formats::read_problem_file({file, {}}));
   } else {

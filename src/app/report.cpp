@@ -86,8 +86,7 @@ void refuse_to_replace(const std::string& output, const std::vector<std::string>
     std::vector<std::string> problems;
     try {
       problems = experiment::make_recipe(experiment::RunFolder::config_of(folder)).sources();
-    } catch (
-        const InputError&) {  // a sweep has no such recipe; a config.toml that cannot be read is reported on the page
+    } catch (const InputError&) {  // a sweep has no recipe; the page reports other errors
     }
     refuse_overwriting(output, problems);
   }

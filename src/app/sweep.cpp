@@ -30,8 +30,7 @@ struct Arguments {
 
 std::string sweep_help() {
   std::string text =
-      "SPACE is a TOML file: a recipe, or `recipe = FILE` (relative to this folder or to SPACE's) and keys that "
-      "override "
+      "SPACE is a TOML file: a recipe, or `recipe = FILE` (from this folder or from SPACE's) and keys that override\n"
       "it, and also\n\n"
       "  strategy = \"random\"        how trials are chosen (`emplace list strategies`)\n"
       "  trials = 50                how many\n"
@@ -42,10 +41,10 @@ std::string sweep_help() {
       "  ppo.learning_rate = { log_uniform = [1e-4, 1e-1], when = { learner = \"ppo\" } }\n"
       "  reinforce.learning_rate = { uniform = [0.01, 0.1], when = { learner = \"reinforce\" } }\n"
       "  groups = { integers = [50, 400], log = true }\n\n"
-      "The sweep's folder gets config.toml, sweep.csv (one row a trial), record.jsonl and a run folder a trial under\n"
-      "trials/. A killed or interrupted sweep goes on with `emplace sweep --resume FOLDER`; no finished trial is "
-      "trained\n"
-      "again. Without MPI across trials, as a job array: `emplace sweep SPACE --trial I` for I from 0.";
+      "The sweep's folder gets config.toml, sweep.csv (a row for each trial), record.jsonl and, under trials/, a run\n"
+      "folder for each trial. `emplace sweep --resume FOLDER` continues a killed or interrupted sweep; no finished\n"
+      "trial is trained again. Without MPI across trials, as a job array: `emplace sweep SPACE --trial I` for I from "
+      "0.";
   return text;
 }
 
@@ -124,8 +123,8 @@ ExitCode run_one_trial(const Arguments& arguments, dist::World* world) {
     if (!file_exists(folder + "/config.toml")) write_file(folder + "/config.toml", config);
   }
   if (read_file(folder + "/config.toml") != config)
-    throw InputError(
-        folder, "holds a different sweep (or the same with another ranks_per_trial): name another folder with run=");
+    throw InputError(folder,
+                     "holds another sweep (or this one with another ranks_per_trial): name another folder with run=");
   if (world != nullptr && world->size() > 1) sweep.options.ranks_per_trial = world->size() - 1;
   experiment::SweepRun run(sweep, experiment::record_of_trial(folder, *arguments.trial), arguments.trial);
   const experiment::SweepSession session{.world = world,

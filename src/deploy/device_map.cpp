@@ -16,22 +16,22 @@ bool is_identifier(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
-// A path of attributes: a list's elements are numbers, but no module begins with one.
+// A path of attributes. Elements of a list are numbers, but the first part is never one.
 bool is_path(const std::vector<std::string>& parts) {
   constexpr std::size_t deepest = 64;
   return parts.size() <= deepest && std::ranges::all_of(parts, is_identifier) &&
          std::isdigit(static_cast<unsigned char>(parts.front().front())) == 0;
 }
 
-// Of a weight called as in a state_dict: what stands before its last part, "layer.0" of "layer.0.weight". A weight of
-// the model itself ("class_token") stands for itself.
+// The module of a weight with a name as in a state_dict: all but the last part, "layer.0" of "layer.0.weight". A weight
+// of the model itself ("class_token") counts as a module.
 std::optional<std::string> module_of_weight(const std::string& name) {
   const std::vector<std::string> parts = split(name, '.');
   if (!is_path(parts)) return {};
   return parts.size() == 1 ? name : name.substr(0, name.rfind('.'));
 }
 
-// "/encoder/layer.0/q/MatMul" is in "encoder.layer.0.q". A list's own name comes twice ("/layer1/layer1.0/conv/Conv").
+// "encoder.layer.0.q" of "/encoder/layer.0/q/MatMul". The name of a list occurs twice ("/layer1/layer1.0/conv/Conv").
 std::optional<std::string> module_of_scope(const std::string& op) {
   if (!op.starts_with('/')) return {};
   std::vector<std::string> parts = split(std::string_view(op).substr(1), '/');
@@ -56,12 +56,12 @@ struct Placed {
 };
 using Modules = std::map<std::string, Placed>;
 
-// Modules whose parts are all on one device stand for them: the tree of names, from the leaves.
+// The tree of module names. A module whose parts are all on one device replaces them in the map.
 struct Tree {
   std::map<std::string, Tree> children;
   std::optional<std::string> device;  // of its own weights
 
-  // The device of all that is in it, if there is one.
+  // The device of all its parts, if it is the same for all.
   [[nodiscard]] std::optional<std::string> common() const {
     std::optional<std::string> found = device;
     for (const auto& [name, child] : children) {
@@ -88,7 +88,7 @@ Tree tree_of(const Modules& modules, const std::string& model) {
     for (const std::string& part : split(path, '.')) at = &at->children[part];
     at->device = placed.device;
   }
-  // A module with weights of its own and parts elsewhere has no one device, and no key could say so.
+  // A module that has weights itself and parts on another device needs two devices, which no key can express.
   for (const auto& [path, placed] : modules) {
     const Tree* at = &root;
     for (const std::string& part : split(path, '.')) at = &at->children.at(part);
@@ -104,11 +104,11 @@ Tree tree_of(const Modules& modules, const std::string& model) {
 }  // namespace
 
 DeviceMap device_map(const ModelPlacement& placement) {
-  const PassResult pruned = prune(placement.graph);  // weights that an exporter hands through Identity get their names
+  const PassResult pruned = prune(placement.graph);  // weights that pass through Identity nodes get their names
   DeviceMap result;
   Modules modules;
   std::set<std::string> devices_of_unnamed;
-  std::optional<InputError> conflict;  // the first; said when it is known that these are modules at all
+  std::optional<InputError> conflict;  // the first one; thrown only if the names are those of modules
   for (std::size_t i = 0; i < placement.graph.ops.size(); ++i) {
     const GraphOp& op = placement.graph.ops[i];
     const OpId now = pruned.became[i];
@@ -147,7 +147,7 @@ DeviceMap device_map(const ModelPlacement& placement) {
                      "no weight and no op has the name of a PyTorch module (\"encoder.layer.0.weight\", "
                      "\"/encoder/layer.0/MatMul\"), so no device_map can be made");
   if (conflict) throw InputError(*conflict);
-  // "" would move what the map cannot name, too.
+  // The key "" also places the unnamed ops, so it is used only if they are on this device.
   const Tree root = tree_of(modules, placement.model);
   const auto all = root.common();
   if (all && std::ranges::all_of(devices_of_unnamed, [&](const std::string& device) { return device == *all; }))

@@ -1,5 +1,5 @@
-// PyTorch's way to place a model: modules by name, `device_map = {"encoder.layer.0": "cuda:0", ...}`, as accelerate and
-// transformers take it.
+// How PyTorch places a model: a device for each module by name, `device_map = {"encoder.layer.0": "cuda:0", ...}`, as
+// accelerate and transformers read it.
 #pragma once
 
 #include <map>
@@ -11,16 +11,17 @@
 namespace emplace::deploy {
 
 struct DeviceMap {
-  std::map<std::string, std::string> device_of_module;  // no module of which another one is a part
-  std::size_t ops = 0;                                  // of the model that are in these modules
-  std::vector<std::string> followers;  // names of placed ops without weights: they run where what they read lies
-  std::vector<std::string> unnamed;    // of those with weights whose names tell no module: the map lacks them
+  std::map<std::string, std::string> device_of_module;  // no module is a part of another one in the map
+  std::size_t ops = 0;                                  // number of the model's ops in these modules
+  std::vector<std::string> followers;  // names of placed ops without weights: they run where their inputs are
+  std::vector<std::string> unnamed;    // names of ops with weights whose names show no module: the map lacks them
 };
 
-// Modules are known by the names of weights ("encoder.layer.0.output.dense.weight") and, for ops without weights, by
-// the scope that PyTorch's exporter puts before their names ("/encoder/layer.0/Add"). A module whose parts are all on
-// one device stands for them, and the whole model ("") if the unnamed ops are there too. InputError, with the reason,
-// where the model names no modules, and where ops with the weights of one module are on several devices.
+// Modules are found from the names of weights ("encoder.layer.0.output.dense.weight") and, if these have no module,
+// from the scope that PyTorch's exporter puts before the names of ops ("/encoder/layer.0/Add"). A module whose parts
+// are all on one device replaces them in the map; the whole model is "", if the unnamed ops are on this device too.
+// InputError, with the reason, if the model names no modules, or if ops with the weights of one module are on several
+// devices.
 DeviceMap device_map(const ModelPlacement& placement);
 
 }  // namespace emplace::deploy

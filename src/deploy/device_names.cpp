@@ -50,7 +50,7 @@ std::string DeviceNames::of(const std::string& device) const {
     throw InputError("--rename", "{} has no name for the device {}; {}", framework_, quote(device), how());
   if (form->second.find("{}") != std::string::npos) return fmt::format(fmt::runtime(form->second), number);
   if (number != 0)
-    throw InputError("--rename", "{} knows one {} alone, and there is a device {}; {}", framework_, form->second,
+    throw InputError("--rename", "{} has only one {}, and there is a device {}; {}", framework_, form->second,
                      quote(device), how());
   return form->second;
 }
@@ -70,10 +70,10 @@ std::map<std::string, std::string> parse_renames(const std::vector<std::string>&
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-      throw InputError("--rename", "is written DEVICE=NAME, found {}", quote(text));
+      throw InputError("--rename", "should be DEVICE=NAME, found {}", quote(text));
     if (std::ranges::any_of(text, [](unsigned char c) { return std::iscntrl(c) != 0; }))
-      throw InputError("--rename", "a name is one line of plain text, found {}", quote(text));
-    if (!formats::is_utf8(text)) throw InputError("--rename", "a name is UTF-8, found {}", quote(text));
+      throw InputError("--rename", "a name should be one line of plain text, found {}", quote(text));
+    if (!formats::is_utf8(text)) throw InputError("--rename", "a name should be UTF-8, found {}", quote(text));
     if (!names.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
       throw InputError("--rename", "{} is renamed twice", quote(text.substr(0, equals)));
   }

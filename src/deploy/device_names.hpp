@@ -1,4 +1,4 @@
-// What a framework calls a machine's devices.
+// The names that a framework uses for a machine's devices.
 #pragma once
 
 #include <map>
@@ -8,21 +8,22 @@
 
 namespace emplace::deploy {
 
-// A framework's names for our kinds of devices: "gpu" -> "/device:GPU:{}" takes the number, "cpu" -> "CPU" stands for
-// the one device of its kind.
+// A framework's names for our kinds of devices. In "gpu" -> "/device:GPU:{}" the device's number replaces {}; a name
+// without {}, as in "cpu" -> "CPU", is for the only device of its kind.
 using DeviceForms = std::map<std::string, std::string, std::less<>>;
 
 class DeviceNames {
  public:
-  // `renamed`: names given by the user ("igpu" -> "GPU.0"), which come before the forms. `marks`: what the framework's
-  // names have beside letters and digits. InputError for a name with others, which the framework would misread.
+  // `renamed`: names given by the user ("igpu" -> "GPU.0"), which are used instead of the forms. `marks`: the
+  // characters besides letters and digits that the framework's names can have; InputError for a name with other
+  // characters.
   DeviceNames(DeviceForms forms, std::map<std::string, std::string> renamed, std::string framework,
               std::string_view marks);
 
-  // Of "gpu:1" or "gpu" (which is number 0): its kind's form. InputError where neither the user nor the forms know it,
-  // or where a kind without numbers has a second device; the message says how to name it.
+  // The framework's name of a device such as "gpu:1" or "gpu" (which is number 0). InputError if neither the user nor
+  // the forms name it, or if a kind without numbers has a second device; the message names the option to rename it.
   [[nodiscard]] std::string of(const std::string& device) const;
-  // Of each of them, "" for "".
+  // The names of all these devices; "" for "".
   [[nodiscard]] std::vector<std::string> of(const std::vector<std::string>& devices) const;
 
  private:
@@ -31,7 +32,7 @@ class DeviceNames {
   std::string framework_;
 };
 
-// "gpu:0=GPU.1" texts of the option --rename. InputError.
+// Parses texts of the option --rename, such as "gpu:0=GPU.1". InputError for a wrong one.
 std::map<std::string, std::string> parse_renames(const std::vector<std::string>& texts);
 
 }  // namespace emplace::deploy

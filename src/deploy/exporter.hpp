@@ -1,4 +1,4 @@
-// A placement as a framework takes it: one entry and one file a framework.
+// Exporters write a placement in the form that a framework reads: one entry and one source file for each framework.
 #pragma once
 
 #include <functional>
@@ -15,23 +15,23 @@ namespace emplace::deploy {
 
 struct ExportRequest {
   const ModelPlacement& placement;
-  std::map<std::string, std::string> renamed;  // devices, by the user
-  std::string output;                          // where ModelPlacement::refuse_to_replace does not refuse
+  std::map<std::string, std::string> renamed;  // names of devices given by the user
+  std::string output;                          // a file that ModelPlacement::refuse_to_replace accepts
 };
 
 struct Exported {
-  std::vector<std::string> files;  // written, the first as asked
-  std::vector<std::string> notes;  // what else there is to know or to do, as sentences for people
+  std::vector<std::string> files;  // the files written; the first is the output that the user named
+  std::vector<std::string> notes;  // further information and things to do, as sentences for people
 };
 
 struct ExportEntry : EntryInfo {
-  bool needs_file = false;  // it copies the model's file
+  bool needs_file = false;  // true if it copies the model's file, so a zoo model cannot be exported
   std::function<Exported(const ExportRequest&)> write;
 };
 
 // "1 op", "2 ops".
 std::string counted(std::size_t count, std::string_view noun);
-// Some of them quoted, and how many more there are, for a note.
+// Some of the names, quoted, and the number of the others, for a note.
 std::string listed(const std::vector<std::string>& names);
 
 // openvino, onnx, tensorflow, pytorch, json.

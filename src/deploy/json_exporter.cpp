@@ -8,15 +8,15 @@ namespace emplace::deploy {
 namespace {
 
 // {"emplace": "export/1", "model", "problem", "ops": {op of the model: device}, "follows": [ops that were folded away
-// before placing and go where their neighbours go], "not_placed": [ops that nothing says anything of], "not_in_model":
-// {op that placing had and the model has not: device}}
+// before placing and get the device of a neighbour], "not_placed": [ops without a device], "not_in_model": {op that was
+// placed but is not in the model: device}}
 Exported write_json(const ExportRequest& request) {
   const ModelPlacement& placement = request.placement;
   const auto named = [&](const std::string& device) {
     const auto given = request.renamed.find(device);
     return given == request.renamed.end() ? device : given->second;
   };
-  // Names of ops are unique; [] would compare each with all before it.
+  // Names of ops are unique, so they are appended: operator[] would compare each name with all before it.
   nlohmann::ordered_json::object_t ops, added;
   nlohmann::ordered_json follows = nlohmann::ordered_json::array(), not_placed = follows;
   for (std::size_t i = 0; i < placement.graph.ops.size(); ++i) {
@@ -42,7 +42,7 @@ Exported write_json(const ExportRequest& request) {
 ExportEntry json_exporter() {
   ExportEntry entry;
   entry.name = "json";
-  entry.summary = "A JSON object with the device of each op of the model, for programs of your own.";
+  entry.summary = "A JSON object with the device of each op of the model, for your own programs.";
   entry.write = write_json;
   return entry;
 }

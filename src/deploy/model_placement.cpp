@@ -22,15 +22,15 @@ namespace emplace::deploy {
 
 namespace {
 
-// A Problem with the ops of the graph and the devices that the placement names, to read the placement against: it needs
-// no machine.
+// A Problem with the ops of the graph and the devices that the placement names, all costs 0. The placement can be read
+// and checked with it without a machine.
 Problem problem_to_read_against(const Graph& graph, const std::map<std::string, std::string>& device_of_op,
                                 const std::string& file) {
   std::set<std::string> devices;
   for (const auto& [op, device] : device_of_op) devices.insert(device);
   if (devices.size() > max_devices)
     throw InputError(file, "names {} devices; a machine has at most {}", devices.size(), max_devices);
-  if (devices.empty()) devices.insert("none");  // the reader will say what is wrong
+  if (devices.empty()) devices.insert("none");  // the error then comes from the reader
 
   ProblemBuilder builder(graph.name);
   for (const std::string& device : devices) builder.add_device({device, "", no_memory_limit}, file);
@@ -47,7 +47,8 @@ Problem problem_to_read_against(const Graph& graph, const std::map<std::string, 
   return builder.build(file);
 }
 
-// read_placement_json, which names the first op that is wrong; where ops are, the flags that say which ops there are.
+// Calls read_placement_json, whose InputError names the first wrong op. If ops of the graph are missing in the
+// placement or it has other ones, the message also names the options that define the graph's ops.
 formats::PlacementFile read_placement(const Graph& graph, const std::string& text, const std::string& file,
                                       const std::map<std::string, std::string>& device_of_op, const Problem& problem) {
   try {
@@ -57,15 +58,16 @@ formats::PlacementFile read_placement(const Graph& graph, const std::string& tex
         std::ranges::all_of(graph.ops, [&](const GraphOp& op) { return device_of_op.contains(op.name); }))
       throw;
     throw InputError(
-        fmt::format("{}; it places a graph that was made otherwise, or another model's: give --training, --optimizer, "
-                    "--fuse, --batch and --shape as they were then, or its run's folder, which knows the other passes "
-                    "(roofline.coarsen, ...) too",
+        fmt::format("{}; the placement is of another model, or the graph was made with other options: give --training, "
+                    "--optimizer, --fuse, --batch and --shape as they were then, or its run's folder, which also has "
+                    "the other passes (roofline.coarsen, ...)",
                     error.what()));
   }
 }
 
-// Ops that were folded away: with their co-location group; then backwards over the graph, so that a chain of them
-// follows its last reader; then forwards, for what nobody reads.
+// Sets the device of ops that were folded away: first that of their co-location group; then, backwards over the graph,
+// so that a chain of them gets the device of its last reader, that of an op that reads them; then, forwards, for ops
+// without a reader, that of an op that they read.
 void follow_neighbours(ModelPlacement& placement) {
   const Graph& graph = placement.graph;
   const std::vector<OpId> order = graph.topological_order(placement.model);
@@ -75,7 +77,7 @@ void follow_neighbours(ModelPlacement& placement) {
     placement.device_of_op[op.index()] = device;
     placement.reason_of_op[op.index()] = ModelPlacement::Reason::follows;
   };
-  // A framework holds on to the co-location groups of the file.
+  // Frameworks keep the co-location groups of the file together.
   std::unordered_map<std::string_view, OpId> placed_of_group;
   for (std::size_t i = 0; i < graph.ops.size(); ++i)
     if (!graph.ops[i].colocate.empty() && placement.reason_of_op[i] == ModelPlacement::Reason::placed)

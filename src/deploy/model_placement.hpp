@@ -1,5 +1,5 @@
-// A placement of what was learned on (a graph after the passes: pruned, fused, coarsened, expanded to a training step),
-// brought back to the ops of the model's file.
+// A placement mapped back to the ops of the model's file. It was made for the graph after the passes, which is pruned,
+// fused, coarsened or expanded to a training step.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,29 @@
 namespace emplace::deploy {
 
 struct ModelPlacement {
-  // Why an op has its device: it is (part of) an op that was placed; it was folded away before and goes where the op
-  // goes that reads it, else where that goes which it reads; nothing says anything.
+  // Why an op has its device. placed: it is (part of) an op that was placed. follows: it was folded away before placing
+  // and gets the device of an op that reads it, else of an op that it reads. none: it has no device.
   enum class Reason : std::uint8_t { placed, follows, none };
 
-  std::string model;                      // as it was named: a file, or zoo:NAME
-  std::string file;                       // of the placement
-  Graph graph;                            // as the file has it: op i is its i-th node
-  std::vector<std::string> device_of_op;  // of these ops; "" where the reason is `none`
+  std::string model;                      // as the user named it: a file, or zoo:NAME
+  std::string file;                       // the placement's file
+  Graph graph;                            // as it is in the file: op i is the i-th node
+  std::vector<std::string> device_of_op;  // of each op of `graph`; "" if the reason is `none`
   std::vector<Reason> reason_of_op;
-  PassResult passed;                          // the graph that was placed, and what became of each op
-  std::vector<std::string> device_of_placed;  // of its ops
-  std::string problem, schedule;              // as the placement says; may be ""
+  PassResult passed;                          // the graph that was placed, and the op that each op became
+  std::vector<std::string> device_of_placed;  // of each op of the placed graph
+  std::string problem, schedule;              // as the placement's file names them; may be ""
 
-  // Devices that ops of the model have, in the order of their first op.
+  // The devices of the model's ops, in the order of their first op.
   [[nodiscard]] std::vector<std::string> devices() const;
-  // What a training step, shared weights or a pass added: ops of `passed.graph` that no op of the file became.
+  // Ops of `passed.graph` that no op of the file became: a training step, shared weights or a pass added them.
   [[nodiscard]] std::vector<OpId> not_in_model() const;
-  // InputError if an output is a file that was read or that the model goes on needing, under any name.
+  // Throws InputError if an output is, under any name, the placement's file or a file of the model (its weights too).
   void refuse_to_replace(std::span<const std::string> outputs) const;
 };
 
-// Reads both. The options are those with which the problem was made. InputError where the placement's ops are not those
-// of the graph after the passes.
+// Reads the model and its placement. The options must be those with which the problem was made. InputError if the
+// placement's ops are not those of the graph after the passes.
 ModelPlacement read_model_placement(const std::string& model, const source::SourceOptions& options,
                                     const std::string& placement_file);
 

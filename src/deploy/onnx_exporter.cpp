@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Fit for the name of a file and for ONNX Runtime's settings, whose marks are ( ) , ; and =.
+// The device's name in a form for file names and for ONNX Runtime's settings, in which ( ) , ; and = have a meaning.
 std::string plain(const std::string& device) {
   std::string name = device;
   for (char& c : name)
@@ -38,10 +38,10 @@ class OnnxExport {
  public:
   explicit OnnxExport(const ExportRequest& request)
       : placement_(request.placement), output_(request.output), devices_(placement_.devices()) {
-    if (!output_.ends_with(ending)) throw InputError(output_, "should end in {}, as its parts will", ending);
-    if (!formats::is_utf8(output_)) throw InputError(output_, "should be UTF-8, for the list of its parts is JSON");
+    if (!output_.ends_with(ending)) throw InputError(output_, "should end in {}, like its parts", ending);
+    if (!formats::is_utf8(output_)) throw InputError(output_, "should be UTF-8, because the list of its parts is JSON");
     if (devices_.empty()) throw InputError(placement_.file, "places no op of the model");
-    // Its CPU provider is one, whatever cores ours are: the parts tell them apart.
+    // ONNX Runtime has one CPU device: all of our cpu:N get the name cpu there, but parts of their own.
     auto renamed = request.renamed;
     for (const std::string& device : devices_)
       if (device.starts_with("cpu:")) renamed.emplace(device, "cpu");
@@ -60,9 +60,9 @@ class OnnxExport {
     placement_.refuse_to_replace(outputs);
     const std::vector<std::string> earlier = parts_of_list(list);
     const Graph without_sizes =
-        formats::read_graph(placement_.model);  // the model's own shapes, not those of --batch and --shape
+        formats::read_graph(placement_.model);  // with the shapes of the file, not those of --batch and --shape
     split_ = formats::write_onnx_parts(placement_.model, without_sizes, parts_);
-    std::vector<std::string> written;  // which goes again where the rest cannot be written
+    std::vector<std::string> written;  // removed again if a later file cannot be written
     for (const formats::OnnxPart& part : parts_) written.push_back(part.file);
     try {
       formats::check_onnx_parts(placement_.model, parts_, split_.passes);
@@ -76,8 +76,8 @@ class OnnxExport {
     remove_stale(earlier);
     Exported exported{.files = {output_, list}, .notes = {}};
     for (const formats::OnnxPart& part : parts_) exported.files.push_back(part.file);
-    exported.notes = {fmt::format("{} on {}, checked: together they are the model{}", counted(parts_.size(), "part"),
-                                  counted(devices_.size(), "device"), but_for_passes()),
+    exported.notes = {fmt::format("{} on {}; a check proved that together they equal the model{}",
+                                  counted(parts_.size(), "part"), counted(devices_.size(), "device"), but_for_passes()),
                       fmt::format("ONNX Runtime places the nodes of {} by session.layer_assignment_settings = \"{}\"",
                                   output_, assignment_)};
     return exported;
@@ -97,7 +97,7 @@ class OnnxExport {
 
   [[nodiscard]] std::string stem() const { return output_.substr(0, output_.size() - ending.size()); }
 
-  // Two devices must not become one in the settings.
+  // Throws InputError if two devices would have the same name in the settings.
   void check_plain_names() const {
     std::map<std::string, std::string> device_of;
     for (const std::string& device : devices_)
@@ -107,7 +107,7 @@ class OnnxExport {
   }
 
   void cut() {
-    // Ops that nothing says anything of must be in a part too, and need no device of their own for that.
+    // Ops without a device must be in a part too; any device is right for them.
     std::vector<std::string> device_of_op = placement_.device_of_op;
     std::ranges::replace(device_of_op, std::string(), devices_.front());
     segments_ = segments_of(placement_.graph, device_of_op);
@@ -123,7 +123,7 @@ class OnnxExport {
     return fmt::format("{}.{}.{}{}", stem(), part, plain(device), ending);
   }
 
-  // The parts of an earlier export to the same output, as its list has them.
+  // The files of the parts of an earlier export to the same output, according to its list.
   [[nodiscard]] std::vector<std::string> parts_of_list(const std::string& list) const {
     std::vector<std::string> files;
     if (!file_exists(list)) return files;
@@ -132,15 +132,15 @@ class OnnxExport {
       if (json.at("emplace") != "segments/1") return files;
       for (const Json& segment : json.at("segments")) {
         const std::string file = part_file(files.size(), segment.at("device").get<std::string>());
-        if (segment.at("file") != std::filesystem::path(file).filename().string()) break;  // not of ours
+        if (segment.at("file") != std::filesystem::path(file).filename().string()) break;  // not ours
         files.push_back(file);
       }
-    } catch (const Json::exception&) {  // no list of ours
+    } catch (const Json::exception&) {  // not a list of this exporter
     }
     return files;
   }
 
-  // Those that are none of this export; a part may be the model of the next one.
+  // Removes files of the earlier export that this one did not write, except the model and the placement that it read.
   void remove_stale(const std::vector<std::string>& earlier) const {
     std::error_code ignored;
     for (const std::string& file : earlier)
@@ -167,9 +167,9 @@ class OnnxExport {
   }
 
   // {"emplace": "segments/1", "model", "layer_assignment_settings", "segments": [{"file", "device", "inputs",
-  // "outputs"}], "passes": [{"output", "is": "input" or "weight"}]}: each segment may run when those are done that give
-  // its inputs; they stand before it. Files are beside this one. What passes is an output of the model and of no
-  // segment, for it is the model's own input or weight.
+  // "outputs"}], "passes": [{"output", "is": "input" or "weight"}]}. A segment can run when the segments that make its
+  // inputs are done; they come before it in the list. The files are in the same folder. "passes" are outputs of the
+  // model that no segment makes, because they are inputs or weights of the model.
   [[nodiscard]] Json segments_json() const {
     Json list = Json::array();
     for (std::size_t i = 0; i < segments_.size(); ++i)

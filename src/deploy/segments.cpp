@@ -11,7 +11,7 @@ namespace emplace::deploy {
 
 namespace {
 
-// visit(before, after) for every dependence of `op`.
+// Calls visit(before, after) for every dependence of `op`.
 template <class Visit>
 void each_input(const Graph& graph, OpId op, Visit&& visit) {
   for (const Operand& input : graph.ops[op.index()].inputs)
@@ -40,8 +40,8 @@ std::vector<Segment> segments_of(const Graph& graph, const std::vector<std::stri
           std::max(changes_from[before.index()], changes_from[after.index()] + changes(before, after));
     });
 
-  // Along a dependence the first never falls and the second never rises, and between devices the first rises: in this
-  // order of the keys every dependence leads forward.
+  // Along a dependence, changes_to never decreases and changes_from never increases, and between devices changes_to
+  // increases. So in the order of these keys every dependence goes forward.
   std::map<std::tuple<std::uint32_t, std::int64_t, std::string>, Segment> segments;
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     Segment& segment = segments[{changes_to[i], -std::int64_t{changes_from[i]}, device_of_op[i]}];

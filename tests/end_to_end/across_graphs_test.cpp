@@ -156,7 +156,7 @@ TEST(AcrossGraphsByHierarchical, AProblemThatNoUpdateWasAboutIsNullInTheResult) 
   const json results = json::parse(done.out);
   ASSERT_EQ(results.size(), 2U);
   EXPECT_NE(results[0].is_null(), results[1].is_null());
-  EXPECT_THAT(done.err, HasSubstr("warning: no update was about "));
+  EXPECT_THAT(done.err, HasSubstr("warning: no update trained on "));
 }
 
 }  // namespace

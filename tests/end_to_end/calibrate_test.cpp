@@ -69,7 +69,7 @@ TEST_F(Calibrate, WritesAMachineThatCostsReadsTheSameBytesEachTime) {
   const auto done = emplace_run(command);
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr("convolution"));
-  EXPECT_THAT(done.out, HasSubstr("the error on unseen models is not known"));
+  EXPECT_THAT(done.out, HasSubstr("the error on unseen models cannot be estimated"));
   const std::string text = read_file(machine);
   EXPECT_THAT(text, HasSubstr("#     emplace calibrate k40x2 --device gpu:1 " + resnet + "=" + profile));
   ASSERT_EQ(emplace_run(command).exit_code, 0);

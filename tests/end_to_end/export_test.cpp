@@ -163,13 +163,13 @@ TEST_F(Export, WarnsOfNamesForDevicesThatTheMachineHasNotAndOfNoOthers) {
 TEST_F(Export, RefusesWhatCannotBeWrittenAndSaysWhy) {
   const std::string model = "zoo:inception-v3?batch=2", placement = placed(model + "@k40x2");
   const std::string out = folder_ / "out";
-  expect_refused({placement, "--for", "onnx", "-o", out}, {"--model", "wanted"});
+  expect_refused({placement, "--for", "onnx", "-o", out}, {"--model", "is missing"});
   expect_refused({placement, "--for", "onyx", "--model", model, "-o", out}, {"--for", "'onyx'", "'onnx'"});
   expect_refused({placement, "--for", "onnx", "--model", model, "-o", out}, {model, "no file", "--for json"});
   expect_refused({placement, "--for", "json", "--model", model, "-o", placement}, {"placement itself"});
   expect_refused({placement, "--for", "pytorch", "--model", model, "-o", out}, {"PyTorch module"});
   expect_refused({placement, "--for", "json", "--model", "zoo:resnet-50", "-o", out}, {"p.json", "no op"});
-  expect_refused({folder_ / "", "--for", "json", "-o", out}, {"no run's folder"});
+  expect_refused({folder_ / "", "--for", "json", "-o", out}, {"not a run's folder"});
   expect_refused({folder_ / "p.jso", "--for", "onnx", "-o", out}, {"p.jso", "No such file", "'p.json'"});
   expect_refused({placement, "--for", "json", "--model", model, "--rename", "gpu:0=\xff", "-o", out}, {"UTF-8"});
   const auto renamed =

@@ -62,7 +62,7 @@ TEST_F(InspectRun, ListsTheParametersByNameAndShape) {
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.out,
               AllOf(HasSubstr("policy colocrl, trained by reinforce for 2 devices: 5 updates, 40 evaluations"),
-                    HasSubstr("problem.json: best "), HasSubstr("its digests and checksums are right"),
+                    HasSubstr("problem.json: best "), HasSubstr("all digests and checksums are correct"),
                     HasSubstr("parameters of the policy"), HasSubstr("encoder/weight")));
 }
 

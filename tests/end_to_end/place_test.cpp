@@ -101,12 +101,13 @@ TEST_F(Place, RefusesAStartForEveryPlacerThatWouldNotUseIt) {
     const auto done = emplace_run({"place", entry.name, problem, "--start", start, "--evaluations", "50"});
     EXPECT_EQ(done.exit_code, entry.from_start ? 0 : 2) << entry.name << ": " << done.err;
     if (!entry.from_start) {
-      EXPECT_THAT(done.err, AllOf(HasSubstr("--start"), HasSubstr("'" + entry.name + "' begins with nothing")));
+      EXPECT_THAT(done.err,
+                  AllOf(HasSubstr("--start"), HasSubstr("'" + entry.name + "' does not use a first placement")));
     }
   }
   const auto family = emplace_run({"place", "device:gpu:0", problem, "--start", start});
   EXPECT_EQ(family.exit_code, 2);
-  EXPECT_THAT(family.err, HasSubstr("'device:gpu:0' begins with nothing"));
+  EXPECT_THAT(family.err, HasSubstr("'device:gpu:0' does not use a first placement"));
 }
 
 TEST_F(Place, DoesNotCountTheFirstOrderOfAPlacementAsAnEvaluation) {

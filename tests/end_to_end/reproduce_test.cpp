@@ -192,7 +192,7 @@ TEST_F(Reproduce, RefusesWhatItCannotDo) {
   refused({"reproduce", folder_ / "typo.toml", "-o", folder_ / "out"}, "unknown key 'layrs'");
   const auto few = emplace_run(2, {"reproduce", table_, "--ranks-per-cell", "2", "-o", folder_ / "out"});
   EXPECT_EQ(few.exit_code, 2);
-  EXPECT_THAT(few.err, HasSubstr("of 2 ranks one hands out cells: start at least 3"));
+  EXPECT_THAT(few.err, HasSubstr("one of the 2 ranks only hands out cells: start at least 3"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The user's own measurement: a program that reads a placement on standard input and prints the time that it takes.
+// The user's own measurement: a program that reads a placement from standard input and prints the time of its step.
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,16 +32,17 @@ void describe(CommandOptions& o, OptionVisitor& visit) {
         {.help = "The program and its arguments. It gets a placement JSON on standard input, EMPLACE_RANK and "
                  "EMPLACE_PROBLEM in its environment, and prints a number of seconds or an object with \"seconds\"."});
   visit("folder", o.folder,
-        {.help = "Folder that it runs in, where a relative path is looked for; the present one by default."});
+        {.help = "Folder in which the program runs and a relative path is looked up; by default the current one."});
   visit("seconds", o.seconds,
         {.min = 0, .max = 1e6, .above_min = true, .unit = "s", .help = "Time limit of one run; then it is killed."});
-  visit("repeat", o.repeat, {.min = 1, .max = 1000, .help = "Runs a placement; the median of their times counts."});
+  visit("repeat", o.repeat,
+        {.min = 1, .max = 1000, .help = "Timed runs per placement; the median of their times is its time."});
   visit("warmup", o.warmup,
-        {.min = 0, .max = 1000, .help = "Runs a placement before those, whose times do not count."});
+        {.min = 0, .max = 1000, .help = "Warm-up runs per placement before the timed ones; their times are ignored."});
   visit("retries", o.retries,
         {.min = 0,
          .max = 1000,
-         .help = "Failed runs of a placement that are made again, before it counts as infeasible."});
+         .help = "How many failed runs of a placement are repeated before it counts as infeasible."});
 }
 
 CommandOptions read(const ConfigTable& table) {
@@ -72,7 +73,7 @@ class InputFile {
   int fd_;
 };
 
-// Middle of the sorted times, or between the two in the middle.
+// The middle one of the sorted times, or the mean of the two in the middle.
 Ticks median(std::vector<Ticks> times) {
   std::ranges::sort(times);
   const std::size_t half = times.size() / 2;
@@ -86,7 +87,7 @@ class CommandEvaluator final : public DirectEvaluator {
         problems_(setup.problems.begin(), setup.problems.end()),
         schedule_(setup.scoring.schedule) {
     if (!std::filesystem::is_directory(options_.folder))
-      throw InputError("command.folder", "{} is no folder", quote(options_.folder));
+      throw InputError("command.folder", "{} is not a folder", quote(options_.folder));
     program_.folder = options_.folder;
     program_.seconds = options_.seconds;
     program_.words = options_.run;

@@ -1,4 +1,4 @@
-// What a program of the user's finds when it starts, and where it is found.
+// The environment that a user's program gets, and the search for the program's file.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,12 +18,13 @@ namespace emplace::evaluate {
 
 namespace {
 
-// Open MPI 4 and 5, PMIx and PMI launchers, MPICH's, SimGrid's; and what Slurm says of one task of many.
+// Environment variables of the launchers of Open MPI 4 and 5, PMIx, PMI, MPICH and SimGrid, and those that Slurm sets
+// for each task.
 constexpr std::array launcher_prefixes = {
     "OMPI_",   "OPAL_", "ORTE_", "PRTE_",         "PMIX_",          "PMI_",       "HYDRA_",        "HYDI_",
     "MPIEXEC", "MPI_L", "SMPI_", "SLURM_PROCID=", "SLURM_LOCALID=", "SLURM_STEP", "SLURM_NTASKS=", "SLURM_NPROCS="};
 
-// Why this file cannot be executed, "" if it can.
+// Why this file cannot be executed, or "" if it can.
 std::string why_not_executable(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return why_unreadable(path, errno);
