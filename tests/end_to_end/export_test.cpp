@@ -139,7 +139,7 @@ TEST_F(Export, NamesSomeOpsThatTheModelHasNot) {
                                  "--training", "-o", folder_ / "ops.json"});
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.out,
-              testing::AllOf(HasSubstr("of the training step: '"), HasSubstr("several ops read: 'variable/")));
+              testing::AllOf(HasSubstr("(of the training step): '"), HasSubstr("several ops read): 'variable/")));
 }
 
 // All ops are on gpu:0: of k40x2, cpu:0 and gpu:1 have none, and a gpu:9 there is not.

@@ -53,8 +53,8 @@ TEST_F(TrainedPolicies, PlaceTheirLikeliestPlacementAndWithABudgetTheBestOfSampl
     arguments.insert(arguments.end(), budget.begin(), budget.end());
     return emplace_run(arguments).out;
   };
-  EXPECT_THAT(told({}), HasSubstr("finds likeliest; --evaluations 500 draws others beside it"));
-  EXPECT_THAT(told({"--evaluations", "2"}), Not(HasSubstr("likeliest")));
+  EXPECT_THAT(told({}), HasSubstr("most probable placement; --evaluations 500 also samples others"));
+  EXPECT_THAT(told({"--evaluations", "2"}), Not(HasSubstr("most probable")));
 }
 
 TEST_F(TrainedPolicies, GoOnFromTheirParametersInANewRun) {
@@ -95,7 +95,7 @@ TEST_F(TrainedPolicies, AreRefusedForOtherDevicesOtherGraphsAndOtherPolicies) {
   expect_refused({"place", "--policy", folder_ / "nowhere", small_training + "@k40x2"},
                  HasSubstr("nowhere: is not a run folder"));
   expect_refused({"place", "--policy", run, "heft", small_training + "@k40x2"},
-                 HasSubstr("takes the place of a method"));
+                 HasSubstr("--policy replaces the method"));
   expect_refused({"place", "--policy", run}, HasSubstr("a problem is missing"));
   expect_refused({"place", "heft"}, HasSubstr("a problem is missing"));
   expect_refused({"place"}, HasSubstr("a placer is missing"));
