@@ -1,6 +1,6 @@
 // Elementary functions over arrays, four lanes at a time with the compiler's vector extensions (plain loops with a
 // clamp in them are not vectorised, because comparisons may trap). Every element's result depends on that element
-// alone, not on its position or the instruction set, so the bits stay the same however work is cut.
+// alone, not on its position or the instruction set, so the bits stay the same however the work is divided.
 #pragma once
 
 #include <algorithm>

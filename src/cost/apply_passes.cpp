@@ -8,33 +8,34 @@
 namespace emplace::cost {
 
 void describe(RooflineOptions& options, OptionVisitor& visit) {
-  visit("prune", options.prune, {.help = "Fold constants, identities and shape arithmetic away before costing."});
+  visit("prune", options.prune, {.help = "Remove constants, identities and shape arithmetic before costing."});
   visit("training", options.training, {.help = "Expand a forward graph to a training step."});
   visit("optimizer", options.optimizer,
         {.choices = {"sgd", "momentum", "adam"}, .help = "Optimiser whose state stays in memory when training is on."});
-  visit(
-      "fuse", options.fuse,
-      {.help = "Fuse element-wise ops with each other and into products and convolutions, as runtimes do: one launch, "
-               "no traffic between."});
-  visit(
-      "contract", options.contract,
-      {.choices = {"none", "chain", "single-parent", "layers"},
-       .help = "Make one op of each chain, of each op and those that follow it alone, or of each layer of the model."});
+  visit("fuse", options.fuse,
+        {.help =
+             "Fuse element-wise ops with each other and into products and convolutions, as runtimes do: one launch and "
+             "no memory traffic between them."});
+  visit("contract", options.contract,
+        {.choices = {"none", "chain", "single-parent", "layers"},
+         .help = "Merge ops: each chain into one op, each op with its only predecessor, or each layer into one op."});
   visit("layers", options.layers,
-        {.min = 0, .help = "With contract = layers: how many, cut by depth; 0: the layers that the model names."});
+        {.min = 0,
+         .help = "With contract = layers: number of layers, cut by depth; 0: the layers that the model names."});
   visit("coarsen", options.coarsen,
         {.min = 0,
-         .help = "Merge along the heaviest edges until this many ops are left (and ops for weights that "
-                 "several of them use); 0: do not."});
+         .help = "Merge along the heaviest edges until this many ops are left (not counting ops for weights that "
+                 "several ops use); 0: no merging."});
   visit("colocate", options.colocate,
         {.choices = {"none", "tensorflow", "colocrl", "colocrl-group"},
-         .help = "Bind variables with their reads and updates and gradients with their ops (tensorflow); also each op "
-                 "with its only successor (colocrl), or each group with its only one, repeatedly (colocrl-group)."});
+         .help = "Co-locate variables with their reads and updates, and gradients with their ops (tensorflow); also "
+                 "each op with its only successor (colocrl), or repeatedly each group with its only successor "
+                 "(colocrl-group)."});
 }
 
 namespace {
 
-// Passes in a row, each from the graph before, as one from the first graph.
+// Applies passes one after the other and combines them into one from the first graph.
 class Passes {
  public:
   explicit Passes(const Graph& first) : first_(first) {}

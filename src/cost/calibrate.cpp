@@ -15,12 +15,12 @@ namespace emplace::cost {
 
 namespace {
 
-// Profilers count whole microseconds.
+// Profilers report whole microseconds.
 constexpr double resolution_s = 1e-6;
-// Of the draw towards the fit of all classes, in relative residuals: one op whose time is off by 3 % weighs as much as
-// a coefficient that is off by 100 %.
+// Weight of the prior (the fit of all classes), in relative residuals: one op whose time is off by 3 % has the same
+// weight as a coefficient that is off by 100 %.
 constexpr double prior_weight = 0.03;
-// A class with fewer ops says little of what a launch costs.
+// The launch overhead is not estimated from a class with fewer ops.
 constexpr std::size_t ops_that_show_a_launch = 3;
 
 double rounded(double value) {
@@ -38,7 +38,7 @@ double peak_of(const machine::MachineDevice& device, DType dtype) {
   return at->second;
 }
 
-// Constant, seconds at the peak, bytes.
+// The terms of a fit: a constant (0), the seconds at the peak, and the bytes.
 constexpr std::size_t compute_term = 1, traffic_term = 2;
 FitRow fit_row(const TimedOp& op, const machine::MachineDevice& device) {
   return {{1, op.flops > 0 ? op.flops / peak_of(device, op.dtype) : 0, op.bytes}, op.seconds};
@@ -47,11 +47,11 @@ FitRow fit_row(const TimedOp& op, const machine::MachineDevice& device) {
 struct ClassRows {
   OpClass cls = OpClass::other;
   std::vector<FitRow> rows;
-  double peak = 0;  // of its op of most FLOPs; 0: none has any
+  double peak = 0;  // FLOP/s for the dtype of its op with the most FLOPs; 0: no op has FLOPs
   bool all_compute = true;
   Coefficients fitted{};
 
-  // What a term adds to all its ops.
+  // The sum of a term over all ops of the class.
   [[nodiscard]] double seconds_of(std::size_t term) const {
     double sum = 0;
     for (const FitRow& row : rows) sum += fitted[term] * row.features[term];
@@ -99,13 +99,13 @@ machine::MachineDevice fitted_device(const machine::MachineDevice& given, const 
   for (const ClassRows& cls : classes) all.insert(all.end(), cls.rows.begin(), cls.rows.end());
   if (all.empty()) throw InputError("calibrate", "no measured op does any work, so there is nothing to fit");
 
-  // No efficiency above the peak, no bandwidth a hundred times the machine's.
+  // Lower bounds: no efficiency above 1, no bandwidth above a hundred times the machine's.
   Coefficients lower{0, 1, 1 / (100 * given.memory_bytes_per_s)};
   const Coefficients pooled = robust_fit(all, lower, {}, resolution_s);
   const auto fit_class = [&](ClassRows& cls) {
     cls.fitted = robust_fit(cls.rows, lower, {pooled, prior_weight}, resolution_s);
   };
-  // How fast memory is, ops that it bounds can say; times of others would allow any bandwidth.
+  // The memory bandwidth is estimated from memory-bound classes only; the times of others would fit any bandwidth.
   double fastest = 1 / pooled[traffic_term];
   for (ClassRows& cls : classes) {
     fit_class(cls);
@@ -139,7 +139,7 @@ machine::MachineDevice fitted_device(const machine::MachineDevice& given, const 
   return device;
 }
 
-// `without`: the name of a model that is left out; nullptr: none.
+// The ops of all models but the one called `without` (nullptr: of all models).
 std::vector<const TimedOp*> ops_of(std::span<const TimedModel> models, const std::string* without) {
   std::vector<const TimedOp*> ops;
   for (const TimedModel& model : models)
@@ -148,7 +148,7 @@ std::vector<const TimedOp*> ops_of(std::span<const TimedModel> models, const std
   return ops;
 }
 
-// Launches are what they were: only the rest of a kernel's time is work that a better layout speeds up.
+// Launch overheads stay the same: a better layout speeds up only the rest of a kernel's time.
 void set_speedups(machine::MachineDevice& device, const std::vector<const TimedOp*>& kernels) {
   constexpr double most = 100;
   for (const OpClass cls : op_classes()) {
@@ -193,10 +193,10 @@ TimedModel timed_model(const std::string& name, const Graph& graph, const Roofli
     throw InputError(profile.file, "its rows are {}",
                      options.fuse
                          ? "no kernels of a run that fused ops: none names a tensor that an op makes"
-                         : "kernels of a run that fused ops, not ops: calibrate takes it with --fused, besides "
+                         : "kernels of a run that fused ops, not ops: give it to calibrate with --fused, together with "
                            "a profile of the ops one by one");
   const PassResult kernels = kernel_passes(graph, options, name);
-  // A machine of the one device that is calibrated: whatever the profile measured, it measured there.
+  // The machine has only the device that is calibrated, so all times of the profile are times of this device.
   machine::Machine machine;
   machine.name = name;
   machine.devices.resize(1);

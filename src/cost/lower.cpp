@@ -29,10 +29,10 @@ void add_machine(ProblemBuilder& builder, const machine::Machine& machine) {
   }
 }
 
-// What ops take, ops x devices; NaN: it cannot run there.
+// Times of ops, ops x devices; NaN: the device cannot run the op.
 struct OpTimes {
   std::vector<double> seconds;
-  std::vector<double> measured_s;  // of these, from a profile
+  std::vector<double> measured_s;  // the part of them that is from a profile
 };
 
 std::vector<Roofline> rooflines_of(const machine::Machine& machine, bool fused) {
@@ -41,7 +41,8 @@ std::vector<Roofline> rooflines_of(const machine::Machine& machine, bool fused) 
   return rooflines;
 }
 
-// Of kernels. `measured`: seconds, NaN where the roofline is to say; empty: it says all.
+// The times of kernels. `measured` has seconds, or NaN for times that the roofline must give; if it is empty, the
+// roofline gives all times.
 OpTimes kernel_times(const Graph& kernels, const std::vector<Roofline>& rooflines, const std::vector<double>& measured,
                      const std::string& place) {
   OpTimes times;
@@ -58,7 +59,7 @@ OpTimes kernel_times(const Graph& kernels, const std::vector<Roofline>& roofline
   return times;
 }
 
-// Of ops that stand for several kernels: one after the other.
+// The times of groups of kernels, which are the sums of the kernels' times.
 OpTimes group_times(const PassResult& groups, const OpTimes& kernels, const std::vector<Roofline>& rooflines,
                     const std::string& place) {
   const std::size_t devices = rooflines.size(), slots = groups.graph.ops.size() * devices;
@@ -69,7 +70,7 @@ OpTimes group_times(const PassResult& groups, const OpTimes& kernels, const std:
   for (const OpId group : groups.became)
     if (!group.is_none()) has_kernel[group.index()] = true;
   for (std::size_t i = 0; i < groups.graph.ops.size(); ++i) {
-    if (has_kernel[i]) continue;  // a parameter that several ops share
+    if (has_kernel[i]) continue;  // the others are Variables, made for parameters that several ops share
     for (std::size_t d = 0; d < devices; ++d)
       times.seconds[i * devices + d] = rooflines[d].seconds(
           cost_of(groups.graph, OpId{i}), compute_dtype(groups.graph, OpId{i}), groups.graph.ops[i], place);
@@ -118,7 +119,7 @@ void add_ops(ProblemBuilder& builder, const Graph& graph, const std::vector<doub
 }
 
 // The graph's inputs have no producer: they are on every device when the step starts, so they are no tensors of the
-// problem. Control dependencies are one tensor of 0 bytes an op that others wait for.
+// problem. An op that others have as a control dependency gets one tensor of 0 bytes for them.
 void add_tensors(ProblemBuilder& builder, const Graph& graph, const std::string& place) {
   for (const GraphTensor& tensor : graph.tensors)
     if (!tensor.producer.is_none())
@@ -128,7 +129,8 @@ void add_tensors(ProblemBuilder& builder, const Graph& graph, const std::string&
   for (std::size_t i = 0; i < graph.ops.size(); ++i)
     for (const OpId before : graph.ops[i].after) {
       std::vector<OpId>& list = waiting[before.index()];
-      if (list.empty() || list.back() != OpId{i}) list.emplace_back(i);  // ascending: twice means side by side
+      if (list.empty() || list.back() != OpId{i})
+        list.emplace_back(i);  // the list is ascending, so a repeated entry is the last one
     }
   for (std::size_t i = 0; i < graph.ops.size(); ++i)
     if (!waiting[i].empty()) builder.add_tensor(OpId{i}, 0, std::move(waiting[i]), place);

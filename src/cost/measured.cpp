@@ -21,7 +21,7 @@ constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
 using Names = std::unordered_map<std::string_view, OpId>;
 
-// The op that makes the tensor for which a kernel is called `name`; none: there is no such tensor.
+// The op that produces the tensor after which a kernel is called `name`; none if there is no such tensor.
 OpId op_of_kernel(const Names& producers, std::string_view name) {
   constexpr std::string_view blocked_layout = "_nchwc";
   auto at = producers.find(name);
@@ -49,14 +49,15 @@ bool names_kernels(const Profile& profile, const Names& ops, const Names& produc
   });
 }
 
-// Ops of the input graph that an op stands for, if all are of it; a layer of the zoo stands for several that are not.
+// The number of ops that were merged into an op: ops of the input graph, or, for a layer of the zoo, ops of its
+// builder.
 std::size_t parts_of(const GraphOp& op) {
   std::size_t parts = 0;
   for (const auto& [type, times] : op.merged_types) parts += times;
   return op.merged_types.empty() ? 1 : parts;
 }
 
-// Where a time stands, and the devices that it was measured on.
+// A time with its row of the profile and the devices on which it was measured.
 struct MeasuredTime {
   const ProfileRow& row;
   double seconds;
@@ -105,7 +106,7 @@ class Matching {
     return use;
   }
 
-  // After all profiles: kernels x devices.
+  // Returns the seconds of kernels x devices; must be called after lay() was called for all profiles.
   std::vector<double> kernel_seconds(std::vector<ProfileUse>& uses) {
     std::vector<double> seconds = std::move(of_run_.seconds);
     seconds.resize(kernels_.graph.ops.size() * machine_.devices.size(), not_measured);
@@ -135,11 +136,11 @@ class Matching {
 
  private:
   struct Times {
-    std::vector<double> seconds;         // ops x devices, or empty: none
-    std::vector<std::uint32_t> profile;  // that said it
+    std::vector<double> seconds;         // ops x devices; empty if there are none
+    std::vector<std::uint32_t> profile;  // the number of the profile that has the time
   };
 
-  // Not fused of several, or of one and others that a pass made.
+  // Whether the kernel is a single op, neither fused from several ops nor from one op and others that a pass added.
   [[nodiscard]] bool is_one_op(std::size_t kernel) const {
     const std::size_t parts = parts_of(kernels_.graph.ops[kernel]);
     if (members_[kernel].empty()) return parts == 1;
@@ -151,7 +152,7 @@ class Matching {
     return at == names.end() ? OpId{} : at->second;
   }
 
-  // `together`: further times of the same profile add up.
+  // `together`: whether further times of the same profile are added.
   void set(Times& times, std::size_t ops, OpId op, const MeasuredTime& time, const std::string& file, bool together) {
     if (times.seconds.empty()) {
       times.seconds.assign(ops * machine_.devices.size(), not_measured);
@@ -214,8 +215,8 @@ class Matching {
     set(of_run_, kernels_.graph.ops.size(), kernel, time, use.file, true);
   }
 
-  // A time measured alone as that of the kernel: times what the roofline says of the one over what it says of the
-  // other.
+  // The time of a kernel from the measured time of its op alone: multiplied by the roofline's time of the kernel over
+  // the roofline's time of the op.
   static double scaled(double measured, double alone, double kernel) {
     return alone > 0 && !std::isnan(kernel) ? measured * (kernel / alone) : measured;
   }
@@ -227,14 +228,15 @@ class Matching {
     return scaled(time, estimate(alone, kernels_.graph, id), estimate(fused, kernels_.graph, id));
   }
 
-  // NaN if some are not known.
+  // The time of a fused kernel from the times of its members; NaN if some of these are not known.
   [[nodiscard]] double time_of_members(OpId id, std::size_t device, const Roofline& alone,
                                        const Roofline& fused) const {
     if (of_member_.seconds.empty()) return not_measured;
     const std::vector<OpId>& members = members_[id.index()];
     std::size_t parts = 0;
     for (const OpId member : members) parts += parts_of(input_.ops[member.index()]);
-    if (parts != parts_of(kernels_.graph.ops[id.index()])) return not_measured;  // others are new, of a backward pass
+    if (parts != parts_of(kernels_.graph.ops[id.index()]))
+      return not_measured;  // the other members were added by a pass
     const OpClass cls = cost_of(kernels_.graph, id).cls;
     double measured = 0, estimated = 0, main_measured = 0, main_estimated = 0;
     for (const OpId member : members) {
@@ -259,13 +261,13 @@ class Matching {
   const Graph& input_;
   const machine::Machine& machine_;
   bool fused_;
-  std::vector<std::vector<OpId>> members_;  // per kernel
-  Names kernel_called_;                     // kernels that are one op
+  std::vector<std::vector<OpId>> members_;  // per kernel: its ops of the input graph
+  Names kernel_called_;                     // the kernels that are a single op
   Names op_called_, producer_of_;
-  Times of_run_, own_;  // of kernels: by a fused run, and one by one
-  Times of_member_;     // of ops of `input_` that were fused
+  Times of_run_, own_;  // times of kernels: from a fused run, and from ops run one by one
+  Times of_member_;     // times of ops of `input_` that were fused
   std::uint32_t profile_ = 0;
-  std::vector<std::vector<std::pair<OpId, std::size_t>>> pending_;  // per profile: ops of `of_member_` and their times
+  std::vector<std::vector<std::pair<OpId, std::size_t>>> pending_;  // per profile: ops of `of_member_`, number of times
 };
 
 }  // namespace

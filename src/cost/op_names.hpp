@@ -1,4 +1,4 @@
-// Lists of names in sentences.
+// Formats lists of names for sentences.
 #pragma once
 
 #include <span>
@@ -8,11 +8,11 @@
 
 namespace emplace::cost {
 
-// The first few as they are, and how many more there are.
+// The first few items unchanged, then the number of the others.
 std::string some_of(std::span<const std::string> items);
 
-// The first few names of ops, quoted, each with the nearest name in `near_in` (nullptr: without). Graphs are not
-// searched where comparing letter by letter would take long (about 30,000 ops with names of 40 letters).
+// The first few names of ops, quoted, each with the most similar name in `near_in` (nullptr: without it). Graphs are
+// not searched if the comparison would take long (about 30,000 ops with names of 40 letters).
 std::string some_ops(std::span<const std::string> names, const Graph* near_in);
 
 }  // namespace emplace::cost

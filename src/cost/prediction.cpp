@@ -1,4 +1,4 @@
-// Predictions beside measurements.
+// Compares predictions with measurements.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +12,7 @@ namespace emplace::cost {
 
 namespace {
 
-// Ranks from 1; equal values share the mean of theirs.
+// Ranks from 1; equal values have the mean of their ranks.
 std::vector<double> ranks(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,4 +1,4 @@
-// Which devices of a machine a profile, or a person, means.
+// Finds the devices of a machine to which a profile or the user refers.
 #include <algorithm>
 
 #include "cost/profile_devices.hpp"
@@ -35,14 +35,14 @@ std::vector<std::vector<std::size_t>> devices_of(const DeviceProfile& given, con
     if (given.device.empty() && machine.devices.size() > 1) {
       std::vector<std::string> names;
       for (const machine::MachineDevice& device : machine.devices) names.push_back(quote(device.name));
-      throw InputError(profile.file, "the profile does not say which device it measured; give one of {}",
+      throw InputError(profile.file, "the profile does not name the device that it measured; give one of {}",
                        join(names, ", "));
     }
     devices.push_back(given.device.empty() ? std::vector<std::size_t>{0}
                                            : devices_meant(machine, given.device, "profile device"));
     return devices;
   }
-  // A device picks one of the table's columns; without, all count.
+  // A given device selects one of the table's columns; without one, all columns are used.
   bool picked = given.device.empty();
   for (const std::string& name : profile.devices) {
     const bool wanted = given.device.empty() || name == given.device;

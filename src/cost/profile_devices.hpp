@@ -1,4 +1,4 @@
-// Which devices a profile measured.
+// Finds the devices that a profile measured.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace emplace::cost {
 
-// Per column of the profile the positions of the devices that it measured; none for columns that are not asked for.
+// For each column of the profile the positions of the devices that it measured; none if given.device selects another
+// column.
 std::vector<std::vector<std::size_t>> devices_of(const DeviceProfile& given, const machine::Machine& machine);
 
 }  // namespace emplace::cost

@@ -1,4 +1,4 @@
-// The forms of a profile, one function and one file each.
+// The parsers of profiles; each form has one function and one file.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace emplace::cost {
 
-inline constexpr double longest_op_s = 1e7;          // no op takes months; keeps totals below 2^62 ps
-inline constexpr std::size_t most_rows = 4'000'000;  // what is read of a file is then some times its 256 MiB at most
+inline constexpr double longest_op_s = 1e7;          // about four months; keeps totals below 2^62 ps
+inline constexpr std::size_t most_rows = 4'000'000;  // bounds the memory to a few times the file's 256 MiB
 
-// `profile.file` is set; rows, devices and warnings are filled in.
+// `profile.file` must be set; the parsers fill in rows, devices and warnings.
 void parse_profile_table(std::string_view text, Profile& profile);
 void parse_onnxruntime_profile(std::string_view text, Profile& profile);
 

@@ -1,4 +1,5 @@
-// ONNX Runtime's profiling file: a Chrome trace whose events of category "Node" are kernels, session.end_profiling().
+// Parses ONNX Runtime's profiling file (session.end_profiling()): a Chrome trace whose events of category "Node" are
+// kernels.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -19,7 +20,7 @@ using Json = nlohmann::json;
 constexpr std::string_view kernel_suffix = "_kernel_time";
 constexpr std::size_t deepest = 64;
 
-// The file is walked event by event; only what is wanted of one is kept.
+// Reads the file event by event; only the needed fields of an event are kept.
 class Events final : public nlohmann::json_sax<Json> {
  public:
   explicit Events(Profile& profile) : profile_(profile) { profile_.devices = {""}; }
@@ -69,7 +70,7 @@ class Events final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) override {
-    // nlohmann's text has line and column, after a tag of its own: "[json.exception...] parse error at line 1, ...".
+    // nlohmann's text has line and column after a tag: "[json.exception...] parse error at line 1, ...".
     std::string_view what = error.what();
     if (const std::size_t tag = what.find("] "); tag != std::string_view::npos) what.remove_prefix(tag + 2);
     throw InputError(profile_.file, "not a JSON file: {}", quote(what));
@@ -77,14 +78,15 @@ class Events final : public nlohmann::json_sax<Json> {
 
   void finish() {
     if (unnamed_ > 0)
-      profile_.warnings.push_back(fmt::format("{}: {} kernel times have no op's name", profile_.file, unnamed_));
+      profile_.warnings.push_back(fmt::format("{}: {} kernel times do not name an op", profile_.file, unnamed_));
     if (providers_.size() > 1) {
       std::vector<std::string> names;
       constexpr std::size_t shown = 5;
       for (const auto& [name, count] : providers_)
         if (names.size() < shown) names.push_back(fmt::format("{} ({})", quote(name), count));
-      profile_.warnings.push_back(fmt::format("{}: kernels of several execution providers are taken for one device: {}",
-                                              profile_.file, join(names, ", ")));
+      profile_.warnings.push_back(
+          fmt::format("{}: kernels of several execution providers are counted as one device's: {}", profile_.file,
+                      join(names, ", ")));
     }
   }
 

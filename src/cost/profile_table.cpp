@@ -1,4 +1,4 @@
-// Tables: one row an op, times in one or several columns.
+// Parses tables with one row for each op and times in one or several columns.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class Table {
     split_line();
   }
 
-  // The next line that is not empty, as cells.
+  // The cells of the next line that is not empty.
   bool next_row() {
     do
       if (!next()) return false;
@@ -60,7 +60,7 @@ class Table {
         if (i == line_.size()) throw InputError(place(), "a double quote is opened and not closed on the line");
         ++i;
         if (i < line_.size() && line_[i] != separator_)
-          throw InputError(place(), "after a quoted field a comma is wanted, found {}", quote(line_.substr(i, 1)));
+          throw InputError(place(), "expected a comma after a quoted field, found {}", quote(line_.substr(i, 1)));
       } else {
         const std::size_t end = std::min(line_.find(separator_, i), line_.size());
         cell = line_.substr(i, end - i);
@@ -91,7 +91,7 @@ struct Unit {
 };
 constexpr Unit units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
 
-// "gpu:0 (ms)": name and unit; seconds without.
+// Parses "gpu:0 (ms)" into the name and the unit's seconds; the unit is seconds if there is none.
 std::pair<std::string, double> device_of(const std::string& cell, const std::string& place) {
   std::string name = cell;
   double scale = 1;
@@ -132,7 +132,8 @@ void parse_profile_table(std::string_view text, Profile& profile) {
     columns.push_back({position("min_us"), 1e-6});
   } else {
     if (header.size() < 2)
-      throw InputError(table.place(), "a profile has a header with the op's name and one column a device, found {}",
+      throw InputError(table.place(),
+                       "a profile needs a header with the op's name and one column for each device, found {}",
                        quote(header[0]));
     if (header.size() - 1 > max_devices)
       throw InputError(table.place(), "more than {} devices in the header", max_devices);
@@ -152,7 +153,7 @@ void parse_profile_table(std::string_view text, Profile& profile) {
       throw InputError(table.place(), "{} cells where the header has {}", cells.size(), header.size());
     if (cells[0].empty()) throw InputError(table.place(), "the op's name is empty");
     const auto [at, fresh] = seen.emplace(cells[0], table.number());
-    if (!fresh) throw InputError(table.place(), "op {} stands here and on line {}", quote(cells[0]), at->second);
+    if (!fresh) throw InputError(table.place(), "op {} is listed here and on line {}", quote(cells[0]), at->second);
     if (seen.size() > most_rows) throw InputError(table.place(), "more than {} ops", most_rows);
     ProfileRow row{cells[0], type < cells.size() ? cells[type] : std::string{}, {}, table.number()};
     row.seconds.resize(columns.size(), std::numeric_limits<double>::quiet_NaN());

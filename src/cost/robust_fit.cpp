@@ -17,8 +17,8 @@ double predicted(const Coefficients& c, const FitRow& row) {
   return sum;
 }
 
-// Solves the equations of the `free` coefficients with the others at `c`, by elimination with pivots; nothing where
-// they do not determine them.
+// Solves the equations of the `free` coefficients, with the others fixed at `c`, by elimination with pivots; returns
+// nothing if the equations do not determine them.
 std::optional<Coefficients> solve_free(const std::array<Coefficients, fit_terms>& a, const Coefficients& b,
                                        const std::array<bool, fit_terms>& free, Coefficients c) {
   std::array<std::array<double, fit_terms + 1>, fit_terms> m{};
@@ -37,7 +37,7 @@ std::optional<Coefficients> solve_free(const std::array<Coefficients, fit_terms>
     for (std::size_t r = p + 1; r < n; ++r)
       if (std::abs(m[r][p]) > std::abs(m[best][p])) best = r;
     std::swap(m[p], m[best]);
-    if (!(std::abs(m[p][p]) > 1e-12)) return std::nullopt;  // the caller scales, so this is relative
+    if (!(std::abs(m[p][p]) > 1e-12)) return std::nullopt;  // relative, since the caller has scaled the columns
     for (std::size_t r = p + 1; r < n; ++r) {
       const double factor = m[r][p] / m[p][p];
       for (std::size_t k = p; k <= n; ++k) m[r][k] -= factor * m[p][k];

@@ -23,15 +23,16 @@ struct FitPrior {
 
 // Minimises sum_i huber((t_i - p_i) / (resolution + (t_i + p_i) / 2)) + sum_j (weight (c_j / centre_j - 1))^2, with t_i
 // the seconds and p_i = c . features_i, over c >= lower, by iteratively reweighted least squares. Residuals are
-// relative, since ops last from microseconds to seconds, and to the mean of both sides, since relative to t alone too
-// short predictions would be the cheaper ones. Beyond 1.345 robust standard deviations (1.4826 x the median of their
-// sizes) they count linearly (Huber 1964; Holland and Welsch 1977). The prior keeps a coefficient where the rows say
-// nothing of it, as with one row. `resolution`: seconds below which times mean nothing. Deterministic.
+// relative, since ops take from microseconds to seconds. They are relative to the mean of t and p, because relative to
+// t alone, predictions that are too short would cost less than those that are too long. Residuals beyond 1.345 robust
+// standard deviations (1.4826 x the median of their absolute values) count linearly (Huber 1964; Holland and Welsch
+// 1977). The prior determines a coefficient on which the rows have no influence, as with one row. `resolution`: seconds
+// below which times are not significant. The result is deterministic.
 Coefficients robust_fit(const std::vector<FitRow>& rows, const Coefficients& lower, const FitPrior& prior,
                         double resolution);
 
-// argmin c'Ac - 2 b'c over c >= lower, A symmetric and positive semi-definite: tries every set of coefficients that
-// stand at their bounds and keeps the best of the solutions that respect them.
+// argmin c'Ac - 2 b'c over c >= lower, A symmetric and positive semi-definite. Tries every set of coefficients that are
+// at their bounds and returns the best of the solutions that satisfy all bounds.
 Coefficients bounded_least_squares(const std::array<Coefficients, fit_terms>& a, const Coefficients& b,
                                    const Coefficients& lower);
 

@@ -24,7 +24,7 @@ bool is_floating(DType type) {
   }
 }
 
-// "default" where the table has no figure of its own; `neither` where it has none.
+// The figure for `key`, else that for "default", else `neither`.
 double figure(const std::map<std::string, double>& figures, const std::string& key, double neither) {
   auto at = figures.find(key);
   if (at == figures.end()) at = figures.find("default");

@@ -1,4 +1,4 @@
-// The roofline of one device: how long an op lasts on it.
+// The roofline model of one device: the time of an op on it.
 #pragma once
 
 #include <array>
@@ -10,15 +10,15 @@
 
 namespace emplace::cost {
 
-// The number type that an op computes in: the first floating-point one among its outputs, then its operands; without
-// any, the first known one in the same order. So ArgMax and Greater compute in their operands' type, Cast in its
-// result's.
+// The number type in which an op computes: the first floating-point type among its outputs, then its operands; if there
+// is none, the first known type in the same order. Thus ArgMax and Greater compute in the type of their operands, Cast
+// in that of its result.
 DType compute_dtype(const Graph& graph, OpId op);
 
-// A device's figures, looked up once.
+// The figures of a device, looked up once for all ops.
 class Roofline {
  public:
-  // `fused`: of kernels in a run that fuses, which are faster by the device's `fused_speedup`.
+  // `fused`: whether the times are of kernels in a fused run, which are faster by the device's `fused_speedup`.
   explicit Roofline(const machine::MachineDevice& device, bool fused = false);
 
   // With the device's figures for the op's class and dtype,
@@ -28,9 +28,9 @@ class Roofline {
   //   seconds = work + launch overhead
   // so that an op of few FLOPs reaches the share efficiency x flops / (flops + half_flops) of the peak. With overlap 1
   // (the default) this is the roofline of Williams, Waterman and Patterson 2009.
-  // 0 for ops of class `free`: they do no work and are not launched. NaN: the device cannot run the type. A dtype
-  // without a peak of its own takes the device's `default`; InputError naming op, device and dtype if there is none.
-  // `place` begins the message.
+  // Returns 0 for ops of class `free`, which do no work and are not launched, and NaN if the device cannot run the
+  // type. A dtype that is not in peak_flops uses its `default`; InputError naming op, device and dtype if there is
+  // none. `place` begins the message.
   [[nodiscard]] double seconds(const OpCost& cost, DType dtype, const GraphOp& op, const std::string& place) const;
 
  private:

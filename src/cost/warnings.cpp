@@ -70,7 +70,7 @@ std::vector<std::string> cost_warnings(const Lowered& lowered) {
       types.push_back(fmt::format("{} ({})", quote(type), count));
     }
     warnings.push_back(fmt::format(
-        "{} of {} ops ({:.2g} %) have a type that the cost table does not know; they are timed by their memory "
+        "{} of {} ops ({:.2g} %) have a type that is not in the cost table; they are timed by their memory "
         "traffic alone, gradients also by twice the FLOPs of their forward op: {}",
         ops, statistics.ops, 100.0 * static_cast<double>(ops) / static_cast<double>(statistics.ops), some_of(types)));
   }
@@ -82,7 +82,7 @@ std::vector<std::string> cost_warnings(const Lowered& lowered) {
   }
   if (!lowered.unmatched_unsupported.empty())
     warnings.push_back(fmt::format(
-        "the machine lists unsupported op types that neither the cost table nor the graph knows, perhaps misspelt: {}",
+        "the machine lists unsupported op types that are in neither the cost table nor the graph, perhaps misspelt: {}",
         some_of(lowered.unmatched_unsupported)));
   for (std::string& warning : profile_warnings(lowered.measured, lowered.graph)) warnings.push_back(std::move(warning));
   return warnings;

@@ -1,4 +1,4 @@
-// One thing that `emplace doctor` looked at, and what to do where it is not well.
+// The result of one check of `emplace doctor`, and what to do if it is not ok.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct Check {
 
   std::string name;
   Level level = Level::ok;
-  std::string says;  // one sentence; of a warning or a failure also what to do
+  std::string says;  // one sentence; for a warning or a failure it also says what to do
 };
 
 using Checks = std::vector<Check>;

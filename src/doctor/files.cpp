@@ -18,7 +18,8 @@ namespace {
 
 using Level = Check::Level;
 
-// Every element type, numbers that are easily lost, and more bytes than one block of a file.
+// A checkpoint with every element type, with numbers that are easily lost (-0, denormals), and with more bytes than one
+// block of a file.
 experiment::Checkpoint sample(std::uint64_t update) {
   experiment::Checkpoint checkpoint;
   std::vector<float> parameters(1 << 16);
@@ -51,18 +52,18 @@ Check judge_checkpoints(const std::string& folder) {
   experiment::save_checkpoint(folder, first);
   experiment::save_checkpoint(folder, second);
   if (!same(experiment::load_checkpoint(newest), second))
-    return failure("a checkpoint is read back other than it was written: do not trust this file system, or this HDF5");
+    return failure("a checkpoint read back differs from what was written: do not trust this file system, or this HDF5");
   damage(newest);
   try {
     static_cast<void>(experiment::load_checkpoint(newest));
-    return failure("a damaged checkpoint was read as if it were sound: this build is broken, report it");
+    return failure("a damaged checkpoint was read without an error: this build is broken, report it");
   } catch (const InputError&) {
-    // as it must be
+    // as expected: the damage was detected
   }
   if (!same(experiment::load_checkpoint(folder + "/checkpoint.previous.h5"), first))
-    return failure("the checkpoint before the newest is not what was written: do not trust this file system");
+    return failure("the previous checkpoint differs from what was written: do not trust this file system");
   return {"checkpoints", Level::ok,
-          "written, flushed and read back; a damaged byte is found, and the one before is kept"};
+          "written, flushed and read back; a damaged byte is detected, and the previous checkpoint is kept"};
 }
 
 }  // namespace

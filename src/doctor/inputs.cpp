@@ -33,10 +33,10 @@ using Effect = KeyTrial::Effect;
 constexpr const char* place = "doctor";
 constexpr const char* no_memory = "it takes more memory than there is";
 constexpr const char* on_request = "stopped on request";
-// Values of a key before it is said to have no effect.
+// Number of values of a key that are tried before it is reported as having no effect.
 constexpr std::size_t most_values = 3;
 
-// The log says once what is to be said of a recipe, not once a training.
+// Logs only errors while it lives: otherwise each training would repeat the warnings about the recipe.
 class Quiet {
  public:
   Quiet() { log::configure(log::Level::error, false); }
@@ -57,7 +57,7 @@ bool same_bits(const StateArray& a, const StateArray& b) {
              a.data);
 }
 
-// What an array of a checkpoint belongs to; "" for clocks.
+// The part of the training to which an array of a checkpoint belongs; "" for measured seconds.
 std::string part_of(const std::string& array) {
   if (array == "history/seconds") return "";
   if (array.starts_with("best/")) return "best placement";
@@ -89,21 +89,21 @@ bool on_outcome(const std::vector<std::string>& changed) {
   });
 }
 
-// What came of a short training.
+// The result of a short training.
 struct Trained {
-  std::optional<State> arrays;  // of its checkpoint; none where it failed or was refused
+  std::optional<State> arrays;  // of its checkpoint; none if it failed or was refused
   std::string failed;           // why it ended early
   std::string refused;          // why it did not begin
   std::uint64_t updates = 0, evaluations = 0;
   std::vector<learn::Best> best;
-  double seconds = 0;  // loading of the problem included
+  double seconds = 0;  // including the time to load the problem
 };
 
 class Examiner {
  public:
   explicit Examiner(const ExamineLimits& limits) : limits_(limits) {}
 
-  // Within `seconds` where given, fewer updates then.
+  // Trains until the recipe's updates are done or, if given, `seconds` have passed.
   Trained train(ConfigTable config, std::optional<double> seconds = {}) {
     const std::string folder = fmt::format("{}/{}", limits_.folder, ++count_);
     config.set("run", {folder, place});
@@ -114,7 +114,7 @@ class Examiner {
     const Quiet quiet;
     try {
       training.emplace(experiment::make_recipe(config));
-    } catch (const std::runtime_error& error) {  // InputError and EnvironmentError: bugs of ours are not hidden
+    } catch (const std::runtime_error& error) {  // InputError and EnvironmentError; internal errors are not caught
       trained.refused = error.what();
       return trained;
     } catch (const std::bad_alloc&) {
@@ -124,14 +124,14 @@ class Examiner {
     try {
       const experiment::RunFolder run = experiment::RunFolder::create(folder, training->recipe().resolved());
       const experiment::TrainingBackend backend = experiment::make_training_backend(nullptr, *training, run);
-      // Asked before the first update too, which is made in any case.
+      // Also called before the first update, which must always be made: so the first call returns false.
       const auto stop = [&, asked = 0]() mutable { return asked++ > 0 && seconds && elapsed() > *seconds; };
       training->run(run, {.evaluator = *backend.evaluator, .show_progress = false, .stop = stop});
       trained.arrays = experiment::load_checkpoint(folder + "/checkpoint.h5").arrays;
       trained.updates = training->updates();
       trained.evaluations = training->evaluations();
       trained.best = training->best();
-    } catch (const std::runtime_error& error) {  // NotFinite, mostly
+    } catch (const std::runtime_error& error) {  // usually NotFinite
       trained.failed = error.what();
     } catch (const std::bad_alloc&) {
       trained.refused = no_memory;
@@ -153,7 +153,7 @@ void try_key(const experiment::RecipeKey& key, const ConfigTable& base, const Tr
              KeyTrial& trial) {
   const bool neutral = without_effect_by_design(key.name);
   const ConfigValue* const now = find_value(base, key.name);
-  // Refusals are quick, trainings are not.
+  // Refused values do not count, because only trainings take time.
   std::size_t trained = 0;
   std::string refused;
   for (const ConfigValue& value : other_values(key.option, now)) {
@@ -189,7 +189,7 @@ void try_key(const experiment::RecipeKey& key, const ConfigTable& base, const Tr
     trial.effect = trial.changed.empty() ? Effect::none : Effect::state;
 }
 
-// The recipe as it is, with a budget in updates alone.
+// The unchanged recipe, with a budget only in updates.
 ConfigTable with_updates(const experiment::Recipe& recipe, std::uint64_t updates) {
   ConfigTable config = recipe.resolved();
   for (const std::string& key : config.keys())
@@ -231,8 +231,8 @@ Examination examine_inputs(const ConfigTable& table, const ExamineLimits& limits
   const experiment::Recipe recipe = experiment::make_recipe(table);
   if (find_entry(evaluate::evaluators(), recipe.options.evaluator, "evaluator").measures)
     throw InputError(recipe.place,
-                     "evaluator {} measures: its times differ by themselves, so that no input could be "
-                     "said to matter",
+                     "evaluator {} measures: its times differ in each run, so the effect of an input "
+                     "cannot be seen",
                      quote(recipe.options.evaluator));
   Examiner examiner(limits);
   Examination examination;
@@ -241,21 +241,22 @@ Examination examine_inputs(const ConfigTable& table, const ExamineLimits& limits
     if (!trained.arrays) throw EnvironmentError("{}", trained.failed);
   };
 
-  // As many updates as a hundredth of the time allows: there are dozens of keys, some of them with three values.
-  progress(0, "the recipe as it is");
+  // As many updates as fit into a hundredth of the time: there are dozens of keys, some of them with three values.
+  progress(0, "the unchanged recipe");
   Trained unchanged = examiner.train(with_updates(recipe, limits.updates), limits.seconds / 100);
   examination.interrupted = stop_requested();
   if (examination.interrupted) return examination;
   require(unchanged);
   examination.updates = unchanged.updates;
   const ConfigTable base = with_updates(recipe, unchanged.updates);
-  // Schedules follow the budget, so one that ended early is made again.
+  // Schedules of learning rates depend on the budget, so a training that ended early is repeated with the smaller
+  // budget.
   if (unchanged.updates < limits.updates) unchanged = examiner.train(base);
   require(unchanged);
   examination.evaluations = unchanged.evaluations;
   examination.interrupted = stop_requested();
   if (examination.interrupted) return examination;
-  progress(0, "the recipe as it is, once more");
+  progress(0, "the unchanged recipe, once more");
   const Trained again = examiner.train(base);
   require(again);
   examination.interrupted = stop_requested();
@@ -271,7 +272,7 @@ Examination examine_inputs(const ConfigTable& table, const ExamineLimits& limits
 
   const experiment::RecipeOptions& o = recipe.options;
   std::vector<experiment::RecipeKey> keys = experiment::recipe_keys(o.policy, o.learner, o.evaluator);
-  // What the recipe itself says comes first.
+  // Keys that the recipe sets come first.
   std::ranges::stable_partition(
       keys, [&](const experiment::RecipeKey& key) { return find_value(table, key.name) != nullptr; });
   for (std::size_t k = 0; k < keys.size(); ++k) {

@@ -28,7 +28,7 @@ const char* why_not(const std::string& key) {
       if (key == each) return reason.says;
   const Affects what = experiment::affects_of(key);
   if (what == Affects::budget) return "is the budget";
-  return what == Affects::place ? "is the folder: each training had another" : "";
+  return what == Affects::place ? "is the folder: each training has its own" : "";
 }
 
 template <class Number>
@@ -48,7 +48,7 @@ std::vector<ConfigValue> other_whole(const std::int64_t* now) {
 std::vector<ConfigValue> other_number(const double* now) {
   if (now == nullptr) return numbers<double>({0.5, 0.05, 5}, now);
   if (*now == 0) return numbers<double>({0.1, 1, 0.001}, now);
-  return numbers<double>({*now / 2, 2 * *now, *now / 1000, 0}, now);  // shares end at 1
+  return numbers<double>({*now / 2, 2 * *now, *now / 1000, 0}, now);  // the half first: shares must not exceed 1
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ std::vector<ConfigValue> other_values(const OptionInfo& option, const ConfigValu
       if (choice != present) values.push_back({choice, place});
     return values;
   }
-  // A list: without its last element, or with one of the choices alone.
+  // For a list: without its last element, or only one of the choices.
   const auto* const list = now == nullptr ? nullptr : std::get_if<ConfigList>(&now->data);
   if (list != nullptr && !list->empty()) values.push_back({ConfigList(list->begin(), list->end() - 1), place});
   for (const std::string& choice : option.choices)

@@ -1,4 +1,4 @@
-// Which keys of a recipe to change, and to what.
+// Which keys of a recipe to change, and to which values.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace emplace::doctor {
 
-// Why it makes no sense to change a key of the recipe; "" if it does.
+// Why a key of the recipe is not changed; "" if it is.
 std::string why_not_tried(const std::string& key, const experiment::Recipe& recipe);
 
-// Its value in a resolved recipe; null where it has none.
+// The key's value in a resolved recipe; null if it has none.
 const ConfigValue* find_value(const ConfigTable& resolved, const std::string& key);
 std::string text_of(const ConfigValue* value);
 
-// Some to try in turn, those first that are most likely to be allowed and to matter.
+// Other values to try in this order: first those that are most likely to be allowed and to have an effect.
 std::vector<ConfigValue> other_values(const OptionInfo& option, const ConfigValue* now);
 
 }  // namespace emplace::doctor

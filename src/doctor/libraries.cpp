@@ -22,7 +22,7 @@
 #include "doctor/machine.hpp"
 #include "experiment/run/hdf5_library.hpp"
 
-// Not in tests, which allocate as they please.
+// Null in programs that are not linked with jemalloc, such as tests.
 #pragma weak mallctl
 
 namespace emplace::doctor {
@@ -78,7 +78,7 @@ std::vector<Library> libraries() {
 
 Check check_library(const Library& library) {
   if (library.running.empty()) return {library.name, Check::Level::ok, library.headers};
-  // The library may say more than its number.
+  // The version text of the running library may have more than the number.
   if (library.running.find(library.headers) == std::string::npos)
     return {library.name, Check::Level::warning,
             fmt::format("compiled with {}, but {} runs: install the one it was compiled with, or build again",

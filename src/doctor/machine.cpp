@@ -23,7 +23,7 @@ namespace {
 
 using Level = Check::Level;
 
-// The files of the kernel have no size and may be missing: a first line, or "".
+// The first line of a file of the kernel, which has no size and may be missing; "" if it is.
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -31,7 +31,7 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-// "key : value" of /proc/cpuinfo, "key: value" of /proc/meminfo; "" where there is none.
+// The value in a line "key : value" (/proc/cpuinfo) or "key: value" (/proc/meminfo); "" if there is none.
 std::string value_of(const std::string& path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);)
@@ -52,7 +52,7 @@ constexpr const char* compiler =
     "g++ " __VERSION__;
 #endif
 
-// Of a line that may say "max" for no limit.
+// The number in a line; none for "max", which means no limit.
 std::optional<double> limit_in(const std::string& line) {
   double value = 0;
   return parse_number(line, value) ? std::optional(value) : std::nullopt;
@@ -63,20 +63,20 @@ void lower(std::optional<T>& limit, std::optional<T> other) {
   if (other && (!limit || *other < *limit)) limit = other;
 }
 
-// cpu.max: "QUOTA PERIOD", or "max PERIOD". cpu.cfs_quota_us of version 1 is -1 without a limit.
+// cpu.max has "QUOTA PERIOD", or "max PERIOD" without a limit. cpu.cfs_quota_us of version 1 has -1 without a limit.
 std::optional<double> cores_of(const std::string& quota, const std::string& period) {
   const auto most = limit_in(quota), each = limit_in(period);
   return most && each && *most > 0 && *each > 0 ? std::optional(*most / *each) : std::nullopt;
 }
 
 std::optional<std::uint64_t> memory_of(const std::string& line) {
-  // Version 1 says "no limit" by a number near 2^63.
+  // In version 1, a number near 2^63 means no limit.
   const auto bytes = limit_in(line);
   return bytes && *bytes < 0x1p62 ? std::optional(static_cast<std::uint64_t>(*bytes)) : std::nullopt;
 }
 
-// A group and all above it: `folder` is the group's below `mount`. In a container the path may be that of the host,
-// and only the mount itself is there.
+// Calls look() with the folder of a control group and of all groups above it, up to `mount`. In a container the path
+// may be the one on the host, so only the last of them, the mount, exists.
 template <class Look>
 void walk_up(const std::string& mount, const std::string& group, const Look& look) {
   for (std::filesystem::path path = group;; path = path.parent_path()) {
@@ -164,14 +164,14 @@ std::string core_list(std::span<const std::int32_t> cores) {
 Check check_cores(std::span<const std::int32_t> allowed, const GroupLimits& groups) {
   const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
   const auto have = static_cast<double>(allowed.size());
-  // Rank 0 naps while the others work, so that it needs no core of its own.
+  // Rank 0 sleeps while the others work, so it needs no core.
   const auto ranks = std::max(2L, std::lround(std::floor(std::min(groups.cores.value_or(have), have))) + 1);
-  const std::string fit = fmt::format("{} ranks fit, rank 0 among them", ranks);
+  const std::string fit = fmt::format("{} ranks fit, including rank 0", ranks);
   const std::string cores = fmt::format("{} of {} cores ({})", allowed.size(), online, core_list(allowed));
   if (groups.cores && *groups.cores < have)
     return {"cores", Level::warning,
-            fmt::format("{}, but the control group allows the time of {:.3g}: {}; start no more", cores, *groups.cores,
-                        fit)};
+            fmt::format("{}, but the control group allows the time of only {:.3g} cores: {}; start no more", cores,
+                        *groups.cores, fit)};
   return {"cores", Level::ok, fmt::format("{}: {}", cores, fit)};
 }
 
@@ -195,7 +195,7 @@ Check check_memory(const GroupLimits& groups) {
   lower(least, limit);
   constexpr std::uint64_t little = std::uint64_t{1} << 30;
   if (least && *least < little)
-    return {"memory", Level::warning, says + ": start few ranks, as each holds the problems of its own"};
+    return {"memory", Level::warning, says + ": start few ranks, because each holds its own copy of the problems"};
   return {"memory", Level::ok, says};
 }
 
@@ -212,10 +212,10 @@ Check check_clock() {
   const auto seconds = [](Clock::duration time) { return std::chrono::duration<double>(time).count(); };
   const double reading = seconds(times.back() - times.front()) / static_cast<double>(readings - 1);
   const std::string source = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-  const std::string says =
-      fmt::format("steady, never back in {} readings of {} each, steps of {}{}", readings, human_seconds(reading),
-                  smallest == Clock::duration::max() ? "nothing" : human_seconds(seconds(smallest)),
-                  source.empty() ? "" : ", source " + source);
+  const std::string says = fmt::format(
+      "steady, it never went back in {} readings of {} each, steps of {}{}", readings, human_seconds(reading),
+      smallest == Clock::duration::max() ? "nothing" : human_seconds(seconds(smallest)),
+      source.empty() ? "" : ", source " + source);
   if (smallest > std::chrono::microseconds(10) || reading > 5e-6)
     return {"clock", Level::warning,
             says + ": measured times are coarse here; choose another clock source of the kernel"};
@@ -227,28 +227,29 @@ Checks check_tools() {
   constexpr const char* batch[] = {"sbatch", "qsub"};
   constexpr const char* browser[] = {"chromium", "google-chrome", "firefox"};
   return {check_tool("mpirun", mpirun, "install it (Debian: openmpi-bin) to use more than one process", Level::warning),
-          check_tool("batch system", batch, "launch/slurm and launch/pbs are for where there is one", Level::ok),
-          check_tool("browser", browser, "reports are pages for one, here or elsewhere", Level::ok)};
+          check_tool("batch system", batch, "launch/slurm and launch/pbs are for machines with one", Level::ok),
+          check_tool("browser", browser, "reports are pages for a browser, on this or another machine", Level::ok)};
 }
 
 Check check_onnx_runtime() {
   const char* const name = "ONNX Runtime";
   const char* const given = std::getenv("ONNXRUNTIME_LIBRARY");
   const std::string library = given != nullptr ? given : "libonnxruntime.so.1";
-  // Loaded, it would leave a log among the temporary files and a queue of events in the home folder.
+  // Without this, loading the library leaves a log in the temporary folder and a queue of events in the home folder.
   ::setenv("ORT_DISABLE_TELEMETRY", "1", 1);
   void* const loaded = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded == nullptr && given == nullptr)
     return {name, Level::ok, "not here: emplace-measure-onnx loads it; ONNXRUNTIME_LIBRARY names its shared library"};
   if (loaded == nullptr)
     return {name, Level::warning,
-            fmt::format("cannot be loaded: {}; name its shared library by ONNXRUNTIME_LIBRARY", ::dlerror())};
+            fmt::format("cannot be loaded: {}; set ONNXRUNTIME_LIBRARY to its shared library", ::dlerror())};
   const bool is_runtime = ::dlsym(loaded, "OrtGetApiBase") != nullptr;
   ::dlclose(loaded);
   if (!is_runtime)
-    return {name, Level::warning,
-            fmt::format("{} is another library: it has no OrtGetApiBase; name ONNX Runtime's by ONNXRUNTIME_LIBRARY",
-                        library)};
+    return {
+        name, Level::warning,
+        fmt::format("{} is not ONNX Runtime: it has no OrtGetApiBase; set ONNXRUNTIME_LIBRARY to its shared library",
+                    library)};
   return {name, Level::ok, library};
 }
 

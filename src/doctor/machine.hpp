@@ -1,5 +1,5 @@
-// Whether this machine has what the program needs: the right CPU and libraries, cores, memory, a clock, files that stay
-// as they were written, MPI.
+// Checks whether this machine has what the program needs: the right CPU and libraries, cores, memory, a clock, a file
+// system that keeps files as they were written, MPI.
 #pragma once
 
 #include <cstdint>
@@ -14,44 +14,44 @@
 
 namespace emplace::doctor {
 
-// What a control group and those above it allow; nothing where there is no limit.
+// The smallest limits of a control group and of the groups above it; none if there is no limit.
 struct GroupLimits {
   std::optional<double> cores;
   std::optional<std::uint64_t> memory_bytes;
 };
-// `membership`: what /proc/self/cgroup says; `root`: where the groups are mounted (/sys/fs/cgroup). Versions 1 and 2.
+// `membership`: the text of /proc/self/cgroup; `root`: where the groups are mounted (/sys/fs/cgroup). Versions 1 and 2.
 GroupLimits group_limits(const std::string& membership, const std::string& root);
-// Of this process.
+// The limits of this process.
 GroupLimits group_limits();
 
-// What this build is, with which options it was compiled, for ranks to compare.
+// Version, compiler, options and size of this build, which ranks compare.
 std::string program_text();
 
 Check check_program();
-// `groups` as group_limits() gives them.
+// `groups`: the result of group_limits().
 Check check_cores(std::span<const std::int32_t> allowed, const GroupLimits& groups);
 Check check_memory(const GroupLimits& groups);
 Check check_clock();
-// A folder in which runs or temporary files are to be made.
+// Checks a folder in which runs or temporary files will be written.
 Check check_folder(const std::string& name, const std::string& path);
-// Writes checkpoints into `folder`, reads them back, and damages one, which must be found out.
+// Writes checkpoints into `folder`, reads them back, and damages one: reading it must fail.
 Check check_checkpoints(const std::string& folder);
-// A library's version; other headers than what runs is a warning.
+// A library's version; a warning if the headers are of another version than the running library.
 Check check_library(const Library& library);
-// All but those of the command line, which the program itself knows.
+// All libraries but that of the command line, which only the program includes.
 std::vector<Library> libraries();
-// mpirun, a batch system, a browser: what some commands start.
+// Checks for programs that some commands start: mpirun, a batch system, a browser.
 Checks check_tools();
 // The library that emplace-measure-onnx would load.
 Check check_onnx_runtime();
 
-// Whether MPI starts in a process by itself, found out in a child: where it cannot, it ends the process. Not where MPI
-// runs already.
+// Checks whether MPI starts in a single process. It is tried in a child process, because MPI ends the process if it
+// cannot start. Must not be called if MPI is already running.
 Check check_mpi_alone();
-// What is to be said of the ranks of a job: speed, more ranks than cores, another build than rank 0's.
+// Checks the ranks of a job: slow messages, more ranks than cores, another build than that of rank 0.
 Checks check_ranks(std::span<const dist::RankReport> ranks);
 
-// "0-3, 8": cores as people write them.
+// A list of cores as text: "0-3, 8".
 std::string core_list(std::span<const std::int32_t> cores);
 
 }  // namespace emplace::doctor

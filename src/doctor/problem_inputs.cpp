@@ -14,16 +14,16 @@ namespace {
 
 constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
 
-// What is different in a problem; the rest is as it was.
+// What is changed in a problem; all else stays the same.
 struct Change {
   std::size_t slower_device = nowhere;    // its ops take twice as long
   std::size_t smaller_device = nowhere;   // half of its memory
-  std::size_t later_channel = nowhere;    // twice its latency, 1 us where it has none
+  std::size_t later_channel = nowhere;    // twice its latency, or 1 us if it has none
   std::size_t thinner_channel = nowhere;  // half of its bandwidth
   Bytes tensor_factor = 1, resident_factor = 1, scratch_factor = 1;
 };
 
-// What does not fit is refused by the builder.
+// The product, or the largest Bytes if it overflows, which the builder refuses.
 Bytes times(Bytes bytes, Bytes factor) {
   constexpr Bytes most = std::numeric_limits<Bytes>::max();
   return bytes > most / factor ? most : bytes * factor;
@@ -90,7 +90,7 @@ Problem changed(const Problem& problem, const Change& change) {
 std::vector<ProblemTrial> try_problem_inputs(const Problem& problem,
                                              const std::function<Outcome(const Problem& changed)>& judge,
                                              const std::function<std::string()>& enough) {
-  std::optional<Outcome> before;  // none where a legal problem, built again, is over a limit by what rounding adds
+  std::optional<Outcome> before;  // not set yet; a valid problem near a limit may be refused when rebuilt, by rounding
   std::vector<ProblemTrial> trials;
   const auto begin = [&](const char* input, const char* change) { trials.push_back({input, change, {}, {}, {}}); };
   const auto look = [&](const std::string& name, const Change& change) {

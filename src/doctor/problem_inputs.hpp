@@ -11,9 +11,9 @@
 
 namespace emplace::doctor {
 
-// Changes each number of the problem by itself (op seconds and memory by device, latency and bandwidth by channel,
-// bytes all together), and has `judge` evaluate the same placement on what comes of it, until `enough` says why not to
-// go on. What comes to more than a problem may have is not tried.
+// Changes the numbers of the problem one at a time (op seconds and memory by device, latency and bandwidth by channel,
+// each kind of bytes at once), and calls `judge` to evaluate the same placement on each changed problem. It stops
+// trying when `enough` returns a reason (not ""). A change beyond the limits of a problem is not tried.
 std::vector<ProblemTrial> try_problem_inputs(
     const Problem& problem, const std::function<Outcome(const Problem& changed)>& judge,
     const std::function<std::string()>& enough = [] { return std::string(); });

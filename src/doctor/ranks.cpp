@@ -19,7 +19,7 @@ using Level = Check::Level;
 
 constexpr const char* mpi_name = "MPI alone";
 
-// In the child: 0 if MPI starts, ends, and says that there is one rank. Says nothing.
+// Runs in the child process: exits with 0 if MPI starts, has one rank, and ends. Prints nothing.
 [[noreturn]] void start_mpi() {
   if (std::freopen("/dev/null", "w", stdout) == nullptr || std::freopen("/dev/null", "w", stderr) == nullptr)
     ::_exit(1);
@@ -41,9 +41,9 @@ constexpr const char* mpi_name = "MPI alone";
 
 Check check_mpi_alone() {
   const char* const what_to_do =
-      "training alone works all the same; for more ranks install MPI's own programs (Debian: openmpi-bin)";
+      "training with one process still works; for more ranks install MPI's own programs (Debian: openmpi-bin)";
   const pid_t child = ::fork();
-  if (child < 0) return {mpi_name, Level::warning, "no second process can be had, so it was not tried"};
+  if (child < 0) return {mpi_name, Level::warning, "no second process can be started, so it was not tried"};
   if (child == 0) start_mpi();
   int status = 0;
   constexpr std::chrono::milliseconds patience{20'000}, nap{5};
@@ -76,11 +76,11 @@ Checks check_ranks(std::span<const dist::RankReport> ranks) {
     constexpr double slow = 1e-3;
     if (each.round_trip_s > slow)
       checks.push_back({fmt::format("rank {}", each.rank), Level::warning,
-                        fmt::format("a message there and back takes {}: ranks share cores, or the network is slow",
+                        fmt::format("the round trip of a message takes {}: ranks share cores, or the network is slow",
                                     human_seconds(each.round_trip_s))});
   }
   for (const auto& [name, host] : hosts) {
-    // Rank 0 naps while the others work.
+    // Rank 0 sleeps while the others work.
     const bool has_rank_0 = host.ranks.front() == ranks.front().rank;
     const std::size_t working = host.ranks.size() - (has_rank_0 && ranks.size() > 1 ? 1 : 0);
     if (working > host.cores.size())

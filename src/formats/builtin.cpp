@@ -1,4 +1,4 @@
-// The readers of model files, in the order in which they are asked.
+// The readers of model files, in the order in which they are tried.
 #include <vector>
 
 #include "emplace/base/error.hpp"
@@ -27,9 +27,9 @@ const ReaderEntry* reader_of(const std::string& path) {
 
 void check_reader(const std::string& path, std::string_view name, std::string_view wanted) {
   const ReaderEntry* reader = reader_of(path);
-  if (reader == nullptr) throw InputError(path, "is no model file; only {} can be written as one", wanted);
+  if (reader == nullptr) throw InputError(path, "is no model file; the model to copy must be {}", wanted);
   if (reader->name != name)
-    throw InputError(path, "is read as {}; only {} can be written as one", reader->name, wanted);
+    throw InputError(path, "has the format {}; the model to copy must be {}", reader->name, wanted);
 }
 
 std::vector<std::string> files_of_model(const std::string& path) {

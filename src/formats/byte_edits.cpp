@@ -42,7 +42,7 @@ class Copier {
   const std::string& file_;
   InputFile in_;
   FileWriter& out_;
-  std::string_view held_;  // read and not yet passed
+  std::string_view held_;  // bytes that were read but not yet copied or skipped
   std::int64_t at_ = 0;
 };
 

@@ -22,11 +22,11 @@ namespace {
 using Step = std::atomic<std::uint64_t>;
 static_assert(Step::is_always_lock_free);  // it is shared between two processes
 
-// A page that parent and child both see.
+// A page of memory that parent and child share.
 class SharedStep {
  public:
   SharedStep() : page_(::mmap(nullptr, sizeof(Step), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    if (page_ == MAP_FAILED) throw EnvironmentError("no shared memory: {}", std::strerror(errno));
+    if (page_ == MAP_FAILED) throw EnvironmentError("cannot get shared memory: {}", std::strerror(errno));
     new (page_) Step(0);
   }
   ~SharedStep() { ::munmap(page_, sizeof(Step)); }
@@ -69,7 +69,7 @@ std::string receive_all(int pipe) {
   }
 }
 
-// The first character of the answer says what it is.
+// The first character of the answer: whether the rest is the result or an error.
 constexpr char is_result = 'R';
 constexpr char is_input_error = 'I';
 constexpr char is_other_error = 'X';
@@ -78,7 +78,7 @@ constexpr char is_other_error = 'X';
                             const std::function<std::string(Step&)>& work, Step& step) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
-  // MPI's handlers would print a stack trace.
+  // Restores the default actions, since MPI's handlers would print a stack trace.
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM, SIGINT, SIGUSR1})
     std::signal(signal, SIG_DFL);
   limit(RLIMIT_CORE, 0);
@@ -101,14 +101,15 @@ constexpr char is_other_error = 'X';
 Contained run_contained(const Containment& limits, const std::function<std::string(Step&)>& work) {
   const SharedStep step;
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw EnvironmentError("no pipe to a child process: {}", std::strerror(errno));
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw EnvironmentError("cannot open a pipe to a child process: {}", std::strerror(errno));
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) {
     const int why = errno;
     ::close(ends[0]);
     ::close(ends[1]);
-    throw EnvironmentError("no child process: {}", std::strerror(why));
+    throw EnvironmentError("cannot start a child process: {}", std::strerror(why));
   }
   if (child == 0) run_child(ends[1], parent, limits, work, *step);
   ::close(ends[1]);

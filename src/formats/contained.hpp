@@ -1,4 +1,4 @@
-// Work that may crash, hang or eat memory, in a process of its own.
+// Runs work that may crash, hang or use too much memory in a child process.
 #pragma once
 
 #include <atomic>
@@ -9,18 +9,19 @@
 namespace emplace::formats {
 
 struct Containment {
-  std::uint64_t memory_bytes = std::uint64_t{2} << 30;  // beyond what the process has now
+  std::uint64_t memory_bytes = std::uint64_t{2} << 30;  // in addition to what the process uses now
   std::uint64_t cpu_seconds = 2;
 };
 
 struct Contained {
-  std::string result;      // of the work
-  std::string killed;      // why it has no result: "signal 11 (Segmentation fault)"; "" if it has one
-  std::uint64_t step = 0;  // what the work last stored there
+  std::string result;      // the text that the work returned
+  std::string killed;      // why there is no result: "signal 11 (Segmentation fault)"; "" if there is one
+  std::uint64_t step = 0;  // the last value that the work stored in its argument `step`
 };
 
-// Runs `work` in a forked child and returns its text. An InputError of the work is thrown here; what else it throws is
-// a BugError. The child writes nothing but its answer and leaves no core, zombie or orphan.
+// Runs `work` in a forked child and returns its text. If the work throws InputError, this function throws it too; any
+// other exception of the work becomes a BugError. The child writes nothing but its answer and leaves no core file,
+// zombie or orphan.
 Contained run_contained(const Containment& limits,
                         const std::function<std::string(std::atomic<std::uint64_t>& step)>& work);
 

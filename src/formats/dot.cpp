@@ -45,7 +45,8 @@ Group group_of(OpClass cls) {
   return {"other", palette[4]};
 }
 
-// As it stands between the quotes of a DOT text. Names come from files: no control characters, valid UTF-8.
+// The text as it is written between the quotes of a DOT text. Names come from files, so control characters and invalid
+// UTF-8 are replaced.
 std::string escaped(std::string_view text) {
   const bool utf8 = is_utf8(text);
   std::string out;
@@ -57,7 +58,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// The end of a long name says most.
+// Keeps the end of a long name, which is its most specific part.
 std::string shortened(const std::string& name) {
   if (name.size() <= longest_label) return name;
   std::size_t from = name.size() - longest_label + 3;
@@ -65,7 +66,7 @@ std::string shortened(const std::string& name) {
   return "..." + name.substr(from);
 }
 
-// The same inside an HTML-like label.
+// The escaped text for use inside an HTML-like label.
 std::string html(std::string_view text) {
   std::string out;
   for (const char c : escaped(text)) {
@@ -80,7 +81,7 @@ std::string html(std::string_view text) {
   return out;
 }
 
-// Of a merged op: the types inside if they are few, else how many ops there are.
+// The op's type; for a merged op the types of its members if there are few, else the number of members.
 std::string type_of(const GraphOp& op) {
   if (op.merged_types.empty()) return op.type;
   constexpr std::size_t few = 3;
@@ -183,7 +184,7 @@ class DotWriter {
          escaped(shortened(op.name)), color, escaped(tip));
   }
 
-  // One arrow a producer, with the shape of the tensor, or the number of tensors.
+  // Writes one arrow from each producer, labelled with the shape of the tensor, or the number of tensors if several.
   void write_edges_to(std::size_t i) {
     const GraphOp& op = graph_.ops[i];
     std::map<std::string, std::vector<std::uint32_t>> tensors_from;

@@ -1,4 +1,4 @@
-// A regular file read from start to end in pieces.
+// Reads a regular file from start to end in pieces.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace emplace::formats {
 
 class InputFile {
  public:
-  // InputError if it is missing, unreadable or not a regular file; never waits for a pipe.
+  // InputError if the file is missing, unreadable or not a regular file; never waits for a pipe.
   explicit InputFile(const std::string& path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -17,9 +17,9 @@ class InputFile {
 
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] std::int64_t size() const { return size_; }
-  // Up to 64 KiB, empty at the end.
+  // Returns the next bytes, at most 64 KiB; empty at the end of the file.
   std::string_view read();
-  // Passes over bytes that are not read yet.
+  // Skips the next bytes without reading them.
   void skip(std::uint64_t bytes);
 
  private:

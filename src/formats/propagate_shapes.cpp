@@ -9,7 +9,7 @@ namespace emplace::formats {
 
 namespace {
 
-// Takes over what `found` knows and `shape` does not. Nothing if both disagree anywhere.
+// Fills the unknown sizes of `shape` with those of `found`; changes nothing if two known sizes differ.
 void refine(Shape& shape, const Shape& found) {
   if (!found.ranked) return;
   if (!shape.ranked) {
@@ -32,7 +32,7 @@ std::vector<std::int64_t> open_sizes(const Shape& stated, const Shape& now) {
   return sizes;
 }
 
-// Gives the sizes that the file leaves open in the output those of the first input that has as many.
+// Fills the sizes of the output that the file leaves open with those of the first input that has as many open sizes.
 bool keep_open_sizes(Graph& graph, const GraphOp& op, std::span<const Shape> stated) {
   Shape& output = graph.tensors[op.outputs[0].index()].shape;
   const Shape& stated_output = stated[op.outputs[0].index()];
@@ -54,7 +54,7 @@ bool keep_open_sizes(Graph& graph, const GraphOp& op, std::span<const Shape> sta
   return false;
 }
 
-// All but one size known: the number of elements gives the last one.
+// If all sizes but one are known, computes that one from the number of elements.
 bool complete(Shape& output, const Shape& from) {
   const auto elements = from.elements();
   if (!elements || !output.ranked || std::count(output.dims.begin(), output.dims.end(), Shape::unknown_dimension) != 1)
@@ -86,7 +86,7 @@ void propagate_shapes(Graph& graph, std::span<const Shape> stated, const std::st
   }
   if (assumed > 0)
     log_warning(
-        "{}: {} ops (Reshape, Transpose, Gather ...) are taken to keep the open sizes of their input in their order",
+        "{}: {} ops (Reshape, Transpose, Gather ...) are assumed to keep the open sizes of their input in their order",
         file, assumed);
 }
 

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t unknown = Shape::unknown_dimension;
 using Types = std::unordered_set<std::string_view>;
 
-// One size for each output: that of the first input.
+// Types whose outputs all have the shape of the first input.
 const Types like_input = {"Relu",
                           "LeakyRelu",
                           "PRelu",
@@ -122,14 +122,14 @@ std::string_view text(const GraphOp& op, const char* name) {
   const auto* value = found == op.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
   return value == nullptr ? std::string_view() : *value;
 }
-// Element `i` of a list, `fallback` where there is none.
+// Element `i` of a list attribute, or `fallback` if there is none.
 std::int64_t element(const GraphOp& op, const char* name, std::size_t i, std::int64_t fallback) {
   const auto found = op.attributes.find(name);
   const auto* value = found == op.attributes.end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&found->second);
   return value == nullptr || i >= value->size() ? fallback : (*value)[i];
 }
 
-// NumPy's rule. An unknown size beside a size above 1 is that size, as nothing else can be right.
+// NumPy's rule. An unknown size that is combined with a size above 1 gives that size, as no other can be valid.
 Shape broadcast(const Shape& a, const Shape& b) {
   if (!a.ranked || !b.ranked) return {};
   const Shape& longer = a.dims.size() >= b.dims.size() ? a : b;
@@ -144,7 +144,7 @@ Shape broadcast(const Shape& a, const Shape& b) {
     else if (size == unknown && other > 1)
       size = other;
     else if (other != 1 && other != unknown && other != size)
-      size = unknown;  // these do not fit: the file is wrong, or its layout is not what we take it for
+      size = unknown;  // the sizes do not fit: the file is wrong or has another layout than assumed
   }
   return result;
 }
@@ -174,7 +174,7 @@ std::int64_t slide(std::int64_t size, std::int64_t window, std::int64_t stride, 
   return room < 0 ? unknown : (room + (round_up ? stride - 1 : 0)) / stride + 1;
 }
 
-// OpenVINO: channels first, weights (output x input x kernel), with the groups in front for GroupConvolution.
+// OpenVINO: channels first; weights are (output x input x kernel), with the groups in front for GroupConvolution.
 std::optional<Shape> openvino_window(const GraphOp& op, const Shape& x, const Shape& weight, bool pooling) {
   const std::size_t grouped = op.type == "GroupConvolution" ? 1 : 0;
   const std::size_t rank = x.dims.size();
@@ -229,7 +229,7 @@ std::optional<Shape> window(const Graph& graph, const GraphOp& op, bool pooling)
 
 std::optional<Shape> concat(const Graph& graph, const GraphOp& op) {
   const auto found = op.attributes.find("axis");
-  if (found == op.attributes.end()) return std::nullopt;  // TensorFlow's axis is a value
+  if (found == op.attributes.end()) return std::nullopt;  // in TensorFlow the axis is an operand
   std::int64_t axis = whole(op, "axis", 0), sum = 0;
   Shape result = input_shape(graph, op, 0);
   if (!result.ranked) return std::nullopt;

@@ -7,11 +7,11 @@
 
 namespace emplace::formats {
 
-// Output `position`, as far as it is known; nullopt if there is no rule. May have unknown sizes.
+// The shape of output `position`, which may have unknown sizes; nullopt if there is no rule for the type.
 std::optional<Shape> inferred_shape(const Graph& graph, const GraphOp& op, std::size_t position);
 
-// Open sizes of an input usually stay the open sizes of the output: the same elements in another arrangement
-// ("Reshape"), a choice or reduction of them ("Gather"), element-wise with an operand that is not known ("Add").
+// Whether the open sizes of an input usually are the open sizes of the output: for types that rearrange elements
+// ("Reshape"), select or reduce them ("Gather"), or are element-wise with an operand of unknown size ("Add").
 bool rearranges(const GraphOp& op);
 bool keeps_elements(const GraphOp& op);
 

@@ -1,4 +1,4 @@
-// Building a graph and counting its edges; both directions of every list are kept in step.
+// Building a graph and counting its edges; every change updates both directions of the lists.
 #include "emplace/graph/graph.hpp"
 
 #include <algorithm>

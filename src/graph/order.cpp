@@ -1,4 +1,4 @@
-// Topological order and the checks of a whole graph.
+// Topological order, and the checks of Graph::validate.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ bool ids_are_in_order(const Graph& graph) {
 std::string describe_cycle(const Graph& graph, const std::vector<OpId>& sorted) {
   std::vector<char> left(graph.ops.size(), 1);
   for (const OpId op : sorted) left[op.index()] = 0;
-  // Every op left over has a producer left over: walking producers must run into itself.
+  // Every op that was not sorted has a producer that was not sorted, so following producers must reach an op again.
   OpId op{static_cast<std::size_t>(std::find(left.begin(), left.end(), 1) - left.begin())};
   std::vector<OpId> walk;
   std::vector<std::size_t> position(graph.ops.size(), graph.ops.size());
@@ -90,7 +90,7 @@ void check_links(const Graph& graph) {
   const auto ascending = [](const std::vector<OpId>& list) {
     return std::is_sorted(list.begin(), list.end(), std::less_equal<>());
   };
-  // Every link of an op must be in the list of its other end; equal counts then leave no room for links too many.
+  // Every link of an op must be in the list at its other end; equal counts then exclude surplus links.
   std::size_t consumer_links = 0, user_links = 0;
   std::vector<OpId> last_consumer(graph.tensors.size()), last_user(graph.parameters.size());
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
@@ -164,7 +164,7 @@ void Graph::validate(const std::string& place) const {
   check_links(*this);
   for (const GraphTensor& tensor : tensors) {
     check_size(tensor, "tensor", place);
-    // Empty constants are common (the roi of a Resize); a model that is fed with nothing computes nothing.
+    // Empty constants are common (the roi of a Resize) and allowed, but a model cannot compute with an empty input.
     if (tensor.producer.is_none() && std::count(tensor.shape.dims.begin(), tensor.shape.dims.end(), 0) > 0)
       throw InputError(place, "input {} has shape {}, with a dimension of size 0", quote(tensor.name),
                        tensor.shape.str());

@@ -1,4 +1,4 @@
-// The presets. A new one: a TOML file in configs/machines and a line here.
+// The list of presets. To add one, add a TOML file to configs/machines and a line here.
 #include "emplace/machine/machine.hpp"
 
 namespace emplace::machine {
@@ -21,7 +21,7 @@ std::span<const MachineEntry> machines() {
     add("p100xN", "One 22-core Broadwell host with N Tesla P100 (16 GB each) on PCIe 3.0; N from 1 to 64.",
         "Zhou et al. 2019 (GDP), testbed", "p100x4");
     add("v100-nvlink-xN",
-        "One 40-core host with N Tesla V100 (16 GB each) on NVLink 2, two links a pair; N from 1 to 64.",
+        "One 40-core host with N Tesla V100 (16 GB each) on NVLink 2, two links for each pair; N from 1 to 64.",
         "vendors' data sheets", "v100-nvlink-x4");
     add("a100-nvlink-xN", "One 128-core host with N A100 (80 GB each) behind NVSwitch; N from 1 to 64.",
         "vendors' data sheets", "a100-nvlink-x8");
@@ -29,7 +29,7 @@ std::span<const MachineEntry> machines() {
         "vendors' data sheets", "h100-x8");
     add("i9-flex170", "A Core i9-12900K with 64 GB, its UHD Graphics 770 and a Flex 170 GPU (16 GB).",
         "HSDAG (NeurIPS 2024), testbed", "i9-flex170");
-    add("i9-flex170-no-igpu", "The same without the UHD Graphics, which HSDAG's authors left alone.",
+    add("i9-flex170-no-igpu", "The same without the UHD Graphics, which HSDAG's authors did not use.",
         "HSDAG (NeurIPS 2024), testbed", "i9-flex170-no-igpu");
     add("edge-npu", "A system on chip with big and little CPU cores, a GPU and an NPU, one memory (Rockchip RK3588).",
         "vendors' data sheets", "edge-npu");

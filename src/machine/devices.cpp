@@ -1,4 +1,4 @@
-// [[device]]: one description, `count` devices.
+// Reads [[device]]: one description of `count` devices.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace emplace::machine {
 
 namespace {
 
-// "12 GiB", "512MB", "1.5 TiB": a number and a unit.
+// Parses a number with a unit: "12 GiB", "512MB", "1.5 TiB".
 Bytes parse_memory(const std::string& text, const std::string& place) {
   struct Unit {
     std::string_view name;
@@ -39,7 +39,7 @@ void read_memory(MachineDevice& device, const ConfigTable& table) {
   const bool as_bytes_given = table.contains("memory_bytes");
   if (!as_text_given && !as_bytes_given)
     throw InputError(table.place(),
-                     "device {} says no memory; give memory = \"12 GiB\", memory_bytes = ... or memory = "
+                     "device {} has no memory size; give memory = \"12 GiB\", memory_bytes = ... or memory = "
                      "\"unlimited\"",
                      quote(device.name));
   if (as_text_given && as_bytes_given)
@@ -57,7 +57,8 @@ void read_memory(MachineDevice& device, const ConfigTable& table) {
   if (device.memory_limited) device.memory_bytes = parse_memory(text, table.place_of("memory"));
 }
 
-// A table of numbers whose keys are "default" or one of `names`; `read` checks one: positive or not_negative.
+// Reads a table of numbers whose keys are "default" or one of `names`; `read` (positive or not_negative) checks each
+// number.
 std::map<std::string, double> read_figures(const ConfigTable& table, std::string_view key,
                                            std::span<const std::string> names,
                                            double (*read)(const ConfigTable&, std::string_view) = positive) {

@@ -1,4 +1,4 @@
-// `extends`: a machine file on top of a preset.
+// `extends`: merges a machine file with a preset.
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
@@ -8,7 +8,7 @@ namespace emplace::machine {
 
 namespace {
 
-// A topology without a name is called like its kind.
+// The name of a topology without a name is its kind.
 std::string entry_name(const ConfigTable& entry) {
   for (const char* key : {"name", "kind"})
     if (const ConfigValue* value = entry.find(key))
@@ -21,13 +21,13 @@ ConfigTable merged_keys(ConfigTable base, const ConfigTable& over) {
     ConfigValue value = *over.find(key);
     const ConfigValue* present = base.find(key);
     auto* inner = std::get_if<std::vector<ConfigTable>>(&value.data);
-    // peak_flops, efficiency: figure by figure.
+    // Tables such as peak_flops and efficiency are merged key by key.
     if (inner != nullptr && !value.is_table_list && present != nullptr && !present->is_table_list)
       if (const auto* below = std::get_if<std::vector<ConfigTable>>(&present->data))
         inner->front() = merged_keys(below->front(), inner->front());
     base.set(key, std::move(value));
   }
-  // One of the two ways to say the memory replaces the other.
+  // Either of the two keys for the memory size replaces the other.
   if (over.contains("memory")) base.erase("memory_bytes");
   if (over.contains("memory_bytes")) base.erase("memory");
   return base;

@@ -1,4 +1,4 @@
-// [hosts]: a machine of several equal hosts on a network, from the description of one.
+// [hosts]: builds a machine of several equal hosts on a network from the description of one host.
 #include <fmt/core.h>
 
 #include "emplace/base/error.hpp"
@@ -9,7 +9,7 @@ namespace emplace::machine {
 
 namespace {
 
-// What a text under `key` names is the host's own: host0/gpu, host0/pcie.
+// Whether the texts under `key` are names of things in a host, which get the host's prefix: host0/gpu, host0/pcie.
 bool holds_names(std::string_view key) {
   for (const char* known : {"name", "host", "devices", "serves", "channels"})
     if (key == known) return true;
@@ -25,7 +25,7 @@ std::string of_host(const std::string& prefix, const std::string& name) {
 }
 
 ConfigTable entry_of_host(ConfigTable entry, std::string_view list, const std::string& prefix) {
-  // A topology without a name is called like its kind.
+  // The name of a topology without a name is its kind.
   if (list == "topology" && !entry.contains("name"))
     if (const ConfigValue* kind = entry.find("kind")) entry.set("name", *kind);
   for (const std::string& key : entry.keys()) {
@@ -74,7 +74,8 @@ ConfigTable with_hosts(ConfigTable table) {
   for (std::size_t first = 0; first < devices.size(); first += each) {
     ConfigList names;
     for (std::size_t d = first; d < first + each; ++d)
-      if (const ConfigValue* name = devices[d].find("name")) names.push_back(*name);  // one without is refused later
+      if (const ConfigValue* name = devices[d].find("name"))
+        names.push_back(*name);  // a device without a name is refused later
     ConfigTable group(place);
     group.set("devices", {std::move(names), place});
     groups.push_back(std::move(group));

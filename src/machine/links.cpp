@@ -1,4 +1,4 @@
-// [[channel]] and [[route]]: which ordered pairs of devices are joined, over what.
+// Reads [[channel]] and [[route]]: which ordered pairs of devices are connected, and over which channels.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ const std::vector<std::size_t>& MachineDraft::devices_called(const std::string& 
 std::size_t MachineDraft::device_called(const std::string& name, const std::string& place) const {
   const auto& devices = devices_called(name, place);
   if (devices.size() != 1)
-    throw InputError(place, "one device is wanted here, but {} means {} of them (say {})", quote(name), devices.size(),
-                     quote(name_of(devices.front())));
+    throw InputError(place, "one device is needed here, but {} means {} devices (write {})", quote(name),
+                     devices.size(), quote(name_of(devices.front())));
   return devices.front();
 }
 
@@ -73,7 +73,7 @@ void MachineDraft::add_route(std::size_t from, std::size_t to, std::vector<std::
 void MachineDraft::refuse_idle_channels() const {
   for (std::size_t c = 0; c < machine.channels.size(); ++c)
     if (!channel_used_[c])
-      throw InputError(channel_place_[c], "channel {} serves no pair of devices and stands on no [[route]]",
+      throw InputError(channel_place_[c], "channel {} serves no pair of devices and is on no [[route]]",
                        quote(machine.channels[c].name));
 }
 
@@ -85,7 +85,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text);
 }
 
-// serves = ["cpu:0 -> gpu:0", "gpu -> gpu"]: every ordered pair of different devices that the texts mean.
+// Adds a route for every ordered pair of different devices in a list such as ["cpu:0 -> gpu:0", "gpu -> gpu"].
 void add_served_routes(MachineDraft& draft, const ConfigTable& table, const std::vector<std::size_t>& channels) {
   table.texts("serves");  // marks the key as read, checks that all are texts
   const ConfigValue* serves = table.find("serves");

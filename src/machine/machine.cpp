@@ -1,4 +1,4 @@
-// A machine file from the first line to the last.
+// Reads a whole machine file.
 #include "emplace/machine/machine.hpp"
 
 #include "base/files.hpp"
@@ -24,7 +24,7 @@ Machine machine_from(const ConfigTable& described) {
 
 namespace {
 
-// A file that extends a preset may clash with a line of the preset: the file is named first all the same.
+// If a file that extends a preset conflicts with a line of the preset, the message still begins with the file's name.
 Machine machine_of_file(const ConfigTable& table, const std::string& file) {
   try {
     return machine_from(with_base(table));
@@ -44,7 +44,7 @@ Machine load_machine(const std::string& name_or_path, const std::string& place) 
   if (is_preset(name_or_path)) return machine_from(preset_table(name_or_path, place));
   const bool path = name_or_path.ends_with(".toml") || name_or_path.find('/') != std::string::npos;
   if (path || file_exists(name_or_path)) return machine_of_file(ConfigTable::read_toml(name_or_path), name_or_path);
-  return machine_from(preset_table(name_or_path, place));  // names the nearest preset
+  return machine_from(preset_table(name_or_path, place));  // the error for an unknown name suggests a similar preset
 }
 
 }  // namespace emplace::machine

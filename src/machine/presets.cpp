@@ -17,8 +17,8 @@ constexpr std::string_view placeholders = "NHG";
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_placeholder(char c) { return placeholders.find(c) != std::string_view::npos; }
 
-// The texts that stand in `name` for the capital letters of the family `known`; nothing where it is no such name. A
-// letter may stand for itself, so that "k40xN" can be told what N may be.
+// The texts in `name` at the places of the capital letters of the family `known`; nothing if `name` is not of this
+// family. The text may be the letter itself, so that the error for "k40xN" can state the values of N.
 std::optional<std::map<char, std::string>> numbers_in(std::string_view known, std::string_view name) {
   std::map<char, std::string> numbers;
   std::size_t at = 0;
@@ -42,7 +42,7 @@ std::optional<std::map<char, std::string>> numbers_in(std::string_view known, st
 
 struct Found {
   const PresetText* preset = nullptr;   // nullptr: none
-  std::map<char, std::string> numbers;  // of a family
+  std::map<char, std::string> numbers;  // for a family, by letter
 };
 
 Found preset_of(std::string_view name) {
@@ -51,7 +51,7 @@ Found preset_of(std::string_view name) {
   return {};
 }
 
-// Puts the numbers where the family's text has their letters: `count = "N"`.
+// Replaces the letters in the family's text by the numbers: `count = "N"`.
 void fill_in(ConfigTable& table, const std::map<char, std::int64_t>& numbers) {
   for (const std::string& key : table.keys()) {
     ConfigValue value = *table.find(key);

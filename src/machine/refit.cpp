@@ -1,4 +1,4 @@
-// A machine file with other figures for some of its devices: what calibration writes.
+// Writes a machine file with other figures for some of its devices, for calibration.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace emplace::machine {
 
 namespace {
 
-// "host1/gpu:3" and "gpu:3" are devices of the entry "gpu".
+// The [[device]] entry of a device: "host1/gpu:3" and "gpu:3" are devices of the entry "gpu".
 std::string entry_of(std::string_view device) {
   if (device.starts_with("host"))
     if (const std::size_t slash = device.find('/'); slash != std::string_view::npos) device.remove_prefix(slash + 1);
@@ -34,7 +34,7 @@ std::string line_of(const std::string& key, const ConfigValue& value) {
   return line.to_toml();
 }
 
-// As people write machine files: [[device]] with [device.efficiency] below it.
+// Formats the table in the usual way of machine files: [[device]] with [device.efficiency] below it.
 std::string as_machine_file(const ConfigTable& machine) {
   std::string lines, lists;
   for (const std::string& key : machine.keys()) {
@@ -60,7 +60,7 @@ std::string as_machine_file(const ConfigTable& machine) {
   return lines + lists;
 }
 
-// A machine's file under a new name, and what its devices' tables are.
+// The table of a machine's file with a new name, and the table that describes its devices (with the preset it extends).
 struct MachineFile {
   ConfigTable table, described;
 };
@@ -122,7 +122,7 @@ std::string rescaled_machine_toml(const std::string& name_or_path, const std::ma
     const auto device = std::ranges::find_if(machine.devices, [&](const MachineDevice& each) {
       return each.name == called || entry_of(each.name) == called;
     });
-    EMPLACE_CHECK(device != machine.devices.end(), "no device stands for the entry {}", called);
+    EMPLACE_CHECK(device != machine.devices.end(), "the entry {} has no device", called);
     kinds.insert(device->kind);
     const auto scale = scales.find(device->kind);
     if (scale == scales.end()) continue;

@@ -1,4 +1,4 @@
-// A machine whose devices are faster or slower than it says: what published times of whole models tell of it.
+// Rescales the devices of a machine, so that it fits published times of whole models.
 #pragma once
 
 #include <map>
@@ -10,13 +10,13 @@
 namespace emplace::machine {
 
 struct DeviceScale {
-  double time = 1;                   // every op takes so many times as long
-  std::optional<Bytes> memory = {};  // at most so much
+  double time = 1;                   // factor on the time of every op
+  std::optional<Bytes> memory = {};  // upper limit of the memory size
 };
 
-// The text of a machine file for `name_or_path` with other devices of some kinds ("cpu", "gpu"); kinds that are not
-// named stay as they are. A preset is extended, a file repeated. `name` is the new machine's. InputError as
-// load_machine, and for a kind that no device has.
+// Returns the text of a machine file for `name_or_path` with the devices of the given kinds ("cpu", "gpu") rescaled;
+// other kinds stay as they are. The new file extends a preset, but repeats a file. `name` is the new machine's name.
+// InputError as load_machine, and for a kind that no device has.
 std::string rescaled_machine_toml(const std::string& name_or_path, const std::map<std::string, DeviceScale>& scales,
                                   const std::string& name);
 

@@ -1,5 +1,5 @@
-// [[topology]]: shorthand for the channels and routes of the usual interconnects. A new kind: one function and one line
-// in topology_kinds.
+// [[topology]]: shorthand for the channels and routes of the usual interconnects. To add a kind, add one function and
+// one line in topology_kinds.
 #include <fmt/core.h>
 
 #include <optional>
@@ -20,8 +20,9 @@ Link read_link(const ConfigTable& table) { return {not_negative(table, "latency_
 
 // Devices on PCIe below one host. Copies queue as frameworks issue them: each device has one copy stream from the host,
 // one to the host, and one to its peers (TensorFlow's GPU device: host_to_device, device_to_host, device_to_device), so
-// each of these channels is fed by one device. Peers are reached through the switch. `uplink_bytes_per_s` adds the
-// switch's own link to the host, one channel a direction, which all transfers to and from the host share.
+// each of these is one channel that belongs to one device. Transfers between peers go through the switch.
+// `uplink_bytes_per_s` adds the switch's link to the host, with one channel for each direction, which all transfers to
+// and from the host share.
 void add_pcie_switch(MachineDraft& draft, const ConfigTable& table, const std::string& prefix) {
   const std::string& place = table.place();
   const std::size_t host = draft.device_called(table.text("host"), table.place_of("host"));
@@ -51,7 +52,7 @@ void add_pcie_switch(MachineDraft& draft, const ConfigTable& table, const std::s
   }
 }
 
-// All-to-all: a channel of its own for each ordered pair.
+// All-to-all: a separate channel for each ordered pair.
 void add_nvlink(MachineDraft& draft, const ConfigTable& table, const std::string& prefix) {
   const std::vector<std::size_t> devices = draft.device_list(table, "devices");
   const Link link = read_link(table);
@@ -97,8 +98,7 @@ void add_ethernet(MachineDraft& draft, const ConfigTable& table, const std::stri
     Host host{draft.device_list(element, "devices"), 0, 0};
     element.refuse_unread();
     for (const std::size_t device : host.devices) {
-      if (seen[device])
-        throw InputError(element.place(), "device {} stands in two hosts", quote(draft.name_of(device)));
+      if (seen[device]) throw InputError(element.place(), "device {} is in two hosts", quote(draft.name_of(device)));
       seen[device] = true;
     }
     const auto name = [&](const char* direction) { return fmt::format("{}:{}:{}", prefix, hosts.size(), direction); };

@@ -29,7 +29,8 @@ struct Arguments {
 
 void say_made_up(const Pipeline& pipeline) {
   for (const std::string& input : pipeline.made_up())
-    fmt::print(stderr, "the input {} has open sizes, taken as 1 (--shape {}=...)\n", quote(input), printable(input));
+    fmt::print(stderr, "sizes of the input {} that the model does not fix are taken as 1 (--shape {}=...)\n",
+               quote(input), printable(input));
 }
 
 void say_error(const std::string& message) { fmt::print(stderr, "error: {}\n", message); }
@@ -47,7 +48,7 @@ void run(const Arguments& arguments) {
   fmt::print("{}\n", result.dump());
 }
 
-// InputError where the output is a file of what is read.
+// Throws InputError if the output is a file of the model.
 void refuse_to_replace(const std::string& output, const std::string& model) {
   std::error_code none;
   if (!std::filesystem::exists(output, none)) return;
@@ -59,12 +60,12 @@ void refuse_to_replace(const std::string& output, const std::string& model) {
 
 void optimize(const Arguments& arguments) {
   const OnnxRuntime runtime(arguments.library);
-  static_cast<void>(read_segments(arguments.model));  // says what is no file
+  static_cast<void>(read_segments(arguments.model));  // throws if it is not a file
   refuse_to_replace(arguments.output, arguments.model);
   std::error_code none;
   if (formats::files_of_model(arguments.model).size() > 1 &&
       !std::filesystem::equivalent(parent_folder(arguments.model), parent_folder(arguments.output), none))
-    throw InputError(arguments.output, "should be in the folder of {}, whose weights lie in files beside it",
+    throw InputError(arguments.output, "should be in the folder of {}, whose weights are in files beside it",
                      arguments.model);
   FileWriter output(arguments.output);
   const TemporaryFolder folder("emplace-optimize");
@@ -72,7 +73,7 @@ void optimize(const Arguments& arguments) {
   try {
     const Session session(runtime, arguments.model, {.basic_passes = true, .write_optimized = written});
   } catch (const InputError& error) {
-    const Session readable(runtime, arguments.model, {.basic_passes = true});  // else the model is what is wrong
+    const Session readable(runtime, arguments.model, {.basic_passes = true});  // throws if the model is wrong
     throw EnvironmentError("{}: the optimized model cannot be written there: {}", written, error.what());
   }
   output.write(read_file(written));
@@ -97,8 +98,9 @@ void profile(const Arguments& arguments) {
 }
 
 int main_with(int argc, char** argv) {
-  CLI::App app("Runs ONNX models and placements that `emplace export --for onnx` wrote, a pinned thread a device.",
-               "emplace-measure-onnx");
+  CLI::App app(
+      "Runs ONNX models and placements that `emplace export --for onnx` wrote, with a pinned thread for each device.",
+      "emplace-measure-onnx");
   app.require_subcommand(1);
   app.set_version_flag("--version", EMPLACE_VERSION);
   Arguments arguments;
@@ -114,11 +116,12 @@ int main_with(int argc, char** argv) {
   };
   const auto add_run_options = [&](CLI::App* command) {
     command->add_option("--runs", arguments.runs, "Timed runs")->check(CLI::Range(1, 1'000'000))->capture_default_str();
-    command->add_option("--warm-up", arguments.warm_up, "Runs before them")
+    command->add_option("--warm-up", arguments.warm_up, "Runs before the timed ones")
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
     command
-        ->add_option("--shape", arguments.shapes, "Sizes of an input with open ones, as x=1x3x224x224; may be repeated")
+        ->add_option("--shape", arguments.shapes,
+                     "Sizes of an input that the model does not fix, as x=1x3x224x224; may be repeated")
         ->allow_extra_args(false);
   };
   add_run_options(add("run", "the median time of a run, as JSON", "FILE.segments.json, or a model", run));
@@ -126,7 +129,7 @@ int main_with(int argc, char** argv) {
       add("profile", "the time of each op on one core, for `emplace cost --profile`", "Model", profile);
   add_run_options(profiled);
   CLI::App* optimized =
-      add("optimize", "the model after ONNX Runtime's basic passes, which is what is then placed", "Model", optimize);
+      add("optimize", "write the model after ONNX Runtime's basic passes, to place this model", "Model", optimize);
   for (CLI::App* command : {profiled, optimized})
     command->add_option("-o,--output", arguments.output, "File to write")->required();
   try {
@@ -152,6 +155,6 @@ int main_with(int argc, char** argv) {
 }  // namespace emplace::measure
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // what goes beyond `ulimit -f` is a write that fails, and is said like any other
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` then fails with an error, like any other failed write
   return emplace::measure::main_with(argc, argv);
 }

@@ -21,7 +21,7 @@ namespace emplace::measure {
 
 namespace {
 
-// Places in OrtApi (onnxruntime_c_api.h); the last of version 5 is 149.
+// Indices of functions in OrtApi (onnxruntime_c_api.h); the last one of version 5 is 149.
 namespace place {
 constexpr std::size_t get_error_message = 2, create_env = 3, disable_telemetry = 6, create_session = 7, run = 9,
                       create_session_options = 10, set_optimized_model_file_path = 11, enable_profiling = 14,
@@ -40,30 +40,31 @@ struct OrtApiBase {
   const char* (*version)();
 };
 
-// Bytes of an element, by TensorProto.DataType; 0 where there is no plain value.
+// Bytes of an element, by TensorProto.DataType; 0 for types without plain values, such as strings.
 constexpr std::size_t element_bytes[] = {0, 4, 1, 1, 2, 2, 4, 8, 0, 1, 2, 8, 4, 8, 0, 0, 2};
 constexpr int type_float = 1, type_double = 11;
 
 }  // namespace
 
 OnnxRuntime::OnnxRuntime(const std::string& library) {
-  // Versions with telemetry begin it when they are loaded: files in TMPDIR and /tmp, and in the home folder a queue of
-  // what is to be sent. The function below comes too late for those.
+  // Versions with telemetry start it when they are loaded: they write files to TMPDIR and /tmp, and a queue of events
+  // to the home folder. The function disable_telemetry below is called too late to prevent this.
   ::setenv("ORT_DISABLE_TELEMETRY", "1", 1);
   void* const loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded == nullptr)
-    throw EnvironmentError("ONNX Runtime cannot be loaded: {}; name its shared library by --library", dlerror());
+    throw EnvironmentError("ONNX Runtime cannot be loaded: {}; name its shared library with --library", dlerror());
   auto* const base = reinterpret_cast<const OrtApiBase* (*)()>(dlsym(loaded, "OrtGetApiBase"));
-  if (base == nullptr) throw EnvironmentError("{} is no ONNX Runtime: it has no OrtGetApiBase", library);
+  if (base == nullptr) throw EnvironmentError("{} is not ONNX Runtime: it has no OrtGetApiBase", library);
   version_ = base()->version();
   table_ = base()->get_api(5);
   if (table_ == nullptr) throw EnvironmentError("{} ({}) does not have the interface of version 5", library, version_);
-  constexpr int nothing = 4;  // what is wrong is in the status
+  constexpr int nothing = 4;  // log level: no messages, since errors are in the status
   check(at<OrtStatus*(int, const char*, OrtEnv**)>(place::create_env)(nothing, "emplace", &environment_),
         "ONNX Runtime");
   check(at<OrtStatus*(const OrtEnv*)>(place::disable_telemetry)(environment_), "ONNX Runtime");
   check(at<OrtStatus*(OrtAllocator**)>(place::get_default_allocator)(&allocator_), "ONNX Runtime");
-  // One arena for all sessions, so that a segment's memory is what the one before has just left, as within one session.
+  // One arena for all sessions, so that a segment reuses memory that an earlier one has just freed, as in a single
+  // session.
   constexpr int arena = 1, by_default = 0;
   OrtMemoryInfo* memory = nullptr;
   check(at<OrtStatus*(int, int, OrtMemoryInfo**)>(place::create_cpu_memory_info)(arena, by_default, &memory),
@@ -170,7 +171,7 @@ std::vector<Port> Session::inputs() const {
     runtime_.check(runtime_.at<OrtStatus*(const OrtTypeInfo*, const OrtTensorTypeAndShapeInfo**)>(
                        place::cast_to_tensor_info)(raw, &tensor),
                    model_);
-    if (tensor == nullptr) throw InputError(model_, "its input {} is no tensor", port.name);
+    if (tensor == nullptr) throw InputError(model_, "its input {} is not a tensor", port.name);
     using Info = const OrtTensorTypeAndShapeInfo*;
     runtime_.check(runtime_.at<OrtStatus*(Info, int*)>(place::get_element_type)(tensor, &port.element_type), model_);
     std::size_t rank = 0;

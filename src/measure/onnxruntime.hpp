@@ -1,5 +1,5 @@
-// ONNX Runtime (https://onnxruntime.ai) by its C interface, from a shared library that is loaded: no headers of it are
-// needed, for the table of functions that it hands out only ever grows at its end.
+// ONNX Runtime (https://onnxruntime.ai) through its C interface, from a shared library loaded at run time. Its headers
+// are not needed: it returns a table of functions to which new versions only append.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace emplace::measure {
 
 class OnnxRuntime {
  public:
-  // EnvironmentError if the library cannot be loaded or is none.
+  // EnvironmentError if the library cannot be loaded or is not ONNX Runtime.
   explicit OnnxRuntime(const std::string& library);
   ~OnnxRuntime();
   OnnxRuntime(const OnnxRuntime&) = delete;
@@ -26,12 +26,13 @@ class OnnxRuntime {
 
   [[nodiscard]] const std::string& version() const { return version_; }
 
-  // The function at a place of the table; onnxruntime.cpp has the places.
+  // The function at this index of the table; onnxruntime.cpp has the indices.
   template <class Function>
   [[nodiscard]] Function* at(std::size_t place) const {
     return reinterpret_cast<Function*>(table_[place]);
   }
-  // EnvironmentError, or InputError, with what it says, beginning with `what`, if it is not null.
+  // If `status` is not null, throws its message, beginning with `what`, as InputError if `is_input`, else as
+  // EnvironmentError.
   void check(OrtStatus* status, const std::string& what, bool is_input = false) const;
 
   [[nodiscard]] OrtEnv* environment() const { return environment_; }
@@ -53,21 +54,22 @@ using Value = std::unique_ptr<OrtValue, ReleaseValue>;
 struct Port {
   std::string name;
   int element_type = 0;            // TensorProto.DataType
-  std::vector<std::int64_t> dims;  // -1: open
+  std::vector<std::int64_t> dims;  // -1: not fixed by the model
 };
 
-// A tensor of this shape with plain values: numbers between 0 and 1, whole numbers 0.
+// A tensor of this shape: random floating-point numbers between 0 and 1, integers 0. InputError for other element
+// types.
 Value make_input(const OnnxRuntime& runtime, const Port& port);
 
 struct SessionOptions {
-  // Of ONNX Runtime's own passes over the graph: those that keep to ONNX's operators (constants folded, identities and
-  // batch normalisations away), or none.
+  // Whether to run those of ONNX Runtime's graph passes that keep ONNX's operators (they fold constants and remove
+  // identities and batch normalisations); otherwise no passes run.
   bool basic_passes = false;
-  std::string write_optimized = {};  // the graph after the passes as a model, or ""
-  std::string profile = {};          // where a trace of every kernel begins, or ""
+  std::string write_optimized = {};  // file to write the graph after the passes to as a model, or ""
+  std::string profile = {};          // beginning of the name of the file for a trace of every kernel, or ""
 };
 
-// One model on the thread that calls it.
+// A loaded model, which runs on the calling thread.
 class Session {
  public:
   Session(const OnnxRuntime& runtime, const std::string& model, const SessionOptions& options = {});
@@ -78,10 +80,10 @@ class Session {
 
   [[nodiscard]] std::vector<Port> inputs() const;
   [[nodiscard]] std::vector<std::string> outputs() const;
-  // `outputs` are made, in the order of their names.
+  // Runs the model once and sets `outputs`, in the order of their names.
   void run(const std::vector<const char*>& input_names, const std::vector<const OrtValue*>& inputs,
            const std::vector<const char*>& output_names, std::vector<Value>& outputs) const;
-  // Ends the trace and says what its file is called.
+  // Ends the trace and returns the name of its file.
   [[nodiscard]] std::string end_profile();
 
  private:

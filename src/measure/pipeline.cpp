@@ -27,7 +27,7 @@ void pin_to(std::int32_t core) {
   pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
-// Spins, for a sleep would take longer than most segments, and lets others have the core now and then.
+// Waits in a loop, because a sleep would take longer than most segments. It yields the core from time to time.
 template <class Ready>
 void wait_until(Ready&& ready) {
   for (unsigned spins = 0; !ready(); ++spins)
@@ -40,19 +40,19 @@ std::vector<std::string> texts(const nlohmann::json& list) { return list.get<std
 
 std::vector<SegmentFile> read_segments(const std::string& file) {
   if (!std::filesystem::is_regular_file(file))
-    throw InputError(file, "{}", std::filesystem::exists(file) ? "is no file" : why_unreadable(file, ENOENT));
+    throw InputError(file, "{}", std::filesystem::exists(file) ? "is not a file" : why_unreadable(file, ENOENT));
   if (!file.ends_with(".json")) return {{.file = file, .device = "cpu:0", .inputs = {}, .outputs = {}}};
   const auto json = nlohmann::json::parse(read_file(file, std::uint64_t{64} << 20), nullptr, false);
   std::vector<SegmentFile> segments;
   try {
-    if (json.at("emplace") != "segments/1") throw InputError(file, "is of another kind than segments/1");
+    if (json.at("emplace") != "segments/1") throw InputError(file, "is not of the kind segments/1");
     for (const auto& each : json.at("segments"))
       segments.push_back({.file = parent_folder(file) + "/" + each.at("file").get<std::string>(),
                           .device = each.at("device").get<std::string>(),
                           .inputs = texts(each.at("inputs")),
                           .outputs = texts(each.at("outputs"))});
   } catch (const nlohmann::json::exception&) {
-    throw InputError(file, "is no list of segments; `emplace export --for onnx` writes one");
+    throw InputError(file, "is not a list of segments; `emplace export --for onnx` writes one");
   }
   if (segments.empty()) throw InputError(file, "has no segments");
   return segments;
@@ -61,13 +61,14 @@ std::vector<SegmentFile> read_segments(const std::string& file) {
 Pipeline::Pipeline(const OnnxRuntime& runtime, const std::vector<SegmentFile>& segments,
                    const std::map<std::string, std::vector<std::int64_t>>& shapes, const std::string& profile)
     : runtime_(runtime), cores_(allowed_cores()) {
-  // cpu:0 on the first core, whatever segment comes first.
+  // Sorted by name: cpu:0 is on the first core even if the first segment is of another device.
   std::set<std::string> names;
   for (const SegmentFile& segment : segments) names.insert(segment.device);
   devices_.assign(names.begin(), names.end());
   if (devices_.size() > cores_.size())
-    throw InputError("devices", "{} are wanted, one pinned thread each, and there are {} cores", devices_.size(),
-                     cores_.size());
+    throw InputError("devices",
+                     "the segments have {}, each needs a core for its pinned thread, and there are only {} cores",
+                     devices_.size(), cores_.size());
   steps_.resize(devices_.size());
   errors_.resize(devices_.size());
 
@@ -93,7 +94,7 @@ Pipeline::Pipeline(const OnnxRuntime& runtime, const std::vector<SegmentFile>& s
       if (!made.insert(name).second) throw InputError(segment.file, "its output {} is made twice", quote(name));
       step.outputs.push_back(slot(name));
       if (slots_[step.outputs.back()]->is_input)
-        throw InputError(segment.file, "its output {} is wanted by a segment before it in the list", quote(name));
+        throw InputError(segment.file, "its output {} is an input of a segment before it in the list", quote(name));
     }
     const auto name_of = [&](std::size_t at) { return slots_[at]->name.c_str(); };
     std::ranges::transform(step.inputs, std::back_inserter(step.input_names), name_of);

@@ -1,4 +1,4 @@
-// The segments of an exported placement, each a session, on one pinned thread a device.
+// Runs the segments of an exported placement: a session for each segment, a pinned thread for each device.
 #pragma once
 
 #include <atomic>
@@ -16,13 +16,15 @@ struct SegmentFile {
   std::string file, device;
   std::vector<std::string> inputs, outputs;
 };
-// Of a FILE.segments.json ("emplace export --for onnx"), or one segment for a model file. InputError.
+// The segments of a FILE.segments.json ("emplace export --for onnx"), or one segment for a model file. InputError if
+// the file is neither.
 std::vector<SegmentFile> read_segments(const std::string& file);
 
 class Pipeline {
  public:
-  // Sizes of open dimensions by input name; others are 1, and `made_up` says so. `profile`: where the traces of the
-  // sessions' kernels begin, or "". InputError.
+  // `shapes`: sizes of inputs by name. Dimensions that neither the model nor `shapes` fixes are 1, and `made_up` lists
+  // their inputs. `profile`: the beginning of the names of the sessions' traces of kernels, or "". InputError for
+  // segments or shapes that do not fit.
   Pipeline(const OnnxRuntime& runtime, const std::vector<SegmentFile>& segments,
            const std::map<std::string, std::vector<std::int64_t>>& shapes, const std::string& profile = {});
 
@@ -32,10 +34,10 @@ class Pipeline {
   [[nodiscard]] const std::vector<std::string>& made_up() const { return made_up_; }
 
   // Seconds of each run, from the moment at which all devices may begin to the end of the last segment. A segment
-  // begins when its inputs are there; tensors change devices without a copy.
+  // begins when its inputs are ready; tensors go from device to device without a copy.
   std::vector<double> run(std::size_t warm_up, std::size_t runs);
 
-  // Ends the trace of the first segment and says what its file is called.
+  // Ends the trace of the first segment and returns the name of its file.
   std::string end_profile() { return steps_.front().front().session.end_profile(); }
 
  private:
@@ -45,11 +47,11 @@ class Pipeline {
     std::vector<std::size_t> inputs, outputs;  // slots
     std::vector<Value> made;
   };
-  // A tensor: the model's input from the start, else what a segment makes in each run anew.
+  // A tensor: an input of the model, set once, or the output of a segment, made anew in each run.
   struct Slot {
     std::string name;
     const OrtValue* value = nullptr;
-    std::atomic<std::uint64_t> run{0};  // the last one in which it was made
+    std::atomic<std::uint64_t> run{0};  // the last run in which it was made
     bool is_input = false;
   };
 
@@ -65,8 +67,8 @@ class Pipeline {
   std::vector<std::unique_ptr<Slot>> slots_;
   std::map<std::string, std::size_t> slot_of_;
   std::vector<Value> inputs_;
-  std::atomic<std::uint64_t> started_{0};  // the run that may begin
-  std::atomic<std::size_t> finished_{0};   // devices that have ended it
+  std::atomic<std::uint64_t> started_{0};  // number of the run that may begin
+  std::atomic<std::size_t> finished_{0};   // devices that have finished this run
   std::atomic<bool> failed_{false};
   std::vector<std::string> errors_;  // per device
 };

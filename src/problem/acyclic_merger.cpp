@@ -12,7 +12,7 @@ constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
 using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-// Takes away nodes without incoming edges until there are none; clears `stays` of those.
+// Removes nodes without incoming edges until none is left, and clears their flags in `stays`.
 void peel(const Edges& edges, std::vector<char>& stays) {
   std::vector<std::uint32_t> incoming(stays.size(), 0);
   std::vector<std::vector<std::uint32_t>> after(stays.size());
@@ -32,7 +32,7 @@ void peel(const Edges& edges, std::vector<char>& stays) {
   }
 }
 
-// By root: may the unit be on a cycle? Units on a path from one cycle to another count too.
+// Indexed by root: 1 if the unit may be on a cycle, which includes units on a path from one cycle to another.
 std::vector<char> on_circles(const Problem& problem, const UnitMerger& units) {
   Edges there, back;
   for (std::uint32_t tensor = 0; tensor < problem.tensor_count(); ++tensor)
@@ -57,7 +57,7 @@ AcyclicMerger::AcyclicMerger(const Problem& problem, UnitMerger& units)
       work_(problem.op_count(), 0),
       mark_(problem.op_count(), 0),
       visits_left_(1000 * (problem.op_count() + problem.edge_count())) {
-  std::vector<std::size_t> first(problem.op_count(), none);  // by root: the position of its first op
+  std::vector<std::size_t> first(problem.op_count(), none);  // indexed by root: position of its first op
   for (std::size_t position = 0; position < problem.topological.size(); ++position) {
     std::size_t& of_root = first[units.find(problem.topological[position])];
     of_root = std::min(of_root, position);

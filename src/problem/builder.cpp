@@ -14,7 +14,7 @@ namespace emplace {
 
 namespace {
 
-// Sums that cannot wrap: totals are compared with 2^62 in 128 bits.
+// For sums that cannot overflow: totals are compared with 2^62 in 128 bits.
 __extension__ typedef __int128 Wide;
 
 double longest_seconds() { return static_cast<double>(total_limit) / ticks_per_second; }
@@ -24,7 +24,7 @@ void check_bytes(Bytes bytes, const char* what, const std::string& place) {
   if (bytes > total_limit) throw InputError(place, "{} must be at most 2^62 bytes, got {}", what, bytes);
 }
 
-// Before the thing joins the list.
+// Must be called before the new object is added to the list.
 void check_new_name(const std::string& name, const char* what, NameTable& names, const auto& list, const auto& name_of,
                     const std::string& place) {
   if (name.empty()) throw InputError(place, "the {} has an empty name", what);
@@ -179,7 +179,7 @@ void ProblemBuilder::fill_routes() {
   if (!time_class_.empty()) p.route_class = time_class_;
 }
 
-// Rounded here, once. Times of 0 last one tick, given ones too.
+// Times are rounded to ticks here, once. A time of 0, given or computed, becomes one tick.
 void ProblemBuilder::fill_transfer_times() {
   Problem& p = problem_;
   if (time_classes_ > 0) {
@@ -247,7 +247,7 @@ Problem ProblemBuilder::build(const std::string& place) {
   if (p.topological.size() != op_count)
     throw InputError(place, "the ops form a cycle: {}", describe_cycle(p, p.topological));
 
-  // A co-location group needs one device that runs all of it.
+  // Every co-location group needs at least one device that can run all its ops.
   std::vector<std::uint8_t> group_runs(p.group_names.size() * device_count, 1);
   for (std::size_t op = 0; op < op_count; ++op)
     if (!p.group[op].is_none())

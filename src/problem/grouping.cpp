@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::uint32_t none = OpId::none_value;
 
-// visit(producer unit, consumer unit, bytes), once for each pair of a tensor and another unit that consumes it.
+// Calls visit(producer unit, consumer unit, bytes) once for each pair of a tensor and another unit that consumes it.
 template <class Visit>
 void for_each_consumer_unit(const Problem& problem, const std::vector<std::uint32_t>& unit_of_op, Visit&& visit) {
-  std::vector<std::uint32_t> seen_for(problem.op_count(), none);  // by unit: the last tensor that reached it
+  std::vector<std::uint32_t> seen_for(problem.op_count(), none);  // indexed by unit: the last tensor visited for it
   for (std::uint32_t tensor = 0; tensor < problem.tensor_count(); ++tensor) {
     const std::uint32_t from = unit_of_op[problem.producer[tensor].index()];
     for (const std::uint32_t consumer : problem.consumers[tensor]) {
@@ -39,7 +39,7 @@ void merge_groups(const Problem& problem, UnitMerger& units) {
   }
 }
 
-// The units as they are before any contraction, and those next to each: the only one, or `several`, or none.
+// The units before any contraction; for each, its only consumer unit and its only producer unit, or `several`, or none.
 struct OnlyNeighbours {
   static constexpr std::uint32_t several = none - 1;
   std::vector<std::uint32_t> unit, op_of_unit, consumer, producer;
@@ -62,8 +62,9 @@ struct OnlyNeighbours {
   }
 };
 
-// The chain rule judges every edge in the graph before any contraction, so its outcome does not depend on an order.
-// (Without cycles a contraction changes no other edge's verdict: repeating the rule would find nothing new.)
+// The chain rule is applied to every edge of the graph before any contraction, so the result does not depend on an
+// order. (Without cycles, contracting an edge does not change whether the rule holds for another: repeating it is not
+// needed.)
 void merge_chains(const Problem& problem, UnitMerger& units) {
   const OnlyNeighbours only(problem, units);
   const auto next_of = [&](std::uint32_t u) {
@@ -88,11 +89,11 @@ void merge_chains(const Problem& problem, UnitMerger& units) {
   const auto count = static_cast<std::uint32_t>(units.count());
   for (std::uint32_t u = 0; u < count; ++u)
     if (starts_chain(u)) walk(u);
-  for (std::uint32_t u = 0; u < count; ++u)  // rings have no start: begin with the first op
+  for (std::uint32_t u = 0; u < count; ++u)  // cycles have no start: begin with the first op
     if (!done[u]) walk(u);
 }
 
-// In the order of units, so that a set grows from its first producer on.
+// Goes through the units in order, so that every set grows from its first producer.
 void merge_into_single_parents(const Problem& problem, UnitMerger& units) {
   const OnlyNeighbours only(problem, units);
   const auto count = static_cast<std::uint32_t>(units.count());
@@ -104,13 +105,13 @@ void merge_into_single_parents(const Problem& problem, UnitMerger& units) {
   }
 }
 
-// Units in topological order draw a group, named by one of its ops.
+// Draws a group for every unit, in topological order. member[g]: an op of group g, or none.
 void merge_at_random(const Problem& problem, UnitMerger& units, std::size_t groups, Stream& random) {
   std::vector<std::uint32_t> member(groups, none);
   std::vector<char> done(problem.op_count(), 0);
   for (const std::uint32_t op : problem.topological) {
     const std::uint32_t unit = units.find(op);
-    if (done[unit]) continue;  // with its first op; grown groups keep a root that is done
+    if (done[unit]) continue;  // drawn at its first op; the root of a group that has grown is marked too
     const auto takes = [&](std::uint32_t other) { return other == none || units.compatible(units.find(other), unit); };
     std::uint32_t drawn = random.below(static_cast<std::uint32_t>(member.size()));
     if (!takes(member[drawn])) {
@@ -247,8 +248,8 @@ Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at
   if (at_most > 0 && units.count() > at_most) {
     units.merge_until(at_most, exchanges(problem, units), merging, join);
     if (units.count() > at_most)
-      throw InputError(place, "{} groups wanted, but ops that no device can run together{} leave {}", at_most,
-                       colocrl ? " or that would close a cycle" : "", units.count());
+      throw InputError(place, "{} groups wanted, but {} remain: no device can run any two of them together{}", at_most,
+                       units.count(), colocrl ? ", or merging them would create a cycle" : "");
   }
   if (colocrl) return numbered_grouping(problem, number_by_dependence(problem, units), units.count());
   return grouping_of_units(problem, units, merging);

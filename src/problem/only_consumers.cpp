@@ -27,7 +27,7 @@ std::uint32_t only_consumer(const Problem& problem, std::uint32_t op) {
 
 void merge_only_consumers(const Problem& problem, AcyclicMerger& graph, const UnitMerger& units, bool repeat,
                           double max_share) {
-  // A share of 1 must not refuse by a rounding.
+  // With a share of 1 nothing must be refused because of a rounding error.
   const double most_work = max_share >= 1 ? std::numeric_limits<double>::infinity() : max_share * graph.total_work();
   if (!repeat) {
     for (const std::uint32_t op : problem.topological)
@@ -35,9 +35,9 @@ void merge_only_consumers(const Problem& problem, AcyclicMerger& graph, const Un
         graph.join(op, consumer, most_work);
     return;
   }
-  // Consumers first: without co-location groups one pass is enough, as a join changes only how many consumers the units
-  // before it have. A refused join stays refused, as units only grow.
-  std::vector<std::uint32_t> done(problem.op_count(), 0);  // by root: the last pass that looked at it
+  // Consumers come first: without co-location groups one pass is then enough, because a join only changes the number of
+  // consumers of the units before it. A join that was refused would be refused again, because units only grow.
+  std::vector<std::uint32_t> done(problem.op_count(), 0);  // indexed by root: the last pass that looked at it
   std::uint32_t pass = 0;
   for (bool changed = true; changed;) {
     changed = false;
@@ -57,11 +57,11 @@ void merge_only_consumers(const Problem& problem, AcyclicMerger& graph, const Un
 
 std::vector<std::uint32_t> number_by_dependence(const Problem& problem, const UnitMerger& units) {
   const std::size_t ops = problem.op_count();
-  std::vector<std::uint32_t> first(ops, none);  // by root: the smallest op
+  std::vector<std::uint32_t> first(ops, none);  // indexed by root: the smallest op
   for (std::uint32_t op = 0; op < ops; ++op)
     if (std::uint32_t& of_root = first[units.find(op)]; of_root == none) of_root = op;
   std::vector<std::vector<std::uint32_t>> members(ops);
-  std::vector<std::size_t> waits(ops, 0);  // by root: consumed tensors of other units, once a consumer
+  std::vector<std::size_t> waits(ops, 0);  // indexed by root: inputs from other units not yet numbered
   for (std::uint32_t op = 0; op < ops; ++op) {
     members[units.find(op)].push_back(op);
     for (const std::uint32_t tensor : problem.inputs[op])

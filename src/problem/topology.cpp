@@ -32,7 +32,8 @@ std::vector<std::uint32_t> topological_order(const Problem& p) {
 std::string describe_cycle(const Problem& p, const std::vector<std::uint32_t>& sorted) {
   std::vector<char> left(p.op_count(), 1);
   for (const std::uint32_t op : sorted) left[op] = 0;
-  // Every op left over has a producer left over: walking producers must run into itself.
+  // Every op that is left over has a producer that is left over, so a walk along producers must come back to one of its
+  // ops.
   auto op = static_cast<std::uint32_t>(std::find(left.begin(), left.end(), 1) - left.begin());
   std::vector<std::uint32_t> walk;
   std::vector<std::uint32_t> position(p.op_count(), OpId::none_value);

@@ -1,5 +1,5 @@
-// An order of the ops in which producers come before consumers, or the cycle that forbids one. For the builder: they
-// need the problem's lists of tensors, and nothing that is filled in after them.
+// A topological order of the ops, or a cycle because of which there is none. For the builder: the functions read only
+// the problem's lists of tensors, not the fields that are filled in later.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace emplace {
 
-// Kahn's algorithm, smallest ready id first. On a cycle the result is shorter than the number of ops.
+// Kahn's algorithm, smallest ready id first. If there is a cycle, the result has fewer entries than there are ops.
 std::vector<std::uint32_t> topological_order(const Problem& problem);
 
 // A cycle among the ops that Kahn's algorithm left over, as "a -> b -> a" (shortened in the middle).

@@ -19,7 +19,7 @@ UnitMerger::UnitMerger(const Problem& problem)
   const std::size_t device_count = problem.device_count();
   for (std::size_t op = 0; op < count_; ++op) {
     Ticks devices = 0;
-    Ticks mean = 0;  // divided first: the sum over devices could overflow
+    Ticks mean = 0;  // each time is divided before the sum, which could overflow otherwise
     for (std::size_t d = 0; d < device_count; ++d)
       if (problem.op_time[op * device_count + d] != cannot_run) {
         devices_[op][d / 64] |= std::uint64_t{1} << (d % 64);
@@ -71,8 +71,8 @@ void UnitMerger::merge_until(std::size_t at_most, std::vector<std::vector<Exchan
   for (std::uint32_t op = 0; op < parent_.size(); ++op)
     if (find(op) == op) least.emplace(work_[op], op);
   std::vector<Bytes> bytes_to(parent_.size(), -1);
-  std::vector<std::uint32_t> lonely;   // without a neighbour to merge into; that never changes, device sets only shrink
-  std::vector<std::uint32_t> refused;  // by all neighbours; that may change when others merge
+  std::vector<std::uint32_t> lonely;   // no compatible neighbour, ever: sets of devices only shrink
+  std::vector<std::uint32_t> refused;  // refused by `join` with every neighbour; may change after other merges
   bool merged = false;
 
   while (count_ > at_most) {
@@ -87,7 +87,7 @@ void UnitMerger::merge_until(std::size_t at_most, std::vector<std::vector<Exchan
     const auto [work, unit] = least.top();
     least.pop();
     if (find(unit) != unit || work_[unit] != work) continue;  // merged since it was queued
-    // What this unit exchanges, summed by neighbour. Lists that were joined below are cleaned up here.
+    // The bytes that this unit exchanges with each neighbour. Lists that were joined below are compacted here.
     std::vector<Exchange>& list = exchanges[unit];
     std::vector<std::uint32_t> neighbours;
     for (const Exchange& exchange : list) {
@@ -97,7 +97,7 @@ void UnitMerger::merge_until(std::size_t at_most, std::vector<std::vector<Exchan
         bytes_to[other] = 0;
         neighbours.push_back(other);
       }
-      // Saturated: a tensor counts once for each consumer, so the sum may exceed all bytes together.
+      // Limited, because a tensor counts once for each consumer, so that the sum may exceed the total of all bytes.
       bytes_to[other] = std::min(total_limit, bytes_to[other] + exchange.bytes);
     }
     list.clear();
@@ -105,7 +105,7 @@ void UnitMerger::merge_until(std::size_t at_most, std::vector<std::vector<Exchan
     std::erase_if(neighbours, [&](std::uint32_t other) { return !compatible(unit, other); });
     const auto before = [&](std::uint32_t a, std::uint32_t b) {
       if (merging == Merging::most_bytes) return std::pair(-bytes_to[a], a) < std::pair(-bytes_to[b], b);
-      const auto bytes_for_work = [&](std::uint32_t other) {  // one byte for a dependence alone
+      const auto bytes_for_work = [&](std::uint32_t other) {  // a dependence without data counts as one byte
         return static_cast<double>(bytes_to[other] + 1) / static_cast<double>(work_[other]);
       };
       return std::pair(-bytes_for_work(a), a) < std::pair(-bytes_for_work(b), b);
@@ -134,7 +134,8 @@ void UnitMerger::merge_until(std::size_t at_most, std::vector<std::vector<Exchan
     least.emplace(work_[root], root);
   }
 
-  // Lonely units join the first compatible one met before; classes of devices are few, so this list stays short.
+  // Lonely units are merged with the first compatible earlier one. There are few kinds of devices, so `met` stays
+  // short.
   std::vector<std::uint32_t> met;
   for (const std::uint32_t unit : lonely) {
     if (count_ <= at_most) return;

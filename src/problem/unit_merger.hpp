@@ -1,4 +1,4 @@
-// Sets of ops that grow by merging, each with its work and the devices that can run all of it.
+// Units: sets of ops that are merged step by step, each with its work and the devices that can run all of it.
 #pragma once
 
 #include <array>
@@ -11,28 +11,28 @@
 
 namespace emplace {
 
-// Units are named by one of their ops, the root. A union-find with halving and merging by size.
+// A union-find with path halving and merging by size. A unit is identified by one of its ops, its root.
 class UnitMerger {
  public:
   explicit UnitMerger(const Problem& problem);
 
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] std::uint32_t find(std::uint32_t op) const;
-  // Is there a device that can run both?
+  // Whether there is a device that can run both.
   [[nodiscard]] bool compatible(std::uint32_t root_a, std::uint32_t root_b) const;
-  // The root of both together.
+  // Merges the two and returns the root of the merged unit.
   std::uint32_t merge(std::uint32_t a, std::uint32_t b);
 
-  // From now on the unit merges only with others that can be there.
+  // Restricts the unit to this device: from now on it is compatible only with units that can run there.
   void keep_on(std::uint32_t root, std::uint8_t device);
 
   struct Exchange {
     std::uint32_t other;  // an op of the other unit
     Bytes bytes;
   };
-  // Merges the unit of least work (ties: smaller root) into the compatible neighbour that `merging` says (ties: smaller
-  // root) until `at_most` units remain or nothing can be merged. `exchanges` by root. `join` merges two compatible
-  // units or refuses to; after a refusal the next neighbour is tried.
+  // Merges the unit of least work (ties: smaller root) with the compatible neighbour that `merging` prefers (ties:
+  // smaller root) until `at_most` units remain or nothing can be merged. `exchanges` is indexed by root. `join`, if
+  // given, merges two compatible units or refuses to; after a refusal the next neighbour is tried.
   using Join = std::function<bool(std::uint32_t root_a, std::uint32_t root_b)>;
   void merge_until(std::size_t at_most, std::vector<std::vector<Exchange>> exchanges, Merging merging,
                    const Join& join = {});

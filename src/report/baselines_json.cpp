@@ -24,8 +24,9 @@ struct Baseline {
   ConfigTable options{"compare"};
 };
 
-// The placer as a page has it: whatever ends by evaluations and takes a moment. Nothing for the others: integer
-// programs end by the clock, so that the page would not be the same again, and `best` asks them for pipelines.
+// The placer and its options on a page; none for placers that are left out. Only placers that end after a number of
+// evaluations and run for seconds are used. Integer programs end after a time, so the page would differ each time it is
+// made; for pipelines `best` calls them, so it is left out there.
 std::optional<Baseline> baseline_of(const search::PlacerEntry& entry, const search::PlacerRequest& request) {
   if (entry.only_for.value_or(request.objective) != request.objective) return {};
   if (entry.unfit && !entry.unfit(request).empty()) return {};
@@ -33,7 +34,7 @@ std::optional<Baseline> baseline_of(const search::PlacerEntry& entry, const sear
   const auto set = [&](const char* key, std::int64_t value) { baseline.options.set(key, {value, "compare"}); };
   if (entry.role == search::PlacerRole::quick || entry.role == search::PlacerRole::search) return baseline;
   if (entry.name == "best" && request.objective == Objective::step) return baseline;
-  if (entry.name == "dp") {  // quick placers have only its heuristic, dpl
+  if (entry.name == "dp") {  // not a quick placer itself; only its heuristic dpl is
     set("ideals", 2000);
     return baseline;
   }
@@ -45,7 +46,7 @@ std::optional<Baseline> baseline_of(const search::PlacerEntry& entry, const sear
   return baseline;
 }
 
-// Those that the recipe names for comparison, then all others that take seconds on large problems.
+// The placers that the recipe names for comparison, then all others that take only seconds on large problems.
 std::vector<Baseline> baselines_for(const FoundPlacement& found, const search::PlacerRequest& request,
                                     const PlacementLimits& limits) {
   std::vector<Baseline> baselines;
@@ -69,7 +70,8 @@ Json baselines_json(const FoundPlacement& found, const Outcome& learned, const s
   const experiment::PlacingBackend backend = experiment::make_placing_backend(nullptr, problem, found.scoring);
   search::PlacerRequest request = experiment::request_for(*found.loaded, found.scoring, backend);
   request.seed = static_cast<std::uint64_t>(found.recipe.options.seed);
-  // Searches as often as the run, partitioners for each of their imbalances; fewer on large problems.
+  // Searches get as many evaluations as the run, partitioners one for each of their imbalances; on large problems
+  // fewer.
   const std::uint64_t size = problem.op_count() + problem.edge_count();
   request.evaluations = std::clamp<std::uint64_t>(evaluations, 1, std::max<std::uint64_t>(8, limits.work / size));
 
@@ -82,7 +84,7 @@ Json baselines_json(const FoundPlacement& found, const Outcome& learned, const s
       rows.push_back(row(method, result.outcome,
                          simulate::reason_of(request.objective, problem, result.outcome, result.placement.device, {}),
                          result.evaluations));
-    } catch (const std::runtime_error& error) {  // it has no answer to this problem, or its library fails
+    } catch (const std::runtime_error& error) {  // the placer cannot place this problem, or its library fails
       rows.push_back(row(method, {}, error.what(), 0));
       rows.back()["feasible"] = false;
     }

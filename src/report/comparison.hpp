@@ -14,7 +14,7 @@
 namespace emplace::report {
 
 struct NamedPlacement {
-  std::string name;  // as a person knows it: the file
+  std::string name;  // to print: the file's name
   Placement placement;
   Schedule schedule = Schedule::fifo;
 };
@@ -24,13 +24,13 @@ struct ComparedPlacement {
   Schedule schedule;
   Outcome outcome;
   std::string reason;               // "" if feasible
-  Usage usage;                      // empty where it has no times
-  std::vector<Ticks> load;          // D, of the objective `pipeline` only; empty where it has none
+  Usage usage;                      // empty if the placement has no times
+  std::vector<Ticks> load;          // D; empty for the objective `step`, or if the placement has no loads
   std::vector<std::size_t> ops_on;  // D
   std::size_t different = 0;        // ops on another device than in the first placement
-  // Of the objective `step` only.
+  // For the objective `step` only.
   std::size_t transfers = 0;
-  Bytes moved_bytes = 0;  // summed over transfers, however many channels each used
+  Bytes moved_bytes = 0;  // summed over transfers; each counts once, even over several channels
 };
 
 struct Comparison {
@@ -39,16 +39,17 @@ struct Comparison {
   std::size_t best = 0;  // position of the best: feasible first, then the fastest; the first of equals
 };
 
-// Every placement must have passed check_placement; at least one. By step time, and InputError where a schedule needs
-// an order; or by the load of the busiest device, counted as `pipeline` says, and then no schedule matters.
+// There must be at least one placement, and all must have passed check_placement. Compares step times (InputError if a
+// schedule needs an order and the placement has none), or the load of the busiest device, counted with the options
+// `pipeline`; schedules do not matter for loads.
 Comparison compare(const Problem& problem, std::span<const NamedPlacement> placements,
                    const std::optional<simulate::PipelineOptions>& pipeline = {});
 
-// Makespan (or load) over that of the best; 0 where either has no times.
+// Makespan (or load) divided by that of the best; 0 if either has no times.
 double ratio_to_best(const Comparison& comparison, std::size_t placement);
 
-// A table with a column a placement (headed by its file's name, or by as much of the path as tells them apart), in
-// blocks of as many columns as fit a screen.
+// A table with a column for each placement (its heading is the file's name, or as much of the path as makes it unique),
+// in blocks of as many columns as fit a screen.
 std::string comparison_text(const Problem& problem, const Comparison& comparison);
 // One JSON object and a newline.
 std::string comparison_json(const Problem& problem, const Comparison& comparison);

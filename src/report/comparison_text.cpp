@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t columns_a_block = 6;
 constexpr std::size_t widest_heading = 30;
 
-// The files' names, or their last two, three, ... parts where those are not enough to tell them apart; a file that is
+// The files' names, or the last two, three, ... parts of their paths if the names alone are not unique; a file that is
 // given twice gets a number.
 std::vector<std::string> headings(const std::vector<ComparedPlacement>& placements) {
   const auto last_parts = [](const std::string& name, std::size_t count) {

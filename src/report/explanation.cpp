@@ -12,7 +12,7 @@ constexpr std::size_t shown_costs = 10;
 
 std::vector<PathStretch> stretches_of(const std::vector<simulate::PathStep>& path, const Placement& placement,
                                       const simulate::Timeline& timeline) {
-  // Ops: (their device, the same); transfers: (from, to).
+  // For an op (its device, its device), for a transfer (from, to).
   const auto place = [&](const simulate::PathStep& step) {
     if (step.is_op())
       return std::pair(DeviceId{placement.device[step.op.index()]}, DeviceId{placement.device[step.op.index()]});

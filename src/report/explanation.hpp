@@ -1,4 +1,4 @@
-// What one placement's step time and memory went into, and what would help.
+// What takes the step time and the memory of one placement, and which moves would help.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace emplace::report {
 
-// Steps of the critical path that follow each other on one device, or over one pair of devices.
+// Consecutive steps of the critical path on the same device, or of transfers between the same pair of devices.
 struct PathStretch {
   std::size_t first = 0, count = 0;  // positions in the path
   std::size_t longest = 0;           // position of the longest step
@@ -24,7 +24,7 @@ struct PathStretch {
 struct TensorCost {
   TensorId tensor;
   std::size_t transfers = 0;
-  Bytes bytes = 0;  // moved: its size times the transfers
+  Bytes bytes = 0;  // bytes moved: the tensor's size times the number of transfers
   Ticks moving = 0, waiting = 0;
 };
 
@@ -33,7 +33,7 @@ struct PeakMemory {
   std::vector<simulate::Holding> alive;                      // the largest first
 };
 
-// All of it empty beyond the outcome, its reason and the moves where the placement has no times.
+// If the placement has no times, only the outcome, its reason and the moves are set.
 struct Explanation {
   Schedule schedule = Schedule::fifo;
   Outcome outcome;
@@ -44,23 +44,23 @@ struct Explanation {
   simulate::PathShares shares;
   std::vector<PathStretch> stretches;          // of the path, in order of time
   std::vector<std::size_t> ops_on;             // D
-  Bytes moved_bytes = 0;                       // summed over transfers, however many channels each used
+  Bytes moved_bytes = 0;                       // summed over transfers; each counts once, even over several channels
   std::vector<OpId> costly_ops;                // the ten that last longest
-  std::vector<TensorCost> costly_tensors;      // the ten that were longest on the way; fewer if fewer moved
+  std::vector<TensorCost> costly_tensors;      // the ten with the longest transfer time; fewer if fewer moved
   std::vector<simulate::DeviceMemory> memory;  // D
   std::vector<PeakMemory> at_peak;             // D
   MoveSearch moves;
 };
 
-// Simulates the placement, which must have passed check_placement, and up to `limits` moves. InputError where the
+// Simulates the placement, which must have passed check_placement, and moves within `limits`. InputError if the
 // schedule needs an order and the placement has none.
 Explanation explain(const Problem& problem, const Placement& placement, Schedule schedule,
                     const MoveLimits& limits = {}, const MoveProgress& progress = {});
 
-// For people, some 80 lines whatever the size of the problem and of its names, but for a few a device.
+// Text for people: some 80 lines and a few more for each device, whatever the size of the problem and of its names.
 std::string explanation_text(const Problem& problem, const Placement& placement, const Explanation& explanation);
 // For programs: one JSON object and a newline. Times of the path are exact picoseconds; the levels of memory over time
-// are thinned to 200 a device.
+// are thinned to 200 for each device.
 std::string explanation_json(const Problem& problem, const Placement& placement, const Explanation& explanation);
 
 }  // namespace emplace::report

@@ -20,7 +20,8 @@ constexpr std::size_t time_columns = 30;
 
 std::string seconds(Ticks ticks) { return human_seconds(to_seconds(ticks)); }
 
-// The table with one more column, which is text and so to the left. The column before must not be empty anywhere.
+// The table with one more column, which is aligned to the left because it is text. The column before it must not have
+// empty cells.
 std::string with_last_column(const TextTable& table, const std::vector<std::string>& cells) {
   std::vector<std::string> lines = split(table.str(), '\n');
   for (std::size_t i = 0; i < cells.size(); ++i) lines[i] += "  " + cells[i];
@@ -109,14 +110,14 @@ class Text {
     say("{}", with_last_column(table, longest));
   }
 
-  // What the largest part means for a person who wants a faster step.
+  // One sentence on how the step could become faster, by the largest part of the path.
   [[nodiscard]] const char* advice() const {
     const simulate::PathShares& part = e_.shares;
     if (part.waiting >= std::max(part.computing, part.transferring))
-      return "Mostly waiting: work queues on what is busy, so spreading it shortens the step.";
+      return "Mostly waiting: work queues for busy devices or channels, so spreading it shortens the step.";
     if (part.transferring >= part.computing)
-      return "Mostly moving: tensors on their way set the pace, so ops should run where what they read is made.";
-    return "Mostly computing: a chain of ops, each of which needs the result of the one before, sets the pace.";
+      return "Mostly moving: transfers limit the step, so ops should run where their inputs are made.";
+    return "Mostly computing: a chain of ops, each of which needs the result of the one before, limits the step.";
   }
 
   [[nodiscard]] std::string why(std::size_t i) const {
@@ -230,7 +231,7 @@ class Text {
       if (alive.empty()) continue;
       const std::size_t shown = std::min(alive.size(), shown_alive);
       say("at its peak {} holds{}\n", device(DeviceId{d}),
-          shown < alive.size() ? fmt::format(" {} things, of which the largest are", alive.size()) : "");
+          shown < alive.size() ? fmt::format(" {} items, of which the largest are", alive.size()) : "");
       for (std::size_t i = 0; i < shown; ++i) say("  {}\n", held(alive[i]));
     }
   }
@@ -238,7 +239,7 @@ class Text {
   [[nodiscard]] static std::string tries(const MoveSearch& search) {
     if (search.simulated == search.possible)
       return search.possible == 1 ? "the only one was tried" : fmt::format("all {} were tried", search.possible);
-    return fmt::format("{} of the {} possible were tried, the likeliest{}", search.simulated, search.possible,
+    return fmt::format("{} of the {} possible were tried, the most promising{}", search.simulated, search.possible,
                        search.guessed == 0 ? "" : fmt::format(" and the best of {} quick guesses", search.guessed));
   }
 
@@ -246,7 +247,7 @@ class Text {
     const MoveSearch& search = e_.moves;
     const std::string tried = tries(search);
     if (search.possible == 0) {
-      say("\nThere is no move to try: every op is where it must be.\n");
+      say("\nThere is no move to try: no op can run on another device.\n");
       return;
     }
     if (search.best.empty()) {

@@ -11,7 +11,7 @@ namespace emplace::report {
 
 namespace {
 
-// All that a problem depends on beside its source.
+// The keys, besides the source, on which a problem depends, as TOML.
 std::string cost_keys(const experiment::Recipe& recipe) {
   ConfigTable table = recipe.resolved();
   for (const std::string& key : table.keys())
@@ -24,7 +24,7 @@ void find(FoundPlacement& found, const std::string& run, std::size_t problem, Pr
   const std::string& place = found.recipe.place;
   const std::string file = run + "/" + experiment::best_placement_file(problem, found.recipe.sources().size());
   if (!file_exists(file)) {
-    found.missing = file + " is not there: the run has kept no placement yet";
+    found.missing = file + " is not there: the run has not written a placement yet";
     return;
   }
   found.scoring = {schedule_of(o.schedule, place), objective_of(o.objective, place)};
@@ -37,7 +37,8 @@ void find(FoundPlacement& found, const std::string& run, std::size_t problem, Pr
                      name_of(found.scoring.schedule));
 }
 
-// A page of a run whose model was moved has its curves all the same.
+// Stores the message of an error in found.missing. The page of a run whose model cannot be loaded any more still has
+// its curves.
 template <class Do>
 void or_missing(FoundPlacement& found, const Do& act) {
   try {

@@ -1,4 +1,4 @@
-// What a run found, to be looked at: its problems built again from config.toml, and the best placement of each.
+// What a run found: its problems, built again from config.toml, and the best placement of each.
 #pragma once
 
 #include <map>
@@ -16,28 +16,28 @@ namespace emplace::report {
 
 struct FoundPlacement {
   std::string source;   // of the problem, as the recipe names it
-  std::string missing;  // why there is nothing to show, one sentence; "" if there is, and only then the rest is there
+  std::string missing;  // one sentence: why there is no placement to show; if not "", the members below are not set
   std::shared_ptr<const source::LoadedProblem> loaded;
   Placement placement;
-  evaluate::Scoring scoring;  // the run's
-  Grouping units;             // what the run placed as one
+  evaluate::Scoring scoring;  // schedule and objective of the run
+  Grouping units;             // groups of ops that the run placed together
   experiment::Recipe recipe;
 
   [[nodiscard]] const Problem& problem() const { return loaded->problem; }
 };
 
-// Builds each problem once, however many runs are about it.
+// Builds each problem once, even if several runs place it.
 class ProblemCache {
  public:
-  // InputError and EnvironmentError as load_problem().
+  // Throws InputError and EnvironmentError like load_problem().
   std::shared_ptr<const source::LoadedProblem> load(const experiment::Recipe& recipe, std::size_t problem);
 
  private:
   std::map<std::string, std::shared_ptr<const source::LoadedProblem>> problems_;
 };
 
-// Of the first `most` problems of the run in this folder, in the recipe's order; one, with nothing to show, where its
-// config.toml is none that this program understands.
+// The placements of the first `most` problems of the run in this folder, in the recipe's order. If its config.toml
+// cannot be read, the result has one element, whose `missing` gives the reason.
 std::vector<FoundPlacement> found_placements(const std::string& run, std::size_t most, ProblemCache& shelf);
 
 }  // namespace emplace::report

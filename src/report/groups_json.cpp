@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t longest_name = 120;
 
-// The run's units, those on one device merged where there are more than a picture shows: of neighbours those that
-// exchange most bytes for their work, so that no group swallows all others.
+// The run's units. If a picture cannot show so many, neighbours on one device are merged, first those that exchange
+// most bytes in relation to their work, so that no group absorbs all others.
 Grouping groups_of(const FoundPlacement& found, std::size_t most) {
   Grouping units = found.units;
   units.merging = Merging::most_bytes_for_work;
@@ -23,8 +23,8 @@ Grouping groups_of(const FoundPlacement& found, std::size_t most) {
                           Stream{{.purpose = Purpose::random_grouping}});
 }
 
-// Groups by the mean place of their ops in the topological order: most edges then go forward, though merged units may
-// depend on each other in cycles.
+// The groups sorted by the mean position of their ops in the topological order, so that most edges go forward. Not all
+// can, because merged units may depend on each other in cycles.
 std::vector<std::uint32_t> in_topological_order(const Problem& problem, const Grouping& groups) {
   std::vector<double> place(groups.count());
   for (std::size_t i = 0; i < problem.topological.size(); ++i) {
@@ -37,13 +37,13 @@ std::vector<std::uint32_t> in_topological_order(const Problem& problem, const Gr
   return order;
 }
 
-// The scope that most of the ops are in, as far down as more than half of them share it, and from where to where in it:
-// "encoder/layer2/attention", "decoder/step3…7".
+// The deepest scope that more than half of the ops share, with the range of names in it: "encoder/layer2/attention",
+// "decoder/step3…7".
 std::string name_of_group(const Problem& problem, std::span<const std::uint32_t> ops) {
   if (ops.size() == 1) return page_text(problem.op_names[ops.front()], longest_name);
   constexpr const char* separators = "/.:";
   constexpr int deepest = 8;
-  std::string_view scope;  // the beginning of a name, with the separator that it ends in
+  std::string_view scope;  // the beginning of a name, up to and including a separator
   for (int depth = 0; depth < deepest; ++depth) {
     std::map<std::string_view, std::size_t> count;
     for (const std::uint32_t op : ops) {
@@ -64,14 +64,15 @@ std::string name_of_group(const Problem& problem, std::span<const std::uint32_t>
   }
   const bool is_one = first == last;
   auto same = static_cast<std::size_t>(std::ranges::mismatch(first, last).in1 - first.begin());
-  while (same > 0 && first[same - 1] >= '0' && first[same - 1] <= '9') --same;  // not inside a number
+  while (same > 0 && first[same - 1] >= '0' && first[same - 1] <= '9') --same;  // do not cut inside a number
   return page_text(fmt::format("{}{}{}{}", scope, first, is_one ? "" : "…", is_one ? "" : last.substr(same)),
                    longest_name);
 }
 
 using BytesBetween = std::map<std::pair<std::uint32_t, std::uint32_t>, Bytes>;
 
-// A tensor counts once for each other group that reads it. `number`: of each group of the grouping.
+// Bytes between groups: a tensor counts once for each other group that reads it. `number`: the number on the page of
+// each group of the grouping.
 BytesBetween bytes_between(const Problem& problem, const Grouping& groups, const std::vector<std::uint32_t>& number) {
   BytesBetween bytes;
   std::vector<std::uint32_t> readers;
@@ -87,7 +88,7 @@ BytesBetween bytes_between(const Problem& problem, const Grouping& groups, const
   return bytes;
 }
 
-// [from, to, bytes] of the heaviest.
+// [from, to, bytes] of the `most` heaviest edges.
 Json edges_json(const BytesBetween& bytes, std::size_t most) {
   std::vector<std::pair<BytesBetween::key_type, Bytes>> list(bytes.begin(), bytes.end());
   std::ranges::stable_sort(list, std::greater<>(), [](const auto& edge) { return edge.second; });
@@ -170,8 +171,8 @@ class Groups {
     return object;
   }
 
-  // The ops of an opened group in topological order, as positions among the shown, and [from, to, bytes] of their
-  // edges.
+  // Adds the ops of a group, for when it is opened, in topological order as positions among the shown ops, and [from,
+  // to, bytes] of the edges between them.
   void add_members(Json& object, std::span<const std::uint32_t> members) {
     std::vector<std::uint32_t> ops(members.begin(), members.end());
     std::erase_if(ops, [&](std::uint32_t op) { return shown_.position_of_op(op) == ShownItems::none; });
@@ -202,7 +203,7 @@ class Groups {
   const std::size_t units_;
   const Grouping groups_;
   std::vector<std::uint32_t> rank_;  // in the topological order
-  std::vector<std::uint32_t> row_;   // in the group that is being written
+  std::vector<std::uint32_t> row_;   // of an op in the group that is being written
 };
 
 }  // namespace

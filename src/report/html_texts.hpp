@@ -1,5 +1,4 @@
-// The files of src/report/html, the library that draws (d3.min.js) and its licence (copyright), as the program carries
-// them.
+// The files of src/report/html, the drawing library (d3.min.js) and its licence (copyright), embedded in the program.
 #pragma once
 
 #include <span>

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::uint64_t fewest_simulations = 64;
 
-// What speaks for moving a unit, the first that differs decides.
+// How promising it is to move a unit; rank() compares the members in order.
 struct Weight {
-  Bytes overflowing = 0;  // what it holds at the peak of a device whose memory is too small
-  bool at_fault = false;  // why the placement is infeasible otherwise
+  Bytes overflowing = 0;  // bytes that it holds at the peak of a device whose memory is too small
+  bool at_fault = false;  // it makes the placement infeasible for another reason
   Ticks on_path = 0;
-  bool reads_from_path = false;  // what a transfer on the path brings
+  bool reads_from_path = false;  // it reads a tensor that a transfer on the path moves
   Ticks running = 0;
   [[nodiscard]] auto rank() const { return std::tuple(at_fault, overflowing, on_path, reads_from_path, running); }
 };
@@ -30,7 +30,7 @@ struct Candidate {
 };
 
 struct Guess {
-  std::uint32_t candidate;  // position in the list
+  std::uint32_t candidate;  // its position in candidates_
   Outcome outcome;
 };
 
@@ -91,7 +91,7 @@ class MoveFinder {
       if (p_.group[op] == GroupId{now_.subject}) weight(OpId{op}).at_fault = true;
   }
 
-  // A copy goes where its readers go.
+  // A copy of a tensor counts for the ops that read it: it moves with them.
   void weigh_memory() {
     const std::vector<simulate::Holding> held = simulate::holdings(p_, placement_, timeline_);
     const std::vector<simulate::DeviceMemory> memory = simulate::memory_timeline(p_, held);
@@ -109,7 +109,7 @@ class MoveFinder {
     }
   }
 
-  // The likeliest units first; each with its devices in the problem's order.
+  // The most promising units first; the devices of each in the problem's order.
   void list_candidates() {
     weigh();
     const std::uint64_t most = std::max(limits_.guesses, limits_.simulations);
@@ -125,8 +125,8 @@ class MoveFinder {
       }
   }
 
-  // Puts the moves that promise most in between the likeliest ones. In the order of this run, the chain of the critical
-  // path stays as long as it is unless one of its ops or transfers goes: no other move can be guessed to help.
+  // Interleaves the moves with the best guessed outcomes with the list. A guess keeps the order of this run, in which
+  // the critical path stays as long as it is unless one of its ops or transfers moves. So only such units are guessed.
   void guess() {
     search::Neighbourhood neighbourhood(p_, units_, schedule_);
     neighbourhood.start(placement_);
@@ -149,8 +149,8 @@ class MoveFinder {
     interleave(guesses);
   }
 
-  // Guesses alone mislead under fifo where many ops are ready at once (neighbourhood.hpp); the length of an op does
-  // not.
+  // Every second move comes from the list: under fifo, guesses are unreliable if many ops are ready at once
+  // (search/neighbourhood.hpp), but the times by which the list is sorted are exact.
   void interleave(const std::vector<Guess>& guesses) {
     std::vector<Candidate> mixed;
     std::vector<char> taken(candidates_.size(), 0);
@@ -169,7 +169,7 @@ class MoveFinder {
     const auto engine = simulate::make_exact_engine(p_, schedule_);
     Placement moved = placement_;
     for (const Candidate& candidate : candidates_) {
-      tell("simulating the likeliest moves", share(search_.simulated, candidates_.size()));
+      tell("simulating the most promising moves", share(search_.simulated, candidates_.size()));
       const auto members = units_.members[candidate.unit];
       for (const std::uint32_t op : members) moved.device[op] = candidate.to;
       const Outcome outcome = engine->evaluate(moved);
@@ -186,7 +186,7 @@ class MoveFinder {
     return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
   }
 
-  // One move a unit; the first of equals stays before the others.
+  // Keeps one move for each unit; among equal moves the first comes first.
   void keep(Move move) {
     auto& best = search_.best;
     const auto same = std::ranges::find(best, move.ops, &Move::ops);
@@ -208,7 +208,7 @@ class MoveFinder {
   const MoveLimits limits_;
   const MoveProgress& progress_;
   const Grouping units_;
-  std::vector<Weight> weights_;  // of units
+  std::vector<Weight> weights_;  // of each unit
   std::vector<Candidate> candidates_;
   MoveSearch search_;
 };

@@ -30,7 +30,8 @@ std::string cell_name(std::string_view name, std::size_t width) {
       out += c;
   }
   if (out.size() <= width) return out;
-  // Ends tell names apart better than beginnings ("model/layers/17/attention/..."): two fifths for the one.
+  // Names differ more at their ends than at their beginnings ("model/layers/17/attention/..."), so the beginning gets
+  // only two fifths of the width.
   std::size_t head = (width - 3) * 2 / 5;
   std::size_t tail = out.size() - (width - 3 - head);
   while (head > 0 && continues(out[head])) --head;

@@ -7,7 +7,8 @@ namespace emplace::report {
 
 namespace {
 
-// Calls visit(stretch, share of the stretch that [start, end) covers). Doubles: this is for the eye.
+// Calls visit(stretch, share of the stretch that [start, end) covers) for each stretch. Doubles are exact enough for a
+// picture.
 template <class Visit>
 void visit_stretches(Ticks start, Ticks end, Ticks makespan, std::size_t count, Visit&& visit) {
   const double scale = static_cast<double>(count) / static_cast<double>(makespan);

@@ -1,4 +1,4 @@
-// What happens over a step as one line of text a device: ▁▂▃▄▅▆▇█.
+// What happens on a device over a step, as one line of text: ▁▂▃▄▅▆▇█.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace emplace::report {
 
-// One character a value in [0, 1]; a dot for exactly 0.
+// One character for each value in [0, 1]; a dot for exactly 0.
 std::string bars(const std::vector<double>& values);
 
 // The share of each of `count` equal stretches of the step for which `device` was busy.
 std::vector<double> busy_over_time(const Placement& placement, const simulate::Timeline& timeline, DeviceId device,
                                    Ticks makespan, std::size_t count);
-// The highest level of each of `count` equal stretches of the step over the peak (0 where the peak is 0).
+// The highest level in each of `count` equal stretches of the step, divided by the peak (0 if the peak is 0).
 std::vector<double> memory_over_time(const simulate::DeviceMemory& memory, Ticks makespan, std::size_t count);
 
 }  // namespace emplace::report

@@ -12,7 +12,7 @@ namespace emplace::report {
 
 namespace {
 
-// No network, no forms, no frames; what is in the file itself may run.
+// The content security policy: no network, forms or frames; only scripts and styles of the file itself are allowed.
 constexpr std::string_view policy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'";
@@ -50,7 +50,7 @@ std::string json_in_script(std::string json) {
   std::string escaped;
   escaped.reserve(json.size());
   for (const char c : json) {
-    if (c == '<')  // only texts hold one, so it may be written as an escape
+    if (c == '<')  // '<' occurs only inside JSON strings, where an escape is allowed
       escaped += "\\u003c";
     else
       escaped += c;

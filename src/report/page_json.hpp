@@ -1,4 +1,4 @@
-// What the data of several pages have in common.
+// Parts of the JSON data that several pages have in common.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,16 +12,16 @@ namespace emplace::report {
 
 using Json = nlohmann::ordered_json;
 
-// The text of an object for a page: bytes that are no UTF-8 become U+FFFD.
+// The text of an object for a page; bytes that are not UTF-8 become U+FFFD.
 std::string page_data(const Json& object);
 
-// Null where it is not finite; else rounded to six digits, more than a picture shows.
+// Null if `value` is not finite; else rounded to six digits, which is more than a picture can show.
 Json page_number(double value);
 Json page_numbers(std::span<const double> values);
 
-// [[key, text], ...] of those of `keys` that the table has.
+// [[key, text], ...] for each of `keys` that is in the table.
 Json settings(const ConfigTable& table, std::span<const char* const> keys);
-// What a training is about, and how long it may take: keys of a recipe.
+// The recipe keys for a summary: what is trained, and with which budget.
 std::span<const char* const> recipe_summary_keys();
 
 // {"says": ..., "command": ...}: a command line to copy.

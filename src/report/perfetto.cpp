@@ -20,7 +20,8 @@ namespace emplace::report {
 
 namespace {
 
-// The tracks of one channel. With contention one is enough; without, a transfer takes the first that is free.
+// The tracks of one channel. A channel with contention needs one track; without contention transfers overlap, and each
+// takes the first free track.
 class Lanes {
  public:
   std::uint32_t take(Ticks start, Ticks end) {
@@ -43,7 +44,7 @@ class Lanes {
   std::uint32_t count_ = 0;
 };
 
-// The `limit` longest of `items`, in their own order.
+// Keeps the `limit` longest of `items`, in their order.
 template <class Item, class Length>
 void keep_longest(std::vector<Item>& items, std::size_t limit, Length length) {
   if (items.size() <= limit) return;
@@ -89,7 +90,7 @@ class TraceWriter {
  private:
   struct Slice {
     Ticks start, end;  // exact
-    std::uint32_t op;  // or `none`, and then:
+    std::uint32_t op;  // `none` for a transfer, for which these are set:
     std::uint32_t transfer, channel, lane;
   };
   static constexpr std::uint32_t none = OpId::none_value;
@@ -190,7 +191,7 @@ class TraceWriter {
     }
   }
 
-  // The op that reads the copy first.
+  // The first op that reads the copy.
   [[nodiscard]] std::uint32_t reader(const simulate::Timeline::Transfer& transfer) const {
     std::uint32_t first = none;
     for (const std::uint32_t consumer : p_.consumers[transfer.tensor.index()])
@@ -200,7 +201,8 @@ class TraceWriter {
     return first;
   }
 
-  // All three at the beginnings of their slices: viewers draw from the end of the one to the beginning of the next.
+  // All three points of an arrow are at the beginnings of their slices: viewers draw from the end of one slice to the
+  // beginning of the next.
   void write_arrows() {
     using Arrow = TraceEvents::Arrow;
     std::vector<std::uint32_t> arrows;
@@ -232,7 +234,7 @@ class TraceWriter {
   TraceSummary summary_;
   std::vector<Slice> slices_;
   std::vector<Lanes> lanes_;                  // C
-  std::vector<std::uint32_t> first_lane_;     // C: number of lanes of the channels before
+  std::vector<std::uint32_t> first_lane_;     // C: the sum of the numbers of lanes of all channels before this one
   std::vector<std::uint32_t> first_lane_of_;  // lane of each transfer on the first channel of its route
   std::vector<char> op_shown_, transfer_shown_;
 };

@@ -1,4 +1,4 @@
-// A simulated step as trace events, the JSON that Perfetto (ui.perfetto.dev) and chrome://tracing open.
+// A simulated step as trace events: JSON that Perfetto (ui.perfetto.dev) and chrome://tracing open.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace emplace::report {
 
-// At most so many of each; of more, the longest slices and arrows stay, and of the memory the highest level of each
-// stretch of time. Viewers give up somewhere above a few million events.
+// The largest number of each. Beyond it, only the longest slices and arrows are written, and of the memory the highest
+// level of each stretch of time. Viewers fail at more than a few million events.
 struct TraceLimits {
   std::size_t slices = 1'000'000;  // ops and transfers
   std::size_t arrows = 250'000;    // three events each
@@ -23,7 +23,7 @@ struct TraceLimits {
 struct TraceSummary {
   std::size_t slices = 0, arrows = 0, levels = 0;                 // written
   std::size_t slices_left = 0, arrows_left = 0, levels_left = 0;  // left out
-  std::size_t slices_too_short = 0;                               // of slices_left: below 1 ns, among many such
+  std::size_t slices_too_short = 0;  // part of slices_left: below 1 ns, in a row of many such slices
   [[nodiscard]] std::size_t left_out() const { return slices_left + arrows_left + levels_left; }
 };
 
@@ -32,14 +32,14 @@ struct TraceSummary {
 // contention has as many tracks as it has transfers at once. An arrow leads from the op that made a tensor over the
 // transfer (on the first channel of its route) to the first op that read it on the other device.
 //
-// Times are microseconds. Slices and arrows are on a grid of nanoseconds, the most that viewers keep, and last at least
-// one (src/report/viewer_times.hpp), within 3 ns of the truth; their exact picoseconds are among their arguments. Of
-// many slices below 1 ns in a row only as many stay as that allows. The text is handed to `write`
-// piece by piece and never held as a whole. Names longer than 200 characters are shortened.
+// Times are microseconds. Slices and arrows are on a grid of nanoseconds, the resolution of viewers, and last at least
+// one (src/report/viewer_times.hpp), within 3 ns of the simulated times; their arguments have the exact picoseconds. If
+// many slices below 1 ns follow each other, some are left out to stay within 3 ns. The text is passed to `write` in
+// pieces and is never in memory as a whole. Names longer than 200 characters are shortened.
 TraceSummary write_trace(const Problem& problem, const Placement& placement, const simulate::Timeline& timeline,
                          const std::function<void(std::string_view)>& write, const TraceLimits& limits = {});
 
-// The same into a file, which appears only when it is complete.
+// Writes the same to a file, which appears under its name only when it is complete.
 TraceSummary write_trace_file(const Problem& problem, const Placement& placement, const simulate::Timeline& timeline,
                               const std::string& path, const TraceLimits& limits = {});
 

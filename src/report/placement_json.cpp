@@ -21,7 +21,7 @@ Json problem_json(const FoundPlacement& found) {
           {"warnings", std::move(warnings)}};
 }
 
-// What the pipeline's devices pay for a sample. Null where the placement has no load.
+// Compute and transfer time of each device of a pipeline for a sample. Null if the placement has no load.
 Json loads_json(const Problem& problem, const Placement& placement) {
   Json rows = Json::array();
   const std::vector<simulate::DeviceLoad> loads = simulate::pipeline_loads(problem, placement);
@@ -32,7 +32,7 @@ Json loads_json(const Problem& problem, const Placement& placement) {
   return rows.empty() ? Json() : rows;
 }
 
-// Of a pipeline there is an outcome and no step.
+// For a pipeline, only the outcome is set: it has no step to explain.
 Explanation simulated(const FoundPlacement& found) {
   const Problem& problem = found.problem();
   if (found.scoring.objective == Objective::step)

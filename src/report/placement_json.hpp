@@ -1,5 +1,5 @@
-// One placement for a page: what was placed, what came of it, its step, memory and graph, and what others come to. Each
-// part is made in a file of its own. Times are picoseconds, exact below 2^53; sizes are bytes.
+// One placement for a page: the problem, the outcome, its step, memory and graph, and the results of other placers.
+// Each part is made in its own source file. Times are picoseconds, exact below 2^53; sizes are bytes.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace emplace::report {
 
-// How much of one placement a page carries at most.
+// Upper limits of what a page holds of one placement.
 struct PlacementLimits {
   std::size_t ops = 100'000;
   std::size_t transfers = 100'000;
@@ -23,11 +23,11 @@ struct PlacementLimits {
   std::size_t edges = 200;           // between groups
   std::size_t ops_of_group = 250;    // in an opened group
   std::uint64_t work = 10'000'000;   // ops and edges that a baseline which searches may simulate
-  std::uint64_t placed = 2'000'000;  // ops x devices up to which there are more baselines than the recipe names
+  std::uint64_t placed = 2'000'000;  // above this number of ops x devices, the page has only the recipe's baselines
 };
 
-// Ops and transfers that are on the page: all, or of many those that last longest and those on the critical path, and
-// the producers of these transfers. Others refer to them by their position here.
+// The ops and transfers that are on the page: all; or if they are too many, the longest, those on the critical path,
+// and the producers of these transfers. The other parts of the JSON refer to them by their positions here.
 class ShownItems {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -35,7 +35,7 @@ class ShownItems {
              const PlacementLimits& limits);
   [[nodiscard]] const std::vector<std::uint32_t>& ops() const { return ops_; }
   [[nodiscard]] const std::vector<std::uint32_t>& transfers() const { return transfers_; }
-  // `none` for one that is not shown.
+  // `none` if the op is not shown.
   [[nodiscard]] std::uint32_t position_of_op(std::size_t op) const { return position_of_op_[op]; }
   [[nodiscard]] std::uint32_t position_of_transfer(std::size_t i) const { return position_of_transfer_[i]; }
 
@@ -46,22 +46,22 @@ class ShownItems {
 
 // Names, types, devices and bytes of the shown ops.
 Json ops_json(const Problem& problem, const Placement& placement, const ShownItems& shown);
-// A lane for each device and channel that is used, with what it does in order of time, and the critical path. Null
-// where the placement has no times.
+// A lane for each device and channel in use, with its items in order of time, and the critical path. Null if the
+// placement has no times.
 Json timeline_json(const Problem& problem, const Placement& placement, const Explanation& explanation,
                    const ShownItems& shown, const PlacementLimits& limits);
-// Memory of each device over the step, and what its peak is made of. Null where the placement has no times.
+// Memory of each device over the step, and what its peak consists of. Null if the placement has no times.
 Json memory_json(const Problem& problem, const Explanation& explanation, const PlacementLimits& limits);
-// The graph by groups: the run's units, those on one device merged until a picture can show them.
+// The graph by groups: the run's units, where units on one device are merged until a picture can show them.
 Json groups_json(const FoundPlacement& found, const Explanation& explanation, const ShownItems& shown,
                  const PlacementLimits& limits);
-// Whether the problem is too large for other baselines than those that the recipe names.
+// Whether the problem is too large for baselines besides those that the recipe names.
 bool has_few_baselines(const FoundPlacement& found, const PlacementLimits& limits);
-// What other placers come to. Deterministic: budgets are evaluations.
+// The results of other placers. Deterministic, because budgets are numbers of evaluations.
 Json baselines_json(const FoundPlacement& found, const Outcome& learned, const std::string& reason,
                     std::uint64_t evaluations, const PlacementLimits& limits);
 
-// All of it; {"missing": why} where there is nothing to show. `evaluations`: those of the run.
+// All parts; {"missing": why} if there is nothing to show. `evaluations`: their number in the run.
 Json placement_json(const FoundPlacement& found, std::uint64_t evaluations, const PlacementLimits& limits = {});
 
 }  // namespace emplace::report

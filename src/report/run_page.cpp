@@ -26,13 +26,13 @@ constexpr std::array<std::string_view, 9> scripts = {"curves.js",    "time_windo
                                                      "baselines.js", "placement.js",   "run.js"};
 
 constexpr std::size_t most_placements = 24;
-constexpr std::size_t most_ops = 200'000;  // of all placements: some 100 bytes of the page each
+constexpr std::size_t most_ops = 200'000;  // of all placements together; each op takes some 100 bytes of the page
 
 std::string measure_of(const ConfigTable& config) {
   return config.text("objective", "step") == "pipeline" ? "load" : "step time";
 }
 
-// Of what is a number in the column; none: NaN.
+// The last finite value of the column; NaN if there is none.
 double last_of(const experiment::Metrics& metrics, std::string_view name) {
   if (const std::vector<double>* column = metrics.find(name))
     for (std::size_t i = column->size(); i-- > 0;)
@@ -43,14 +43,14 @@ double last_of(const experiment::Metrics& metrics, std::string_view name) {
 Json commands(const std::string& path, const std::string& status, bool live) {
   Json list = Json::array();
   if (status != "finished")
-    list.push_back(command(live ? "Go on after it was stopped" : "Go on where it stopped",
+    list.push_back(command(live ? "Continue it if it is stopped" : "Continue where it stopped",
                            {"emplace", "train", "--resume", path}));
   list.push_back(command("Train the same again, into another folder",
                          {"emplace", "train", path + "/config.toml", "run=" + path + "-again"}));
   return list;
 }
 
-// What a run places: runs of equal text are of one problem.
+// The keys that define what a run places, as TOML: runs with equal text place the same problem.
 std::string placed_by(const ConfigTable& config) {
   constexpr std::array<std::string_view, 7> about = {"graph", "machine", "problem", "problems",
                                                      "batch", "shape",   "roofline"};
@@ -60,11 +60,11 @@ std::string placed_by(const ConfigTable& config) {
   return table.to_toml();
 }
 
-// Why a run has no learning curves.
+// A sentence: why a run has no learning curves.
 std::string nothing_to_draw(const std::string& path, std::size_t problems) {
   for (std::size_t problem = 0; problem < problems; ++problem)
     if (const std::string best = experiment::best_placement_file(problem, problems); file_exists(path + "/" + best))
-      return "metrics.csv is missing or empty, though the run has kept " + best +
+      return "metrics.csv is missing or empty, though the run has written " + best +
              ": there are no learning curves to draw.";
   return "No update has been made yet: there is nothing to draw.";
 }
@@ -95,7 +95,7 @@ struct Run {
   experiment::Metrics metrics;
 };
 
-// What the runs found, that of the best run first.
+// The placements that the runs found, those of the best run first.
 Json placements_json(std::span<const Run> runs, RunPage& page) {
   std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -111,8 +111,9 @@ Json placements_json(std::span<const Run> runs, RunPage& page) {
     std::size_t problem = 0;
     for (FoundPlacement& found : found_placements(runs[run].folder, most_placements - list.size(), shelf)) {
       if (found.missing.empty() && ops > 0 && ops + found.problem().op_count() > most_ops)
-        found.missing = fmt::format("Its {} ops are too many beside the others: the page of this run alone has them",
-                                    found.problem().op_count());
+        found.missing =
+            fmt::format("Its {} ops do not fit on a page with the other placements; make a page of this run alone",
+                        found.problem().op_count());
       if (found.missing.empty()) {
         ops += found.problem().op_count();
         ++page.placements;
@@ -146,7 +147,7 @@ RunPage run_page(std::span<const std::string> folders, std::size_t most_points) 
     page.points += read.back().metrics.points();
     runs.push_back(run_json(folder, read.back().metrics));
     if (const Json& first = runs.front()["measure"]; runs.back()["measure"] != first)
-      throw InputError(folder, "its trainings are measured by {}, those of {} by {}: two pages, please",
+      throw InputError(folder, "its trainings are measured by {}, those of {} by {}: make a page for each",
                        runs.back()["measure"].get<std::string>(), folders.front(), first.get<std::string>());
   }
   const std::string name =

@@ -37,8 +37,8 @@ std::vector<const experiment::TrialRow*> candidates(const experiment::SweepFolde
   return rows;
 }
 
-// The best, for a quarter of the lines; of the others those at evenly spaced ranks, the worst among them, so that the
-// whole scale is seen.
+// The trials to draw: the best ones for a quarter of the lines, and for the rest trials at evenly spaced ranks down to
+// the worst, so that the whole range of results is visible.
 std::vector<const experiment::TrialRow*> chosen(const std::vector<const experiment::TrialRow*>& rows,
                                                 std::size_t most) {
   if (rows.size() <= most) return rows;
@@ -61,7 +61,7 @@ struct SeedMetrics {
   experiment::Metrics metrics;
 };
 
-// Of the seeds that have begun.
+// The metrics of the seed with the median result, among the seeds that have begun.
 SeedMetrics middle_seed(const experiment::SweepFolder& folder, std::size_t trial, std::size_t points) {
   std::vector<SeedMetrics> all;
   const std::vector<std::string> files = metrics_of(folder, trial);
@@ -73,7 +73,7 @@ SeedMetrics middle_seed(const experiment::SweepFolder& folder, std::size_t trial
   return std::move(all[(all.size() - 1) / 2]);
 }
 
-// Points at which the best step time changes, and the last: a step line needs no others.
+// The points at which the best step time changes, and the last one: a step line needs no others.
 std::vector<std::size_t> corners(const std::vector<double>& best) {
   std::vector<std::size_t> points;
   for (std::size_t i = 0; i < best.size(); ++i) {

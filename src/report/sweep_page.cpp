@@ -76,7 +76,7 @@ Json trial(const experiment::TrialRow& row, std::optional<std::size_t> ended) {
           {"ended", ended ? Json(*ended + 1) : Json()}};
 }
 
-// Of more trials than fit those with the best objectives, then the first of the others.
+// At most `most` trials: those with the best objectives, then the first of the others.
 std::vector<const experiment::TrialRow*> shown(const std::vector<experiment::TrialRow>& rows, std::size_t most) {
   std::vector<const experiment::TrialRow*> list;
   for (const experiment::TrialRow& row : rows) list.push_back(&row);
@@ -106,18 +106,18 @@ Json commands(const experiment::SweepFolder& folder, const experiment::TrialRow*
   const auto waits = std::ranges::find(folder.rows, experiment::TrialStatus::waiting, &experiment::TrialRow::status);
   const std::string config = folder.path + "/config.toml";
   if (folder.status == "finished")
-    list.push_back(
-        command("Run the same sweep again, elsewhere", {"emplace", "sweep", config, "run=" + folder.path + "-again"}));
+    list.push_back(command("Run the same sweep again, in another folder",
+                           {"emplace", "sweep", config, "run=" + folder.path + "-again"}));
   else if (!folder.array)
-    list.push_back(command(folder.live ? "Go on after it was stopped" : "Go on where it stopped",
+    list.push_back(command(folder.live ? "Continue it if it is stopped" : "Continue where it stopped",
                            {"emplace", "sweep", "--resume", folder.path}));
   else if (waits != folder.rows.end())
-    list.push_back(command("Train a trial that waits, the first",
+    list.push_back(command("Train the first trial that waits",
                            {"emplace", "sweep", config, "--trial", fmt::format("{}", waits->trial)}));
   if (best != nullptr) {
     const std::string run = experiment::run_of_seed(folder.sweep, experiment::trial_folder(folder.path, best->trial),
                                                     folder.sweep.seeds.front());
-    list.push_back(command("Train the best trial again, elsewhere",
+    list.push_back(command("Train the best trial again, in another folder",
                            {"emplace", "train", run + "/config.toml", "run=" + folder.path + "-best"}));
   }
   return list;

@@ -1,4 +1,4 @@
-// A sweep as a page for a browser: what was tried, what came of it, and which parameters mattered.
+// A sweep as a page for a browser: the trials, their results, and which parameters mattered.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@ namespace emplace::report {
 
 struct SweepPage {
   std::string html;
-  std::size_t trials = 0;        // in the charts and the table: all, of many the best
+  std::size_t trials = 0;        // in the charts and the table: all, or the best if there are too many
   std::size_t trials_total = 0;  // of the sweep
-  std::size_t curves = 0;        // learning curves, one a trial
-  std::size_t curves_total = 0;  // trials with a metrics.csv, also where nothing feasible is in it
+  std::size_t curves = 0;        // learning curves, one for each trial
+  std::size_t curves_total = 0;  // trials with a metrics.csv, also those that found nothing feasible
 };
 
 struct SweepPageLimits {

@@ -30,7 +30,7 @@ std::string published_text(const experiment::CellFigures& cell) {
   return cell.published->confirmed ? text : "~" + text;
 }
 
-// "0.842 [0.801, 0.913]": the interval where there are several seeds.
+// "0.842 [0.801, 0.913]"; the interval only if there are several seeds.
 std::string our_text(const experiment::CellFigures& cell) {
   if (cell.status == experiment::CellStatus::missing) return "-";
   if (cell.status != experiment::CellStatus::ok) return name_of(cell.status);
@@ -41,19 +41,19 @@ std::string our_text(const experiment::CellFigures& cell) {
   return text;
 }
 
-// Of a row whose searches' times are published: seconds of wall clock of one training, or "".
+// Wall-clock seconds of one training, published or ours; "" if no time of the search is published for the row.
 std::string search_text(const experiment::CellFigures& cell, bool ours) {
   if (!cell.published_search || (ours && cell.seeds == 0)) return "";
   return fmt::format("{:.4g}", ours ? cell.seconds_spent / static_cast<double>(cell.seeds) : *cell.published_search);
 }
 
-// The table's rows as texts: the row's label, "published" or "ours", a cell a method, best, bound.
+// A line of the table as texts: the row's label, "published" or "ours", a cell for each method, best, bound.
 struct Line {
   std::string label, whose;
   std::vector<std::string> cells;
 };
 struct Lines {
-  std::vector<std::string> heads;  // of the methods
+  std::vector<std::string> heads;  // headings of the columns of methods, best and bound
   std::vector<Line> lines;
 };
 
@@ -91,7 +91,7 @@ Lines lines_of(const experiment::Reproduction& reproduction) {
   return lines;
 }
 
-// The command, as a shell takes it: a table of the program by its name, another by its file.
+// The command quoted for a shell: a built-in table by its name, another by its file.
 std::string command_of(const experiment::Reproduction& reproduction) {
   return fmt::format("emplace reproduce {}{}{}", shell_word(reproduction.table.called),
                      reproduction.table.wants_files() ? " --files FOLDER" : "", reproduction.quick ? " --quick" : "");
@@ -102,7 +102,7 @@ std::string budget_text(const experiment::CellBudget& budget) {
   return budget.seconds ? fmt::format("{:g} s", *budget.seconds) : "";
 }
 
-// "GDP-one 20000 evaluations, 5 seeds; ...; best found 300 s": of those that have one.
+// "GDP-one 20000 evaluations, 5 seeds; ...; best found 300 s": the budgets of all that have one.
 std::string budgets_text(const experiment::Reproduction& reproduction) {
   const experiment::PublishedTable& table = reproduction.table;
   const bool quick = reproduction.quick;
@@ -132,14 +132,15 @@ std::vector<std::string> notes_of(const experiment::Reproduction& reproduction) 
   });
   if (unconfirmed) notes.emplace_back("~ a published number from memory, not confirmed");
   if (!table.calibration.empty()) {
-    notes.emplace_back("* the machine is calibrated by it: no result");
+    notes.emplace_back("* the machine is calibrated with this cell, so it is not a result");
     for (const experiment::RowFigures& row : reproduction.rows)
       notes.push_back(fmt::format("{}: op times of {}", row.label, experiment::text_of(row.scales, 3)));
     if (std::ranges::any_of(reproduction.rows, [](const experiment::RowFigures& row) {
           return std::ranges::any_of(row.scales, [](const auto& scale) { return scale.second.memory.has_value(); });
         }))
       notes.emplace_back(
-          "memory: less than the devices have, so much that what was out of memory is, and what was timed is not");
+          "memory: set below the devices' real memory, so that exactly the cells published as out of memory do not "
+          "fit");
   }
   for (const experiment::TableRow& row : table.rows) {
     for (const std::string& note : row.notes) notes.push_back(fmt::format("{}: {}", row.label, note));
@@ -198,7 +199,8 @@ std::string latex_escaped(const std::string& text) {
   return escaped;
 }
 
-// At the beginning of a line: the \\ before it would take an asterisk or a bracket for its own.
+// A text at the beginning of a line: LaTeX would take an asterisk or a bracket there as an argument of the \\ before
+// it.
 std::string latex_line(const std::string& text) {
   return (text.starts_with('*') || text.starts_with('[') ? "{}" : "") + latex_escaped(text);
 }
@@ -223,7 +225,7 @@ std::string table_text(const experiment::Reproduction& reproduction) {
 
 namespace {
 
-// Of a cell: a bar would end it.
+// A text in a cell, which an unescaped '|' would end.
 std::string markdown_escaped(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -259,7 +261,7 @@ std::string table_markdown(const experiment::Reproduction& reproduction) {
 std::string table_latex(const experiment::Reproduction& reproduction) {
   const Lines lines = lines_of(reproduction);
   std::string text = fmt::format(
-      "% {} ({}); wants the packages booktabs and graphicx\n\\resizebox{{\\linewidth}}{{!}}{{%\n"
+      "% {} ({}); needs the packages booktabs and graphicx\n\\resizebox{{\\linewidth}}{{!}}{{%\n"
       "\\begin{{tabular}}{{ll{}}}\n\\toprule\nmodel &",
       reproduction.table.title, reproduction.table.source, std::string(lines.heads.size(), 'r'));
   for (const std::string& head : lines.heads) text += " & " + latex_escaped(head);

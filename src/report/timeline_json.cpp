@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t longest_name = 120;
 
-// The `most` longest, ascending; all if there are no more.
+// The positions of the `most` longest, ascending; all positions if there are at most so many.
 template <class Duration>
 std::vector<std::uint32_t> longest(std::size_t count, std::size_t most, const Duration& duration) {
   std::vector<std::uint32_t> list(count);
@@ -35,8 +35,8 @@ std::vector<std::uint32_t> positions(const std::vector<std::uint32_t>& list, std
   return position;
 }
 
-// What happens on a device or channel, by position, with the idle time before each. Items of channels that let
-// transfers overlap may begin before the one before ends: the idle time is then below 0.
+// The items of a device or channel, by position, with the idle time before each. On channels on which transfers may
+// overlap, an item may begin before the previous one ends: the idle time is then below 0.
 class Lane {
  public:
   void add(std::uint32_t position, Ticks start, Ticks end) {
@@ -82,7 +82,7 @@ std::vector<Lane> channel_lanes(const Problem& problem, const simulate::Timeline
   return lanes;
 }
 
-// Of the channels in use those that are busiest, in the problem's order.
+// The busiest of the channels in use, in the problem's order.
 std::vector<std::uint32_t> shown_channels(const std::vector<Lane>& lanes, std::size_t most) {
   std::vector<std::uint32_t> list = longest(lanes.size(), most, [&](std::uint32_t i) { return lanes[i].busy(); });
   std::ranges::sort(list);
@@ -90,7 +90,7 @@ std::vector<std::uint32_t> shown_channels(const std::vector<Lane>& lanes, std::s
   return list;
 }
 
-// The position of the tensor among its producer's outputs; none where it is the only one.
+// The position of the tensor among its producer's outputs; null if it is the only one.
 Json output_of(const Problem& problem, TensorId tensor) {
   const auto outputs = problem.outputs[problem.producer[tensor.index()].index()];
   if (outputs.size() == 1) return nullptr;
@@ -113,7 +113,7 @@ Json transfers_json(const Problem& problem, const simulate::Timeline& timeline, 
           {"lasts", std::move(lasts)}, {"from", std::move(from)},       {"to", std::move(to)}};
 }
 
-// Steps in order: the position of an op, or -1 - the position of a transfer.
+// The steps in order: the position of an op, or for a transfer -1 minus its position.
 Json path_json(const Explanation& explanation, const ShownItems& shown) {
   Json steps = Json::array();
   for (const simulate::PathStep& step : explanation.path)

@@ -17,14 +17,14 @@ namespace emplace::report {
 
 namespace {
 
-// Okabe and Ito 2008: told apart by people of any colour vision, and in print.
+// Okabe and Ito 2008: people with any colour vision can tell these colours apart, also in print.
 constexpr std::array palette = {"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"};
 constexpr const char *other_colour = "#9a9a9a", *transfer_colour = "#777777";
 
 constexpr double left = 150, width = 800, right = 70, lane_height = 22, bar_height = 14, path_height = 3;
 constexpr double smallest = 0.25;  // px: narrower shapes, and gaps between shapes of one colour, are not seen
 
-// Text between tags or in an attribute, of plain characters alone.
+// Escapes a text for use between tags or in an attribute.
 std::string xml(std::string_view text) {
   std::string plain = printable(text);
   std::ranges::replace_if(
@@ -33,11 +33,11 @@ std::string xml(std::string_view text) {
 }
 
 struct Shape {
-  double from, to;  // px from the lane's begin
+  double from, to;  // px from the beginning of the lane
   std::string colour;
 };
 
-// Shapes in order of time, those that cannot be told apart as one.
+// Shapes in order of time; those too close to tell apart are merged into one.
 class Lane {
  public:
   void add(double from, double to, const std::string& colour) {
@@ -91,7 +91,7 @@ class Picture {
 
   [[nodiscard]] double x(Ticks time) const { return width * static_cast<double>(time) / static_cast<double>(end_); }
 
-  // The types that take longest have colours of their own.
+  // The types with most time get a colour each; the others share one.
   void choose_colours() {
     std::map<std::string, Ticks> time;
     for (std::size_t op = 0; op < problem_.op_count(); ++op)
@@ -179,7 +179,7 @@ class Picture {
     draw_shapes(lane.bars, y + 5, bar_height);
   }
 
-  // One path a colour: a picture of thousands of ops stays small.
+  // One path for each colour, so that a picture of thousands of ops stays small.
   void draw_shapes(const Lane& lane, double y, double height) {
     std::map<std::string, std::string> path_of;
     for (const Shape& shape : lane.shapes())

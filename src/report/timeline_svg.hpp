@@ -1,5 +1,5 @@
-// The timeline of a simulated step as a picture for papers: a lane a device and a channel, ops coloured by type, the
-// critical path as a line above them.
+// The timeline of a simulated step as a picture for papers: a lane for each device and channel, ops coloured by type,
+// the critical path as a line above them.
 #pragma once
 
 #include <span>
@@ -12,9 +12,9 @@
 
 namespace emplace::report {
 
-// An SVG document that needs nothing else. Whatever the number of ops, a lane has no more shapes than a picture can
-// show: what is too narrow to be seen is drawn together with its neighbour. `path` is the step's critical path, or
-// empty. The timeline must not be.
+// A complete SVG document without references to other files. Ops too narrow to be seen are merged with their
+// neighbours, so the size of the document is bounded whatever the number of ops. `path` is the step's critical path; it
+// may be empty, but the timeline must not be.
 std::string timeline_svg(const Problem& problem, const Placement& placement, const simulate::Timeline& timeline,
                          std::span<const simulate::PathStep> path);
 

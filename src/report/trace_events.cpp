@@ -34,7 +34,7 @@ void TraceEvents::flush() {
   buffer_.clear();
 }
 
-// A picosecond is a millionth of a microsecond, the format's unit.
+// The format's unit is the microsecond: a million picoseconds.
 void TraceEvents::put_time(std::string_view key, Ticks time) {
   fmt::format_to(std::back_inserter(buffer_), R"(,"{}":{}.{:06})", key, time / 1'000'000, time % 1'000'000);
 }

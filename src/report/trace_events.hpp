@@ -1,4 +1,4 @@
-// The trace event format (Google, "Trace Event Format", 2016), as far as a simulated step needs it.
+// Writes the part of the trace event format (Google, "Trace Event Format", 2016) that a simulated step needs.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace emplace::report {
 
-// JSON text of a name: quoted, escaped, shortened beyond 200 bytes, with what is no UTF-8 replaced.
+// A name as a JSON string: quoted, escaped, cut after 200 bytes; bytes that are not UTF-8 are replaced.
 std::string json_name(std::string_view name);
 
-// Where an event is shown. Perfetto knows threads by `tid` alone, so it is unique over all processes; 0 means the idle
-// process there.
+// Where an event is shown. Perfetto identifies threads by `tid` alone, so each `tid` is unique over all processes, and
+// none is 0, which Perfetto takes for the idle process.
 struct Track {
   std::uint32_t pid = 0, tid = 0;
 };
 
-// Writes one event a call, through a buffer of some 64 KiB.
+// Each call writes one event, through a buffer of some 64 KiB.
 class TraceEvents {
  public:
   explicit TraceEvents(const std::function<void(std::string_view)>& write);
@@ -32,8 +32,8 @@ class TraceEvents {
   void slice(Track track, std::string_view name, std::string_view category, Ticks start, Ticks end,
              std::string_view args);
   void counter(std::uint32_t pid, std::string_view name, std::string_view series, Ticks time, std::int64_t value);
-  // An arrow through the slices that start at these times on these tracks. The slices must have been written before:
-  // an arrow binds to the newest slice that is open on its track.
+  // An arrow through the slices that start at these times on these tracks. The slices must be written before the arrow,
+  // because viewers attach an arrow to the newest open slice of its track.
   enum class Arrow : char { start = 's', step = 't', finish = 'f' };
   void arrow(Arrow what, std::uint64_t id, Track track, Ticks time);
   // `metadata` is the inside of a JSON object, perhaps empty.

@@ -12,8 +12,9 @@ constexpr Ticks nanosecond = 1000;
 
 constexpr Ticks most_late = 2 * nanosecond;
 
-// By induction nothing begins, or ends, more than most_late plus a nanosecond after its own nanosecond: what lasts a
-// nanosecond or more ends no later than it began late, and what lasts less is left out where it would begin too late.
+// `earliest` is when its device, channels and inputs are free. By induction no item begins or ends more than most_late
+// plus a nanosecond later than its time rounded down: an item of a nanosecond or more does not increase the delay, and
+// a shorter one is left out if it would begin later than most_late.
 ViewerTimes::Span on_grid(Ticks start, Ticks end, Ticks earliest) {
   const Ticks own = start / nanosecond * nanosecond;
   const Ticks begin = std::max(own, earliest);
@@ -25,7 +26,7 @@ ViewerTimes::Span on_grid(Ticks start, Ticks end, Ticks earliest) {
 
 ViewerTimes viewer_times(const Problem& problem, const Placement& placement, const simulate::Timeline& timeline) {
   const std::size_t ops = problem.op_count();
-  // Everything in the order of the simulation. What something waits for starts before it: nothing lasts no time.
+  // In the order in which they start in the simulation: an item's predecessors come first, since every item takes time.
   std::vector<std::uint32_t> order(ops + timeline.transfers.size());  // ops, then transfers
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::sort(order, {}, [&](std::uint32_t i) {

@@ -1,4 +1,4 @@
-// When ops and transfers show in a viewer: on a grid of whole nanoseconds.
+// Times of ops and transfers for a viewer, on a grid of whole nanoseconds.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace emplace::report {
 
-// Viewers keep nanoseconds. Perfetto rounds the beginning and the duration of a slice each by itself, drops a slice
-// that then begins before the one before it has ended, and stacks slices of no length. So the timeline is laid on the
-// grid here: everything begins and ends at whole nanoseconds, lasts at least one, and begins when its device, its
-// channels and what it waits for are done. Times are rounded down. What lasts less than a nanosecond pushes what
-// follows back by as much as it gains, and is left out where that would become more than 2 ns: nothing shows more than
-// 3 ns late.
+// Viewers have a resolution of a nanosecond. Perfetto rounds the beginning and the duration of a slice separately,
+// drops a slice that then begins before the previous one has ended, and stacks slices of length zero. Therefore the
+// timeline is rounded here: every item begins and ends at a whole nanosecond, lasts at least one, and begins after its
+// device, its channels and its inputs are free. Times are rounded down. An item shorter than a nanosecond delays the
+// items after it by as much as it was lengthened; it is left out if the delay would become more than 2 ns. So no item
+// is shown more than 3 ns late.
 struct ViewerTimes {
   struct Span {
     Ticks start, end;  // multiples of 1000

@@ -1,4 +1,4 @@
-// The entries that builtin.cpp lists, one a source file (device.cpp has two).
+// The entries that builtin.cpp lists, one per source file (device.cpp has two).
 #pragma once
 
 #include "emplace/search/placer.hpp"
@@ -33,7 +33,7 @@ PlacerEntry scotch_placer();
 PlacerEntry mincut_placer();
 PlacerEntry metis_placer();
 
-// For entries without options: refuses every key.
+// For entries without options: every key is refused.
 struct NoOptions {};
 inline void describe(NoOptions&, OptionVisitor&) {}
 

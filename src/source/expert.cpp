@@ -1,4 +1,4 @@
-// From layers to devices: the placement that the papers' experts would give a zoo model.
+// The placement that the papers' human experts would give a zoo model.
 #include <unordered_map>
 
 #include "base/query.hpp"
@@ -9,7 +9,7 @@ namespace emplace::source {
 
 namespace {
 
-// The experts of the papers spread over equal accelerators.
+// The experts of the papers distribute a model over equal accelerators: the devices of one kind.
 std::vector<std::uint8_t> equal_devices(const Problem& problem) {
   std::string kind;
   bool found = false;

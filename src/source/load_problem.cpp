@@ -16,14 +16,14 @@ constexpr std::string_view zoo_prefix = "zoo:";
 
 bool is_zoo(std::string_view source) { return source.starts_with(zoo_prefix); }
 
-// GRAPH and MACHINE of "GRAPH@MACHINE"; nothing if it is a file, or no '@' with something before it.
+// GRAPH and MACHINE of "GRAPH@MACHINE"; nothing if the source is a file or has no '@' with text before it.
 std::optional<std::pair<std::string, std::string>> split_at_machine(const std::string& source) {
   const std::size_t at = source.rfind('@');
   if (at == std::string::npos || at == 0 || (!is_zoo(source) && file_exists(source))) return std::nullopt;
   return std::pair(source.substr(0, at), source.substr(at + 1));
 }
 
-// FILE or FILE#instance?processors=4 where FILE is there.
+// The address if the source is FILE or FILE#instance?processors=4 and FILE exists.
 std::optional<formats::ProblemAddress> file_address(const std::string& source) {
   return is_zoo(source) ? std::nullopt : formats::parse_problem_address(source);
 }
@@ -84,14 +84,14 @@ LoadedProblem load_problem(const std::string& source, const SourceOptions& optio
       return problem_of_file(*address);
     } catch (const InputError&) {
       if (formats::reader_of(address->file) == nullptr) throw;
-      throw InputError(source, "is a model, a problem needs a machine too: {}@MACHINE (see `emplace list machines`)",
+      throw InputError(source, "is a model; a problem also needs a machine: {}@MACHINE (see `emplace list machines`)",
                        source);
     }
   }
   if (const auto parts = split_at_machine(source)) return load_problem(parts->first, parts->second, options);
   if (is_zoo(source))
     throw InputError(source, "a zoo model needs a machine: {}@MACHINE (see `emplace list machines`)", source);
-  return problem_of_file({source, {}});  // says that there is no such file
+  return problem_of_file({source, {}});  // throws the error that there is no such file
 }
 
 std::string absolute_source(const std::string& source) {

@@ -1,4 +1,4 @@
-// The list of models: one source file and one line here make a new one.
+// The list of models. To add a model, add a source file and a line here.
 #include <fmt/core.h>
 
 #include "base/query.hpp"

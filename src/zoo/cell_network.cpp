@@ -53,7 +53,8 @@ class Builder {
     return conv_bn(name, relu(name + "/relu", x), channels, window);
   }
 
-  // Halves both sides without losing what a stride would skip: two strided 1 x 1 convolutions, one shifted by a point.
+  // Halves height and width without losing the points that a stride would skip: two strided 1 x 1 convolutions, one of
+  // them shifted by a point.
   Operand factorized_reduction(const std::string& name, const Operand& x, std::int64_t filters) {
     const Shape shape = model_.shape(x);
     const Window skip{1, 1, 2};
@@ -67,7 +68,7 @@ class Builder {
     return batch_norm(model_, name + "/bn", model_.concat(name + "/concat", {a, b}, 1));
   }
 
-  // The second input with the size and the filters of the first.
+  // Gives the second input the size and the filters of the first.
   Operand fit_previous(const std::string& name, const Operand& previous, const Operand& current, std::int64_t filters) {
     if (previous.kind == Operand::Kind::none) return current;
     const auto part = model_.cell(name);
@@ -77,7 +78,7 @@ class Builder {
     return previous;
   }
 
-  // (ReLU, depthwise, pointwise, normalisation) twice; the stride is the first one's.
+  // (ReLU, depthwise, pointwise, normalisation) twice; only the first has the stride.
   Operand separable(const std::string& name, Operand x, std::int64_t size, std::int64_t filters, std::int64_t stride) {
     for (int i = 1; i <= 2; ++i) {
       const std::string part = fmt::format("{}/{}", name, i);
@@ -87,7 +88,7 @@ class Builder {
     return x;
   }
 
-  // A convolution between 1 x 1 convolutions to a quarter of the filters and back.
+  // A convolution between two 1 x 1 convolutions, which reduce to a quarter of the filters and restore their number.
   Operand bottleneck(const std::string& name, Operand x, std::string_view kind, std::int64_t filters,
                      std::int64_t stride) {
     const std::int64_t narrow = std::max<std::int64_t>(1, filters / 4);
@@ -128,7 +129,7 @@ class Builder {
       Operand sides[2];
       for (std::size_t side = 0; side < 2; ++side) {
         const int input = plan.inputs[i + side];
-        // Only the cell's own inputs are still large.
+        // Only the two inputs of the cell still have the larger size.
         sides[side] = operation(block + (side == 0 ? "/left" : "/right"), plan.operations[i + side],
                                 states[static_cast<std::size_t>(input)], filters, input < 2 ? stride : 1);
       }
@@ -140,7 +141,7 @@ class Builder {
     return model_.concat(name + "/concat", loose, 1);
   }
 
-  // An input of the cell that goes to its output directly gets the output's size.
+  // Gives an input of the cell that is concatenated to its output the output's size.
   Operand fit_state(const std::string& name, const Operand& state, const Operand& last) {
     const auto part = model_.cell(name);
     if (model_.dim(state, 2) != model_.dim(last, 2)) return factorized_reduction(name, state, model_.dim(last, 1));
@@ -158,7 +159,7 @@ class Builder {
   const CellNetwork& network_;
   CellNetworkOptions o_;
   ModelBuilder model_;
-  std::vector<Operand> outputs_;  // of the stem (after none) and of all cells
+  std::vector<Operand> outputs_;  // an absent operand, then the outputs of the stem and of all cells
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The three details of a model: `op` as it is built, `layer` and `framework` by passes over that graph.
+// The three levels of detail of a model: builders make `op`; passes over that graph make `layer` and `framework`.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,15 @@
 
 namespace emplace::zoo {
 
-// detail = "layer". The forward ops of a cell become one op (graph/merge.hpp), and so do their backward ops and the
-// updates of their weights; each other op becomes one of its own. `cells` speaks of the forward ops, which come first
-// in `graph`.
+// For detail = "layer". Merges the forward ops of each cell into one op (graph/passes/merge.hpp), and likewise their
+// backward ops and the updates of their weights; every other op becomes a merged op by itself. `cells` describes the
+// forward ops, which come first in `graph`.
 PassResult merge_cells(const Graph& graph, const Cells& cells);
 
-// detail = "framework". Adds the ops that a TensorFlow 1.x graph of the same model has besides its kernels: constants,
-// shapes, variables with their reads, initial values and restores, the bookkeeping of gradients. The rules stand in
-// framework_rules.cpp. The new ops are joined by control edges and tensors of a few bytes, so that the data moved and
-// the memory stay those of detail = "op"; they cost nothing or a launch.
+// For detail = "framework". Adds the ops that a TensorFlow 1.x graph of the same model has in addition to its kernels:
+// constants, shapes, variables with their reads, initial values and restores, the bookkeeping of gradients. The rules
+// are in framework_rules.cpp. The new ops are connected by control edges and tensors of a few bytes, so that the data
+// moved and the memory are those of detail = "op"; they cost nothing or one launch.
 PassResult add_framework_ops(const Graph& graph);
 
 }  // namespace emplace::zoo

@@ -1,4 +1,4 @@
-// The human-expert placements of the papers, as rules over the names of layers.
+// The human-expert placements of the papers, as rules on the names of layers.
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -26,7 +26,7 @@ std::vector<std::size_t> expert_in_parts(LayerNames layers, std::size_t devices)
 
 namespace {
 
-// 3 for "encoder/3", none for "softmax".
+// The number at the end of a layer's name: 3 for "encoder/3", none for "softmax".
 std::optional<std::size_t> number_of(std::string_view layer) {
   const std::size_t slash = layer.rfind('/');
   if (slash == std::string_view::npos) return std::nullopt;

@@ -10,7 +10,7 @@ namespace emplace::zoo {
 
 namespace {
 
-// Shapes, axes and handles: a vector of four numbers.
+// The shape assumed for shapes, axes and handles: a vector of four numbers.
 const Shape few{4};
 
 class Expander {
@@ -37,7 +37,7 @@ class Expander {
   }
 
  private:
-  // What new ops take from the op that they stand beside.
+  // The fields that new ops copy from the op to which they belong.
   struct Beside {
     std::string name;
     std::string layer;
@@ -58,7 +58,7 @@ class Expander {
     op.colocate = beside.colocate;
     return result_.graph.add_op(std::move(op));
   }
-  // The one output of a new op, made when it is first wanted.
+  // The only output of a new op, which is added when it is first needed.
   Operand output(OpId id) {
     const GraphOp& op = result_.graph.ops[id.index()];
     if (!op.outputs.empty()) return Operand::of(op.outputs.front());
@@ -66,8 +66,9 @@ class Expander {
     return Operand::of(result_.graph.add_output(id, name, DType::f32, few));
   }
 
-  // The ops of a rule, the first after `start`. Constants and the op before feed the next op that is none. Returns what
-  // an op that needs all of it waits for: the last op and constants behind it.
+  // Adds the ops of a rule; the first waits for `start`. The inputs of an op that is no constant are the previous such
+  // op and the constants between them. Returns the ops for which a reader of the whole chain must wait: the last op and
+  // the constants after it.
   std::vector<OpId> add_chain(const Beside& beside, std::string_view types, OpId start) {
     std::vector<OpId> loose;
     OpId last;
@@ -81,7 +82,7 @@ class Expander {
       }
       std::vector<Operand> inputs;
       std::vector<OpId> after;
-      // A NoOp neither takes nor gives a tensor.
+      // A NoOp has neither inputs nor outputs.
       const bool gives = !last.is_none() && result_.graph.ops[last.index()].type != "NoOp";
       if (type == "NoOp" || !gives) {
         if (const OpId before = last.is_none() ? start : last; !before.is_none()) after.push_back(before);
@@ -96,7 +97,7 @@ class Expander {
     return loose;
   }
 
-  // For each forward op with a gradient: its last backward op, or none where the gradient passes without an op.
+  // Finds the last backward op of each forward op; none if the gradient passes through without an op.
   void plan_gradients(const std::vector<OpId>& order) {
     last_backward_.resize(old_.ops.size());
     is_training_ = false;
@@ -107,9 +108,9 @@ class Expander {
     }
   }
 
-  // The read of a parameter's variable, which is made for its first user. Reads, initial values and restores are bound
-  // to their variable (TensorFlow's "loc:@"), in the group that share_parameters gives to a variable with several
-  // users.
+  // The read of a parameter's variable, which is added for its first user. Reads, initial values and restores are
+  // co-located with their variable (TensorFlow's "loc:@"), in the group that share_parameters uses for a variable with
+  // several users.
   OpId read_of(std::uint32_t index) {
     OpId& read = read_[index];
     if (!read.is_none()) return read;
@@ -119,7 +120,7 @@ class Expander {
     return read = add_variable(beside, initial_value_ops(parameter.shape.dims.size()));
   }
 
-  // VariableV2, what assigns to it, and its read; returns the read.
+  // Adds a variable, the ops that assign to it, and its read; returns the read.
   OpId add_variable(const Beside& beside, std::string_view initial_value) {
     const OpId variable = add(beside, "Variable", {}, {});
     const Operand handle = output(variable);
@@ -160,7 +161,7 @@ class Expander {
       tensor_now_[output.index()] = Operand::of(result_.graph.add_output(now, tensor.name, tensor.dtype, tensor.shape));
     }
     if (phase == Phase::forward) {
-      // A gradient that passes without an op of its own has its bookkeeping all the same.
+      // A gradient that passes through without an op has the bookkeeping too.
       if (is_training_ && last_backward_[id.index()].is_none() && passes_gradient(id)) add_gradient(id, now, id);
     } else if (phase == Phase::backward) {
       const OpId forward = old_.ops[id.index()].forward_of;
@@ -171,7 +172,7 @@ class Expander {
     }
   }
 
-  // Does a gradient reach the op? One does if a producer of its inputs, or a parameter, has a gradient.
+  // Whether a gradient reaches the op: if a producer of its inputs, or a parameter, has a gradient.
   [[nodiscard]] bool passes_gradient(OpId id) const {
     for (const Operand& input : old_.ops[id.index()].inputs) {
       if (input.is_parameter() && old_.parameters[input.index].trainable) return true;
@@ -182,7 +183,8 @@ class Expander {
     return false;
   }
 
-  // The chain of forward op `id` hangs on `now`, the copy of `anchor`; what reads the anchor's outputs waits for it.
+  // Adds the gradient chain of forward op `id` after `now`, the copy of `anchor`; readers of the anchor's outputs wait
+  // for the chain.
   void add_gradient(OpId id, OpId now, OpId anchor) {
     const GraphOp& forward = old_.ops[id.index()];
     const std::string rule = framework_ops(old_, forward).backward;
@@ -191,7 +193,7 @@ class Expander {
     if (!ends.empty() && old_.ops[anchor.index()].phase == Phase::backward) gate_[anchor.index()] = ends.back();
   }
 
-  // State of the optimiser: variables like any other, bound to the update.
+  // Adds the optimiser's state as variables in the layer of the update.
   void add_slots(OpId id, OpId now) {
     const GraphOp& update = old_.ops[id.index()];
     if (update.state_bytes == 0) return;
@@ -201,7 +203,7 @@ class Expander {
     for (int i = 0; i < slots; ++i) (void)add_variable(beside, initial_value_ops(1));
   }
 
-  // The groups that a session runs: initialise, restore, train; and the op that saves all variables.
+  // Adds the ops that a session runs to initialise, to restore and to train.
   void finish() {
     if (saved_.empty()) return;
     const std::string layer = result_.graph.ops[saved_.front().index()].layer;
@@ -217,8 +219,8 @@ class Expander {
   PassResult result_;
   std::vector<Operand> tensor_now_;
   std::vector<OpId> op_now_, last_backward_;
-  std::vector<OpId> gate_;  // per op of the old graph: what its readers wait for besides it
-  std::vector<OpId> read_;  // per parameter
+  std::vector<OpId> gate_;  // per op of the old graph: a further op for which its readers wait; or none
+  std::vector<OpId> read_;  // per parameter: the read of its variable
   std::vector<OpId> saved_, initialised_, restored_, updates_;
   bool is_training_ = false;
   std::size_t added_ = 0;

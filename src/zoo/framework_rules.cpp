@@ -1,8 +1,8 @@
-// From the Python sources of TensorFlow 1.3 (ops/math_grad.py, array_grad.py, nn_grad.py, nn_impl.py,
+// The rules follow the Python sources of TensorFlow 1.3 (ops/math_grad.py, array_grad.py, nn_grad.py, nn_impl.py,
 // gradients_impl.py, training/saver.py, contrib/layers), which the placement papers ran;
 // tests/zoo/framework_rules_test.cpp compares with the gradients of a real training graph. Shapes are constants, since
-// all sizes here are fixed. A kernel that is one op here and several there (unfused batch normalisation, dropout,
-// softmax gradient) keeps its cost; the others are added.
+// all sizes here are fixed. A kernel that is one op here and several ops in TensorFlow (unfused batch normalisation,
+// dropout, softmax gradient) keeps its cost; the other ops are added.
 #include "zoo/framework_rules.hpp"
 
 #include <map>
@@ -13,7 +13,7 @@ namespace emplace::zoo {
 
 namespace {
 
-// tf.gradients binds the gradients of an op with several inputs together: group_deps and one identity each.
+// tf.gradients groups the gradients of an op with several inputs: group_deps and one Identity for each gradient.
 std::string tuple(std::size_t gradients) {
   std::string ops = "NoOp";
   for (std::size_t i = 0; i < gradients; ++i) ops += " Identity";
@@ -27,16 +27,16 @@ std::string zeros(std::size_t outputs) {
   return ops;
 }
 
-// Two operands of an element-wise op, broadcast or not.
+// The gradient of an element-wise op with two operands, broadcast or not.
 const std::string broadcast = "Constant Constant BroadcastGradientArgs ReduceSum Reshape ReduceSum Reshape " + tuple(2);
-// The gradient of a sum spreads over the axes reduced: _SumGrad without its last op, the Tile.
+// The gradient of a sum is repeated along the reduced axes: _SumGrad without its last op, the Tile.
 const std::string spread =
     "Constant Constant Add Mod Constant Constant Constant Range Constant Fill DynamicStitch Constant Max FloorDiv "
     "Reshape";
 // _MeanGrad divides by the number of elements.
 const std::string divide = " Constant Constant Constant ReduceProd Constant ReduceProd Constant Max FloorDiv Cast Div";
 const std::string spread_mean = spread + " Tile" + divide;
-// A mean of everything takes a shorter way.
+// The gradient of a mean over all elements needs fewer ops.
 const std::string spread_mean_of_all = "Constant Reshape Constant Tile" + divide;
 
 // nn.moments, two exponential moving averages, nn.batch_normalization with its last Add as the op itself.
@@ -49,7 +49,7 @@ const std::string unfused_gradient = broadcast + " " + broadcast + " Neg " + bro
                                      " Constant Reshape Constant Reshape " + spread_mean + " Mul Sub Mul Neg " +
                                      broadcast + " " + spread_mean + " Sum";
 
-// One line a type: before the op, in its gradient.
+// One line for each type: the ops before the op, and those in its gradient.
 const std::map<std::string_view, FrameworkOps> rules{
     {"Conv", {"Constant Constant", "Constant Constant " + tuple(2)}},
     {"MatMul", {"", tuple(2)}},
@@ -97,13 +97,13 @@ bool is_set(const GraphOp& op, const char* attribute) {
   return found != op.attributes.end() && found->second != Attribute{std::int64_t{0}};
 }
 
-// A bias of one dimension is a BiasAdd, whose gradient is one op.
+// Whether the op is TensorFlow's BiasAdd (the bias has one dimension), whose gradient is one op.
 bool adds_bias(const Graph& graph, const GraphOp& op) {
   return op.type == "Add" && op.inputs.size() == 2 && op.inputs[1].is_parameter() &&
          graph.parameters[op.inputs[1].index].shape.dims.size() == 1;
 }
 
-// Axis, offsets of the parts, one Slice a part; one of them is the op of detail = "op".
+// The axis, the offsets of the parts, and one Slice for each part; one Slice is the op of detail = "op".
 std::string concat_gradient(std::size_t parts) {
   std::string ops = "Constant Constant Mod ShapeN ConcatOffset";
   for (std::size_t i = 1; i < parts; ++i) ops += " Slice";
@@ -112,8 +112,8 @@ std::string concat_gradient(std::size_t parts) {
 
 FrameworkOps batch_normalisation(const GraphOp& op) {
   const bool training = is_set(op, "training_mode");
-  // FusedBatchNorm has the same moving averages in training. Of its five outputs one has a gradient; all five of
-  // FusedBatchNormGrad are bound together.
+  // FusedBatchNorm has the same moving averages in training. One of its five outputs has a gradient; the five outputs
+  // of FusedBatchNormGrad are grouped.
   if (is_set(op, "fused")) return {training ? "Constant Constant " + moving_averages : "", zeros(4) + tuple(5)};
   return {training ? moments + " " + moving_averages + " " + normalise : normalise, unfused_gradient};
 }
@@ -129,8 +129,9 @@ FrameworkOps framework_ops(const Graph& graph, const GraphOp& op) {
   return rule == rules.end() ? FrameworkOps{} : rule->second;
 }
 
-// Matrices start with uniform random numbers (shape, bounds, RandomUniform, scaled), filters with normal ones (slim's
-// variance_scaling_initializer: shape, mean, deviation, TruncatedNormal, scaled), vectors with a constant.
+// Initial values of matrices are uniform random numbers (shape, bounds, RandomUniform, scaled), those of filters normal
+// ones (slim's variance_scaling_initializer: shape, mean, deviation, TruncatedNormal, scaled), those of vectors
+// constant.
 std::string_view initial_value_ops(std::size_t rank) {
   if (rank < 2) return "Constant Assign";
   return rank == 2 ? "Constant Constant Constant RandomUniform Sub Mul Add Assign"

@@ -1,8 +1,8 @@
 // GNMT (Wu et al. 2016, "Google's Neural Machine Translation System", sections 3 and 3.1): a bidirectional first
-// encoder layer, residual connections from the third layer on, attention from the bottom layer of the decoder whose
-// context goes to all of its layers. 8 layers, width 1024, vocabulary of 32,000 word pieces, batch 128 in the paper;
-// GDP places 2, 4 and 8 layers and gives neither batch nor length. Attention as in TensorFlow NMT's `gnmt_v2`: the
-// context of a step is formed with the bottom layer's new output.
+// encoder layer, residual connections from the third layer on, and attention from the bottom layer of the decoder,
+// whose context is an input of all its layers. The paper has 8 layers, width 1024, a vocabulary of 32,000 word pieces
+// and batch 128; GDP places 2, 4 and 8 layers and gives neither batch nor length. Attention is as in TensorFlow NMT's
+// `gnmt_v2`: the context of a step is computed from the bottom layer's new output.
 #include <fmt/core.h>
 
 #include "zoo/models.hpp"
@@ -58,7 +58,8 @@ class Gnmt {
     }
   }
 
-  // One time step: the bottom layer, the attention, the layers above with the context beside their input.
+  // One time step: the bottom layer, the attention, then the layers above, whose input is concatenated with the
+  // context.
   Operand decode_step(const std::vector<LstmWeights>& cells, const Operand& word, Operand& context, std::size_t t) {
     Operand x;
     for (std::size_t layer = 0; layer < cells.size(); ++layer) {
@@ -79,7 +80,7 @@ class Gnmt {
   }
 
   void decode(const Steps& words) {
-    // A single encoder layer leaves both directions side by side.
+    // The output of a single encoder layer is the concatenation of both directions.
     const std::int64_t width = model_.dim(memory_.values, 2);
     std::vector<LstmWeights> cells;
     for (std::int64_t layer = 0; layer < o_.layers; ++layer)
@@ -105,7 +106,7 @@ class Gnmt {
   Operand zero_;
   AttentionMemory memory_;
   Steps encoded_;
-  std::vector<LstmState> states_;  // the encoder's last states, then the decoder's running ones
+  std::vector<LstmState> states_;  // the encoder's last states, then the decoder's current ones
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Inception-V3 (Szegedy et al. 2016, "Rethinking the Inception Architecture for Computer Vision", table 1 and figures 5
 // to 7), with the layer sizes of the released models (TensorFlow slim, torchvision). The auxiliary classifier is left
-// out: the published 23.8 M parameters and 5.7 GMACs do not count it.
+// out: the published 23.8 M parameters and 5.7 GMACs do not include it.
 #include "zoo/model_builder.hpp"
 #include "zoo/models.hpp"
 
@@ -42,7 +42,7 @@ class InceptionV3 {
 
  private:
   Operand unit(const Operand& x, const std::string& name, std::int64_t channels, const Window& window) {
-    // TensorFlow slim normalised by separate ops in the releases that the placement papers ran.
+    // In the releases that the placement papers ran, TensorFlow slim used separate ops for the normalisation.
     return conv_bn_relu(model_, name, x, channels, window, false);
   }
   Operand unit(const Operand& x, const std::string& name, std::int64_t channels) {

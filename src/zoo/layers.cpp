@@ -14,7 +14,7 @@ std::int64_t stride_of(const Window& window, bool width) {
   return width && window.stride_width != 0 ? window.stride_width : window.stride;
 }
 
-// How far the window reaches along an axis, and the padding before and after it.
+// The extent of a window along an axis, and the padding before and after the image.
 struct Span {
   std::int64_t reach, before, after;
 };

@@ -31,7 +31,7 @@ void part_forward_and_backward(const Graph& graph, const Cells& cells, Partition
   }
 }
 
-// One update for all parameters that the same parts use: merging makes them one buffer.
+// Makes one update for all parameters that the same parts use, since merge_ops makes these parameters one buffer.
 void part_updates(const Graph& graph, Partition& partition) {
   using Signature = std::pair<std::vector<std::uint32_t>, std::pair<bool, DType>>;
   std::map<Signature, std::uint32_t> known;

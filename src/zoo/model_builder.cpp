@@ -9,7 +9,7 @@
 namespace emplace::zoo {
 
 namespace {
-// A training step at detail = "framework" has about eight times as many: several gigabytes.
+// A training step at detail = "framework" has about eight times as many ops, which take several gigabytes.
 constexpr std::size_t most_ops = 500000;
 }  // namespace
 
@@ -36,7 +36,7 @@ std::vector<Operand> ModelBuilder::op_several(const std::string& name, const std
                                               std::vector<Operand> inputs, const std::vector<Shape>& shapes,
                                               Attributes attributes) {
   if (graph_.ops.size() == most_ops)
-    throw InputError("zoo:" + graph_.name, "the model has more than {} ops; ask for fewer layers or a shorter sequence",
+    throw InputError("zoo:" + graph_.name, "the model has more than {} ops; choose fewer layers or a shorter sequence",
                      most_ops);
   GraphOp op;
   op.name = name;
@@ -85,10 +85,10 @@ void describe_images(ImageOptions& o, OptionVisitor& visit, double smallest_imag
 
 void describe(StepOptions& options, OptionVisitor& visit) {
   visit("training", options.training, {.help = "Adds the backward pass and the updates of a training step."});
-  visit(
-      "detail", options.detail,
-      {.choices = {"layer", "op", "framework"},
-       .help = "One op a layer, one a kernel, or all ops of a TensorFlow 1.x graph with its constants and variables."});
+  visit("detail", options.detail,
+        {.choices = {"layer", "op", "framework"},
+         .help = "One op for each layer, one for each kernel, or all ops of a TensorFlow 1.x graph with its constants "
+                 "and variables."});
   visit(
       "optimizer", options.optimizer,
       {.choices = {"sgd", "momentum", "adam"}, .help = "Optimiser of the training step; decides the state in memory."});

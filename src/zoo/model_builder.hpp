@@ -1,5 +1,5 @@
-// What the models are written with: ops that name their outputs after themselves, a current layer, and the layers that
-// several models share. Shapes are worked out here, once.
+// Functions with which all models are built: ops whose outputs have the op's name, a current layer (GraphOp::layer),
+// and the neural-network layers that several models share. The shapes of all outputs are computed here.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace emplace::zoo {
 
 using Attributes = std::map<std::string, Attribute>;
 
-// Which ops are one layer at detail = "layer": per op of the forward graph the cell it belongs to, or `none`.
+// The ops that become one op at detail = "layer": for each op of the forward graph its cell, or `none`.
 struct Cells {
   static constexpr std::uint32_t none = 0xffffffff;
   std::vector<std::string> names;
@@ -26,11 +26,11 @@ class ModelBuilder {
  public:
   explicit ModelBuilder(std::string name) { graph_.name = std::move(name); }
 
-  // Every op from now on belongs to this layer of the human-expert placement.
+  // Sets the layer of the human-expert placement for all ops that are added from now on.
   void set_layer(std::string layer) { layer_ = std::move(layer); }
 
-  // Ops made while it lives are one cell (a convolution with its normalisation and activation, a step of an LSTM). Of
-  // nested ones the outermost counts. A path must not leave a cell and come back to it.
+  // All ops that are added during its lifetime form one cell (a convolution with its normalisation and activation, a
+  // step of an LSTM). Of nested cells only the outermost counts. A path must not leave a cell and come back to it.
   class OpenCell {
    public:
     OpenCell(ModelBuilder& model, std::string name);
@@ -50,17 +50,17 @@ class ModelBuilder {
              Attributes attributes = {});
   std::vector<Operand> op_several(const std::string& name, const std::string& type, std::vector<Operand> inputs,
                                   const std::vector<Shape>& shapes, Attributes attributes = {});
-  // Same shape as the first operand.
+  // An op whose output has the shape of the first operand.
   Operand elementwise(const std::string& name, const std::string& type, std::vector<Operand> inputs);
-  // Operands of rows x columns side by side.
+  // Concatenates operands of rows x columns along `axis`.
   Operand concat(const std::string& name, std::vector<Operand> inputs, std::int64_t axis);
 
   [[nodiscard]] const Shape& shape(const Operand& operand) const;
   [[nodiscard]] std::int64_t dim(const Operand& operand, std::size_t position) const {
     return shape(operand).dims[position];
   }
-  // Adds the L2 losses of all matrices and filters to the objective, which is the first output of the last op. Each
-  // belongs to the cell of the first op that uses the weight.
+  // Adds the L2 losses of all matrices and filters to the objective, which is the first output of the last op. The loss
+  // of a weight is in the cell of the first op that uses the weight.
   void add_weight_decay();
 
   Graph take() { return std::move(graph_); }
@@ -74,8 +74,9 @@ class ModelBuilder {
   std::uint32_t open_cell_ = Cells::none;
 };
 
-// `given`: the pads below, on both sides. `same`: TensorFlow's SAME, the output has ceil(size / stride) points.
-// `causal`: padded before the first column only, so that an output sees no later column (van den Oord et al. 2016).
+// `given`: the pads of Window, on both sides. `same`: TensorFlow's SAME, the output has ceil(size / stride) points.
+// `causal`: padding before the first column only, so that an output depends on no later column (van den Oord et al.
+// 2016).
 enum class Padding : std::uint8_t { given, same, causal };
 struct Window {
   std::int64_t height = 1, width = 1, stride = 1, pad_height = 0, pad_width = 0;
@@ -88,9 +89,9 @@ Window same(std::int64_t size, std::int64_t stride = 1);
 // Images are batch x channels x height x width.
 Operand conv(ModelBuilder& model, const std::string& name, const Operand& x, std::int64_t channels,
              const Window& window);
-// One filter a channel.
+// A convolution with one filter for each channel.
 Operand depthwise_conv(ModelBuilder& model, const std::string& name, const Operand& x, const Window& window);
-// `fused`: one kernel in TensorFlow 1.x too; matters at detail = "framework".
+// `fused`: whether it is also one kernel in TensorFlow 1.x, which matters at detail = "framework".
 Operand batch_norm(ModelBuilder& model, const std::string& name, const Operand& x, bool fused = true);
 // name/conv, name/bn, name/relu: one cell.
 Operand conv_bn_relu(ModelBuilder& model, const std::string& name, const Operand& x, std::int64_t channels,
@@ -102,9 +103,9 @@ Operand pool(ModelBuilder& model, const std::string& name, const std::string& ty
 // none.
 Operand linear(ModelBuilder& model, const std::string& name, const Operand& x, const Operand& weight,
                const Operand& bias);
-// The same with its own parameters, name/weight and name/bias.
+// The same with new parameters, name/weight and name/bias.
 Operand dense(ModelBuilder& model, const std::string& name, const Operand& x, std::int64_t outputs, bool bias = true);
-// Only in training; the mask is a second output.
+// Returns x itself unless `training` is true; the mask is a second output.
 Operand dropout(ModelBuilder& model, const std::string& name, const Operand& x, bool training);
 // batch x channels x height x width -> batch x channels.
 Operand global_average(ModelBuilder& model, const std::string& name, const Operand& image);
@@ -140,7 +141,8 @@ struct StepOptions {
   bool weight_decay = false;
 };
 void describe(StepOptions& options, OptionVisitor& visit);
-// The forward graph as it is, or with its training step, at the detail asked for (detail.hpp).
+// Returns the forward graph, with a training step if options.training, at the level of detail in `options`
+// (detail.hpp).
 Graph finish(ModelBuilder& model, const StepOptions& options);
 
 }  // namespace emplace::zoo

@@ -1,4 +1,4 @@
-// One builder a model; builtin.cpp lists them.
+// The builders, one for each model; builtin.cpp lists them.
 #pragma once
 
 #include "zoo/zoo.hpp"
@@ -7,7 +7,7 @@ namespace emplace::zoo {
 
 // Expert placements (ZooEntry::expert), in expert.cpp.
 using LayerNames = std::span<const std::string>;
-// Parts of equal depth, one a device: convolutional networks (Mirhoseini et al. 2017) and stacks of layers.
+// Parts of equal depth, one for each device: for convolutional networks (Mirhoseini et al. 2017) and stacks of layers.
 std::vector<std::size_t> expert_in_parts(LayerNames layers, std::size_t devices);
 // Layer k of "encoder/k" and of "decoder/k" on device k, round robin; embeddings with the first layer, attention and
 // softmax with the last (Wu et al. 2016; Mirhoseini et al. 2017).

@@ -1,7 +1,8 @@
-// A mixture-of-experts language model: every second feed-forward part is a set of experts of which each token goes to
-// two (Lepikhin et al. 2021, "GShard", section 2.2 and algorithm 1; Shazeer et al. 2017), with a capacity of 1.25 times
-// the even share (Fedus et al. 2022, "Switch Transformers", section 2.2). Tokens are scattered into their experts'
-// slots and gathered back. Sizes are those of GPT-2 small with 8 experts; no paper on placement uses such a model.
+// A mixture-of-experts language model: every second feed-forward part is a set of experts, two of which process each
+// token (Lepikhin et al. 2021, "GShard", section 2.2 and algorithm 1; Shazeer et al. 2017). The capacity of an expert
+// is 1.25 times the even share of tokens (Fedus et al. 2022, "Switch Transformers", section 2.2). Tokens are scattered
+// into the slots of their experts and gathered back. Sizes are those of GPT-2 small with 8 experts; no paper on
+// placement uses such a model.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -109,8 +110,8 @@ class MoeTransformer {
     return residual(model_, name, x, dropout(model_, name + "/drop", y, block_.dropout));
   }
 
-  // The two experts of each token with their shares (2 tokens x 1), and the slot in their queues (2 tokens): a running
-  // count of the tokens that each expert has got so far. Slots have no gradient.
+  // Returns the gate values of the two experts of each token (2 tokens x 1), and the token's slots in the experts'
+  // queues (2 tokens), which are a running count of the tokens of each expert. Slots have no gradient.
   std::pair<Operand, Operand> route(const std::string& name, const Operand& rows) {
     const std::int64_t chosen = 2 * tokens_;
     const Operand shares =

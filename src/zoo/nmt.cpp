@@ -1,7 +1,7 @@
 // Sequence to sequence LSTMs with attention, the NMT benchmark of ColocRL and of the Hierarchical Planner: a
-// bidirectional first encoder layer and an encoder state handed to the decoder as in TensorFlow NMT and GNMT (Wu et al.
-// 2016), additive attention (Bahdanau et al. 2015) with input feeding (Luong et al. 2015), the softmax projection at
-// each decoder step. Unrolled over time, op by op; weights are shared by all steps. No dropout.
+// bidirectional first encoder layer and an encoder state that initialises the decoder, as in TensorFlow NMT and GNMT
+// (Wu et al. 2016), additive attention (Bahdanau et al. 2015) with input feeding (Luong et al. 2015), and the softmax
+// projection at each decoder step. The graph is unrolled over time; all steps share the weights. There is no dropout.
 #include <fmt/core.h>
 
 #include "zoo/models.hpp"
@@ -92,7 +92,7 @@ class Nmt {
   Operand zero_, output_weight_;
   AttentionMemory memory_;
   Steps encoded_;
-  std::vector<LstmState> states_;  // the encoder's last states, then the decoder's running ones
+  std::vector<LstmState> states_;  // the encoder's last states, then the decoder's current ones
 };
 
 }  // namespace

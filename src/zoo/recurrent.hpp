@@ -1,11 +1,11 @@
-// What the sequence models share: embeddings cut into time steps, unrolled LSTMs, additive attention.
+// Functions that the sequence models share: embeddings split into time steps, unrolled LSTMs, additive attention.
 #pragma once
 
 #include "zoo/model_builder.hpp"
 
 namespace emplace::zoo {
 
-// Options of the models that translate.
+// Options of the translation models.
 struct TranslationOptions {
   std::int64_t batch = 64;
   std::int64_t layers = 2;
@@ -16,22 +16,23 @@ struct TranslationOptions {
 };
 void describe_translation(TranslationOptions& options, OptionVisitor& visit);
 
-using Steps = std::vector<Operand>;  // one batch x width tensor a time step
+using Steps = std::vector<Operand>;  // one batch x width tensor for each time step
 
-// One lookup for all tokens of the batch, as TensorFlow NMT does; then one piece a time step. `tokens` names the input.
+// An embedding with one lookup for all tokens of the batch, as in TensorFlow NMT, which is then split into time steps.
+// `tokens` is the name of the input.
 struct Embedding {
   std::int64_t batch, sequence, width, vocabulary;
 };
 Steps embed_steps(ModelBuilder& model, const std::string& name, const std::string& tokens, const Embedding& shape);
-// The words of one side, "source" or "target", as layer "embedding/<side>".
+// Embeds the words of one side, "source" or "target", in the layer "embedding/<side>".
 Steps embed_side(ModelBuilder& model, const std::string& side, const TranslationOptions& options);
 
-// Runs an LSTM over the steps and leaves its last state in `state`; its weights are its own.
+// Unrolls an LSTM with new weights over the steps and stores its last state in `state`.
 Steps unroll(ModelBuilder& model, const std::string& name, const Steps& inputs, std::int64_t hidden, bool backwards,
              LstmState& state);
 
-// A first encoder layer that reads in both directions, side by side; `state` becomes the backward direction's last one,
-// which TensorFlow NMT's GNMT encoder hands on.
+// A first encoder layer that reads in both directions; returns the concatenation of both outputs. `state` is set to the
+// last state of the backward direction, which TensorFlow NMT's GNMT encoder passes on.
 Steps unroll_both_ways(ModelBuilder& model, const std::string& name, const Steps& inputs, std::int64_t hidden,
                        const Operand& zero, LstmState& state);
 
@@ -42,7 +43,7 @@ struct AttentionMemory {
   Operand query_weight, score_weight;
 };
 AttentionMemory attention_memory(ModelBuilder& model, const Steps& encoded, std::int64_t hidden);
-// The values, weighted for one query: batch x width.
+// The mean of the values, weighted by the attention to one query: batch x width.
 Operand attention_context(ModelBuilder& model, const std::string& name, const AttentionMemory& memory,
                           const Operand& query);
 

@@ -1,7 +1,7 @@
 // ResNet-50, -101 and -152 (He et al. 2016, "Deep Residual Learning for Image Recognition", table 1), with the stride
 // in the 3 x 3 convolution of a bottleneck as in the released models of torchvision ("v1.5"), whose figures are
 // 25,557,032, 44,549,160 and 60,192,808 parameters and 4.09, 7.80 and 11.51 GMACs at 224 x 224 (its documentation of
-// the weights). The ImageNet benchmark of the Hierarchical Planner (ResNet-152) and of Post (batch 32).
+// the weights). It is the ImageNet benchmark of the Hierarchical Planner (ResNet-152) and of Post (batch 32).
 #include <fmt/core.h>
 
 #include <array>
@@ -30,7 +30,7 @@ Operand conv_bn(ModelBuilder& model, const std::string& name, const Operand& x, 
   return batch_norm(model, name + "/bn", conv(model, name + "/conv", x, channels, window));
 }
 
-// 1 x 1, 3 x 3, 1 x 1 with four times the channels, and the shortcut (figure 5, right).
+// Convolutions of 1 x 1, 3 x 3, and 1 x 1 with four times the channels, and the shortcut (figure 5, right).
 Operand bottleneck(ModelBuilder& model, const std::string& name, const Operand& x, std::int64_t channels,
                    std::int64_t stride) {
   model.set_layer(name);

@@ -1,7 +1,7 @@
 // Recurrent language model: stacked LSTMs over words (Zaremba et al. 2014, "Recurrent Neural Network Regularization",
 // the large model: 35 steps, width 1500, vocabulary of 10,000, 66 M parameters with 2 layers, dropout between the
-// layers), unrolled over time. The RNNLM benchmark of ColocRL, the Hierarchical Planner (batch 64), Post (4 layers) and
-// GDP (2, 4, 8 layers); none of them gives its widths.
+// layers), unrolled over time. It is the RNNLM benchmark of ColocRL, the Hierarchical Planner (batch 64), Post (4
+// layers) and GDP (2, 4, 8 layers), none of which states the widths.
 #include <fmt/core.h>
 
 #include "zoo/models.hpp"
@@ -44,7 +44,7 @@ Graph build(const RnnlmOptions& o) {
   }
   model.set_layer("softmax");
   const auto cell = model.cell("softmax");
-  // The time steps are independent from here on: one product for all of them.
+  // The time steps are independent from here on, so one product computes all of them.
   const Operand rows = dropout(model, "softmax/dropout", model.concat("softmax/concat", steps, 0), o.step.training);
   softmax_or_loss(model, "softmax", dense(model, "softmax/logits", rows, o.vocabulary), "labels", o.step.training);
   return finish(model, o.step);

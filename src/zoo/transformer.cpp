@@ -81,9 +81,11 @@ Operand transformer_layer(ModelBuilder& model, const std::string& name, const Op
 }
 
 void describe_stack(StackOptions& o, OptionVisitor& visit) {
-  visit("layers", o.layers, {.min = 1, .max = 1024, .help = "Transformer layers; left out: as in the model named."});
-  visit("hidden", o.hidden,
-        {.min = 1, .max = 65536, .unit = "units", .help = "Width; left out: as in the model named."});
+  visit("layers", o.layers,
+        {.min = 1, .max = 1024, .help = "Transformer layers; if left out, those of the named model."});
+  visit(
+      "hidden", o.hidden,
+      {.min = 1, .max = 65536, .unit = "units", .help = "Width of the layers; if left out, that of the named model."});
 }
 
 std::int64_t heads_of(std::int64_t hidden) { return hidden % 64 == 0 ? hidden / 64 : 1; }

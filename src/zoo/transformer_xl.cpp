@@ -1,7 +1,7 @@
 // Transformer-XL (Dai et al. 2019, sections 3.2 and 3.3, appendix B): segments that attend to the hidden states of the
-// segment before, without a gradient into them, and relative positions. Sizes of the authors' enwik8 model: width 512,
-// 8 heads, inner 2048, segment and memory of 512 characters, batch 22; 12 layers have 41 M parameters (table 2). GDP
-// places 2, 4 and 8 layers and gives no other size.
+// previous segment, without a gradient into them, and relative positions. Sizes of the authors' enwik8 model: width
+// 512, 8 heads, inner 2048, segment and memory of 512 characters, batch 22; 12 layers have 41 M parameters (table 2).
+// GDP places 2, 4 and 8 layers and gives no other size.
 #include <fmt/core.h>
 
 #include "zoo/models.hpp"
@@ -27,15 +27,17 @@ void describe(TransformerXlOptions& o, OptionVisitor& visit) {
   visit("layers", o.layers, {.min = 1, .max = 1024, .help = "Transformer layers."});
   visit("hidden", o.hidden, {.min = 1, .max = 65536, .unit = "units", .help = "Width of the layers."});
   visit("sequence", o.sequence, {.min = 1, .max = 65536, .unit = "tokens", .help = "Length of a segment."});
-  visit(
-      "memory", o.memory,
-      {.min = 1, .max = 65536, .unit = "tokens", .help = "States that the first segment finds from the step before."});
+  visit("memory", o.memory,
+        {.min = 1,
+         .max = 65536,
+         .unit = "tokens",
+         .help = "Hidden states of the previous step to which the first segment attends."});
   visit("segments", o.segments, {.min = 1, .max = 256, .help = "Segments in a step, one after the other."});
   visit("vocabulary", o.vocabulary, {.min = 2, .max = 10000000, .unit = "tokens", .help = "Size of the vocabulary."});
   describe(o.step, visit);
 }
 
-// A layer's weights, shared by all segments.
+// The weights of a layer, which all segments share.
 struct Layer {
   Operand qkv, relative, output, inner, inner_bias, outer, outer_bias;
   Operand norms[4];  // scale and bias after attention, scale and bias after the feed-forward part
@@ -107,7 +109,7 @@ class TransformerXl {
     return dropout(model_, name + "/dropout", x, block_.dropout);
   }
 
-  // Sinusoids of all distances and the mask of what lies ahead; both depend on the number of keys only.
+  // A constant: the sinusoids of all distances, or the mask of later positions; both depend on the number of keys only.
   Operand constant(const std::string& what, Shape shape) {
     const std::string name = fmt::format("{}/{}", what, shape.str());
     const auto [at, is_new] = constants_.try_emplace(name);
@@ -146,7 +148,7 @@ class TransformerXl {
     return linear(model_, name + "/output", join_heads(model_, name, mixed), layer.output, Operand::none());
   }
 
-  // Appendix B: row i moves by i, done by padding and reading the rows with another length.
+  // Appendix B: row i is shifted by i, by padding the rows and reshaping the result with another row length.
   Operand shift(const std::string& name, const Operand& x) {
     const Shape shape = model_.shape(x);
     const std::int64_t b = shape.dims[0], heads = shape.dims[1], s = shape.dims[2], k = shape.dims[3];

@@ -22,16 +22,18 @@ constexpr std::int64_t patch = 16;
 
 void describe(VitOptions& o, OptionVisitor& visit) {
   visit("batch", o.batch, {.min = 1, .max = 65536, .unit = "images", .help = "Images in a step."});
-  visit(
-      "image", o.image,
-      {.min = 16, .max = 8192, .unit = "pixels", .help = "Height and width of an image; what exceeds a patch is cut."});
+  visit("image", o.image,
+        {.min = 16,
+         .max = 8192,
+         .unit = "pixels",
+         .help = "Height and width of an image; pixels beyond the last whole patch are cut."});
   visit("classes", o.classes, {.min = 2, .max = 1000000, .help = "Outputs of the classifier."});
   visit("layers", o.layers, {.min = 1, .max = 1024, .help = "Transformer layers."});
   visit("hidden", o.hidden, {.min = 1, .max = 65536, .unit = "units", .help = "Width of the layers."});
   describe(o.step, visit);
 }
 
-// Patches as rows, the class token before them, learnt positions.
+// Embeds patches as rows, puts the class token before them and adds learnt positions.
 Operand embed(ModelBuilder& model, const VitOptions& o) {
   model.set_layer("embedding");
   const auto cell = model.cell("embedding");

@@ -1,7 +1,7 @@
 // WaveNet (van den Oord et al. 2016, sections 2.1 to 2.4): dilated causal convolutions of width 2 whose dilations
-// double from 1 to 512 and start again, gated units, residual and skip connections, a softmax over 256 levels a sample.
-// GDP and GO place 2 stacks of 18 layers and 4 stacks of 36, and give no widths; the paper gives none either. Skip
-// connections are as wide as the residual ones here. No biases.
+// double from 1 to 512 and start again, gated units, residual and skip connections, and a softmax over 256 levels for
+// each sample. GDP and GO place 2 stacks of 18 layers and 4 stacks of 36 and state no widths, nor does the paper. Here
+// skip connections are as wide as residual ones, and there are no biases.
 #include <fmt/core.h>
 
 #include "zoo/model_builder.hpp"
@@ -56,8 +56,8 @@ class Wavenet {
  private:
   static Window causal(std::int64_t dilation) { return {.width = 2, .padding = Padding::causal, .dilation = dilation}; }
 
-  // Equation 2: tanh(filter * x) sigmoid(gate * x); then the skip and the residual connection (figure 4). The very last
-  // residual has no reader.
+  // Equation 2: tanh(filter * x) sigmoid(gate * x); then the skip and the residual connection (figure 4). The residual
+  // of the last layer is not used.
   Operand layer(const std::string& name, const Operand& x, std::int64_t dilation) {
     const auto cell = model_.cell(name);
     const Operand filter =

@@ -3,8 +3,8 @@
 
 namespace emplace::zoo {
 
-// As TensorFlow 1.x writes it: contrib.layers.l2_regularizer makes a scaled L2Loss of each weight, and the losses are
-// added up with the model's own.
+// Adds the same ops as TensorFlow 1.x: contrib.layers.l2_regularizer makes a scaled L2Loss of each weight, and these
+// losses are added to the model's loss.
 void ModelBuilder::add_weight_decay() {
   const Operand loss = Operand::of(graph_.ops.back().outputs.front());
   EMPLACE_CHECK(shape(loss) == Shape::scalar(), "the last op of {} is no loss", graph_.name);

@@ -14,20 +14,21 @@
 namespace emplace::zoo {
 
 struct ZooEntry : EntryInfo {
-  // The inference graph; the option `training` adds the backward pass and the updates (graph/passes.hpp).
+  // Builds the inference graph; the option `training` adds the backward pass and the updates (graph/passes.hpp).
   std::function<Graph(const ConfigTable& options)> build;
   // The human expert's placement on `devices` equal devices (at least one): for each layer, the index of a device.
   // `layers` are those of layers_of.
   std::function<std::vector<std::size_t>(std::span<const std::string> layers, std::size_t devices)> expert;
 };
 
-// The layers of a graph's ops (GraphOp::layer), each once, in the order in which ops with operands name them: passes
-// put variables and constants first.
+// The layers of a graph's ops (GraphOp::layer), each once: in the order of the ops with operands, then the layers that
+// only ops without operands have, since passes put variables and constants first.
 std::vector<std::string> layers_of(const Graph& graph);
 
 std::span<const ZooEntry> zoo();
 
-// "nmt?layers=2&training=true" (what follows "zoo:"). InputError for unknown names, keys and values.
+// Builds a model from the text after "zoo:", such as "nmt?layers=2&training=true". InputError for unknown names, keys
+// and values.
 Graph build_zoo_model(std::string_view specification, const std::string& place = {});
 
 }  // namespace emplace::zoo

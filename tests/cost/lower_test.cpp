@@ -166,7 +166,7 @@ TEST(Lower, OpsOfUnknownTypeAreTimedByTheirTrafficAndReportedWithTheirShare) {
   EXPECT_EQ(lowered.problem.time(OpId{1}, DeviceId{0}), 12'400'000);  // 240000 bytes / 1e11 + 10 us
   EXPECT_THAT(
       cost_warnings(lowered),
-      ElementsAre("1 of 2 ops (50 %) have a type that the cost table does not know; they are timed by their "
+      ElementsAre("1 of 2 ops (50 %) have a type that is not in the cost table; they are timed by their "
                   "memory traffic alone, gradients also by twice the FLOPs of their forward op: 'Mystery' (1)"));
 }
 

@@ -217,7 +217,7 @@ TEST(BadMeasurements, ProfilesThatFitNothingOrNoDeviceAreRefused) {
   EXPECT_EQ(error_with({profile("node\top\tmin_us\ndens\tMatMul\t7\n", "fast")}),
             "p.tsv: none of its 1 times is of an op of the graph: 'dens' (did you mean 'dense'?)");
   EXPECT_EQ(error_with({profile("node\top\tmin_us\ndense\tMatMul\t7\n")}),
-            "p.tsv: the profile does not say which device it measured; give one of 'fast', 'slow'");
+            "p.tsv: the profile does not name the device that it measured; give one of 'fast', 'slow'");
   EXPECT_EQ(error_with({profile("node\top\tmin_us\ndense\tMatMul\t7\n", "fest")}),
             "profile device: machine 'two-speeds' has no device 'fest' (did you mean 'fast'?)");
   EXPECT_EQ(error_with({profile("op,fast,slaw\ndense,1,1\n")}),

@@ -83,7 +83,7 @@ TEST(Profile, OnnxRuntimeEventsAreKernelsByTheirNameAndTheShortestRunCounts) {
   EXPECT_THAT(p.rows[0].seconds, ElementsAre(DoubleEq(700e-6)));
   EXPECT_THAT(p.rows[1].seconds, ElementsAre(DoubleEq(12.5e-6)));
   EXPECT_DOUBLE_EQ(p.run_s, 99e-6);
-  EXPECT_THAT(p.warnings, ElementsAre("p: 1 kernel times have no op's name"));
+  EXPECT_THAT(p.warnings, ElementsAre("p: 1 kernel times do not name an op"));
 }
 
 TEST(Profile, KernelsOfSeveralProvidersAreSaid) {
@@ -91,21 +91,22 @@ TEST(Profile, KernelsOfSeveralProvidersAreSaid) {
 {"cat":"Node","dur":1,"name":"b_kernel_time","args":{"provider":"CUDA"}}])",
                                   "p");
   EXPECT_THAT(p.warnings,
-              ElementsAre(HasSubstr("several execution providers are taken for one device: 'CPU' (1), 'CUDA' (1)")));
+              ElementsAre(HasSubstr("several execution providers are counted as one device's: 'CPU' (1), 'CUDA' (1)")));
 }
 
 TEST(BadProfile, TablesAreRefusedByLine) {
   EXPECT_EQ(error_of(" \n"), "p: the profile is empty");
-  EXPECT_EQ(error_of("op\n"), "p:1: a profile has a header with the op's name and one column a device, found 'op'");
+  EXPECT_EQ(error_of("op\n"),
+            "p:1: a profile needs a header with the op's name and one column for each device, found 'op'");
   EXPECT_EQ(error_of("op,gpu\n"), "p: the profile has no measured op");
   EXPECT_EQ(error_of("op,gpu\na,1,2\n"), "p:2: 3 cells where the header has 2");
-  EXPECT_EQ(error_of("op,gpu\na,1\nb,1\na,2\n"), "p:4: op 'a' stands here and on line 2");
+  EXPECT_EQ(error_of("op,gpu\na,1\nb,1\na,2\n"), "p:4: op 'a' is listed here and on line 2");
   EXPECT_EQ(error_of("op,gpu\n,1\n"), "p:2: the op's name is empty");
   EXPECT_EQ(error_of("op,gpu,gpu (ms)\n"), "p:1: the device 'gpu' has two columns");
   EXPECT_EQ(error_of("op,\na,1\n"), "p:1: a column of the header names no device");
   EXPECT_EQ(error_of("op,gpu (min)\na,1\n"), "p:1: the unit of column 'gpu (min)' must be s, ms, us or ns, got 'min'");
   EXPECT_EQ(error_of("op,gpu\n\"a,1\n"), "p:2: a double quote is opened and not closed on the line");
-  EXPECT_EQ(error_of("op,gpu\n\"a\"b,1\n"), "p:2: after a quoted field a comma is wanted, found 'b'");
+  EXPECT_EQ(error_of("op,gpu\n\"a\"b,1\n"), "p:2: expected a comma after a quoted field, found 'b'");
   for (const char* cell : {"-1", "fast", "nan", "inf", "1e300", "1 ms", "0x10"})
     EXPECT_EQ(error_of("op,gpu\na," + std::string(cell) + "\n"),
               "p:2: column 'gpu' must hold a time from 0 to 1e+07 s or nothing, got '" + std::string(cell) + "'");

@@ -217,7 +217,7 @@ TEST_F(OnnxParts, AreNotThereWhereALaterFileCannotBeWritten) {
 // y = relu(x), and the model gives its input x and its weight w too.
 TEST_F(OnnxParts, LeaveOutputsThatNoNodeMakesToTheirListAndTheNotes) {
   ModelPlacement placed = placement({"cpu:0"});
-  EXPECT_THAT(write(placed).notes.front(), testing::EndsWith("together they are the model"));
+  EXPECT_THAT(write(placed).notes.front(), testing::EndsWith("together they equal the model"));
   EXPECT_EQ(json::parse(read_file(folder_ / "out.segments.json"))["passes"], json::array());
   onnx::ModelProto model;
   ASSERT_TRUE(model.ParseFromString(read_file(placed.model)));

@@ -48,8 +48,7 @@ onnx::ModelProto model_with_folded_ops() {
   auto& graph = *model.mutable_graph();
   formats::set_type(*graph.add_input(), "x", {2, 4});
   auto& constant = *graph.add_node() = formats::make_node("Constant", "constant", {}, {"shape"});
-  *formats::add_attribute(constant, "value", onnx::AttributeProto::TENSOR).mutable_t() =
-      formats::make_vector("", {4, 4});
+  *formats::add_attribute(constant, "value", onnx::AttributeProto::TENSOR).mutable_t() = formats::make_vector("", {4, 4});
   *graph.add_initializer() = formats::make_tensor("w", {16});
   *graph.add_node() = formats::make_node("Reshape", "reshape", {"w", "shape"}, {"v"});
   *graph.add_node() = formats::make_node("MatMul", "matmul", {"x", "v"}, {"m"});

@@ -172,7 +172,7 @@ printf '"makespan_s": %s,\n"feasible": %s,\n"evaluations": 100,\n"seconds": 9\n'
 
 TEST_F(LearningTable, RefusesWhatItCannotDo) {
   EXPECT_EQ(run({std::string(EMPLACE_SOURCE) + "/scripts/learning-table"}).exit_code, 2);
-  EXPECT_THAT(table({"--seeds", "0"}).err, HasSubstr("--seeds wants a whole number above zero, got '0'"));
+  EXPECT_THAT(table({"--seeds", "0"}).err, HasSubstr("--seeds needs a whole number above zero, got '0'"));
   EXPECT_THAT(table({"--recipes", "unknown"}).err, HasSubstr("there is no configs/recipes/unknown.toml"));
   EXPECT_THAT(table({"--recipes", "post-tuned+compare=[1,2]"}).err,
               HasSubstr("no commas, quotes or line ends in 'post-tuned+compare"));

@@ -185,7 +185,7 @@ TEST_F(MeasureOnnx, SaysWhichOpenSizesItTookAsOne) {
         std::vector<std::string>{program, "profile", model, "--runs", "1", "-o", folder_ / "profile.json"}}) {
     const auto done = run(arguments);
     EXPECT_EQ(done.exit_code, 0) << done.err;
-    EXPECT_THAT(done.err, HasSubstr("the input 'input_1' has open sizes, taken as 1"));
+    EXPECT_THAT(done.err, HasSubstr("sizes of the input 'input_1' that the model does not fix are taken as 1"));
   }
 }
 

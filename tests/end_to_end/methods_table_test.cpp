@@ -104,8 +104,8 @@ TEST_F(MethodsTable, NamesTheProblemsWhereBestIsBehind) {
 
 TEST_F(MethodsTable, RefusesWhatItCannotDo) {
   EXPECT_EQ(run({std::string(EMPLACE_SOURCE) + "/scripts/methods-table"}).exit_code, 2);
-  EXPECT_THAT(table({"--seconds", "x"}).err, HasSubstr("--seconds wants a number, got 'x'"));
-  EXPECT_THAT(table({"--jobs", "0"}).err, HasSubstr("--jobs wants a whole number above zero, got '0'"));
+  EXPECT_THAT(table({"--seconds", "x"}).err, HasSubstr("--seconds needs a number, got 'x'"));
+  EXPECT_THAT(table({"--jobs", "0"}).err, HasSubstr("--jobs needs a whole number above zero, got '0'"));
   EXPECT_THAT(table({"--schedule", "lifo"}).err, HasSubstr("fifo, priority or in-order, got 'lifo'"));
   EXPECT_THAT(table({"a,b.json"}).err, HasSubstr("no commas"));
   EXPECT_THAT(table({"none.json"}).err, HasSubstr("none.json"));

@@ -94,7 +94,7 @@ std::string four_digits(double value) {
   return fmt::format("{:.{}f}", value, std::clamp(3 - static_cast<int>(std::floor(std::log10(value))), 0, 9));
 }
 
-TEST(ResultsOfTheReadme, AreThoseOfTheTableThatEmplaceReproduceMade) {
+TEST(ResultsPage, HasTheTableThatEmplaceReproduceMade) {
   std::map<std::string, std::string> cells;  // "row.method": ours
   std::vector<std::string> rows;
   for (const std::string& line : split(read_file("bench/results/table-hierarchical.csv"), '\n')) {
@@ -104,7 +104,7 @@ TEST(ResultsOfTheReadme, AreThoseOfTheTableThatEmplaceReproduceMade) {
     cells[fields[0] + "." + fields[2]] = fields[5].empty() ? fields[8] : four_digits(std::stod(fields[5]));
   }
   ASSERT_EQ(rows.size(), 6U);
-  const std::string page = read_file("README.md");
+  const std::string page = read_file("docs/results.md");
   for (const std::string& row : rows) {
     const std::size_t at = page.find("| " + row + " | ");
     ASSERT_NE(at, std::string::npos) << row;

@@ -227,7 +227,7 @@ TEST_F(Supervise, GivesUpAfterDeathsWithoutANewerCheckpoint) {
   const Finished done = run(arguments);
   EXPECT_EQ(done.exit_code, 1) << done.err;
   EXPECT_THAT(done.err, HasSubstr("goes on from update 0 in 1 s (death 1 of 2 without a newer checkpoint)"));
-  EXPECT_THAT(done.err, HasSubstr("2 deaths without a newer checkpoint than update 0 of " + run_ + ": given up"));
+  EXPECT_THAT(done.err, HasSubstr("2 deaths without a newer checkpoint than update 0 of " + run_ + ": giving up"));
 }
 
 // mpirun tells the other ranks to end, and rank 0 may have all that it needs for a checkpoint.

@@ -174,7 +174,7 @@ TEST_F(Sweep, OnAFullDiskStopsAndTrainsTheRestWhenThereIsRoom) {
                      sweep + "--resume " + run + "; echo code $?; grep -c finished " + run + "/sweep.csv"});
   if (done.exit_code == 77 || done.err.find("unshare failed") != std::string::npos)
     GTEST_SKIP() << "this user may not mount";
-  EXPECT_THAT(done.err, HasSubstr("No space left on device; the sweep goes on from there when it is resumed"));
+  EXPECT_THAT(done.err, HasSubstr("No space left on device; a resumed sweep continues from there"));
   EXPECT_TRUE(done.out.starts_with("code 1\nfailed\n")) << done.out;
   EXPECT_TRUE(done.out.ends_with("code 0\n12\n")) << done.out;
 }
@@ -219,7 +219,8 @@ TEST_F(Sweep, RefusesWhatItCannotDo) {
     EXPECT_EQ(done.out, "");
     EXPECT_FALSE(file_exists(run));
   };
-  refused(3, {"sweep", file, "run=" + run, "ranks_per_trial=3"}, "of 3 ranks one coordinates: start at least 4");
+  refused(3, {"sweep", file, "run=" + run, "ranks_per_trial=3"},
+          "one of the 3 ranks only coordinates: start at least 4");
   refused(2, {"sweep", file, "run=" + run, "strategy=randm"}, "did you mean 'random'");
   refused(1, {"sweep", file, "run=" + run, "space.ppo.lerning_rate=[1]"}, "did you mean");
   refused(1, {"sweep", "--resume", run}, "not a run folder");

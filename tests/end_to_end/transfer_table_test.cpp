@@ -70,7 +70,7 @@ TEST_F(TransferTable, LeavesOutTheTrainingAloneWhereItIsTold) {
 
 TEST_F(TransferTable, RefusesWhatItCannotDo) {
   EXPECT_EQ(run({std::string(EMPLACE_SOURCE) + "/scripts/transfer-table"}).exit_code, 2);
-  EXPECT_THAT(table({"--samples", "0"}).err, HasSubstr("--samples wants a whole number above zero, got '0'"));
+  EXPECT_THAT(table({"--samples", "0"}).err, HasSubstr("--samples needs a whole number above zero, got '0'"));
   EXPECT_THAT(table({"--recipe", "unknown"}).err, HasSubstr("there is no configs/recipes/unknown.toml"));
   EXPECT_THAT(table({"--tuning", "unknown"}).err, HasSubstr("there is no configs/recipes/unknown.toml"));
   EXPECT_THAT(table({"--recipe", "gdp"}).err, HasSubstr("has no list of problems"));

@@ -59,9 +59,9 @@ TEST(CostGraphReader, RefusesBrokenGraphs) {
   EXPECT_THAT(refusal(R"(node { name: "b" id: 2 })"), HasSubstr("two ops are called 'b'"));
   EXPECT_THAT(refusal(R"(node { id: 2 })"), HasSubstr("node 2 has no name"));
   EXPECT_THAT(refusal(R"(node { name: "c" id: 2 input_info { preceding_node: 9 } })"),
-              HasSubstr("wants node 9, which does not exist"));
+              HasSubstr("reads node 9, which does not exist"));
   EXPECT_THAT(refusal(R"(node { name: "c" id: 2 input_info { preceding_node: 0 preceding_port: 2 } })"),
-              HasSubstr("node 'c' wants output 2 of node 'a', which has 2"));
+              HasSubstr("node 'c' reads output 2 of node 'a', which has 2 outputs"));
   EXPECT_THAT(refusal(R"(node { name: "c" id: 2 compute_cost: -1 })"), HasSubstr("compute_cost is negative: -1"));
   EXPECT_THAT(refusal_of(text_file(), "costs.pbtxt", {.shapes = {}, .batch = 2}),
               HasSubstr("--shape and --batch cannot change it"));

@@ -137,10 +137,10 @@ TEST_F(DevicesInFiles, OthersThanTheirFormatAreRefused) {
   };
   const std::string graphdef = file("m.pbtxt", "node { name: \"a\" op: \"NoOp\" }");
   EXPECT_THAT(refusal([&] { write_openvino_affinity(graphdef, folder_ / "o", {"d"}); }),
-              HasSubstr("only an OpenVINO IR can be written as one"));
+              HasSubstr("the model to copy must be an OpenVINO IR"));
   const std::string xml = file("m.xml", ir_with("", ""));
   EXPECT_THAT(refusal([&] { write_graphdef_devices(xml, folder_ / "o", {"d"}); }),
-              HasSubstr("only a GraphDef can be written as one"));
+              HasSubstr("the model to copy must be a GraphDef"));
   EXPECT_THAT(refusal([&] {
                 write_graphdef_devices(graphdef, folder_ / "o", {"d", "e"});
               }),

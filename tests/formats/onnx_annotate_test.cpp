@@ -167,7 +167,7 @@ TEST_F(AnnotatedOnnx, RefusesWhatIsNoOnnxModelOrHasOtherNodes) {
   const std::string path = write(conv_model()), out = folder_ / "out.onnx";
   EXPECT_THAT(error_of(path, out, {"d"}), HasSubstr("has 2 nodes now; 1 were read before"));
   write_file(folder_ / "graph.pbtxt", "node { name: \"a\" op: \"Relu\" }\n");
-  EXPECT_THAT(error_of(folder_ / "graph.pbtxt", out, {"d"}), HasSubstr("only an ONNX model can be written as one"));
+  EXPECT_THAT(error_of(folder_ / "graph.pbtxt", out, {"d"}), HasSubstr("the model to copy must be an ONNX model"));
   const std::string whole = read_file(path);
   write_file(path, whole.substr(0, whole.size() - 3));
   EXPECT_THAT(error_of(path, out, {"d", "d"}), HasSubstr("truncated"));

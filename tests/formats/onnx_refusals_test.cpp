@@ -93,11 +93,11 @@ TEST(OnnxReader, RefusesRepeatedAndUnknownNames) {
 
   onnx::ModelProto dangling = conv_model();
   graph_of(dangling).mutable_node(1)->set_input(0, "nowhere");
-  EXPECT_THAT(error_of(dangling), HasSubstr("node 'relu' wants 'nowhere', which is no input"));
+  EXPECT_THAT(error_of(dangling), HasSubstr("node 'relu' refers to 'nowhere', which is no input"));
 
   onnx::ModelProto no_output = conv_model();
   graph_of(no_output).mutable_output(0)->set_name("nowhere");
-  EXPECT_THAT(error_of(no_output), HasSubstr("graph output wants 'nowhere'"));
+  EXPECT_THAT(error_of(no_output), HasSubstr("graph output refers to 'nowhere'"));
 
   onnx::ModelProto bad_text = conv_model();
   graph_of(bad_text).mutable_node(1)->set_name("relu\xFF");
@@ -156,7 +156,7 @@ TEST(OnnxReader, SubGraphsThatReadUnknownNamesAreRefused) {
   *graph.add_node() = make_node("Neg", "", {"missing"}, {"n"});
   graph.add_output()->set_name("n");
   *graph_of(model).add_node() = branch;
-  EXPECT_THAT(error_of(model), HasSubstr("node 'if' wants 'missing'"));
+  EXPECT_THAT(error_of(model), HasSubstr("node 'if' refers to 'missing'"));
 }
 
 // Each step doubles the number of dimensions: 2 r - 1 after r.
@@ -253,7 +253,7 @@ TEST(OnnxReader, NodesOnWhichLibonnxCrashesAreRefusedByName) {
   auto& strides = add_attribute(*graph_of(stride).mutable_node(0), "strides", onnx::AttributeProto::INTS);
   strides.add_ints(0);
   strides.add_ints(0);
-  EXPECT_THAT(error_of(stride), HasSubstr("node 'conv' (Conv): shape inference broke down on it (signal 8"));
+  EXPECT_THAT(error_of(stride), HasSubstr("node 'conv' (Conv): shape inference crashed on it (signal 8"));
 }
 
 TEST(OnnxReader, NodesThatBreakTheirSchemaHaveUnknownShapesButDoNotStopTheReader) {

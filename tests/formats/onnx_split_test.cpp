@@ -133,11 +133,11 @@ TEST_F(OnnxParts, LeaveOutputsThatAreInputsOrWeightsToTheListOfThem) {
   EXPECT_FALSE(passes_[1].is_weight);
   EXPECT_EQ(difference(model, list), "");
   passes_[1].is_weight = true;
-  EXPECT_THAT(difference(model, list), HasSubstr("'x' is no output of it that is a weight"));
+  EXPECT_THAT(difference(model, list), HasSubstr("'x' is not an output of the model that is also a weight"));
   passes_[1] = {"y", false};
-  EXPECT_THAT(difference(model, list), HasSubstr("'y' is no output of it that is an input"));
+  EXPECT_THAT(difference(model, list), HasSubstr("'y' is not an output of the model that is also an input"));
   passes_.pop_back();
-  EXPECT_THAT(difference(model, list), HasSubstr("its output 'x' is that of no part"));
+  EXPECT_THAT(difference(model, list), HasSubstr("its output 'x' is not an output of any part"));
 
   graph.add_output()->set_name("nowhere");
   write(proto);
@@ -212,7 +212,7 @@ TEST_F(OnnxParts, ThatAreNotTheModelAreFound) {
 
   write_file(list[1].file, relu);
   std::swap(list[0], list[1]);
-  EXPECT_THAT(difference(model, list), HasSubstr("no part before it gives 'c'"));
+  EXPECT_THAT(difference(model, list), HasSubstr("its input 'c' is not an output of an earlier part"));
   list.pop_back();
   EXPECT_THAT(difference(model, list), testing::AnyOf(HasSubstr("in no part"), HasSubstr("no part before")));
 }

@@ -60,7 +60,7 @@ TEST(DnnPartitioningRefuses, BrokenFields) {
       {R"("supportedOnFpga": 1)", R"("supportedOnFpga": "yes")", "f: nodes[0]['supportedOnFpga']: ", "'yes'"},
       {R"("destId": 2)", R"("destId": 9)", "f: edges[0]['destId']: ", "there is no node with the id 9"},
       {R"("destId": 2)", R"("destId": 1)", "f: edges[0]: ", "a cycle"},
-      {R"("destId": 3)", R"("destId": 2)", "f: edges[1]: ", "the edge is there already"},
+      {R"("destId": 3)", R"("destId": 2)", "f: edges[1]: ", "the edge is listed twice"},
       {R"("destId": 3, "cost": 2)", R"("destId": 3, "cost": 2.00001)", "f: edges[1].cost: ", "one cost"},
       {R"("cost": 2, "size")", R"("cost": -2, "size")", "f: edges[0].cost: ", "must not be negative"},
       {R"("size": 1.5)", R"("size": -1.5)", "f: edges[0].size: ", "must not be negative"},
@@ -85,9 +85,9 @@ TEST(DnnPartitioningRefuses, AFileThatDoesNotRunAnywhere) {
 }
 
 TEST(DnnPartitioningRefuses, InstancesAndProcessors) {
-  EXPECT_EQ(refusal(partitioning, {.instance = "x", .processors = {}}), "f: holds one problem, so '#x' is too much");
+  EXPECT_EQ(refusal(partitioning, {.instance = "x", .processors = {}}), "f: holds one problem, so '#x' is not allowed");
   EXPECT_EQ(refusal(partitioning, {.instance = {}, .processors = 4}),
-            "f: has 2 processors, so ?processors=4 is too much");
+            "f: has 2 processors, so ?processors=4 is not allowed");
 }
 
 TEST(DnnPartitioningRefuses, TablesThatWouldFillTheMemory) {
@@ -110,7 +110,7 @@ TEST(MoiraiRefuses, BrokenFields) {
     const char *what, *by, *place, *message;
   } rows[] = {
       {R"("devices": 2)", R"("devices": 0)", "f: devices: ", "from 1 to 255"},
-      {R"("memory": [5, 6])", R"("memory": [5])", "f: memory: ", "must have 2 elements, one a device, got 1"},
+      {R"("memory": [5, 6])", R"("memory": [5])", "f: memory: ", "must have 2 elements, one for each device, got 1"},
       {R"("memory": [5, 6])", R"("memory": [5, -6])", "f: memory[1]: ", "got -6"},
       {R"("time": [1, 2])", R"("time": [1])", "f: tasks[0].time: ", "must have 2 elements"},
       {R"("time": [1, 2])", R"("time": [1, -2])", "f: tasks[0].time[1]: ", "must not be negative"},
@@ -168,7 +168,7 @@ TEST(SinnenRefuses, BrokenFields) {
       {"[0, 1, 3]", "[0, 2, 3]", "f: ['first one'].edges[0][1]: ", "from 0 to 1, got 2"},
       {"[0, 1, 3]", "[0, 1]", "f: ['first one'].edges[0]: ", "must have 3 elements, got 2"},
       {"[0, 1, 3]", "[0, 1, -3]", "f: ['first one'].edges[0][2]: ", "must not be negative"},
-      {"[0, 1, 3]", "[0, 1, 3], [0, 1, 3]", "f: ['first one'].edges[1]: ", "the edge is there already"},
+      {"[0, 1, 3]", "[0, 1, 3], [0, 1, 3]", "f: ['first one'].edges[1]: ", "the edge is listed twice"},
       {"[0, 1, 3]", "[0, 1, 3], [1, 0, 3]", "f: ['first one']: ", "the ops form a cycle"},
       {"[0, 1, 3]", "[0, 0, 3]", "f: ['first one'].edges[0]: ", "a cycle"},
       {"[1, 4]", "[2, 4]", "f: ['first one'].schedule[1][0]: ", "from 0 to 1"},
@@ -180,7 +180,7 @@ TEST(SinnenRefuses, BrokenFields) {
     EXPECT_THAT(refusal(replaced(sinnen, row.what, row.by), request),
                 AllOf(StartsWith(row.place), HasSubstr(row.message)))
         << row.by;
-  EXPECT_THAT(refusal(sinnen, {.instance = "first one", .processors = 2}), HasSubstr("?processors=2 is too much"));
+  EXPECT_THAT(refusal(sinnen, {.instance = "first one", .processors = 2}), HasSubstr("?processors=2 is not allowed"));
 }
 
 const std::string stg =
@@ -188,7 +188,7 @@ const std::string stg =
 
 TEST(StgRefuses, BrokenFieldsAndOpenProcessors) {
   EXPECT_EQ(refusal(stg),
-            "f: ['r1']: leaves the number of processors open: add ?processors=P (there are published "
+            "f: ['r1']: does not state the number of processors: add ?processors=P (there are published "
             "makespans for '2', '4')");
   const WorkloadRequest request{.instance = {}, .processors = 2};
   ASSERT_EQ(refusal(stg, request), "no error");
@@ -212,8 +212,8 @@ TEST(HetDagRefuses, BrokenLines) {
     const char *what, *by, *place, *message;
   } rows[] = {
       {"#tasks", "#task", "f:3: ", "unknown heading '#task' (did you mean '#tasks'?)"},
-      {"#edges", "#end", "f:6: ", "#end stands in the wrong place"},
-      {"#edges\n0: 0, 1, 5\n", "", "f:6: ", "#end stands in the wrong place"},
+      {"#edges", "#end", "f:6: ", "#end is in the wrong place"},
+      {"#edges\n0: 0, 1, 5\n", "", "f:6: ", "#end is in the wrong place"},
       {"1: 15", "2: 15", "f:5: ", "wanted a line that begins with '1:', got '2: 15, 22.5'"},
       {"15, 22.5", "15", "f:5: ", "the task has 1 times, those before have 2"},
       {"22.5", "nan", "f:5: ", "wanted a number of zero or more, got 'nan'"},
@@ -222,7 +222,7 @@ TEST(HetDagRefuses, BrokenLines) {
       {"0, 1, 5", "0, 1", "f:7: ", "an edge is 'e: u, v, delay'"},
       {"0, 1, 5", "0, 2, 5", "f:7: ", "wanted a task from 0 to 1, got '2'"},
       {"0, 1, 5", "0, 0, 5", "f:7: ", "a cycle"},
-      {"0, 1, 5\n", "0, 1, 5\n1: 0, 1, 5\n", "f:8: ", "the edge is there already"},
+      {"0, 1, 5\n", "0, 1, 5\n1: 0, 1, 5\n", "f:8: ", "the edge is listed twice"},
       {"0, 1, 5\n", "0, 1, 5\n1: 1, 0, 5\n", "f: ", "the ops form a cycle"},
       {"#end\n", "", "f: ", "ends without #end"},
       {"#end\n", "#end\nmore\n", "f:9: ", "nothing may follow #end, got 'more'"},
@@ -274,14 +274,14 @@ TEST(ProblemAddress, EndsTheFilesNameWhereAFileStands) {
   for (const char* rest : {"?processors=0", "?processors=256", "?processors=two", "?processors=", "?processors"})
     EXPECT_THAT(refusal_of([&] { parse(rest); }), HasSubstr("must be a whole number from 1 to 255")) << rest;
   EXPECT_THAT(refusal_of([&] { parse("?cpus=2"); }), HasSubstr("unknown option 'cpus'; there is: processors"));
-  EXPECT_THAT(refusal_of([&] { parse("?processors=2&processors=3"); }), HasSubstr("stands there twice"));
+  EXPECT_THAT(refusal_of([&] { parse("?processors=2&processors=3"); }), HasSubstr("is given twice"));
 }
 
 TEST(ProblemJson, HasNeitherInstancesNorProcessors) {
   const std::string text = R"({"emplace": "problem/1", "devices": [{"name": "d", "memory_bytes": null}], "tensors": [],
       "ops": [{"name": "a", "seconds": [1]}]})";
-  EXPECT_THAT(refusal(text, {.instance = "x", .processors = {}}), HasSubstr("'#x' is too much"));
-  EXPECT_THAT(refusal(text, {.instance = {}, .processors = 2}), HasSubstr("?processors=2 is too much"));
+  EXPECT_THAT(refusal(text, {.instance = "x", .processors = {}}), HasSubstr("'#x' is not allowed"));
+  EXPECT_THAT(refusal(text, {.instance = {}, .processors = 2}), HasSubstr("?processors=2 is not allowed"));
 }
 
 }  // namespace

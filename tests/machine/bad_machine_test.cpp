@@ -148,7 +148,7 @@ TEST(BadMachine, MoreDevicesThanAPlacementCanNameAreRefused) {
 
 TEST(BadMachine, MemoryIsNeededOnceAndWithAUnit) {
   EXPECT_THAT(error_of_device("memory = \"1 GiB\"\n", ""),
-              StartsWith("m.toml:2: device 'cpu' says no memory; give memory = "));
+              StartsWith("m.toml:2: device 'cpu' has no memory size; give memory = "));
   EXPECT_EQ(error_of_device("memory = \"1 GiB\"", "memory = \"1 GiB\"\nmemory_bytes = 5"),
             "m.toml:6: device 'cpu' gives both 'memory' and 'memory_bytes'; keep one");
   for (const char* text : {"12", "GiB", "twelve GB", "12 Gb", "-3 GB", "0 B", "1e30 GB", "nan GB"})
@@ -174,8 +174,7 @@ TEST(BadMachine, ServesListsOrderedPairsOfDifferentDevices) {
             "m.toml:20: 'serves' lists ordered pairs such as \"cpu:0 -> gpu:0\", got 'cpu gpu'");
   EXPECT_EQ(error_after_devices(channel + "serves = [\"cpu -> cpu\"]\n"),
             "m.toml:20: a route joins two different devices, got 'cpu' twice");
-  EXPECT_EQ(error_after_devices(channel),
-            "m.toml:16: channel 'a' serves no pair of devices and stands on no [[route]]");
+  EXPECT_EQ(error_after_devices(channel), "m.toml:16: channel 'a' serves no pair of devices and is on no [[route]]");
 }
 
 TEST(BadMachine, RoutesNameChannelsThatExistOnce) {
@@ -200,7 +199,7 @@ TEST(BadMachine, EthernetJoinsAtLeastTwoHostsWithoutCommonDevices) {
   EXPECT_THAT(error_after_devices(ethernet + "hosts = [{ devices = [\"cpu\"] }]\n"),
               HasSubstr("m.toml:20: 'hosts' must list at least two hosts"));
   EXPECT_EQ(error_after_devices(ethernet + "hosts = [{ devices = [\"cpu\"] }, { devices = [\"gpu\", \"cpu\"] }]\n"),
-            "m.toml:20: device 'cpu' stands in two hosts");
+            "m.toml:20: device 'cpu' is in two hosts");
 }
 
 TEST(BadMachine, NamesThatWouldBreakMessagesAreRefused) {

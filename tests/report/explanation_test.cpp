@@ -69,7 +69,7 @@ its time goes into
 computing: ops whose result the next step needs                                       6 s  54.5 %
 moving: tensors that the next step needs                                              1 s   9.1 %
 waiting: the next step is ready, but other work comes first on its device or channel  4 s  36.4 %
-Mostly computing: a chain of ops, each of which needs the result of the one before, sets the pace.
+Mostly computing: a chain of ops, each of which needs the result of the one before, limits the step.
 
 stretch of the path  begins  lasts   share  steps  longest of them
 on gpu:0                0 s    9 s  81.8 %      3  left
@@ -108,7 +108,7 @@ gpu:0   11.00 GiB  12.00 GiB      5 s  8.00 GiB  3.00 GiB       0 B      0 B  â–
 at its peak cpu:0 holds
   1.00 GiB copy of left
   1.00 GiB copy of right
-at its peak gpu:0 holds 4 things, of which the largest are
+at its peak gpu:0 holds 4 items, of which the largest are
   8.00 GiB resident of load
   1.00 GiB made by load
   1.00 GiB made by left
@@ -128,7 +128,7 @@ TEST(Explanation, OfASingleOpWithNowhereToGoSaysSo) {
   const Placement placement{{0}, {}};
   const std::string text = explanation_text(problem, placement, explain(problem, placement, Schedule::fifo));
   EXPECT_THAT(text, HasSubstr("The chain of one step that"));
-  EXPECT_THAT(text, HasSubstr("There is no move to try: every op is where it must be."));
+  EXPECT_THAT(text, HasSubstr("There is no move to try: no op can run on another device."));
 }
 
 TEST(Explanation, SaysWhyAnOpWaited) {

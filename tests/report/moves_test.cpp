@@ -131,8 +131,8 @@ TEST(Moves, TellWhatIsDoneNeverGoingBackNorReachingTheEnd) {
              [&](std::string_view doing, double share) { told.emplace_back(doing, share); });
   using Told = std::vector<std::pair<std::string, double>>;
   EXPECT_EQ(told, (Told{{"guessing which moves help most", 0},
-                        {"simulating the likeliest moves", 0},
-                        {"simulating the likeliest moves", 0.5}}));
+                        {"simulating the most promising moves", 0},
+                        {"simulating the most promising moves", 0.5}}));
 }
 
 TEST(Moves, ThatFreeMemoryComeFirstWhereItIsTooSmall) {

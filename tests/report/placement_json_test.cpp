@@ -306,7 +306,7 @@ TEST_F(FoundPlacements, SayWhatIsNotThere) {
   write_file(problem, kept);
   EXPECT_EQ(missing(), "");
   std::filesystem::remove(folder + "/best.placement.json");
-  EXPECT_THAT(missing(), HasSubstr("has kept no placement yet"));
+  EXPECT_THAT(missing(), HasSubstr("has not written a placement yet"));
   write_file(folder + "/config.toml", "problem = \"p.json\"\nsomething = 1\n");
   EXPECT_THAT(missing(), HasSubstr("something"));
 }

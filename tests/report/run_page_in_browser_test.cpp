@@ -200,7 +200,7 @@ TEST_F(RunPageInBrowser, OfARunWithoutMetricsSaysThatTheyAreMissing) {
   EXPECT_THAT(text(".pill"), "finished");
   EXPECT_THAT(text(".message"), HasSubstr("metrics.csv is missing or empty"));
   EXPECT_THAT(text(".figures"), testing::Not(HasSubstr("updates")));
-  EXPECT_THAT(text("main"), HasSubstr("its metrics are missing"));
+  EXPECT_THAT(text("main"), HasSubstr("The metrics of the run are missing"));
 }
 
 TEST_F(RunPageInBrowser, OfAPipelineTheLoadsAreShown) {

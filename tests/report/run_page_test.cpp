@@ -62,14 +62,14 @@ TEST_F(RunPageTest, SaysHowToGoOnOnlyOnceItStopped) {
   write_file(folders[0] + "/status", "running\n");
   json shown = test::data_of(run_page(folders).html)["runs"][0];
   EXPECT_EQ(shown["status"], "interrupted");
-  EXPECT_EQ(shown["commands"][0]["says"], "Go on where it stopped");
+  EXPECT_EQ(shown["commands"][0]["says"], "Continue where it stopped");
   EXPECT_EQ(shown["commands"][0]["command"], "emplace train --resume " + folders[0]);
   EXPECT_EQ(shown["commands"][1]["command"],
             "emplace train " + folders[0] + "/config.toml run=" + folders[0] + "-again");
   const experiment::RunFolder working = experiment::RunFolder::open(folders[0]);
   shown = test::data_of(run_page(folders).html)["runs"][0];
   EXPECT_EQ(shown["status"], "running");
-  EXPECT_EQ(shown["commands"][0]["says"], "Go on after it was stopped");
+  EXPECT_EQ(shown["commands"][0]["says"], "Continue it if it is stopped");
   working.set_status("finished");
   shown = test::data_of(run_page(folders).html)["runs"][0];
   ASSERT_EQ(shown["commands"].size(), 1U);
@@ -82,7 +82,7 @@ TEST_F(RunPageTest, SaysThatThereIsNoPlacementYet) {
   EXPECT_EQ(page.placements, 0U);
   const json placements = test::data_of(page.html)["placements"];
   ASSERT_EQ(placements.size(), 1U);
-  EXPECT_THAT(placements[0]["missing"].get<std::string>(), testing::HasSubstr("has kept no placement yet"));
+  EXPECT_THAT(placements[0]["missing"].get<std::string>(), testing::HasSubstr("has not written a placement yet"));
 }
 
 TEST_F(RunPageTest, KnowsWhetherAllRunsAreOfOneProblem) {
@@ -105,7 +105,7 @@ TEST_F(RunPageTest, RefusesStepTimesBesideLoads) {
     FAIL() << "accepted";
   } catch (const InputError& error) {
     EXPECT_EQ(error.what(), folders[1] + ": its trainings are measured by load, those of " + folders[0] +
-                                " by step time: two pages, please");
+                                " by step time: make a page for each");
   }
 }
 

@@ -235,7 +235,7 @@ TEST_F(PagesInBrowser, ASweepWithLittleToShowSaysSo) {
       random_search(4), [](std::size_t, const experiment::Assignment&) { return came_to(0.5); }, 1);
   EXPECT_EQ(count("[data-chart=parallel] path.mark"), 1);
   EXPECT_EQ(count("[data-chart=history] circle.mark"), 1);
-  EXPECT_THAT(text("main"), HasSubstr("it takes three trials with a result"));
+  EXPECT_THAT(text("main"), HasSubstr("at least three trials with a result are needed"));
   EXPECT_EQ(evaluate(text_faults), json::array());
   keep_picture("sweep-one-trial");
 }

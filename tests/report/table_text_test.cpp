@@ -59,7 +59,7 @@ TEST(TableTexts, GiveLatexNoLineThatTheCommandBeforeItWouldRead) {
   made.rows[0].label = "[8-layer GNMT]";
   made.table.calibration["cpu"] = "single";
   EXPECT_THAT(table_latex(made), HasSubstr("\n{}[8-layer GNMT] & published"));
-  EXPECT_THAT(table_latex(made), HasSubstr("\n{}* the machine is calibrated by it"));
+  EXPECT_THAT(table_latex(made), HasSubstr("\n{}* the machine is calibrated with this cell"));
 }
 
 TEST(TableTexts, SayWhatARowIsLearnedWith) {

@@ -98,7 +98,7 @@ TEST(LowerBound, ProvesThatNothingIsFeasible) {
   const std::vector<Device> small = {{"a", "", 8}, {"b", "", 8}};
   EXPECT_THAT(reason(tiny(small, {{"big", {1, 1}, "", 9}}, {})), HasSubstr("'big' fits in the memory of no device"));
   EXPECT_THAT(reason(tiny(small, {{"x", {1, 1}, "", 6}, {"y", {1, 1}, "", 6}, {"z", {1, 1}, "", 6}}, {})),
-              HasSubstr("18 B all the time, all devices together have 16 B"));
+              HasSubstr("18 B of resident memory, but all devices together have 16 B"));
   ProblemBuilder apart("apart");
   apart.add_device({"a", "", no_memory_limit});
   apart.add_device({"b", "", no_memory_limit});
@@ -108,7 +108,7 @@ TEST(LowerBound, ProvesThatNothingIsFeasible) {
   apart.add_op(first);
   apart.add_op(second);
   apart.add_tensor(OpId{0}, 1, {OpId{1}});
-  EXPECT_THAT(reason(apart.build()), HasSubstr("run 'second' is reached by routes"));
+  EXPECT_THAT(reason(apart.build()), HasSubstr("run 'second' has routes from"));
 }
 
 TEST(LowerBound, ProvesThatWhatFollowsCannotBeReached) {
@@ -122,7 +122,7 @@ TEST(LowerBound, ProvesThatWhatFollowsCannotBeReached) {
   fork.add_op({.name = "z", .type = "", .seconds = {no, 1}, .colocate = ""});
   fork.add_tensor(OpId{0}, 1, {OpId{1}, OpId{2}});
   EXPECT_THAT(lower_bounds(fork.build(), Objective::step, 1).infeasible.value_or("feasible"),
-              HasSubstr("run 'x' reaches by routes devices that can run all that follows"));
+              HasSubstr("run 'x' has routes to devices that can run all ops after it"));
 }
 
 TEST(LowerBound, ProvesThatResidentBytesCannotBePacked) {

@@ -121,7 +121,7 @@ TEST(BranchAndBound, KnowsThatNothingFits) {
   const Problem problem =
       tiny({{"d", "", 17}, {"e", "", 17}}, {{"a", {2, 9}, "", 0, 6}, {"b", {2, 9}, "", 0, 6}, {"c", {2, 9}, "", 0, 6}},
            {{0, 2}, {1, 2}}, 5);
-  EXPECT_EQ(solve(problem).note, "no placement is feasible: the search of all of them is complete");
+  EXPECT_EQ(solve(problem).note, "no placement is feasible: all of them have been searched");
 }
 
 TEST(BranchAndBound, LeavesLargeProblemsToTheListSchedulers) {

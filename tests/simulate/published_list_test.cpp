@@ -65,7 +65,7 @@ TEST(Simulators, AScheduleThatASimulatorDoesNotHaveIsRefused) {
   EXPECT_THAT(refusal([&] { choose_simulator("placeto").make(example.problem, Schedule::priority); }),
               HasSubstr("the simulator placeto has no schedule priority; it has: fifo"));
   EXPECT_THAT(refusal([&] { choose_simulator("grappler").make(example.problem, Schedule::fifo); }),
-              HasSubstr("its ready order is its own"));
+              HasSubstr("its ready order is fixed"));
   const auto quickp = choose_simulator("quickp").make(example.problem, Schedule::priority);
   EXPECT_THAT(refusal([&] { quickp->evaluate(example.placement); }), HasSubstr("needs a placement with an order"));
 }

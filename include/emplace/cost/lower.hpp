@@ -1,4 +1,4 @@
-// Graph + Machine -> Problem: passes, roofline times, memory.
+// Turns a Graph and a Machine into a Problem: passes, roofline times, memory.
 #pragma once
 
 #include <map>
@@ -18,12 +18,12 @@ namespace emplace::cost {
 
 // The recipe's [roofline] table.
 struct RooflineOptions {
-  bool prune = true;      // fold constants, identities and shape arithmetic away first
+  bool prune = true;      // first remove constants, identities and shape arithmetic
   bool training = false;  // expand any forward graph to a training step
   std::string optimizer = "sgd";
-  bool fuse = false;              // graph/passes.hpp says what these do
+  bool fuse = false;              // this and the following options: see graph/passes.hpp
   std::string contract = "none";  // none | chain | single-parent | layers
-  std::int64_t layers = 0;        // with contract = layers; 0: those that the model names
+  std::int64_t layers = 0;        // number of layers with contract = layers; 0: those that the model names
   std::int64_t coarsen = 0;       // groups; 0: none
   std::string colocate = "none";  // none | tensorflow | colocrl | colocrl-group
 
@@ -31,58 +31,57 @@ struct RooflineOptions {
 };
 void describe(RooflineOptions& options, OptionVisitor& visit);
 
-// The passes (graph/passes.hpp) that say what is computed: prune, expand to a training step, fuse. The ops of the
-// result are the kernels that a runtime launches. `place` begins messages. InputError if a training step is to be
-// expanded again.
+// Applies the passes (graph/passes.hpp) that determine what is computed: prune, expand to a training step, fuse. The
+// ops of the result are the kernels that a runtime launches. `place` begins messages. InputError if a training step is
+// to be expanded again.
 PassResult kernel_passes(const Graph& graph, const RooflineOptions& options, const std::string& place);
 
-// The passes that say what is placed: contract and coarsen as asked, make shared parameters ops of their own, bind
-// co-location groups. InputError if the model names no layers where they are asked for.
+// Applies the passes that determine what is placed: contract and coarsen as in `options`, turn shared parameters into
+// Variable ops, form co-location groups. InputError if the layers of the model are to be used and it names none.
 PassResult grouping_passes(const Graph& kernels, const RooflineOptions& options);
 
-// Both, with one map back to the ops of `graph`.
+// Applies both, with one map from the ops of `graph`.
 PassResult apply_passes(const Graph& graph, const RooflineOptions& options, const std::string& place);
 
-// The ops that a device can run, each once.
+// Sums over the ops that a device can run, each op once.
 struct DeviceCost {
   std::size_t ops = 0;
   double seconds = 0;
-  std::size_t measured_ops = 0;  // of these, all of whose time is from a profile
-  double measured_s = 0;         // time that is from a profile
+  std::size_t measured_ops = 0;  // ops whose whole time is from a profile
+  double measured_s = 0;         // the part of `seconds` that is from a profile
 };
 
 struct Lowered {
   Problem problem;
   Graph graph;                                     // after the passes: op i is the problem's op i
-  std::vector<OpId> origin;                        // per op: the (first) op of the input graph; none: made by a pass
+  std::vector<OpId> origin;                        // per op: its (first) op of the input graph; none: made by a pass
   std::vector<OpId> became;                        // per op of the input graph: the op that it is part of, or none
-  GraphStatistics statistics;                      // of `graph`; uncosted_ops and unknown_tensors are what was guessed
-  std::vector<std::string> unmatched_unsupported;  // "gpu:0: 'LTSM'": refused types that nothing else knows
+  GraphStatistics statistics;                      // of `graph`; costs of uncosted_ops and unknown_tensors are guesses
+  std::vector<std::string> unmatched_unsupported;  // "gpu:0: 'LTSM'": unsupported types in neither op table nor graph
   MeasuredTimes measured;                          // `seconds` is empty without profiles
-  std::vector<DeviceCost> costs;                   // per device; op after op, as the problem has them
+  std::vector<DeviceCost> costs;                   // per device: sums of the times of the problem's ops
 };
 
-// Passes, then a time for each op and device: that of its kernels (cost/roofline.hpp) one after the other, for what is
-// merged to be placed together is still launched one by one. Tensors with their bytes (0 where unknown, see
-// cost_warnings), control dependencies as tensors of 0 bytes. A parameter is resident with its op; one that several ops
-// use is counted once too, as the tensor of its `Variable` op (frameworks hand out the buffer, not a copy), which lives
-// from the start of the step to its last reader, its update in training. Inputs of the graph are on every device from
-// the start and do not appear. `name` names the problem and begins messages. InputError if nothing is left to place, a
-// training step is to be expanded again, no device can run an op, or a device lacks the peak of a dtype that the graph
-// computes in. Times that `profiles` have replace the roofline's, also where the machine says that a device cannot run
-// the op (cost/measured.hpp).
+// Applies the passes, then computes a time for each op and device: the sum of the times of its kernels (roofline.hpp),
+// since ops that are merged to be placed together are still launched one by one. Tensors have their bytes (0 if
+// unknown, see cost_warnings); control dependencies become tensors of 0 bytes. A parameter with one user is resident on
+// the device of that op. A parameter with several users is counted once, as the tensor of its `Variable` op (frameworks
+// pass the buffer, not a copy), which is in memory from the start of the step until its last reader, in training its
+// update. Inputs of the graph are on every device from the start and are left out. `name` is the problem's name and
+// begins messages. Times in `profiles` replace those of the roofline, also for ops that the device cannot run according
+// to the machine (cost/measured.hpp). InputError if nothing is left to place, a training step is to be expanded again,
+// no device can run an op, or a device lacks the peak of a dtype in which the graph computes.
 Lowered lower(const Graph& graph, const machine::Machine& machine, const RooflineOptions& options,
               const std::string& name, std::span<const DeviceProfile> profiles = {});
 
-// The costs that `lower` finds, without a Problem: to set the sum of a graph's ops beside that of its fused ones. A
-// whole model in a runtime that fuses takes the second.
+// The costs that `lower` computes, without building a Problem. This serves to compare the sum over a graph's ops with
+// the sum over its fused ops; the second is the time of a whole model in a runtime that fuses.
 std::vector<DeviceCost> device_costs(const Graph& graph, const machine::Machine& machine,
                                      const RooflineOptions& options, const std::string& name,
                                      std::span<const DeviceProfile> profiles = {});
 
-// What was guessed (unknown op types with their share of the ops, tensors without a size), was not used (rows of a
-// profile) or looks like a slip (refused op types that do not exist), as sentences for people; empty if there is
-// nothing to say.
+// Warnings, as sentences for users: about guesses (unknown op types with their share of the ops, tensors without a
+// size), about rows of a profile that are not used, and about likely mistakes (unsupported op types that do not exist).
 std::vector<std::string> cost_warnings(const Lowered& lowered);
 
 }  // namespace emplace::cost

@@ -1,4 +1,4 @@
-// Profiles laid over a graph: which ops of it were measured, on which devices.
+// Matches the times of profiles with the ops of a graph: which ops were measured, and on which devices.
 #pragma once
 
 #include <span>
@@ -11,32 +11,32 @@
 
 namespace emplace::cost {
 
-// A profile and what it measured: a device's name, or that of several such as "gpu" for gpu:0 and gpu:1. "" where the
-// profile names its devices, or the machine has only one.
+// A profile and the device that it measured: a device's name, or the name of several such as "gpu" for gpu:0 and gpu:1.
+// "" if the profile names its devices or the machine has only one.
 struct DeviceProfile {
   Profile profile;
   std::string device;
 };
 
-// Times that are not used.
+// Times of a profile that are not used.
 struct UnusedTimes {
   std::size_t times = 0;
   std::vector<std::string> ops;  // each once
 };
 
-// What became of a profile's times. Together: times.
+// How the times of a profile were used. The counts below add up to `times`.
 struct ProfileUse {
   std::string file;
   bool fused_run = false;
   std::size_t times = 0;
   std::size_t used = 0;          // of ops of the problem, or of ops that were fused into one
-  std::size_t folded = 0;        // of ops that the passes fold away
-  double folded_s = 0;           // these times together
-  UnusedTimes unmatched;         // that no op of the graph has
+  std::size_t folded = 0;        // of ops that the passes remove
+  double folded_s = 0;           // the sum of these times
+  UnusedTimes unmatched;         // of names that no op of the graph has
   UnusedTimes other_type;        // of ops that have another type in the graph
-  UnusedTimes partial;           // of ops fused into one with others that were not measured
-  UnusedTimes fused;             // of the kernels of a fused run, where ops are not fused here
-  std::vector<double> device_s;  // per device of the machine: all its times together, used or not; 0: none
+  UnusedTimes partial;           // of ops that are fused with others that were not measured
+  UnusedTimes fused;             // of the kernels of a fused run, if ops are not fused here
+  std::vector<double> device_s;  // per device of the machine: the sum of all its times, used or not; 0 if it has none
   double run_s = 0;              // Profile::run_s
 };
 
@@ -45,28 +45,29 @@ struct MeasuredTimes {
   std::vector<ProfileUse> profiles;
 };
 
-// Was the profile made of a run in which the runtime fused ops and chose layouts for the whole graph? Such kernels are
-// named for the tensor that they make, ONNX Runtime's in blocked layout `<tensor>_nchwc`: a row names a tensor of an
-// op.
+// Whether the profile is of a fused run, in which the runtime fused ops and chose layouts for the whole graph. The
+// kernels of such a run are named after the tensor that they produce (`<tensor>_nchwc` in ONNX Runtime's blocked
+// layout), so that some row names a tensor instead of an op.
 bool is_fused_run(const Profile& profile, const Graph& graph);
 
-// `kernels` is `input` after kernel_passes (cost/lower.hpp), `fused` whether fusion was one of them. Where it was, the
-// rows of a fused run are the times of kernels: those that name one of its ops or of the tensors that these make,
-// together. Other rows are the times of ops one by one. Of these a kernel that is one op takes that op's; one that was
-// fused of several, all of them measured, takes the times of those of its own class (the convolution that activations
-// joined; the others do their work on values that the kernel has at hand). With fusion that is multiplied by what the
-// roofline says of the kernel over what it says of these ops.
-// InputError for devices that the machine lacks, a profile that does not say its device on a machine of several, an op
-// that two profiles of one kind time on one device, and a profile that fits no op at all.
+// `kernels` is the result of kernel_passes (cost/lower.hpp) for `input`; `fused` is whether fusion was one of the
+// passes. If it was, the rows of a fused run are the times of kernels: the time of a kernel is the sum of the rows that
+// name one of its ops or a tensor that these produce. The rows of other profiles are the times of single ops. A kernel
+// that is one op has that op's time. For a kernel that was fused from several ops, all of which must be measured, only
+// the times of the ops of its own class count (the convolution to which activations were fused; the others work on
+// values that are in registers or caches). With fusion, these times are multiplied by the roofline's time of the kernel
+// over the roofline's time of these ops. InputError for devices that the machine lacks, a profile without a device's
+// name if the machine has several, an op with times of one device in two profiles of the same kind, and a profile that
+// matches no op.
 MeasuredTimes measured_times(const PassResult& kernels, const Graph& input, const machine::Machine& machine,
                              std::span<const DeviceProfile> profiles, bool fused);
 
-// Positions of the devices that `name` means: the device called so, or all called name:0, name:1, ...; InputError with
-// the nearest name if there are none.
+// Positions of the devices that `name` means: the device called `name`, or all devices called name:0, name:1, ...
+// InputError, which suggests the most similar name, if there are none.
 std::vector<std::size_t> devices_meant(const machine::Machine& machine, const std::string& name,
                                        const std::string& place);
 
-// What was not used of each profile, with the nearest names, as sentences for people.
+// Warnings about the times of each profile that were not used, with the most similar names, as sentences for users.
 std::vector<std::string> profile_warnings(const MeasuredTimes& measured, const Graph& graph);
 
 }  // namespace emplace::cost

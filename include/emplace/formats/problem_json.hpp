@@ -1,4 +1,4 @@
-// problem JSON and placement JSON (docs/formats.md): the contracts with other programs.
+// Problem JSON and placement JSON (docs/formats.md), the formats for exchange with other programs.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,19 @@
 
 namespace emplace::formats {
 
-// `file` begins every message. InputError on anything that docs/formats.md refuse.
+// Every message begins with `file`. Throws InputError for anything that docs/formats.md does not allow.
 Problem read_problem_json(std::string_view text, const std::string& file);
-// Reads back to an equal Problem; seconds are written as exact decimals of the ticks. InputError for what the format
-// cannot express: given transfer times and backward ops.
+// Reading the text gives an equal Problem; seconds are written as exact decimals of the ticks. Throws InputError for a
+// problem that the format cannot express: one with given transfer times or backward ops.
 std::string write_problem_json(const Problem& problem);
 
 struct PlacementFile {
   Placement placement;
-  std::optional<Schedule> schedule;  // what the file says, if it says so
-  std::string problem_name;          // may differ from the problem's: worth a warning
+  std::optional<Schedule> schedule;  // none if the file names no schedule
+  std::string problem_name;          // callers should warn if it differs from the problem's name
 };
 PlacementFile read_placement_json(std::string_view text, const std::string& file, const Problem& problem);
-// The order is written where the placement has one.
+// Also writes the placement's order, if it has one.
 std::string write_placement_json(const Problem& problem, const Placement& placement, Schedule schedule);
 
 }  // namespace emplace::formats

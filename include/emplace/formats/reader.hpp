@@ -1,4 +1,4 @@
-// Readers of model files: one entry and one file a format.
+// Readers of model files; each format has one entry.
 #pragma once
 
 #include <cstdint>
@@ -23,27 +23,29 @@ struct ReadOptions {
 };
 
 struct ReaderEntry : EntryInfo {
-  // Does the file look like this format? `head` is its first 4 KiB.
+  // Returns whether the file looks like this format. `head` is its first 4 KiB.
   std::function<bool(const std::string& path, std::string_view head)> recognises;
-  // The graph as the file has it: one op a node; weights are parameters. InputError with file, node and reason.
+  // Returns the graph of the file: one op for each node; weights are parameters. Throws InputError with file, node and
+  // reason.
   std::function<Graph(const std::string& path, const ReadOptions& options)> read;
-  // Other files that hold weights of the model; formats without such files have none. InputError as for `read`.
+  // Returns the other files that hold weights of the model; not set for formats without such files. InputError as
+  // `read`.
   std::function<std::vector<std::string>(const std::string& path)> weights_beside = {};
 };
 
 std::span<const ReaderEntry> readers();
 
-// The first reader that recognises the file; nullptr if none does. InputError if it cannot be read.
+// The first reader that recognises the file; nullptr if none does. InputError if the file cannot be read.
 const ReaderEntry* reader_of(const std::string& path);
 
-// InputError unless the reader called `name` reads the file; `wanted` ("an ONNX model") is for the message.
+// Throws InputError unless the reader called `name` reads the file; `wanted` ("an ONNX model") is for the message.
 void check_reader(const std::string& path, std::string_view name, std::string_view wanted);
 
-// Files that would damage the model if they were replaced: itself, and those that hold its weights. Just `path` for a
-// file that no reader knows.
+// The files that must not be overwritten if the model is to stay intact: the model and the files that hold its weights.
+// Only `path` if no reader recognises the file.
 std::vector<std::string> files_of_model(const std::string& path);
 
-// Reads with the one that recognises it.
+// Reads the file with the reader that recognises it; InputError if none does.
 Graph read_graph(const std::string& path, const ReadOptions& options = {});
 
 }  // namespace emplace::formats

@@ -1,5 +1,5 @@
-// The computation graph as readers and the zoo make it: ops with typed operands, tensors with dtypes and shapes,
-// parameters. Costs per op come from the op table (op_table.hpp); a Problem is made of it by cost/.
+// The computation graph that readers and the zoo build: ops with typed operands, tensors with dtypes and shapes,
+// parameters. Costs per op come from the op table (op_table.hpp); the folder cost turns a Graph into a Problem.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,8 @@ enum class DType : std::uint8_t {
 [[nodiscard]] std::int64_t bytes_of(DType type);
 [[nodiscard]] const char* name_of(DType type);
 
-// Dimensions; unknown_dimension where a size is not fixed. `ranked` false: not even the rank is known.
+// A tensor's dimensions; unknown_dimension stands for a size that is not fixed. If `ranked` is false, the rank is
+// unknown too.
 struct Shape {
   static constexpr std::int64_t unknown_dimension = -1;
   bool ranked = false;
@@ -57,7 +58,7 @@ struct Shape {
 
 using ParameterId = Id<struct ParameterTag>;
 
-// What stands at one input position of an op.
+// The operand at one input position of an op.
 struct Operand {
   enum class Kind : std::uint8_t { none, tensor, parameter } kind = Kind::none;
   std::uint32_t index = 0;
@@ -70,7 +71,7 @@ struct Operand {
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
-// Attributes that matter for costs: whole numbers, lists of them, numbers, texts.
+// The value of an attribute that matters for costs: a whole number, a list of them, a number or a text.
 using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>>;
 
 enum class Phase : std::uint8_t { forward, backward, update };
@@ -81,14 +82,14 @@ struct GraphOp {
   std::map<std::string, Attribute> attributes;
   std::vector<Operand> inputs;  // positions as the op type defines them
   std::vector<TensorId> outputs;
-  std::vector<OpId> after;  // control dependencies: ops that must end first
+  std::vector<OpId> after;  // control dependencies: ops that must end before this op starts
   std::string colocate;     // co-location group; "": none
-  std::string layer;        // the part of the model that an expert would place as one ("encoder/1"); may be ""
+  std::string layer;        // the part of the model that an expert would keep on one device ("encoder/1"); may be ""
   Phase phase = Phase::forward;
   OpId forward_of;  // for backward and update ops: the forward op they belong to; none elsewhere
   // Bytes that stay on the op's device for the whole step besides its parameters: optimiser state, recurrent state.
   Bytes state_bytes = 0;
-  // For an op that merge_ops made: the types of the ops that it stands for, with their counts, sorted by type.
+  // For an op that merge_ops made: the types of the ops that it replaces, with their counts, sorted by type.
   std::vector<std::pair<std::string, std::uint32_t>> merged_types;
 };
 
@@ -118,26 +119,27 @@ struct Graph {
   std::vector<GraphTensor> tensors;
   std::vector<GraphParameter> parameters;
   // Edges that close the loops of a file and that its reader left out (TensorFlow: NextIteration -> Merge), each once,
-  // as (producer, consumer). Nothing follows them: a loop is costed as one iteration. Passes drop them.
+  // as (producer, consumer). They are not part of the graph: a loop is costed as one iteration. Passes drop them.
   std::vector<std::pair<OpId, OpId>> cut_edges;
 
-  // Building: each returns the new id and keeps both directions in step.
+  // For building a graph: each function returns the new id and updates both directions of every list.
   TensorId add_input(std::string name, DType dtype, Shape shape);
   ParameterId add_parameter(std::string name, DType dtype, Shape shape, bool trainable = true);
   // `inputs` and `after` must exist already. Outputs are added with add_output.
   OpId add_op(GraphOp op);
   TensorId add_output(OpId op, std::string name, DType dtype, Shape shape);
 
-  // For readers that meet consumers before producers: after `inputs` and `outputs` of the ops were written directly,
-  // makes producers, consumers and users agree with them. InputError for a tensor with two producers.
+  // For readers of files that list consumers before producers: they set `inputs` and `outputs` of the ops directly, and
+  // relink() then computes producers, consumers and users from them. InputError for a tensor with two producers.
   void relink(const std::string& place = {});
 
   // Distinct (producer, consumer) pairs, through tensors and control dependencies.
   [[nodiscard]] std::size_t edge_count() const;
-  // Op ids, producers first, smallest id first; InputError naming a cycle. Linear where ids are already in order.
+  // Op ids with producers before consumers; of several possible ops the smallest id comes first. Throws InputError,
+  // which names a cycle, if there is one. Takes linear time if the ids are in such an order already.
   [[nodiscard]] std::vector<OpId> topological_order(const std::string& place = {}) const;
-  // InputError for empty or repeated names, cycles, sizes over 2^62, inputs with a dimension of size 0; BugError where
-  // the lists disagree.
+  // Throws InputError for empty or repeated names, cycles, sizes over 2^62 and inputs with a dimension of size 0, and
+  // BugError if the two directions of a list disagree.
   void validate(const std::string& place = {}) const;
 };
 

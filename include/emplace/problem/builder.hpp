@@ -1,4 +1,5 @@
-// Builds a Problem: checks every rule that R1-R6 leave undefined, by name and place, and rounds costs once.
+// Builds a Problem: checks every condition that the rules R1-R6 (docs/simulation.md) take for granted, and rounds costs
+// to ticks once. Errors name the object and its place in the input.
 #pragma once
 
 #include <span>
@@ -13,34 +14,36 @@ namespace emplace {
 struct OpSpec {
   std::string name;
   std::string type;
-  std::vector<double> seconds;  // one a device; NaN: the device cannot run it
+  std::vector<double> seconds;  // one per device; NaN: the device cannot run the op
   Bytes resident = 0;
   Bytes scratch = 0;
-  std::string colocate;  // "": none
+  std::string colocate;  // name of the co-location group; "": none
   bool backward = false;
 };
 
-// `place` in every call says where the thing stands ("file.json: ops[3]"); it begins the message of an InputError.
+// Every call takes a `place`, the position of the object in the input ("file.json: ops[3]"), with which the message of
+// an InputError begins.
 class ProblemBuilder {
  public:
   explicit ProblemBuilder(std::string name);
 
   DeviceId add_device(Device device, const std::string& place = {});
   ChannelId add_channel(Channel channel, const std::string& place = {});
-  // For files that give transfer times instead of bytes and bandwidths; before the first route. Each route then names
-  // one of `classes`, each tensor brings one time a class, and the channels' latencies and bandwidths mean nothing.
+  // For files that give transfer times instead of bytes and bandwidths; must be called before the first route is added.
+  // Each route then names one of the `classes`, each tensor has one time per class, and the channels' latencies and
+  // bandwidths are ignored.
   void give_transfer_times(std::size_t classes);
-  // Devices and channels first: a route names them, an op has one time a device.
+  // Devices and channels must be added before routes and ops: a route names them, an op has one time per device.
   void add_route(DeviceId from, DeviceId to, const std::vector<ChannelId>& channels, const std::string& place = {},
                  std::size_t time_class = 0);
   OpId add_op(OpSpec op, const std::string& place = {});
   // `to` may be empty. Consumers must differ from the producer and from each other. Ops may be added later than the
-  // tensors that name them. `seconds`: one a class after give_transfer_times, else empty.
+  // tensors that name them. `seconds` has one time per class after give_transfer_times, and is empty otherwise.
   TensorId add_tensor(OpId from, Bytes bytes, std::vector<OpId> to, const std::string& place = {},
                       std::span<const double> seconds = {});
 
-  // Checks what needs the whole: cycles, ids in range, groups that no device can run, totals over 2^62. Leaves the
-  // builder empty. `place` is the file.
+  // Checks what can only be checked on the whole problem: cycles, ids in range, groups that no device can run, totals
+  // over 2^62. The builder is empty afterwards. `place` is the file.
   Problem build(const std::string& place = {});
 
  private:
@@ -55,9 +58,9 @@ class ProblemBuilder {
     std::string place;
   };
   std::vector<Tensor> tensors_;
-  std::vector<std::vector<std::uint32_t>> routes_;  // D x D once the first route or op fixed the devices
-  std::size_t time_classes_ = 0;                    // 0: times follow from bytes, latencies and bandwidths
-  std::vector<std::int32_t> time_class_;            // D x D like routes_, of given times
+  std::vector<std::vector<std::uint32_t>> routes_;  // D x D, allocated when the first route or op is added
+  std::size_t time_classes_ = 0;                    // 0: times are computed from bytes, latencies and bandwidths
+  std::vector<std::int32_t> time_class_;            // D x D like routes_: the class of given times
   std::vector<Ticks> given_times_;                  // T x time_classes_
   NameTable device_names_, channel_names_, op_names_, group_names_;
 };

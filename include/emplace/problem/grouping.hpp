@@ -1,4 +1,4 @@
-// Units that a policy or placer moves as one: single ops, co-location groups, or chains.
+// Units: sets of ops that a policy or placer puts on one device together (single ops, co-location groups, chains ...).
 #pragma once
 
 #include <cstdint>
@@ -14,89 +14,92 @@
 
 namespace emplace {
 
-// op: one unit an op; colocation: ops of one co-location group together; chain: colocation, and then every edge whose
-// producer unit has no other consumer unit and whose consumer unit has no other producer unit contracted (HSDAG's
-// rule, on the graph of units: two units are joined once, however many tensors run between them). `op` ignores
-// co-location, so that a policy can split groups and be told that it is infeasible. random: each unit of colocation
-// drawn into one of `at_most` groups. `op` and `random` are the ablations "no grouping" and "random grouping" of the
-// Hierarchical Planner (docs/papers/hierarchical.md, section 2.8).
+// op: every op is a unit of its own. Co-location groups are ignored, so a policy can split a group, and its placement
+// is then infeasible.
+// colocation: the ops of one co-location group are one unit.
+// chain: colocation, and then an edge is contracted if its producer unit has no other consumer unit and its consumer
+// unit has no other producer unit (HSDAG's rule, on the graph of units: several tensors between two units are one
+// edge).
+// random: each unit of colocation is drawn into one of `at_most` groups. `op` and `random` are the ablations "no
+// grouping" and "random grouping" of the Hierarchical Planner (docs/papers/hierarchical.md, section 2.8).
 //
-// single-parent: colocation, and then each unit with exactly one producer unit joined with that, whatever else the
-// producer feeds (the rule of HSDAG's released code; docs/papers/hsdag.md, section 2.1).
+// single-parent: colocation, and then each unit with exactly one producer unit is joined with that one, even if the
+// producer has other consumers (the rule of HSDAG's released code; docs/papers/hsdag.md, section 2.1).
 //
-// Contracting a chain never closes a cycle between units: such a cycle would have to leave the producer by another
-// edge than the contracted one; nor does joining a unit with its only producer, as all that enters the whole enters
-// the producer. Cycles that co-location groups close themselves (group {a, c} around b) stay, or
-// vanish into one unit where nothing else is attached to them.
+// Contracting a chain never creates a cycle between units, because such a cycle would have to leave the producer by
+// another edge than the contracted one. Neither does joining a unit with its only producer, because all edges into the
+// joined unit enter the producer. Cycles that exist already because of co-location groups (group {a, c} around b)
+// remain, or are merged into one unit if no other unit is connected with them.
 //
-// even: colocation, and where units are merged further, below, they tend to stay of like work.
+// even: colocation; where units are merged further (`at_most` of make_grouping), they tend to have similar work.
 //
-// colocrl: colocation, and then each op whose outputs have exactly one distinct consuming op joined with that (ColocRL,
-// docs/papers/colocrl.md, section 2.1; control edges count); colocrl-group repeats the rule on the units until no unit
-// has exactly one distinct consuming unit. A join that would close a cycle between units is left out. Rule 3 (by names)
-// has no kind.
+// colocrl: colocation, and then each op whose outputs have exactly one distinct consuming op is joined with that op
+// (ColocRL, docs/papers/colocrl.md, section 2.1; control edges count). colocrl-group repeats the rule on the units
+// until no unit has exactly one distinct consuming unit. A join that would create a cycle between units is left out.
+// The paper's rule 3 (by names) is not implemented.
 enum class GroupingKind : std::uint8_t { op, colocation, chain, random, colocrl, colocrl_group, single_parent, even };
 
 GroupingKind grouping_of(std::string_view name, const std::string& place);
 std::string_view name_of(GroupingKind kind);
 const std::vector<std::string>& grouping_names();
 
-// Which neighbour a unit merges into, where units are merged further: that of most bytes, or of most bytes for its
-// work.
+// Which neighbour a unit is merged into, where units are merged further: the one with which it exchanges most bytes, or
+// most bytes divided by the neighbour's work.
 enum class Merging : std::uint8_t { most_bytes, most_bytes_for_work };
 
-// U units, numbered by their first op in topological order; of colocrl in topological order of the graph of units, the
-// smallest op first.
+// U units, numbered by their first op in topological order; those of colocrl are in topological order of the graph of
+// units, with the unit of the smallest op id first among those that are ready.
 struct Grouping {
   std::vector<std::uint32_t> unit_of_op;  // N
   Lists members;                          // U rows of op ids, ascending
-  std::vector<std::uint8_t> allowed;      // U x D: 1 where every member can run
-  Merging merging = Merging::most_bytes;  // for_work: of the kind `even`, or merged from such
+  std::vector<std::uint8_t> allowed;      // U x D: 1 if the device can run every member
+  Merging merging = Merging::most_bytes;  // most_bytes_for_work: of kind `even`, or merged from such units
 
   [[nodiscard]] std::size_t count() const { return members.rows(); }
   [[nodiscard]] std::size_t device_count() const { return count() == 0 ? 0 : allowed.size() / count(); }
   [[nodiscard]] bool allows(std::size_t unit, std::size_t device) const {
     return allowed[unit * device_count() + device] != 0;
   }
-  // The placement of ops for one device a unit.
+  // The placement of all ops, given one device per unit.
   [[nodiscard]] Placement expand(const std::vector<std::uint8_t>& device_of_unit) const;
-  // The same into a placement that is there already; its order is cleared.
+  // The same, written into an existing placement, whose order is cleared.
   void expand(const std::vector<std::uint8_t>& device_of_unit, Placement& placement) const;
 };
 
-// `at_most` above 0: units are merged further, the one of least work into the neighbour with which it exchanges most
-// bytes (docs/papers/placeto.md, section 2.1), until at most that many remain; units without a neighbour to merge into
-// join each other. Where a tensor of many consumers, or a sum over all layers, makes most bytes a matter of size, all
-// that is left ends in one unit: `even` takes the neighbour of most bytes for its work, as partitioners rate edges
-// (`expansion*` of Holtgrewe, Sanders, Schulz: Engineering a scalable high quality graph partitioner, 2010). Merged
-// units may depend on each other in cycles, but for those of colocrl, which never do unless co-location groups close
-// one. Work is an op's time averaged over the devices that can run it. Near-linear time: a unit is looked at only as
-// the one of least work, and each merge doubles that.
+// `at_most` above 0: units are merged until at most that many remain. Each merge joins the unit of least work with the
+// neighbour with which it exchanges most bytes (docs/papers/placeto.md, section 2.1); units without a possible
+// neighbour are merged with each other. Where a tensor has many consumers, or an op sums over all layers, the largest
+// unit exchanges most bytes with every other and in the end takes in all of them. `even` therefore chooses the
+// neighbour with most bytes divided by its work, as partitioners rate edges (`expansion*` of Holtgrewe, Sanders,
+// Schulz: Engineering a scalable high quality graph partitioner, 2010). Merged units may depend on each other in
+// cycles; those of colocrl never do, unless a co-location group causes a cycle. The work of an op is its time averaged
+// over the devices that can run it. The run time is near-linear: only the unit of least work is looked at, and each
+// merge doubles that least work.
 //
-// No merge, of a chain or otherwise, leaves a unit without a device that can run it: chains and sets of a single parent
-// are cut there, from the producers' end. InputError if `at_most` exceeds the number of ops, or if devices allow no
-// merging that far.
+// Every unit has at least one device that can run all of it: chains and sets with a single parent are cut where there
+// would be none, starting from the producers. InputError if `at_most` exceeds the number of ops, or if that few units
+// cannot be reached because no device could run them.
 //
-// `random` needs at_most and is the only kind that depends on the seed. It leaves out groups that nobody drew. A draw
-// that would leave a group without a device that can run it is made among the groups that would keep one; where there
-// are none, the unit opens one more group.
+// `random` needs `at_most` and is the only kind that depends on the seed. Groups that no unit drew are left out. If the
+// drawn group would then have no device that can run it, the unit draws again among the groups for which there is such
+// a device; if there are none, it starts one more group.
 //
-// `max_share`: colocrl joins no units to one of more than this share of the total work (each op's fastest time).
-// InputError if it is given (below 1) for another kind.
+// `max_share`: colocrl makes no joined unit that has more than this share of the total work (sum of each op's fastest
+// time). InputError if a value below 1 is given for another kind.
 Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at_most = 0,
                        const std::string& place = {}, std::uint64_t seed = 0, double max_share = 1);
-// What `random` does, for other streams of draws: of a sample, of an update.
+// The kind `random` with another random stream, such as that of a sample or an update.
 Grouping random_grouping(const Problem& problem, std::size_t groups, Stream random);
 
 // The units of `grouping` merged in the same way until at most `at_most` remain, or as few as devices allow.
 Grouping coarsen(const Problem& problem, const Grouping& grouping, std::size_t at_most);
-// The same, but only units on one device merge, and the bytes that they exchange weigh more or less at random: another
-// draw gives other units. `device`: N, each unit of `grouping` is where its first op is.
+// The same, but only units on the same device are merged, and the bytes between them are multiplied by random factors,
+// so that another random stream gives other units. `device` (N): a unit of `grouping` is on the device of its first op.
 Grouping coarsen_in_place(const Problem& problem, const Grouping& grouping, std::size_t at_most,
                           std::span<const std::uint8_t> device, Stream random);
 
-// `finest` and ever coarser ones, the coarsest first, until at most `coarsest` units remain or `merge` merges nothing:
-// it makes a coarser one of a finer one, of the wanted number of units or more.
+// `finest` and coarser and coarser groupings made from it, the coarsest first. `merge` makes each next grouping from
+// the one before; this ends when at most `coarsest` units remain or `merge` merges nothing.
 std::vector<Grouping> levels_of(Grouping finest, std::size_t coarsest,
                                 const std::function<Grouping(const Grouping& finer)>& merge);
 

@@ -9,10 +9,10 @@
 
 namespace emplace {
 
-// N: the longest path from the start of each op to the end of the step, in ticks, without waiting for devices or
-// channels; ops last as long as on their device, tensors as long as their transfer where the devices differ. What
-// cannot run or has no route counts as 0. (rank_u of Topcuoglu et al. 2002, section 4.1, for a given placement instead
-// of averages.)
+// N values: the length of the longest path from the start of each op to the end of the step, in ticks, without waiting
+// for devices or channels. Ops take their time on their device, tensors their transfer time where the devices differ.
+// An op that cannot run on its device and a transfer without a route count as 0. (rank_u of Topcuoglu et al. 2002,
+// section 4.1, for a given placement instead of averages.)
 std::vector<Ticks> upward_ranks(const Problem& problem, std::span<const std::uint8_t> device);
 
 // N op ids by decreasing upward rank, ties in topological order: producers before consumers.

@@ -1,4 +1,4 @@
-// What a simulation says of a placement (R6).
+// The result of simulating a placement (R6).
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace emplace {
 
-// Why a placement is infeasible; the first of these that holds, in this order (R6).
+// Why a placement is infeasible: the first of these reasons, in this order, that applies (R6).
 enum class Infeasible : std::uint8_t {
   no,              // it is feasible
   unsupported_op,  // `subject`: smallest op id, `device`: its device
   missing_route,   // `subject`: smallest tensor id, `device`: smallest destination device
   split_group,     // `subject`: smallest group id
   memory,          // `device`: smallest device whose peak exceeds its memory
-  circular_wait,   // `device`: smallest device of those that wait for each other (tarnawski-latency only)
-  not_measured,    // a measurement gave no time; the evaluator's message says why
+  circular_wait,   // `device`: smallest of the devices that wait for each other (tarnawski-latency only)
+  not_measured,    // a measurement gave no time; the reason is in the evaluator's message
 };
 
-// Small and flat: workers send arrays of it.
+// Small and without pointers, because workers send arrays of it.
 struct Outcome {
   static constexpr Ticks unknown = -1;
 
   Ticks makespan = unknown;  // unknown after unsupported_op, missing_route, circular_wait and not_measured
-  Bytes overflow = 0;        // sum over devices of peak - memory where above it
+  Bytes overflow = 0;        // sum over devices of max(0, peak - memory)
   Infeasible why = Infeasible::no;
   std::uint8_t device = 0;
   std::uint32_t subject = 0;
@@ -36,10 +36,10 @@ struct Outcome {
 };
 
 // Feasible before infeasible, then timed before untimed, then smaller overflow, then smaller time (docs/simulation.md,
-// "nothing feasible"). False for equals, so that the first of equals stays.
+// "nothing feasible"). False for equal outcomes, so that of several the first is kept.
 [[nodiscard]] bool better(const Outcome& a, const Outcome& b);
 
-// Per device and channel figures, filled on request. Empty vectors if the outcome is not timed.
+// Figures per device and per channel, filled in on request. Empty vectors if the outcome is not timed.
 struct Usage {
   std::vector<Ticks> device_busy;    // D: sum of durations
   std::vector<Bytes> device_peak;    // D
@@ -49,8 +49,8 @@ struct Usage {
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 
-// Null sentence: "" if feasible. Names the op, pair of devices, group or device concerned. `usage` gives the peak of a
-// memory overflow; it may be empty.
+// The reason as a sentence without a full stop, or "" if the outcome is feasible. It names the op, pair of devices,
+// group or device concerned. `usage` has the peak of a memory overflow; it may be empty.
 std::string reason_text(const Problem& problem, const Outcome& outcome, const std::vector<std::uint8_t>& devices,
                         const Usage& usage);
 

@@ -1,5 +1,5 @@
-// The flat, integer, immutable thing that simulators, placers, policies and workers see: devices, channels, routes, ops
-// and tensors (docs/simulation.md). It knows nothing of models, files or MPI. Made by ProblemBuilder, which validates.
+// The flat, integer, immutable data that simulators, placers, policies and workers use: devices, channels, routes, ops
+// and tensors (docs/simulation.md). It is independent of models, files and MPI. ProblemBuilder validates and makes it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace emplace {
 inline constexpr Bytes no_memory_limit = std::numeric_limits<Bytes>::max();
 // Op time on a device that cannot run it.
 inline constexpr Ticks cannot_run = -1;
-// Placements are one byte an op.
+// A placement stores one byte per op.
 inline constexpr std::size_t max_devices = 255;
 
 struct Device {
@@ -30,10 +30,10 @@ struct Channel {
   std::string name;
   double latency_s = 0;
   double bytes_per_s = 1;
-  bool contention = true;  // false: never makes anyone wait
+  bool contention = true;  // false: any number of transfers use it at the same time, none waits
 };
 
-// max(1, llround(seconds * 1e12)): the only place where seconds become ticks.
+// max(1, llround(seconds * 1e12)). Seconds are converted to ticks only here.
 Ticks ticks_of_seconds(double seconds);
 // max(1, llround((latency_s + bytes / bytes_per_s) * 1e12)).
 Ticks ticks_of_transfer(Bytes bytes, double latency_s, double bytes_per_s);
@@ -49,32 +49,35 @@ struct Lists {
   [[nodiscard]] std::size_t rows() const { return begin.size() - 1; }
 };
 
-// Positions in the lists are ids. D devices, C channels, N ops, T tensors, R route classes. Fields are public because
-// the engines index them directly; nobody but ProblemBuilder and the broadcast writes them.
+// Positions in the lists are ids. There are D devices, C channels, N ops, T tensors and R route classes; comments such
+// as "N x D" give the size of a list. Fields are public because the engines index them directly; only ProblemBuilder
+// and the broadcast write them.
 struct Problem {
   std::string name;
 
   std::vector<Device> devices;    // D
   std::vector<Channel> channels;  // C
-  // Row from * D + to: channel ids in the order of the file; an empty row is "no route".
+  // Row from * D + to has the channel ids in the order of the file; an empty row means that there is no route.
   Lists routes;
-  // D x D: which routes last equally long for every tensor; -1 without a route (the diagonal too).
+  // D x D: the class of each route; routes of one class take the same time for every tensor. -1 without a route, and on
+  // the diagonal.
   std::vector<std::int32_t> route_class;
   struct RouteClass {
     double latency_s;    // sum over the route's channels, in route order
     double bytes_per_s;  // smallest of the route's channels
   };
   std::vector<RouteClass> route_classes;  // R
-  // The file gave transfer times (delays of published workloads): bytes, latencies and bandwidths say nothing of them.
+  // True if the file gave transfer times (delays of published workloads), which do not follow from bytes, latencies and
+  // bandwidths.
   bool given_transfer_times = false;
 
   std::vector<std::string> op_names;     // N
   std::vector<std::string> op_types;     // N
-  std::vector<Ticks> op_time;            // N x D, cannot_run where the device cannot
+  std::vector<Ticks> op_time;            // N x D; cannot_run if the device cannot run the op
   std::vector<std::uint8_t> zero_cost;   // N x D: 1 where the time was exactly 0 s before it was rounded
   std::vector<Bytes> resident;           // N
   std::vector<Bytes> scratch;            // N
-  std::vector<GroupId> group;            // N, none: free to go anywhere
+  std::vector<GroupId> group;            // N; none: the op is in no co-location group
   std::vector<std::string> group_names;  // co-location groups, in order of first appearance
   std::vector<std::uint8_t> backward;    // N: 1 for ops of the backward pass; empty: there are none
 
@@ -91,7 +94,7 @@ struct Problem {
   [[nodiscard]] std::size_t device_count() const { return devices.size(); }
   [[nodiscard]] std::size_t op_count() const { return op_names.size(); }
   [[nodiscard]] std::size_t tensor_count() const { return producer.size(); }
-  // Tensors' consumers summed: the "edges" of the speed figures.
+  // Number of (tensor, consumer) pairs: the "edges" in the documents' figures of speed.
   [[nodiscard]] std::size_t edge_count() const { return consumers.items.size(); }
 
   [[nodiscard]] Ticks time(OpId op, DeviceId device) const {
@@ -103,15 +106,15 @@ struct Problem {
     return routes[from.index() * devices.size() + to.index()];
   }
   [[nodiscard]] bool has_route(DeviceId from, DeviceId to) const { return !route(from, to).empty(); }
-  // Requires a route.
+  // In ticks. There must be a route.
   [[nodiscard]] Ticks transfer(TensorId tensor, DeviceId from, DeviceId to) const {
     const auto cls = static_cast<std::size_t>(route_class[from.index() * devices.size() + to.index()]);
     return transfer_time[tensor.index() * route_classes.size() + cls];
   }
 };
 
-// Whether the two have the same devices, channels, routes, ops and tensors, with the same names but for the problems'
-// own: two files of one problem.
+// Whether the two problems are equal in everything but their own names: the same devices, channels, routes, ops and
+// tensors, with the same names.
 bool same_but_for_the_name(const Problem& a, const Problem& b);
 
 }  // namespace emplace

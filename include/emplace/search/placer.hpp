@@ -1,4 +1,4 @@
-// Placers that do not learn: one entry and one file a method.
+// Placers that do not learn: one entry and one file per method.
 #pragma once
 
 #include <cstdint>
@@ -18,73 +18,75 @@ namespace emplace::search {
 
 class PlacerPool;
 
-// How far a search is.
+// How far a search has got.
 struct PlacerProgress {
-  std::string_view method;        // what runs at the moment; may be empty
-  double progress = 0;            // of its budget, from 0 to 1
+  std::string_view method;        // the method that runs at the moment; may be empty
+  double progress = 0;            // share of the budget that is used, from 0 to 1
   std::uint64_t evaluations = 0;  // so far
-  Outcome best;                   // so far; not timed before the first
+  Outcome best;                   // so far; not timed before the first evaluation
 };
 
 struct PlacerRequest {
   const Problem* problem = nullptr;
   Schedule schedule = Schedule::fifo;
   Objective objective = Objective::step;
-  simulate::PipelineOptions pipeline;  // how the objective `pipeline` counts; as the evaluator has it
+  simulate::PipelineOptions pipeline;  // of the objective `pipeline`; the same as the evaluator's
   std::uint64_t seed = 0;
-  std::optional<double> seconds;  // budgets; whichever ends first. At least one placement is always evaluated
+  // Two budgets; the search ends when either is used up, but evaluates a placement at least.
+  std::optional<double> seconds;
   std::optional<std::uint64_t> evaluations;
-  // N: the device of each op as a human expert would have it; empty where nobody knows. Only `expert` looks at it.
+  // N: the device that a human expert chose for each op; empty if there is no expert placement. Only `expert` uses it.
   std::span<const std::uint8_t> expert = {};
-  evaluate::Evaluator* evaluator =
-      nullptr;  // scores placements by the request's schedule and objective; position 0 is `problem`
-  // Where placers with `from_start` begin; with an order unless fifo; null: they choose.
+  // Scores placements by the request's schedule and objective; its problem 0 is `problem`.
+  evaluate::Evaluator* evaluator = nullptr;
+  // The placement from which placers with `from_start` begin, with an order unless the schedule is fifo; null: they
+  // choose one themselves.
   const Placement* start = nullptr;
-  PlacerPool* pool = nullptr;  // who shares the work of searches; null: nobody
-  bool is_job = false;         // one of several side by side: a search does not divide itself again
-  // Asked between evaluations; once it answers true the placer returns soon, with the best so far. May be empty.
+  PlacerPool* pool = nullptr;  // runs parts of a search at the same time; null: the search runs alone
+  bool is_job = false;         // this is one of several parallel jobs, which a search does not divide again
+  // Called between evaluations; once it returns true, the placer soon returns the best so far. May be empty.
   std::function<bool()> stop = {};
-  std::function<void(const PlacerProgress& news)> on_progress = {};  // by searches, some times a second. May be empty.
+  std::function<void(const PlacerProgress& news)> on_progress = {};  // called a few times per second; may be empty
 };
 
-// A method that a portfolio ran.
+// What one method did that a portfolio ran.
 struct PlacerStep {
   std::string method;
-  double seconds = 0;             // from the portfolio's start to the method's end
-  std::uint64_t evaluations = 0;  // likewise
-  Outcome outcome;                // the method's own
-  Ticks gained = 0;               // by how much that is better than what it began with
+  double seconds = 0;             // from the start of the portfolio to the end of the method
+  std::uint64_t evaluations = 0;  // in the same time
+  Outcome outcome;                // the method's own best
+  Ticks gained = 0;               // by how many ticks that is better than the start of the method
   bool is_new_best = false;
 };
 
 struct PlacerResult {
   Placement placement;  // with an order under `priority` and `in-order`
-  Outcome outcome;      // as the evaluator has it
+  Outcome outcome;      // the evaluator's outcome of `placement`
   std::uint64_t evaluations = 0;
   bool proved_optimal = false;
-  Ticks lower_bound = 0;          // certified: no placement has a smaller outcome; 0: the placer knows nothing of that
-  std::string note;               // what else to say of the result, one sentence without a full stop; may be empty
-  std::vector<PlacerStep> steps;  // of a portfolio, in order
+  Ticks lower_bound = 0;          // certified: no placement has a smaller outcome; 0: the placer gives no bound
+  std::string note;               // a remark on the result, one sentence without a full stop; may be empty
+  std::vector<PlacerStep> steps;  // of a portfolio, in the order of their runs
 };
 
 // What `best` uses a placer for.
 enum class PlacerRole : std::uint8_t {
-  quick,   // linear or nearly so: first of all
-  exact,   // may prove that its result is optimal: for a share of the budget
+  quick,   // takes (nearly) linear time: runs first
+  exact,   // may prove that its result is optimal: gets a share of the budget
   search,  // improves the best placement for as long as the budget lasts
-  other,   // not at all
+  other,   // `best` does not use it
 };
 
 // Every placer keeps co-location groups together and puts ops only where they can run.
 struct PlacerEntry : EntryInfo {
-  std::optional<Objective> only_for;  // the one objective that it knows; nothing: any
+  std::optional<Objective> only_for;  // the only objective that it supports; nothing: any
   PlacerRole role = PlacerRole::quick;
-  std::optional<Objective> in_best_for;  // `best` uses it for that objective only; nothing: for all that it knows
-  bool from_start = false;               // it begins with the request's start, where there is one
-  bool own_engine = false;               // it simulates on engines of its own too, and counts that as evaluations
-  // Why the method has no answer to this problem, "" where it has one; null: it always has.
+  std::optional<Objective> in_best_for;  // `best` uses it for that objective only; nothing: for all that it supports
+  bool from_start = false;               // it begins with the request's start, if there is one
+  bool own_engine = false;               // it also simulates on its own engines, and counts that as evaluations
+  // Returns why the method cannot be used for this problem, or "" if it can; null: it always can.
   std::function<std::string(const PlacerRequest& request)> unfit;
-  // InputError for unknown options.
+  // Runs the method. InputError for unknown options.
   std::function<PlacerResult(const PlacerRequest& request, const ConfigTable& options)> place;
 };
 
@@ -92,8 +94,8 @@ struct PlacerEntry : EntryInfo {
 std::span<const PlacerEntry> placers();
 
 // Runs the entry called `method`; `device:NAME` is the entry `device` with the option name = NAME. InputError for an
-// unknown method (names the nearest right one), for one that does not know the request's objective or is unfit for the
-// problem, and for budgets of zero or less.
+// unknown method (it names the nearest valid one), for one that does not support the request's objective or is unfit
+// for the problem, and for budgets of zero or less.
 PlacerResult place_with(const std::string& method, const PlacerRequest& request, const ConfigTable& options);
 
 }  // namespace emplace::search

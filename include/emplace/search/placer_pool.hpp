@@ -1,4 +1,4 @@
-// Placers that run at the same time, here one after the other or each on a rank of its own (dist).
+// A pool runs several placers: one after the other in this process, or at the same time, each on its own rank (dist).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct PoolJob {
   std::string method;
   ConfigTable options = ConfigTable("search");
   std::uint64_t seed = 0;
-  std::optional<std::uint64_t> evaluations = {};  // the job's budget, beside the seconds that all jobs share
+  std::optional<std::uint64_t> evaluations = {};  // the job's budget, in addition to the seconds that all jobs share
 };
 
 struct PoolAnswer {
@@ -29,16 +29,16 @@ class PlacerPool {
   virtual ~PlacerPool() = default;
   // How many jobs run at the same time.
   [[nodiscard]] virtual std::size_t size() const = 0;
-  // answers[i] belongs to jobs[i], whoever ran it and whenever it ended. Everything but method, options, seed and
-  // evaluations is as `common` has it; its seconds are for all jobs together. Nothing where they ended before the job
-  // began (the first is always run), and where the method has no answer to the problem.
+  // answers[i] belongs to jobs[i], whichever rank ran it and whenever it ended. Everything but method, options, seed
+  // and evaluations is taken from `common`; its seconds are for all jobs together. There is no answer if the time was
+  // over before the job began (the first job is always run), and if the method is unfit for the problem.
   virtual std::vector<std::optional<PoolAnswer>> run(const PlacerRequest& common, std::span<const PoolJob> jobs) = 0;
 };
 
 // Runs the jobs in this process, one after the other.
 std::unique_ptr<PlacerPool> make_local_placer_pool();
 
-// One job as every pool runs it: nothing if the method refuses the problem.
+// Runs one job, in every kind of pool; returns nothing if the method refuses the problem.
 std::optional<PlacerResult> run_job(const PlacerRequest& common, const PoolJob& job);
 
 }  // namespace emplace::search

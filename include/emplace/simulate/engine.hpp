@@ -1,4 +1,5 @@
-// Engines compute the outcome of one placement by the rules R1-R6 (docs/simulation.md), all equal to the tick.
+// Engines compute the outcome of one placement by the rules R1-R6 (docs/simulation.md). All engines give the same
+// ticks.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,7 @@
 
 namespace emplace::simulate {
 
-// Every start and end, on request.
+// All start and end times of one step, in ticks, filled in on request.
 struct Timeline {
   struct Transfer {
     TensorId tensor;
@@ -24,28 +25,30 @@ struct Timeline {
   friend bool operator==(const Timeline&, const Timeline&) = default;
 };
 
-// What a caller wants beyond the outcome; null pointers cost nothing. Left empty where the outcome is not timed.
+// What a caller wants beyond the outcome; a null pointer means that it is not computed. All are left empty if the
+// outcome is not timed.
 struct Want {
   Usage* usage = nullptr;
   Timeline* timeline = nullptr;
   std::vector<Ticks>* starts = nullptr;  // N: Timeline::op_start alone
 };
 
-// Holds scratch memory for one Problem and one schedule: one engine a thread, no allocation after the first evaluation
-// unless a timeline is wanted, or a step is for the first time too long for 64-bit keys (2^63 ps / number of ops, or
-// so). The Problem must outlive the engine.
+// Has scratch memory for one Problem and one schedule, so every thread needs its own engine. Nothing is allocated after
+// the first evaluation, unless a timeline is wanted, or a step is for the first time too long for 64-bit keys (about
+// 2^63 ps / number of ops). The Problem must outlive the engine.
 class Engine {
  public:
   virtual ~Engine() = default;
-  // The placement must have passed check_placement. `priority` and `in-order` need an order: InputError without one.
+  // The placement must have passed check_placement. `priority` and `in-order` need an order; InputError if there is
+  // none.
   virtual Outcome evaluate(const Placement& placement, const Want& want = {}) = 0;
 };
 
-// The plain event queue that the others are tested against: one page, obviously right, slow.
+// A plain event queue, against which the other engines are tested: short enough to be checked by reading, and slow.
 std::unique_ptr<Engine> make_reference_engine(const Problem& problem, Schedule schedule);
 
-// One heap entry an op under fifo and none in-order, plus one a tensor sent over a channel that several devices feed;
-// under priority one more an op. Equal to the reference to the tick, in every outcome, usage and timeline.
+// The fast engine. Its heap gets one entry per op under fifo, two under priority and none in-order, and one per tensor
+// sent over a channel that several devices feed. Every outcome, usage and timeline equals the reference's to the tick.
 std::unique_ptr<Engine> make_exact_engine(const Problem& problem, Schedule schedule);
 
 }  // namespace emplace::simulate

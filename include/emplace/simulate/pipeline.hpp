@@ -1,10 +1,11 @@
 // Objective `pipeline`: the load of the busiest device, which is the time per sample of a full pipeline (Tarnawski et
 // al., NeurIPS 2020; docs/papers/tarnawski.md, sections 2.1 to 2.3 and 2.9).
 //
-// All traffic passes through host memory. Devices of kind "cpu" are hosts and pay no communication. Every other device
-// pays each tensor that it produces for consumers elsewhere once, and each tensor that it consumes from elsewhere once,
-// however many consumers there are: the tensor's time on the device's route to or from a host, the quickest of several
-// hosts. Where no device is a host, the other devices take their place.
+// All traffic passes through host memory. Devices of kind "cpu" are hosts; communication adds nothing to their load. To
+// the load of every other device is added, once per tensor and whatever the number of consumers, each tensor that it
+// produces for consumers on other devices, and each tensor that it consumes from other devices: the tensor's transfer
+// time on the device's route to or from the host for which that is shortest. If no device is a host, all other devices
+// are treated as hosts.
 #pragma once
 
 #include <memory>
@@ -17,10 +18,10 @@
 namespace emplace::simulate {
 
 struct PipelineOptions {
-  // A device computes and transfers at once: the larger of the two is its load, not the sum.
+  // A device computes and transfers at the same time: its load is the larger of the two, not the sum.
   bool overlap = false;
   // Training: all forwards, then all backwards (the `diffmaxima` of section 2.3): the largest forward load plus the
-  // largest backward load, in place of the largest sum. A tensor counts where its producer does.
+  // largest backward load, in place of the largest sum. A tensor belongs to the phase of its producer.
   bool separate_phases = false;
 };
 
@@ -32,17 +33,17 @@ struct DeviceLoad {
   PhaseLoad forward, backward;
 };
 
-// Outcome::makespan is the objective's value. Memory is the sum of resident bytes (the size of a node in the paper), on
-// every device with a limit; usage holds compute as device_busy and the transfers to and from hosts on their channels;
-// orders and wanted timelines are ignored. The Problem must outlive the engine.
+// Outcome::makespan is the objective's value. The memory of every device with a limit must hold the sum of resident
+// bytes (the size of a node in the paper). Usage has the compute time as device_busy, and the transfers to and from
+// hosts on their channels. Orders and wanted timelines are ignored. The Problem must outlive the engine.
 std::unique_ptr<Engine> make_pipeline_engine(const Problem& problem, const PipelineOptions& options = {});
 
-// D: what each device pays for. Empty where the outcome has no load.
+// D loads, one per device. Empty if the outcome has no load.
 std::vector<DeviceLoad> pipeline_loads(const Problem& problem, const Placement& placement);
-// One device's load by `options`, without separate phases.
+// One device's load in ticks, with overlap or not as `options` has it, and without separate phases.
 Ticks load_of(const DeviceLoad& load, const PipelineOptions& options = {});
 
-// What a device pays for each tensor that it sends to or takes from a host (section 2.9), by the quickest host.
+// The time that each tensor adds to a device's load if it is sent to or from the quickest host (section 2.9).
 struct HostTransfers {
   static constexpr Ticks no_route = -1;
   bool pays = false;           // false for hosts, whose lists are empty
@@ -52,19 +53,20 @@ struct HostTransfers {
 };
 HostTransfers host_transfers(const Problem& problem, DeviceId device);
 
-// Like reason_text, for outcomes of this objective.
+// Like reason_text, but for outcomes of this objective.
 std::string pipeline_reason_text(const Problem& problem, const Outcome& outcome,
                                  const std::vector<std::uint8_t>& devices, const Usage& usage);
-// One of the two.
+// reason_text or pipeline_reason_text, depending on the objective.
 std::string reason_of(Objective objective, const Problem& problem, const Outcome& outcome,
                       const std::vector<std::uint8_t>& devices, const Usage& usage);
 
-// The smallest device whose forward ops are not contiguous: a path of forward ops leaves them and enters again (section
-// 2.2). Nothing if all are.
+// The smallest device whose forward ops are not contiguous, which means that a path of forward ops leaves the device
+// and enters it again (section 2.2). Nothing if all devices are contiguous.
 std::optional<DeviceId> non_contiguous_device(const Problem& problem, const std::vector<std::uint8_t>& devices);
 
 // Whether devices can be put in an order such that every edge between forward ops stays on its device or goes to a
-// later one: what the dynamic program over ideals returns. It implies that every device is contiguous, not the reverse.
+// later one. The placements of the dynamic program over ideals have this property. It implies that every device is
+// contiguous; the reverse does not hold.
 bool devices_form_a_sequence(const Problem& problem, const std::vector<std::uint8_t>& devices);
 
 }  // namespace emplace::simulate

@@ -1,4 +1,4 @@
-// What the user's program printed, read.
+// Reads the answer that the user's measuring program printed.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 namespace emplace::evaluate {
 
 struct CommandAnswer {
-  double seconds = 0;        // above 0 and at most 10^6, unless there is a failure
+  double seconds = 0;        // above 0 and at most 10^6 if there is no failure
   std::string failure = {};  // what is wrong with the answer, or why the placement is infeasible
-  bool infeasible = false;   // the program itself says so: another run would not help
+  bool infeasible = false;   // the program itself reported that; it is not run again
 };
 
-// A JSON number of seconds; or an object with one of "seconds", "makespan_s" and "load_s" (as `emplace simulate --json`
-// prints it), or with "feasible": false and perhaps a "reason". Other keys are the program's own.
+// Accepts a JSON number of seconds; or an object with one of "seconds", "makespan_s" and "load_s" (as `emplace simulate
+// --json` prints it), or with "feasible": false and perhaps a "reason". Other keys are ignored.
 CommandAnswer read_command_answer(std::string_view output);
 
 }  // namespace emplace::evaluate

@@ -25,9 +25,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The last of what it says on standard error goes into the reason of a failure.
+// The last bytes of the program's standard error are kept, for the reason of a failure.
 constexpr std::size_t kept_errors = 4096;
-// The subreaper gives up killing after some 5 s and ends then.
+// How long to wait for the subreaper to end; it stops killing processes after about 5 s.
 constexpr std::chrono::seconds subreaper_grace{15};
 
 class Descriptor {
@@ -56,16 +56,17 @@ struct Pipe {
 
   Pipe() {
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) throw EnvironmentError("no pipe for a program: {}", std::strerror(errno));
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+      throw EnvironmentError("cannot make a pipe to a program: {}", std::strerror(errno));
     read = Descriptor(ends[0]);
     write = Descriptor(ends[1]);
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   }
 
-  // Appends what is there; closes at the end.
+  // Appends to `text` what can be read without waiting; closes the pipe at its end.
   void read_into(std::string& text) {
     char buffer[65536];
-    for (int parts = 0; parts < 16 && read.is_open(); ++parts) {  // an endless writer must not keep us here
+    for (int parts = 0; parts < 16 && read.is_open(); ++parts) {  // stops even if the program never stops writing
       const ssize_t got = ::read(read.get(), buffer, sizeof buffer);
       if (got > 0) {
         text.append(buffer, static_cast<std::size_t>(got));
@@ -85,7 +86,7 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return list;
 }
 
-// The subreaper of one run. It is stopped and waited for whatever happens.
+// The subreaper of one run. The destructor stops it and waits for it, also after an exception.
 class Subreaper {
  public:
   Subreaper(const ProgramToRun& program, int input, const Pipe& output, const Pipe& errors, const Pipe& report) {
@@ -96,7 +97,7 @@ class Subreaper {
     posix_spawnattr_t attributes;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawnattr_init(&attributes);
-    // By way of numbers above all that are needed yet, so that none is overwritten before it is copied.
+    // Descriptors are copied first to numbers above all of them, so that none is overwritten before it is copied.
     const int from[] = {input, output.write.get(), errors.write.get(), report.write.get()};
     int above = subreaper_image() + 1;
     for (const int fd : from) above = std::max(above, fd + 1);
@@ -105,7 +106,7 @@ class Subreaper {
     sigset_t all, none;
     ::sigfillset(&all);
     ::sigemptyset(&none);
-    ::posix_spawnattr_setsigdefault(&attributes, &all);  // workers ignore what a terminal sends
+    ::posix_spawnattr_setsigdefault(&attributes, &all);  // workers ignore terminal signals; the program must not
     ::posix_spawnattr_setsigmask(&attributes, &none);
     ::posix_spawnattr_setflags(&attributes,
                                static_cast<short>(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID));
@@ -113,7 +114,7 @@ class Subreaper {
                                      pointers(program.environment).data());
     ::posix_spawn_file_actions_destroy(&actions);
     ::posix_spawnattr_destroy(&attributes);
-    if (failed != 0) throw EnvironmentError("no process for a program: {}", std::strerror(failed));
+    if (failed != 0) throw EnvironmentError("cannot start a process for a program: {}", std::strerror(failed));
   }
   ~Subreaper() {
     stop();
@@ -131,7 +132,7 @@ class Subreaper {
 };
 
 std::string describe(const std::string& reports) {
-  if (reports.size() < sizeof(SubreaperReport)) return "it was lost: the process that watched over it was killed";
+  if (reports.size() < sizeof(SubreaperReport)) return "its result was lost: the process that supervised it was killed";
   SubreaperReport report;
   std::memcpy(&report, reports.data(), sizeof report);
   if (report.kind == SubreaperReport::cannot_start)
@@ -144,7 +145,7 @@ std::string describe(const std::string& reports) {
   return {};
 }
 
-// The last line that is not blank, as ": 'line'"; "" if there is none.
+// The last line that is not blank, as ": 'line'", or "" if there is none.
 std::string last_line(std::string_view text) {
   const auto end = text.find_last_not_of(" \t\r\n");
   if (end == std::string_view::npos) return {};
@@ -185,7 +186,7 @@ ProgramEnd run_program(const ProgramToRun& program, int input) {
     }
     pollfd waiting[] = {{output.read.get(), POLLIN, 0}, {errors.read.get(), POLLIN, 0}, {report.read.get(), POLLIN, 0}};
     if (::poll(waiting, 3, static_cast<int>(std::min<long>(left, 60'000))) < 0 && errno != EINTR)
-      throw EnvironmentError("a program cannot be waited for: {}", std::strerror(errno));
+      throw EnvironmentError("cannot wait for a program: {}", std::strerror(errno));
     output.read_into(end.output);
     errors.read_into(said);
     report.read_into(reports);
@@ -194,7 +195,7 @@ ProgramEnd run_program(const ProgramToRun& program, int input) {
     if (!stopped) stop(fmt::format("it printed more than {}", human_bytes(static_cast<Bytes>(program.output_bytes))));
     end.output.clear();
   }
-  // It is over: what it printed before its end is in the pipes.
+  // The program has ended; the rest of its output is still in the pipes.
   output.read_into(end.output);
   errors.read_into(said);
   if (end.output.size() > program.output_bytes && !stopped)

@@ -1,4 +1,4 @@
-// One run of a program of the user's: bounded in time and in what it prints, and nothing of it is left afterwards.
+// One run of a user's program, with a limit on its time and on its output, after which none of its processes is left.
 #pragma once
 
 #include <cstddef>
@@ -10,30 +10,30 @@ namespace emplace::evaluate {
 struct ProgramToRun {
   std::vector<std::string> words;        // the program's absolute path and its arguments
   std::vector<std::string> environment;  // "NAME=value"
-  std::string folder;                    // that it runs in
-  double seconds = 0;                    // time limit
+  std::string folder;                    // the folder in which it runs
+  double seconds = 0;                    // time limit of the run
   std::size_t output_bytes = std::size_t{1} << 20;
 };
 
 struct ProgramEnd {
-  std::string failure;  // "" where it ended with exit code 0 within its limits; else what happened, as "it ..."
-  std::string output;   // what it printed
+  std::string failure;  // "" if it ended with exit code 0 within its limits; else what happened, as "it ..."
+  std::string output;   // what it printed on standard output
 };
 
-// Standard input is the file `input` from its beginning; it is read by nobody else meanwhile. The program and all that
-// it started are over when this returns, and when this process dies. EnvironmentError where the system has no process
-// or descriptor left.
+// Standard input is the file `input` from its beginning; nothing else may read that file meanwhile. When this returns,
+// and when this process dies, the program and all processes that it started have ended. EnvironmentError if the system
+// has no process or descriptor left.
 ProgramEnd run_program(const ProgramToRun& program, int input);
 
-// This text as a file for run_program() that cannot be written to; the caller closes it.
+// A read-only file in memory with this text, for run_program(). The caller closes the descriptor.
 int input_file(const std::string& text);
 
-// The environment of this process without what a launcher of MPI programs put there for it: a program that finds that
-// would take itself for one of the launcher's ranks.
+// The environment of this process without the variables that an MPI launcher set: with them, a user's program that uses
+// MPI would start as one of the launcher's ranks.
 std::vector<std::string> environment_without_mpi();
 
-// Where this program is: a path is looked for in `folder`, a name in the folders of PATH. InputError with the place
-// where it is missing or cannot be executed.
+// The absolute path of this program: a path is looked up in `folder`, a name in the folders of PATH. InputError at
+// `place` if it is missing or cannot be executed.
 std::string find_program(const std::string& program, const std::string& folder, const std::string& place);
 
 }  // namespace emplace::evaluate

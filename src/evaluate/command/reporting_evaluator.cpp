@@ -68,7 +68,7 @@ class ReportingEvaluator final : public Evaluator {
 
   const std::unique_ptr<Evaluator> evaluator_;
   std::vector<const std::string*> messages_;  // of the batch
-  std::deque<std::string> own_messages_;      // of jobs whose submitter wants none; they do not move
+  std::deque<std::string> own_messages_;      // of jobs submitted without one; a deque does not move them
   std::size_t seen_ = 0;
   std::set<std::string> reasons_;
 };

@@ -1,4 +1,4 @@
-// Warns of placements that could not be measured.
+// Logs warnings about placements that could not be measured.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,9 @@
 
 namespace emplace::evaluate {
 
-// Passes every evaluation on to `evaluator` and logs each reason why a placement has no time once, with the first
-// placement that it was given for; and a sentence where nothing in the first batch could be measured.
+// Passes every evaluation on to `evaluator`. Logs each reason why a placement could not be measured once, with the
+// number of the first evaluation that failed for it; and one more warning if no placement of the first batch could be
+// measured.
 std::unique_ptr<Evaluator> make_reporting_evaluator(std::unique_ptr<Evaluator> evaluator);
 
 }  // namespace emplace::evaluate

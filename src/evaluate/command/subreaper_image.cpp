@@ -29,10 +29,14 @@ int make_image() {
   for (const char* at = emplace_subreaper_begin; fd >= 0 && at < emplace_subreaper_end;) {
     const ssize_t put = ::write(fd, at, static_cast<std::size_t>(emplace_subreaper_end - at));
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) throw EnvironmentError("no memory for the program that runs others: {}", std::strerror(errno));
+    if (put < 0)
+      throw EnvironmentError("cannot write the helper program that runs the user's program to memory: {}",
+                             std::strerror(errno));
     at += put;
   }
-  if (fd < 0) throw EnvironmentError("no file in memory for the program that runs others: {}", std::strerror(errno));
+  if (fd < 0)
+    throw EnvironmentError("cannot make a file in memory for the helper program that runs the user's program: {}",
+                           std::strerror(errno));
   return fd;
 }
 

@@ -1,5 +1,5 @@
-// Asynchronous successive halving (Li et al. 2020, algorithm 2): nobody waits for a rung to fill. A trial goes on as
-// soon as it is among the best of those that its rung has seen so far, so that who goes on depends on who was quicker.
+// Asynchronous successive halving (Li et al. 2020, algorithm 2), which does not wait until a rung is full: a trial is
+// promoted as soon as it is among the best results of its rung so far. So promotions depend on the order of results.
 #include <deque>
 #include <set>
 
@@ -56,14 +56,14 @@ class AshaStrategy final : public SweepStrategy {
   [[nodiscard]] std::size_t trials() const override { return trials_; }
   [[nodiscard]] const Assignment& assignment(std::size_t trial) const override { return begun_.at(trial); }
   [[nodiscard]] double share(std::size_t rung) const override { return rungs_.share(rung); }
-  // Until all is over a trial may still go on: as its rung sees worse ones, it moves up.
+  // Before the end no trial is stopped: if worse results reach its rung, it may still be promoted.
   [[nodiscard]] bool stopped(std::size_t trial) const override { return over_ && !settled_.contains(trial); }
-  // As if every rung had been full before anyone went on from it.
+  // An estimate: the cost if every rung were full before the first promotion from it.
   [[nodiscard]] double planned_budgets() const override { return rungs_.budgets(trials_, 0); }
 
  private:
-  // From the top rung down: the best trial that is among the first 1/reduction of its rung and has not gone on yet.
-  // Those that failed count as the last.
+  // The next promotion, from the highest rung down: the best trial that is among the first 1/reduction of the results
+  // of its rung and is not promoted yet. Failed trials count as the last of their rung.
   [[nodiscard]] std::optional<Work> promotion() const {
     for (std::size_t rung = rungs_.count() - 1; rung-- > 0;) {
       std::size_t best = (results_[rung].size() + failed_[rung]) / rungs_.reduction();
@@ -80,9 +80,9 @@ class AshaStrategy final : public SweepStrategy {
   std::unique_ptr<Points> points_;
   Rungs rungs_;
   std::vector<std::set<std::pair<double, std::size_t>>> results_;  // by rung: objective and trial, best first
-  std::vector<std::set<std::size_t>> promoted_;                    // by rung: who has gone on from it
-  std::vector<std::size_t> failed_;                                // by rung: how many failed on it
-  std::set<std::size_t> settled_;                                  // failed, or with the whole budget
+  std::vector<std::set<std::size_t>> promoted_;                    // by rung: trials promoted from it
+  std::vector<std::size_t> failed_;                                // by rung: number of trials that failed on it
+  std::set<std::size_t> settled_;                                  // trials that failed or used the whole budget
   std::deque<Assignment> begun_;
   std::size_t running_ = 0;
   bool over_ = false;
@@ -94,8 +94,8 @@ SweepStrategyEntry asha_strategy() {
   SweepStrategyEntry entry;
   entry.name = "asha";
   entry.summary =
-      "Halving in which nobody waits: a trial goes on when it is among the best so far. What is tried depends "
-      "on the order of results, so it is not the same at another number of ranks.";
+      "Halving that does not wait for full rungs: a trial is promoted when it is among the best so far. The trials "
+      "depend on the order of results, so they differ with another number of ranks.";
   entry.reference =
       "Li, Jamieson, Rostamizadeh et al.: A System for Massively Parallel Hyperparameter Tuning (MLSys 2020)";
   entry.deterministic = false;

@@ -23,7 +23,8 @@ std::optional<Work> Brackets::next() {
   for (Bracket& bracket : brackets_) {
     if (bracket.begun == bracket.trials.size()) continue;
     const std::size_t trial = bracket.trials[bracket.begun++];
-    // A bracket's first rung is handed out as a whole before a later bracket's: new trials come in their order.
+    // The first rung of a bracket is handed out completely before that of the next bracket, so new trials have
+    // ascending numbers.
     if (bracket.at == 0) {
       EMPLACE_CHECK(trial == assignments_.size());
       assignments_.push_back(space_.decode(points_->point(trial)));
@@ -40,7 +41,8 @@ void Brackets::report(Work work, std::optional<double> objective) {
   if (bracket.results.size() == bracket.trials.size()) promote(bracket);
 }
 
-// Those that failed go on nowhere, even if too few are left for the next rung. Of equals the earlier trial goes on.
+// Trials that failed are never promoted, even if too few others are left for the next rung. Of trials with equal
+// objectives the one with the smaller number is promoted.
 void Brackets::promote(Bracket& bracket) {
   std::vector<std::pair<double, std::size_t>> best;
   for (const auto& [trial, objective] : bracket.results)

@@ -1,4 +1,4 @@
-// Brackets of successive halving: a bracket's trials all train to a rung, then the best of them to the next.
+// Brackets of successive halving: all trials of a bracket train to a rung, then the best of them to the next rung.
 #pragma once
 
 #include <deque>
@@ -12,8 +12,8 @@
 
 namespace emplace::experiment {
 
-// Who goes on is decided when all results of a rung are in, so that nothing depends on their order. Where a bracket has
-// to wait, the next one begins: workers idle only at the very end.
+// Trials are promoted when all results of a rung are reported, so the promotions do not depend on the order of results.
+// While a bracket waits for results, works of the next bracket are handed out, so workers idle only at the very end.
 class Brackets final : public SweepStrategy {
  public:
   struct Size {
@@ -47,7 +47,7 @@ class Brackets final : public SweepStrategy {
   std::unique_ptr<Points> points_;
   Rungs rungs_;
   std::vector<Bracket> brackets_;
-  std::vector<std::size_t> bracket_of_;  // by trial
+  std::vector<std::size_t> bracket_of_;  // index of the bracket, by trial
   std::deque<Assignment> assignments_;
   std::set<std::size_t> stopped_;
   double planned_ = 0;

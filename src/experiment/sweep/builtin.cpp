@@ -1,4 +1,4 @@
-// The list of strategies: a new one is a source file, a line in strategies.hpp and a line here.
+// The list of strategies: a new strategy needs a source file, a line in strategies.hpp and a line here.
 #include "experiment/sweep/strategies.hpp"
 
 namespace emplace::experiment {

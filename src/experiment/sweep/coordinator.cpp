@@ -18,7 +18,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// What the sweep's folder and its user see of it.
+// Writes sweep.csv and draws the live table while the sweep runs.
 class Display {
  public:
   Display(const Sweep& sweep, const SweepRun& run, const std::string& folder, std::size_t at_once,
@@ -30,12 +30,12 @@ class Display {
         live_(session.show_progress) {}
 
   void changed() { is_new_ = true; }
-  // The table follows the record, but of a large sweep not every time.
+  // Writes sweep.csv after changes of the record, at most once a second, since the table of a large sweep takes time.
   void tick() {
     if (is_new_ && seconds_since(written_) >= 1) write(run_.rows());
     if (live_.is_due()) live_.show(lines());
   }
-  // Nobody trains from here on.
+  // Called when no trial is being trained any more.
   void end() {
     std::vector<TrialRow> rows = run_.rows();
     for (TrialRow& row : rows)
@@ -96,7 +96,7 @@ class Coordinator {
                               display.changed();
                               return to_text(task(*work));
                             },
-                            // One whose time is over, or that cannot be trained here: no other one begins.
+                            // After a trial that ran out of time or cannot be trained here, no other trial begins.
                             .take =
                                 [&](const std::string& answer) {
                                   display.changed();
@@ -109,7 +109,7 @@ class Coordinator {
   }
 
  private:
-  // False: the trial's work is not done.
+  // Returns false if the work is not done, which ends the sweep early.
   bool take(const TrialAnswer& answer) {
     if (!answer.undone.empty() && undone_.empty())
       undone_ = fmt::format("trial {}: {}", answer.work.trial, answer.undone);
@@ -118,7 +118,7 @@ class Coordinator {
     return true;
   }
   [[nodiscard]] bool finished() const {
-    if (!undone_.empty()) throw EnvironmentError("{}; the sweep goes on from there when it is resumed", undone_);
+    if (!undone_.empty()) throw EnvironmentError("{}; a resumed sweep continues from there", undone_);
     return run_.finished();
   }
   [[nodiscard]] bool ends_early() const {
@@ -149,11 +149,11 @@ void check_ranks(const Sweep& sweep, const dist::World* world) {
   const auto per_trial = static_cast<std::size_t>(sweep.options.ranks_per_trial);
   const dist::GroupSizes sizes = dist::group_sizes(ranks, per_trial);
   if (sizes.groups == 0)
-    throw InputError(sweep.place, "ranks_per_trial is {}, but of {} ranks one coordinates: start at least {}",
+    throw InputError(sweep.place, "ranks_per_trial is {}, but one of the {} ranks only coordinates: start at least {}",
                      per_trial, ranks, per_trial + 1);
   if (sizes.idle > 0)
-    log_warning("{} of {} ranks idle{}: one coordinates, and {} a trial do not divide the other {}", sizes.idle, ranks,
-                sizes.idle == 1 ? "s" : "", per_trial, ranks - 1);
+    log_warning("{} of {} ranks idle{}: one coordinates, and groups of {} do not divide the other {}", sizes.idle,
+                ranks, sizes.idle == 1 ? "s" : "", per_trial, ranks - 1);
 }
 
 bool run_sweep(const Sweep& sweep, SweepRun& run, const std::string& folder, const SweepSession& session) {

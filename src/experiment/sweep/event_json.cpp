@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* format = "sweep-record/1";
 
-// Error texts may hold names of files, which are any bytes.
+// Bytes that are not UTF-8 are replaced: error texts may have names of files, which can be any bytes.
 std::string without_brace(const Json& object) {
   std::string text = object.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.pop_back();
@@ -42,7 +42,8 @@ std::string body_of(const SweepEvent& event) {
 
 void check_header(const std::string& object, const std::string& place) {
   const Json header = Json::parse(object, nullptr, false);
-  if (!header.is_object() || header.value("event", "") != "sweep") throw InputError(place, "is no record of a sweep");
+  if (!header.is_object() || header.value("event", "") != "sweep")
+    throw InputError(place, "is not a record of a sweep");
   if (header.value("format", "") != format)
     throw InputError(place, "has format '{}', this program reads {}", header.value("format", ""), format);
 }
@@ -51,7 +52,7 @@ SweepEvent event_of(const std::string& object, const std::string& place) {
   try {
     const Json json = Json::parse(object);
     const std::string kind = json.at("event");
-    if (kind != "begin" && kind != "end") throw InputError(place, "'{}' is no event of a sweep", kind);
+    if (kind != "begin" && kind != "end") throw InputError(place, "'{}' is not an event of a sweep", kind);
     SweepEvent event{.kind = kind == "begin" ? SweepEvent::Kind::begin : SweepEvent::Kind::end,
                      .work = {json.at("trial").get<std::size_t>(), json.at("rung").get<std::size_t>()}};
     if (event.kind == SweepEvent::Kind::begin) {
@@ -66,7 +67,7 @@ SweepEvent event_of(const std::string& object, const std::string& place) {
     result.evaluations = json.at("evaluations");
     return event;
   } catch (const Json::exception& error) {
-    throw InputError(place, "is no event of a sweep: {}", error.what());
+    throw InputError(place, "is not an event of a sweep: {}", error.what());
   }
 }
 

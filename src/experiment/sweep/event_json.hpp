@@ -1,4 +1,5 @@
-// Events of a sweep's record as JSON objects, here without their closing brace: the checksum comes in before it.
+// Events of a sweep's record as JSON objects. The texts here lack the closing brace, because a checksum is added before
+// it.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@ namespace emplace::experiment {
 std::string header_body();
 std::string body_of(const SweepEvent& event);
 
-// InputError at `place` for another format or what is no event.
+// InputError with `place` for another format, or for a text that is not an event.
 void check_header(const std::string& object, const std::string& place);
 SweepEvent event_of(const std::string& object, const std::string& place);
 

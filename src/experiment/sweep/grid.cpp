@@ -16,11 +16,11 @@ struct GridOptions {
   int points = 5;
 };
 void describe(GridOptions& o, OptionVisitor& visit) {
-  visit(
-      "points", o.points,
-      {.min = 2,
-       .max = 10000,
-       .help = "Values of a continuous range, and at most of a range of integers: evenly spaced, its ends included."});
+  visit("points", o.points,
+        {.min = 2,
+         .max = 10000,
+         .help = "Number of values of a continuous range, and the most of a range of integers: evenly spaced, "
+                 "including its ends."});
 }
 
 std::vector<double> grid_values(const Parameter& parameter, std::size_t points) {
@@ -37,7 +37,8 @@ std::vector<double> grid_values(const Parameter& parameter, std::size_t points) 
   return values;
 }
 
-// Every combination, the last parameter of the order fastest; an inactive one does not multiply.
+// Adds every combination of values; the last parameter of the order changes fastest. An inactive parameter adds no
+// combinations.
 void add_combinations(const Space& space, std::span<const std::vector<double>> values, std::size_t depth,
                       Assignment& assignment, std::vector<Assignment>& out) {
   if (depth == space.size()) {
@@ -86,7 +87,7 @@ class GridStrategy final : public InTurn {
 SweepStrategyEntry grid_strategy() {
   SweepStrategyEntry entry;
   entry.name = "grid";
-  entry.summary = "Tries every combination of values; `trials`, where given, is the most there may be.";
+  entry.summary = "Tries every combination of values; if `trials` is given, more combinations are an error.";
   entry.reference = "Full factorial design";
   entry.needs_results = false;
   make_from_options<GridStrategy, GridOptions>(entry);

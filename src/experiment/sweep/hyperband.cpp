@@ -1,5 +1,5 @@
-// Hyperband: brackets of successive halving from many trials with little budget to few with all of it, because nobody
-// knows how early a good trial shows (Li et al. 2017, algorithm 1).
+// Hyperband: brackets of successive halving, from many trials with little budget to few trials with all of it, because
+// it is not known how early a good trial can be recognised (Li et al. 2017, algorithm 1).
 #include <algorithm>
 
 #include "emplace/base/option_entry.hpp"
@@ -15,8 +15,8 @@ struct HyperbandOptions : RungOptions {
 };
 void describe(HyperbandOptions& o, OptionVisitor& visit) { describe(static_cast<RungOptions&>(o), visit); }
 
-// One round: with s + 1 rungs a bracket has n = ceil((s_max + 1) / (s + 1) x reduction^s) trials, which makes
-// all brackets cost about the same.
+// The brackets of one round. A bracket with s + 1 rungs has n = ceil((s_max + 1) / (s + 1) x reduction^s) trials, which
+// makes all brackets cost about the same.
 std::vector<Brackets::Size> round_of_brackets(const Rungs& rungs) {
   std::vector<Brackets::Size> sizes;
   for (std::size_t s = rungs.count(); s-- > 0;) {
@@ -33,8 +33,8 @@ SweepStrategyEntry hyperband_strategy() {
   SweepStrategyEntry entry;
   entry.name = "hyperband";
   entry.summary =
-      "Brackets of halving, from many trials with little budget to few with all of it; `trials`, where "
-      "given, begin new rounds of brackets or cut the last one.";
+      "Brackets of halving, from many trials with little budget to few with all of it; with `trials`, rounds of "
+      "brackets are repeated up to this number, and the last bracket is cut.";
   entry.reference = "Li, Jamieson, DeSalvo, Rostamizadeh, Talwalkar: Hyperband (JMLR 2017)";
   entry.stops_early = true;
   entry.options = list_options<HyperbandOptions>;

@@ -13,10 +13,11 @@ namespace {
 constexpr std::size_t shuffles = 200;
 constexpr std::size_t most_groups = 8;
 
-// The group of each value, from 0 on. Few values (at most one for two trials, most_groups in all) are groups of their
-// own; others are cut into intervals with about equally many trials, of which equal values share one.
+// The group of each value, numbered from 0. If there are few different values (at most the square root of the number of
+// trials, and at most most_groups) or they have no order, each is a group. Otherwise they are cut into intervals with
+// about equally many trials; equal values are in the same interval.
 std::vector<std::size_t> groups_of(const std::vector<double>& values, bool ordered, std::size_t& count) {
-  std::map<double, std::size_t> sorted;  // value to how many trials have it
+  std::map<double, std::size_t> sorted;  // from a value to the number of trials with it
   for (const double value : values) ++sorted[value];
   const std::size_t intervals = std::min(most_groups, static_cast<std::size_t>(std::sqrt(values.size())));
   std::size_t below = 0;
@@ -39,7 +40,7 @@ std::vector<std::size_t> groups_of(const std::vector<double>& values, bool order
   return groups;
 }
 
-// Variance between the groups' means over the whole variance.
+// The variance between the groups' means divided by the whole variance.
 double correlation_ratio(const std::vector<double>& objectives, const std::vector<std::size_t>& groups,
                          std::size_t count) {
   double mean = 0;

@@ -1,4 +1,4 @@
-// Strategies that train every trial to its end, one after the other.
+// Base of strategies that train every trial to its end and hand out the trials in the order of their numbers.
 #pragma once
 
 #include <deque>
@@ -28,14 +28,14 @@ class InTurn : public SweepStrategy {
   [[nodiscard]] const Assignment& assignment(std::size_t trial) const override { return begun_.at(trial); }
 
  protected:
-  // Whether all that the trial's assignment depends on is known.
+  // Whether all results on which the trial's assignment depends are reported.
   [[nodiscard]] virtual bool ready(std::size_t) const { return true; }
   virtual Assignment make(std::size_t trial) = 0;
   virtual void heard(std::size_t, std::optional<double>) {}
 
  private:
   std::size_t trials_;
-  std::deque<Assignment> begun_;  // references to them stay good
+  std::deque<Assignment> begun_;  // a deque, so that references to elements stay valid
   std::set<std::size_t> ended_;
 };
 

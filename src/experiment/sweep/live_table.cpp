@@ -26,7 +26,7 @@ void LiveTable::show(const std::string& lines) {
 }
 
 void LiveTable::clear() {
-  // Back to the first line, and everything from there to the end of the screen.
+  // Moves the cursor to the first line and clears from there to the end of the screen.
   if (terminal_ && height_ > 0) fmt::print(stderr, "\033[{}A\033[J", height_);
   height_ = 0;
 }

@@ -1,5 +1,5 @@
-// A few lines that are drawn again in place on a terminal, and now and then where standard error is redirected. They
-// go when it does: the result is somebody else's to print.
+// A few lines of progress: redrawn in place on a terminal, and printed from time to time if standard error is
+// redirected. The destructor removes them from the terminal; the caller prints the result.
 #pragma once
 
 #include <chrono>
@@ -14,17 +14,17 @@ class LiveTable {
   LiveTable(const LiveTable&) = delete;
   LiveTable& operator=(const LiveTable&) = delete;
 
-  // `lines` end with a line break each.
+  // Each of the `lines` ends with a line break.
   void show(const std::string& lines);
-  // Takes the lines off a terminal.
+  // Removes the lines from a terminal.
   void clear();
-  // Whether show() would draw now, so that nobody makes lines for nothing.
+  // Whether show() would draw now; if not, the caller need not make the lines.
   [[nodiscard]] bool is_due() const;
 
  private:
   using Clock = std::chrono::steady_clock;
   bool enabled_, terminal_;
-  std::size_t height_ = 0;  // of what was drawn last
+  std::size_t height_ = 0;  // number of lines drawn last
   Clock::time_point shown_;
 };
 

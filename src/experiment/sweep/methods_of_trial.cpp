@@ -9,7 +9,7 @@ namespace emplace::experiment {
 
 namespace {
 
-// The choices of the parameter `kind` but for `chosen`.
+// The choices of the parameter `kind`, except `chosen`.
 std::vector<std::string> others(const Space& space, const char* kind, const std::string& chosen) {
   std::vector<std::string> names;
   const std::optional<std::size_t> parameter = space.find(kind);
@@ -20,7 +20,8 @@ std::vector<std::string> others(const Space& space, const char* kind, const std:
   return names;
 }
 
-// Where the policy and the learner of one system share a name and so a table, the keys that are the kept one's stay.
+// Removes the options of `method`, except those named in `kept`: a policy and a learner with the same name share a
+// table, and one of them may still be in use.
 void drop(ConfigTable& recipe, const std::string& method, const std::vector<std::string>& kept) {
   if (!recipe.contains(method)) return;
   ConfigTable rest = recipe.table(method);

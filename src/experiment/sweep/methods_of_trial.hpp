@@ -1,4 +1,5 @@
-// A sweep over policies or learners has options of all of them in its recipe; a trial's recipe has those of its own.
+// A sweep over policies or learners has the options of all of them in its recipe; the recipe of a trial must have only
+// those of its own policy and learner.
 #pragma once
 
 #include "emplace/base/config.hpp"
@@ -6,11 +7,11 @@
 
 namespace emplace::experiment {
 
-// Takes from `recipe` what belongs to policies and learners among the choices of `space` that it does not name.
+// Removes from `recipe` the options of those policies and learners among the choices of `space` that it does not use.
 void drop_other_methods(ConfigTable& recipe, const Space& space);
 
-// Takes from a sweep's recipe the keys that vary, so that one that is not active has no value in a trial. Where the
-// recipe's policy or learner is none of the choices, its options go with it.
+// Removes from a sweep's recipe the keys that vary, so that a key that is not active in a trial has no value there. If
+// the recipe's policy or learner is not among the choices, its options are removed too.
 void leave_out_varying(ConfigTable& recipe, const Space& space);
 
 }  // namespace emplace::experiment

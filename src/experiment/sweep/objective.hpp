@@ -1,4 +1,4 @@
-// What a trial is judged by.
+// The objective by which trials are compared.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,10 @@
 
 namespace emplace::experiment {
 
-// `seconds` has a list a seed, and in it the best step time (or load) of each problem, infinity where no feasible
-// placement was found. A seed comes to the geometric mean over its problems, so that a problem of long steps weighs no
-// more than one of short ones; the trial to the median over its seeds (of an even number the geometric mean of the two
-// in the middle). In seconds, lower is better; none if the median is a seed with a problem without a placement.
+// `seconds` has for each seed a list with the best step time (or load) of each problem, infinity if no feasible
+// placement was found. The result of a seed is the geometric mean over its problems, so that problems with long and
+// short steps have equal weight. The objective is the median over the seeds (of an even number, the geometric mean of
+// the two in the middle), in seconds, lower is better; none if it would be infinite.
 std::optional<double> trial_objective(std::span<const std::vector<double>> seconds);
 
 }  // namespace emplace::experiment

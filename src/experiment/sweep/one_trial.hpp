@@ -1,4 +1,4 @@
-// One trial of a strategy that needs no results, as a strategy of its own.
+// A strategy with a single trial: one of another strategy that needs no results.
 #pragma once
 
 #include "emplace/base/error.hpp"

@@ -11,7 +11,7 @@ namespace emplace::experiment {
 
 namespace {
 
-// Kind::log_integers gives each whole number the share of [low - 1/2, high + 1/2] around it, on a logarithmic scale.
+// For Kind::log_integers each whole number has the part of [low - 1/2, high + 1/2] around it, on a logarithmic scale.
 constexpr double half = 0.5;
 
 double along_log(double low, double high, double unit) {

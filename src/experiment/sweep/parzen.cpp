@@ -33,7 +33,7 @@ double ParzenEstimator::draw(Stream& stream) const {
   const std::uint32_t component = stream.below(static_cast<std::uint32_t>(gaussians_.size()) + 1);
   if (component == gaussians_.size()) return stream.uniform();
   const Gaussian& g = gaussians_[component];
-  for (;;) {  // at least a third of every Gaussian is within
+  for (;;) {  // ends soon: at least a third of every Gaussian is within [0, 1]
     const double x = g.mean + g.deviation * stream.normal();
     if (x >= 0 && x <= 1) return x;
   }

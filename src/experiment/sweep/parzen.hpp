@@ -8,8 +8,9 @@
 
 namespace emplace::experiment {
 
-// An equal mixture of the uniform prior and a Gaussian at each value, cut to [0, 1] and as wide as the larger distance
-// to a neighbour (the ends are neighbours too), within [1 / min(100, n + 1), 1].
+// A mixture, with equal weights, of the uniform prior and a Gaussian at each of n values, truncated to [0, 1]. The
+// standard deviation is the larger distance to a neighbouring value (0 and 1 count as values), within [1 / min(100, n +
+// 1), 1].
 class ParzenEstimator {
  public:
   explicit ParzenEstimator(std::vector<double> values);
@@ -19,12 +20,12 @@ class ParzenEstimator {
  private:
   struct Gaussian {
     double mean, deviation;
-    double mass;  // of it within [0, 1]
+    double mass;  // its probability within [0, 1]
   };
   std::vector<Gaussian> gaussians_;
 };
 
-// Of a parameter without order: frequencies, with the uniform prior counted as one value.
+// For a parameter without order: frequencies, with the uniform prior counted as one value.
 class FrequencyEstimator {
  public:
   FrequencyEstimator(std::span<const std::size_t> values, std::size_t count);

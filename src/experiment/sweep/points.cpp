@@ -40,7 +40,7 @@ std::unique_ptr<Points> points_of(const std::string& kind, const StrategySetup& 
 }
 
 std::size_t trials_wanted(const StrategySetup& setup, const char* strategy) {
-  if (setup.trials == 0) throw InputError("", "strategy '{}' wants `trials`: how many configurations to try", strategy);
+  if (setup.trials == 0) throw InputError("", "strategy '{}' needs `trials`: how many configurations to try", strategy);
   return setup.trials;
 }
 

@@ -1,4 +1,4 @@
-// Random search: every trial is drawn by itself.
+// Random search: every trial is drawn independently.
 #include "emplace/base/option_entry.hpp"
 #include "experiment/sweep/in_turn.hpp"
 #include "experiment/sweep/points.hpp"
@@ -28,7 +28,7 @@ class RandomStrategy final : public InTurn {
 SweepStrategyEntry random_strategy() {
   SweepStrategyEntry entry;
   entry.name = "random";
-  entry.summary = "Draws every trial by itself, uniformly over each parameter's range or its logarithm.";
+  entry.summary = "Draws every trial independently, uniformly over each parameter's range or its logarithm.";
   entry.reference = "Bergstra, Bengio: Random Search for Hyper-Parameter Optimization (JMLR 2012)";
   entry.needs_results = false;
   make_from_options<RandomStrategy, RandomOptions>(entry);

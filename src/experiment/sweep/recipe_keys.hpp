@@ -1,4 +1,4 @@
-// The names that stand at the top of a recipe.
+// Names of the keys and tables at the top level of a recipe.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace emplace::experiment {
 
-// Policies, learners and the cost model: what recipes have tables of.
+// Names of a recipe's tables: policies, learners and the cost model.
 std::vector<std::string> recipe_tables();
-// Keys of recipes that are no tables.
+// Keys of recipes that are not tables.
 std::vector<std::string> recipe_keys();
-// Names of the options of the policy, or the learner, `method`; none if there is none.
+// Names of the options of the policy (or the learner) `method`; empty if there is no such policy (or learner).
 std::vector<std::string> policy_options(const std::string& method);
 std::vector<std::string> learner_options(const std::string& method);
 

@@ -31,7 +31,7 @@ std::string with_check(const std::string& body, std::uint64_t& check) {
 }  // namespace
 
 std::string place_in_record(const std::string& path, std::size_t position) {
-  return fmt::format("{}:{}", path, position + 2);  // behind the header, counted from 1
+  return fmt::format("{}:{}", path, position + 2);  // lines are counted from 1, and line 1 is the header
 }
 
 RecordedEvents read_record(const std::string& path) {
@@ -39,14 +39,14 @@ RecordedEvents read_record(const std::string& path) {
   RecordedEvents record;
   for (std::size_t number = 1; record.length < text.size(); ++number) {
     const std::size_t end = text.find('\n', record.length);
-    if (end == std::string::npos) break;  // torn off
+    if (end == std::string::npos) break;  // an incomplete last line
     const std::string line = text.substr(record.length, end - record.length);
     const std::size_t tail = check_key.size() + check_digits + line_end.size();
     const std::string body = line.substr(0, line.size() - std::min(line.size(), tail));
     const std::string place = fmt::format("{}:{}", path, number);
     std::uint64_t check = record.check;
     if (line != with_check(body, check)) {
-      // Pages of the last line that never came to the disk read as zeros.
+      // After a crash, parts of the last line that were not written to the disk read as zeros.
       if (end + 1 == text.size() && line.find('\0') != std::string::npos) break;
       throw InputError(place, "is damaged: the line does not match its checksum, or one before it is missing");
     }
@@ -61,14 +61,15 @@ RecordedEvents read_record(const std::string& path) {
 }
 
 SweepRecord::SweepRecord(std::string path)
-    : path_(std::move(path)), lock_(path_ + ".lock", lock_patience_s, path_, "another process trains what it records") {
+    : path_(std::move(path)),
+      lock_(path_ + ".lock", lock_patience_s, path_, "another process trains the trials that it records") {
   const bool there = file_exists(path_);
   if (there) read_ = read_record(path_);
   fd_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
   if (fd_ < 0) throw EnvironmentError("{}: cannot be written: {}", path_, std::strerror(errno));
   try {
     if (::ftruncate(fd_, static_cast<off_t>(read_.length)) != 0)
-      throw EnvironmentError("{}: cannot be cut to its whole lines: {}", path_, std::strerror(errno));
+      throw EnvironmentError("{}: its incomplete last line cannot be removed: {}", path_, std::strerror(errno));
     if (read_.length == 0) append(header_body());
     if (!there) flush_to_disk(parent_folder(path_));
   } catch (...) {
@@ -88,9 +89,10 @@ void SweepRecord::append(const std::string& body) {
   const std::string line = with_check(body, check) + "\n";
   const auto fail = [&](const char* what) {
     const int why = errno;
-    // So that no half of a line stands before what may still be added.
+    // Removes the incomplete line, so that later lines are not appended to it.
     const bool cut = ::ftruncate(fd_, static_cast<off_t>(read_.length)) == 0;
-    throw EnvironmentError("{}: cannot be {}: {}{}", path_, what, std::strerror(why), cut ? "" : " (its end is torn)");
+    throw EnvironmentError("{}: cannot be {}: {}{}", path_, what, std::strerror(why),
+                           cut ? "" : " (its last line is incomplete)");
   };
   std::size_t done = 0;
   while (done < line.size()) {

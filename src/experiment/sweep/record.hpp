@@ -1,5 +1,5 @@
-// The record of a sweep: a file of events, one a line, that is only ever added to. What a sweep knows after a kill is
-// what stands there.
+// The record of a sweep: a file to which events are appended, one in each line. After a kill, the state of the sweep is
+// restored from it alone.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace emplace::experiment {
 
 struct TrialResult {
   std::optional<double> objective = {};  // seconds; none: failed
-  std::string error = {};                // why, if it failed
-  double seconds = 0;                    // wall clock of this work alone
-  std::uint64_t updates = 0;             // of all the trial's trainings, earlier rungs included
+  std::string error = {};                // the reason, if it failed
+  double seconds = 0;                    // wall clock of this work only
+  std::uint64_t updates = 0;             // of all trainings of the trial, including earlier rungs
   std::uint64_t evaluations = 0;
 };
 
@@ -25,35 +25,35 @@ struct SweepEvent {
   enum class Kind : std::uint8_t { begin, end };
   Kind kind = Kind::begin;
   Work work;
-  std::map<std::string, std::string> values = {};  // begin: what the trial tries, by key, as Parameter::text
-  TrialResult result = {};                         // end
+  std::map<std::string, std::string> values = {};  // for `begin`: the trial's values by key (Parameter::text)
+  TrialResult result = {};                         // for `end`
 };
 
-// What stands in a record's whole lines.
+// The content of the complete lines of a record.
 struct RecordedEvents {
   std::vector<SweepEvent> events;
-  std::uint64_t check = 0;   // of the last line
-  std::uint64_t length = 0;  // bytes of whole lines
+  std::uint64_t check = 0;   // checksum of the last line
+  std::uint64_t length = 0;  // bytes of complete lines
 };
-// A last line that a kill tore off, or that is just being written, is left out; InputError with the line's number for
-// damage elsewhere.
+// An incomplete last line, from a kill or because it is just being written, is ignored. InputError with the number of
+// the line for damage elsewhere.
 RecordedEvents read_record(const std::string& path);
-// "record.jsonl:7", where the event at `position` of a record stands.
+// "record.jsonl:7": file and line of the event at `position` of a record.
 std::string place_in_record(const std::string& path, std::size_t position);
 
-// One JSON object a line, on disk when add() returns. Each line ends with a checksum (XXH3-64, seeded with that of the
-// line before), so that a line that is changed, lost or moved is noticed.
+// Each line has one JSON object, which is on disk when add() returns. It ends with a checksum (XXH3-64, seeded with
+// that of the line before), which detects a line that was changed, lost or moved.
 class SweepRecord {
  public:
-  // Reads the file if it is there and begins one if not. A last line that a kill tore off is dropped. InUse if another
-  // process adds to it.
+  // Reads the file if it exists, else creates it. An incomplete last line is removed. Throws InUse if another process
+  // has it open for appending.
   explicit SweepRecord(std::string path);
   ~SweepRecord();
   SweepRecord(const SweepRecord&) = delete;
   SweepRecord& operator=(const SweepRecord&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  // Those that were there when it was opened.
+  // The events that were in the file when it was opened.
   [[nodiscard]] const std::vector<SweepEvent>& events() const { return read_.events; }
 
   void add(const SweepEvent& event);

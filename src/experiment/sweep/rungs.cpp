@@ -7,15 +7,16 @@
 namespace emplace::experiment {
 
 void describe(RungOptions& o, OptionVisitor& visit) {
-  visit(
-      "reduction", o.reduction,
-      {.min = 2, .max = 64, .help = "One of so many trials goes on to the next rung, with so many times the budget."});
-  visit(
-      "rungs", o.rungs,
-      {.min = 1,
-       .max = 20,
-       .help = "Shares of the budget at which trials are compared, the whole one included; as many as leave one trial "
-               "on the last by default."});
+  visit("reduction", o.reduction,
+        {.min = 2,
+         .max = 64,
+         .help = "One of this many trials is promoted to the next rung, which has this many times the budget."});
+  visit("rungs", o.rungs,
+        {.min = 1,
+         .max = 20,
+         .help =
+             "Number of shares of the budget at which trials are compared, including the whole budget; by default such "
+             "that one trial is left on the last."});
   describe_points(o.points, visit);
 }
 

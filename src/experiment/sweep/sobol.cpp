@@ -1,5 +1,5 @@
-// Sobol' points: low discrepancy, so that few trials leave no large hole in the space. The only file that knows Boost's
-// generator.
+// Sobol' points: low discrepancy, so that even few trials leave no large part of the space empty. The only file that
+// includes Boost's generator.
 #include <boost/random/sobol.hpp>
 
 #include "emplace/base/error.hpp"
@@ -29,7 +29,7 @@ class SobolPoints final : public Points {
   std::vector<double> point(std::size_t trial) override {
     std::vector<double> point(shift_.size());
     for (std::size_t p = 0; p < point.size(); ++p) {
-      const std::uint32_t bits = trial == 0 ? 0 : engine_();  // Boost's begins behind the origin
+      const std::uint32_t bits = trial == 0 ? 0 : engine_();  // Boost's sequence leaves out the origin
       point[p] = (bits ^ shift_[p]) * 0x1p-32;
     }
     return point;

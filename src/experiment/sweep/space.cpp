@@ -41,8 +41,9 @@ std::vector<std::pair<std::string, ConfigValue>> Space::overrides(const Assignme
   return values;
 }
 
-// For every parameter the values that it may have where `parameter` is active; empty lists where it may have any.
-// Conditions all hold at once, those of conditions' parameters too, so that each narrows by itself.
+// For every parameter, the values that it can have if `parameter` is active; an empty list means any value. All
+// conditions must hold, also those of the parameters that conditions name, so each condition narrows the values
+// further. InputError if none are left.
 std::vector<std::vector<double>> Space::allowed_where_active(std::size_t parameter) const {
   std::vector<std::vector<double>> allowed(size());
   std::vector<std::size_t> waiting = {parameter};
@@ -59,7 +60,7 @@ std::vector<std::vector<double>> Space::allowed_where_active(std::size_t paramet
                       [&](double v) { return std::ranges::find(condition.values, v) == condition.values.end(); });
         if (values.empty())
           throw InputError(parameters_[parameter].place,
-                           "'{}' can never be active: its conditions want different values of '{}'",
+                           "'{}' can never be active: its conditions need different values of '{}'",
                            parameters_[parameter].key, parameters_[condition.parameter].key);
       }
       if (!seen[condition.parameter]) waiting.push_back(condition.parameter);
@@ -74,7 +75,7 @@ std::vector<Assignment> Space::corners() const {
   for (std::size_t looked_at = 0; looked_at < size(); ++looked_at) {
     const Parameter& parameter = parameters_[looked_at];
     std::vector<double> values = {parameter.low, parameter.high};
-    // A key that wants whole numbers takes the ends of uniform = [1, 3], but hardly what is between them.
+    // For uniform = [1, 3] of a key for whole numbers, both ends are valid, so a number between them must be checked.
     if (parameter.continuous()) values.push_back(parameter.decode(0.381966));
     if (parameter.kind == Parameter::Kind::choices) {
       values.clear();

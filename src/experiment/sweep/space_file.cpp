@@ -1,4 +1,4 @@
-// [space] of a sweep's file.
+// Reads [space] of a sweep's file.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace emplace::experiment {
 namespace {
 
 constexpr std::array forms = {"choices", "uniform", "log_uniform", "integers"};
-constexpr double largest_whole = 0x1p53;  // beyond it a double is no position any more
+constexpr double largest_whole = 0x1p53;  // beyond it, doubles are not exact whole numbers
 
 const ConfigTable* as_table(const ConfigValue& value) {
   const auto* tables = std::get_if<std::vector<ConfigTable>>(&value.data);
@@ -26,7 +26,7 @@ std::string written(const ConfigValue& value) {
   return line.to_toml();
 }
 
-// As a value and as a text they are the same choice if a recipe cannot tell them apart.
+// Two choices are the same if they are written in the same way in a recipe.
 bool same(const ConfigValue& a, const ConfigValue& b) { return written(a) == written(b); }
 
 void refuse_unknown(const std::string& key, const std::string& place) {
@@ -37,17 +37,17 @@ void refuse_unknown(const std::string& key, const std::string& place) {
   if (std::ranges::find(known, head) != known.end()) return;
   std::string near = did_you_mean(head, known);
   if (near.empty() && dot != std::string::npos) near = fmt::format("; tables of recipes: {}", join(known, ", "));
-  throw InputError(place, "{} in [space] is no key of a recipe{}", quote(key), near);
+  throw InputError(place, "{} in [space] is not a key of a recipe{}", quote(key), near);
 }
 
 std::pair<double, double> range_of(const ConfigTable& form, const char* key) {
   const ConfigValue& value = *form.find(key);
   const auto* ends = std::get_if<ConfigList>(&value.data);
   if (ends == nullptr || ends->size() != 2)
-    throw InputError(value.place, "'{}' wants two ends, as in {} = [1, 8]", key, key);
+    throw InputError(value.place, "'{}' needs two ends, as in {} = [1, 8]", key, key);
   const double low = as_number((*ends)[0], key);
   const double high = as_number((*ends)[1], key);
-  if (!(low < high)) throw InputError(value.place, "'{}' wants its lower end first, found [{}, {}]", key, low, high);
+  if (!(low < high)) throw InputError(value.place, "'{}' needs its lower end first, found [{}, {}]", key, low, high);
   return {low, high};
 }
 
@@ -62,7 +62,7 @@ void read_integers(Parameter& parameter, const ConfigTable& form) {
     throw InputError(form.place_of("step"), "'step' must be at least 1 and at most the range, found {}", step);
   if (log && step != 1) throw InputError(form.place_of("step"), "'step' and 'log' exclude each other");
   if (log && parameter.low < 1)
-    throw InputError(form.place_of("log"), "'log' wants integers from 1 on, found {}", parameter.low);
+    throw InputError(form.place_of("log"), "'log' needs integers of at least 1, found {}", parameter.low);
   parameter.kind = log ? Parameter::Kind::log_integers : Parameter::Kind::integers;
   parameter.step = static_cast<double>(step);
   parameter.high = parameter.low + parameter.step * std::floor((parameter.high - parameter.low) / parameter.step);
@@ -71,7 +71,7 @@ void read_integers(Parameter& parameter, const ConfigTable& form) {
 void read_choices(Parameter& parameter, const ConfigValue& value) {
   const auto* list = std::get_if<ConfigList>(&value.data);
   if (list == nullptr || list->empty())
-    throw InputError(value.place, "'{}' wants a list of choices, or a table with one of {}", parameter.key,
+    throw InputError(value.place, "'{}' needs a list of choices, or a table with one of {}", parameter.key,
                      join(std::vector<std::string>(forms.begin(), forms.end()), ", "));
   for (const ConfigValue& choice : *list) {
     for (const ConfigValue& earlier : parameter.choices)
@@ -106,7 +106,7 @@ Parameter read_parameter(const std::string& key, const ConfigValue& value) {
     parameter.kind = name == "uniform" ? Parameter::Kind::uniform : Parameter::Kind::log_uniform;
     std::tie(parameter.low, parameter.high) = range_of(*form, name.c_str());
     if (name == "log_uniform" && parameter.low <= 0)
-      throw InputError(value.place, "'log_uniform' wants ends above zero, found {}", parameter.low);
+      throw InputError(value.place, "'log_uniform' needs ends above zero, found {}", parameter.low);
   }
   for (const std::string& present : form->keys()) {
     const bool of_integers = name == "integers" && (present == "step" || present == "log");
@@ -114,18 +114,18 @@ Parameter read_parameter(const std::string& key, const ConfigValue& value) {
     std::vector<std::string> known(forms.begin(), forms.end());
     known.insert(known.end(), {"when", "step", "log"});
     if (present == "step" || present == "log")
-      throw InputError(form->place_of(present), "{} of '{}' goes with 'integers' alone", quote(present), key);
-    throw InputError(form->place_of(present), "unknown key {} of '{}'{}; it wants one of {}, and perhaps when",
+      throw InputError(form->place_of(present), "{} of '{}' can be given only with 'integers'", quote(present), key);
+    throw InputError(form->place_of(present), "unknown key {} of '{}'{}; it needs one of {}, and can have when",
                      quote(present), key, did_you_mean(present, known),
                      join(std::vector<std::string>(forms.begin(), forms.end()), ", "));
   }
   if (name.empty())
-    throw InputError(value.place, "'{}' has no values: it wants one of {}", key,
+    throw InputError(value.place, "'{}' has no values: it needs one of {}", key,
                      join(std::vector<std::string>(forms.begin(), forms.end()), ", "));
   return parameter;
 }
 
-// The value of a condition as the parameter counts it.
+// A condition's value as a number, like the values of the parameter `of`. InputError if `of` never has it.
 double condition_value(const Parameter& of, const ConfigValue& wanted, const std::string& key) {
   if (of.kind == Parameter::Kind::choices) {
     std::vector<std::string> names;
@@ -133,7 +133,7 @@ double condition_value(const Parameter& of, const ConfigValue& wanted, const std
       if (same(of.choices[i], wanted)) return static_cast<double>(i);
       names.push_back(of.text(static_cast<double>(i)));
     }
-    throw InputError(wanted.place, "'{}' depends on {} = {}, which is none of its choices ({})", key, of.key,
+    throw InputError(wanted.place, "'{}' depends on {} = {}, which is not one of its choices ({})", key, of.key,
                      written(wanted).substr(4, written(wanted).size() - 5), join(names, ", "));
   }
   if (of.continuous())
@@ -151,7 +151,7 @@ ConfigTable flat_space(const ConfigTable& table) {
   const std::vector<std::string> tables = recipe_tables();
   ConfigTable flat(table.place());
   const auto add = [&](const std::string& key, const ConfigValue& value) {
-    if (flat.contains(key)) throw InputError(value.place, "{} stands twice in [space]", quote(key));
+    if (flat.contains(key)) throw InputError(value.place, "{} is given twice in [space]", quote(key));
     flat.set(key, value);
   };
   for (const std::string& key : table.keys()) {
@@ -178,7 +178,7 @@ Space::Space(const ConfigTable& given) {
     if (form == nullptr || !form->contains("when")) continue;
     const ConfigTable* when = as_table(*form->find("when"));
     if (when == nullptr)
-      throw InputError(form->place_of("when"), "'when' of '{}' wants a table, as in when = {{ learner = \"ppo\" }}",
+      throw InputError(form->place_of("when"), "'when' of '{}' needs a table, as in when = {{ learner = \"ppo\" }}",
                        parameters_[p].key);
     read_conditions(p, *when, "");
   }
@@ -211,7 +211,8 @@ void Space::read_conditions(std::size_t parameter, const ConfigTable& when, cons
   }
 }
 
-// Each time the first parameter whose conditions' parameters are all placed (Kahn 1962).
+// Topological sort (Kahn 1962): the next parameter is the first one whose conditions name only parameters already
+// placed.
 void Space::sort_by_conditions() {
   std::vector<bool> placed(size());
   while (order_.size() < size()) {

@@ -1,4 +1,4 @@
-// The entries that builtin.cpp lists, one a source file.
+// The entries that builtin.cpp lists; each is defined in its own source file.
 #pragma once
 
 #include "experiment/sweep/strategy.hpp"

@@ -1,4 +1,4 @@
-// What a sweep tries next: strategies hand out trainings of trials and hear what came of them.
+// Strategies decide which trial a sweep trains next, from the results of earlier trainings.
 #pragma once
 
 #include <cstdint>
@@ -13,38 +13,38 @@
 
 namespace emplace::experiment {
 
-// Train trial `trial` until the share of the recipe's budget that `rung` stands for. Rungs of a trial follow one
-// another without gaps, the later ones continue the training of the earlier ones; its first one need not be 0.
+// A training: trial `trial` up to the share of the recipe's budget at which `rung` ends. The rungs of a trial have
+// consecutive numbers, of which the first need not be 0; each continues the training of the rung before.
 struct Work {
   std::size_t trial = 0;
   std::size_t rung = 0;
   friend auto operator<=>(const Work&, const Work&) = default;
 };
 
-// Everything that a strategy decides follows from its options, the seed, and the order of calls of next() that returned
-// a work and of report(): who repeats these calls gets the same works (SweepRun resumes so). next() without a work
-// changes nothing. The works of a strategy whose entry says `deterministic`, and what they are of, do not even depend
-// on the order in which results come in.
+// All decisions of a strategy depend only on its options, the seed, and the sequence of calls of report() and of those
+// calls of next() that returned a work: repeating this sequence gives the same works, which is how SweepRun resumes. A
+// call of next() that returns no work must not change the state. If the entry of a strategy says `deterministic`, its
+// works and their assignments do not depend on the order in which results are reported.
 class SweepStrategy {
  public:
   virtual ~SweepStrategy() = default;
 
-  // What to train next; nothing while that depends on results that are still to come, and nothing once finished().
+  // The next training; none while it depends on results that are not reported yet, and none once finished().
   virtual std::optional<Work> next() = 0;
-  // The objective that a work came to, lower is better; none if it failed. Each work is reported once.
+  // Reports the objective of a work, in seconds, lower is better; none if it failed. Each work is reported once.
   virtual void report(Work work, std::optional<double> objective) = 0;
-  // All works are handed out and reported.
+  // Whether all works are handed out and reported.
   [[nodiscard]] virtual bool finished() const = 0;
 
-  // Trials in all, numbered from 0; those of which no work is handed out yet included.
+  // The number of all trials, including those without a work yet; they are numbered from 0.
   [[nodiscard]] virtual std::size_t trials() const = 0;
-  // Of a trial of which a work was handed out.
+  // The values of a trial of which a work has been handed out.
   [[nodiscard]] virtual const Assignment& assignment(std::size_t trial) const = 0;
   // Share of the budget at which a rung ends, in (0, 1]; 1 on the last.
   [[nodiscard]] virtual double share(std::size_t) const { return 1; }
-  // Whether the strategy has given the trial up before its whole budget.
+  // Whether the strategy has stopped the trial before its whole budget.
   [[nodiscard]] virtual bool stopped(std::size_t) const { return false; }
-  // Budgets of one trial that all works together cost, if none fails: what the expected end is reckoned from.
+  // The cost of all works if none fails, in full budgets of one trial; the expected end is computed from it.
   [[nodiscard]] virtual double planned_budgets() const { return static_cast<double>(trials()); }
 };
 
@@ -56,9 +56,9 @@ struct StrategySetup {
 
 struct SweepStrategyEntry : EntryInfo {
   bool deterministic = true;  // the same works and the same trials, whatever the order of results
-  bool needs_results = true;  // false: every trial is known from its number alone
-  bool stops_early = false;   // works with shares of the budget
-  // InputError where trials are missing, or more or fewer than the strategy can use.
+  bool needs_results = true;  // false: a trial's values depend only on its number and the seed
+  bool stops_early = false;   // its works end at shares of the budget
+  // InputError if the number of trials is missing, or not one that the strategy can use.
   std::function<std::unique_ptr<SweepStrategy>(const ConfigTable& options, const StrategySetup& setup)> make;
   std::function<ConfigTable(const ConfigTable& options)> resolve;
 };

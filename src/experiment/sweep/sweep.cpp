@@ -29,7 +29,8 @@ std::vector<std::string> sweep_keys() {
   return names;
 }
 
-// Keys of the sweep's file that its recipe gets, as key or table.key; all others are the sweep's own, or refused.
+// Keys of the sweep's file that belong to the recipe, as key or table.key. InputError for a key that is neither the
+// recipe's nor the sweep's own.
 std::vector<std::pair<std::string, ConfigValue>> recipe_values(const ConfigTable& table, const std::string& strategy) {
   std::vector<std::string> known = sweep_keys();
   const std::vector<std::string> own = known;
@@ -64,15 +65,15 @@ std::vector<std::int64_t> read_seeds(const ConfigTable& table, std::int64_t firs
     for (const ConfigValue& value : *list) {
       const std::int64_t seed = as_whole(value, "seeds");
       if (seed < 0) throw InputError(value.place, "a seed must be at least 0, found {}", seed);
-      if (std::ranges::find(seeds, seed) != seeds.end()) throw InputError(value.place, "seed {} stands twice", seed);
+      if (std::ranges::find(seeds, seed) != seeds.end()) throw InputError(value.place, "seed {} is given twice", seed);
       seeds.push_back(seed);
     }
-    if (seeds.empty()) throw InputError(given->place, "'seeds' wants at least one");
+    if (seeds.empty()) throw InputError(given->place, "'seeds' needs at least one");
     return seeds;
   }
   const std::int64_t count = as_whole(*given, "seeds");
   if (count < 1 || count > most_seeds)
-    throw InputError(given->place, "'seeds' must be a list, or how many: from 1 to {}, found {}", most_seeds, count);
+    throw InputError(given->place, "'seeds' must be a list, or their number from 1 to {}, found {}", most_seeds, count);
   for (std::int64_t i = 0; i < count; ++i) seeds.push_back(first + i);
   return seeds;
 }
@@ -80,7 +81,7 @@ std::vector<std::int64_t> read_seeds(const ConfigTable& table, std::int64_t firs
 }  // namespace
 
 void describe(SweepOptions& o, OptionVisitor& visit) {
-  visit("recipe", o.recipe, {.help = "Recipe that every trial starts from; keys of the sweep's file go over it."});
+  visit("recipe", o.recipe, {.help = "Recipe that every trial starts from; keys of the sweep's file override it."});
   visit("strategy", o.strategy, {.help = "How trials are chosen; see `emplace list strategies`."});
   visit("trials", o.trials, {.min = 1, .max = 1e6, .help = "Configurations to try."});
   visit("ranks_per_trial", o.ranks_per_trial,
@@ -127,7 +128,7 @@ Sweep make_sweep(const ConfigTable& table) {
 
   if (!table.contains("space"))
     throw InputError(table.place(),
-                     "a sweep wants [space]: the keys that vary, as in \"ppo.learning_rate\" = {{ "
+                     "a sweep needs [space]: the keys that vary, as in \"ppo.learning_rate\" = {{ "
                      "log_uniform = [1e-5, 1e-2] }}");
   sweep.space = Space(table.table("space"));
   refuse_incomparable(sweep.space, entry);
@@ -196,7 +197,7 @@ ConfigTable Sweep::resolved() const {
   for (const std::int64_t each : seeds) list.push_back({each, "echo"});
   table.set("seeds", {std::move(list), "echo"});
 
-  // What the corners' recipes have in common, and the options of all methods that one of them has.
+  // The union of the recipes of all corners: the keys that they share, and the options of every method that occurs.
   for (const Assignment& corner : space.corners()) {
     const ConfigTable full = make_recipe(recipe(corner)).resolved();
     for (const std::string& key : full.keys()) {

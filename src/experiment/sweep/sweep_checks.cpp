@@ -16,7 +16,8 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// A method's option that is active where the method is not chosen. Options that no method has are left to make_recipe.
+// InputError for an option of a method that is active in a corner in which the method is not chosen. Options that no
+// method has are refused by make_recipe.
 void refuse_idle(const Sweep& sweep, const Assignment& corner, const ConfigTable& recipe) {
   const RecipeOptions defaults;
   const std::string policy = recipe.text("policy", defaults.policy);
@@ -31,7 +32,7 @@ void refuse_idle(const Sweep& sweep, const Assignment& corner, const ConfigTable
     const bool of_learner = contains(learner_options(method), option);
     if ((of_policy && method == policy) || (of_learner && method == learner) || (!of_policy && !of_learner)) continue;
     const char* kind = of_learner ? "learner" : "policy";
-    throw InputError(parameter.place, "'{}' has no meaning where {} is {}{}", parameter.key, kind,
+    throw InputError(parameter.place, "'{}' has no meaning if {} is {}{}", parameter.key, kind,
                      quote(of_learner ? learner : policy),
                      sweep.space.find(kind) ? fmt::format(": give it when = {{ {} = \"{}\" }}", kind, method) : "");
   }
@@ -44,7 +45,7 @@ void refuse_incomparable(const Space& space, const SweepStrategyEntry& strategy)
     const std::string& key = parameter.key;
     if (key == "seed") throw InputError(parameter.place, "'seed' cannot vary: `seeds` gives every trial several");
     if (key == "run") throw InputError(parameter.place, "'run' cannot vary: every trial has a folder of its own");
-    // The sweep itself says what the ranks of a trial do.
+    // `workers` is not a parameter, because ranks_per_trial defines the ranks of a trial.
     if (affects_of(key) == Affects::task || key == "workers")
       throw InputError(parameter.place,
                        "'{}' changes what is measured, so trials could not be compared; `problems` trains each trial "
@@ -68,14 +69,14 @@ void check_shares(const Sweep& sweep, double first) {
   if (std::ranges::none_of(keys_that_affect(Affects::budget),
                            [&](const std::string& key) { return sweep.base.contains(key); }))
     throw InputError(sweep.place,
-                     "strategy {} stops trials early: it wants a budget in updates, evaluations or seconds to take "
+                     "strategy {} stops trials early: it needs a budget in updates, evaluations or seconds to take "
                      "shares of",
                      quote(sweep.options.strategy));
   for (const char* key : {"updates", "evaluations"})
     if (sweep.base.contains(key) && first * sweep.base.number(key) < 1)
       throw InputError(sweep.base.place_of(key),
-                       "the first rung of strategy {} has {:.3g} of {} {}, which is less than one: give it more, or "
-                       "fewer rungs",
+                       "the first rung of strategy {} has {:.3g} of {} {}, which is less than one: give more of them, "
+                       "or fewer rungs",
                        quote(sweep.options.strategy), first, sweep.base.number(key), key);
 }
 

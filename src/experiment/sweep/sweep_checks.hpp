@@ -1,15 +1,16 @@
-// What can be known to be wrong with a sweep before anything is trained.
+// Checks that find mistakes in a sweep before anything is trained.
 #pragma once
 
 #include "experiment/sweep/sweep.hpp"
 
 namespace emplace::experiment {
 
-// Trials are compared by their objectives: all must mean the same. InputError for a parameter that changes it.
+// Trials are compared by their objectives, so all objectives must measure the same. InputError for a parameter that
+// changes what is measured.
 void refuse_incomparable(const Space& space, const SweepStrategyEntry& strategy);
-// InputError where the recipe of a corner of the space is none.
+// InputError if the recipe of a corner of the space is invalid.
 void check_corners(const Sweep& sweep);
-// Shares of a budget must be something to train; `first` is that of the first rung, the smallest.
+// InputError if the smallest share of a budget, `first` (of the first rung), is less than one update or evaluation.
 void check_shares(const Sweep& sweep, double first);
 
 }  // namespace emplace::experiment

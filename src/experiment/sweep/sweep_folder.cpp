@@ -53,7 +53,7 @@ SweepFolder read_sweep_folder(const std::string& path) {
     read_array(folder);
     return folder;
   }
-  // Before the record, so that a sweep that ends meanwhile is not taken for a killed one.
+  // Read before the record: otherwise a sweep that ends in between would look like a killed one.
   folder.live = RunFolder::in_use(path);
   RecordedSweep recorded = recorded_sweep(folder.sweep, record);
   folder.rows = std::move(recorded.rows);

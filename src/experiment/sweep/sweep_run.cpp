@@ -15,7 +15,8 @@ std::unique_ptr<SweepStrategy> strategy_of(const Sweep& sweep, std::optional<std
   std::unique_ptr<SweepStrategy> strategy = sweep.make_strategy();
   if (!only) return strategy;
   if (sweep.strategy_entry().needs_results)
-    throw InputError(sweep.place, "trials of strategy {} depend on the results of others: they cannot be trained alone",
+    throw InputError(sweep.place,
+                     "trials of strategy {} depend on the results of other trials, so a trial cannot be trained alone",
                      quote(sweep.options.strategy));
   if (*only >= strategy->trials())
     throw InputError(sweep.place, "there is no trial {}: the sweep has {}, numbered from 0", *only, strategy->trials());
@@ -54,20 +55,21 @@ void note(TrialRow& row, const SweepEvent& event, const SweepStrategy& strategy)
   row.updates = event.result.updates;
   row.evaluations = event.result.evaluations;
   row.seconds += event.result.seconds;
-  // Between two rungs a trial waits; whether the strategy has given it up is asked when the row is read.
+  // Between two rungs a trial is `waiting`; mark_stopped() changes this when rows are read.
   row.status = !event.result.objective ? TrialStatus::failed
                : row.share == 1        ? TrialStatus::finished
                                        : TrialStatus::waiting;
 }
 
-// Between two rungs a trial waits, also one that its strategy has given up.
+// Sets the status of waiting trials that the strategy has stopped.
 void mark_stopped(std::vector<TrialRow>& rows, const SweepStrategy& strategy) {
   for (TrialRow& row : rows)
     if (row.status == TrialStatus::waiting && strategy.stopped(row.trial)) row.status = TrialStatus::stopped;
 }
 
-// What the strategy is asked and told here is just what it was asked and told before, in the same order: it then knows
-// what it knew. Returns the works that began and did not end.
+// Repeats the recorded calls of next() and report() in their order, which brings the strategy back to its state.
+// Returns the works that began and did not end. InputError if the strategy gives other works or values than the record
+// has.
 std::deque<Work> replay(const Sweep& sweep, SweepStrategy& strategy, std::span<const SweepEvent> events,
                         const std::string& record, std::vector<TrialRow>& rows) {
   std::deque<Work> open;
@@ -169,7 +171,7 @@ std::vector<TrialRow> collect_rows(const Sweep& sweep, std::span<const std::stri
     RecordedEvents record;
     try {
       record = read_record(path);
-    } catch (const InputError& error) {  // one trial's damage is not the others'
+    } catch (const InputError& error) {  // a damaged record must not hide the other trials
       log_warning("{}; its trial is left out of the table", error.what());
     }
     if (record.events.empty()) continue;

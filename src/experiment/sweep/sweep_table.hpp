@@ -1,4 +1,4 @@
-// A sweep for people: sweep.csv and the few lines that a terminal shows while it goes on.
+// Texts of a sweep for people: sweep.csv, and the lines that a terminal shows while the sweep runs.
 #pragma once
 
 #include <span>
@@ -9,9 +9,9 @@
 
 namespace emplace::experiment {
 
-// One row a trial, in their order: trial, status, objective (seconds; empty where there is none), a column a parameter
-// (empty where it is not active or not chosen yet), rung, share (of the budget), updates, evaluations, wall_seconds,
-// error. Quoted as in RFC 4180; line breaks in errors become blanks.
+// One row for each trial, in their order: trial, status, objective (seconds; empty if there is none), a column for each
+// parameter (empty if it is not active or not chosen yet), rung, share (of the budget), updates, evaluations,
+// wall_seconds, error. Quoted as in RFC 4180; line breaks in errors become blanks.
 std::string sweep_csv(const Space& space, std::span<const TrialRow> rows);
 
 // "ppo.learning_rate = 0.01, groups = 64": the active parameters of a trial that has begun.
@@ -19,16 +19,16 @@ std::string describe_values(const Space& space, const TrialRow& row);
 
 struct SweepClock {
   double elapsed_seconds = 0;  // of this session
-  double planned_budgets = 0;  // SweepStrategy::planned_budgets; 0: nobody knows when it ends
+  double planned_budgets = 0;  // SweepStrategy::planned_budgets; 0: not known
   std::size_t at_once = 1;     // trials that train at a time
 };
 
-// Three lines: the best trial with its values, how many are finished, stopped, failed, running and waiting, and when
-// the sweep is likely to end: the budgets that are left at the mean time of those that are spent.
+// Three lines: the best trial with its values; how many trials are finished, stopped, failed, running and waiting; and
+// the expected end, which is the remaining budgets times the mean time of the spent ones.
 std::string sweep_progress(const Space& space, std::span<const TrialRow> rows, const SweepClock& clock);
 
-// The row with the lowest objective, the first of equals; null if there is none. Trials that were stopped early count:
-// what they found is found.
+// The row with the lowest objective, the first of equal ones; null if there is none. Trials that were stopped early
+// count too, because their placements are found as well.
 const TrialRow* best_row(std::span<const TrialRow> rows);
 
 }  // namespace emplace::experiment

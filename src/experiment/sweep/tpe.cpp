@@ -1,5 +1,5 @@
-// Tree-structured Parzen estimators (Bergstra et al. 2011, section 4): of each parameter the densities of good trials
-// and of the others; what is tried next is likely under the first and unlikely under the second.
+// Tree-structured Parzen estimators (Bergstra et al. 2011, section 4): for each parameter, the density of good trials
+// and that of the others are estimated; the next values are probable under the first and improbable under the second.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -25,12 +25,15 @@ struct TpeOptions {
 };
 
 void describe(TpeOptions& o, OptionVisitor& visit) {
-  visit("startup", o.startup, {.min = 1, .max = 1e6, .help = "Trials before the first that learn from others."});
-  visit("batch", o.batch,
-        {.min = 1,
-         .max = 1e6,
-         .help = "Trials that are proposed from the same results, and so can train at once; fewer learn more from each "
-                 "other."});
+  visit("startup", o.startup,
+        {.min = 1, .max = 1e6, .help = "Trials drawn at first, without using results of others."});
+  visit(
+      "batch", o.batch,
+      {.min = 1,
+       .max = 1e6,
+       .help =
+           "Trials that are proposed from the same results, so that they can train at once; with smaller batches, each "
+           "trial uses more results."});
   visit("good_share", o.good_share,
         {.min = 0, .max = 1, .above_min = true, .help = "Share of the trials that count as good."});
   visit("candidates", o.candidates,
@@ -38,9 +41,9 @@ void describe(TpeOptions& o, OptionVisitor& visit) {
   describe_points(o.points, visit);
 }
 
-// Proposals of a batch depend on the results of all earlier batches and on nothing else, so that it does not matter who
-// is ready first. So that they differ, those of a batch count as bad while its later ones are made (the constant liar
-// of Ginsbourger et al. 2010, with the worst value).
+// The proposals of a batch depend only on the results of all earlier batches, so the order of results does not matter.
+// To make the proposals of a batch differ, its earlier proposals count as bad trials when the later ones are made (the
+// constant liar of Ginsbourger et al. 2010, with the worst value).
 class TpeStrategy final : public InTurn {
  public:
   TpeStrategy(const TpeOptions& options, const StrategySetup& setup)
@@ -52,7 +55,7 @@ class TpeStrategy final : public InTurn {
 
  private:
   [[nodiscard]] std::size_t startup() const { return static_cast<std::size_t>(o_.startup); }
-  // The trials before which all results are used for this one.
+  // The first trial of this trial's batch; results of trials before it are used.
   [[nodiscard]] std::size_t batch_begin(std::size_t trial) const {
     return trial - (trial - startup()) % static_cast<std::size_t>(o_.batch);
   }
@@ -89,7 +92,7 @@ class TpeStrategy final : public InTurn {
     return proposal;
   }
 
-  // The candidate with the largest ratio of densities, which is the one of largest expected improvement (section 4.1).
+  // The candidate with the largest ratio of densities, which has the largest expected improvement (section 4.1).
   template <class Draw, class Ratio>
   [[nodiscard]] double best_candidate(Draw&& draw, Ratio&& ratio) const {
     double best = 0, largest = -1;
@@ -150,7 +153,8 @@ class TpeStrategy final : public InTurn {
 SweepStrategyEntry tpe_strategy() {
   SweepStrategyEntry entry;
   entry.name = "tpe";
-  entry.summary = "Learns from earlier trials where good ones are: tree-structured Parzen estimators, batch by batch.";
+  entry.summary =
+      "Learns from earlier trials which values are good: tree-structured Parzen estimators, batch by batch.";
   entry.reference = "Bergstra, Bardenet, Bengio, Kegl: Algorithms for Hyper-Parameter Optimization (NeurIPS 2011)";
   make_from_options<TpeStrategy, TpeOptions>(entry);
   return entry;

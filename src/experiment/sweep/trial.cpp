@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-// Of each problem's best placement; infinity where none is feasible.
+// The step time (or load) of each problem's best placement, in seconds; infinity if none is feasible.
 std::vector<double> best_seconds(const TrainedRecipe& trained) {
   std::vector<double> seconds;
   for (const learn::Best& best : trained.best)
@@ -63,7 +63,7 @@ TrialAnswer train_trial(const TrialTask& task, dist::World* part, const std::fun
       seconds.push_back(best_seconds(trained));
       answer.result.updates += trained.updates;
       answer.result.evaluations += trained.evaluations;
-      answer.result.seconds += trained.seconds;  // earlier sessions included
+      answer.result.seconds += trained.seconds;  // including earlier sessions
     }
     answer.result.objective = trial_objective(seconds);
     if (!answer.result.objective) answer.result.error = "no feasible placement was found";
@@ -104,7 +104,7 @@ std::string to_text(const TrialAnswer& answer) {
                {"seconds", result.seconds},        {"updates", result.updates},
                {"evaluations", result.evaluations}};
   if (result.objective) text["objective"] = *result.objective;
-  // A message may quote bytes of a file that are no text.
+  // Bytes that are not UTF-8 are replaced: a message may quote a file.
   return text.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -32,7 +32,7 @@ struct Deadline {
   [[nodiscard]] bool is_over() const { return at && Clock::now() >= *at; }
 };
 
-// The problem's outcome as a result, and the placement in its file.
+// Writes the placement's file and returns the outcome as a result.
 CellResult placed(const CellTask& task, const Problem& problem, const Placement& placement, const Outcome& outcome) {
   write_file(placement_file(task), formats::write_placement_json(problem, placement, Schedule::fifo));
   CellResult result;
@@ -46,7 +46,7 @@ CellResult placed(const CellTask& task, const Problem& problem, const Placement&
 
 evaluate::Scoring scoring_of(const CellTask& task) { return {Schedule::fifo, objective_of(task.objective, "table")}; }
 
-// Nothing where it was stopped.
+// None if it was stopped.
 std::optional<CellResult> place(const CellTask& task, dist::World* part, const std::function<bool()>& ends) {
   const source::LoadedProblem loaded = source::load_problem(task.problem, {});
   const evaluate::Scoring scoring = scoring_of(task);
@@ -66,7 +66,7 @@ std::optional<CellResult> place(const CellTask& task, dist::World* part, const s
   return result;
 }
 
-// Of a placement that is there already.
+// The result of a placement that already exists.
 std::optional<CellResult> evaluate(const CellTask& task) {
   const source::LoadedProblem loaded = source::load_problem(task.problem, {});
   const Problem* const problems[] = {&loaded.problem};
@@ -79,7 +79,7 @@ std::optional<CellResult> evaluate(const CellTask& task) {
   return result;
 }
 
-// Nothing where the time that is left ended it before its own.
+// None if the time that is left was over before the cell's own time.
 std::optional<CellResult> bound(const CellTask& task) {
   const double seconds = task.seconds.value_or(0);
   const double granted = std::min(seconds, std::max(0.0, task.seconds_left.value_or(seconds)));
@@ -97,7 +97,7 @@ std::optional<CellResult> bound(const CellTask& task) {
   return result;
 }
 
-// Nothing where it was stopped.
+// None if it was stopped.
 std::optional<CellResult> train(const CellTask& task, dist::World* part, const JobLimits& limits) {
   const TrainedRecipe trained = train_recipe(ConfigTable::parse_toml(task.recipe, "table"), part, limits);
   if (trained.end == Training::End::interrupted) return std::nullopt;
@@ -126,7 +126,7 @@ std::optional<CellResult> finished_result(const CellTask& task) {
     const CellResult result = cell_result_from(value.at("result"));
     return result.feasible && !result.time ? std::nullopt : std::optional(result);
   } catch (const json::exception&) {
-    return std::nullopt;  // somebody else's file: made again
+    return std::nullopt;  // not a file of this program: the cell is made again
   }
 }
 
@@ -165,7 +165,7 @@ CellAnswer make_cell(const CellTask& task, dist::World* part, const std::functio
   } catch (const std::exception& error) {
     answer.undone = error.what();
   }
-  // A training knows what its earlier sessions took.
+  // Trainings have set their seconds, which include earlier sessions.
   if (answer.result.seconds == 0) answer.result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (!answer.interrupted && answer.undone.empty()) keep_result(task, answer.result);
   return answer;

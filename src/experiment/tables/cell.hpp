@@ -1,5 +1,5 @@
-// One figure of a table, made: by a placer, by a training, or by the bounds. What a group of ranks is handed, and what
-// comes back.
+// Makes one figure of a table: by a placer, by a training, or by the lower bounds. A group of ranks gets a task and
+// returns an answer.
 #pragma once
 
 #include <cstdint>
@@ -13,55 +13,56 @@
 namespace emplace::experiment {
 
 struct CellTask {
-  std::string id;       // names its files: "nmt-2.scotch.0"
-  std::string folder;   // where they are
+  std::string id;       // the beginning of the names of its files: "nmt-2.scotch.0"
+  std::string folder;   // the folder of its files
   std::string problem;  // as load_problem reads it
-  std::string machine;  // what the calibrated machine in its file is, for the record; may be empty
-  // Digits that tell what the problem's source and the placement's file hold from anything else they might.
+  std::string machine;  // the scales of the calibrated machine, for the record; may be ""
+  // A hash of the problem and of the placement's file: it changes when their content changes.
   std::string contents = {};
   std::string objective = "step";
-  std::string method;     // a placer, or "bound"; empty: one of the next three
-  std::string placement;  // a file
-  std::string policy;     // the run folder of a trained one, whose draws place it
-  std::string options;    // of the placer, TOML
-  std::string recipe;     // TOML, with problem, seed, budget and run folder; several problems where `problem` is empty
+  std::string method;     // a placer, or "bound"; if "", one of placement, policy and recipe is set
+  std::string placement;  // a file with the placement
+  std::string policy;     // the run folder of a trained policy, whose draws place the problem
+  std::string options;    // TOML, for the placer
+  std::string recipe;     // TOML, with problem, seed, budget and run folder; several problems if `problem` is ""
   std::uint64_t seed = 0;
   std::optional<std::uint64_t> evaluations = {};
   std::optional<double> seconds = {};
-  std::string after = {};                   // the id of the training that it waits for, for who hands them out
-  std::optional<double> seconds_left = {};  // until it must have ended, whatever the budget
+  std::string after = {};                   // id of the training that must be done before, or ""
+  std::optional<double> seconds_left = {};  // until it must end, whatever the budget
 };
 
 struct CellResult {
-  std::optional<Ticks> time = {};  // of the placement, feasible or not; or the bound
+  std::optional<Ticks> time = {};  // step time of the placement, feasible or not; or the bound
   bool feasible = false;
-  bool short_of_memory = false;  // the reason that it is not
-  std::string reason = {};       // why it is not feasible, or why the method has no answer
+  bool short_of_memory = false;  // it is infeasible for lack of memory
+  std::string reason = {};       // why it is infeasible, or why the method found no placement
   std::uint64_t evaluations = 0;
-  double seconds = 0;  // that it took, earlier sessions of a training included
+  double seconds = 0;  // wall clock, including earlier sessions of a training
 };
 
 struct CellAnswer {
   std::string id;
-  bool interrupted = false;  // before its end; a training goes on from its checkpoint
-  std::string undone = {};   // why the machine could not make it, which says nothing of the method; or empty
+  bool interrupted = false;  // it was stopped before its end; a training continues from its checkpoint
+  std::string undone = {};   // why this machine could not do it (not a result of the method); or ""
   CellResult result = {};
 };
 
-// Where the cell's result and its placement are.
+// The files of the cell's result and of its placement.
 std::string result_file(const CellTask& task);
 std::string placement_file(const CellTask& task);
 
-// The result that its file holds, if that is of this very task; nothing where there is none.
+// The result in its file, if the file is of exactly this task; otherwise none.
 std::optional<CellResult> finished_result(const CellTask& task);
 
-// Writes that file.
+// Writes the result's file.
 void keep_result(const CellTask& task, const CellResult& result);
 
-// Makes the figure and writes its files. `part`: the ranks that evaluate, null or alone: this process.
+// Makes the figure and writes its files. `part`: the ranks that evaluate; if it is null or has one rank, this process
+// evaluates.
 CellAnswer make_cell(const CellTask& task, dist::World* part, const std::function<bool()>& stop);
 
-// As texts between ranks.
+// Conversion to texts for messages between ranks, and back.
 std::string to_text(const CellTask& task);
 std::string to_text(const CellAnswer& answer);
 CellTask cell_task_from(const std::string& text);

@@ -9,7 +9,7 @@ using nlohmann::json;
 
 namespace {
 
-// Each field once, for both directions: `visit(key, member)`.
+// Calls visit(key, member) for each field; used for reading and for writing.
 template <class Task, class Visit>
 void identity_fields(Task& task, const Visit& visit) {
   visit("problem", task.problem);
@@ -58,7 +58,7 @@ class Writer {
   json& to_;
 };
 
-// Throws json::exception where a field is missing or of another type.
+// Throws json::exception if a field is missing or of another type.
 class Reader {
  public:
   explicit Reader(const json& from) : from_(from) {}
@@ -76,7 +76,7 @@ class Reader {
   const json& from_;
 };
 
-// Bytes of a file that are no text become marks.
+// Bytes that are not UTF-8 are replaced.
 std::string one_line(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Cells as JSON: in their files and between ranks.
+// Cells as JSON, in their files and in messages between ranks.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,11 +7,11 @@
 
 namespace emplace::experiment {
 
-// The text with paths into the folder as they are from there: one that was moved, or is named otherwise, holds what it
-// held.
+// The text with paths into the folder made relative to it. So results stay valid if the folder is moved or named in
+// another way.
 std::string without_folder(const std::string& text, const std::string& folder);
 
-// What decides the result: not where it is put, nor how long there still is.
+// The fields that determine the result: all except the folder and the time that is left.
 nlohmann::json identity_of(const CellTask& task);
 
 nlohmann::json to_json(const CellResult& result);

@@ -4,7 +4,7 @@ namespace emplace::experiment {
 
 namespace {
 
-// Ids are ROW.METHOD.SEED.
+// An id is ROW.METHOD.SEED.
 std::string method_of(const CellTask& task) {
   const std::size_t row = task.id.find('.'), seed = task.id.rfind('.');
   return row == std::string::npos || row == seed ? task.id : task.id.substr(row + 1, seed - row - 1);

@@ -1,4 +1,4 @@
-// How long the cells of a table may take, by those that are made.
+// Expected times of the cells of a table, from the times of the finished cells.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@ namespace emplace::experiment {
 class ExpectedTimes {
  public:
   void took(const CellTask& task, double seconds);
-  // Seconds: the budget where that is one; else the mean of the method's other cells, of all such cells without those,
-  // or 0 where nothing is known.
+  // Seconds: the budget, if it is in seconds; else the mean over the finished cells of the method; else over all
+  // finished cells of the same kind (trainings or placers); else 0.
   [[nodiscard]] double of(const CellTask& task) const;
 
  private:

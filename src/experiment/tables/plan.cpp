@@ -21,23 +21,24 @@ namespace emplace::experiment {
 
 namespace {
 
-constexpr const char* place = "table";  // in messages
+constexpr const char* place = "table";  // named in messages
 
-// Hexadecimal digits that tell a text from others.
+// A hash of a text, in hexadecimal digits.
 std::string sum(const std::string& text) { return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size())); }
 std::string short_sum(const std::string& text) { return sum(text).substr(8); }
 
-// By what the problem is, and not by its source: a machine, a model or the program may have changed. A file is its
-// text, as published workloads have transfer times that no problem JSON can express.
+// A hash of the problem itself, not of its source, because a machine, a model or the program may have changed. For a
+// problem from a file, the file's text is hashed: published workloads have transfer times that no problem JSON can
+// express.
 std::string contents_of(const TableRow& row, const std::string& problem) {
   Problem loaded = source::load_problem(problem, {}).problem;
   if (!row.problem.empty()) return sum(read_file(problem));
-  loaded.name.clear();  // which has paths
+  loaded.name.clear();  // the name contains paths
   return sum(formats::write_problem_json(loaded));
 }
 
-// By what a recipe says and its problems hold: a changed table begins another run, and leaves one that it did not end
-// alone.
+// The name contains a hash of the recipe and its problems: after a change of the table another run begins, and an
+// unfinished run of the old table is not touched.
 std::string run_folder_of(const CellTask& task, const ConfigTable& recipe) {
   return fmt::format("{}/runs/{}-{}", task.folder, task.id,
                      short_sum(without_folder(recipe.to_toml(), task.folder) + task.contents));
@@ -55,7 +56,7 @@ void set_budget(CellTask& task, const CellBudget& budget) {
   task.seconds = budget.seconds;
 }
 
-// Key by key, so that gdp.hidden and "gdp.hidden" are the same, and the rest of [gdp] stays.
+// Adds dotted keys one by one, so that gdp.hidden and "gdp.hidden" are the same, and other keys of [gdp] are kept.
 void add_keys(const std::string& prefix, const ConfigTable& keys,
               std::vector<std::pair<std::string, ConfigValue>>& values) {
   for (const std::string& key : keys.keys()) {
@@ -103,7 +104,7 @@ bool Plan::calibrates(std::size_t row, const std::string& method) const {
          });
 }
 
-// The row's graph on its machine, which is written down where it is not as its file has it.
+// The row's problem. If the machine is calibrated, its file is written into the session's folder.
 std::string Plan::problem_of(std::size_t r) const {
   const TableRow& row = table_.rows[r];
   if (!row.problem.empty()) return session_.files + "/" + row.problem;
@@ -112,7 +113,7 @@ std::string Plan::problem_of(std::size_t r) const {
                                           row.machine, row.label, printable(table_.source), text_of(scales_[r], 6));
   const std::string text =
       comment + machine::rescaled_machine_toml(row.machine, scales_[r], row.machine + "-" + row.id);
-  // By what it says: a training on another machine is another training.
+  // The name contains a hash of the text, so a training on another machine gets another problem and another run.
   const std::string file = fmt::format("{}/machines/{}-{}.toml", session_.folder, row.id, short_sum(text));
   if (!file_exists(file)) write_file(file, text);
   return row.graph + "@" + file;
@@ -130,7 +131,7 @@ CellTask Plan::task(std::size_t r, const std::string& method, std::uint64_t seed
   return made;
 }
 
-// A column that every table has.
+// Adds a cell of a column that every table has (bound, best).
 void Plan::add_own(std::size_t r, PlannedCell::Column column, const std::string& name, const CellBudget& budget) {
   CellTask made = task(r, name, 0);
   made.method = name;

@@ -38,7 +38,7 @@ std::int64_t read_seeds(const ConfigTable& table, const char* key, std::int64_t 
   return seeds;
 }
 
-// What a table prints as it is, in one line.
+// Makes texts of the file safe to print in one line.
 std::string shown(std::string text) { return printable(text); }
 std::vector<std::string> shown(std::vector<std::string> texts) {
   for (std::string& text : texts) text = printable(text);
@@ -56,8 +56,8 @@ TableMethod read_method(const std::string& name, const ConfigTable& table, const
   if (!method.recipe.empty() && !method.placer.empty())
     throw InputError(table.place_of("recipe"), "method {} has both a placer and a recipe, wanted one", quote(name));
   if (method.together && (method.recipe.empty() || method.pretrained))
-    throw InputError(table.place_of("together"), "method {} is trained on all rows together: it wants a recipe{}",
-                     quote(name), method.pretrained ? ", and is not pretrained" : "");
+    throw InputError(table.place_of("together"), "method {} is trained on all rows together: it needs a recipe{}",
+                     quote(name), method.pretrained ? ", and cannot be pretrained" : "");
   if (method.pretrained && !method.placer.empty())
     throw InputError(table.place_of("placer"), "method {} has both a placer and a pretrained policy, wanted one",
                      quote(name));
@@ -98,7 +98,7 @@ void want_method(const PublishedTable& table, const std::string& name, const std
   throw InputError(place, "unknown method {}{}", quote(name), did_you_mean(name, names));
 }
 
-// A device by its name may be on the rows' machines or not.
+// InputError for an unknown placer. device:NAME is not checked, because its device depends on the machines of the rows.
 void want_placer(const std::string& name, const std::string& place) {
   if (!name.starts_with("device:")) find_entry(search::placers(), name, "placer", place);
 }
@@ -113,7 +113,7 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
     row.graph = table.text("graph");
     row.machine = table.text("machine");
   } else if (!whole.calibration.empty()) {
-    throw InputError(table.place_of("problem"), "no machine can be calibrated where the problem is a file");
+    throw InputError(table.place_of("problem"), "a machine cannot be calibrated for a row whose problem is a file");
   }
   const std::vector<std::string> unconfirmed = table.texts("unconfirmed");
   for (const std::string& method : unconfirmed) want_method(whole, method, table.place_of("unconfirmed"));
@@ -152,7 +152,7 @@ TableRow read_row(const ConfigTable& table, const PublishedTable& whole, bool co
   return row;
 }
 
-// Each pretrained method's rows have rows of other models.
+// InputError if a method is pretrained on rows of other models, but there is no such recipe or no such row.
 void refuse_nothing_to_learn_from(const PublishedTable& table, const std::string& file) {
   const auto pretrained = std::ranges::find_if(table.methods, &TableMethod::pretrained);
   if (pretrained == table.methods.end()) return;
@@ -168,21 +168,22 @@ void refuse_doubles(const PublishedTable& table, const std::string& file) {
   std::set<std::string> ids;
   for (const TableRow& row : table.rows)
     if (row.id.empty() || !ids.insert(row.id).second)
-      throw InputError(file, "the label {} does not tell its row from the others", quote(row.label));
+      throw InputError(file, "the label {} is empty or not unique as part of a file's name", quote(row.label));
   for (const TableRow& row : table.rows)
     if (!row.like.empty() && std::ranges::count(table.rows, row.like, &TableRow::label) == 0)
-      throw InputError(file, "{} is like {}, and there is no row of that label", quote(row.label), quote(row.like));
+      throw InputError(file, "{} is like {}, and there is no row with that label", quote(row.label), quote(row.like));
   std::set<std::string> methods;
   for (const TableMethod& method : table.methods)
     if (method.name == "bound" || method.name == "best")
-      throw InputError(file, "every table has the column {} of itself", quote(method.name));
+      throw InputError(file, "every table already has the column {}", quote(method.name));
     else if (const std::string name = as_file_name(method.name); name.empty() || !methods.insert(name).second)
-      throw InputError(file, "the name of method {} does not tell it from the others", quote(method.name));
+      throw InputError(file, "the name of method {} is empty or not unique as part of a file's name",
+                       quote(method.name));
   std::map<std::string, std::string> models;
   for (const TableRow& row : table.rows)
     if (const auto [known, is_new] = models.try_emplace(as_file_name(row.model), row.model);
         known->first.empty() || (!is_new && known->second != row.model))
-      throw InputError(file, "the name of model {} does not tell it from others", quote(row.model));
+      throw InputError(file, "the name of model {} is empty or not unique as part of a file's name", quote(row.model));
 }
 
 }  // namespace
@@ -214,7 +215,7 @@ PublishedTable parse_table(std::string_view toml, const std::string& name, const
 
   const ConfigTable& described = table.table("method");
   const std::vector<std::string> names = table.texts("methods");
-  if (names.empty()) throw InputError(table.place_of("methods"), "a table wants methods");
+  if (names.empty()) throw InputError(table.place_of("methods"), "a table needs methods");
   for (const std::string& method : names) {
     if (result.method(method) != nullptr)
       throw InputError(table.place_of("methods"), "method {} is named twice", quote(method));
@@ -239,7 +240,7 @@ PublishedTable parse_table(std::string_view toml, const std::string& name, const
   result.notes = shown(table.texts("notes"));
   for (const ConfigTable& row : table.tables("row"))
     result.rows.push_back(read_row(row, result, status == "confirmed"));
-  if (result.rows.empty()) throw InputError(file, "a table wants rows ([[row]])");
+  if (result.rows.empty()) throw InputError(file, "a table needs rows ([[row]])");
   table.refuse_unread();
   refuse_doubles(result, file);
   refuse_nothing_to_learn_from(result, file);

@@ -1,4 +1,4 @@
-// A table of a paper: its numbers, and how each of them is made here (configs/tables/README.md has the format).
+// A table of a paper: its numbers, and how each of them is reproduced (configs/tables/README.md has the format).
 #pragma once
 
 #include <cstdint>
@@ -14,37 +14,37 @@
 
 namespace emplace::experiment {
 
-// What a cell of the paper says.
+// The published value of a cell.
 struct Published {
   std::optional<double> seconds = {};  // none: out of memory
-  bool confirmed = true;               // false: from memory, never an assertion
+  bool confirmed = true;               // false: quoted from memory, not verified
 };
 
-// How long a method may take for a cell. Searches and trainings want one; other placers need none.
+// The budget of a method for a cell. Searches and trainings need one; other placers do not.
 struct CellBudget {
   std::optional<std::uint64_t> evaluations = {};
   std::optional<double> seconds = {};
 };
 
-// A column.
+// A column of the table.
 struct TableMethod {
-  std::string name;         // "scotch", "hierarchical"; where others stand for it in a row, still that of the column
-  std::string label;        // for people
-  std::string placer;       // the placer that makes it; empty: it is learned
-  std::string recipe;       // that it is learned by
+  std::string name;         // "scotch", "hierarchical"; also if a row uses another placer in this column
+  std::string label;        // heading of the column
+  std::string placer;       // the placer that makes the cells; "": they are learned
+  std::string recipe;       // the recipe by which they are learned
   bool together = false;    // one training on all its rows makes its cells
-  bool pretrained = false;  // begins with a policy that was trained on the rows of other models: it learns on by its
-                            // recipe, or places by that policy's draws where it has none
-  ConfigTable options;      // of the placer; or keys that go over the recipe's
+  bool pretrained = false;  // begins with a policy that was trained on the rows of other models; with a recipe it is
+                            // trained further, without one it places by draws of that policy
+  ConfigTable options;      // of the placer; or keys that override the recipe's
   CellBudget full, quick;
-  std::int64_t seeds = 1;        // 0, 1, ...: of which the median is shown
+  std::int64_t seeds = 1;        // number of seeds (0, 1, ...); the median over them is shown
   std::int64_t quick_seeds = 1;  // the same with --quick
 };
 
-// What pre-trained methods begin with: one training for each model of the table, on the rows of all others (GDP's
-// transfer, papers/gdp 2.7).
+// The training with which pre-trained methods begin: one for each model of the table, on the rows of all other models
+// (GDP's transfer, papers/gdp 2.7).
 struct Pretraining {
-  std::string recipe;  // empty: the table has none
+  std::string recipe;  // "": the table has no pre-training
   ConfigTable options;
   CellBudget full, quick;
 };
@@ -52,49 +52,49 @@ struct Pretraining {
 struct TableRow {
   std::string label;
   std::string id;     // the label as part of a file's name
-  std::string model;  // the zoo's name
-  std::string graph;  // what the problem is made of: graph@machine
+  std::string model;  // its name in the zoo
+  std::string graph;  // the problem is graph@machine,
   std::string machine;
-  std::string problem;                            // or the problem itself: a file below the folder that the user names
+  std::string problem;                            // or this file, in the folder that the user names
   std::map<std::string, Published> published;     // by method
-  std::map<std::string, double> search;           // by method: published seconds of wall clock until it was found
-  std::map<std::string, std::string> stands_for;  // by method: the placer that makes it in this row
-  std::map<std::string, std::string> placements;  // by method: the file that is its placement, beside the problem's
-  ConfigTable keys;                               // over the recipes that this row is learned by
-  std::vector<std::string> skip;                  // methods that this row does without
-  std::string like;  // the label of a row of like ops: how a kind that has no time here is to another; may be empty
+  std::map<std::string, double> search;           // by method: published wall-clock seconds of the search
+  std::map<std::string, std::string> stands_for;  // by method: the placer used instead in this row
+  std::map<std::string, std::string> placements;  // by method: the file of its placement (see --files)
+  ConfigTable keys;                               // keys that override the recipes by which this row is learned
+  std::vector<std::string> skip;                  // methods that this row does not have
+  std::string like;  // label of a row with similar ops, for kinds of device without a time in this row; or ""
   std::vector<std::string> notes;
 };
 
 struct PublishedTable {
   std::string name;
-  std::string called;  // as load_table() was asked for it
+  std::string called;  // the argument of load_table()
   std::string title, source;
   Objective objective = Objective::step;
   std::vector<TableMethod> methods;
   std::vector<TableRow> rows;
-  // By kind of device: the method of its column, which may tell how fast such devices are, and which is no result.
+  // From a kind of device to the method whose column calibrates the speed of such devices; this column is not a result.
   std::map<std::string, std::string> calibration;
   Pretraining pretraining;
   std::vector<std::string> notes;
-  CellBudget best_full, best_quick;  // of the portfolio's column
+  CellBudget best_full, best_quick;  // budgets of the column of the portfolio placer `best`
 
-  [[nodiscard]] const TableMethod* method(const std::string& wanted) const;  // null: there is none
-  // Some row's problem is a file.
+  [[nodiscard]] const TableMethod* method(const std::string& wanted) const;  // null if there is none
+  // Whether the problem of some row is a file.
   [[nodiscard]] bool wants_files() const;
 };
 
-// The tables that the program carries, for `emplace list tables`.
+// The built-in tables, for `emplace list tables`.
 std::vector<EntryInfo> tables();
 
-// One of these, or a TOML file. InputError with file and line for what is no table.
+// One of these, or a TOML file. InputError with file and line if it is not a valid table.
 PublishedTable load_table(const std::string& name_or_path);
 PublishedTable parse_table(std::string_view toml, const std::string& name, const std::string& file);
 
-// A label as part of a file's name: small letters, digits and single hyphens.
+// A label as part of a file's name: lower-case letters, digits and single hyphens.
 std::string as_file_name(std::string_view label);
 
-// A recipe that the program carries ("hierarchical-tuned"), or a TOML file.
+// A built-in recipe ("hierarchical-tuned"), or a TOML file. InputError if there is neither.
 ConfigTable load_recipe(const std::string& name_or_path, const std::string& place);
 
 }  // namespace emplace::experiment

@@ -27,10 +27,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// By the task's id.
+// Results by the ids of their tasks.
 using Results = std::map<std::string, CellResult>;
 
-// Hands out the tasks that have no result yet.
+// Does all tasks that have no result yet, here or on groups of ranks.
 class Coordinator {
  public:
   Coordinator(const Plan& plan, const ReproductionSession& session) : session_(session) {
@@ -50,7 +50,7 @@ class Coordinator {
   }
   [[nodiscard]] std::size_t tasks() const { return tasks_; }
   [[nodiscard]] const Results& results() const { return results_; }
-  // The first task that could not be made here, and why; or empty.
+  // The first task that this machine could not do, and why; or "".
   [[nodiscard]] const std::string& undone() const { return undone_; }
 
  private:
@@ -64,11 +64,11 @@ class Coordinator {
     }
   }
 
-  // Whether it waits for nothing any more.
+  // Whether the training that it needs, if any, is done.
   [[nodiscard]] bool is_ready(const CellTask& task) const {
     return task.after.empty() || results_.contains(task.after);
   }
-  // Whether it is done in the time that is left, or can go on another time.
+  // Whether it can be done in the time that is left, or can be continued in a later session.
   [[nodiscard]] bool has_time(const CellTask& task) const {
     return !task.recipe.empty() || !task.seconds || *task.seconds <= seconds_left();
   }
@@ -77,8 +77,8 @@ class Coordinator {
     return std::chrono::duration<double>(*session_.deadline - Clock::now()).count();
   }
 
-  // The first that is ready, those without time enough last; none while none is. What waited for a training that failed
-  // fails with it.
+  // The first task that is ready; tasks without enough time come last. None if none is ready. A task that needs a
+  // training that failed fails too.
   std::optional<CellTask> next() {
     while (true) {
       auto ready = std::ranges::find_if(left_, [&](const CellTask& task) { return is_ready(task) && has_time(task); });
@@ -122,7 +122,7 @@ class Coordinator {
                             .tick = [&] { show(groups.count()); }});
   }
 
-  // False: it was stopped. What cannot be made here keeps nothing else from being made.
+  // Returns false if the task was stopped. A task that cannot be done on this machine does not stop the others.
   bool take(const CellAnswer& answer) {
     const auto made = making_.extract(answer.id);
     if (!answer.undone.empty() && undone_.empty()) undone_ = fmt::format("{}: {}", answer.id, answer.undone);
@@ -135,7 +135,7 @@ class Coordinator {
   [[nodiscard]] bool ends_early() const {
     return stop_requested() || (session_.deadline && Clock::now() >= *session_.deadline);
   }
-  // Searches ask whether to stop for every placement: what nobody could read is not made.
+  // Called for every placement of a search, so it draws at most ten times a second.
   void show(std::size_t side_by_side) {
     using namespace std::chrono_literals;
     if (Clock::now() - shown_ < 100ms) return;
@@ -167,7 +167,7 @@ class Coordinator {
   Clock::time_point shown_{};
 };
 
-// What the seeds came to.
+// The figures of a cell from the results of its seeds.
 CellFigures figures_of(const PlannedCell& cell, const Results& results) {
   CellFigures figures;
   figures.method = cell.method;
@@ -229,9 +229,10 @@ std::string wanted_file(const PublishedTable& table) {
 void check_files(const PublishedTable& table, const std::string& folder) {
   if (!table.wants_files()) return;
   if (folder.empty())
-    throw InputError("--files",
-                     "names the folder with the problems of table {}, which are files of others ({}): the first is {}",
-                     quote(table.name), printable(table.source), quote(wanted_file(table)));
+    throw InputError(
+        "--files",
+        "is needed: the folder with the problems of table {}, which are published files ({}); the first is {}",
+        quote(table.name), printable(table.source), quote(wanted_file(table)));
   for (const TableRow& row : table.rows)
     if (const std::string file = folder + "/" + row.problem; !row.problem.empty() && !file_exists(file))
       throw InputError(file, "is not there, and row {} of table {} is made from it: --files names the folder",
@@ -240,12 +241,13 @@ void check_files(const PublishedTable& table, const std::string& folder) {
 
 std::string file_of_table(const ReproductionSession& session) { return session.folder + "/table"; }
 
-// What it holds. Tables of files of one name have titles of their own.
+// The content of that file. The title is included because tables from different files may have the same name.
 std::string name_of_table(const PublishedTable& table, const ReproductionSession& session) {
   return fmt::format("{}{}\n{}\n", printable(table.name), session.quick ? " --quick" : "", printable(table.title));
 }
 
-// A folder is of one table with one kind of budgets: else each would replace the other's results.
+// InputError if the folder has another table, or the same with the other budgets: they would replace each other's
+// results.
 void refuse_another_table(const PublishedTable& table, const ReproductionSession& session) {
   const std::string file = file_of_table(session);
   const std::string found = file_exists(file) ? read_file(file) : name_of_table(table, session);

@@ -1,5 +1,5 @@
-// A published table made again: every cell as a job of its own, what came of it in a folder, and all of it beside the
-// published numbers.
+// Reproduces a published table: every cell is a separate job, whose result is kept in a folder; the table then has our
+// numbers beside the published ones.
 #pragma once
 
 #include <chrono>
@@ -16,12 +16,12 @@
 
 namespace emplace::experiment {
 
-// A cell after all its seeds.
+// The result of a cell with all its seeds.
 enum class CellStatus : std::uint8_t {
-  ok,          // the median of its seeds is a feasible placement's time
-  oom,         // it is short of memory
-  infeasible,  // for another reason
-  unfit,       // the method has no answer to this problem
+  ok,          // the median over its seeds is the time of a feasible placement
+  oom,         // the placement does not fit into memory
+  infeasible,  // infeasible for another reason
+  unfit,       // the method cannot place this problem
   missing,     // not made yet
 };
 const char* name_of(CellStatus status);
@@ -32,33 +32,33 @@ struct CellFigures {
   std::string method;
   std::optional<Published> published = {};
   CellStatus status = CellStatus::missing;
-  // Seconds a step: the median of the seeds and the 95 % bootstrap interval of that; none unless the status is ok.
+  // Seconds for a step: the median over the seeds and its 95 % bootstrap interval; none unless the status is ok.
   std::optional<double> ours = {}, low = {}, high = {};
-  std::string reason = {};                      // where the status is not ok
-  std::optional<double> published_search = {};  // seconds of wall clock
-  double seconds_spent = 0;                     // of all seeds
-  std::size_t seeds = 0;                        // that were made
-  bool calibrates = false;                      // it was used to calibrate the machine: no result
+  std::string reason = {};                      // set if the status is not ok
+  std::optional<double> published_search = {};  // wall-clock seconds of the published search
+  double seconds_spent = 0;                     // by all seeds
+  std::size_t seeds = 0;                        // number of seeds made
+  bool calibrates = false;                      // it was used to calibrate the machine, so it is not a result
 };
 
 struct RowFigures {
   std::string label, model;
-  std::vector<CellFigures> cells = {};                      // one a method that the row has, in the table's order
+  std::vector<CellFigures> cells = {};                      // one for each method of the row, in the table's order
   CellFigures bound = {};                                   // certified
-  CellFigures best = {};                                    // of the portfolio
-  std::map<std::string, machine::DeviceScale> scales = {};  // by kind of device, beside what the machine's file says
+  CellFigures best = {};                                    // found by the portfolio placer `best`
+  std::map<std::string, machine::DeviceScale> scales = {};  // by kind of device, relative to the machine's file
 };
 
-// "cpu x 1.0352, gpu x 2.21 with 8.2 GiB": for files and people; "" without any.
+// "cpu x 1.0352, gpu x 2.21 with 8.2 GiB", for files and people; "" for no scales.
 std::string text_of(const std::map<std::string, machine::DeviceScale>& scales, int digits);
 
-// How like the published table ours is, without the columns that calibrate.
+// How similar our table is to the published one, without the cells used for calibration.
 struct Fidelity {
-  // Of the methods' times, row by row (none with fewer than three in both); OOM is slower than any time.
+  // Spearman correlation of the methods' times for each row (none with fewer than three in both); OOM ranks last.
   std::vector<std::optional<double>> rank_correlation;
-  std::size_t orderings = 0, orderings_agree = 0;  // pairs of methods in a row that differ as published
-  std::optional<double> relative_error;            // median of |ours / published - 1| where both are times
-  std::size_t oom = 0, oom_agree = 0;              // cells that are OOM in one of the two, and in both
+  std::size_t orderings = 0, orderings_agree = 0;  // pairs of methods in a row whose published times differ
+  std::optional<double> relative_error;            // median of |ours / published - 1| over cells with both times
+  std::size_t oom = 0, oom_agree = 0;              // cells that are OOM in at least one table, and in both
 };
 
 struct Reproduction {
@@ -66,30 +66,31 @@ struct Reproduction {
   std::vector<RowFigures> rows;
   Fidelity fidelity;
   bool quick = false;
-  std::size_t jobs = 0, jobs_done = 0;  // a cell's seed each, or a training that cells wait for
-  std::string undone = {};              // the first job that could not be made here, and why; or empty
+  std::size_t jobs = 0, jobs_done = 0;  // a job is one seed of a cell, or a training that cells need
+  std::string undone = {};              // the first job that this machine could not do, and why; or ""
   [[nodiscard]] bool finished() const { return jobs == jobs_done; }
 };
 
 struct ReproductionSession {
   std::string folder;
-  std::string files = {};  // the folder of the problems that are files
+  std::string files = {};  // folder of the problems that are given as files
   bool quick = false;
-  dist::World* world = nullptr;  // null, or of one rank: cells are made here, one after the other
+  dist::World* world = nullptr;  // if null or of one rank, this process makes the cells one after the other
   std::size_t ranks_per_cell = 1;
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
   bool show_progress = true;
 };
 
-// Makes what the folder does not hold yet, until all is there, a stop is requested or the deadline near. InUse where
-// a live process works in the folder; InputError for a table whose problems cannot be read.
+// Does the jobs whose results are not in the folder, until all are done, a stop is requested or the deadline is near.
+// InUse if a live process works in the folder; InputError if the problems of the table cannot be read.
 Reproduction reproduce(const PublishedTable& table, const ReproductionSession& session);
 
-// Ranks other than 0: cells for reproduce(), as long as it has any.
+// Runs on ranks other than 0: makes cells for reproduce() until it has no more.
 void make_cells(dist::World& world);
 
-// Median, and the 95 % interval of the medians of all samples of as many, drawn with replacement; which is exact, as a
-// sample's median is no less than a value with a binomial probability. Infinite values are allowed; at least one value.
+// The median, and the 95 % bootstrap interval: that of the medians of all resamples of the same size with replacement.
+// It is computed exactly, since the probability that a resample's median is at least a value is a binomial one. There
+// must be at least one value; infinite values are allowed.
 struct MedianInterval {
   double median, low, high;
 };

@@ -1,4 +1,4 @@
-// What the cells come to: medians, their intervals, and how like the published table all of it is.
+// Medians of cells, their intervals, and the similarity to the published table.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,13 +12,13 @@ namespace emplace::experiment {
 
 namespace {
 
-constexpr double outside = 0.025;  // of the bootstrap distribution, at each end
+constexpr double outside = 0.025;  // the part of the bootstrap distribution outside of the interval, at each end
 
-// P(at least `least` of n draws succeed), each with probability p.
+// The probability that at least `least` of n draws succeed, each with probability p.
 double at_least(std::size_t n, std::size_t least, double p) {
   double sum = 0;
   for (std::size_t k = least; k <= n; ++k) {
-    double term = 1;  // n over k, times p^k (1 - p)^(n - k)
+    double term = 1;  // binomial(n, k) p^k (1 - p)^(n - k)
     for (std::size_t i = 1; i <= k; ++i) term *= static_cast<double>(n - k + i) / static_cast<double>(i) * p;
     for (std::size_t i = 0; i < n - k; ++i) term *= 1 - p;
     sum += term;
@@ -26,10 +26,11 @@ double at_least(std::size_t n, std::size_t least, double p) {
   return sum;
 }
 
-// The smallest of the sorted values that the `position`-th smallest of a resample does not exceed with `probability`.
+// The smallest of the sorted values that the `position`-th smallest value of a resample does not exceed with at least
+// `probability`.
 double quantile_of(const std::vector<double>& sorted, std::size_t position, double probability) {
   const std::size_t n = sorted.size();
-  std::size_t below = 0, enough = n;  // the larger the value, the likelier
+  std::size_t below = 0, enough = n;  // the probability increases with the value
   while (enough - below > 1) {
     const std::size_t k = (below + enough) / 2;
     (at_least(n, position + 1, static_cast<double>(k) / static_cast<double>(n)) >= probability ? enough : below) = k;
@@ -37,7 +38,7 @@ double quantile_of(const std::vector<double>& sorted, std::size_t position, doub
   return sorted[enough - 1];
 }
 
-// Of one side: a time, or infinity where it is out of memory; none where there is nothing to compare.
+// The published (our) time of a cell, infinity if it is out of memory; none if there is nothing to compare.
 std::optional<double> published_time(const CellFigures& cell) {
   if (!cell.published) return std::nullopt;
   return cell.published->seconds.value_or(std::numeric_limits<double>::infinity());

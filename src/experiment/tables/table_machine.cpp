@@ -15,7 +15,7 @@ namespace emplace::experiment {
 
 namespace {
 
-// The geometric mean of what was added; nothing of nothing.
+// The geometric mean of the added values; none if there are none.
 class GeometricMean {
  public:
   void add(double value) {
@@ -31,7 +31,7 @@ class GeometricMean {
   int count_ = 0;
 };
 
-// By kind; of the kinds that are known.
+// The factors of a row, by kind of device; only the kinds that are known.
 using Factors = std::map<std::string, double>;
 
 std::vector<Factors> known_factors(const PublishedTable& table, const CalibratingRuns& runs) {
@@ -44,12 +44,13 @@ std::vector<Factors> known_factors(const PublishedTable& table, const Calibratin
       known[r][kind] = *cell->second.seconds / runs[r].at(kind).seconds;
       any = true;
     }
-    if (!any) throw InputError(table.name, "no row has a time of {}, which is to calibrate {}", quote(method), kind);
+    if (!any) throw InputError(table.name, "no row has a time of {}, which calibrates {}", quote(method), kind);
   }
   return known;
 }
 
-// How the factors of two kinds are to each other, in the rows that count and have both.
+// The ratio of the factors of two kinds (geometric mean), over the rows that have both: all rows, or those with the
+// label `like` if it is not "".
 std::optional<double> relation(const PublishedTable& table, const std::vector<Factors>& known, const std::string& like,
                                const std::string& kind, const std::string& other) {
   GeometricMean mean;

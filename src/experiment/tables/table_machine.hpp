@@ -1,4 +1,4 @@
-// What the devices of a table's machine are like, by the columns that tell.
+// Speed and memory of the devices of a table's machine, from the columns that calibrate it.
 #pragma once
 
 #include <map>
@@ -11,25 +11,26 @@
 
 namespace emplace::experiment {
 
-// By kind of device.
+// Scales by kind of device.
 using Scales = std::map<std::string, machine::DeviceScale>;
 
-// What a calibrating column's placement takes on the machine as its file has it, memory ignored.
+// Step time and memory of the placement of a calibrating column on the machine of the file, without memory limits.
 struct CalibratingRun {
   double seconds = 0;
-  Bytes peak = 0;  // the largest of a device of the kind
+  Bytes peak = 0;  // the largest peak memory of a device of the kind
 };
 // By row and kind.
 using CalibratingRuns = std::vector<std::map<std::string, CalibratingRun>>;
 CalibratingRuns calibrating_runs(const PublishedTable& table);
 
-// For each row and each kind that the table's calibration names
-//   time    published time / ours. A row whose cell is empty or OOM takes the factor of a kind that it has, times how
-//           the two kinds' factors are to each other in the rows that have both (geometric mean), or in the one that
-//           it is `like`; a row without any takes the geometric mean of the kind.
-//   memory  where some of the column is OOM: the most with which all of that is, the same for all rows; nothing where
-//           what was timed would not fit then.
-// InputError where no row has a time in a column.
+// For each row and each kind that the table's calibration names:
+//   time    published time / ours. If the row's cell is empty or OOM, it is the factor of another kind that the row
+//   has,
+//           times the ratio of both kinds' factors in the rows that have both (geometric mean), or only in the row that
+//           it is `like`. For a row without any factor, it is the geometric mean of the kind.
+//   memory  if cells of the column are OOM: the largest memory with which all of these are OOM, the same for all rows;
+//           none if a cell with a time would then not fit.
+// InputError if no row has a time in a column.
 std::vector<Scales> device_scales(const PublishedTable& table, const CalibratingRuns& runs);
 
 }  // namespace emplace::experiment

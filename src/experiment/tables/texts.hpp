@@ -1,4 +1,4 @@
-// The texts of configs/tables and configs/recipes, embedded at build time: an installed program needs no files.
+// The texts of configs/tables and configs/recipes, embedded at build time, so an installed program needs no files.
 #pragma once
 
 #include <span>

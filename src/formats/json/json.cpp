@@ -49,7 +49,7 @@ double Value::number(const Place& place) const {
 }
 
 std::int64_t Value::whole(const Place& place, std::int64_t least, std::int64_t most) const {
-  // A real beyond the range of whole numbers is out of range rather than not whole.
+  // A real beyond the range of whole numbers is reported as out of range, not as "not whole".
   const bool huge = kind() == Kind::real && (node().real < -0x1p53 || node().real > 0x1p53);
   if (kind() != Kind::whole && !huge) throw InputError(place.str(), "must be a whole number, got {}", describe());
   if (huge || node().whole < least || node().whole > most)

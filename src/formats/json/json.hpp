@@ -1,4 +1,5 @@
-// A JSON text as a compact, read-only tree, and checked reading of it: every error names the file and the place.
+// A JSON text as a compact, read-only tree, and functions that read values with checks: every error names the file and
+// the place.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ namespace emplace::formats::json {
 
 enum class Kind : std::uint8_t { null, boolean, whole, real, text, array, object };
 
-// Where a value stands; a chain of locals, put into words only when something is wrong: "file.json: ops[3].seconds[1]".
+// The place of a value in the file. Places form a chain of local variables; the text ("file.json: ops[3].seconds[1]")
+// is only made for an error message.
 class Place {
  public:
   explicit Place(std::string_view file) : name_(file) {}
@@ -28,7 +30,7 @@ class Place {
   std::size_t index_ = no_index;
 };
 
-// 16 bytes a value, in preorder; the members of an object are keys and values in turn.
+// A value, in 16 bytes. Nodes are stored in preorder; the members of an object are keys and values in turn.
 struct Node {
   Kind kind = Kind::null;
   std::uint32_t count = 0;  // text: bytes; array: elements; object: members
@@ -42,13 +44,13 @@ struct Node {
 class Value;
 
 struct Document {
-  std::deque<Node> nodes;  // grows without copying: a hostile file is all nodes
+  std::deque<Node> nodes;  // a deque grows without copying, as an untrusted file may have very many nodes
   std::string texts;
   [[nodiscard]] Value root() const;
 };
 
-// InputError with line and column where the text is not JSON (RFC 8259: no comments, no NaN, valid UTF-8, nothing after
-// the value), where a number is too large for a double, where a key is repeated and where nesting exceeds 64.
+// Throws InputError, with line and column, if the text is not JSON (RFC 8259: no comments, no NaN, valid UTF-8, nothing
+// after the value); also if a number is too large for a double, a key is repeated or nesting exceeds 64.
 Document parse(std::string_view text, const std::string& file);
 
 class Value {
@@ -66,13 +68,13 @@ class Value {
   [[nodiscard]] std::int64_t whole(const Place& place, std::int64_t least, std::int64_t most) const;
   [[nodiscard]] std::size_t array_size(const Place& place) const;
 
-  // visit(position, element)
+  // Calls visit(position, element) for each element.
   template <class Visit>
   void each_element(const Place& place, Visit&& visit) const {
     std::size_t at = node_ + 1;
     for (std::size_t i = 0, count = array_size(place); i < count; ++i, at = after(at)) visit(i, Value(*document_, at));
   }
-  // visit(key, value), in the order of the file
+  // Calls visit(key, value) for each member, in the order of the file.
   template <class Visit>
   void each_member(const Place& place, Visit&& visit) const {
     std::size_t at = node_ + 1;
@@ -97,7 +99,8 @@ class Value {
   std::size_t node_;
 };
 
-// The members of an object by name; keys that are not `known` are refused, naming the nearest right one.
+// The members of an object by name. The constructor throws InputError for a key that is not in `known`; the message
+// suggests the most similar known key.
 class Fields {
  public:
   Fields(Value object, const Place& place, std::span<const std::string> known);

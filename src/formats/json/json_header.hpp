@@ -7,7 +7,7 @@
 
 namespace emplace::formats::json {
 
-// InputError unless `root` is an object whose "emplace" is KIND/1; says what the file is instead where it can.
+// Throws InputError unless `root` is an object whose "emplace" is KIND/1; the message names the file's format if known.
 void check_header(Value root, const Place& place, const std::string& kind);
 
 }  // namespace emplace::formats::json

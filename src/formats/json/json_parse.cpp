@@ -1,4 +1,5 @@
-// nlohmann's SAX parser into our tree: its own tree keeps the last of repeated keys and takes far more memory.
+// Builds our tree with nlohmann's SAX parser. nlohmann's own tree would keep the last of repeated keys without an error
+// and take far more memory.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -48,7 +49,7 @@ std::optional<std::int64_t> whole_of_decimal(std::string_view text) {
   return value;
 }
 
-// A piece of a broken file, fit for a message: ASCII only, one line, short.
+// A piece of a broken file for a message: short, on one line, and with ASCII characters only.
 std::string shown(std::string_view piece) {
   std::string ascii;
   for (const char c : piece.substr(0, 60)) {
@@ -97,7 +98,7 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& error) override {
-    // The parser counts the offending byte; a message wants the line and the column, both from 1.
+    // The parser gives the number of the offending byte; the message needs the line and the column, both from 1.
     const std::string_view before = source_.substr(0, std::min(position > 0 ? position - 1 : 0, source_.size()));
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const std::size_t column =
@@ -175,7 +176,7 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
     const std::string where = path();
     throw InputError(file_, "{}{}the key {} is given twice", where, where.empty() ? "" : ": ", quote(*twin));
   }
-  // Of the innermost open container: "ops[3]"; "" for the outermost.
+  // The path of the innermost open container, such as "ops[3]"; "" for the outermost.
   [[nodiscard]] std::string path() const {
     std::string text;
     for (std::size_t level = 0; level + 1 < open_.size(); ++level) {

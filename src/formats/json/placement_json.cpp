@@ -22,7 +22,7 @@ const std::vector<std::string> file_keys = {"emplace", "problem", "ops", "schedu
 
 using Positions = std::unordered_map<std::string_view, std::uint32_t>;
 
-// Comparing one name with all names of a huge problem would take minutes.
+// Suggests a similar name, but not for huge problems, where comparing with all names would take minutes.
 std::string hint(std::string_view wanted, const std::vector<std::string>& names) {
   return names.size() > 10'000 ? std::string() : did_you_mean(wanted, names);
 }
@@ -72,7 +72,7 @@ std::vector<std::uint32_t> read_order(const Fields& file, const Problem& problem
     const Place at(place, i);
     order.push_back(position_of(name.text(at), op_positions, problem.op_names, "op", at));
   });
-  // An empty list is not "none": the problem has at least one op.
+  // An empty list does not mean "no order": every problem has at least one op.
   if (order.empty()) throw InputError(place.str(), "names no op, the problem has {}", problem.op_count());
   return order;
 }

@@ -117,8 +117,8 @@ ProblemBuilder read_parts(std::string_view text, const std::string& file) {
   return builder;
 }
 
-// The exact decimal of the ticks wherever that reads back to the same ticks. Above 2^52 ps (75 minutes) the double that
-// the reader makes of it can be one unit off; then a neighbouring double is written, which the ticks came from.
+// Writes the exact decimal of the ticks if reading it gives the same ticks. Above 2^52 ps (75 minutes) the reader's
+// double can be one tick off; then a neighbouring double is written that gives these ticks.
 void append_seconds(std::string& out, Ticks ticks) {
   if (ticks == cannot_run) {
     out += "null";
@@ -142,7 +142,8 @@ void append_seconds(std::string& out, Ticks ticks) {
   out += text;
 }
 
-// One object a line, so that people and diffs can read it; write(i) appends the members of object i.
+// Writes one object on each line, so that the file and its diffs are readable; write(i) appends the members of object
+// i.
 template <class Write>
 void append_list(std::string& out, const char* key, std::size_t count, bool last, Write&& write) {
   fmt::format_to(std::back_inserter(out), "  \"{}\": [", key);
@@ -158,7 +159,7 @@ void append_list(std::string& out, const char* key, std::size_t count, bool last
 }  // namespace
 
 Problem read_problem_json(std::string_view text, const std::string& file) {
-  // The tree of the file is gone before the problem is made of its parts.
+  // read_parts() frees the JSON tree before the problem is built, to save memory.
   return read_parts(text, file).build(file);
 }
 

@@ -33,7 +33,7 @@ class EditFinder {
   EditFinder(const std::string& model, const OnnxAnnotations& annotations)
       : in_(model, "an ONNX model"), model_(model), annotations_(annotations) {}
 
-  // In the order of the file.
+  // Returns the edits in the order of the file.
   std::vector<ByteEdit> run() {
     in_.each([&](const ProtoPlace& field) {
       if (!field.has_length) return;
@@ -69,8 +69,8 @@ class EditFinder {
   void edit_node(std::int64_t end) {
     const std::string device = text_at(annotations_.device_of_node), layer = text_at(annotations_.layer_of_node);
     ++node_;
-    std::string text;                 // of the last doc_string: protobuf takes that one
-    std::vector<std::int64_t> texts;  // where doc_strings begin
+    std::string text;                 // the last doc_string, which protobuf uses if there are several
+    std::vector<std::int64_t> texts;  // bytes at which the doc_strings begin
     const auto first = static_cast<std::ptrdiff_t>(edits_.size());
     in_.each([&](const ProtoPlace& field) {
       if (!field.has_length) return;

@@ -1,4 +1,4 @@
-// Parts of an ONNX model beside the model: do they compute what it computes?
+// Checks that the parts of an ONNX model together compute the same as the model.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
@@ -83,28 +83,31 @@ class Composition {
     const BytesOf bytes(part.file);
     const onnx::GraphProto& graph = index.model.graph();
     if (index.nodes.size() != part.nodes.size())
-      fail(part.file, fmt::format("has {} nodes, wanted {}", index.nodes.size(), part.nodes.size()));
+      fail(part.file, fmt::format("has {} nodes, expected {}", index.nodes.size(), part.nodes.size()));
     for (std::size_t i = 0; i < part.nodes.size(); ++i) {
-      if (seen_[part.nodes[i]]++ != 0) fail(part.file, fmt::format("node {} is in another part too", part.nodes[i]));
+      if (seen_[part.nodes[i]]++ != 0) fail(part.file, fmt::format("node {} is also in another part", part.nodes[i]));
       if (!same_content(bytes_, index_.nodes[part.nodes[i]], bytes, index.nodes[i]))
         fail(part.file, fmt::format("its node {} is not node {} of the model", i, part.nodes[i]));
       for (const std::string& name : index.reads(i))
-        if (!index.values.contains(name)) fail(part.file, fmt::format("{} is read and not there", quote(name)));
+        if (!index.values.contains(name))
+          fail(part.file, fmt::format("a node reads {}, which is not in the file", quote(name)));
     }
     for (const auto& [name, value] : index.values) check_weight(part, index, bytes, name, value);
     for (const auto& input : graph.input()) {
       const auto here = index.values.find(input.name());
       if (here != index.values.end() && here->second.kind != Kind::input) continue;  // a weight
       const auto there = index_.values.find(input.name());
-      if (there == index_.values.end()) fail(part.file, fmt::format("no part makes {}", quote(input.name())));
+      if (there == index_.values.end())
+        fail(part.file, fmt::format("its input {} is not in the model", quote(input.name())));
       if (there->second.kind == Kind::output_of_node && !made_.contains(input.name()))
-        fail(part.file, fmt::format("no part before it gives {}", quote(input.name())));
+        fail(part.file, fmt::format("its input {} is not an output of an earlier part", quote(input.name())));
     }
     for (const auto& output : graph.output()) {
       const auto value = index.values.find(output.name());
       if (value == index.values.end() || value->second.kind != Kind::output_of_node ||
           !made_.insert(output.name()).second)
-        fail(part.file, fmt::format("its output {} is not made here alone", quote(output.name())));
+        fail(part.file,
+             fmt::format("its output {} is computed by no node of it, or also by another part", quote(output.name())));
     }
   }
 
@@ -116,13 +119,13 @@ class Composition {
       const bool is_there = value != index_.values.end() && value->second.kind != Kind::output_of_node &&
                             (value->second.kind != Kind::input) == pass.is_weight;
       if (!is_there || !outputs.contains(pass.output))
-        fail(model_, fmt::format("{} is no output of it that is {} of it", quote(pass.output),
+        fail(model_, fmt::format("{} is not an output of the model that is also {}", quote(pass.output),
                                  pass.is_weight ? "a weight" : "an input"));
       passed.insert(pass.output);
     }
     for (const auto& output : index_.model.graph().output())
       if (!made_.contains(output.name()) && !passed.contains(output.name()))
-        fail(model_, fmt::format("its output {} is that of no part", quote(output.name())));
+        fail(model_, fmt::format("its output {} is not an output of any part", quote(output.name())));
   }
 
   void check_weight(const OnnxPart& part, const OnnxIndex& index, const BytesOf& bytes, std::string_view name,
@@ -133,7 +136,7 @@ class Composition {
     if (original == index_.values.end() || original->second.kind != value.kind ||
         !same_content(bytes_, (sparse ? index_.sparse_initializers : index_.initializers)[original->second.index],
                       bytes, (sparse ? index.sparse_initializers : index.initializers)[value.index]))
-      fail(part.file, fmt::format("its weight {} is not that of the model", quote(name)));
+      fail(part.file, fmt::format("its weight {} differs from the model's", quote(name)));
   }
 
   const std::string& model_;

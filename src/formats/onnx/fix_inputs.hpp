@@ -1,4 +1,4 @@
-// Sizes that --shape and --batch give, for formats whose files state the shapes inside the graph.
+// Applies the sizes of --shape and --batch, for formats whose files state the shapes inside the graph.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace emplace::formats {
 
-// Fills the open sizes of an input. InputError for a wrong rank, for sizes below 1, and for a size that is fixed
-// otherwise in the file: the shapes inside the graph belong to it.
+// Fills the open sizes of an input. InputError for a wrong rank, for sizes below 1, and for a size that differs from a
+// fixed one of the file, on which the shapes inside the graph depend.
 void fix_shape(Shape& shape, std::span<const std::int64_t> sizes, const std::string& input, const std::string& file);
-// Fills an open first size; false if there is none.
+// Sets the first size if it is open; returns false if it is not.
 bool fix_batch(Shape& shape, std::int64_t batch, const std::string& file);
-// InputError if the input has a size of 0: a model that is fed with nothing computes nothing. For formats whose inputs
-// are ops; Graph::validate asks the same of the others.
+// InputError if the input has a size of 0, since a model cannot compute with an empty input. For formats whose inputs
+// are ops; Graph::validate checks the inputs of other formats.
 void check_input(const Shape& shape, const std::string& input, const std::string& file);
 
 // " (did you mean 'x'?)" or "; there are: 'x', 'y'".

@@ -1,4 +1,4 @@
-// An ONNX file's parts with their places in it: what a model is cut and compared by.
+// The nodes, weights and other fields of an ONNX file with their places in it, for splitting and comparing models.
 #pragma once
 
 #include <google/protobuf/arena.h>
@@ -18,19 +18,19 @@ struct OnnxIndex {
 
   onnx::ModelProto& model;  // without weights
   ProtoPlace graph;
-  std::vector<ProtoPlace> model_fields;  // but for the graph and for how it is trained
+  std::vector<ProtoPlace> model_fields;  // all except the graph and training_info
   // In the order of model.graph().
   std::vector<ProtoPlace> nodes, initializers, sparse_initializers, inputs, outputs, value_infos;
   std::vector<ProtoPlace> graph_fields;  // all others
 
-  // What each name in the main graph is.
+  // What a name in the main graph refers to.
   struct Value {
     enum class Kind : std::uint8_t { input, initializer, sparse_initializer, output_of_node } kind;
-    std::uint32_t index;  // among its kind; of the node
+    std::uint32_t index;  // its position in the list of its kind; for output_of_node that of the node
   };
-  std::unordered_map<std::string_view, Value> values;  // an initializer that is an input too counts as initializer
+  std::unordered_map<std::string_view, Value> values;  // an initializer that is also an input is an initializer here
 
-  // Names that node i reads, those of its sub-graphs from outside included, each once.
+  // The names that node i reads, each once, including those that its sub-graphs read from outside.
   [[nodiscard]] std::vector<std::string> reads(std::size_t node) const;
 };
 

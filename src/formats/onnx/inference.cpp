@@ -58,11 +58,11 @@ std::string OnnxInference::failures() const {
   const auto opset = main.opsets.find("");
   const bool is_newer = opset != main.opsets.end() && opset->second > known;
   return fmt::format("{} node{}{}; the first is {}", failure_count_, failure_count_ == 1 ? "" : "s",
-                     is_newer ? fmt::format(" (opset {}, inference knows up to {})", opset->second, known) : "",
+                     is_newer ? fmt::format(" (opset {}, inference supports up to {})", opset->second, known) : "",
                      first_failure_);
 }
 
-// What an If, Loop or Scan asks about its branches.
+// Infers the sub-graphs of an If, Loop or Scan.
 class OnnxInference::Subgraph final : public onnx::GraphInferencer {
  public:
   Subgraph(OnnxInference& inference, onnx::GraphProto& graph, const OnnxScope& outer, int depth)
@@ -120,7 +120,7 @@ class OnnxInference::Subgraph final : public onnx::GraphInferencer {
   onnx::GraphProto& graph_;
   const OnnxScope& outer_;
   int depth_;
-  std::deque<OnnxScope> scopes_;  // one a call: the caller holds on to the types
+  std::deque<OnnxScope> scopes_;  // one for each call, because the caller keeps pointers to the types
 };
 
 class OnnxInference::Context final : public onnx::shape_inference::InferenceContextImpl {
@@ -157,14 +157,14 @@ void OnnxInference::infer(onnx::NodeProto& node, OnnxScope& scope, int depth) {
   const onnx::OpSchema* schema =
       opset == scope.opsets.end() ? nullptr : onnx::OpSchemaRegistry::Schema(node.op_type(), opset->second, domain);
   const auto function = functions_.find(domain + ":" + node.op_type());
-  if (schema == nullptr && function == functions_.end()) return;  // no one knows; the op table reports unknown types
+  if (schema == nullptr && function == functions_.end()) return;  // an unknown type, which the op table reports
   Context context(*this, node, scope, depth, scope.values);
   check_rank(node, context);
   try {
     if (schema == nullptr) {
       infer_function(*function->second, node, context, scope, depth + 1);
     } else {
-      // libonnx's functions read inputs and attributes without asking whether they are there.
+      // libonnx's functions read inputs and attributes without checking that they exist.
       schema->Verify(node);
       if (schema->has_type_and_shape_inference_function())
         schema->GetTypeAndShapeInferenceFunction()(context);
@@ -175,7 +175,7 @@ void OnnxInference::infer(onnx::NodeProto& node, OnnxScope& scope, int depth) {
   } catch (const InputError&) {
     throw;
   } catch (const onnx::InferenceError& error) {
-    fail(node, error.what());  // what was inferred before it still counts, as in libonnx
+    fail(node, error.what());  // types that were inferred before the error are kept, as in libonnx
   } catch (const std::exception& error) {
     fail(node, error.what());
     return;
@@ -254,7 +254,8 @@ void OnnxInference::propagate(onnx::NodeProto& node, const onnx::OpSchema& schem
       scope.values.erase(found);
 }
 
-// libonnx gives the output of these as many dimensions as their input of sizes is long, one by one.
+// For these types libonnx adds dimensions to the output one by one, as many as their input of sizes has elements; a
+// huge input would fill the memory.
 void OnnxInference::check_rank(const onnx::NodeProto& node, const Context& context) const {
   const bool is_expand = node.op_type() == "Expand";
   if (!is_expand && node.op_type() != "ConstantOfShape") return;

@@ -10,14 +10,14 @@
 
 namespace emplace::formats {
 
-// libonnx's own driver (InferShapes) wants nodes in topological order, hides which nodes failed, and doubles its data
-// without limit on hostile graphs (a chain of Gather(x, x) or Concat(x, x)). This one gives the same shapes (tested on
-// real models), not strict and with data propagation. What it cannot prevent is that libonnx's functions read beyond
-// their inputs or divide by zero on broken nodes: onnx_shapes.hpp runs it in a process of its own.
+// libonnx's own driver (InferShapes) needs nodes in topological order, does not report which nodes failed, and doubles
+// its data without limit on malicious graphs (a chain of Gather(x, x) or Concat(x, x)). This class gives the same
+// shapes (tested on real models) as the driver does if it is not strict and propagates data. It cannot prevent
+// libonnx's functions from reading beyond their inputs or dividing by zero on broken nodes; therefore shapes.hpp runs
+// it in a child process.
 class OnnxInference {
  public:
-  // Keeps references to the model, whose main graph is the scope `main`, of about `tensors` tensors. Nodes may be
-  // touched, not changed.
+  // Keeps references to the model, whose main graph has about `tensors` tensors. The model's nodes are not changed.
   OnnxInference(const onnx::ModelProto& model, const std::string& file, std::size_t tensors);
   OnnxInference(const OnnxInference&) = delete;
   OnnxInference& operator=(const OnnxInference&) = delete;
@@ -25,7 +25,7 @@ class OnnxInference {
   // Adds the types of the node's outputs to the scope. InputError for tensors with a negative size or more than 64
   // dimensions, and for sub-graphs and functions that expand to more than 300 000 nodes.
   void infer(onnx::NodeProto& node, OnnxScope& scope, int depth = 0);
-  // Nodes that libonnx refused, counted, with the first one's words; "" if there are none.
+  // The number of nodes that libonnx refused and the error of the first one, as a text; "" if there are none.
   [[nodiscard]] std::string failures() const;
 
   OnnxScope main;

@@ -13,7 +13,7 @@ namespace {
 
 using Dimension = onnx::TensorShapeProto_Dimension;
 
-// Some exporters write the same text for every dimension that they know nothing of.
+// Some exporters write the same text for every unknown dimension; such a text is no symbol.
 bool is_symbol(const std::string& name) { return !name.empty() && name != "?" && name != "None" && name != "unk"; }
 
 class InputShapes {

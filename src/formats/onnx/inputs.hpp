@@ -1,4 +1,4 @@
-// Sizes of graph inputs that the user gives with --shape and --batch.
+// Applies the sizes of graph inputs that the user gives with --shape and --batch.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -9,8 +9,8 @@
 
 namespace emplace::formats {
 
-// Writes the sizes into the graph's inputs. Dimensions that share a symbol ("N") get the same size everywhere. Where a
-// fixed size is replaced by another, the shapes stored inside the graph are dropped: they belong to the old size.
+// Writes the sizes into the graph's inputs. Dimensions that share a symbol ("N") get the same size everywhere. If a
+// fixed size is replaced by another, the shapes stored inside the graph are dropped, since they belong to the old size.
 // InputError for an unknown input, a wrong rank, sizes below 1, two sizes for one symbol, and for stored shapes with
 // negative sizes.
 void fix_input_shapes(onnx::GraphProto& graph, const ReadOptions& options, const std::string& file);

@@ -1,5 +1,5 @@
-// A first pass over protobuf's wire format copies what matters and skips the weights; libprotobuf parses the copy. The
-// wire format: https://protobuf.dev/programming-guides/encoding; field numbers: onnx.proto.
+// A first pass over protobuf's wire format copies the fields that are needed and skips the weights; libprotobuf then
+// parses the copy. The wire format: https://protobuf.dev/programming-guides/encoding; field numbers: onnx.proto.
 #include "formats/onnx/load.hpp"
 
 #include <google/protobuf/io/coded_stream.h>
@@ -25,7 +25,7 @@ constexpr std::size_t largest_memory = std::size_t{1} << 30;
 constexpr std::size_t largest_text = std::size_t{64} << 10;
 constexpr int deepest = 60;  // a sub-graph takes three levels and its tensors two; protobuf itself stops at 100
 
-// What a field holds. `data` is a tensor's content. Messages are named after onnx.proto.
+// The kind of a field's content. `data` is a tensor's content. Messages are named after onnx.proto.
 enum class Part : std::uint8_t {
   number,
   name,
@@ -100,7 +100,7 @@ std::span<const Field> fields_of(Part message) {
   }
 }
 
-// What libprotobuf will allocate for an empty message, roughly.
+// Roughly the bytes that libprotobuf will allocate for an empty message.
 std::size_t memory_of(Part message) {
   switch (message) {
     case Part::graph: return sizeof(onnx::GraphProto);
@@ -146,7 +146,8 @@ class Stripper {
   }
 
  private:
-  // One field, or nothing if it is not wanted (nullptr) or is a text or data of more than `longest` bytes: then false.
+  // Copies one field. Skips it if `field` is nullptr (not needed) or if it is a text or data of more than `longest`
+  // bytes; returns false then.
   bool copy_field(std::uint32_t tag, const Field* field, int depth, std::string& out, std::size_t longest) {
     std::uint64_t value = 0;
     bool read = false;

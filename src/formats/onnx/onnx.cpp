@@ -1,4 +1,5 @@
-// ONNX models (https://onnx.ai, IR specification) as graphs: one op a node of the main graph; weights are parameters.
+// Reads ONNX models (https://onnx.ai, IR specification) as graphs: one op for each node of the main graph; weights are
+// parameters.
 #include "formats/onnx/onnx.hpp"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ class GraphFromOnnx {
  public:
   GraphFromOnnx(const onnx::GraphProto& source, const std::string& file) : source_(source), file_(file) {}
 
-  // Everything but the shapes of tensors.
+  // Builds everything except the shapes of tensors.
   Graph build() {
     if (source_.node_size() == 0) throw InputError(file_, "the graph has no nodes");
     graph_.name = source_.name().empty() ? file_.substr(file_.find_last_of('/') + 1) : source_.name();
@@ -85,7 +86,7 @@ class GraphFromOnnx {
       ops[i].name = node(i).name();
       if (node(i).op_type().empty()) throw InputError(file_, "node {} {} has no op_type", i, quote(ops[i].name));
       if (ops[i].name.empty()) continue;
-      // The IR specification wants node names unique in a graph; placements name ops.
+      // The IR specification requires unique node names in a graph, and placements refer to ops by name.
       if (const auto twin = taken.add(ops[i].name, static_cast<std::uint32_t>(i), name_at))
         throw InputError(file_, "nodes {} and {} are both named {}", *twin, i, quote(ops[i].name));
     }
@@ -103,11 +104,11 @@ class GraphFromOnnx {
     }
   }
 
-  // All outputs before any input: nodes may stand in any order.
+  // Adds the outputs of all nodes before any input is connected, since nodes may be in any order.
   void add_tensors() {
     for (std::size_t i = 0; i < graph_.ops.size(); ++i)
       for (const std::string& name : node(i).output()) {
-        if (name.empty()) continue;  // an optional output that nobody wants
+        if (name.empty()) continue;  // an optional output that is not used
         define(name, Operand::of(TensorId{graph_.tensors.size()}), "output of node", graph_.ops[i].name);
         graph_.tensors.push_back({name, DType::unknown, Shape(), OpId{i}, {}});
         graph_.ops[i].outputs.push_back(TensorId{graph_.tensors.size() - 1});
@@ -118,7 +119,7 @@ class GraphFromOnnx {
     GraphOp& op = graph_.ops[i];
     for (const std::string& name : node(i).input())
       op.inputs.push_back(name.empty() ? Operand::none() : operand(name, "node", op.name));
-    // A control-flow node also waits for what its sub-graphs read, and holds their weights.
+    // A control-flow node also depends on the tensors that its sub-graphs read, and holds their weights.
     for (const std::string& name : names_from_outside(node(i)))
       if (const Operand value = operand(name, "node", op.name);
           std::find(op.inputs.begin(), op.inputs.end(), value) == op.inputs.end())
@@ -126,7 +127,7 @@ class GraphFromOnnx {
     if (has_subgraph(node(i))) control_flow_.push_back(i);
     for (const onnx::TensorProto* weight : weights_inside(node(i)))
       op.inputs.push_back(Operand::of(add_parameter(op.name + "/" + weight->name(), *weight)));
-    // Running mean and variance are measured, not trained.
+    // Running mean and variance are statistics and not trained.
     if (op.type == "BatchNormalization")
       for (std::size_t input = 3; input < std::min<std::size_t>(op.inputs.size(), 5); ++input)
         if (op.inputs[input].is_parameter()) graph_.parameters[op.inputs[input].index].trainable = false;
@@ -136,7 +137,7 @@ class GraphFromOnnx {
     return [this](std::uint32_t i) { return values_[i].name; };
   }
 
-  // `what` and `of` name the thing in messages: ("output of node", "conv1"), ("graph input", "").
+  // Describes a value for messages by `what` and `of`: ("output of node", "conv1"), ("graph input", "").
   static std::string in_words(const char* what, std::string_view of) {
     return of.empty() ? what : fmt::format("{} {}", what, quote(of));
   }
@@ -156,7 +157,7 @@ class GraphFromOnnx {
   [[nodiscard]] Operand operand(const std::string& name, const char* what, std::string_view of) const {
     const auto found = find(name);
     if (!found)
-      throw InputError(file_, "{} wants {}, which is no input, initializer or output of a node", in_words(what, of),
+      throw InputError(file_, "{} refers to {}, which is no input, initializer or output of a node", in_words(what, of),
                        quote(name));
     return *found;
   }
@@ -165,10 +166,10 @@ class GraphFromOnnx {
   const std::string& file_;
   Graph graph_;
   struct Value {
-    std::string_view name;  // in the model
+    std::string_view name;  // its name in the model
     Operand operand;
   };
-  std::vector<Value> values_;  // what a name in the main graph stands for
+  std::vector<Value> values_;  // the inputs, initializers and node outputs of the main graph
   NameTable value_names_;
   std::unordered_set<std::string> parameter_names_;
   std::vector<std::size_t> control_flow_;  // nodes with sub-graphs

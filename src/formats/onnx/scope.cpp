@@ -26,7 +26,7 @@ void OnnxScope::add_types(const google::protobuf::RepeatedPtrField<onnx::ValueIn
 void OnnxScope::add_initializers(const onnx::GraphProto& graph) {
   for (const auto& tensor : graph.initializer()) {
     data[tensor.name()] = &tensor;
-    if (types.contains(tensor.name())) continue;  // what an input of this name says comes first
+    if (types.contains(tensor.name())) continue;  // the type of an input of this name takes precedence
     auto& tensor_type = *type(tensor.name()).mutable_tensor_type();
     tensor_type.set_elem_type(tensor.data_type());
     tensor_type.mutable_shape();

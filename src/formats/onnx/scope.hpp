@@ -1,4 +1,4 @@
-// What shape inference knows inside one graph, sub-graph or function.
+// The types and values that shape inference has found inside one graph, sub-graph or function.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -12,8 +12,8 @@ namespace emplace::formats {
 using OnnxOpsets = std::unordered_map<std::string, int>;  // domain ("": the default one) -> version
 OnnxOpsets opsets_of(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports);
 
-// The maps are those that libonnx's contexts want, by tensor name. `values` are what data propagation found out about
-// small vectors of whole numbers.
+// The maps, by tensor name, have the types that libonnx's contexts require. `values` has the small vectors of whole
+// numbers that data propagation has computed.
 struct OnnxScope {
   std::unordered_map<std::string, onnx::TypeProto*> types;
   std::unordered_map<std::string, const onnx::TensorProto*> data;
@@ -24,12 +24,12 @@ struct OnnxScope {
   std::deque<onnx::NodeProto> own_nodes;
   OnnxOpsets opsets;
 
-  // Made empty if absent.
+  // The type of the tensor; an empty one is added if there is none.
   onnx::TypeProto& type(const std::string& name);
-  // Names that are there already keep their types.
+  // Does not change the types of names that are in the scope already.
   void add_types(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>& infos);
   void add_initializers(const onnx::GraphProto& graph);
-  // The data of a Constant node's output; nothing for other nodes.
+  // Adds the data of a Constant node's output; does nothing for other nodes.
   void add_constant(const onnx::NodeProto& node);
 };
 

@@ -11,7 +11,8 @@ namespace emplace::formats {
 
 namespace {
 
-// The child's answer: for each tensor of the graph its element type, its rank (-1: unknown) and its sizes; then words.
+// The child's answer: for each tensor of the graph its element type, its rank (-1: unknown) and its sizes; then the
+// text about failed nodes.
 class Answer {
  public:
   Answer() = default;
@@ -50,12 +51,12 @@ class Answer {
 std::string infer_onnx_shapes(onnx::ModelProto& model, std::span<const OpId> order, Graph& graph,
                               const std::string& file) {
   onnx::GraphProto& source = *model.mutable_graph();
-  // Fills libonnx's table of operators here once, not in every child.
+  // Fills libonnx's table of operators once in this process, not in every child.
   static_cast<void>(onnx::OpSchemaRegistry::Schema("Identity", 1, ""));
-  // Real models take about 10 us a node.
+  // Real models take about 10 us for each node.
   const Containment limits{.cpu_seconds = 5 + order.size() / 5'000};
   const Contained done = run_contained(limits, [&](std::atomic<std::uint64_t>& step) {
-    // Never deleted: this process ends with its answer.
+    // Never deleted, since this process ends after its answer.
     OnnxInference& inference = *new OnnxInference(model, file, graph.tensors.size());
     for (const OpId node : order) {
       step = node.value;
@@ -70,7 +71,7 @@ std::string infer_onnx_shapes(onnx::ModelProto& model, std::span<const OpId> ord
     return std::move(answer).with_words(inference.failures());
   });
   if (!done.killed.empty())
-    throw InputError(file, "node {}: shape inference broke down on it ({}); do its inputs and attributes fit its type?",
+    throw InputError(file, "node {}: shape inference crashed on it ({}); do its inputs and attributes fit its type?",
                      describe(source.node(static_cast<int>(done.step))), done.killed);
   Answer answer(done.result);
   for (GraphTensor& tensor : graph.tensors) answer.read_into(tensor);

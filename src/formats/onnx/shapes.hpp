@@ -11,9 +11,10 @@
 
 namespace emplace::formats {
 
-// Gives the graph's tensors the stored types and what inference adds (onnx_inference.hpp). The graph's ops are the
-// nodes of the main graph; `order` has producers first. Returns in words which nodes failed, "" if none did.
-// Runs in a child process, because libonnx crashes on broken nodes; such a node is an InputError.
+// Sets the shapes and element types of the graph's tensors, from the stored types and from inference (inference.hpp).
+// The graph's ops are the nodes of the main graph; `order` has producers first. Returns a text about the nodes that
+// failed, "" if none did. Inference runs in a child process, because libonnx crashes on broken nodes; such a node is an
+// InputError.
 std::string infer_onnx_shapes(onnx::ModelProto& model, std::span<const OpId> order, Graph& graph,
                               const std::string& file);
 

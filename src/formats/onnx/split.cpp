@@ -1,4 +1,4 @@
-// An ONNX model cut into models of some of its nodes each. Field numbers: onnx.proto.
+// Splits an ONNX model into models that have some of its nodes each. Field numbers: onnx.proto.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr std::uint32_t graph_field = 7, input_field = 11, output_field = 12;
 
 using Kind = OnnxIndex::Value::Kind;
 
-// The model's own words on a tensor's type, else what reading it found out; "" if nobody knows.
+// The types of tensors, as the model states them or else as read_graph has inferred them; "" if the type is unknown.
 class Types {
  public:
   Types(const OnnxIndex& index, const Graph& graph) : graph_(graph) {
@@ -89,7 +89,8 @@ class Splitter {
           part_of_[value->second.index] == part)
         take(index_.value_infos[i]);
     for (const std::uint32_t input : needs_[part].weights_as_inputs) take(index_.inputs[input]);
-    std::ranges::sort(inside, {}, &Piece::begin);  // fields of one kind in their order; that of kinds does not matter
+    // Keeps the order of fields of one kind; the order of kinds does not matter.
+    std::ranges::sort(inside, {}, &Piece::begin);
     std::string ends;
     for (const std::string& name : ends_[part].inputs) ends += proto_field(input_field, type_of(name, part));
     for (const std::string& name : ends_[part].outputs) ends += proto_field(output_field, type_of(name, part));
@@ -111,7 +112,7 @@ class Splitter {
     out.finish();
   }
 
-  // Before anything is written.
+  // Must be called before anything is written; throws InputError for a tensor of unknown type.
   void check_types() const {
     for (std::size_t part = 0; part < parts_.size(); ++part)
       for (const auto* names : {&ends_[part].inputs, &ends_[part].outputs})
@@ -127,7 +128,7 @@ class Splitter {
     std::string info = types_.value_info(name);
     if (info.empty())
       throw InputError(model_,
-                       "the tensor {} goes between devices ({}), and nobody knows its type; no part can take it",
+                       "the tensor {} is passed between devices ({}) and has no known type; a part cannot declare it",
                        quote(name), parts_[part].file);
     return info;
   }
@@ -136,7 +137,7 @@ class Splitter {
     ends_.resize(parts_.size());
     needs_.resize(parts_.size());
     const onnx::GraphProto& source = index_.model.graph();
-    std::unordered_set<std::string_view> leaves;  // names that another part or the model's outputs want
+    std::unordered_set<std::string_view> leaves;  // names that another part reads or that are outputs of the model
     std::unordered_map<std::string_view, std::uint32_t> input_of_weight;
     for (int i = 0; i < source.input_size(); ++i)
       input_of_weight[source.input(i).name()] = static_cast<std::uint32_t>(i);
@@ -144,7 +145,7 @@ class Splitter {
       if (!leaves.insert(output.name()).second) continue;
       const auto value = index_.values.find(output.name());
       if (value == index_.values.end())
-        throw InputError(model_, "its output {} is nowhere in it", quote(output.name()));
+        throw InputError(model_, "its output {} is not defined in it", quote(output.name()));
       if (value->second.kind != Kind::output_of_node)
         passes_.push_back({output.name(), value->second.kind != Kind::input});
     }
@@ -155,7 +156,8 @@ class Splitter {
         for (std::string& name : index_.reads(node)) {
           if (!seen.insert(name).second) continue;
           const auto found = index_.values.find(name);
-          if (found == index_.values.end()) throw InputError(model_, "a node reads {}, which is nowhere", quote(name));
+          if (found == index_.values.end())
+            throw InputError(model_, "a node reads {}, which is not defined", quote(name));
           const auto& [key, value] = *found;
           switch (value.kind) {
             case Kind::initializer:

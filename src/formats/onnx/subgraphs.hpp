@@ -8,7 +8,7 @@
 
 namespace emplace::formats {
 
-// Names that a sub-graph, or one inside it, reads and does not define itself; each once, in order of first use.
+// The names that a sub-graph, or one inside it, reads but does not define; each once, in the order of first use.
 std::vector<std::string> names_from_outside(const onnx::GraphProto& graph);
 // The same for all sub-graphs of a node. Empty for an ordinary node.
 std::vector<std::string> names_from_outside(const onnx::NodeProto& node);

@@ -1,4 +1,4 @@
-// ONNX's element types, shapes and attributes as ours.
+// Converts ONNX's element types, shapes and attributes into those of a Graph.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -14,16 +14,18 @@ struct TypeAndShape {
   DType dtype = DType::unknown;
   Shape shape;
 };
-// Of the type of the tensor called `name`; sequences and maps are unknown in both. InputError for element types that
-// have no DType.
+// Element type and shape of the tensor called `name`; both are unknown for sequences and maps. InputError for element
+// types that have no DType.
 TypeAndShape type_and_shape(const onnx::TypeProto& type, const std::string& file, const std::string& name);
-// Of a weight; InputError for negative sizes too, for more than 2^62 bytes and where the element type is not given.
+// Element type and shape of a weight; InputError also for negative sizes, more than 2^62 bytes and a missing element
+// type.
 TypeAndShape type_and_shape(const onnx::TensorProto& weight, const std::string& file, const std::string& name);
 
 // TensorProto.DataType's number; 0 for DType::unknown.
 std::int32_t element_type_of(DType type);
 
-// Whole numbers, lists of them, numbers and short texts; tensors, graphs and long lists are left out.
+// The attributes that are whole numbers, lists of them, numbers and short texts, without tensors, graphs and long
+// lists.
 std::map<std::string, Attribute> attributes_of(const onnx::NodeProto& node);
 
 }  // namespace emplace::formats

@@ -47,11 +47,13 @@ class EditFinder {
     bool closes;              // "<name .../>"
   };
 
-  [[noreturn]] void fail() const { throw InputError(file_, "has another number of layers now than before"); }
+  [[noreturn]] void fail() const {
+    throw InputError(file_, "has changed since it was read: the number of layers differs");
+  }
 
   [[nodiscard]] Tag tag_of(const pugi::xml_node& node) const {
     const auto name = static_cast<std::size_t>(node.offset_debug());
-    EMPLACE_CHECK(name > 0 && text_.substr(name).starts_with(node.name()), "an element is not where it was read");
+    EMPLACE_CHECK(name > 0 && text_.substr(name).starts_with(node.name()), "an element is not at its recorded offset");
     char quote = 0;
     for (std::size_t at = name; at < text_.size(); ++at) {
       const char c = text_[at];
@@ -62,10 +64,10 @@ class EditFinder {
       else if (c == '>')
         return {static_cast<std::int64_t>(name) - 1, static_cast<std::int64_t>(at) + 1, text_[at - 1] == '/'};
     }
-    throw BugError("a tag does not end, and was read before");
+    throw BugError("a tag that was parsed before does not end");
   }
 
-  // Behind the tag of `node`, inside of it.
+  // Inserts the content right after the opening tag of `node`.
   void insert_into(const pugi::xml_node& node, const std::string& content) {
     const Tag tag = tag_of(node);
     if (tag.closes)
@@ -74,7 +76,7 @@ class EditFinder {
       edits_.push_back({tag.end, 0, content});
   }
 
-  // What an earlier run wrote goes; what replaces it comes first of all in the <rt_info>.
+  // Removes the <user_data> that an earlier run wrote; the new one becomes the first child of <rt_info>.
   void edit_layer(const pugi::xml_node& layer, const std::string& device) {
     const std::string wanted =
         device.empty() ? ""

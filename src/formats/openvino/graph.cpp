@@ -163,7 +163,7 @@ void GraphFromIr::put_in_order(GraphOp& op, const pugi::xml_node& node) {
     for (std::size_t k = order.size(); k < op.inputs.size(); ++k) ordered.push_back(op.inputs[k]);
     op.inputs = std::move(ordered);
   }
-  // A depthwise one has as many groups as its weight's first dimension says.
+  // The number of groups is the first dimension of the weight.
   if (op.type == "GroupConvolution" && op.inputs.size() > 1 && op.inputs[1].is_tensor())
     if (const Shape& weight = graph_.tensors[op.inputs[1].index].shape; !weight.dims.empty())
       op.attributes["group"] = weight.dims[0];

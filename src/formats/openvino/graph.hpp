@@ -1,4 +1,4 @@
-// OpenVINO IR's layers as a graph.
+// Builds a graph from the layers of an OpenVINO IR.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace emplace::formats {
 
 class GraphFromIr {
  public:
-  // `net`: the root element; its document must outlive this, as must the other two.
+  // `net` is the root element; its document and the other two arguments must outlive this object.
   GraphFromIr(const pugi::xml_node& net, const std::string& file, const ReadOptions& options)
       : net_(net), file_(file), options_(options) {}
 
-  // One op a layer. InputError for broken layers, ports, edges and sizes, for cycles, for sizes given for inputs that
-  // do not exist, and once the graph would need more than 4 GiB.
+  // Makes one op for each layer. InputError for broken layers, ports, edges and sizes, for cycles, for sizes given for
+  // inputs that do not exist, and if the graph would need more than 4 GiB.
   Graph build();
 
  private:
@@ -29,7 +29,7 @@ class GraphFromIr {
   struct Layer {
     std::string_view id;
     Ports inputs, outputs;
-    DType precision = DType::unknown;  // IR 6: of the whole layer
+    DType precision = DType::unknown;  // element type of the whole layer in IR 6
   };
 
   [[nodiscard]] std::string place(std::size_t layer) const;  // "file: layer 'conv1'"
@@ -44,12 +44,12 @@ class GraphFromIr {
   [[nodiscard]] std::pair<std::size_t, std::size_t> end_of(const pugi::xml_node& edge, const char* layer_key,
                                                            const char* port_key, bool is_input) const;
   void add_edge(const pugi::xml_node& edge);
-  void check_inputs() const;  // each input port has its edge
+  void check_inputs() const;  // that each input port has an edge
   void put_in_order(GraphOp& op, const pugi::xml_node& node);
   void fix_input(const std::string& name, const pugi::xml_node& port, Shape& shape);
   void check_options() const;
 
-  // openvino_weights.cpp
+  // In weights.cpp.
   [[nodiscard]] Shape shape_of(std::string_view text, const std::string& where) const;
   [[nodiscard]] std::int64_t bytes_of_data(const pugi::xml_node& node, const std::string& where) const;
   Operand add_parameter(const std::string& name, DType dtype, Shape shape, bool trainable);

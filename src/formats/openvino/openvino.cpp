@@ -1,5 +1,5 @@
-// OpenVINO IR (https://docs.openvino.ai, "Intermediate Representation"), versions 5 to 11: one op a layer. The .bin
-// with the weights is not needed: Const layers and <blobs> give its sizes.
+// Reads OpenVINO IR (https://docs.openvino.ai, "Intermediate Representation"), versions 5 to 11: one op for each layer.
+// The .bin with the weights is not needed, because Const layers and <blobs> give the sizes.
 #include "formats/openvino/openvino.hpp"
 
 #include <filesystem>

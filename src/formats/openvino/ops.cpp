@@ -143,7 +143,7 @@ Attribute value_of(std::string_view text, bool is_list) {
 }  // namespace
 
 OpenvinoOpName graph_op_name(std::string_view openvino, const pugi::xml_node& data) {
-  // Types of IR 6 and older that one attribute makes another op.
+  // Types of IR 6 and older whose op depends on an attribute.
   if (openvino == "Eltwise") {
     const std::string_view operation = data.attribute("operation").as_string("sum");
     for (const auto& [name, type] : {std::pair<std::string_view, std::string_view>{"sum", "Sum"},

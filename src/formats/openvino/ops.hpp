@@ -1,4 +1,4 @@
-// OpenVINO op types, attributes and element types in the vocabulary of the op table.
+// Translates OpenVINO op types, attributes and element types into those of the op table.
 #pragma once
 
 #include <map>
@@ -16,16 +16,18 @@ namespace emplace::formats {
 struct OpenvinoOpName {
   std::string_view openvino;
   std::string_view type;
-  // Positions of the operands in the Graph's order ("0453" of LSTMSequence); those that are not named follow.
+  // The operands' positions in the file, in the Graph's order ("0456312" for LSTMSequence); operands that are not
+  // listed follow.
   std::string_view order = "";
 };
-// Types that ONNX does not have keep their names.
+// Types that ONNX lacks keep their names.
 OpenvinoOpName graph_op_name(std::string_view openvino, const pugi::xml_node& data);
 
-// Whole numbers, lists of them, numbers and short texts of <data>, under the names that cost rules know.
+// The attributes of <data> that are whole numbers, lists of them, numbers and short texts, under the names that the
+// cost rules use.
 std::map<std::string, Attribute> attributes_of(const pugi::xml_node& data);
 
-// "FP32" and "f32" alike; InputError for unknown names. Types narrower than a byte count one byte an element.
+// Accepts "FP32" and "f32" alike; InputError for unknown names. Types narrower than a byte count one byte per element.
 DType dtype_of_openvino(std::string_view precision, const std::string& place);
 
 }  // namespace emplace::formats

@@ -1,4 +1,4 @@
-// Sizes of weights: Const layers, the <blobs> of IR 6, and the constants of bodies.
+// Reads the sizes of weights from Const layers, the <blobs> of IR 6, and the constants of bodies.
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
@@ -18,7 +18,7 @@ bool is_floating(DType type) {
 
 }  // namespace
 
-// "1, 3, 224, 224"; "" is a scalar.
+// Parses a shape such as "1, 3, 224, 224"; "" is a scalar.
 Shape GraphFromIr::shape_of(std::string_view text, const std::string& here) const {
   Shape shape = Shape::scalar();
   if (text.find_first_not_of(' ') == std::string_view::npos) return shape;
@@ -48,14 +48,14 @@ Operand GraphFromIr::add_parameter(const std::string& name, DType dtype, Shape s
   return Operand::of(graph_.add_parameter(unique, dtype, std::move(shape), trainable));
 }
 
-// A constant's data: element type and shape are given and must fill `size`.
+// Adds a constant; its element type and shape must give the stated `size` in bytes.
 void GraphFromIr::add_constant(std::size_t i, const pugi::xml_node& data) {
   const std::string here = place(i);
   const std::string_view precision = data.attribute("element_type").value();
   const DType dtype = dtype_of_openvino(precision, here);
   Shape shape = shape_of(data.attribute("shape").value(), here);
   const std::int64_t size = bytes_of_data(data, here);
-  const bool packed = precision.size() == 2 && precision[1] != '8';  // i4, u4, u1: several elements a byte
+  const bool packed = precision.size() == 2 && precision[1] != '8';  // i4, u4, u1: several elements in a byte
   const auto elements = shape.elements();
   if (!packed && bytes_of(dtype) > 0 &&
       (!elements || *elements > total_limit / bytes_of(dtype) || *elements * bytes_of(dtype) != size))
@@ -63,7 +63,7 @@ void GraphFromIr::add_constant(std::size_t i, const pugi::xml_node& data) {
   graph_.ops[i].inputs.push_back(add_parameter(graph_.ops[i].name, dtype, std::move(shape), false));
 }
 
-// IR 6 keeps weights inside the layer that uses them. Their shapes follow from the layer's attributes.
+// IR 6 stores weights in the layer that uses them. Their shapes follow from the layer's attributes.
 void GraphFromIr::add_blobs(std::size_t i, const pugi::xml_node& node) {
   for (const pugi::xml_node& blob : node.child("blobs").children()) {
     GraphOp& op = graph_.ops[i];
@@ -89,7 +89,7 @@ void GraphFromIr::add_blobs(std::size_t i, const pugi::xml_node& node) {
   }
 }
 
-// Output channels x input channels a group x kernel.
+// The shape: output channels x input channels per group x kernel.
 Shape GraphFromIr::convolution_weights(std::size_t i, const pugi::xml_node& data) const {
   const std::string here = place(i);
   const GraphOp& op = graph_.ops[i];
@@ -105,7 +105,7 @@ Shape GraphFromIr::convolution_weights(std::size_t i, const pugi::xml_node& data
   return shape;
 }
 
-// The constants of a body stay on the layer's device.
+// The constants of a body become parameters of the layer, so they are on its device.
 void GraphFromIr::add_weights_inside(std::size_t i, const pugi::xml_node& node, int depth) {
   if (depth > deepest_body) throw InputError(place(i), "its bodies are nested deeper than {}", deepest_body);
   for (const char* name : {"body", "then_body", "else_body"})

@@ -17,7 +17,8 @@ constexpr std::size_t largest_memory = std::size_t{4} << 30;
 }  // namespace
 
 OpenvinoXml::OpenvinoXml(const std::string& path) : text_(read_file(path, largest_file)) {
-  // What pugixml will allocate: a node an element, an attribute an equals sign. It never expands entities of a DTD.
+  // Estimates the memory of pugixml: a node for each element, an attribute for each equals sign. pugixml never expands
+  // entities of a DTD.
   const auto elements = static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '<'));
   const auto attributes = static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '='));
   if (elements * sizeof(void*) * 8 + attributes * sizeof(void*) * 5 + text_.size() > largest_memory)

@@ -1,4 +1,4 @@
-// An OpenVINO IR's XML, bounded.
+// Parses the XML of an OpenVINO IR, in bounded memory.
 #pragma once
 
 #include <pugixml.hpp>
@@ -13,7 +13,7 @@ class OpenvinoXml {
   explicit OpenvinoXml(const std::string& path);
 
   [[nodiscard]] pugi::xml_node net() const { return document_.child("net"); }
-  [[nodiscard]] std::string_view text() const { return text_; }  // as the file has it; offsets of nodes count from here
+  [[nodiscard]] std::string_view text() const { return text_; }  // the whole file; offsets of nodes refer to this text
 
  private:
   std::string text_;

@@ -76,7 +76,7 @@ class BinaryCursor final : public ProtoCursor {
   }
 
  private:
-  // Does the value on the wire have the field's kind? Starts a packed list where it is one.
+  // Whether the value in the file has the field's kind. If it is a packed list, starts reading the list.
   bool accept(const ProtoField& field) {
     switch (field.kind) {
       case ProtoKind::message:
@@ -152,10 +152,10 @@ class BinaryCursor final : public ProtoCursor {
 
   const std::string path_;
   InputFile file_;
-  std::string_view left_;            // read and not yet used
-  std::uint64_t at_ = 0;             // in the file
-  std::vector<std::uint64_t> ends_;  // of the messages that are open
-  int wire_ = 0;                     // of the current field
+  std::string_view left_;            // bytes that were read but not yet used
+  std::uint64_t at_ = 0;             // position in the file
+  std::vector<std::uint64_t> ends_;  // where the open messages end
+  int wire_ = 0;                     // wire type of the current field
   std::uint64_t length_ = 0;
   std::uint32_t packed_field_ = 0;
   std::uint64_t packed_end_ = 0;  // 0: no packed list is open

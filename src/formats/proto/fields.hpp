@@ -1,5 +1,5 @@
-// Protobuf's wire format with the places of its fields in the file: for copies of a file with some fields changed or
-// left out. https://protobuf.dev/programming-guides/encoding
+// Reads protobuf's wire format together with the places of the fields in the file, so that a file can be copied with
+// some fields changed or left out. https://protobuf.dev/programming-guides/encoding
 #pragma once
 
 #include <google/protobuf/io/coded_stream.h>
@@ -21,26 +21,26 @@ inline std::string proto_varint(std::uint64_t value) {
   return out + static_cast<char>(value);
 }
 
-// A text or message as the field `number`.
+// Encodes a text or message as the field `number`.
 inline std::string proto_field(std::uint32_t number, std::string_view content) {
   return proto_varint(number << 3 | 2) + proto_varint(content.size()) + std::string(content);
 }
 
 struct ProtoPlace {
   std::uint32_t number = 0;
-  std::int64_t begin = 0, length_at = 0, content = 0;  // where the tag, the length and the content begin
+  std::int64_t begin = 0, length_at = 0, content = 0;  // bytes at which the tag, the length and the content begin
   std::int64_t end = 0;
-  bool has_length = false;  // false: a number, over which the reader has passed
+  bool has_length = false;  // false: a number, which has been skipped already
   [[nodiscard]] std::int64_t length() const { return end - content; }
 };
 
 class ProtoFields {
  public:
-  // `kind` ("an ONNX model") is for messages. Keeps a reference to `file`, whose size is below 2 GiB, else InputError.
+  // `kind` ("an ONNX model") is for messages. Keeps a reference to `file`. InputError if the file has 2 GiB or more.
   ProtoFields(const std::string& file, const char* kind);
 
-  // visit(place) for each field of the message that is open, from where the reader stands. Of a field with a length it
-  // must skip, read or enter the content. InputError where it is broken.
+  // Calls visit(place) for each remaining field of the current message. For a field with a length, `visit` must skip,
+  // read or enter the content. InputError if the message is broken.
   template <class Visit>
   void each(Visit&& visit) {
     while (in_.BytesUntilLimit() > 0) visit(next());
@@ -54,7 +54,8 @@ class ProtoFields {
     in_.PopLimit(outer);
   }
 
-  // Enters a message, where `inside` appends to `edits`, and corrects the message's length by what they add.
+  // Enters a message and calls `inside`, which appends to `edits`; then adds an edit that corrects the message's
+  // length.
   template <class Inside>
   void edit(const ProtoPlace& field, std::vector<ByteEdit>& edits, Inside&& inside) {
     const std::size_t first = edits.size();

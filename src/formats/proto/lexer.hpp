@@ -1,4 +1,4 @@
-// The words of protobuf's text format: https://protobuf.dev/reference/protobuf/textformat-spec.
+// Splits protobuf's text format into tokens: https://protobuf.dev/reference/protobuf/textformat-spec.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace emplace::formats {
 struct ProtoToken {
   enum class Kind : std::uint8_t { end, word, text, symbol } kind = Kind::end;  // word: a name or a number
   std::string value;
-  bool shortened = false;           // a text longer than longest_kept; its value is dropped
-  std::int64_t begin = 0, end = 0;  // its bytes in the file
+  bool shortened = false;           // true for a text longer than longest_kept, whose value is dropped
+  std::int64_t begin = 0, end = 0;  // the token's bytes in the file
 
   static constexpr std::size_t longest_kept = std::size_t{64} << 10;
   [[nodiscard]] bool is(char c) const { return kind == Kind::symbol && value[0] == c; }
@@ -21,12 +21,12 @@ struct ProtoToken {
 
 class ProtoLexer {
  public:
-  // Keeps a reference. InputError as for InputFile.
+  // Keeps a reference to `path`. InputError as for InputFile.
   explicit ProtoLexer(const std::string& path) : path_(path), file_(path_) {}
 
-  // Replaces `token` by the next one; texts side by side are one text.
+  // Replaces `token` by the next one; adjacent texts are joined into one text.
   void read(ProtoToken& token);
-  // InputError with file and line.
+  // Throws InputError with file and line.
   [[noreturn]] void fail(const std::string& why) const;
 
  private:
@@ -35,7 +35,7 @@ class ProtoLexer {
   int escaped();
   int digits(int value, int base, int most);
 
-  // -1 at the end of the file.
+  // The next character; -1 at the end of the file.
   int peek() {
     if (left_.empty() && !ended_) {
       left_ = file_.read();
@@ -51,7 +51,7 @@ class ProtoLexer {
 
   const std::string& path_;
   InputFile file_;
-  std::string_view left_;  // read and not yet used
+  std::string_view left_;  // characters that were read but not yet used
   bool ended_ = false;
   std::size_t line_ = 1;
   std::int64_t at_ = 0;

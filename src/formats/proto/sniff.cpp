@@ -11,7 +11,7 @@ namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// Blanks and comments dropped.
+// The first word after blanks and comments.
 std::string_view first_word(std::string_view head) {
   while (!head.empty() && (is_blank(head[0]) || head[0] == '#'))
     head.remove_prefix(head[0] == '#' ? std::min(head.find('\n'), head.size()) : 1);
@@ -28,7 +28,7 @@ bool is_text(std::string_view head) {
   return !head.empty() && (head[0] == '{' || head[0] == '<' || head[0] == ':');
 }
 
-// Is there a field of this name, as in "id: 3" or "input_info {"?
+// Whether there is a field of this name, as in "id: 3" or "input_info {".
 bool has_field(std::string_view head, std::string_view name) {
   for (std::size_t at = head.find(name); at != std::string_view::npos; at = head.find(name, at + 1)) {
     const bool starts = at == 0 || is_blank(head[at - 1]) || head[at - 1] == '{';
@@ -50,7 +50,8 @@ std::uint64_t take_varint(std::string_view& bytes) {
   return value;
 }
 
-// NodeDef has texts and messages only: name, op, input, device, attr. CostGraphDef.Node has numbers too.
+// Decides by a node: NodeDef has texts and messages only (name, op, input, device, attr), CostGraphDef.Node has numbers
+// too.
 TensorflowFile kind_of_node(std::string_view node) {
   bool has_op = false;
   while (!node.empty()) {

@@ -1,4 +1,4 @@
-// Which of TensorFlow's files is it? Their first message tells; neither has a magic number.
+// Recognises TensorFlow's protobuf files by their first message, since they have no magic number.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ TensorflowFile sniff_proto(std::string_view head);
 // Whether the file is in protobuf's text format. InputError if it is missing or empty.
 bool is_text_proto(const std::string& path);
 
-// Text starts with the name of a field, binary with a field's tag.
+// Opens a file in either form: text starts with the name of a field, binary with a field's tag.
 std::unique_ptr<ProtoCursor> open_proto(const std::string& path);
 
 }  // namespace emplace::formats

@@ -113,7 +113,7 @@ class TextCursor final : public ProtoCursor {
     advance();
     body();
     open_.pop_back();
-    advance();  // next() has seen the closing brace
+    advance();  // passes the closing brace, at which next() stopped
   }
 
   [[noreturn]] void fail(const std::string& why) const override { lexer_.fail(why); }
@@ -121,7 +121,7 @@ class TextCursor final : public ProtoCursor {
  private:
   struct Level {
     char close = 0;
-    std::uint32_t list_field = 0;  // of the list [a, b] that is open; 0: none
+    std::uint32_t list_field = 0;  // number of the field whose list [a, b] is open; 0: none
   };
 
   void advance() { lexer_.read(token_); }
@@ -135,7 +135,7 @@ class TextCursor final : public ProtoCursor {
     fail(fmt::format("the name {} is not known{}", found(), did_you_mean(token_.value, known)));
   }
 
-  // nullptr: not known. Extensions and Any names stand in brackets and are never known.
+  // Returns nullptr if the field is not in `known`. Names in brackets (extensions and Any) never are.
   const ProtoField* read_field_name(std::span<const ProtoField> known) {
     if (token_.is('[')) {
       while (!token_.is(']')) {
@@ -152,14 +152,15 @@ class TextCursor final : public ProtoCursor {
     return field == known.end() ? nullptr : &*field;
   }
 
-  // A message where another kind is known, or the other way round, is passed over, as in the binary form.
+  // Whether the value has the field's kind. A message in place of another kind, or the reverse, is skipped, as in the
+  // binary form.
   [[nodiscard]] bool accept(const ProtoField& field, bool colon) const {
     const bool is_message = token_.is('{') || token_.is('<');
     if (!is_message && !colon) fail(fmt::format("expected ':' or '{{' after a field's name, found {}", found()));
     return token_.is('[') || is_message == (field.kind == ProtoKind::message);
   }
 
-  // One scalar, list or message, without recursion.
+  // Skips one scalar, list or message, without recursion.
   void skip_value() {
     std::string closers;
     do {

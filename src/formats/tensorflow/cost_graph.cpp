@@ -1,5 +1,5 @@
-// TensorFlow's CostGraphDef (cost_graph.proto): what a run measured. Nodes have names and numbers but no op types, so
-// every op is a "Measured" one, with its time as the attribute "measured_us".
+// Reads TensorFlow's CostGraphDef (cost_graph.proto), the measurements of a run. Nodes have names and numbers but no op
+// types, so every op has the type "Measured", with its time as the attribute "measured_us".
 #include <algorithm>
 #include <unordered_map>
 
@@ -62,7 +62,7 @@ class GraphFromCosts {
         default: op.state_bytes = not_negative(in_.whole(), "persistent_memory_size");
       }
     if (op.name.empty()) throw InputError(file_, "node {} has no name", number);
-    // Names may stand on either side of the outputs in the file.
+    // In the file, the name may come before or after the outputs.
     for (std::size_t k = 0; k < op.outputs.size(); ++k)
       graph_.tensors[op.outputs[k].index()].name = fmt::format("{}:{}", op.name, k);
     use_memory(op.name.size() * (op.outputs.size() + 2));
@@ -110,7 +110,7 @@ class GraphFromCosts {
     return input;
   }
 
-  // Where shape and type do not give the stated size, the size itself counts, as so many bytes.
+  // If shape and type do not give the stated size, the tensor has that many elements of one byte.
   GraphTensor read_output(OpId producer) {
     static constexpr ProtoField fields[] = {{1, "size", whole}, {3, "shape", message}, {4, "dtype", enumeration}};
     GraphTensor tensor;
@@ -134,14 +134,14 @@ class GraphFromCosts {
     for (const Input& input : inputs_[i]) {
       const auto found = numbers_.find(input.node);
       if (found == numbers_.end())
-        throw InputError(file_, "node {} wants node {}, which does not exist", quote(op.name), input.node);
+        throw InputError(file_, "node {} reads node {}, which does not exist", quote(op.name), input.node);
       const GraphOp& producer = graph_.ops[found->second.index()];
       if (closes_loop(producer.name, op.name)) {
         graph_.cut_edges.emplace_back(found->second, OpId{i});
       } else if (input.port < 0) {
         op.after.push_back(found->second);
       } else if (static_cast<std::size_t>(input.port) >= producer.outputs.size()) {
-        throw InputError(file_, "node {} wants output {} of node {}, which has {}", quote(op.name), input.port,
+        throw InputError(file_, "node {} reads output {} of node {}, which has {} outputs", quote(op.name), input.port,
                          quote(producer.name), producer.outputs.size());
       } else {
         op.inputs.push_back(Operand::of(producer.outputs[static_cast<std::size_t>(input.port)]));
@@ -152,7 +152,7 @@ class GraphFromCosts {
     op.after.erase(std::unique(op.after.begin(), op.after.end()), op.after.end());
   }
 
-  // There are no op types, but TensorFlow names the nodes of a loop after them.
+  // The file has no op types, but TensorFlow names the nodes of a loop after their types.
   static bool closes_loop(std::string_view producer, std::string_view consumer) {
     const auto last_part = [](std::string_view name) { return name.substr(name.find_last_of('/') + 1); };
     return last_part(producer).starts_with("NextIteration") && last_part(consumer).starts_with("Merge");
@@ -168,8 +168,7 @@ class GraphFromCosts {
 
 Graph read_cost_graph(const std::string& path, const ReadOptions& options) {
   if (!options.shapes.empty() || options.batch)
-    throw InputError(path,
-                     "a CostGraphDef holds what was measured at given sizes: --shape and --batch cannot change it");
+    throw InputError(path, "a CostGraphDef holds measurements at given sizes: --shape and --batch cannot change them");
   static constexpr ProtoField fields[] = {{1, "node", message}};
   const std::unique_ptr<ProtoCursor> in = open_proto(path);
   GraphFromCosts graph(path, *in);

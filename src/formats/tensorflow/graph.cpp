@@ -19,7 +19,7 @@ bool is_floating(DType type) {
   return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
 }
 
-// "loc:@name" of _class: the node must be where `name` is.
+// The names in the "loc:@name" entries of _class: the node must be on the device of these nodes.
 std::vector<std::string> co_location(const TfNode& node) {
   std::vector<std::string> names;
   if (const TfValue* groups = node.find("_class"))
@@ -82,7 +82,7 @@ void GraphFromTensorflow::add(TfNode node) {
   op.type = graph_op_name(node.op).type;
   op.attributes = attributes_of(node);
   if (!node.device.empty()) op.attributes["device"] = node.device;
-  // An update marks a training step; the table knows the plain names only.
+  // Ops with "Apply" in their type are updates of a training step.
   if (op.type.find("Apply") != std::string::npos) op.phase = Phase::update;
 
   Source source;
@@ -115,7 +115,8 @@ void GraphFromTensorflow::add(TfNode node) {
         graph_.add_parameter(node.name, dtype, shape->shape, is_floating(dtype) && !shape->shape.dims.empty())));
     state_shape(node.op == "VarHandleOp" ? Shape::scalar() : shape->shape);
   } else if (node.op == "Placeholder" || node.op == "PlaceholderV2") {
-    // A GraphDef of version 23 or less writes an unknown shape as a scalar's; the true one may be stated.
+    // A GraphDef of version 23 or less writes an unknown shape as that of a scalar; _output_shapes may have the true
+    // one.
     if (shape != nullptr) state_shape(shape->shape);
     if (source.shapes.empty()) source.shapes.emplace_back();
     open_inputs_.emplace(i, source.shapes[0]);
@@ -142,7 +143,7 @@ void GraphFromTensorflow::check_options() const {
   if (options_.batch && !batch_used_) warn_unused_batch(*options_.batch, file_);
 }
 
-// A weight that the file leaves out: its size is unknown, and that is reported.
+// Adds a weight that the file leaves out; its size is unknown, which is reported in a warning.
 Operand GraphFromTensorflow::add_missing_weight(std::size_t op, const std::string& name) {
   const auto [at, is_new] = missing_weights_.emplace(name, ParameterId{});
   if (is_new) at->second = graph_.add_parameter(name, sources_[op].dtypes[0], Shape(), true);
@@ -156,7 +157,7 @@ void GraphFromTensorflow::resolve(std::size_t op) {
     const InputName input = parse_input(text);
     const std::uint32_t producer = names_.find(input.node, name_at()).value_or(no_op);
     if (producer == no_op) {
-      // The constant 'y' of 'sub' is called 'sub/y'.
+      // For example, the constant 'y' of 'sub' is called 'sub/y'.
       const bool own = input.node.starts_with(graph_.ops[op].name + "/");
       if (input.control || position == 0 || !(own || takes_weight(source.op, position)))
         throw InputError(place(op), "its input {} is no node of the graph", quote(text));
@@ -215,7 +216,7 @@ void GraphFromTensorflow::add_tensors() {
 
 void GraphFromTensorflow::connect(std::size_t i) {
   GraphOp& op = graph_.ops[i];
-  // Parameters of constants and variables stand before their inputs, of which they have none.
+  // The parameter of a constant or variable, which has no inputs, comes before the inputs.
   std::size_t at = op.inputs.size() - wanted_[i].size();
   for (const Output& output : wanted_[i]) {
     if (output.op != no_op)
@@ -234,7 +235,7 @@ void GraphFromTensorflow::connect(std::size_t i) {
   op.inputs = std::move(ordered);
 }
 
-// All that must be where one op is, directly or through others, is one group, named after its first op.
+// All ops that must be on one device, directly or through others, form one group, which is named after its first op.
 void GraphFromTensorflow::join_groups() {
   constexpr std::uint32_t alone = no_op;
   std::vector<std::uint32_t> parent(graph_.ops.size(), alone);
@@ -248,8 +249,8 @@ void GraphFromTensorflow::join_groups() {
     const std::uint32_t root_a = root(a), root_b = root(b);
     parent[std::max(root_a, root_b)] = std::min(root_a, root_b);
   };
-  std::unordered_map<std::string, std::uint32_t>
-      absent;  // named, but no op of the graph: its first member stands for it
+  // Names that are no op of the graph; each is represented by the first op that refers to it.
+  std::unordered_map<std::string, std::uint32_t> absent;
   for (std::uint32_t i = 0; i < graph_.ops.size(); ++i)
     for (std::string& name : sources_[i].colocated_with) {
       const auto named = names_.find(name, name_at());

@@ -1,4 +1,4 @@
-// TensorFlow nodes, one after the other, as a graph.
+// Builds a graph from TensorFlow nodes that are added one after the other.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace emplace::formats {
 
 class GraphFromTensorflow {
  public:
-  // Keeps references to both.
+  // Keeps references to both arguments.
   GraphFromTensorflow(const std::string& file, const ReadOptions& options) : file_(file), options_(options) {}
 
-  // Nodes may come in any order. InputError for empty and repeated names, for unknown element types, and once the graph
-  // would need more than 4 GiB.
+  // Nodes may be added in any order. InputError for empty and repeated names, for unknown element types, and if the
+  // graph would need more than 4 GiB.
   void add(TfNode node);
 
   // Connects the nodes. The edges NextIteration -> Merge of loops are cut (Graph::cut_edges): a loop is costed as one
@@ -26,16 +26,16 @@ class GraphFromTensorflow {
   Graph finish();
 
  private:
-  // What a node says of itself until all nodes are there.
+  // The facts about a node that are needed until all nodes have been added.
   struct Source {
-    std::string op;  // as TensorFlow calls it
+    std::string op;  // TensorFlow's name of the op type
     std::vector<std::string> inputs;
     std::vector<std::string> colocated_with;  // "loc:@name" of _class
     bool states_outputs = false;              // `shapes` lists all outputs (_output_shapes)
     std::vector<Shape> shapes;
-    std::vector<DType> dtypes;  // the last one also stands for the outputs behind it
+    std::vector<DType> dtypes;  // the last one also holds for all further outputs
   };
-  // An output that is stated or wanted; sorted and each once, these are the tensors.
+  // An output that a node states or that another node reads; sorted and without repetitions, these are the tensors.
   struct Output {
     std::uint32_t op = 0, position = 0;
     friend auto operator<=>(const Output&, const Output&) = default;
@@ -59,11 +59,11 @@ class GraphFromTensorflow {
   const ReadOptions& options_;
   Graph graph_;
   std::vector<Source> sources_;
-  NameTable names_;  // of the ops
+  NameTable names_;  // names of the ops
   std::unordered_map<std::string, ParameterId> missing_weights_;
   std::vector<std::string> input_names_;
   std::unordered_map<std::size_t, Shape> open_inputs_;  // placeholders before --shape and --batch
-  std::vector<Shape> stated_;                           // per tensor, as the file has it
+  std::vector<Shape> stated_;                           // per tensor, as the file states it
   bool any_states_outputs_ = false;
   std::vector<std::vector<Output>> wanted_;  // per op and data input; no_op: none or a missing weight
   std::vector<Output> outputs_;

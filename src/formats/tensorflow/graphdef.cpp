@@ -1,4 +1,5 @@
-// TensorFlow's GraphDef (graph.proto), binary and text: one op a node; constants and variables have parameters.
+// Reads TensorFlow's GraphDef (graph.proto), binary and text: one op for each node; constants and variables have
+// parameters.
 #include "formats/tensorflow/graphdef.hpp"
 
 #include "emplace/base/error.hpp"
@@ -33,7 +34,7 @@ ReaderEntry graphdef_reader() {
   entry.reference = "TensorFlow graph.proto";
   entry.recognises = [](const std::string& path, std::string_view head) {
     if (is_saved_model(path)) return true;
-    const bool onnx = head.starts_with('\x08');  // its ir_version; a GraphDef starts with a node
+    const bool onnx = head.starts_with('\x08');  // the ir_version of ONNX; a GraphDef starts with a node
     return (path.ends_with(".pb") && !onnx) || path.ends_with(".pbtxt") || path.ends_with(".graphdef") ||
            sniff_proto(head) == TensorflowFile::graph;
   };

@@ -17,7 +17,7 @@ namespace {
 
 using Edits = std::vector<ByteEdit>;
 
-// Hands out the devices in the order of the nodes.
+// Returns the devices in the order of the nodes.
 class Devices {
  public:
   Devices(const std::string& file, const std::vector<std::string>& of_node) : file_(file), of_node_(of_node) {}
@@ -31,7 +31,7 @@ class Devices {
 
  private:
   [[noreturn]] void fail() const {
-    throw InputError(file_, "has another number of nodes now than {}", of_node_.size());
+    throw InputError(file_, "has changed since it was read: it had {} nodes", of_node_.size());
   }
 
   const std::string& file_;
@@ -59,7 +59,7 @@ Edits binary_edits(const std::string& model, Devices& devices) {
   return edits;
 }
 
-// Quoted as the text format wants it.
+// The device quoted and escaped as in protobuf's text format.
 std::string device_text(const std::string& device) {
   std::string quoted;
   for (const char c : device) {
@@ -69,15 +69,15 @@ std::string device_text(const std::string& device) {
   return fmt::format("device: \"{}\"", quoted);
 }
 
-// The same file was read before, so its text is known to be good.
+// Finds the edits in a text file. The same file was read before, so its text is known to be valid.
 class TextEdits {
  public:
   TextEdits(const std::string& model, Devices& devices) : lexer_(model), devices_(devices) {}
 
   Edits find() {
     std::string open;      // the brackets of the messages and lists that are open
-    std::string field;     // the name before the next value: of the graph, in a node of the node
-    std::size_t node = 0;  // open.size() inside the node; 0: in none
+    std::string field;     // the name of the field whose value comes next, of the graph or of the open node
+    std::size_t node = 0;  // open.size() inside the open node; 0: no node is open
     ProtoToken token;
     std::int64_t field_begin = 0;
     for (lexer_.read(token); token.kind != ProtoToken::Kind::end; lexer_.read(token)) {
@@ -86,7 +86,7 @@ class TextEdits {
         field = token.value;
         field_begin = token.begin;
       } else if (token.kind == ProtoToken::Kind::text && in_node && field == "device") {
-        // Never nothing: a separator may follow.
+        // The value is never removed entirely, since a separator may follow it.
         edits_.push_back(
             {field_begin, token.end - field_begin, wanted_.empty() ? device_text("") : std::exchange(wanted_, "")});
       } else if (token.is('{') || token.is('<') || token.is('[')) {
@@ -99,7 +99,7 @@ class TextEdits {
         if (in_node) {
           end_node();
           node = 0;
-          field = "node";  // of a list there may be more
+          field = "node";  // a list may contain more nodes
         }
         open.pop_back();
       }
@@ -120,8 +120,8 @@ class TextEdits {
   ProtoLexer lexer_;
   Devices& devices_;
   Edits edits_;
-  std::int64_t begin_ = 0;  // of the node's content
-  std::string wanted_;      // what the node still needs
+  std::int64_t begin_ = 0;  // the byte at which the node's content begins
+  std::string wanted_;      // the device that has still to be written to the node
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr std::size_t longest_list = 4096;
 constexpr std::size_t longest_text = 1024;
 constexpr std::size_t most_shapes = 65536;
 constexpr std::size_t most_inputs = std::size_t{1} << 20;
-constexpr std::int64_t reference = 100;  // added for a variable's output: DT_FLOAT_REF = 101
+constexpr std::int64_t reference = 100;  // added to the type of a variable's output: DT_FLOAT_REF = 101
 
 constexpr ProtoEnumerator type_names[] = {
     {0, "DT_INVALID"},        {1, "DT_FLOAT"},    {2, "DT_DOUBLE"},  {3, "DT_INT32"},       {4, "DT_UINT8"},
@@ -28,7 +28,7 @@ constexpr ProtoEnumerator type_names[] = {
     {25, "DT_FLOAT8_E4M3FN"}, {29, "DT_INT4"},    {30, "DT_UINT4"},
 };
 
-// Quantized integers and the eight-bit floats take the room of plain integers of their width.
+// Quantized integers and the eight-bit floats are mapped to plain integers of the same width.
 constexpr DType types[] = {DType::unknown, DType::f32,  DType::f64,     DType::i32,     DType::u8,      DType::i16,
                            DType::i8,      DType::text, DType::c64,     DType::i64,     DType::boolean, DType::i8,
                            DType::u8,      DType::i32,  DType::bf16,    DType::i16,     DType::u16,     DType::u16,
@@ -49,7 +49,7 @@ std::string read_attribute_text(ProtoCursor& in) {
 void read_tensor(ProtoCursor& in, TfValue& value) {
   static constexpr ProtoField fields[] = {{1, "dtype", enumeration}, {2, "tensor_shape", message}};
   value.kind = TfValue::Kind::tensor;
-  value.shape = Shape::scalar();  // what an absent shape stands for
+  value.shape = Shape::scalar();  // the meaning of an absent shape
   while (const std::uint32_t field = in.next(fields)) {
     if (field == 1)
       value.type = read_type(in);

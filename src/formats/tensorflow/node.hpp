@@ -1,4 +1,4 @@
-// One node of a TensorFlow graph without its weights, whichever file it comes from (GraphDef binary or text, tfjs).
+// One node of a TensorFlow graph without its weights; the same for all file formats (GraphDef binary or text, tfjs).
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace emplace::formats {
 
-// What is kept of an AttrValue (attr_value.proto). Element types are numbers of types.proto.
+// The fields of an AttrValue (attr_value.proto) that are kept. Element types are numbers of types.proto.
 struct TfValue {
   enum class Kind : std::uint8_t { other, text, whole, real, boolean, type, shape, tensor, list } kind = Kind::other;
-  std::string text;        // short and valid UTF-8, else ""
+  std::string text;        // "" if it is long or not valid UTF-8
   std::int64_t whole = 0;  // boolean: 0 or 1
   double real = 0;
   std::int64_t type = 0;  // also of a tensor
   Shape shape;            // also of a tensor
-  // A list of one of these; longer than 4096 elements only shapes are kept.
+  // A list of one of these kinds; only lists of shapes are complete if they have more than 4096 elements.
   std::vector<std::string> texts;
   std::vector<std::int64_t> wholes, types;
   std::vector<Shape> shapes;
@@ -34,17 +34,17 @@ struct TfNode {
   [[nodiscard]] const TfValue* find(std::string_view attribute) const;  // nullptr if absent
 };
 
-// A NodeDef (node_def.proto): the message whose fields the cursor reads next.
+// Reads a NodeDef (node_def.proto) from the cursor, which must be at the start of that message.
 TfNode read_node_def(ProtoCursor& in);
-// A TensorShapeProto (tensor_shape.proto).
+// Reads a TensorShapeProto (tensor_shape.proto).
 Shape read_tensor_shape(ProtoCursor& in);
 
 // The names of types.proto.
 std::span<const ProtoEnumerator> tensorflow_types();
-// "DT_FLOAT" is 1; -1 for an unknown name.
+// The number of a type's name: "DT_FLOAT" is 1; -1 for an unknown name.
 std::int64_t tensorflow_type_number(std::string_view name);
-// Handles (DT_RESOURCE, DT_VARIANT) and types narrower than a byte are DType::unknown. InputError for a number that is
-// none of types.proto; `place` names file and node.
+// Handles (DT_RESOURCE, DT_VARIANT) and types narrower than a byte give DType::unknown. InputError for a number that is
+// not in types.proto; `place` names file and node.
 DType dtype_of_tensorflow(std::int64_t type, const std::string& place);
 
 }  // namespace emplace::formats

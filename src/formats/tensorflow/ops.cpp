@@ -9,7 +9,7 @@ namespace emplace::formats {
 
 namespace {
 
-// Where ONNX has the same op with operands at the same positions, up to `order`.
+// Types for which ONNX has the same op, with operands at the same positions except for `order`.
 constexpr TfOpName names[] = {
     {"Const", "Constant"},
     {"VariableV2", "Variable"},
@@ -36,7 +36,7 @@ constexpr TfOpName names[] = {
     {"LessEqual", "LessOrEqual"},
     {"Select", "Where"},
     {"SelectV2", "Where"},
-    {"Where", "NonZero"},  // the indices of what is not zero
+    {"Where", "NonZero"},  // the indices of the elements that are not zero
     {"Mean", "ReduceMean"},
     {"Sum", "ReduceSum"},
     {"Max", "ReduceMax"},
@@ -77,7 +77,7 @@ constexpr TfOpName names[] = {
     {"TruncatedNormal", "RandomNormal"},
     {"ParameterizedTruncatedNormal", "RandomNormal"},
     {"RandomUniformInt", "RandomUniform"},
-    // Update rules read (parameter, gradient, indices).
+    // The op table's updates have the operands (parameter, gradient, indices).
     {"ApplyGradientDescent", "ApplyGradientDescent", "02"},
     {"ResourceApplyGradientDescent", "ApplyGradientDescent", "02"},
     {"ApplyMomentum", "ApplyMomentum", "03"},
@@ -88,7 +88,7 @@ constexpr TfOpName names[] = {
     {"SparseApplyMomentum", "SparseApplyMomentum", "034"},
     {"ResourceSparseApplyMomentum", "SparseApplyMomentum", "034"},
     {"ResourceSparseApplyKerasMomentum", "SparseApplyMomentum", "034"},
-    // Rows of the gradient, already scaled, are subtracted: (variable, updates, indices).
+    // Subtracts rows of the gradient that are scaled already: (variable, updates, indices).
     {"ScatterSub", "SparseApplyGradientDescent", "021"},
     {"ResourceScatterSub", "SparseApplyGradientDescent", "021"},
 };
@@ -137,7 +137,7 @@ std::map<std::string, Attribute> attributes_of(const TfNode& node) {
       default: break;
     }
   }
-  // Without the attribute the batch's own statistics are meant (op definition of FusedBatchNorm).
+  // Without the attribute, the statistics of the batch are used (op definition of FusedBatchNorm).
   if (node.op.starts_with("FusedBatchNorm")) attributes.emplace("training_mode", std::int64_t{1});
   return attributes;
 }
@@ -150,7 +150,7 @@ DType output_dtype(const TfNode& node, std::size_t position, const std::string& 
     return DType::boolean;
   if (is_one_of(op, {"VarHandleOp", "StackV2", "Stack", "HashTableV2", "IteratorV2"})) return DType::unknown;
   if (op.starts_with("TensorArray") && op != "TensorArrayReadV3" && op != "TensorArrayGatherV3")
-    // A handle and a flow; writing returns the flow alone.
+    // The outputs are a handle and a flow; a write returns only the flow.
     return op == "TensorArraySizeV3"                                               ? DType::i32
            : (op == "TensorArrayV3" || op == "TensorArrayGradV3") && position == 0 ? DType::unknown
                                                                                    : DType::f32;
@@ -158,7 +158,7 @@ DType output_dtype(const TfNode& node, std::size_t position, const std::string& 
     return DType::unknown;
   if (op == "Where") return DType::i64;
   if (position == 1 && is_one_of(op, {"TopKV2", "TopK", "Merge", "RefMerge"})) return DType::i32;
-  // Statistics stay in single precision where the data does not.
+  // Statistics are in single precision even if the data is not.
   if (position > 0 && op.starts_with("FusedBatchNorm") && node.find("U") != nullptr)
     return dtype_of_tensorflow(node.find("U")->type, place);
   for (const char* list : {"output_types", "component_types", "Tout", "dtypes", "Toutput_types"})

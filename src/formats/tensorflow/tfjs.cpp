@@ -1,4 +1,4 @@
-// TensorFlow.js graph models: model.json holds a GraphDef as JSON (modelTopology) and the weights' shapes
+// Reads TensorFlow.js graph models: model.json holds a GraphDef as JSON (modelTopology) and the weights' shapes
 // (weightsManifest); the weights are in other files. https://www.tensorflow.org/js/guide/save_load
 #include <unordered_map>
 
@@ -21,7 +21,7 @@ using json::Value;
 constexpr std::size_t longest_list = 4096;
 constexpr std::uint64_t largest_file = std::uint64_t{256} << 20;  // the weights are in other files
 
-// 64-bit numbers are texts in protobuf's JSON form.
+// Reads a whole number; in protobuf's JSON form, 64-bit numbers are texts.
 std::int64_t whole_of(Value value, const Place& place) {
   std::int64_t result = 0;
   if (value.kind() == Kind::text) {
@@ -40,7 +40,7 @@ double real_of(Value value, const Place& place) {
   return result;
 }
 
-// "U0FNRQ==" is "SAME"; "" where it is no base64 or no short text.
+// Decodes base64: "U0FNRQ==" is "SAME"; "" if the text is no base64 or its content is no short text.
 std::string text_of_base64(std::string_view text) {
   static constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string result;
@@ -153,7 +153,7 @@ TfNode read_node(Value value, const Place& place) {
 
 using Weights = std::unordered_map<std::string, TfValue>;
 
-// visit(element, place) for the elements of `list` in every group of the weightsManifest.
+// Calls visit(element, place) for the elements of `list` in every group of the weightsManifest.
 template <class Visit>
 void each_of_manifest(Value manifest, const Place& place, std::string_view list, Visit&& visit) {
   manifest.each_element(place, [&](std::size_t i, Value group) {
@@ -189,7 +189,7 @@ Weights read_manifest(Value manifest, const Place& place) {
   return weights;
 }
 
-// The manifest's shape of a constant, where the node itself has none; both must agree.
+// Gives a constant the shape in the manifest if the node itself has none; if both have one, they must be equal.
 void complete_constant(TfNode& node, const Weights& weights, const std::string& file) {
   const auto weight = weights.find(node.name);
   if (node.op != "Const" || weight == weights.end()) return;

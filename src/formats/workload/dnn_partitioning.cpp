@@ -1,6 +1,7 @@
 // dnn-partitioning JSON (Tarnawski et al., NeurIPS 2020; docs/papers/tarnawski.md, sections 2.1 and 4): equal
-// accelerators and CPU cores around a host memory. Times are milliseconds. As a `step` problem: the output of a node
-// moves between an accelerator and the host in the node's cost; CPU cores share the host's memory.
+// accelerators and CPU cores around a host memory. Times are milliseconds. In the `step` problem, moving the output of
+// a node between an accelerator and the host takes the cost that the file gives for the node; CPU cores share the
+// host's memory.
 #include <unordered_map>
 
 #include "emplace/base/error.hpp"
@@ -26,7 +27,7 @@ constexpr std::int64_t any_id = std::int64_t{1} << 53;
 constexpr std::size_t over_link = 0;
 constexpr std::size_t in_host = 1;
 
-// 0, 1, false or true: the files have both.
+// Reads 0, 1, false or true; the files have both notations.
 bool flag(const Fields& fields, std::string_view key) {
   const Value& value = fields.need(key);
   if (value.kind() == Kind::boolean) return value.boolean(fields.place(key));
@@ -104,11 +105,11 @@ void read_node(const Fields& fields, const Host& host, Nodes& nodes, ProblemBuil
   builder.add_op(std::move(op), fields.place().str());
 }
 
-// The output of a node: its cost belongs to the node, not to the edge.
+// The output of a node. The files give its cost at each edge, but it is one cost for the node.
 struct Output {
   double milliseconds = 0;
   std::vector<OpId> consumers;
-  std::string place;  // of its first edge
+  std::string place;  // the place of its first edge in the file
 };
 
 void read_edge(const Fields& fields, const Nodes& nodes, EdgeSet& edges, std::vector<Output>& outputs) {
@@ -128,13 +129,13 @@ void read_edge(const Fields& fields, const Nodes& nodes, EdgeSet& edges, std::ve
     output.milliseconds = cost;
     output.place = fields.place().str();
   } else if (std::abs(cost - output.milliseconds) > tolerance) {
-    throw InputError(at.str(), "all edges that leave a node have one cost; got {}, and {} before", cost,
+    throw InputError(at.str(), "all edges that leave a node must have the same cost; got {}, and {} before", cost,
                      output.milliseconds);
   }
   output.consumers.push_back(OpId{to});
 }
 
-// Tensors have 0 bytes: the file's memory limit counts the nodes' sizes and nothing else.
+// Tensors have 0 bytes, because the file's memory limit counts only the nodes' sizes.
 Problem read(std::string_view text, const std::string& file, const WorkloadRequest& request) {
   refuse_instance(request, file);
   const json::Document document = json::parse(text, file);

@@ -1,4 +1,5 @@
-// Expert splits of dnn-partitioning (docs/papers/tarnawski.md, section 4): node ids on each accelerator and CPU core.
+// Reads expert splits of dnn-partitioning (docs/papers/tarnawski.md, section 4): the node ids on each accelerator and
+// CPU core.
 #include <unordered_map>
 
 #include "emplace/base/error.hpp"
@@ -58,7 +59,7 @@ struct Split {
     });
   }
 
-  // A split may list forward nodes only: backward nodes have the class of theirs.
+  // A split may list forward nodes only; a backward node is then placed with the forward nodes of its colour class.
   void follow_classes() {
     std::vector<std::uint8_t> device_of_group(problem.group_names.size(), unplaced);
     for (std::size_t op = 0; op < device.size(); ++op)

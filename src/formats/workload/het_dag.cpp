@@ -1,6 +1,6 @@
-// het-dag text: after #tasks lines "i: t0, t1, ..." with the time of task i on each processor, after #edges lines
-// "e: u, v, delay", then #end. Delays count between different processors and nobody waits for a link. Times are
-// microseconds. What follows #critical is ignored, as the collection says.
+// Reads het-dag text: after #tasks lines "i: t0, t1, ..." with the time of task i on each processor, after #edges lines
+// "e: u, v, delay", then #end. A delay applies between different processors; transfers never wait for a link. Times are
+// microseconds. The lines after #critical are ignored, as the collection specifies.
 #include <cmath>
 
 #include "emplace/base/error.hpp"
@@ -54,7 +54,7 @@ struct Reader {
     return static_cast<std::uint32_t>(value);
   }
 
-  // "7: a, b, c" -> a, b, c, having checked that 7 is the next number.
+  // Returns a, b, c of the line "7: a, b, c"; InputError if 7 is not the expected number.
   std::vector<std::string> row(std::string_view text, std::size_t position) const {
     const std::size_t colon = text.find(':');
     std::int64_t found = 0;
@@ -71,7 +71,7 @@ struct Reader {
       const auto next = static_cast<Section>(i + 1);
       const bool in_order =
           next > section && (next <= Section::tasks || static_cast<int>(next) == static_cast<int>(section) + 1);
-      if (!in_order) throw InputError(place(), "{} stands in the wrong place", names[i]);
+      if (!in_order) throw InputError(place(), "{} is in the wrong place", names[i]);
       section = next;
       return;
     }

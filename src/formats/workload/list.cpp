@@ -1,4 +1,4 @@
-// The readers of published workloads, in the order in which they are asked; and the doors to them.
+// The readers of published workloads, in the order in which they are tried, and the functions that choose among them.
 #include "base/files.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
@@ -21,7 +21,7 @@ WorkloadRequest parse_request(std::string_view text, const std::string& source) 
     const std::size_t equals = pair.find('=');
     const std::string key = pair.substr(0, equals);
     if (key != options.front()) throw InputError(source, "unknown option {}{}", quote(key), "; there is: processors");
-    if (request.processors) throw InputError(source, "?processors= stands there twice");
+    if (request.processors) throw InputError(source, "?processors= is given twice");
     std::int64_t count = 0;
     const std::string value = equals == std::string::npos ? "" : pair.substr(equals + 1);
     if (!parse_number(value, count) || count < 1 || count > static_cast<std::int64_t>(max_devices))
@@ -55,7 +55,7 @@ Problem read_problem_text(std::string_view text, const std::string& file, const 
       if (entry.recognises(outline)) return entry.read(text, file, request);
   refuse_instance(request, file);
   if (request.processors)
-    throw InputError(file, "is no task graph, so ?processors={} is too much", *request.processors);
+    throw InputError(file, "is no task graph, so ?processors={} is not allowed", *request.processors);
   return read_problem_json(text, file);
 }
 

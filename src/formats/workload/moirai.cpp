@@ -1,5 +1,5 @@
-// moirai JSON: unlike devices, and for each edge a matrix of transfer times between them. Times are milliseconds.
-// Published values know no competition between transfers, so the channels are without contention.
+// Reads moirai JSON: heterogeneous devices, and for each edge a matrix of transfer times between them. Times are
+// milliseconds. The published values assume no contention between transfers, so the channels have none.
 #include <unordered_map>
 
 #include "emplace/base/error.hpp"
@@ -21,7 +21,8 @@ constexpr std::int64_t any_id = std::int64_t{1} << 53;
 
 void check_length(Value list, const Place& place, std::size_t wanted) {
   const std::size_t found = list.array_size(place);
-  if (found != wanted) throw InputError(place.str(), "must have {} elements, one a device, got {}", wanted, found);
+  if (found != wanted)
+    throw InputError(place.str(), "must have {} elements, one for each device, got {}", wanted, found);
 }
 
 std::size_t add_devices(const Fields& file, ProblemBuilder& builder) {
@@ -35,7 +36,7 @@ std::size_t add_devices(const Fields& file, ProblemBuilder& builder) {
   return count;
 }
 
-// Every ordered pair is a class of its own: the diagonal's is not used.
+// Every ordered pair of devices is a separate class of routes; those of the diagonal are not used.
 void add_routes(std::size_t count, ProblemBuilder& builder) {
   std::vector<ChannelId> channels;
   for (std::size_t pair = 0; pair < count * count; ++pair)
@@ -65,7 +66,7 @@ void read_task(const Fields& fields, std::size_t devices, Positions& positions, 
   builder.add_op(std::move(op), fields.place().str());
 }
 
-// K x K times in the order of the pairs; null: no transfer.
+// Reads K x K times in the order of the pairs; null means that no transfer is possible.
 std::vector<double> read_matrix(Value matrix, const Place& place, std::size_t devices) {
   std::vector<double> seconds;
   if (matrix.is_null()) {
@@ -132,7 +133,7 @@ Problem read(std::string_view text, const std::string& file, const WorkloadReque
 WorkloadEntry moirai_workload() {
   WorkloadEntry entry;
   entry.name = "moirai";
-  entry.summary = "JSON of unlike devices with a matrix of transfer times an edge, in milliseconds.";
+  entry.summary = "JSON of heterogeneous devices with a matrix of transfer times for each edge, in milliseconds.";
   entry.reference = "github.com/moirai-placement/moirai";
   entry.recognises = [](const TextOutline& outline) {
     return outline.bracket == '{' && outline.has("tasks") && outline.has("devices");

@@ -1,4 +1,5 @@
-// Tells formats apart by the keys of the outermost object, without building a tree: files may be large.
+// Finds the keys of the outermost object, by which formats are recognised, without building a tree, since files may be
+// large.
 #include <algorithm>
 
 #include "formats/workload/workload.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
 
-// The end of the string that begins at `at` (its first quote): the position after its closing quote.
+// The position after the closing quote of the string whose opening quote is at `at`.
 std::size_t after_string(std::string_view text, std::size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at)
     if (text[at] == '\\') ++at;

@@ -13,7 +13,7 @@ using json::Value;
 
 namespace {
 
-// The first few names: a file may hold hundreds.
+// The first few names, since a file may have hundreds.
 std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t shown = 5;
   std::vector<std::string> parts;
@@ -23,7 +23,7 @@ std::string some_of(const std::vector<std::string>& names) {
   return join(parts, ", ") + rest;
 }
 
-// Comparing one name with all names of a huge file would take minutes.
+// Suggests a similar name, but not for huge files, where comparing with all names would take minutes.
 std::string hint(const std::string& wanted, const std::vector<std::string>& names) {
   return names.size() > 10'000 ? std::string() : did_you_mean(wanted, names);
 }
@@ -33,12 +33,12 @@ std::string hint(const std::string& wanted, const std::vector<std::string>& name
 std::string problem_name_of(const std::string& file) { return std::filesystem::path(file).stem().string(); }
 
 void refuse_instance(const WorkloadRequest& request, const std::string& file) {
-  if (request.instance) throw InputError(file, "holds one problem, so '#{}' is too much", *request.instance);
+  if (request.instance) throw InputError(file, "holds one problem, so '#{}' is not allowed", *request.instance);
 }
 
 void refuse_processors(const WorkloadRequest& request, const std::string& place, std::size_t processors) {
   if (request.processors)
-    throw InputError(place, "has {} processors, so ?processors={} is too much", processors, *request.processors);
+    throw InputError(place, "has {} processors, so ?processors={} is not allowed", processors, *request.processors);
 }
 
 Value choose_instance(Value list, const Place& place, const WorkloadRequest& request) {
@@ -86,7 +86,7 @@ double seconds_at(Value value, const Place& place, double unit) {
 
 void EdgeSet::add(std::uint32_t from, std::uint32_t to, const std::string& place) {
   if (!edges_.insert(std::uint64_t{from} << 32 | to).second)
-    throw InputError(place, "the edge is there already (its ends are numbers {} and {})", from, to);
+    throw InputError(place, "the edge is listed twice (its ends are numbers {} and {})", from, to);
 }
 
 ProblemBuilder processors_with_delays(const std::string& name, std::size_t processors, const std::string& place) {

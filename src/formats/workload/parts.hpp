@@ -1,4 +1,4 @@
-// What the readers of published workloads share.
+// Functions that several readers of published workloads use.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,19 @@ std::string problem_name_of(const std::string& file);
 
 // For files that hold one instance: InputError if the request names another.
 void refuse_instance(const WorkloadRequest& request, const std::string& file);
-// For files that say how many processors there are.
+// For files that state the number of processors: InputError if the request gives one.
 void refuse_processors(const WorkloadRequest& request, const std::string& place, std::size_t processors);
 // The instance of a list that the request names, or the only one.
 json::Value choose_instance(json::Value list, const json::Place& place, const WorkloadRequest& request);
 
-// A small file can ask for a table that fills the memory (one number an op, times 255 devices): InputError above 2^27
-// entries. `what` is "ops x devices" or so.
+// A small file can describe a table that would fill the memory (one number for each op, times 255 devices): InputError
+// above 2^27 entries. `what` names the dimensions in the message, such as "ops x devices".
 void check_table(std::size_t rows, std::size_t columns, const char* what, const std::string& place);
 
-// A time in the file's unit as seconds: InputError below 0.
+// Converts a time in the file's unit to seconds; InputError if it is negative.
 double seconds_at(json::Value value, const json::Place& place, double unit);
 
-// Refuses an edge that is there already.
+// Throws InputError for an edge that was added before.
 class EdgeSet {
  public:
   void add(std::uint32_t from, std::uint32_t to, const std::string& place);
@@ -46,7 +46,7 @@ class EdgeSet {
   std::unordered_set<std::uint64_t> edges_;
 };
 
-// Processors proc:0, ... joined by links on which nobody waits; every tensor brings one time for all pairs.
+// Processors proc:0, ... joined by links without contention; every tensor has one transfer time for all pairs.
 ProblemBuilder processors_with_delays(const std::string& name, std::size_t processors, const std::string& place);
 
 }  // namespace emplace::formats

@@ -1,6 +1,6 @@
-// sinnen-optimal JSON: a list of task graphs with an optimal schedule (O. Sinnen's group, University of Auckland).
-// Equal processors; an edge's delay counts between different processors and nobody waits for a link. Times are
-// microseconds.
+// Reads sinnen-optimal JSON: a list of task graphs with an optimal schedule (O. Sinnen's group, University of
+// Auckland). Processors are equal; an edge's delay applies between different processors, and transfers never wait for a
+// link. Times are microseconds.
 #include "emplace/base/error.hpp"
 #include "formats/workload/parts.hpp"
 
@@ -20,7 +20,7 @@ void check_length(Value list, const Place& place, std::size_t wanted) {
   if (found != wanted) throw InputError(place.str(), "must have {} elements, got {}", wanted, found);
 }
 
-// What the problem does not need is checked for its form all the same.
+// Checks the form of the schedule, although the problem does not use it.
 void check_schedule(const Fields& fields, std::size_t tasks, std::size_t processors) {
   if (fields.find("schedule") == nullptr) return;
   const Place place = fields.place("schedule");

@@ -1,5 +1,5 @@
-// stg JSON: graphs of the Standard Task Graph Set (Kasahara, Waseda University) without communication, on any number of
-// equal processors. Times are microseconds. A transfer lasts the one tick that nothing can be shorter than.
+// Reads stg JSON: graphs of the Standard Task Graph Set (Kasahara, Waseda University) without communication, on any
+// number of equal processors. Times are microseconds. A transfer takes one tick, the shortest time that is possible.
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
 #include "formats/workload/parts.hpp"
@@ -15,7 +15,7 @@ using json::Value;
 const std::vector<std::string> instance_keys = {"name",       "weights", "preds", "critical_path",
                                                 "total_work", "table",   "check"};
 
-// Processor counts for which the file has a published makespan.
+// The processor counts for which the file has a published makespan, as a text for messages.
 std::string published_counts(const Fields& fields) {
   const Value* table = fields.find("table");
   if (table == nullptr) return {};
@@ -59,7 +59,7 @@ Problem read(std::string_view text, const std::string& file, const WorkloadReque
   const Place place(list, name);
   const Fields fields(instance, place, instance_keys);
   if (!request.processors)
-    throw InputError(place.str(), "leaves the number of processors open: add ?processors=P{}",
+    throw InputError(place.str(), "does not state the number of processors: add ?processors=P{}",
                      published_counts(fields));
   const auto processors = static_cast<std::size_t>(*request.processors);
   ProblemBuilder builder =

@@ -1,4 +1,4 @@
-// One row of the op table: everything that the program knows of an op type.
+// The rows of the op table; a row describes one op type.
 #pragma once
 
 #include <span>
@@ -10,14 +10,14 @@ namespace emplace {
 
 class Backward;
 
-// An op with its operands' sizes. What has no fixed size counts 0 and sets `incomplete`.
+// An op with its operands' sizes. Operands without a fixed size count 0 and set `incomplete`.
 class OpView {
  public:
   OpView(const Graph& graph, const GraphOp& op) : graph_(graph), op_(op) {}
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] const GraphOp& op() const { return op_; }
-  // Empty shape of unknown rank for operands that are absent.
+  // For absent operands: an empty shape of unknown rank.
   [[nodiscard]] const Shape& input_shape(std::size_t position) const;
   [[nodiscard]] const Shape& output_shape(std::size_t position) const;
   [[nodiscard]] bool has_input(std::size_t position) const;
@@ -44,13 +44,15 @@ struct MemoryTraffic {
   Bytes read = 0, written = 0;
 };
 
-// Sums stop at 2^62, so that sizes from a hostile file cannot wrap; the problem's builder refuses such totals.
+// The sum, at most 2^62, so that sizes from an untrusted file cannot overflow; ProblemBuilder refuses such totals.
 [[nodiscard]] constexpr Bytes add_bytes(Bytes a, Bytes b) { return a > total_limit - b ? total_limit : a + b; }
 
-// FLOPs, two a multiply-add; `factor` is the row's number (FLOPs per element where the rule counts elements).
+// Returns FLOPs, where a multiply-add counts two. `factor` is the row's number: FLOPs per element if the rule counts
+// elements.
 using FlopsRule = double (*)(const OpView& op, double factor);
 using TrafficRule = MemoryTraffic (*)(const OpView& op);
-// Emits the backward ops of a forward op. nullptr: the generic `<Type>Grad` with twice the forward FLOPs.
+// Emits the backward ops of a forward op. nullptr means generic_gradient: one `<Type>Grad` with twice the forward
+// FLOPs.
 using GradientRule = void (*)(Backward& backward, OpId forward);
 
 struct OpRow {
@@ -60,17 +62,18 @@ struct OpRow {
   double factor;
   TrafficRule traffic;
   GradientRule gradient;
-  // False: state or control flow; its outputs are never known before the step, even where its operands are constant.
+  // False for state and control flow: their outputs are not known before the step, even if their operands are constant.
   bool foldable = true;
 };
 
-// The rows, one function a vocabulary: another framework's type names are another file and one line in op_table.cpp.
+// The rows, with one function for each framework's type names. To add a framework, add a file and one line in
+// op_table.cpp.
 std::span<const OpRow> onnx_rows();
 std::span<const OpRow> training_rows();
 std::span<const OpRow> tensorflow_rows();
 std::span<const OpRow> openvino_rows();
 
-// nullptr: the type is not in the table.
+// Returns nullptr if the type is not in the table.
 const OpRow* find_row(std::string_view type);
 
 }  // namespace emplace

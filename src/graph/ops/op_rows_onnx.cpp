@@ -1,5 +1,4 @@
-// Forward op types under their ONNX names (and, at the end, types of com.microsoft that exporters write without
-// domain).
+// Forward op types under their ONNX names (and Detach, a name of PyTorch).
 //
 // FLOPs per element count additions, multiplications, divisions, comparisons and elementary functions as one each:
 // Sigmoid = negate, exp, add, divide = 4.
@@ -21,7 +20,7 @@ constexpr OpRow rows[] = {
     {"Conv", OpClass::convolution, conv_flops, 2, all_operands, conv_gradient},
     {"ConvTranspose", OpClass::convolution, conv_scatter_flops, 2, all_operands, conv_transpose_gradient},
     {"ConvInteger", OpClass::convolution, conv_flops, 2, all_operands, no_gradient},
-    // Element-wise part of a gate: its activation, and its share of the state's update.
+    // The factor is the element-wise part of a gate: its activation and its share of the state's update.
     {"LSTM", OpClass::recurrent, recurrent_flops, 6, all_operands, generic_gradient},
     {"GRU", OpClass::recurrent, recurrent_flops, 6, all_operands, generic_gradient},
     {"RNN", OpClass::recurrent, recurrent_flops, 3, all_operands, generic_gradient},
@@ -86,7 +85,7 @@ constexpr OpRow rows[] = {
     {"LayerNormalization", normalisation, per_output, 8, all_operands, normalisation_gradient},
     {"GroupNormalization", normalisation, per_output, 8, all_operands, normalisation_gradient},
     {"LpNormalization", normalisation, per_output, 4, all_operands, from_input_gradient},
-    // Five squares and sums at the customary window, a power and a division.
+    // Five squares and sums (a window of five channels), a power and a division.
     {"LRN", normalisation, per_output, 12, all_operands, from_input_gradient},
     {"Softmax", normalisation, per_output, 5, all_operands, from_output_gradient},
     {"LogSoftmax", normalisation, per_output, 5, all_operands, from_output_gradient},
@@ -103,7 +102,7 @@ constexpr OpRow rows[] = {
     {"CumSum", reduction, per_input, 1, all_operands, from_input_gradient},
     {"ArgMax", reduction, per_input, 1, all_operands, no_gradient},
     {"ArgMin", reduction, per_input, 1, all_operands, no_gradient},
-    // Comparisons of a partial sort.
+    // The comparisons of a partial sort.
     {"TopK", reduction, per_input, 4, all_operands, nullptr},
     {"NonZero", reduction, per_input, 1, all_operands, no_gradient},
 
@@ -131,7 +130,7 @@ constexpr OpRow rows[] = {
     {"ReverseSequence", movement, no_flops, 0, all_operands, from_input_gradient},
     {"ScatterND", movement, no_flops, 0, all_operands, nullptr},
     {"ScatterElements", movement, no_flops, 0, all_operands, nullptr},
-    // Bilinear interpolation: four multiply-adds an element.
+    // Bilinear interpolation: four multiply-adds for each element.
     {"Resize", movement, per_output, 8, all_operands, from_input_gradient},
     {"Upsample", movement, per_output, 8, all_operands, from_input_gradient},
 
@@ -144,7 +143,7 @@ constexpr OpRow rows[] = {
     {"Squeeze", nothing, no_flops, 0, no_traffic, reshape_gradient},
     {"Unsqueeze", nothing, no_flops, 0, no_traffic, reshape_gradient},
     {"Identity", nothing, no_flops, 0, no_traffic, pass_gradient},
-    // The value without its gradient, by PyTorch's name: a memory that is not trained through.
+    // PyTorch's name for passing on a value without its gradient (Transformer-XL's memory).
     {"Detach", nothing, no_flops, 0, no_traffic, no_gradient},
     {"Shape", nothing, no_flops, 0, no_traffic, no_gradient},
     {"Size", nothing, no_flops, 0, no_traffic, no_gradient},

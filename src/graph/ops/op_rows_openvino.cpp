@@ -8,16 +8,16 @@ namespace {
 
 constexpr OpClass elementwise = OpClass::elementwise, normalisation = OpClass::normalisation, nothing = OpClass::free;
 
-// Weights are groups x output channels a group x input channels a group x kernel; the attribute "group", which the
-// reader sets, tells depthwise ones apart.
+// Weights have the shape groups x output channels per group x input channels per group x kernel. Depthwise convolutions
+// are recognised by the attribute "group", which the reader sets.
 double group_conv_flops(const OpView& op, double) {
   return 2 * op.output_elements(0) * op.product_from(op.input_shape(1), 2);
 }
-// The transposed one, and (dy, weight) -> dx.
+// The transposed convolution, and the gradient (dy, weight) -> dx.
 double group_conv_scatter_flops(const OpView& op, double) {
   return 2 * op.input_elements(0) * op.product_from(op.input_shape(1), 2);
 }
-// (dy, x) -> dweight.
+// The gradient (dy, x) -> dweight.
 double group_conv_grad_weight_flops(const OpView& op, double) {
   return 2 * op.input_elements(0) * op.product_from(op.output_shape(0), 2);
 }
@@ -39,12 +39,12 @@ constexpr OpRow rows[] = {
     {"SwishGrad", elementwise, per_output, 7, all_operands, no_gradient},
     {"Mish", elementwise, per_output, 6, all_operands, from_input_gradient},
     {"MishGrad", elementwise, per_output, 9, all_operands, no_gradient},
-    // x times a scale and plus a shift a channel.
+    // x times the scale of its channel, plus the channel's shift.
     {"ScaleShift", elementwise, per_output, 2, all_operands, generic_gradient},
     {"ScaleShiftGrad", elementwise, twice_forward, 2, all_operands, no_gradient},
     {"FakeQuantize", elementwise, per_output, 6, all_operands, generic_gradient},
     {"FakeQuantizeGrad", elementwise, twice_forward, 2, all_operands, no_gradient},
-    // Mean, variance and the division by its root.
+    // Mean, variance, and the division by the variance's root.
     {"MVN", normalisation, per_output, 6, all_operands, from_input_gradient},
     {"MVNGrad", normalisation, per_output, 8, all_operands, no_gradient},
     {"NormalizeL2", normalisation, per_output, 4, all_operands, generic_gradient},

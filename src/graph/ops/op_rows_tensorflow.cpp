@@ -1,5 +1,5 @@
 // Forward, backward and bookkeeping op types under their TensorFlow names, where ONNX has no op with the same operands.
-// Layouts differ: TensorFlow's filters are (height x width x input channels x output channels).
+// The layouts differ too: TensorFlow's filters have the shape height x width x input channels x output channels.
 #include "graph/ops/op_rules.hpp"
 #include "graph/training/gradients.hpp"
 
@@ -31,7 +31,7 @@ double window_of(const OpView& op, const Shape& filter) {
   return product;
 }
 
-// Further operands are biases and the like, one operation an element each; so is the activation.
+// Further operands (biases and the like) and the activation count one operation for each output element.
 double fused_part(const OpView& op) {
   return static_cast<double>(op.op().inputs.size() > 2 ? op.op().inputs.size() - 1 : 0) * op.output_elements(0);
 }
@@ -59,13 +59,13 @@ double depthwise_filter_flops(const OpView& op, double) {
 }
 double fused_matmul_flops(const OpView& op, double factor) { return matmul_flops(op, factor) + fused_part(op); }
 
-// (variable, value): the value is read, the variable written.
+// Operands (variable, value): the value is read and the variable is written.
 MemoryTraffic assigned(const OpView& op) { return {op.input_bytes(1), op.input_bytes(1)}; }
 MemoryTraffic accumulated(const OpView& op) {
   return {add_bytes(op.input_bytes(1), op.input_bytes(1)), op.input_bytes(1)};
 }
 
-// (dvalue, ...): the gradient of what was read goes into an array of gradients.
+// Operands (dvalue, ...): the gradient of the element that was read is written to an array of gradients.
 MemoryTraffic stored(const OpView& op) { return {op.input_bytes(0), op.input_bytes(0)}; }
 
 void filter_gradient(Backward& backward, OpId forward, const char* to_input, const char* to_filter) {
@@ -151,11 +151,11 @@ constexpr OpRow rows[] = {
     {"SpaceToBatchNDGrad", movement, no_flops, 0, sliced, no_gradient},
     {"BatchToSpaceND", movement, no_flops, 0, all_operands, generic_gradient},
     {"BatchToSpaceNDGrad", movement, no_flops, 0, sliced, no_gradient},
-    // Bilinear interpolation: four multiply-adds an element.
+    // Bilinear interpolation: four multiply-adds for each element.
     {"CropAndResize", movement, per_output, 8, all_operands, generic_gradient},
     {"CropAndResizeGrad", movement, twice_forward, 2, all_operands, no_gradient},
 
-    // Variables. A Variable's row is with the training pass.
+    // Variables. The type Variable itself is in op_rows_training.cpp.
     {"VarHandleOp", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
     {"ReadVariableOp", nothing, no_flops, 0, no_traffic, pass_gradient, fixed},
     {"IsVariableInitialized", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
@@ -167,8 +167,8 @@ constexpr OpRow rows[] = {
     {"AssignAddVariableOp", elementwise, per_gradient, 1, accumulated, no_gradient, fixed},
     {"AssignSubVariableOp", elementwise, per_gradient, 1, accumulated, no_gradient, fixed},
 
-    // Control flow passes references on, and gradients back. Readers cut the back edges of loops, so that NextIteration
-    // is an output that has a gradient: one iteration backwards for one forwards.
+    // Control flow passes references forward and gradients backward. Readers cut the back edges of loops, so that
+    // NextIteration is an output of the graph and has a gradient: one forward and one backward iteration are costed.
     {"Switch", nothing, no_flops, 0, no_traffic, route_gradient, fixed},
     {"RefSwitch", nothing, no_flops, 0, no_traffic, route_gradient, fixed},
     {"Merge", nothing, no_flops, 0, no_traffic, route_gradient, fixed},
@@ -201,7 +201,7 @@ constexpr OpRow rows[] = {
     {"HistogramSummary", reduction, per_input, 1, all_operands, no_gradient, fixed},
     {"MergeSummary", movement, no_flops, 0, all_operands, no_gradient, fixed},
 
-    // Stacks and arrays of tensors of loops: pushing keeps a reference, writing and reading an element copy it.
+    // Stacks and arrays that hold the tensors of loops: a push stores a reference, array reads and writes copy.
     {"StackV2", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
     {"StackPushV2", nothing, no_flops, 0, no_traffic, no_gradient, fixed},
     {"StackPopV2", nothing, no_flops, 0, no_traffic, no_gradient, fixed},

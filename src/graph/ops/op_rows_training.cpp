@@ -1,4 +1,5 @@
-// Types that the passes make: gradients without an ONNX name, parameters shared by several ops, optimiser steps.
+// Types that only passes create: gradients without an ONNX name, parameters shared by several ops, optimiser steps,
+// merged ops.
 #include "graph/ops/op_rules.hpp"
 #include "graph/training/gradients.hpp"
 
@@ -12,10 +13,10 @@ constexpr OpClass elementwise = OpClass::elementwise, movement = OpClass::moveme
 constexpr OpRow rows[] = {
     // type, class, FLOPs, factor, traffic, gradient
     {"Variable", OpClass::free, no_flops, 0, no_traffic, no_gradient},
-    // The derivative of the objective by a model's output: one subtraction from the target an element.
+    // The derivative of the objective by a model's output: for each element, one subtraction from the target.
     {"OutputGrad", elementwise, per_output, 1, all_operands, no_gradient},
 
-    // (dY, W) -> dX: every element of dY meets every weight of its channel.
+    // (dY, W) -> dX: every element of dY is multiplied with every weight of its channel.
     {"ConvGradInput", OpClass::convolution, conv_scatter_flops, 2, all_operands, no_gradient},
     // (dY, X) -> dW.
     {"ConvGradWeight", OpClass::convolution, conv_grad_weight_flops, 2, all_operands, no_gradient},
@@ -50,7 +51,7 @@ constexpr OpRow rows[] = {
     {"SoftsignGrad", elementwise, per_output, 4, all_operands, no_gradient},
     {"GeluGrad", elementwise, per_output, 9, all_operands, no_gradient},
 
-    // Two reductions (the gradients of bias and scale) and five operations an element for dX.
+    // Two reductions (the gradients of bias and scale), and five operations per element for dX.
     {"BatchNormalizationGrad", normalisation, per_output, 10, all_operands, no_gradient},
     {"InstanceNormalizationGrad", normalisation, per_output, 10, all_operands, no_gradient},
     {"LayerNormalizationGrad", normalisation, per_output, 10, all_operands, no_gradient},
@@ -83,9 +84,9 @@ constexpr OpRow rows[] = {
     {"ReverseSequenceGrad", movement, no_flops, 0, all_operands, no_gradient},
     {"ResizeGrad", movement, per_input, 8, all_operands, no_gradient},
     {"UpsampleGrad", movement, per_input, 8, all_operands, no_gradient},
-    // (dvalues, dindices, X) -> zeros with dvalues at the places chosen.
+    // (dvalues, dindices, X) -> zeros, with dvalues at the positions that TopK selected.
     {"TopKGrad", movement, no_flops, 0, all_operands, no_gradient},
-    // (dY, data, indices, updates) -> the rows of dY that the updates went to.
+    // (dY, data, indices, updates) -> the rows of dY to which the updates were written.
     {"ScatterNDGrad", movement, no_flops, 0, sliced, no_gradient},
     // (dY, indices) -> rows added into zeros of the table's size.
     {"GatherGrad", OpClass::embedding, per_input, 1, all_operands, no_gradient},
@@ -96,12 +97,12 @@ constexpr OpRow rows[] = {
     {"ApplyMomentum", update, per_gradient, 4, update_one_state, no_gradient},
     // Two moving averages (3 + 4), square root, add, divide, scale and subtract.
     {"ApplyAdam", update, per_gradient, 12, update_two_states, no_gradient},
-    // Inputs (parameter, rows of the gradient, their indices): only the rows named are touched.
+    // Inputs (parameter, rows of the gradient, their indices): only these rows are read and written.
     {"SparseApplyGradientDescent", update, per_gradient, 2, update_stateless, no_gradient},
     {"SparseApplyMomentum", update, per_gradient, 4, update_one_state, no_gradient},
     {"SparseApplyAdam", update, per_gradient, 12, update_two_states, no_gradient},
 
-    // Several ops merged into one (merge.cpp): their costs are attributes.
+    // Several ops merged into one (passes/merge.cpp): the costs are attributes.
     {"MatmulLayer", OpClass::matmul, stated_flops, 0, stated_traffic, generic_gradient},
     {"ConvolutionLayer", OpClass::convolution, stated_flops, 0, stated_traffic, generic_gradient},
     {"DepthwiseLayer", OpClass::depthwise, stated_flops, 0, stated_traffic, generic_gradient},

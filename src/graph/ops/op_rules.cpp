@@ -97,7 +97,7 @@ double matmul_flops(const OpView& op, double) {
   return 2 * op.output_elements(0) * static_cast<double>(a.dims[transposed ? rank - 2 : rank - 1]);
 }
 
-// Operands of more than two dimensions count as flattened: all of A that is not a row of the output is contracted.
+// Operands of more than two dimensions count as flattened: all of A's dimensions but the output's rows are contracted.
 double gemm_flops(const OpView& op, double) {
   const Shape& y = op.output_shape(0);
   if (!y.is_static()) {
@@ -123,8 +123,8 @@ double conv_grad_weight_flops(const OpView& op, double) {
   return 2 * op.input_elements(0) * op.product_from(op.output_shape(0), 1);
 }
 
-// ONNX LSTM, GRU, RNN: X is time x batch x input, W and R hold the weights of all directions and gates, so every
-// element of them is used once a time step and sample.
+// ONNX LSTM, GRU, RNN: X is time x batch x input; W and R hold the weights of all directions and gates, so each of
+// their elements is used once for every time step and sample.
 double recurrent_flops(const OpView& op, double factor) {
   const Shape& x = op.input_shape(0);
   const Shape& recurrence = op.input_shape(2);
@@ -153,8 +153,8 @@ double pool_flops_of_gradient(const OpView& op, double factor) {
   return factor * pool_window(op) * op.input_elements(0);
 }
 
-// Fixed statistics fold into one scale and shift. The batch's own take a mean, a variance (3 FLOPs), and 4 to
-// normalise, scale and shift.
+// With fixed statistics, normalisation is one scale and one shift. With the statistics of the batch, each element takes
+// 8 FLOPs: a mean (1), a variance (3), and 4 to normalise, scale and shift.
 double batch_norm_flops(const OpView& op, double factor) {
   return (op.whole("training_mode", 0) != 0 ? 8 : factor) * op.output_elements(0);
 }
@@ -181,7 +181,7 @@ MemoryTraffic all_operands(const OpView& op) {
   MemoryTraffic traffic;
   const auto& inputs = op.op().inputs;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    // An operand that stands at two positions (x * x) is read once; only short lists are searched.
+    // An operand at two positions (x * x) is read once; only the 8 positions before are searched.
     const std::size_t first = i > 8 ? i - 8 : 0;
     const auto begin = inputs.begin() + static_cast<std::ptrdiff_t>(first);
     const auto here = inputs.begin() + static_cast<std::ptrdiff_t>(i);
@@ -213,7 +213,7 @@ MemoryTraffic sliced(const OpView& op) {
 }
 
 namespace {
-// Reads gradient, parameter and states, writes parameter and states; all have the gradient's size.
+// The update reads gradient, parameter and states, and writes parameter and states; all have the gradient's size.
 MemoryTraffic update(const OpView& op, int states) {
   const Bytes gradient = op.input_bytes(1);
   MemoryTraffic traffic{add_bytes(gradient, op.input_bytes(2)), 0};

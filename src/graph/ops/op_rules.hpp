@@ -1,11 +1,11 @@
-// FLOPs and traffic rules that the rows of the op table name.
+// The FLOPs and traffic rules that the rows of the op table use.
 #pragma once
 
 #include "graph/ops/op_row.hpp"
 
 namespace emplace {
 
-// FLOPs. `factor` is FLOPs per element unless said otherwise.
+// FLOPs rules. `factor` is the FLOPs per element unless stated otherwise.
 double no_flops(const OpView& op, double factor);
 double per_output(const OpView& op, double factor);    // elements of the first output
 double per_input(const OpView& op, double factor);     // elements of the first input
@@ -14,7 +14,7 @@ double per_operand(const OpView& op, double factor);   // output elements x (ope
 double matmul_flops(const OpView& op, double factor);
 double gemm_flops(const OpView& op, double factor);
 double conv_flops(const OpView& op, double factor);
-// Inputs (x, weight): 2 x elements of x x weight elements per channel of x. ConvTranspose, ConvGradInput.
+// For ConvTranspose and ConvGradInput; inputs (x, weight): 2 x elements of x x weight elements per channel of x.
 double conv_scatter_flops(const OpView& op, double factor);
 double conv_grad_weight_flops(const OpView& op, double factor);
 double recurrent_flops(const OpView& op, double factor);         // factor: FLOPs of a gate's element-wise part
@@ -24,14 +24,14 @@ double batch_norm_flops(const OpView& op, double factor);        // factor with 
 double twice_forward(const OpView& op, double factor);           // factor x the FLOPs of `forward_of`
 double stated_flops(const OpView& op, double factor);            // the attribute "flops"
 
-// MemoryTraffic.
+// Rules of memory traffic.
 MemoryTraffic all_operands(const OpView& op);    // each operand read once, each output written once
-MemoryTraffic no_traffic(const OpView& op);      // views: only the description changes
-MemoryTraffic gathered(const OpView& op);        // reads the rows that it writes, and the indices
-MemoryTraffic sliced(const OpView& op);          // reads what it writes
+MemoryTraffic no_traffic(const OpView& op);      // views, which move no data
+MemoryTraffic gathered(const OpView& op);        // reads the indices and the rows that it writes
+MemoryTraffic sliced(const OpView& op);          // reads as many bytes as it writes
 MemoryTraffic filled(const OpView& op);          // writes only
 MemoryTraffic stated_traffic(const OpView& op);  // the attributes "bytes_read" and "bytes_written"
-// An optimiser's step with 0, 1, 2 copies of state: inputs are (parameter, gradient, indices if sparse).
+// An optimiser's step with 0, 1 or 2 copies of state; inputs are (parameter, gradient, indices if sparse).
 MemoryTraffic update_stateless(const OpView& op);
 MemoryTraffic update_one_state(const OpView& op);
 MemoryTraffic update_two_states(const OpView& op);

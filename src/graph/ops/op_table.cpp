@@ -1,4 +1,4 @@
-// Looks types up in the rows; costs of an op and sums over a graph.
+// Finds the row of a type, the cost of an op, and sums over a graph.
 #include "emplace/graph/op_table.hpp"
 
 #include <algorithm>
@@ -32,7 +32,8 @@ constexpr OpClass all_classes[] = {OpClass::matmul,      OpClass::convolution,  
                                    OpClass::movement,    OpClass::embedding,     OpClass::update,    OpClass::free,
                                    OpClass::other};
 
-// One filter a channel: such kernels reuse no data and reach a small part of the peak.
+// Depthwise convolutions have one filter for each channel; such kernels reuse no data and reach a small part of the
+// peak FLOPs.
 bool has_one_channel_a_group(const OpView& op) {
   const std::int64_t groups = op.whole("group", 1);
   if (groups <= 1) return false;
@@ -91,13 +92,13 @@ OpCost cost_of(const Graph& graph, OpId id) {
   } else {
     cost.known_type = false;
     traffic = all_operands(op);
-    // What the training pass makes of a type without a gradient rule.
+    // The `<Type>Grad` that expand_training emits for a type without a gradient rule.
     if (!op.op().forward_of.is_none() && op.op().phase == Phase::backward) {
       cost.cls = cost_of(graph, op.op().forward_of).cls;
       cost.flops = twice_forward(op, 2);
     }
   }
-  // Attributes of a hostile file (negative kernels, products beyond any double) must not make times negative.
+  // Attributes of an untrusted file (negative kernels, products beyond any double) must not make times negative.
   if (!(cost.flops >= 0)) cost.flops = 0;
   cost.bytes_read = traffic.read;
   cost.bytes_written = traffic.written;

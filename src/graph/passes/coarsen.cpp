@@ -46,7 +46,7 @@ class Coarsener {
   }
 
  private:
-  // An op's share of the FLOPs, of the bytes and of the ops.
+  // The weight of an op is the sum of its shares of all FLOPs, bytes and ops.
   void weigh() {
     std::vector<OpCost> costs;
     double flops = 0, bytes = 0;
@@ -67,7 +67,8 @@ class Coarsener {
     }
   }
 
-  // Edges between sets, named by their roots, once each with the bytes of all; sorted by (from, to).
+  // Replaces the ends of edges by the roots of their sets, removes edges inside a set, and adds up parallel edges;
+  // sorts the edges by (from, to).
   void simplify_edges() {
     std::size_t kept = 0;
     for (const Edge& edge : edges_) {
@@ -103,8 +104,9 @@ class Coarsener {
     });
   }
 
-  // A cluster grown along only successors is a tree whose one way out is its root's; so is, the other way round, one
-  // grown along only predecessors. A cluster of both kinds could be left and entered again.
+  // A cluster that grew along edges to only successors is a tree that every path leaves at its root; one that grew
+  // along edges from only predecessors is a tree that every path enters at its root. Neither can be on a cycle, but a
+  // path could leave and enter again a cluster of both kinds.
   void contract_trees() {
     std::vector<std::uint32_t> out(graph_.ops.size(), 0), in(graph_.ops.size(), 0);
     for (const Edge& edge : edges_) {
@@ -128,7 +130,7 @@ class Coarsener {
     }
   }
 
-  // Windows of a topological order cannot depend on each other in a cycle.
+  // Merges neighbours in a topological order: windows of such an order cannot depend on each other in a cycle.
   void contract_neighbours() {
     const std::vector<std::uint32_t> order = depth_first_order();
     std::vector<Edge> pairs;  // positions in `order`
@@ -146,7 +148,8 @@ class Coarsener {
         taken[pair.from] = taken[pair.to] = 1;
   }
 
-  // Topological order of the sets in which a set is followed, where it can be, by the successor that it sends most.
+  // A topological order of the sets, in which each set is followed, if possible, by the successor to which it sends the
+  // most bytes.
   [[nodiscard]] std::vector<std::uint32_t> depth_first_order() const {
     std::vector<std::uint32_t> waits(graph_.ops.size(), 0), begin(graph_.ops.size() + 1, 0);
     for (const Edge& edge : edges_) {

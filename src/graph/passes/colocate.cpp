@@ -45,8 +45,8 @@ void join_only_successors(const Graph& graph, UnionFind& sets) {
     if (successors[i].size() == 1) sets.join(i, successors[i].front());
 }
 
-// Repeats until no set has exactly one successor set. Each join renames one of two sets, the one with fewer neighbours,
-// among those: O(E log E) renamings in all.
+// Joins sets with their only successor set until no set has exactly one successor. Each join renames the one of both
+// sets that has fewer neighbours in the lists of these neighbours: O(E log E) renamings in all.
 class SetContractor {
  public:
   SetContractor(const Graph& graph, UnionFind& sets)
@@ -72,7 +72,7 @@ class SetContractor {
   }
 
  private:
-  // Sets go by one of their ops, though not by the root of the union-find.
+  // A set is named by one of its ops, which need not be the root of the union-find.
   void join(std::uint32_t a, std::uint32_t b) {
     sets_.join(a, b);
     if (before_[a].size() + after_[a].size() > before_[b].size() + after_[b].size()) std::swap(a, b);

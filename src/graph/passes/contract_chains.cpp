@@ -3,8 +3,8 @@
 
 namespace emplace {
 
-// Either rule contracts trees of which every op but one has its only predecessor inside, so no path can leave a tree
-// and come back to it.
+// Both rules contract trees in which every op but the root has its only predecessor inside the tree, so no path can
+// leave a tree and come back to it.
 PassResult contract_chains(const Graph& graph, ChainRule rule) {
   const IdLists predecessors = predecessors_of(graph), successors = reversed(predecessors);
   UnionFind sets(graph.ops.size());

@@ -15,7 +15,7 @@ Kind kind_of(const GraphOp& op) {
   const OpRow* row = find_row(op.type);
   if (row == nullptr || op.outputs.size() != 1) return Kind::other;
   if (row->cls == OpClass::elementwise && row->traffic == &all_operands) return Kind::elementwise;
-  // The statistics of a batch need a pass of their own over the result that is to be normalised.
+  // With the statistics of the batch, the result must be read once before it can be normalised, so it cannot be fused.
   if (op.type == "BatchNormalization") {
     const auto mode = op.attributes.find("training_mode");
     const bool fixed = mode == op.attributes.end() || mode->second == Attribute{std::int64_t{0}};
@@ -81,7 +81,7 @@ class Fuser {
     return group.empty() || other.empty() || group == other;
   }
 
-  // Of a set: the group of its first member that has one.
+  // The co-location group of a set; "" if none of its members has one.
   [[nodiscard]] const std::string& colocation(std::uint32_t root) const {
     return graph_.ops[tied_[root].is_none() ? root : tied_[root].index()].colocate;
   }

@@ -40,7 +40,7 @@ class Merger {
   }
 
  private:
-  // The weights of one merged op are one buffer.
+  // Combines the weights that only the same merged ops use into one buffer.
   void merge_parameters() {
     using Signature = std::pair<std::vector<std::uint32_t>, std::pair<bool, DType>>;
     std::map<Signature, std::uint32_t> known;
@@ -148,11 +148,11 @@ class Merger {
     return {std::max<Bytes>(0, kept.read), std::max<Bytes>(0, kept.written)};
   }
 
-  // What comes from outside, each once; groups waited for go to `after`.
+  // Sets the operands from outside the group, each once, and the control dependencies (`after`) on other groups.
   void take_operands(std::uint32_t group, GraphOp& merged_op) const {
     for (const std::uint32_t member : groups_.members[group]) {
       const GraphOp& op = old_.ops[member];
-      // The output of a Variable stands for its parameter where others read it, as in share_parameters.
+      // If other groups read a Variable, its output stands for its parameter, as in share_parameters.
       const bool variable = op.type == "Variable" && !op.outputs.empty() && !vanishes(op.outputs.front(), group);
       for (const Operand& input : op.inputs) {
         if (input.is_parameter() && !variable)
@@ -162,7 +162,7 @@ class Merger {
       for (const OpId before : op.after)
         if (groups_.of_op[before.index()] != group) merged_op.after.push_back(result_.became[before.index()]);
     }
-    // An update names its parameter first, then gradients.
+    // The operands of an update are its parameter, then gradients.
     sort_and_keep_once(merged_op.inputs, [](const Operand& a, const Operand& b) {
       return std::pair{!a.is_parameter(), a.index} < std::pair{!b.is_parameter(), b.index};
     });
@@ -178,14 +178,14 @@ class Merger {
     return !producer.is_none() && groups_.of_op[producer.index()] == group;
   }
 
-  // Is the tensor read, by members of the group that makes it alone?
+  // Whether the tensor has readers and all of them are in the group that produces it.
   [[nodiscard]] bool vanishes(TensorId id, std::uint32_t group) const {
     const std::vector<OpId>& consumers = old_.tensors[id.index()].consumers;
     return groups_.stated[group] && !consumers.empty() && is_inner(id.value, group) &&
            std::all_of(consumers.begin(), consumers.end(), [&](OpId op) { return groups_.of_op[op.index()] == group; });
   }
 
-  // Of a merged op: tensors that others read, and the results of ops that nobody reads.
+  // The outputs of a merged op are the tensors that other groups read, and all outputs of members that no op reads.
   void add_outputs(OpId id, std::uint32_t group, const GraphOp& op) {
     const bool result = std::all_of(op.outputs.begin(), op.outputs.end(),
                                     [&](TensorId t) { return old_.tensors[t.index()].consumers.empty(); });
@@ -199,7 +199,7 @@ class Merger {
     }
   }
 
-  // Only now, since a file may list a backward op before its forward op.
+  // Runs after all ops were added, since a file may list a backward op before its forward op.
   void link_to_forward_ops() {
     for (std::uint32_t g = 0; g < groups_.count; ++g) {
       if (groups_.members[g].empty()) continue;

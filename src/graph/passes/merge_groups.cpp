@@ -16,7 +16,8 @@ namespace emplace {
 
 namespace {
 
-// What an op that stays would cost depends on its forward op, which is about to become something larger.
+// Whether the op's cost is computed from that of its forward op; if that is merged into a larger op, the cost must be
+// fixed before.
 bool is_costed_by_its_forward_op(const GraphOp& op) {
   if (op.forward_of.is_none()) return false;
   const OpRow* row = find_row(op.type);
@@ -59,7 +60,7 @@ void join_colocation_groups(const Graph& graph, MergeGroups& groups) {
     if (any[g] != Partition::alone) groups.colocate[g] = names[joined.first(any[g])];
 }
 
-// Of the group's ops the one with the most FLOPs, then bytes.
+// The op of the group with the most FLOPs, then the most bytes.
 std::uint32_t heaviest(const Graph& graph, std::span<const std::uint32_t> members) {
   if (members.size() == 1) return members.front();
   std::uint32_t best = members.front();

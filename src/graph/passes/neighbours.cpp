@@ -51,8 +51,8 @@ IdLists contracted(const IdLists& lists, std::span<const std::uint32_t> group_of
   IdLists out;
   out.begin.reserve(count + 1);
   out.begin.push_back(0);
-  constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::uint32_t> seen_by(count, nobody);
+  constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> seen_by(count, none);
   for (std::uint32_t group = 0; group < count; ++group) {
     const auto row = static_cast<std::ptrdiff_t>(out.items.size());
     for (const std::uint32_t member : members[group])

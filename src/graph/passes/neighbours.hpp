@@ -1,4 +1,4 @@
-// Which ops follow and precede each op, each once: through tensors and control dependencies alike.
+// The predecessors and successors of each op, each once, through tensors and control dependencies.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace emplace {
 
-// Rows of ascending ids, one after the other in `items`.
+// Rows of ascending ids, stored one after the other in `items`.
 struct IdLists {
   std::vector<std::uint32_t> begin;  // rows + 1
   std::vector<std::uint32_t> items;
@@ -19,13 +19,13 @@ struct IdLists {
   }
 };
 
-// N rows: the distinct ops whose tensors the op reads or for which it waits.
+// One row for each op: the distinct ops whose tensors it reads or that it has as control dependencies.
 IdLists predecessors_of(const Graph& graph);
-// `count` rows: the positions that `group_of` gives to each group.
+// `count` rows, one for each group: the positions at which `group_of` has that group.
 IdLists members_of(std::span<const std::uint32_t> group_of, std::size_t count);
-// The other direction of such lists.
+// The lists of the reversed edges.
 IdLists reversed(const IdLists& lists);
-// Rows and items renamed by `group_of`, `count` rows; an item equal to its row vanishes.
+// Replaces rows and items by their groups (`group_of`, `count` groups); items equal to their row are removed.
 IdLists contracted(const IdLists& lists, std::span<const std::uint32_t> group_of, std::size_t count);
 
 }  // namespace emplace

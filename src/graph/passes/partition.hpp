@@ -1,4 +1,4 @@
-// From joined sets of ops to the partition that merge_ops takes.
+// Turns joined sets of ops into the partition that merge_ops takes.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace emplace {
 
-// Every set of two or more ops is a part, numbered by its smallest op.
+// Every set of two or more ops becomes a part; parts are numbered in the order of their smallest ops.
 inline Partition partition_of(const UnionFind& sets, std::size_t ops) {
   Partition partition;
   partition.part_of.assign(ops, Partition::alone);

@@ -1,5 +1,5 @@
-// Folds away what is not work, in three linear sweeps: what is constant (producers first), what is still needed
-// (consumers first), the new graph.
+// Removes ops that do no work, in three linear sweeps: the first finds constants (producers first), the second finds
+// the ops that are still needed (consumers first), the third builds the new graph.
 #include <algorithm>
 #include <unordered_set>
 
@@ -14,16 +14,17 @@ namespace {
 
 enum class Fate : std::uint8_t {
   keep,
-  fold,   // its outputs are known before the step: parameters of their consumers
-  alias,  // its first output is its first input
-  dead,   // not part of a step, or only ops that go wanted its outputs
+  fold,   // its outputs are known before the step and become parameters of their consumers
+  alias,  // its first output is replaced by its first input
+  dead,   // it is not part of a step, or only removed ops read its outputs
 };
 
 bool is_one_of(const std::string& type, std::initializer_list<const char*> types) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-// Rearranges values without computing: allowed on trainable weights, where arithmetic would hide work and gradients.
+// Whether the type rearranges values without arithmetic. Only such ops on trainable weights may be folded, since
+// folding arithmetic would hide work and gradients.
 bool only_rearranges(const std::string& type) {
   return is_one_of(type, {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast"});
 }
@@ -51,15 +52,15 @@ class Pruner {
   }
 
  private:
-  // What is known of a tensor of the old graph.
+  // Facts about a tensor of the old graph.
   struct Known {
     bool constant = false;
     bool trainable = false;
-    bool initial = false;       // made of constants, random numbers and files alone
+    bool initial = false;       // computed from constants, random numbers and files only
     bool needed = false;        // by an op that stays
-    std::uint32_t readers = 0;  // positions of ops that stay
+    std::uint32_t readers = 0;  // input positions of ops that stay
     std::uint32_t alias = TensorId::none_value;
-    Operand now;  // in the new graph
+    Operand now;  // its operand in the new graph
   };
 
   [[nodiscard]] Operand resolve(Operand operand) const {
@@ -87,7 +88,7 @@ class Pruner {
   const Graph& old_;
   std::vector<Fate> fate_;
   std::vector<Known> tensor_;
-  std::vector<OpId> model_outputs_;  // Identity and Dropout that nobody reads
+  std::vector<OpId> model_outputs_;  // Identity and Dropout ops whose output no op reads
   std::unordered_set<std::string> parameter_names_;
 };
 
@@ -101,7 +102,7 @@ void Pruner::decide(OpId id) {
     constant = constant && is_constant(input);
     trainable = trainable || is_trainable(input);
   }
-  // Shapes are known before the step where they are fixed, whatever the values are.
+  // A fixed shape is known before the step, whatever the tensor's values are.
   if (is_one_of(op.type, {"Shape", "Size"}) && !op.inputs.empty() && op.inputs[0].is_tensor())
     constant = old_.tensors[op.inputs[0].index].shape.is_static();
   if (constant && (!trainable || only_rearranges(op.type))) {
@@ -120,7 +121,7 @@ void Pruner::decide(OpId id) {
   decide_alias(id);
 }
 
-// Identity of a tensor, and Dropout outside training.
+// Finds Identity of a tensor and Dropout outside training.
 void Pruner::decide_alias(OpId id) {
   const GraphOp& op = old_.ops[id.index()];
   if (op.inputs.empty() || !op.inputs[0].is_tensor()) return;
@@ -140,8 +141,8 @@ void Pruner::decide_alias(OpId id) {
   tensor_[op.outputs[0].index()].alias = resolve(op.inputs[0]).index;
 }
 
-// What TensorFlow runs before the first step or beside the steps: savers, and assignments of initial or restored
-// values.
+// Finds ops that TensorFlow runs before the first step or beside the steps: savers, and assignments of initial or
+// restored values.
 void Pruner::find_initial(OpId id) {
   const GraphOp& op = old_.ops[id.index()];
   if (op.phase != Phase::forward) return;
@@ -159,7 +160,7 @@ void Pruner::find_initial(OpId id) {
   if ((saves || assigns) && !is_read) fate_[id.index()] = Fate::dead;
 }
 
-// An output of the model must not vanish into a tensor with other readers, nor into an input of the model.
+// An output of the model is removed only if the tensor that it copies has no other readers and is no model input.
 void Pruner::merge_model_output(OpId id) {
   const GraphOp& op = old_.ops[id.index()];
   const std::uint32_t source = resolve(op.inputs[0]).index;
@@ -168,7 +169,7 @@ void Pruner::merge_model_output(OpId id) {
   tensor_[op.outputs[0].index()].alias = source;
 }
 
-// An op that stays needs its inputs. One whose outputs had consumers, all of them gone, is dead.
+// Marks the inputs of ops that stay as needed. An op whose outputs had consumers, all of them removed, is dead.
 void Pruner::find_dead(OpId id) {
   const GraphOp& op = old_.ops[id.index()];
   Fate& fate = fate_[id.index()];
@@ -181,7 +182,7 @@ void Pruner::find_dead(OpId id) {
     if (had_consumers && !needed) fate = Fate::dead;
   }
   if (fate != Fate::keep) return;
-  // OpenVINO's and TensorFlow's marks of a model's outputs: what they read stays, they go.
+  // OpenVINO's and TensorFlow's marks of a model's outputs are removed, but the tensors that they read stay.
   const bool mark = op.outputs.empty() && is_one_of(op.type, {"Result", "_Retval"});
   if (mark) fate = Fate::dead;
   for (const Operand& input : op.inputs)
@@ -227,7 +228,7 @@ PassResult Pruner::rebuild(const std::vector<OpId>& order) {
   for (const OpId id : order) {
     const GraphOp& op = old_.ops[id.index()];
     if (fate_[id.index()] == Fate::alias) {
-      // A control dependency on it is one on what it stood for.
+      // A control dependency on it becomes one on the producer of its input.
       const OpId producer = old_.tensors[tensor_[op.outputs[0].index()].alias].producer;
       if (!producer.is_none()) op_now[id.index()] = op_now[producer.index()];
     }

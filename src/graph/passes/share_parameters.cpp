@@ -8,7 +8,7 @@ namespace emplace {
 
 namespace {
 
-// The ops that compute with the parameter; its update is not one of them.
+// The ops that compute with the parameter, without its update.
 std::vector<OpId> working_users(const Graph& graph, const GraphParameter& parameter) {
   std::vector<OpId> users;
   for (const OpId user : parameter.users)
@@ -38,7 +38,8 @@ PassResult share_parameters(const Graph& old) {
   for (const GraphTensor& tensor : old.tensors)
     if (tensor.producer.is_none()) graph.add_input(tensor.name, tensor.dtype, tensor.shape);
 
-  // What stands for a parameter at its working users and at its update, and the group that holds both together.
+  // For each parameter: the operand that replaces it at its working users and at its update, and their co-location
+  // group.
   std::vector<Operand> working(old.parameters.size()), updated(old.parameters.size());
   std::vector<std::string> group(old.parameters.size());
   std::vector<std::string> user_group(old.ops.size());
@@ -47,14 +48,14 @@ PassResult share_parameters(const Graph& old) {
     const std::vector<OpId> users = working_users(old, parameter);
     const bool has_update = users.size() < parameter.users.size();
     working[i] = Operand::of(ParameterId{i});
-    // A file's own Variable: its output already stands for the parameter.
+    // The only user is a Variable of the file, whose output already stands for the parameter.
     if (users.size() == 1 && !has_update && old.ops[users[0].index()].type == "Variable") {
       working[i] = Operand::none();
       continue;
     }
     if (users.size() == 1) {
       if (!has_update) continue;
-      // Its update goes where its only user is; the resident bytes stay with that user alone.
+      // The update is co-located with the only user; the resident bytes are counted at that user only.
       const GraphOp& user = old.ops[users[0].index()];
       std::string& name = user_group[users[0].index()];
       if (name.empty()) name = user.colocate.empty() ? fmt::format("op/{}", user.name) : user.colocate;

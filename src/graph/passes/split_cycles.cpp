@@ -16,8 +16,9 @@ void split_cycles(const Graph& graph, Partition& partition) {
   const IdLists between = contracted(predecessors, group_of, groups);
   const std::vector<std::uint32_t> component = strong_components(between.begin, between.items);
 
-  // Edges between components follow the components' order. Inside one, (stage, rank) never falls along an edge and only
-  // the ops of one part share it, so parts of one stage cannot depend on each other in a cycle.
+  // Edges between components follow the order of the components. Inside a component, (stage, rank) never decreases
+  // along an edge, and only ops of the same part have the same pair, so the new parts cannot depend on each other in a
+  // cycle.
   const std::vector<OpId> order = graph.topological_order();
   std::vector<std::uint32_t> rank(groups, Partition::alone), stage(graph.ops.size(), 0);
   std::uint32_t ranks = 0;

@@ -12,7 +12,7 @@ namespace emplace {
 
 namespace {
 
-// Per op: how many ops stand before it on the longest path that leads to it.
+// For each op, the number of ops before it on the longest path that leads to it.
 std::vector<std::size_t> levels_of(const Graph& graph) {
   const IdLists predecessors = predecessors_of(graph);
   std::vector<std::size_t> level(graph.ops.size(), 0);
@@ -22,7 +22,7 @@ std::vector<std::size_t> levels_of(const Graph& graph) {
   return level;
 }
 
-// No edge leads to an earlier window, so windows are in no cycle.
+// No edge leads to an earlier window, so the windows cannot form a cycle.
 Partition windows(const Graph& graph, std::size_t layers) {
   const std::vector<std::size_t> level = levels_of(graph);
   std::size_t depth = 0;
@@ -49,7 +49,7 @@ Partition named_layers(const Graph& graph) {
     partition.part_of.push_back(part);
   }
   if (known.empty() && !graph.ops.empty())
-    throw InputError(graph.name, "the model names no layers; say how many there should be");
+    throw InputError(graph.name, "the model names no layers; set the number of layers");
   split_cycles(graph, partition);
   return partition;
 }

@@ -1,4 +1,4 @@
-// Sets that grow by joining, each named by its smallest element.
+// Disjoint sets that can be joined (union-find), with the size and the smallest element of each set.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class UnionFind {
     }
     return element;
   }
-  // The root of both together.
+  // Joins the sets of both elements and returns the root of the union.
   std::uint32_t join(std::uint32_t a, std::uint32_t b) {
     a = find(a);
     b = find(b);
@@ -33,7 +33,7 @@ class UnionFind {
     first_[a] = first_[a] < first_[b] ? first_[a] : first_[b];
     return a;
   }
-  // The smallest element of the set, and how many it has.
+  // The smallest element of the element's set, and the number of elements in that set.
   [[nodiscard]] std::uint32_t first(std::uint32_t element) const { return first_[find(element)]; }
   [[nodiscard]] std::uint32_t size(std::uint32_t element) const { return size_[find(element)]; }
 

@@ -27,7 +27,7 @@ bool is_differentiable(DType dtype) {
   }
 }
 
-// Underscores until no name of the graph starts with a prefix that the new names use.
+// As many underscores as are needed before the prefixes of new names, so that no name of the graph starts with one.
 std::string free_mark(const Graph& graph) {
   std::string mark;
   const auto taken = [&](const std::string& name) {
@@ -134,8 +134,8 @@ void Backward::find_wanted(const std::vector<OpId>& order) {
   }
 }
 
-// The objective depends on what nobody consumes. Of an op none of whose outputs is consumed the first counts: further
-// ones are by-products (masks, statistics, the log-probabilities of a loss).
+// The objective depends on the outputs that no op consumes. If none of an op's outputs is consumed, only the first
+// counts: the others are by-products (masks, statistics, the log-probabilities of a loss).
 void Backward::seed_outputs(const std::vector<OpId>& order) {
   bool seeded = false;
   for (const OpId id : order) {
@@ -145,7 +145,7 @@ void Backward::seed_outputs(const std::vector<OpId>& order) {
     });
     if (consumed || last.outputs.empty() || !tensor_wanted_[last.outputs[0].index()]) continue;
     const Operand output = Operand::of(last.outputs[0]);
-    if (behind(output).is_parameter()) continue;  // a read that nobody reads
+    if (behind(output).is_parameter()) continue;  // a variable whose value no op uses
     contribute(output, emit_like(id, "OutputGrad", {output}, output));
     seeded = true;
   }
@@ -179,7 +179,7 @@ Operand Backward::output_gradient(const GraphOp& forward, std::size_t output) co
 }
 
 std::string Backward::next_name(OpId forward) {
-  // The number after the last '#' keeps names apart whatever the forward names are.
+  // The number after the last '#' makes the names unique, whatever the forward names are.
   return fmt::format("{}grad/{}#{}", mark_, graph_.ops[forward.index()].name, emitted_[forward.index()]++);
 }
 
@@ -223,7 +223,7 @@ std::vector<Operand> Backward::emit_several(OpId forward, std::string type, std:
 
 Operand Backward::unbroadcast(OpId forward, const Operand& gradient, const Operand& like) {
   const Shape from = shape_of(gradient), to = shape_of(like);
-  // Unknown ranks give no reason to think of broadcasting.
+  // If a rank is unknown, no broadcasting is assumed.
   if (from == to || !from.ranked || !to.ranked) return gradient;
   return emit_like(forward, "ReduceSum", {gradient}, like);
 }
@@ -265,7 +265,7 @@ void Backward::add_update(ParameterId id) {
   const OptimizerRow& optimizer = optimizer_called(options_.optimizer);
   const std::string name = fmt::format("{}update/{}", mark_, graph_.parameters[id.index()].name);
   const OpId update = add(first_user, name, sparse ? optimizer.sparse_type : optimizer.type, inputs, {}, Phase::update);
-  // As share_parameters does with the Variables that it makes.
+  // The same group name as share_parameters uses for the Variables that it makes.
   if (!variable.is_none()) {
     std::string& group = graph_.ops[variable.index()].colocate;
     if (group.empty()) group = fmt::format("variable/{}", graph_.parameters[id.index()].name);
@@ -283,7 +283,7 @@ PassResult expand_training(const Graph& forward, const TrainingOptions& options)
     GraphOp& op = result.graph.ops[i];
     if (op.phase != Phase::forward)
       throw InputError(forward.name, "op {} is already part of a training step", quote(op.name));
-    // Training normalises by the statistics of the batch.
+    // In training, batch normalisation uses the statistics of the batch.
     if (op.type == "BatchNormalization") op.attributes["training_mode"] = std::int64_t{1};
   }
   Backward backward(result.graph, options);

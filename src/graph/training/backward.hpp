@@ -18,32 +18,34 @@ class Backward {
   // Emits everything: gradients of the model's outputs, backward ops, sums, updates.
   void run();
 
-  // For the rules. References into the graph do not survive an emit: rules take copies.
+  // For the gradient rules. Every emit invalidates references into the graph, so op() returns a copy.
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] GraphOp op(OpId id) const { return graph_.ops[id.index()]; }
   [[nodiscard]] Shape shape_of(const Operand& operand) const;
   [[nodiscard]] DType dtype_of(const Operand& operand) const;
-  // The parameter whose value a tensor is (what a file's Variable holds, and reads of it); else the operand itself.
+  // If the tensor's value is that of a parameter (a file's Variable or a read of it), that parameter; else the operand
+  // itself.
   [[nodiscard]] Operand behind(const Operand& operand) const;
-  // Does a trainable parameter lie behind it?
+  // Whether the op's input depends on a trainable parameter, so that its gradient is needed.
   [[nodiscard]] bool wants(const GraphOp& op, std::size_t input) const;
-  // The gradient of an output; none if nothing that counts depends on it.
+  // The gradient of an output; none if the objective does not depend on it.
   [[nodiscard]] Operand output_gradient(const GraphOp& op, std::size_t output = 0) const;
 
   using Attributes = std::map<std::string, Attribute>;
-  // One backward op of `forward` with one output of the given size.
+  // Adds one backward op of `forward` with one output of the given shape and dtype.
   Operand emit(OpId forward, std::string type, std::vector<Operand> inputs, const Shape& shape, DType dtype,
                Attributes attributes = {});
   Operand emit_like(OpId forward, std::string type, std::vector<Operand> inputs, const Operand& like,
                     Attributes attributes = {});
-  // One backward op with one output like each of `likes`.
+  // Adds one backward op with an output of the shape and dtype of each of `likes`.
   std::vector<Operand> emit_several(OpId forward, std::string type, std::vector<Operand> inputs,
                                     const std::vector<Operand>& likes, Attributes attributes = {});
-  // Undoes broadcasting: a ReduceSum down to the size of `like`, or the gradient itself where sizes agree.
+  // Undoes broadcasting: adds a ReduceSum to the shape of `like`, or returns the gradient itself if the shapes are
+  // equal.
   Operand unbroadcast(OpId forward, const Operand& gradient, const Operand& like);
 
   void contribute(const Operand& to, const Operand& gradient);
-  // The gradient of some rows of a parameter; stays sparse if it is the only contribution.
+  // Adds the gradient of some rows of a parameter; it stays sparse if it is the only contribution.
   void contribute_rows(OpId forward, const Operand& parameter, const Operand& rows, const Operand& indices);
 
  private:
@@ -63,14 +65,14 @@ class Backward {
 
   Graph& graph_;
   const TrainingOptions& options_;
-  std::string mark_;  // makes the prefixes of new names differ from all names of the forward graph
+  std::string mark_;  // underscores before the prefixes of new names, to differ from all names of the forward graph
   std::size_t forward_ops_, forward_tensors_;
   std::vector<Operand> behind_;  // per forward tensor: the parameter whose value it is
-  std::vector<OpId> variable_;   // per parameter: the file's op that holds it
+  std::vector<OpId> variable_;   // per parameter: the file's Variable or VarHandleOp that holds it
   std::vector<char> tensor_wanted_, parameter_wanted_;
   std::vector<std::vector<Operand>> tensor_gradients_, parameter_gradients_;  // contributions
   std::vector<std::vector<Rows>> parameter_rows_;
-  std::vector<std::uint32_t> emitted_;  // per forward op: backward ops so far
+  std::vector<std::uint32_t> emitted_;  // per forward op: number of backward ops so far
 };
 
 }  // namespace emplace

@@ -1,20 +1,20 @@
-// Gradient rules: each emits the backward ops of one forward op. Y is the first output, dY its gradient, A, B, X the
-// inputs; a gradient goes only to the inputs that want one.
+// Gradient rules: each emits the backward ops of one forward op. Y is the first output, dY its gradient, and A, B, X
+// are inputs. Gradients are emitted only for the inputs that depend on a trainable parameter (Backward::wants).
 #pragma once
 
 #include "graph/training/backward.hpp"
 
 namespace emplace {
 
-// The type passes no gradient (integers, shapes, comparisons): the search for what to train stops here.
+// For types that pass no gradient (integers, shapes, comparisons): nothing before such an op is trained through it.
 void no_gradient(Backward& backward, OpId forward);
-// One op `<Type>Grad` that takes the outputs' gradients and the forward inputs and has one output for each input that
-// wants a gradient. A row with nullptr means this one; its FLOPs are twice the forward op's.
+// Emits one op `<Type>Grad` that takes the outputs' gradients and the forward inputs and has one output for each input
+// that needs a gradient. Rows with nullptr as rule use it; its FLOPs are twice those of the forward op.
 void generic_gradient(Backward& backward, OpId forward);
 
 // gradients_math.cpp
 void pass_gradient(Backward& backward, OpId forward);         // dA = dB = dY: Add, Sum, Identity, Dropout without mask
-void route_gradient(Backward& backward, OpId forward);        // control flow: each dY to each input that wants one
+void route_gradient(Backward& backward, OpId forward);        // control flow: each dY goes to each input
 void sub_gradient(Backward& backward, OpId forward);          // dA = dY, dB = -dY
 void mul_gradient(Backward& backward, OpId forward);          // dA = dY B, dB = dY A
 void div_gradient(Backward& backward, OpId forward);          // dA = dY / B, dB = -dA Y
@@ -29,7 +29,7 @@ void dropout_gradient(Backward& backward, OpId forward);    // dX = dY mask
 void loss_gradient(Backward& backward, OpId forward);       // dlogits = TypeGrad(dY, log-probabilities, labels)
 
 // gradients_nn.cpp
-// One op of type `to_input` (dY, W) and one `to_weight` (dY, X); a third operand is a bias.
+// Emits one op of type `to_input` (dY, W) and one of type `to_weight` (dY, X); a third operand is a bias.
 void conv_gradient_by(Backward& backward, OpId forward, const char* to_input, const char* to_weight);
 void conv_gradient(Backward& backward, OpId forward);
 void conv_transpose_gradient(Backward& backward, OpId forward);

@@ -114,7 +114,7 @@ Backward::Attributes transposing(bool a, bool b) {
   return attributes;
 }
 
-// The batch dimensions of `batch`, then rows x columns.
+// The shape with the batch dimensions of `batch`, then rows x columns.
 Shape matrix_shape(const Shape& batch, std::int64_t rows, std::int64_t columns) {
   Shape shape = batch;
   shape.dims[shape.dims.size() - 2] = rows;
@@ -145,7 +145,8 @@ void matmul_gradient(Backward& backward, OpId forward) {
   if (!backward.wants(op, 1)) return;
   const Operand first = tb ? dy : a, second = tb ? a : dy;
   if (sb.dims.size() == 2 && sa.dims.size() == sy.dims.size()) {
-    // One weight for the whole batch: the sum over the batch is part of the product (Gemm flattens leading dimensions).
+    // The whole batch uses one weight: the sum over the batch is part of the product (Gemm flattens leading
+    // dimensions).
     const char* type = sa.dims.size() == 2 ? "MatMul" : "Gemm";
     backward.contribute(b, backward.emit_like(forward, type, {first, second}, b, transposing(true, false)));
     return;
@@ -173,7 +174,7 @@ void gemm_gradient(Backward& backward, OpId forward) {
   if (backward.wants(op, 2)) backward.contribute(op.inputs[2], backward.unbroadcast(forward, dy, op.inputs[2]));
 }
 
-// A mean's division is part of the same kernel.
+// The division of a mean's gradient by the count is part of the same kernel.
 void reduction_gradient(Backward& backward, OpId forward) {
   const GraphOp op = backward.op(forward);
   if (backward.wants(op, 0))

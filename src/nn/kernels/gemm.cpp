@@ -10,9 +10,9 @@ namespace emplace::nn {
 
 namespace {
 
-// Rows of the right side that are packed at a time: a panel of them stays in the first-level cache.
+// Number of rows of the right matrix that are packed at a time, so that a panel of them fits in the L1 cache.
 constexpr std::size_t block_depth = 320;
-// A multiple of what every instruction set takes at a time.
+// A multiple of the number of columns that any instruction set processes at a time.
 constexpr std::size_t product_columns = 32;
 
 template <class T>
@@ -35,7 +35,7 @@ void multiply(Strided<const T> a, Strided<const T> b, Strided<T> c, Into into) {
   if (b.rows == 0 && into == Into::overwrite)
     for (std::size_t r = 0; r < c.rows; ++r) std::fill_n(c.data + r * c.row_stride, c.columns, T{0});
   const Kernels<T>& kernel = kernels<T>();
-  static thread_local Arena scratch;  // for packing, kept from call to call
+  static thread_local Arena scratch;  // for packing; its memory is kept from call to call
   scratch.clear();
   const std::size_t size = kernel.packed_size(std::min(b.rows, block_depth), b.columns);
   T* const packed = static_cast<T*>(scratch.bytes(size * sizeof(T), 64));
@@ -62,7 +62,7 @@ void multiply(Strided<const T> a, const Packed<T>& b, Strided<T> c, Into into, b
                        backwards);
 }
 
-// Divided by columns: each thread packs its own.
+// The work is divided by columns; each thread packs its own columns.
 template <class T>
 void add_weight_gradients(Matrix<const T> x, Matrix<const T> dz, Matrix<T> d_weight, Matrix<T> d_bias) {
   if (d_weight.data == nullptr && d_bias.data == nullptr) return;

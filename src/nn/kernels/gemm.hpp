@@ -9,7 +9,7 @@
 
 namespace emplace::nn {
 
-// A matrix in someone else's memory: element (i, j) at data[i * row_stride + j * column_stride].
+// A view of a matrix, which does not own its memory: element (i, j) is at data[i * row_stride + j * column_stride].
 template <class T>
 struct Strided {
   T* data = nullptr;
@@ -47,21 +47,21 @@ struct Strided {
 
 enum class Into : bool { overwrite, add };
 
-// c = a b or c += a b; the rows of c are contiguous, and the rows or the columns of a and of b.
+// c = a b or c += a b. The rows of c must be contiguous, and of a and b the rows or the columns.
 template <class T>
 void multiply(Strided<const T> a, Strided<const T> b, Strided<T> c, Into into);
 
-// The right side of several products, in the order in which they read it.
+// The right matrix of several products, stored in the order in which products read it.
 template <class T>
 struct Packed {
   const T* data = nullptr;
   std::size_t rows = 0, columns = 0;
   [[nodiscard]] Shape shape() const { return {rows, columns}; }
 };
-// In the tape's memory, until its next step or, inside backward(), the end of that.
+// Packs b into the tape's memory; valid until the tape's next step or, inside backward(), until the end of backward().
 template <class T>
 Packed<T> pack(Tape<T>& tape, Strided<const T> b);
-// Where products with a large right side follow each other, every other one should go backwards.
+// If several products with a large right matrix follow each other, every second one should have `backwards` set.
 template <class T>
 void multiply(Strided<const T> a, const Packed<T>& b, Strided<T> c, Into into, bool backwards = false);
 

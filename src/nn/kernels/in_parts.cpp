@@ -16,7 +16,7 @@ namespace emplace::nn {
 
 namespace {
 
-// How often to look before sleeping: a network's next piece of work mostly comes within some microseconds.
+// Number of polls before a thread sleeps: the next piece of work usually comes within a few microseconds.
 constexpr int looks = 4000;
 
 inline void pause() {
@@ -25,7 +25,7 @@ inline void pause() {
 #endif
 }
 
-// Waits until `value` is no longer `old`, and returns what it is.
+// Waits until `value` differs from `old`, and returns the new value.
 template <class T>
 T wait_for_change(const std::atomic<T>& value, T old) {
   for (int i = 0; i < looks; ++i) {
@@ -38,7 +38,7 @@ T wait_for_change(const std::atomic<T>& value, T old) {
 
 thread_local bool inside_part = false;
 
-// The caller and count() - 1 threads of its own, which sleep between the calls.
+// The calling thread and count() - 1 other threads, which sleep between the calls.
 class ThreadPool {
  public:
   ~ThreadPool() { dismiss(); }
@@ -72,7 +72,7 @@ class ThreadPool {
   void dismiss() {
     ends_ = true;
     start();
-    others_.clear();  // joins
+    others_.clear();  // joins the threads
     ends_ = false;
   }
   void start() {
@@ -104,7 +104,7 @@ class ThreadPool {
   std::vector<std::jthread> others_;
   std::atomic<std::uint32_t> round_ = 0, busy_ = 0;
   std::atomic<bool> runs_ = false;
-  // Of this round.
+  // Data of the current call.
   std::size_t parts_ = 1, count_ = 0, grain_ = 1;
   Part part_ = nullptr;
   void* work_ = nullptr;

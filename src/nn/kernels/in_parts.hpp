@@ -7,18 +7,18 @@
 
 namespace emplace::nn {
 
-// Costs are in multiply-adds of a product. Parts of less than this are not worth another thread's attention (some
-// microseconds).
+// Costs are in multiply-adds of a product. Smaller parts than this are not given to another thread, which takes some
+// microseconds.
 inline constexpr std::size_t least_part = 400'000;
-// Of reading an element of a matrix, doing something simple with it and writing it.
+// The cost of reading an element of a matrix, applying a simple function and writing it.
 inline constexpr std::size_t element_cost = 16;
 
 using Part = void (*)(void* work, std::size_t begin, std::size_t count);
 void in_parts(std::size_t count, std::size_t cost, std::size_t grain, Part part, void* work);
 
-// work(begin, n) for ranges that cover 0 ... count - 1 once, at the same time where there are threads and work enough;
-// `cost`: of one element. Ranges begin at multiples of `grain`. Inside work() everything is serial. All end before what
-// one of them throws goes on.
+// Calls work(begin, n) for ranges that cover 0 ... count - 1 exactly once, in parallel if there are threads and enough
+// work. `cost` is that of one element. Ranges begin at multiples of `grain`. Inside work() everything is serial. If a
+// call throws, all other calls end before the exception is passed on.
 template <class Work>
 void in_parts(std::size_t count, std::size_t cost, std::size_t grain, Work&& work) {
   using Bare = std::remove_reference_t<Work>;

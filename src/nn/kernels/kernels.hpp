@@ -1,5 +1,5 @@
-// The inner loops behind the ops, as a table for each instruction set. Pointers and counts only: what is compiled for
-// one instruction set must not share inline functions with the rest of the program.
+// The inner loops of the ops, as a table for each instruction set. Arguments are pointers and counts only, because code
+// compiled for one instruction set must not share inline functions with the rest of the program.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace emplace::nn {
 
-// A matrix element (i, j) is at data[i * row_step + j * column_step]; one of the steps is 1.
+// A matrix whose element (i, j) is at data[i * row_step + j * column_step]; one of the steps is 1.
 template <class T>
 struct KernelMatrix {
   const T* data;
@@ -31,18 +31,20 @@ struct SoftmaxSums {
   double sum, along;
 };
 
-// As in the formulas of optimizer.hpp; factor clips the gradient, scale and epsilon hold the corrections.
+// Coefficients of the formulas of optimizer.hpp. `factor` clips the gradient; `scale` and `epsilon` include the bias
+// corrections.
 struct AdamStep {
   float factor, keep1, take1, keep2, take2, scale, epsilon;
 };
 
 template <class T>
 struct Kernels {
-  // Elements of the packed form of a k x n matrix, and that form, which product() takes as its right side.
+  // The number of elements of the packed form of a k x n matrix, and packing into that form, which is the right matrix
+  // of product().
   std::size_t (*packed_size)(std::size_t k, std::size_t n);
   void (*pack)(KernelMatrix<T> b, std::size_t k, std::size_t n, T* packed);
-  // c (m x n, rows c_step apart) = or += a (m x k) b. `backwards` takes the columns from the last ones on, which
-  // changes no bit: what was read last is still in the cache.
+  // c (m x n, rows c_step apart) = or += a (m x k) b. `backwards` goes through the columns from the last to the first,
+  // whose data is still in the cache after another product; the result is bitwise equal.
   void (*product)(KernelMatrix<T> a, std::size_t m, std::size_t k, const T* packed, std::size_t n, T* c,
                   std::size_t c_step, bool add, bool backwards);
 
@@ -53,8 +55,8 @@ struct Kernels {
   // out = e^(2 values).
   void (*exp_twice)(const T* values, T* out, std::size_t n);
 
-  // p = e^(scores - largest), 0 where `allowed` (or null: all) is 0. Sums run in T in 64 bytes of lanes, then in
-  // double.
+  // p = e^(scores - largest), 0 where `allowed` (or null: all) is 0. Sums are computed in T in 64 bytes of lanes, which
+  // are then added in double.
   SoftmaxSums<T> (*softmax)(const T* scores, const std::uint8_t* allowed, T* p, std::size_t n);
   // d -= p (offset + weight (scores - shift)) where p is above 0.
   void (*softmax_backward)(const T* scores, const T* p, T shift, T offset, T weight, T* d, std::size_t n);
@@ -70,9 +72,9 @@ struct Kernels {
   // bias.
   void (*normalize)(const T* x, const T* z, const T* gain, const T* bias, T epsilon, std::size_t rows,
                     std::size_t columns, T* u, T* inverse, T* y);
-  // Its way back from d = dy; where `after` is not null, from dy behind a rectifier and dropout, whose result it is and
-  // which multiplies by `scale`: only what is above 0 has a gradient. dx and dz are set or added to; they, d_gain and
-  // d_bias may be null. `du` is one row of scratch.
+  // Its backward pass from d = dy. If `after` is not null, it is the result of a rectifier and dropout (with factor
+  // `scale`) after the normalisation, and d is the gradient of that result: only elements with `after` > 0 have a
+  // gradient. dx and dz are set or added to; they, d_gain and d_bias may be null. `du` is one row of scratch memory.
   void (*normalize_backward)(const T* u, const T* inverse, const T* gain, const T* after, T scale, const T* d,
                              std::size_t rows, std::size_t columns, T* du, T* dx, bool set_dx, T* dz, bool set_dz,
                              T* d_gain, T* d_bias);
@@ -81,12 +83,12 @@ struct Kernels {
   void (*combine_rows)(const T* x, const std::uint32_t* begin, const std::uint32_t* items, const double* values,
                        std::size_t rows, std::size_t columns, T* y, bool add);
 
-  // See lstm_cell.hpp; h columns of one row.
+  // See lstm_cell.hpp; one row with h columns.
   void (*cell)(T* gates, const T* before, T* cell, T* squashed, T* hidden, std::size_t h);
   void (*cell_backward)(const T* gates, const T* before, const T* squashed, const T* d_hidden, T* d_gates, T* d_cell,
                         std::size_t h);
 
-  // See scores.hpp; keys and queries of `width` columns. d_keys and d_v may be null.
+  // See scores.hpp; keys and queries have `width` columns. d_keys and d_v may be null.
   void (*scores)(KernelSide<T> queries, KernelSide<T> keys, const T* v, std::size_t width, T* scores);
   void (*scores_backward)(KernelSide<T> queries, KernelSide<T> keys, const T* v, std::size_t width, const T* d_scores,
                           T* d_queries, T* d_keys, T* d_v);
@@ -97,15 +99,15 @@ struct Kernels {
 
   // Over the elements with a finite p: the sum of g^2, in double.
   double (*squares)(const float* p, const float* g, std::size_t n);
-  // In place; where p is not finite it stays and its moments become 0.
+  // One step of Adam in place; an element of p that is not finite does not change, and its moments become 0.
   void (*adam)(const AdamStep& step, float* p, const float* g, float* first, float* second, std::size_t n);
 };
 
-// Those of the set in use.
+// The table of the set in use.
 template <class T>
 const Kernels<T>& kernels();
 
-// One for each instruction set that the program was built for.
+// One table for each instruction set that the program was built for.
 template <class T>
 const Kernels<T>& kernels_reference();
 template <class T>

@@ -1,5 +1,5 @@
-// The inner loops as they are written down: Eigen's products, the standard library's functions, one element after the
-// other. What the quick ones are compared with.
+// The inner loops written in the simplest way, with Eigen's products and the standard library's functions, one element
+// after the other. The fast kernels are compared with them.
 #include <Eigen/Core>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Vectors of the widest kind that the instruction set has, and elementary functions of them. Only for files that are
-// compiled for one instruction set each: everything here is private to the file. The functions take the same steps
-// in every lane at every width, so that an element's result depends on the element alone.
+// The widest vectors of the instruction set, and elementary functions of them. Only for files that are compiled for one
+// instruction set each: everything here is private to the file. The functions take the same steps in every lane at
+// every width, so that an element's result depends only on the element.
 #pragma once
 
 #if defined(__AVX2__)
@@ -21,7 +21,7 @@ inline constexpr std::size_t lane_bytes = 32;
 #else
 inline constexpr std::size_t lane_bytes = 16;
 #endif
-inline constexpr std::size_t wide_bytes = 64;  // of the lanes of a sum
+inline constexpr std::size_t wide_bytes = 64;  // size of the lanes of a sum
 
 template <class T>
 struct Types {
@@ -46,7 +46,7 @@ inline Lanes<T> all(T x) {
   return x - Lanes<T>{};
 }
 
-// How many lanes are of the array: all, or those that are left at its end; the others are 0.
+// The number of lanes that contain elements of the array: all, or the rest at the array's end; the other lanes are 0.
 struct Full {};
 struct Part {
   std::size_t count;
@@ -86,7 +86,7 @@ inline void store(Part part, T* p, Lanes<T> v) {
   for (std::size_t i = 0; i < part.count; ++i) p[i] = lanes[i];
 }
 #endif
-// f(Full or Part, position) over n elements.
+// Calls f(Full or Part, position) for the vectors of n elements.
 template <class T, class F>
 inline void over(std::size_t n, F f) {
   std::size_t i = 0;
@@ -122,7 +122,7 @@ template <std::size_t half, class V, std::size_t... i>
 inline V swapped(V v, std::index_sequence<i...>) {
   return __builtin_shufflevector(v, v, (i ^ half)...);
 }
-// f of all lanes, by halves: of lanes i and i + n / 2, then i and i + n / 4, ...
+// Reduces all lanes by f, by halves: lanes i and i + n / 2, then i and i + n / 4, ...
 template <class T, std::size_t half = width<T> / 2, class F>
 inline T across(Lanes<T> v, F f) {
   if constexpr (half == 0)
@@ -131,7 +131,7 @@ inline T across(Lanes<T> v, F f) {
     return across<T, half / 2>(f(v, swapped<half>(v, std::make_index_sequence<width<T>>())), f);
 }
 
-// width<double> floats.
+// Loads width<double> floats.
 inline Lanes<double> load_as_double(const float* p) {
   typedef float Narrow __attribute__((vector_size(lane_bytes / 2), aligned(sizeof(float)), may_alias));
   return __builtin_convertvector(*reinterpret_cast<const Narrow*>(p), Lanes<double>);
@@ -165,7 +165,7 @@ struct Wide {
     }
   }
 };
-// f(Full or Part, position, part of a Wide) over n elements.
+// Calls f(Full or Part, position, part of a Wide) for the vectors of n elements.
 template <class T, class F>
 inline void over_wide(std::size_t n, F f) {
   constexpr std::size_t parts = Wide<T>::parts;
@@ -204,14 +204,14 @@ struct ExpNumbers<double> {
       1.0 / 720,        1.0 / 120,       1.0 / 24,       1.0 / 6,       0.5,          1.0,         1.0};
 };
 
-// e^x; 0 below ExpNumbers::lowest, e^highest above the highest.
+// e^x; 0 for x below ExpNumbers::lowest, e^highest for x above `highest`.
 template <class T>
 inline Lanes<T> exp(Lanes<T> x) {
   using N = ExpNumbers<T>;
   typedef typename N::Bits Bits __attribute__((vector_size(lane_bytes)));
   const Lanes<T> lowest = all(N::lowest), highest = all(N::highest), zero = {};
   const Lanes<T> bounded = x < lowest ? lowest : (x > highest ? highest : x);
-  // bounded = k ln 2 + r with |r| <= ln 2 / 2: adding the shifter rounds to whole numbers and leaves k in the low bits.
+  // bounded = k ln 2 + r with |r| <= ln 2 / 2: adding the shifter rounds to an integer and leaves k in the low bits.
   const Lanes<T> shifted = fma(bounded, all(N::log2_e), all(N::shifter));
   const Lanes<T> k = shifted - N::shifter;
   const Lanes<T> r = fma(-k, all(N::ln2_low), fma(-k, all(N::ln2_high), bounded));
@@ -227,7 +227,7 @@ inline Lanes<T> sigmoid(Lanes<T> x) {
   return T{1} / (T{1} + exp<T>(-x));
 }
 
-// Where 1 - 2 / (e^2x + 1) would cancel: Cephes' tanhf.c and tanh.c.
+// tanh for small x, for which 1 - 2 / (e^2x + 1) would lose digits by cancellation: Cephes' tanhf.c and tanh.c.
 inline Lanes<float> small_tanh(Lanes<float> x) {
   const Lanes<float> z = x * x;
   Lanes<float> p = all(-5.70498872745e-3F);

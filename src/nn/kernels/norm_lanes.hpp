@@ -24,7 +24,7 @@ void normalize(const T* x, const T* z, const T* gain, const T* bias, T epsilon, 
     over_wide<T>(columns, [&](auto part, std::size_t j, std::size_t p) {
       Lanes<T> away = load(part, in + j) - mean;
       store(part, u + j, away);
-      if constexpr (sizeof(part) == sizeof(Part)) away = load(part, u + j);  // lanes behind the end count for nothing
+      if constexpr (sizeof(part) == sizeof(Part)) away = load(part, u + j);  // so that lanes after the end add nothing
       squares.part[p] = fma(away, away, squares.part[p]);
     });
     const T variance = squares.total() / count + epsilon;
@@ -77,7 +77,7 @@ void normalize_backward(const T* u, const T* inverse, const T* gain, const T* af
 template <class T>
 void combine_rows(const T* x, const std::uint32_t* begin, const std::uint32_t* items, const double* values,
                   std::size_t rows, std::size_t columns, T* y, bool add) {
-  constexpr std::size_t w = width<T>, together = 8;  // vectors of a row that are summed up while they are at hand
+  constexpr std::size_t w = width<T>, together = 8;  // number of vectors of a row that are summed in registers
   for (std::size_t r = 0; r < rows; ++r, y += columns) {
     const std::size_t first = begin[r], last = begin[r + 1];
     std::size_t j = 0;

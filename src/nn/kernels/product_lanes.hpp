@@ -1,6 +1,6 @@
-// The matrix product of one instruction set (see lanes.hpp). The right side is packed into panels of two vectors of
-// columns, k rows each; a tile of some rows and panels stays in registers while k runs from the first to the last.
-// Every element is one chain of fused multiply-adds in the order of k, whatever the tiles are.
+// The matrix product for one instruction set (see lanes.hpp). The right matrix is packed into panels of two vectors of
+// columns, k rows each; a tile of some rows and panels stays in registers while the loop runs over all k. Every element
+// is one chain of fused multiply-adds in the order of k, for every choice of tiles.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 #include "nn/kernels/kernels.hpp"
 #include "nn/kernels/lanes.hpp"
 
-// So that what a tile sums up stays in registers from its first to its last line.
+// Unrolls the loops of a tile, so that all its sums stay in registers.
 #define EMPLACE_UNROLL _Pragma("GCC unroll 16")
 
 namespace emplace::nn {
@@ -17,8 +17,8 @@ namespace {
 template <class T>
 inline constexpr std::size_t panel = 2 * width<T>;  // columns
 
-// The most rows of a tile, and how many panels it has where it has few rows: enough accumulators to hide the latency of
-// the multiply-adds, and not more than there are registers.
+// The largest number of rows of a tile, and the number of panels for a number of rows: there are enough accumulators to
+// hide the latency of the multiply-adds, but not more than registers.
 #if defined(__AVX512F__)
 inline constexpr std::size_t tile_rows = 12;
 constexpr std::size_t panels_of(std::size_t rows) { return rows <= 2 ? 4 : rows <= 4 ? 2 : 1; }
@@ -29,7 +29,7 @@ constexpr std::size_t panels_of(std::size_t rows) { return rows == 1 ? 4 : rows 
 inline constexpr std::size_t tile_rows = 4;
 constexpr std::size_t panels_of(std::size_t rows) { return rows == 1 ? 2 : 1; }
 #endif
-// Rows that share a block of the left side in the second-level cache.
+// Number of rows of the left matrix in a block that fits in the L2 cache.
 inline constexpr std::size_t block_rows = 192;
 
 template <class T>
@@ -37,14 +37,14 @@ std::size_t packed_size(std::size_t k, std::size_t n) {
   return (n + panel<T> - 1) / panel<T> * panel<T> * k;
 }
 
-// a0 b0 a1 b1 ... of the lower (0) or the upper half of the lanes.
+// The vector a0 b0 a1 b1 ... of the lower (0) or the upper half of the lanes.
 template <std::size_t half, class V, std::size_t... i>
 inline V zipped(V a, V b, std::index_sequence<i...>) {
   constexpr std::size_t n = sizeof...(i);
   return __builtin_shufflevector(a, b, (i % 2 * n + half * n / 2 + i / 2)...);
 }
 
-// Lane j of vector i and lane i of vector j change places. Zipping vectors i and i + n / 2, log2 n times over.
+// Exchanges lane j of vector i with lane i of vector j, by zipping vectors i and i + n / 2, log2 n times.
 template <class T>
 inline void transpose(Lanes<T> (&v)[width<T>]) {
   constexpr std::size_t n = width<T>;
@@ -81,7 +81,7 @@ void pack(KernelMatrix<T> b, std::size_t k, std::size_t n, T* packed) {
       for (std::size_t j = 0; j < columns; ++j)
         for (std::size_t i = begin_i; i < k; ++i) packed[i * panel<T> + j] = from[j * b.column_step + i * b.row_step];
     } else if (columns == panel<T>) {
-      // Rows are far apart, and the processor does not foresee them.
+      // Rows are far apart in memory, so the processor does not prefetch them itself.
       constexpr std::size_t ahead = 8;
       for (std::size_t i = 0; i < k; ++i) {
         if (i + ahead < k) {
@@ -98,8 +98,8 @@ void pack(KernelMatrix<T> b, std::size_t k, std::size_t n, T* packed) {
   }
 }
 
-// `step` is between rows of the left side (by_rows) or between its columns. The results, all columns of the tile's
-// panels, go to c, rows c_step apart.
+// Computes one tile. `step` is the distance between rows of the left matrix (by_rows) or between its columns. The
+// results, for all columns of the tile's panels, are stored in c, with rows c_step apart.
 template <class T, std::size_t rows, std::size_t panels, bool by_rows>
 void tile(const T* a, std::size_t step, std::size_t k, const T* packed, T* c, std::size_t c_step, bool add) {
   constexpr std::size_t w = width<T>, vectors = 2 * panels;
@@ -127,7 +127,7 @@ void tile(const T* a, std::size_t step, std::size_t k, const T* packed, T* c, st
 template <class T>
 using Tile = void (*)(const T*, std::size_t, std::size_t, const T*, T*, std::size_t, bool);
 
-// Tiles of 1 to tile_rows rows; of panels_of(rows) panels, or of one.
+// The functions for tiles of 1 to tile_rows rows, with panels_of(rows) panels or with one.
 template <class T, bool by_rows>
 struct Tiles {
   Tile<T> many[tile_rows + 1] = {}, one[tile_rows + 1] = {};
@@ -142,7 +142,7 @@ struct Tiles {
 template <class T, bool by_rows>
 constexpr Tiles<T, by_rows> tiles;
 
-// A tile whose last panel is wider than the result.
+// Computes a tile whose last panel is wider than the result.
 template <class T>
 void run_apart(Tile<T> run, const T* a, std::size_t step, std::size_t k, const T* packed, T* c, std::size_t c_step,
                bool add, std::size_t rows, std::size_t columns) {
@@ -160,12 +160,12 @@ template <class T, bool by_rows>
 void product_of(const T* a, std::size_t step, std::size_t m, std::size_t k, const T* packed, std::size_t n, T* c,
                 std::size_t c_step, bool add, bool backwards) {
   const std::size_t panels = (n + panel<T> - 1) / panel<T>;
-  std::size_t begins[block_rows / tile_rows + 1] = {};  // of the block's tiles, found once for all panels
+  std::size_t begins[block_rows / tile_rows + 1] = {};  // first rows of the block's tiles, the same for all panels
   const auto row = [=](std::size_t i) { return by_rows ? a + i * step : a + i; };
   const Tiles<T, by_rows>& kinds = tiles<T, by_rows>;
   for (std::size_t block = 0; block < m; block += block_rows) {
     const std::size_t rows = m - block < block_rows ? m - block : block_rows;
-    // Tiles of nearly the same height: a low one at the end would waste registers.
+    // All tiles have nearly the same number of rows: a small one at the end would waste registers.
     const std::size_t count = (rows + tile_rows - 1) / tile_rows;
     const std::size_t group = panels_of(count == 1 ? rows : tile_rows);
     const std::size_t groups = (panels + group - 1) / group;

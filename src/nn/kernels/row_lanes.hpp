@@ -22,7 +22,7 @@ SoftmaxSums<T> softmax(const T* scores, const std::uint8_t* allowed, T* p, std::
     Lanes<T> e = exp<T>(below);
     store(part, p + i, e);
     if constexpr (sizeof(part) == sizeof(Part)) {
-      // Lanes behind the end count for nothing.
+      // So that lanes after the end add nothing.
       e = load(part, p + i);
     }
     sum.part[at] += e;
@@ -41,18 +41,18 @@ void softmax_backward(const T* scores, const T* p, T shift, T offset, T weight, 
   });
 }
 
-// Starts loading a row of x, or of d_x to write it.
+// Prefetches a row of x, or of d_x that will be written.
 template <class T>
 inline void prefetch(const T* row, std::size_t columns) {
   for (std::size_t j = 0; j < columns; j += 64 / sizeof(T)) __builtin_prefetch(row + j);
 }
-// How many rows ahead: rows are far apart, and the processor does not foresee them.
+// How many rows ahead are prefetched: rows are far apart, so the processor does not prefetch them itself.
 inline constexpr std::size_t ahead = 12;
 
 template <class T>
 void largest_rows(const T* x, const std::uint32_t* begin, const std::uint32_t* items, std::size_t lists,
                   std::size_t columns, T* out) {
-  constexpr std::size_t w = width<T>, together = 8;  // vectors of a row that are taken while it is at hand
+  constexpr std::size_t w = width<T>, together = 8;  // number of vectors of a row that are processed together
   const std::size_t end = begin[lists];
   for (std::size_t r = 0; r < lists; ++r, out += columns) {
     const std::size_t first = begin[r], last = begin[r + 1];
@@ -96,7 +96,7 @@ void largest_rows_backward(const T* x, const std::uint32_t* begin, const std::ui
     }
     over<T>(columns, [&](auto part, std::size_t j) {
       const Lanes<T> best = load(part, out + j);
-      Lanes<T> rest = load(part, d_out + j);  // 0 once it is given away
+      Lanes<T> rest = load(part, d_out + j);  // becomes 0 once a row has got it
       for (std::size_t i = first; i < last; ++i) {
         const std::size_t at = items[i] * columns + j;
         const auto taken = load(part, x + at) == best;

@@ -10,7 +10,7 @@ namespace {
 // r = 1 / (1 + e^{2 (key + query)}) at element j of a pair.
 template <class T>
 struct Pair {
-  const T *key = nullptr, *query = nullptr;  // exponentials, or the values themselves where they are large
+  const T *key = nullptr, *query = nullptr;  // exponentials, or the values themselves if they are large
   bool large = false;
 
   Pair() = default;
@@ -39,7 +39,7 @@ inline T score(const Pair<T>& pair, const T* v, std::size_t columns) {
   return sum.total();
 }
 
-// Keys outside, queries inside: with few queries they and their results stay in the nearest cache.
+// The outer loop is over keys, the inner over queries: few queries and their results stay in the L1 cache.
 template <class T>
 void scores(KernelSide<T> queries, KernelSide<T> keys, const T* v, std::size_t columns, T* result) {
   Wide<T> sum;
@@ -57,8 +57,8 @@ void scores(KernelSide<T> queries, KernelSide<T> keys, const T* v, std::size_t c
   }
 }
 
-// The pairs of some neighbouring queries and keys, `q` by `k`: with d = r - r^2, d_query += 4 du v d, d_key += 4 du v
-// d, d_v += du - 2 du r. What a block shares is loaded and stored once.
+// Processes a block of q neighbouring queries and k neighbouring keys: with d = r - r^2, d_query += 4 du v d, d_key +=
+// 4 du v d, d_v += du - 2 du r. Data that pairs of the block share is loaded and stored once.
 template <class T, bool large, std::size_t q, std::size_t k, bool with_key, bool with_v>
 inline void score_block(const Pair<T> (&pairs)[q][k], const T* v, std::size_t columns, const T (&du)[q][k], T* d_query,
                         T* d_key, T* d_v) {

@@ -8,7 +8,7 @@ namespace emplace::nn {
 namespace {
 
 inline double squares(const float* p, const float* g, std::size_t n) {
-  // Two sums, so that one's additions need not wait for the other's: element j goes to lane j modulo 16.
+  // Two independent sums, so that additions to one do not wait for the other: element j goes to lane j modulo 16.
   Wide<double> sums[2];
   constexpr std::size_t w = width<double>, lanes = 2 * Wide<double>::parts;
   const auto add = [&](const float* p_at, const float* g_at, std::size_t lane) {

@@ -1,15 +1,16 @@
-// Threads that networks are computed on. Their number changes no bit: what is divided among them are elements of
-// results, each of which one thread computes as it would alone.
+// The threads on which networks are computed. Results are bitwise equal for any number of threads: only the elements of
+// results are divided among them, and each element is computed by one thread, as it would be without others.
 #pragma once
 
 #include <cstddef>
 
 namespace emplace::nn {
 
-// How many threads a network uses, the caller's included: 1 at first. With more than one, only one network of the
-// process may run at a time.
+// The number of threads that a network uses, the caller's included; initially 1. With more than one, only one network
+// in the process may run at a time.
 std::size_t threads();
-// Not while a network runs. `count` is at least 1; std::system_error where they cannot be had, and then there is 1.
+// Must not be called while a network runs. `count` is at least 1. std::system_error if the threads cannot be created;
+// then there is 1.
 void use_threads(std::size_t count);
 
 }  // namespace emplace::nn

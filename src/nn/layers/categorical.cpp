@@ -16,7 +16,7 @@ void normalize_row(std::span<const T> scores, std::span<const std::uint8_t> allo
                    double& log_normalizer) {
   const SoftmaxSums<T> sums =
       kernels<T>().softmax(scores.data(), allowed.empty() ? nullptr : allowed.data(), p.data(), p.size());
-  // Also so where a row has no allowed column.
+  // This also fails for a row without an allowed column.
   EMPLACE_CHECK(std::isfinite(sums.largest) && std::isfinite(sums.sum),
                 "a row of logits without any allowed column, or with one of NaN or infinity");
   const T inverse = static_cast<T>(1 / sums.sum);
@@ -51,8 +51,8 @@ Categorical<T> categorical(Tape<T>& tape, Var logits, std::span<const std::uint8
 
 namespace {
 
-// A saturated policy's gradients fall below what floats hold in full, where processors take ten times as long for each
-// product; what is so small moves nothing.
+// The gradients of a saturated policy become denormal floats, with which a product takes the processor ten times as
+// long. Such small values do not change any parameter, so they are set to 0.
 template <class T>
 void flush_small(std::span<T> d) {
   constexpr auto least = static_cast<T>(1e-24);

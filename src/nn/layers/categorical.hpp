@@ -1,4 +1,4 @@
-// One categorical distribution a row, and the gradients of log-probabilities and entropies by the logits.
+// One categorical distribution per row, and the gradients of log-probabilities and entropies by the logits.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct Categorical {
   [[nodiscard]] double log_probability(std::size_t row, std::size_t column) const;
 };
 
-// `allowed` is n x D bytes or empty (all are allowed) and stays until the step ends. A row without any allowed column,
-// or with a logit of NaN or +infinity, is a bug.
+// `allowed` is n x D bytes or empty (all are allowed), and must stay valid until the step ends. A row without any
+// allowed column, or with a logit of NaN or +infinity, is a bug.
 template <class T>
 Categorical<T> categorical(Tape<T>& tape, Var logits, std::span<const std::uint8_t> allowed);
 
@@ -33,8 +33,8 @@ Categorical<T> categorical(Tape<T>& tape, Var logits, std::span<const std::uint8
 template <class T>
 void seed(Tape<T>& tape, const Categorical<T>& rows, std::span<const std::uint8_t> action,
           std::span<const double> coefficient, double entropy_weight);
-// The same for several samples folded into one pass: weight n x D, weight(r, d) = the sum of the coefficients of those
-// that took d in row r:
+// The same for several samples folded into one pass: weight n x D, weight(r, d) = the sum of the coefficients of the
+// samples whose action in row r is d:
 //   d logits = weight - rowsum(weight) p - entropy_weight p (log p + H)
 template <class T>
 void seed_folded(Tape<T>& tape, const Categorical<T>& rows, Matrix<const T> weight, double entropy_weight);

@@ -1,6 +1,7 @@
-// Networks one step at a time and without gradients, for sampling: the input of a step depends on what was drawn in the
-// step before. B samples are decoded at once. The results have the bits of the ops on whole sequences (with `reference`
-// kernels: to rounding). What is made here lives in the memory of a tape until its next begin().
+// Networks that are computed one step at a time and without gradients, for sampling: the input of a step depends on the
+// action drawn in the step before. B samples are decoded at the same time. The results are bitwise equal to those of
+// the ops on whole sequences (with `reference` kernels equal up to rounding). The objects use the memory of a tape, and
+// are valid until its next begin().
 #pragma once
 
 #include "nn/layers/layers.hpp"
@@ -8,7 +9,7 @@
 namespace emplace::nn {
 
 template <class T>
-struct Packed;  // a matrix as products read it
+struct Packed;  // a matrix in the order in which products read it
 
 // y = activation(x W + b), see linear. x B x a, y B x b.
 template <class T>
@@ -24,12 +25,13 @@ class LinearStep {
   Activation activation_;
 };
 
-// One step of lstm: hidden and cell (B x H) become the next ones. gates are B x 4H, gate_sums() of the part of the
-// input that is known before, and are used up; fed (B x R, R may be 0) is the part of the input that is not.
+// One step of lstm: hidden and cell (B x H) become the next ones. `gates` (B x 4H) has the gate_sums() of the part of
+// the input that is known before the step, and is overwritten. `fed` (B x R, R may be 0) is the part of the input that
+// is not.
 template <class T>
 class LstmStep {
  public:
-  // The weight is (R + H) x 4H: the rows of what is fed above those of the hidden state.
+  // The weight is (R + H) x 4H: the rows of the fed input above those of the hidden state.
   LstmStep(Tape<T>& tape, Matrix<const T> weight, std::size_t batch);
   void operator()(Matrix<T> gates, Matrix<const T> fed, Matrix<T> hidden, Matrix<T> cell) const;
 

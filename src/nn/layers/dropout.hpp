@@ -1,5 +1,5 @@
-// Layers that end in a rectifier and dropout (Srivastava et al. 2014, in its inverted form: what is kept is scaled up,
-// and without dropout nothing is). Shapes as in layers.hpp.
+// Layers that end in a rectifier and dropout (Srivastava et al. 2014, in the inverted form: kept elements are scaled up
+// in training, and nothing is scaled without dropout). Shapes as in layers.hpp.
 #pragma once
 
 #include "emplace/base/random.hpp"
@@ -8,8 +8,8 @@
 namespace emplace::nn {
 
 // Each element is dropped with probability `rate`, rounded to a multiple of 1/65536, and kept ones are divided by the
-// probability of being kept. Ops take their masks from the stream in the order in which they are put on the tape, each
-// from a whole block of it on, row by row. Without a stream nothing is dropped.
+// probability of being kept. Ops draw their masks from the stream in the order in which they are put on the tape, row
+// by row; each op begins with a whole block of the stream. Without a stream nothing is dropped.
 struct Dropout {
   double rate = 0;  // in [0, 1)
   Stream* masks = nullptr;

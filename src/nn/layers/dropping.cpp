@@ -13,9 +13,9 @@ constexpr double steps = 65536;  // a decision takes 16 bits
 
 bool drops(const Dropout& dropout) { return dropout.masks != nullptr && dropout.rate > 0; }
 
-// Bits below it drop.
+// An element whose 16 bits are below this value is dropped.
 std::uint32_t threshold_of(const Dropout& dropout) {
-  EMPLACE_CHECK(dropout.rate >= 0 && dropout.rate < 1, "a dropout of {}", dropout.rate);
+  EMPLACE_CHECK(dropout.rate >= 0 && dropout.rate < 1, "dropout must be from 0 to below 1, got {}", dropout.rate);
   return std::min(static_cast<std::uint32_t>(std::lround(dropout.rate * steps)), std::uint32_t{65535});
 }
 
@@ -29,7 +29,7 @@ void relu_drop(const Dropout& dropout, std::span<T> values) {
     for (T& v : values) v = v > 0 ? v : T{0};
     return;
   }
-  constexpr std::size_t piece = 2048;  // of whole blocks of the stream
+  constexpr std::size_t piece = 2048;  // a multiple of the stream's blocks
   std::uint16_t bits[piece];
   const auto threshold = static_cast<std::uint16_t>(threshold_of(dropout));
   const auto scale = static_cast<T>(drop_scale(dropout));

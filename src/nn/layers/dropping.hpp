@@ -1,4 +1,5 @@
-// Rectifier and dropout in place, and their way back: what is above 0 afterwards was above 0 and kept.
+// Rectifier and dropout in place, and their backward pass: an element above 0 in the result was above 0 before, and
+// kept.
 #pragma once
 
 #include <span>
@@ -7,9 +8,9 @@
 
 namespace emplace::nn {
 
-// What a kept element is multiplied by.
+// The factor of kept elements.
 double drop_scale(const Dropout& dropout);
-// values = drop(relu(values)); draws the masks.
+// values = drop(relu(values)), with masks drawn from the stream.
 template <class T>
 void relu_drop(const Dropout& dropout, std::span<T> values);
 // d_before = d_after * scale where `after` is above 0, else 0; d_before may be d_after.

@@ -13,7 +13,7 @@ namespace {
 
 //   u = (x - mean) s with s = 1 / sqrt(variance + epsilon);  y = gain u + bias
 //   du = dy gain;  dx += s (du - mean(du) - u mean(du u));  dgain += sum_rows dy u;  dbias += sum_rows dy
-// of x, or of x + z; with a rectifier and dropout behind it or without.
+// of x, or of x + z; with or without a rectifier and dropout after it.
 template <class T>
 class LayerNorm final : public Op<T> {
  public:
@@ -40,7 +40,8 @@ class LayerNorm final : public Op<T> {
 
   void backward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<const T> y, Matrix<const T> dy,
                 std::span<const Matrix<T>> d_in) const override {
-    // Gains and biases are summed in blocks of rows, then block by block: the same for any number of threads.
+    // The gradients of gain and bias are summed in blocks of rows, and then over blocks: so they are equal for any
+    // number of threads.
     const std::size_t columns = y.columns, blocks = (y.rows + block_rows - 1) / block_rows;
     const Matrix<T> scratch = tape.matrix(blocks, columns), gains = tape.matrix(blocks, columns),
                     biases = tape.matrix(blocks, columns);

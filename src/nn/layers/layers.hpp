@@ -1,5 +1,5 @@
-// The ops that work on rows: layers, columns, gathers, segments. Row vectors throughout: a layer is x W. n: rows;
-// shapes are rows x columns. Every op exists for float and double; shapes that do not fit are a bug (BugError).
+// The ops that work on rows: layers, columns, gathers, segments. Vectors are rows everywhere: a layer is x W. n is the
+// number of rows; shapes are rows x columns. Every op exists for float and double. BugError if shapes do not fit.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ Var matmul(Tape<T>& tape, Var x, Var weight);
 // x y^T: x n x a, y b x a.
 template <class T>
 Var matmul_transposed(Tape<T>& tape, Var x, Var y);
-// The values of `product`, which is x W, with a gradient by W alone: where x is what an earlier step left behind.
+// The values of `product`, which must be x W, with a gradient by W only: for an x that an earlier step has computed.
 template <class T>
 Var product_of_constant(Tape<T>& tape, Var product, Var x, Var weight);
-// As linear, for a weight of one column: products of rows that wide would compute a panel of columns for one.
+// As linear, for a weight with one column, for which the general product would compute a whole panel of columns.
 template <class T>
 Var project(Tape<T>& tape, Var x, Var weight, Var bias, Activation activation);
-// Same shapes.
+// x + y, of the same shape.
 template <class T>
 Var add(Tape<T>& tape, Var x, Var y);
 // The row, 1 x columns, added to every row of x.
@@ -43,7 +43,7 @@ Var activate(Tape<T>& tape, Var x, Activation activation);
 // y = c tanh(x / temperature): bounds logits to (-c, c) (Mirhoseini et al. 2018; Bello et al. 2016).
 template <class T>
 Var squash(Tape<T>& tape, Var x, T c, T temperature);
-// The same in place, off the tape.
+// The same in place, without a tape.
 template <class T>
 void squash_all(T c, T temperature, std::span<T> values);
 
@@ -51,18 +51,18 @@ template <class T>
 Var concat_columns(Tape<T>& tape, std::span<const Var> parts);
 template <class T>
 Var slice_columns(Tape<T>& tape, Var x, std::size_t begin, std::size_t count);
-// No copy: the rows stay where they are.
+// The result is a view; nothing is copied.
 template <class T>
 Var slice_rows(Tape<T>& tape, Var x, std::size_t begin, std::size_t count) {
   return tape.rows(x, begin, count);
 }
 // Row i of the result is row index[i] of the table: embeddings, gathers, and copies of one row for several samples.
-// `index` stays until the step ends.
+// `index` must stay valid until the step ends.
 template <class T>
 Var gather_rows(Tape<T>& tape, Var table, std::span<const std::uint32_t> index);
 
-// Row r of the result is the sum (mean, largest) of the rows lists[r] of x; an empty list gives zeros. `lists` stays
-// until the step ends. max: of equals the first in the list gets the gradient.
+// Row r of the result is the sum (mean, largest) of the rows lists[r] of x; an empty list gives zeros. `lists` must
+// stay valid until the step ends. max: of equal elements the first in the list gets the gradient.
 template <class T>
 Var segment_sum(Tape<T>& tape, Var x, const Lists& lists);
 template <class T>

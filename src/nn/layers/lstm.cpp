@@ -83,7 +83,7 @@ class Lstm final : public Op<T> {
     const LstmInputs<T> inputs(in, read_columns(in[0].columns));
     const std::size_t batch = spec_.batch, steps = in[0].rows / batch, h = result.columns;
     const Matrix<T> d_gates = tape.matrix(in[0].rows, 4 * h);
-    const Matrix<T> d_hidden = tape.matrix(batch, h);  // from the step after
+    const Matrix<T> d_hidden = tape.matrix(batch, h);  // gradient from the next step
     const Matrix<T> d_cell = tape.matrix(batch, h);
     const Packed<T> turned = pack<T>(tape, inputs.recurrent.transposed());
     std::ranges::fill(d_hidden.all(), T{0});
@@ -103,7 +103,7 @@ class Lstm final : public Op<T> {
     else if (d_in[lstm_input].data != nullptr)
       add_all<T>(d_gates.all(), d_in[lstm_input].all());
     if (d_in[lstm_weight].data == nullptr) return;
-    // The states that the steps found: for all steps but the first read they stand one step away from the gates.
+    // The states before each step: for all steps except the first one read, they are one step away from the gates.
     const Strided<T> d_recurrent = inputs.recurrent_part(d_in[lstm_weight]);
     const std::size_t later = (steps - 1) * batch;
     multiply<T>(Strided<const T>(result.middle(spec_.reverse ? batch : 0, later)).transposed(),

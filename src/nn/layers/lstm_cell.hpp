@@ -1,4 +1,4 @@
-// One step of an LSTM, from the sums of its gates to its state, and back.
+// One step of an LSTM, from the sums of its gates to its state, and its backward pass.
 #pragma once
 
 #include "nn/tape/tape.hpp"

@@ -1,6 +1,6 @@
-// What the LSTM and the decoder with input feeding do alike: checks, the sums that do not depend on the state, and
-// their gradients. The rows of the weight are those of x (F), then those of what is fed back (R), the hidden state
-// last.
+// The part that the LSTM and the decoder with input feeding share: checks, the sums that do not depend on the state,
+// and their gradients. The rows of the weight are those of x (F), then those of the fed-back input (R), the hidden
+// state last.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@ inline std::array<Var, lstm_input_count> lstm_input_list(const LstmVars& v) {
   return {v.input, v.weight, v.bias, v.forget_bias, v.hidden, v.cell};
 }
 
-// H, once the shapes of an LSTM that reads rows of `columns` columns (x, and the context with it) are seen to fit.
+// Checks the shapes of an LSTM that reads rows of `columns` columns (x and, if there is one, the context), and returns
+// H.
 inline std::size_t lstm_width(std::string_view op, std::span<const Shape> in, std::size_t columns, std::size_t batch) {
   const std::size_t h = in[lstm_weight].columns / 4;
   const auto is = [](const Shape& shape, const Shape& wanted) { return shape.size() == 0 || shape == wanted; };
@@ -60,7 +61,7 @@ struct LstmInputs {
     multiply<T>(input, weight, sums, Into::add);
   }
 
-  // Everything but the recurrent weight and the starts.
+  // Adds all gradients except those of the recurrent weight and of the start states.
   void backward(Matrix<const T> d_gates, std::span<const Matrix<T>> d_in) const {
     const std::size_t h = d_gates.columns / 4;
     if (d_in[lstm_weight].data != nullptr)

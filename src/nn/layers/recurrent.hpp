@@ -11,8 +11,8 @@ namespace emplace::nn {
 // Input-to-gate products and weight gradients are one GEMM each over (T x B); only h W_h is sequential.
 struct LstmSpec {
   std::size_t batch = 1;
-  bool reverse = false;  // reads step T-1 first; row t of the result is still step t
-  // The input is gate_sums() of what is read, (T B) x 4H; the weight is W_h alone, H x 4H, and the biases are none.
+  bool reverse = false;  // reads step T-1 first; row t of the result is step t as well
+  // True: the input is already gate_sums(), (T B) x 4H; the weight is only W_h, H x 4H, and there are no biases.
   bool summed = false;
 };
 struct LstmVars {
@@ -28,13 +28,14 @@ struct LstmResult {
 };
 template <class T>
 LstmResult lstm(Tape<T>& tape, const LstmVars& vars, const LstmSpec& spec);
-// x W_x + b with beta added to f, n x 4H: what of an LSTM's gates does not depend on its state. Where many steps read
-// the same few rows, these are multiplied once and gathered. input n x F, weight F x 4H, biases as above.
+// x W_x + b with beta added to f, n x 4H: the part of an LSTM's gate sums that does not depend on its state. If many
+// steps read the same few rows, these can be multiplied once and then gathered. input n x F, weight F x 4H, biases as
+// above.
 template <class T>
 Var gate_sums(Tape<T>& tape, Var input, Var weight, Var bias, Var forget_bias);
 
-// h_t = [forward state at t, backward state at t], (T B) x 2H; last_* = [last forward, last backward], B x 2H. Both
-// read their own `input`.
+// h_t = [forward state at t, backward state at t], (T B) x 2H; last_* = [last forward, last backward], B x 2H. Each
+// reads its own `input`.
 template <class T>
 LstmResult bidirectional_lstm(Tape<T>& tape, const LstmVars& forward, const LstmVars& backward, std::size_t batch);
 

@@ -16,8 +16,8 @@ namespace {
 // The rows of one segment and one head in each input.
 template <class T>
 struct Block {
-  std::size_t begin, rows;                // of the segment
-  std::size_t memory_begin, memory_rows;  // of the one before, where it is read
+  std::size_t begin, rows;                // rows of the segment
+  std::size_t memory_begin, memory_rows;  // rows of the previous segment, if it is read
   std::size_t column, width;
 
   [[nodiscard]] Strided<T> of(Matrix<T> m) const {
@@ -119,7 +119,7 @@ class SegmentAttentionOp final : public Op<T> {
         visit(Block<U>{begin, std::min(spec_.segment, shape.rows - begin), begin - before, before, h * width, width});
       }
   }
-  // visit(block, the part's first head): heads share nothing but what they read.
+  // Calls visit(block, the part's first head), with the heads divided into parts: heads share only their inputs.
   template <class U, class Visit>
   void for_each_block_in_parts(const Shape& shape, bool remembers, Visit&& visit) const {
     const std::size_t keys = (remembers ? 2 : 1) * std::min(spec_.segment, shape.rows);

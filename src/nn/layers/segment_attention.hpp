@@ -1,4 +1,4 @@
-// Self-attention over long sequences, a segment of rows at a time.
+// Self-attention over long sequences, one segment of rows at a time.
 #pragma once
 
 #include "nn/tape/tape.hpp"
@@ -6,10 +6,11 @@
 namespace emplace::nn {
 
 // Attention by scaled products (Vaswani et al. 2017, section 3.2) within consecutive segments of `segment` rows, the
-// last of which may be shorter. Segment k also reads the rows of segment k - 1 in memory_keys and memory_values, where
+// last of which may be shorter. Segment k also reads the rows of segment k - 1 in memory_keys and memory_values, if
 // these are given (Dai et al. 2019, Transformer-XL, section 3.2). For each head i, of columns / heads columns each:
 //   P = softmax(Q_i [K'_i; K_i]^T / sqrt(columns / heads));  O_i = P [V'_i; V_i]
-// All inputs n x columns, row by row at the same places of the sequence; the memories both or none. Result n x columns.
+// All inputs are n x columns; equal rows are the same position of the sequence. Either both memories are given or none.
+// The result is n x columns.
 struct SegmentAttention {
   Var query, keys, values;
   Var memory_keys, memory_values;

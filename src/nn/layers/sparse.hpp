@@ -1,4 +1,4 @@
-// Ops on the edges of a graph. Shapes as in layers.hpp; lists and indices stay until the step ends.
+// Ops on the edges of a graph. Shapes as in layers.hpp; lists and indices must stay valid until the step ends.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@ namespace emplace::nn {
 
 namespace {
 
-//   z = x y;  dx += dz y;  dy += dz x (its column sums where y is a row)
+//   z = x y;  dx += dz y;  dy += dz x (its column sums if y is a row)
 template <class T>
 class Times final : public Op<T> {
  public:

@@ -33,7 +33,7 @@ void* Arena::bytes(std::size_t count, std::size_t alignment) {
       return block.memory.get() + begin;
     }
   }
-  // As much again as there is: a step that grows asks the system a logarithmic number of times.
+  // Doubles the memory, so that a growing step allocates from the system only a logarithmic number of times.
   std::size_t total = smallest_block;
   for (const Block& block : blocks_) total += block.size;
   blocks_.push_back(allocate(std::max(total, (count + block_alignment - 1) & ~(block_alignment - 1))));
@@ -52,7 +52,7 @@ void Arena::clear() {
   if (blocks_.size() > 1) {
     std::size_t total = 0;
     for (const Block& block : blocks_) total += block.size;
-    blocks_.clear();  // first, so that both never exist at once
+    blocks_.clear();  // freed first, so that old and new blocks never exist at the same time
     blocks_.push_back(allocate(total));
   }
   release({});

@@ -1,4 +1,4 @@
-// Memory that is taken piece by piece and given back all at once. What the largest step needed is kept.
+// Memory that is allocated piece by piece and released all at once. The memory that the largest step needed is kept.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ class Arena {
   // Not initialised; `alignment` is a power of two of at most 64.
   void* bytes(std::size_t count, std::size_t alignment);
   [[nodiscard]] Mark mark() const;
-  // Gives back what was taken since the mark.
+  // Releases everything allocated since the mark.
   void release(const Mark& mark);
-  // Gives back everything; several blocks become one of their joint size.
+  // Releases everything; several blocks are replaced by one of their total size.
   void clear();
   [[nodiscard]] std::size_t used() const;
 

@@ -10,16 +10,16 @@
 namespace emplace::nn {
 
 void describe(OptimizerOptions& o, OptionVisitor& visit) {
-  visit("optimizer", o.optimizer, {.choices = {"adam", "rmsprop", "sgd"}, .help = "How gradients become steps."});
+  visit("optimizer", o.optimizer,
+        {.choices = {"adam", "rmsprop", "sgd"}, .help = "Method that computes steps from gradients."});
   visit("learning_rate", o.learning_rate,
-        {.min = 0, .max = 1e3, .above_min = true, .help = "Length of a step, at the start of a schedule."});
+        {.min = 0, .max = 1e3, .above_min = true, .help = "Learning rate, at the start of a schedule."});
   visit("learning_rate_end", o.learning_rate_end,
         {.min = 0, .max = 1e3, .help = "Learning rate after learning_rate_updates steps, reached linearly."});
-  visit(
-      "learning_rate_updates", o.learning_rate_updates,
-      {.min = 0,
-       .help = "Steps until the learning rate is learning_rate_end: one an update with REINFORCE, one a minibatch with "
-               "PPO, fit_steps a refit with cross-entropy."});
+  visit("learning_rate_updates", o.learning_rate_updates,
+        {.min = 0,
+         .help = "Steps until the learning rate is learning_rate_end: one per update with REINFORCE, one per minibatch "
+                 "with PPO, fit_steps per refit with cross-entropy."});
   visit("learning_rate_decay", o.learning_rate_decay,
         {.min = 0,
          .max = 1,
@@ -27,13 +27,15 @@ void describe(OptimizerOptions& o, OptionVisitor& visit) {
          .help = "Factor of the learning rate every learning_rate_decay_every steps."});
   visit("learning_rate_decay_every", o.learning_rate_decay_every,
         {.min = 1, .help = "Steps between two decays of the learning rate."});
-  visit("beta1", o.beta1, {.min = 0, .max = 0.999999, .help = "Adam: how much of the mean gradient is kept."});
-  visit("beta2", o.beta2, {.min = 0, .max = 0.99999999, .help = "Adam: how much of the mean square is kept."});
+  visit("beta1", o.beta1, {.min = 0, .max = 0.999999, .help = "Adam: decay factor of the running mean of gradients."});
+  visit("beta2", o.beta2, {.min = 0, .max = 0.99999999, .help = "Adam: decay factor of the running mean of squares."});
   visit("epsilon", o.epsilon,
         {.min = 0, .max = 1, .above_min = true, .help = "Adam and RMSProp: added to the root of the mean square."});
-  visit("momentum", o.momentum, {.min = 0, .max = 0.999999, .help = "SGD and RMSProp: how much of a step is kept."});
-  visit("rho", o.rho, {.min = 0, .max = 0.99999999, .help = "RMSProp: how much of the mean square is kept."});
-  visit("clip_norm", o.clip_norm, {.min = 0, .help = "Largest norm of a gradient, over all parameters; 0: any."});
+  visit("momentum", o.momentum,
+        {.min = 0, .max = 0.999999, .help = "SGD and RMSProp: share of a step that is added to the next."});
+  visit("rho", o.rho, {.min = 0, .max = 0.99999999, .help = "RMSProp: decay factor of the running mean of squares."});
+  visit("clip_norm", o.clip_norm,
+        {.min = 0, .help = "Gradients with a larger norm over all parameters are scaled down to it; 0: none."});
 }
 
 double learning_rate_at(const OptimizerOptions& o, std::int64_t step) {
@@ -56,7 +58,7 @@ Optimizer::Optimizer(const OptimizerOptions& options) : options_(options) {
 
 namespace {
 
-// Adam's corrections for the zeros that its moments start from, folded into the rate and epsilon.
+// The coefficients of one Adam step; the bias corrections of the moments are included in the rate and epsilon.
 AdamStep adam_step(const OptimizerOptions& o, std::int64_t step, float factor, double rate) {
   const auto t = static_cast<double>(step + 1);
   const double root = std::sqrt(1 - std::pow(o.beta2, t));
@@ -119,7 +121,7 @@ StepReport Optimizer::step(std::span<float> parameters, std::span<const float> g
   apply(parameters, gradient, factor, report.learning_rate);
   ++step_;
   if (count_finite(parameters) != finite || count_finite(first_) != n || count_finite(second_) != n)
-    throw NotFinite("a step of learning rate {} along a gradient of norm {} leaves the finite numbers",
+    throw NotFinite("a step of learning rate {} along a gradient of norm {} gives parameters that are not finite",
                     report.learning_rate, report.gradient_norm);
   return report;
 }
@@ -133,7 +135,7 @@ State Optimizer::save() const {
 }
 
 void Optimizer::load(const State& state, std::size_t parameters) {
-  constexpr std::int64_t most = std::int64_t{1} << 53;  // what a double counts
+  constexpr std::int64_t most = std::int64_t{1} << 53;  // integers up to this are exact in a double
   const auto step = get_scalar<std::int64_t>(state, "step");
   if (step < 0 || step > most) throw InputError("checkpoint", "array step is {}, wanted 0 to 2^53", step);
   auto first = get<float>(state, "first", step == 0 ? 0 : parameters);

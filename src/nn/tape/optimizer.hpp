@@ -1,4 +1,4 @@
-// Optimisers step flat parameter vectors downhill along flat gradients; clipping and learning-rate schedules.
+// Optimisers, which change flat vectors of parameters along flat gradients, with clipping and learning-rate schedules.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace emplace::nn {
 
-// One record of options for every learner that steps a policy. With s = 0, 1, ... the number of the step:
+// The options of every learner that trains a policy. With s = 0, 1, ... the number of the step:
 //   linear, where learning_rate_end >= 0: from learning_rate to learning_rate_end over learning_rate_updates steps
 //   exponential, where learning_rate_decay < 1: times learning_rate_decay^floor(s / learning_rate_decay_every)
 struct OptimizerOptions {
@@ -26,7 +26,7 @@ struct OptimizerOptions {
 };
 void describe(OptimizerOptions& options, OptionVisitor& visit);
 
-// The rate of step `step`, counted from 0.
+// The learning rate of step `step`, counted from 0.
 double learning_rate_at(const OptimizerOptions& options, std::int64_t step);
 
 struct StepReport {
@@ -44,13 +44,13 @@ class Optimizer {
  public:
   explicit Optimizer(const OptimizerOptions& options);
 
-  // The first call fixes the length. A parameter that is not finite (a masked logit of -infinity) stays as it is and
-  // its gradient counts for nothing. NotFinite for a gradient that is not finite, before anything is changed, and for a
-  // step that leaves the finite numbers, after it.
+  // The first call fixes the number of parameters. A parameter that is not finite (a masked logit of -infinity) does
+  // not change, and its gradient is ignored. NotFinite for a gradient that is not finite, before anything is changed,
+  // and for a step after which parameters or moments are not finite.
   StepReport step(std::span<float> parameters, std::span<const float> gradient);
 
   [[nodiscard]] State save() const;  // "step", "first" (m), "second" (v, zeros for sgd)
-  // InputError for a state that save() cannot have written after steps of so many parameters.
+  // InputError for a state that save() cannot have written after steps with this number of parameters.
   void load(const State& state, std::size_t parameters);
 
  private:

@@ -1,5 +1,5 @@
-// Where the parameters of a network stand in one flat vector, what they are called, and how they start. One vector
-// makes the optimiser, clipping, a checkpoint and a message one call each.
+// The layout of a network's parameters in one flat vector: positions, names and initial values. With one vector, the
+// optimiser, clipping, a checkpoint and a message are one call each.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,8 @@ inline constexpr Initializer zeros{};
 Initializer constant(double value);
 Initializer uniform(double bound);  // in [-bound, bound]
 Initializer normal(double deviation);
-Initializer glorot_uniform(double gain = 1);  // bound gain x sqrt(6 / (rows + columns)) (Glorot, Bengio 2010, eq. 16)
+// Uniform with bound gain x sqrt(6 / (rows + columns)) (Glorot, Bengio 2010, eq. 16).
+Initializer glorot_uniform(double gain = 1);
 
 class ParameterLayout {
  public:
@@ -37,8 +38,8 @@ class ParameterLayout {
   Slice add(std::string name, std::size_t rows, std::size_t columns, Initializer start);
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::span<const Info> infos() const { return infos_; }
-  // Draws every start value with streams keyed by (seed, Purpose::initialise, 0, position of the slice): adding a slice
-  // at the end changes no other one. float gets the rounded values of double.
+  // Draws all initial values, with streams keyed by (seed, Purpose::initialise, 0, position of the slice), so that a
+  // slice added at the end changes no other one. For float these are the rounded values of double.
   template <class T>
   void initialize(std::span<T> values, std::uint64_t seed) const;
 

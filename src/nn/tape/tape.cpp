@@ -128,7 +128,7 @@ bool Tape<T>::take_fresh(Var var) {
 
 template <class T>
 Matrix<T> Tape<T>::gradient(Var var) {
-  EMPLACE_CHECK(wants_gradient(var), "the gradient of a value that depends on nothing that wants one");
+  EMPLACE_CHECK(wants_gradient(var), "the gradient of a value that depends on no value with a gradient");
   const Node& part = at(var);
   Node& owner = nodes_[part.owner.is_none() ? var.id : part.owner.id];
   if (owner.gradient == nullptr) {

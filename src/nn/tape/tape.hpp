@@ -1,6 +1,7 @@
-// A reverse-mode tape with matrix-sized nodes. A step begins, ops are applied (each computes at once), gradients of
-// some results are seeded, and backward() adds the gradients of all parameters to one flat vector. Memory is an arena
-// that is kept: after the second step of a shape nothing is allocated (that joins the pieces of the first).
+// A reverse-mode tape with matrix-sized nodes. In each step, ops are applied (each computes its result immediately),
+// gradients of some results are seeded, and backward() adds the gradients of all parameters to one flat vector. The
+// memory is an arena that is kept from step to step: steps of the same shape allocate only twice (the second joins the
+// blocks of the first).
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ struct Shape {
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
-// A view of a dense row-major matrix; it owns nothing.
+// A view of a dense row-major matrix; it does not own its memory.
 template <class T>
 struct Matrix {
   T* data = nullptr;
@@ -40,7 +41,7 @@ struct Matrix {
   operator Matrix<const T>() const { return {data, rows, columns}; }
 };
 
-// A value on the tape. A default one is "none": ops with optional inputs take it.
+// A value on the tape. A default-constructed one is "none", for optional inputs of ops.
 struct Var {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   std::uint32_t id = none;
@@ -50,58 +51,58 @@ struct Var {
 template <class T>
 class Tape;
 
-// An op is four small answers. It lives in the tape's arena (its destructor is not called) and may keep what its
-// backward() needs there. T is float or double. An input without elements is at null, and an optional one that is none
-// is 0 x 0.
+// An op has four small functions. It is in the tape's arena (its destructor is not called), where it may also keep data
+// for its backward(). T is float or double. An input without elements has a null pointer, and an optional one that is
+// none is 0 x 0.
 template <class T>
 class Op {
  public:
   [[nodiscard]] virtual std::string_view name() const = 0;
-  // The shape of the result, from those of the inputs; wrong_shapes() where they do not fit.
+  // The shape of the result, from those of the inputs; calls wrong_shapes() if they do not fit.
   [[nodiscard]] virtual Shape shape(std::span<const Shape> inputs) const = 0;
   virtual void forward(Tape<T>& tape, std::span<const Matrix<const T>> inputs, Matrix<T> result) = 0;
-  // Adds to d_inputs[i] what `d_result` means for input i; d_inputs[i].data is null where nobody wants to know, and
-  // where there is nothing to know. Memory of the tape taken here is given back afterwards.
+  // Adds the gradient by input i, given `d_result`, to d_inputs[i]. d_inputs[i].data is null if that gradient is not
+  // wanted or the input has no elements. Memory of the tape allocated here is released afterwards.
   virtual void backward(Tape<T>& tape, std::span<const Matrix<const T>> inputs, Matrix<const T> result,
                         Matrix<const T> d_result, std::span<const Matrix<T>> d_inputs) const = 0;
-  // Whether backward() asks Tape::is_fresh() about this input, and looks at its inputs in their order.
+  // Whether backward() calls Tape::is_fresh() for this input, and processes its inputs in their order.
   [[nodiscard]] virtual bool overwrites(std::size_t) const { return false; }
 
  protected:
   ~Op() = default;
 };
 
-// A bug of ours: the message names the op and the shapes.
+// Throws a BugError that names the op and the shapes.
 [[noreturn]] void wrong_shapes(std::string_view op, std::span<const Shape> inputs);
 
 template <class T>
 class Tape {
  public:
-  // Forgets everything on the tape; the memory stays. `values` and `gradient` (may be empty: no gradients are wanted)
-  // are as long as the layout and must outlive the step. Gradients are added to what `gradient` holds; those of chunks
-  // that any rank may compute go to zeros of their own each, to be added in the order of the chunks, as adding to a
-  // sum that has begun rounds otherwise.
+  // Begins a step: clears the tape, but keeps its memory. `values` and `gradient` (may be empty: no gradients are
+  // wanted) are as long as the layout and must outlive the step. Gradients are added to the values in `gradient`. For
+  // chunks that any rank may compute, each chunk needs its own zeroed vector, to be added in the order of the chunks:
+  // adding directly to a partial sum would round differently.
   void begin(std::span<const T> values, std::span<T> gradient);
 
-  // A matrix that stays where it is until the step ends, without a gradient.
+  // A matrix without a gradient; its memory must stay valid until the step ends.
   Var constant(Matrix<const T> values);
-  // The same with a gradient that can be read after backward(): where two tapes meet.
+  // The same with a gradient that can be read after backward(), to connect two tapes.
   Var variable(Matrix<const T> values);
   Var parameter(const Slice& slice);
   // Puts an op made with make() on the tape and computes it.
   Var apply(Op<T>& op, std::span<const Var> inputs);
-  // Rows [begin, begin + count) of a value, in its memory and that of its gradient.
+  // Rows [begin, begin + count) of a value, as a view of its memory and of that of its gradient.
   Var rows(Var var, std::size_t begin, std::size_t count);
 
   [[nodiscard]] Matrix<const T> value(Var var) const;
-  // The gradient of the objective by this value, zeros at first: seeds are added here before backward(), and results
-  // are read here after it. A bug where the value depends on nothing that wants a gradient.
+  // The gradient of the objective by this value, initially zeros: seeds are added here before backward(), and results
+  // are read here after it. BugError if the value does not depend on any value with a gradient.
   Matrix<T> gradient(Var var);
   [[nodiscard]] bool wants_gradient(Var var) const { return !var.is_none() && at(var).wants_gradient; }
-  // Within backward() of an op that overwrites it: d_inputs[i] holds nothing yet, and is to be set rather than added
-  // to.
+  // Within backward() of an op that overwrites the input: whether d_inputs[i] has no value yet, and must be set instead
+  // of added to.
   [[nodiscard]] bool is_fresh(std::size_t i) const { return fresh_[i] != 0; }
-  // From the seeds to everything that they depend on, in reverse order of application. Once a step.
+  // Computes all gradients from the seeds, in reverse order of application. Must be called only once per step.
   void backward();
 
   // Memory until the next begin().
@@ -128,19 +129,20 @@ class Tape {
   };
 
   Var add(const Node& node);
-  // A bug where the value is none, or of another step that had more.
+  // BugError if the value is none, or of another step that had more values.
   const Node& at(Var var) const;
-  // As an op sees them.
+  // The value and the gradient as arguments of an op.
   Matrix<const T> input(Var var) const;
   Matrix<T> d_input(Var var);
-  // Takes memory for a gradient that there is none of; false where it cannot be left as it is.
+  // Allocates memory, not initialised, for a gradient that has none yet; returns false if the gradient must be added
+  // to.
   bool take_fresh(Var var);
 
   Arena arena_;
   std::vector<Node> nodes_;
   std::span<const T> values_;
   std::span<T> gradient_;
-  std::vector<Matrix<const T>> inputs_;  // of the op at hand
+  std::vector<Matrix<const T>> inputs_;  // arguments of the current op
   std::vector<Matrix<T>> d_inputs_;
   std::vector<std::uint8_t> fresh_;
   std::vector<Shape> shapes_;

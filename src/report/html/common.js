@@ -1,6 +1,6 @@
 "use strict";
-// What the charts share: the data, elements, numbers with units, the tooltip, and which trials are pointed at or left.
-// `report` is the only name that the files of a page know each other by.
+// What the charts share: the data, elements, numbers with units, the tooltip, the trial under the mouse, and the
+// filter. `report` is the only global name: every file adds its functions to it.
 const report = { data: JSON.parse(document.getElementById("data").textContent) };
 
 (() => {
@@ -27,7 +27,7 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
     return card;
   };
 
-  // A container whose drawing follows its width.
+  // A container that is drawn again whenever its width changes.
   report.chart = (label, draw) => {
     const box = element("div", { class: "chart", "data-chart": label });
     let drawn = 0;
@@ -46,7 +46,7 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
   report.svg = (box, width, height, label) => d3.select(box).append("svg").attr("role", "img").attr("aria-label", label)
     .attr("width", width).attr("height", height).attr("viewBox", `0 0 ${width} ${height}`);
 
-  // Buttons of which one is pressed.
+  // A row of buttons, exactly one of which is pressed.
   report.choice = (names, chosen, changed) => {
     const buttons = Object.entries(names).map(([value, name]) => element("button",
       { type: "button", "aria-pressed": value === chosen, "data-value": value, onclick: () => {
@@ -64,7 +64,7 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
     if (size !== 0 && (size >= 1e7 || size < 1e-4)) return value.toExponential(2).replace(/\.?0+e/, "e").replace("e+", "e");
     return digits(value, 6);
   };
-  // Of a number with decimals the whole part alone is grouped.
+  // Groups the digits of the integer part by thousands.
   report.count = (value) => String(value).replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, "\u202f"));
   report.percent = (share) => `${digits(100 * share, share < 0.1 ? 2 : 3)} %`;
   const units = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"], [1e-12, "ps"]];
@@ -89,7 +89,7 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
     const hours = Math.floor(whole / 3600), minutes = Math.floor(whole / 60) % 60;
     return hours > 0 ? `${hours} h ${String(minutes).padStart(2, "0")} min` : `${minutes} min ${String(whole % 60).padStart(2, "0")} s`;
   };
-  // How values of one kind stand on an axis: the unit belongs to the axis, not to its ticks.
+  // How values of one kind are written on an axis: the axis has the unit, the ticks have only numbers.
   report.measure = (kind, values) => {
     if (kind === "seconds") {
       const [size, name] = unitOf(values.length ? d3.median(values) : 1);
@@ -99,7 +99,7 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
     return { unit: "", tick: report.number, text: report.number };
   };
 
-  // A scale over the values, logarithmic where they span much, and about `count` ticks on it.
+  // A scale over the values, logarithmic if they span a wide range, and about `count` ticks on it.
   report.scale = (values, range, log) => {
     let [low, high] = d3.extent(values);
     if (log === undefined) log = low > 0 && high / low > 4;
@@ -124,7 +124,7 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
     return d3.scaleLinear().domain([low, high]).ticks(count);
   };
 
-  // Axes: the values' lines and texts lie at `ticks`, with the title above; `left` and `right` are where the lines end.
+  // Axes: grid lines and texts at `ticks`, with the title above; the grid lines go from `left` to `right`.
   report.yAxis = (svg, y, { ticks, text, title, left, right }) => {
     for (const tick of ticks) {
       svg.append("line").attr("class", "gridline").attr("x1", left).attr("x2", right).attr("y1", y(tick)).attr("y2", y(tick));
@@ -134,13 +134,13 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
   };
   report.yText = (svg, left, at, text) => svg.append("text").attr("class", "soft").attr("x", left - 8).attr("y", at)
     .attr("dy", "0.35em").attr("text-anchor", "end").text(text);
-  // Round numbers of bytes up to `most`, so many at most, with 0.
+  // At most `count` round numbers of bytes from 0 up to `most`.
   report.byteTicks = (most, count) => {
     let step = 1;
     while (most / step > count) step *= 2;
     return d3.range(0, most / step + 1e-9).map((i) => i * step);
   };
-  // About `count` ticks at `bottom`, fewer where their texts would touch; the title ends at `right`, under them.
+  // About `count` ticks at `bottom`, fewer if their texts would overlap; the title ends at `right`, below them.
   report.xAxis = (svg, x, { bottom, count, text, title, right }) => {
     const touch = (ticks) => d3.pairs(ticks).some(([a, b]) => x(b) - x(a) < (report.width(String(text(a))) + report.width(String(text(b)))) / 2 + 18);
     let ticks = x.ticks(Math.max(2, count));
@@ -151,7 +151,7 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
       .attr("text-anchor", "end").text(title);
   };
 
-  // Texts that fit: measured with the page's own font.
+  // Texts that fit into a width, measured with the page's own font.
   const ruler = document.createElement("canvas").getContext("2d");
   report.width = (text, size = 12, weight = 400) => {
     ruler.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
@@ -166,15 +166,15 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
     }
     return text.slice(0, fits).trimEnd() + "…";
   };
-  // The same of a name in scopes, whose end tells it from others.
+  // The same for a name with scopes: its beginning is cut, because names differ at their ends.
   report.fitEnd = (text, room, size) => {
     let rest = text;
     while (/[/.:]./.test(rest) && report.width(rest, size) > room) rest = rest.replace(/^[^/.:]*[/.:]+/, "");
     return report.fit(rest, room, size);
   };
-  // A key or the name of a file that a line may end in, behind its dots, slashes and the like.
+  // A key or file name in which a line may be broken after dots, slashes and similar characters.
   report.breakable = (text) => text.split(/(?<=[._&/-])|(?=@)/).flatMap((piece, i) => i === 0 ? [piece] : [element("wbr"), piece]);
-  // The same cut into lines.
+  // The same text cut into lines.
   report.wrap = (text, room, most, size, weight) => {
     const lines = [];
     for (const piece of text.match(/[^._ /…-]*[._ /…-]?/g).filter((each) => each)) {
@@ -199,7 +199,8 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
   };
   report.noTip = () => { tip.hidden = true; };
 
-  // The trial pointed at, and those that a filter leaves: every element with data-trial follows, in all charts.
+  // The trial under the mouse, and the trials that pass the filter: all elements with data-trial are restyled, in all
+  // charts.
   let hot = null, left = null;
   const listeners = [];
   const trialsOf = (root) => root.querySelectorAll("[data-trial]");

@@ -1,13 +1,14 @@
 "use strict";
-// Lines over what was spent: updates, evaluations or seconds. A line is {name, class, x: {key: [...]}, y: [...], step, trial}.
+// Lines over the budget spent: updates, evaluations or seconds. A line is {name, class, x: {key: [...]}, y: [...],
+// step, trial}.
 report.spent = { update: "updates", evaluations: "evaluations", wall_seconds: "wall clock (s)" };
 
-// Those of `report.spent` that every line has.
+// The entries of `report.spent` for which every line has values.
 report.spentOf = (lines) => Object.fromEntries(Object.entries(report.spent).filter(([key]) => lines.length && lines.every((line) => line.x[key])));
 
-// options: label, title (of the axis), kind ("seconds", "share" or ""), lines, by (a function: key of x), height, zero (the
-// axis begins at 0), bands ({class, x, low, high}, behind the lines), and pointed (a function of a line, or null, and the
-// event) where it says more than the name of the line.
+// options: label, title (of the axis), kind ("seconds", "share" or ""), lines, by (returns the key of x), height, zero
+// (the axis begins at 0), bands ({class, x, low, high}, drawn behind the lines), and pointed (optional: called with the
+// line under the mouse, or null, and the event, instead of showing the line's name).
 report.lineChart = (options) => {
   const height = options.height || 280, margin = { top: 30, right: 22, bottom: 42 };
   const bands = options.bands || [];

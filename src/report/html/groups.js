@@ -58,11 +58,11 @@ report.groups = (placement) => {
     edges.some(([from, to]) => nodes[from].device !== nodes[to].device)
       ? element("span", {}, element("i", { class: "line crossing" }), "between devices") : null);
   const merged = nodes.length < groups.units
-    ? `The ${report.count(groups.units)} units that the run placed, those on one device merged with neighbours to ${nodes.length} groups`
+    ? `The ${report.count(groups.units)} units that the run placed, where neighbours on one device are merged, which gives ${nodes.length} groups`
     : nodes.length === 1 ? "The one unit that the run placed" : `The ${report.count(nodes.length)} units that the run placed`;
   const card = report.card("Graph by groups",
-    `${merged}, in layers from inputs to outputs: a group is as high as it computes long, an edge as wide as the root of its bytes.` +
-    (groups.edges_total > edges.length ? ` Of ${report.count(groups.edges_total)} edges the ${report.count(edges.length)} heaviest are drawn.` : ""),
+    `${merged}, in layers from inputs to outputs: the height of a group shows its compute time, the width of an edge the square root of its bytes.` +
+    (groups.edges_total > edges.length ? ` The ${report.count(edges.length)} heaviest of ${report.count(groups.edges_total)} edges are drawn.` : ""),
     element("span", { class: "screen hint" }, "A click opens a group, another closes it"));
   card.append(box, legend, panel);
   return { card, openGroupOf: (op) => show(groups.of_ops[op]) };

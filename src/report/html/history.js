@@ -1,5 +1,5 @@
 "use strict";
-// What each trial came to, one after the other, and the best so far.
+// The objective of each trial, one after the other, and the best so far.
 report.history = (sweep) => {
   const height = 370, margin = { top: 34, right: 14, bottom: 44, left: 60 };
   const ended = sweep.trials.filter((trial) => trial.objective !== null || trial.status === "failed");
@@ -7,7 +7,7 @@ report.history = (sweep) => {
   let by = ended.every((trial) => trial.ended !== null) ? "ended" : "trial";
   const names = { ended: "order of ending", trial: "trial number" };
   const tools = by === "ended" ? [report.choice(names, by, (value) => { by = value; box.redraw(); })] : [];
-  const card = report.card("The search", `What each trial came to, and the best ${sweep.measure} so far.`, ...tools);
+  const card = report.card("The search", `The result of each trial, and the best ${sweep.measure} so far.`, ...tools);
 
   const box = report.chart("history", (into, width) => {
     const svg = report.svg(into, width, height, "Objective of each trial and the best so far");

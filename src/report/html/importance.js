@@ -1,15 +1,15 @@
 "use strict";
-// What each parameter explains, as bars, with what shuffled objectives would explain.
+// The share of variance that each parameter explains, as bars, with the share that shuffled objectives would give.
 report.importance = (sweep) => {
   const rows = sweep.importances.slice().sort((a, b) => d3.descending(a.share, b.share));
   const compared = rows.filter((row) => row.groups >= 2 && row.trials >= 3);
   const card = report.card("Importance of each parameter",
     "Share of the differences between trials that a parameter explains by itself: the correlation ratio (η²) of the logarithm " +
-    `of the ${sweep.measure} over groups of trials with about the same value, among the trials in which it is active. What ` +
-    "parameters do only together is in no bar, and where a strategy prefers good values the bars say what it tried.");
+    `of the ${sweep.measure} over groups of trials with about the same value, among the trials in which it is active. The ` +
+    "bars leave out joint effects of several parameters, and if the strategy prefers good values they depend on what it tried.");
   if (compared.length === 0) {
     card.append(report.element("p", { class: "empty" },
-      "Nothing to compare yet: it takes three trials with a result, and two values of a parameter among them."));
+      "Nothing to compare yet: at least three trials with a result are needed, with two values of a parameter among them."));
     return card;
   }
   const rowHeight = 40, margin = { top: 4, left: 14, right: 20, bottom: 40 };

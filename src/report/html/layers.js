@@ -1,8 +1,8 @@
 "use strict";
-// A graph in layers from left to right (Sugiyama, Tagawa, Toda 1981): longest paths give the layers, means of neighbours
-// the order in them. Nodes are numbered such that most edges [from, to, bytes] go to a higher number; those that do not
-// decide nothing. `weights`: how high each node would be, of `wanted` pixels for the highest layer. Gives each node's layer,
-// y and height, and the whole's height.
+// A graph in layers from left to right (Sugiyama, Tagawa, Toda 1981): longest paths give the layers, means of
+// neighbours the order within a layer. Nodes are numbered such that most edges [from, to, bytes] go to a higher number;
+// the other edges are ignored here. The height of a node is proportional to its weight; the layer with the largest sum
+// of weights is `wanted` pixels high. Returns each node's layer, y and height, and the height of the graph.
 report.layers = (weights, edges, wanted) => {
   const count = weights.length, forward = edges.filter(([from, to]) => from < to).sort((a, b) => a[0] - b[0]);
   const layer = new Int32Array(count), neighbours = Array.from({ length: count }, () => []);
@@ -13,14 +13,14 @@ report.layers = (weights, edges, wanted) => {
     neighbours[from].push(to);
     neighbours[to].push(from);
   }
-  // What nobody feeds stands right before its first reader, and without one where its number says.
+  // A node without inputs is put into the layer before its first reader, or without a reader into one by its number.
   for (const [from, to] of forward) reader[from] = reader[from] < 0 ? layer[to] : Math.min(reader[from], layer[to]);
   const deepest = d3.max(layer);
   for (let node = 0; node < count; ++node)
     if (!hasInput[node]) layer[node] = reader[node] < 0 ? Math.round(deepest * node / count) : reader[node] - 1;
   const rows = Array.from({ length: count ? d3.max(layer) + 1 : 0 }, () => []);
   for (let node = 0; node < count; ++node) rows[layer[node]].push(node);
-  const room = 1.4 * wanted / (d3.max(rows, (row) => row.length) || 1);  // of a node in the layer of most nodes
+  const room = 1.4 * wanted / (d3.max(rows, (row) => row.length) || 1);  // px for each node in the layer with most nodes
   const lowest = Math.max(2, Math.min(7, 0.6 * room)), gap = Math.max(1, Math.min(5, 0.4 * room));
   const highest = d3.max(rows, (row) => d3.sum(row, (node) => weights[node])) || 1;
   const heights = weights.map((weight) => Math.max(lowest, weight / highest * wanted));
@@ -46,7 +46,7 @@ report.layers = (weights, edges, wanted) => {
   return { layer, layers: rows.length, y, heights, height };
 };
 
-// A name in scopes as lines in a box: all of it where that fits, else its end.
+// A name with scopes as lines in a box: all of it if it fits, else its end.
 report.lines = (name, room, most, size) => {
   let rest = name, lines = report.wrap(rest, room, most, size);
   while (lines.some((line) => line.endsWith("…")) && /[/.:]./.test(rest)) {
@@ -56,7 +56,8 @@ report.lines = (name, room, most, size) => {
   return lines;
 };
 
-// A drawing of such a graph. `nodes`: {name, device, class, tell}, `clicked`: a function of a node's number, or null.
+// Draws such a graph. `nodes`: {name, device, class, tell (returns the tooltip)}; `clicked`: called with the number of
+// the node that was clicked, or null.
 report.drawLayers = (box, room, { label, nodes, weights, edges, wanted, clicked, chosen }) => {
   const plan = report.layers(weights, edges, wanted);
   const margin = { left: 4, right: 4, top: 10, bottom: edges.some(([from, to]) => from >= to) ? 24 : 8 };
@@ -71,7 +72,7 @@ report.drawLayers = (box, room, { label, nodes, weights, edges, wanted, clicked,
   const route = ([from, to]) => {
     const [x0, y0, x1, y1] = [x(from) + thick, middle(from), x(to), middle(to)];
     if (x1 > x0) return `M${x0},${y0}C${(x0 + x1) / 2},${y0} ${(x0 + x1) / 2},${y1} ${x1},${y1}`;
-    const low = margin.top + plan.height + margin.bottom - 6;  // back: below all
+    const low = margin.top + plan.height + margin.bottom - 6;  // an edge backwards passes below all nodes
     return `M${x0},${y0}C${x0 + pitch},${low} ${x1 - pitch},${low} ${x1},${y1}`;
   };
   const classOf = ([from, to]) => nodes[from].device === nodes[to].device ? nodes[from].class : "crossing";

@@ -1,17 +1,17 @@
 "use strict";
-// What each device holds over the step, below its capacity.
+// The bytes that each device holds over the step, and its capacity.
 report.memory = (placement, stretch) => {
   const { memory, timeline, problem } = placement, element = report.element, most = 16;
   const share = (row) => row.capacity ? row.peak / row.capacity : 0;
   const held = memory.filter((row) => row.peak > 0);
-  // Of many devices those that are fullest, in the problem's order.
+  // If there are many devices: the fullest ones, in the problem's order.
   const shown = held.slice().sort((a, b) => d3.descending(share(a), share(b)) || d3.descending(a.peak, b.peak)).slice(0, most)
     .sort((a, b) => a.device - b.device);
   const plotHeight = shown.length <= 3 ? 84 : shown.length <= 6 ? 64 : 44, rowHeight = plotHeight + 30;
   const top = 6, bottom = top + rowHeight * shown.length;
   const nameOf = (row) => problem.devices[row.device].name;
   const isOver = (row) => row.capacity !== null && row.peak > row.capacity;
-  // Devices of one capacity have one scale. It has the capacity in it where peaks can still be seen below.
+  // Devices of equal capacity share one scale. It includes the capacity if the peaks are then still high enough to see.
   const alike = (row) => d3.max(shown.filter((other) => other.capacity === row.capacity), (other) => other.peak);
   const sees = (row) => row.capacity !== null && row.capacity <= 8 * alike(row);
   const levelAt = (row, time) => row.bytes[Math.max(0, d3.bisectRight(row.times, time) - 1)];
@@ -77,9 +77,9 @@ report.memory = (placement, stretch) => {
     (over.length ? ` Too small: ${over.map(nameOf).slice(0, 8).join(", ")}.` : "") +
     (held.length > shown.length ? ` Of ${held.length} devices the ${most} fullest are drawn.` : "") +
     (empty > 0 ? ` ${report.many(empty, "device")} hold${empty === 1 ? "s" : ""} nothing.` : "") +
-    (held.some((row) => row.thinned) ? " Of stretches too short to see the highest level is drawn." : ""), report.zoomButtons(stretch));
+    (held.some((row) => row.thinned) ? " Where changes are too short to see, the highest level is drawn." : ""), report.zoomButtons(stretch));
   const key = (name, text) => element("span", {}, element("i", { class: `line ${name}` }), text);
   card.append(box);
-  if (shown.some(sees)) card.append(element("span", { class: "legend" }, key("dashed ink", "capacity, where peaks come near it")));
+  if (shown.some(sees)) card.append(element("span", { class: "legend" }, key("dashed ink", "capacity (drawn if a peak is near it)")));
   return card;
 };

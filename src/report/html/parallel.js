@@ -1,16 +1,17 @@
 "use strict";
-// Trials in parallel coordinates (Inselberg 1985): an axis a parameter, the objective last. A line is a trial; below an
-// axis are those in which the parameter is not active, above the last one those that failed.
+// Trials in parallel coordinates (Inselberg 1985): an axis for each parameter, and the objective as the last axis. A
+// line is a trial. It passes below the axis of a parameter that is not active in it, and ends above the last axis if it
+// failed.
 report.parallel = (sweep) => {
   const height = 330, inactive = 26, failed = -20, titleLines = 4, titleSize = 12, titleHeight = 15;
   const margin = { bottom: inactive + 16, left: 68, right: 78 };
-  const narrowest = 88;  // room of an axis, in which its texts stay readable
+  const narrowest = 88;  // px between axes: the least at which their texts can be read
   const shown = sweep.trials.filter((trial) => trial.values.length > 0 && (trial.objective !== null || trial.status === "failed"));
-  // The best is drawn last, over the others.
+  // The best trial is drawn last, on top of the others.
   const order = (trial) => trial.objective === null ? Infinity : trial.objective;
   const drawn = shown.slice().sort((a, b) => d3.descending(order(a), order(b)) || d3.descending(a.trial, b.trial)).slice(-2000);
   const measured = sweep.measureOf(shown);
-  const intervals = new Map();  // position of an axis -> [low, high] that is brushed, in pixels
+  const intervals = new Map();  // number of an axis -> the interval [low, high] that the user selected on it, in pixels
 
   const dimensions = sweep.parameters.map((parameter, i) => ({
     title: parameter.key,
@@ -105,15 +106,15 @@ report.parallel = (sweep) => {
     };
     axes.each(function (_, d) {
       const brush = d3.brushY().extent([[-13, failed - 10], [13, height + inactive + 10]]).on("brush end", () => {
-        if (!d3.event.sourceEvent) return;  // moved below, not by a person
+        if (!d3.event.sourceEvent) return;  // the brush was moved by the code below, not by the user
         if (d3.event.selection) intervals.set(d, d3.event.selection); else intervals.delete(d);
-        if (frame === null) frame = requestAnimationFrame(() => { frame = null; select(); });  // the mouse may be faster
+        if (frame === null) frame = requestAnimationFrame(() => { frame = null; select(); });  // at most once a frame: mouse events may come faster
       });
       const group = d3.select(this).append("g").attr("class", "brush").call(brush);
       if (intervals.has(d)) group.call(brush.move, intervals.get(d));
     });
 
-    // Lines are thin: the nearest one within reach is meant.
+    // Lines are thin, so the mouse selects the nearest line within some pixels.
     svg.on("mousemove", () => {
       const [x, y] = d3.mouse(plot.node());
       if (d3.event.buttons) { sweep.pointAt(null); return; }
@@ -134,8 +135,8 @@ report.parallel = (sweep) => {
   const legend = report.element("span", { class: "legend" },
     report.element("span", {}, "best", report.element("span", { class: "ramp" }, d3.range(7).map((i) => report.element("i", { class: `r${i}` }))), "worst, by rank"),
     drawn.some((trial) => trial.status === "failed") ? report.element("span", {}, report.element("i", { class: "line dashed failed" }), "failed") : null);
-  const card = report.card("Trials", `One line a trial: from its values to its ${sweep.measure}, where lower is better.` +
-    (shown.length > drawn.length ? ` Of ${report.count(shown.length)} trials the ${report.count(drawn.length)} best are drawn.` : ""), status, clear);
+  const card = report.card("Trials", `One line for each trial, from its values to its ${sweep.measure}, where lower is better.` +
+    (shown.length > drawn.length ? ` The ${report.count(drawn.length)} best of ${report.count(shown.length)} trials are drawn.` : ""), status, clear);
   const box = report.chart("parallel", draw);
   card.append(box, legend);
   return card;

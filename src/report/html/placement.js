@@ -1,6 +1,7 @@
 "use strict";
-// The part of a page that is about one placement: its step, memory and graph, and what others come to.
-// Eight colours, then the same lighter, then darker, and so on.
+// The part of a page that shows one placement: its step, memory and graph, and the results of other placers.
+
+// Eight colours, then the same eight lighter, then darker, then again from the first.
 report.colourOfDevice = (device) => `c${device % 8}${["", " lighter", " darker"][Math.floor(device / 8) % 3]}`;
 
 report.placement = (placement, run) => {
@@ -14,12 +15,12 @@ report.placement = (placement, run) => {
   const { feasible, measured, number } = placement;
   const told = (run.columns.best_step_time || []).filter((value) => value !== null).pop(), now = placement.time / 1e12;
   if (told !== undefined && number === 0 && run.status === "finished" && feasible && !measured && Math.abs(now / told - 1) > 1e-5)
-    stack.append(say(`The run came to ${report.seconds(told, 6)} with this placement, and now it is ${report.seconds(now, 6)}: ` +
+    stack.append(say(`The run recorded ${report.seconds(told, 6)} for this placement, but it now takes ${report.seconds(now, 6)}: ` +
       "the problem, the machine or the program has changed since.", true));
   if (!feasible) stack.append(say(`The best placement so far is not feasible: ${placement.reason}.`, true));
   for (const warning of problem.warnings.slice(0, 3)) stack.append(say(warning));
   if (measured)
-    stack.append(say(`The run measured its placements (evaluator ${placement.evaluator}); the pictures below are the simulator's.`));
+    stack.append(say(`The run measured its placements (evaluator ${placement.evaluator}); the charts below are simulated.`));
   const groups = report.groups(placement);
   if (timeline) {
     const stretch = report.timeWindow(timeline.end);
@@ -31,7 +32,7 @@ report.placement = (placement, run) => {
   return stack;
 };
 
-// Of a pipeline: what the busiest device has to do for each sample.
+// For a pipeline: the load of each device for a sample.
 report.loads = ({ loads, problem }) => {
   const element = report.element, most = d3.max(loads, (row) => row.compute + row.transfers) || 1;
   const heads = [["device", ""], ["compute", "number"], ["transfers", "number"], ["load", "number"], ["", "bars"]]
@@ -41,7 +42,7 @@ report.loads = ({ loads, problem }) => {
     [each.compute, each.transfers, each.compute + each.transfers].map((value) => element("td", { class: "number" }, report.ticksText(value))),
     element("td", { class: "bars" }, bar(each.compute, report.colourOfDevice(each.device)), bar(each.transfers, "open")));
   const card = report.card("Load of each device",
-    "What each device has to do for a sample of the stream: the busiest one sets the pace. A pipeline has no single step to draw.");
+    "The time that each device spends on a sample of the stream: the busiest device limits the throughput. A pipeline has no single step to draw.");
   card.append(element("div", { class: "scroll" }, element("table", { class: "baselines", "data-chart": "loads" },
     element("thead", {}, element("tr", {}, heads)), element("tbody", {}, loads.map(row)))));
   return card;

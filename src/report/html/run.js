@@ -1,8 +1,8 @@
 "use strict";
-// The page of one or more training runs: what came of them, their learning curves over one another, and what they found.
+// The page of one or more training runs: their results, their learning curves in one chart, and the placements found.
 (() => {
   const { runs, placements, name, program, one_problem: oneProblem } = report.data, element = report.element;
-  const colour = (i) => `c${i % 8} d${Math.floor(i / 8)}`;  // eight colours, then the same dashed, then dotted
+  const colour = (i) => `c${i % 8} d${Math.floor(i / 8)}`;  // eight colours, solid for the first eight runs, then dashed, then dotted
   const several = runs.length > 1;
 
   const column = (run, key) => run.columns[key] || null;
@@ -25,7 +25,7 @@
     return card;
   };
 
-  const measure = runs[0].measure;  // that of all
+  const measure = runs[0].measure;  // the same for all runs
   const Measure = `${measure[0].toUpperCase()}${measure.slice(1)}`;
   const bands = runs.length > 4 ? [] : runs.map((run, i) => ({
     class: colour(i), x: x(run), low: column(run, "step_time_q10"), high: column(run, "step_time_q90"),
@@ -39,7 +39,7 @@
   const own = (test, change = (value) => value) => lines((run, i) => Object.keys(run.columns).filter(test).map((key) =>
     line(run, i, mapped(column(run, key), change), key, {})));
 
-  // What came of a run: of its first problem, where it has several.
+  // The placement of a run's first problem, if it can be shown and was simulated.
   const resultOf = (i) => placements.find((each) => each.run === i && each.number === 0 && each.missing === null && !each.measured);
   const bestOf = (run, i) => {
     const result = resultOf(i);
@@ -54,7 +54,7 @@
   const commandsOf = (run) => element("div", { class: "commands" },
     run.commands.map((each) => element("div", {}, element("h3", {}, each.says), element("code", {}, each.command))));
 
-  // Of several runs what came of them, then the settings that differ, then those that all share.
+  // For several runs: a table of results, a table of the settings that differ, and the settings that all share.
   const runsCard = () => {
     const keys = [...new Set(runs.flatMap((run) => run.settings.map(([key]) => key)))];
     const settings = runs.map((run) => new Map(run.settings));
@@ -73,15 +73,15 @@
       runs.map((run, i) => [cell(named(run, i)), cell(run.status), number(bestOf(run, i), (value) => report.seconds(value, 6)),
         cell(gapText(gapOf(i)), true), cell(report.count(run.updates), true), number(lastOf(run, "evaluations"), report.count),
         number(lastOf(run, "wall_seconds"), report.duration)]));
-    // A run a row, or a column where there are fewer runs than settings.
+    // A row for each run; or a column for each run if there are fewer runs than settings.
     const differing = [...others.map((key) => [settingName(key), settings.map((each) => each.get(key) || "–")]),
       ["folder", runs.map((run) => run.folder)]];
     const differ = differing.length > runs.length
       ? table([head(""), ...runs.map((run, i) => head(named(run, i)))], differing.map(([key, values]) => [cell(key), ...values.map((value) => cell(report.breakable(value)))]))
       : table([head("run"), ...differing.map(([key]) => head(key))], runs.map((run, i) => [cell(named(run, i)), ...differing.map(([, values]) => cell(report.breakable(values[i])))]));
     const card = report.card("Runs", oneProblem ? null
-      : `The runs place different problems. Each ${measure} below is of its own problem, on an axis that all share: how far a run is over the ` +
-        "bound of its problem can be compared, the times themselves cannot.");
+      : `The runs place different problems. Compare how far each run is over the bound of its problem; each ${measure} below is ` +
+        "of the run's own problem, so the times themselves cannot be compared, though they share an axis.");
     card.append(results, differ,
       pairs(shared.map((key) => [key, settings[0].get(key)])),
       element("details", {}, element("summary", {}, "Commands"), runs.map((run) => [element("h3", {}, run.name), commandsOf(run)])));
@@ -127,8 +127,8 @@
     const coarse = d3.max(runs, (run) => run.updates_per_point);
     const choice = report.choice(spent, by, (value) => { by = value; for (const box of boxes) box.redraw(); });
     body.append(element("div", { class: "tools" }, element("span", { class: "screen" }, "Against"), choice,
-      coarse > 1 ? `A point stands for up to ${report.count(coarse)} updates and lies at the last of them: it is their ` +
-        "mean, of the best so far the last value." : null));
+      coarse > 1 ? `A point stands for up to ${report.count(coarse)} updates and is drawn at the last of them: it is their ` +
+        "mean; for the best so far, the last value." : null));
     const has = (key) => runs.some((run) => run.columns[key]);
     if (times.length)
       body.append(chart(Measure,
@@ -143,20 +143,20 @@
     small("Infeasible share", "Of an update's samples.", "infeasible", { kind: "share", zero: true },
       own((key) => key === "feasible_share", (value) => 1 - value));
     small("Entropy", "Of the policy, in nats.", "entropy", { zero: true }, own((key) => key === "entropy"));
-    small("KL divergence", "Of the policy after an update from before, in nats.", "kl", { zero: true }, own((key) => key === "kl"));
+    small("KL divergence", "Of the policy after an update from the policy before it, in nats.", "kl", { zero: true }, own((key) => key === "kl"));
     const known = new RegExp("^(update|evaluations|samples|mean_reward|best_reward|best_step_time|step_time_q.*|feasible_share|entropy|kl|wall_.*|" +
       "(greedy|held_out)_step_time.*)$");
     const others = [...new Set(runs.flatMap((run) => Object.keys(run.columns)))].filter((key) => !known.test(key))
       .map((key) => [key, own((each) => each === key)]).filter(([, of]) => of.length > 0);
     if (others.length > 0) {
       const more = element("div", { class: "grid thirds" }, others.map(([key, of]) =>
-        chart(key, "As the learner says it in metrics.csv.", { label: key, title: key, lines: of, height: 220 })));
+        chart(key, "As the learner writes it to metrics.csv.", { label: key, title: key, lines: of, height: 220 })));
       const title = `${report.many(others.length, "further column")} of metrics.csv`;
       body.append(element("details", { class: "more-curves screen" }, element("summary", {}, title), more));
     }
   }
 
-  // One placement at a time: that of the best run first.
+  // One placement is shown at a time, at first that of the best run.
   const nameOf = (each) => {
     const run = runs[each.run], of = run.problems > 1 ? `problem ${each.number}` : "";
     return several ? run.name + (of && `, ${of}`) : of;

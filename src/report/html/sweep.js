@@ -5,7 +5,8 @@
   const byNumber = new Map(sweep.trials.map((trial) => [trial.trial, trial]));
   const withObjective = sweep.trials.filter((trial) => trial.objective !== null);
 
-  // Colours go by rank, so that one slow trial does not make all others look alike; equal trials have the same.
+  // Colours depend on the rank, so that one slow trial does not give all others about the same colour; equal objectives
+  // have equal colours.
   const sorted = withObjective.map((trial) => trial.objective).sort(d3.ascending);
   sweep.colour = (trial) => {
     if (trial.objective === null) return trial.status === "failed" ? "failed" : "open";
@@ -21,7 +22,7 @@
   };
   const valuesOf = (trial) => sweep.parameters.flatMap((parameter, i) => sweep.valueText(trial, i) === "" ? []
     : [element("dt", {}, parameter.key), element("dd", {}, sweep.valueText(trial, i))]);
-  // The trial that a chart points at, in all charts and with its values; null: none.
+  // Highlights the trial under the mouse in all charts and shows its values; null: none.
   sweep.pointAt = (trial, event) => {
     report.point(trial ? trial.trial : null);
     if (!trial) { report.noTip(); return; }
@@ -82,13 +83,13 @@
       element("p", {},
         `Sweep of ${many(sweep.parameters.length, "parameter")} by ${sweep.strategy.name}, `
         + many(sweep.trials_total, "trial")
-        + (sweep.seeds.length > 1 ? ` of ${sweep.seeds.length} seeds each, judged by the median` : "")),
+        + (sweep.seeds.length > 1 ? ` of ${sweep.seeds.length} seeds each, ranked by the median` : "")),
       element("div", { class: "grid" },
         element("div", { class: "stack" }, resultCard(), spaceCard()),
         element("div", { class: "stack" }, trainedCard(), commandsCard())));
   };
 
-  const now = (running, waiting) => `${running} train${running === 1 ? "s" : ""} now, ${waiting} wait${waiting === 1 ? "s" : ""}`;
+  const now = (running, waiting) => `${running} running, ${waiting} waiting`;
   const message = () => {
     const { finished, stopped, failed, running, waiting } = sweep.counts;
     const open = running + waiting;
@@ -116,12 +117,12 @@
       by: () => by, height: 340,
       pointed: (line, event) => sweep.pointAt(line ? byNumber.get(line.trial) : null, event) });
     const drawn = sweep.curves_sampled
-      ? `${lines.length} of ${sweep.curves_total} trained trials are drawn: the best, and others along the whole scale`
+      ? `${lines.length} of ${sweep.curves_total} trained trials are drawn: the best, and others from the whole range`
       : lines.length === 1 ? "the one trial that found something" : `all ${lines.length} trials that found something`;
     const bold = strong.size === 1 ? "best trial" : `${strong.size} best trials`;
     const card = report.card("Learning curves",
       `The best ${sweep.measure} so far in each training, the ${bold} in bold; ${drawn}.`
-      + (sweep.seeds.length > 1 ? " Of a trial's seeds the middle one is shown." : "") + (sweep.problems > 1 ? " Of the first problem." : ""),
+      + (sweep.seeds.length > 1 ? " The seed with the median result is shown for each trial." : "") + (sweep.problems > 1 ? " The curves are of the first problem." : ""),
       Object.keys(names).length > 1 ? report.choice(names, by, (value) => { by = value; box.redraw(); }) : null);
     card.append(box);
     return card;

@@ -1,12 +1,13 @@
 "use strict";
-// Every trial as a row, sorted by any column; what a failed one died of stands under it. Spare columns are not printed.
+// A table with a row for each trial, which can be sorted by any column; below a failed trial is its error. `spare`
+// columns are left out when the page is printed.
 report.table = (sweep) => {
   const atOnce = 200;
   const blank = (value) => value === null || value === undefined;
   const spare = (name, value, say) => ({
     name, number: true, spare: true, value, text: (trial) => blank(value(trial)) ? "" : say(value(trial)),
   });
-  const differ = sweep.trials.some((trial) => trial.share && trial.share < 1);  // by default all have the whole budget
+  const differ = sweep.trials.some((trial) => trial.share && trial.share < 1);  // without early stopping all trials have the whole budget
   const columns = [
     { name: "trial", number: true, value: (trial) => trial.trial },
     { name: "status", value: (trial) => trial.status, class: (trial) => trial ? `whole status-${trial.status}` : "" },
@@ -44,7 +45,7 @@ report.table = (sweep) => {
     body.addEventListener("mouseleave", () => report.point(null));
     return body;
   };
-  // Empty cells come last, whichever way.
+  // Empty cells come last in both directions.
   const compare = (a, b) => {
     const [x, y] = [column.value(a), column.value(b)];
     if (blank(x) || blank(y)) return blank(x) - blank(y) || a.trial - b.trial;

@@ -1,5 +1,5 @@
 "use strict";
-// The stretch of a step that charts show together, in picoseconds, and the hands that move it: wheel, drag, keys.
+// The time window of a step, in picoseconds, that several charts show together; wheel, drag and keys change it.
 report.timeWindow = (end) => {
   const shortest = Math.min(end, 1000), listeners = [];
   let frame = null;
@@ -10,7 +10,7 @@ report.timeWindow = (end) => {
     stretch.to = stretch.from + span;
     if (frame === null) frame = requestAnimationFrame(() => { frame = null; for (const listener of listeners) listener(); });
   };
-  // Shows `factor` times as much, with the instant `at` where it is.
+  // Makes the window `factor` times as long; the time `at` stays at its place on the screen.
   stretch.zoom = (factor, at = (stretch.from + stretch.to) / 2) => {
     const now = stretch.to - stretch.from, span = Math.max(shortest, Math.min(end, now * factor));
     const from = at - (at - stretch.from) / now * span;
@@ -25,7 +25,7 @@ report.timeWindow = (end) => {
   return stretch;
 };
 
-// Where times are in a chart `width` wide: timelines and memory lie below one another and share their margins.
+// Maps times to x in a chart of this width. The timeline and the memory chart lie below each other and share margins.
 report.timeScale = (stretch, width) => {
   const left = Math.round(Math.max(64, Math.min(170, width * 0.15))), right = width - 50;
   return { left, right, x: d3.scaleLinear().domain([stretch.from, stretch.to]).range([left, right]) };
@@ -48,8 +48,8 @@ report.timeAxis = (group, stretch, { left, right }, top, bottom) => {
   group.append("text").attr("class", "soft").attr("x", right + 48).attr("y", bottom + 15).attr("text-anchor", "end").text(unit);
 };
 
-// `box`: a chart, `scale`: the timeScale it was drawn with last; `clicked`: a press that moved nothing. The wheel belongs to
-// the page until somebody clicks into the chart, or holds Ctrl.
+// `box`: a chart; `scale`: returns the timeScale of its last drawing; `clicked`: called for a press without a drag. The
+// wheel scrolls the page, and zooms only after a click into the chart or while Ctrl is held.
 report.zoomable = (box, stretch, scale, clicked = () => {}) => {
   const at = (event) => scale().x.invert(event.clientX - box.getBoundingClientRect().left + box.scrollLeft);
   let pressed = null;

@@ -1,9 +1,10 @@
 "use strict";
-// A step as it runs: a lane for each device and channel, with the critical path above what is on it.
+// The timeline of a step: a lane for each device and channel; a line above the items of the critical path marks them.
 
-// Lanes with the starts and ends of their items; and of each step of the critical path its start and the first of its lanes.
+// The lanes with start and end of each of their items, and for each step of the critical path its start and its first
+// lane.
 report.lanesOf = ({ timeline, ops }) => {
-  const places = { device: new Map(), channel: new Map() };  // of an op, of a transfer: {lane, start}
+  const places = { device: new Map(), channel: new Map() };  // from an op (a transfer) to {lane, start}
   const lanes = timeline.lanes.map((lane, number) => {
     const count = lane.items.length, starts = new Float64Array(count), ends = new Float64Array(count), reach = new Float64Array(count);
     const lasts = (lane.kind === "device" ? ops : timeline.transfers).lasts, place = places[lane.kind];
@@ -11,7 +12,7 @@ report.lanesOf = ({ timeline, ops }) => {
     lane.items.forEach((item, i) => {
       starts[i] = last + lane.gaps[i];
       last = ends[i] = starts[i] + lasts[item];
-      reach[i] = Math.max(i ? reach[i - 1] : 0, last);  // where transfers overlap, ends are in no order
+      reach[i] = Math.max(i ? reach[i - 1] : 0, last);  // needed because the ends of overlapping transfers are not sorted
       if (!place.has(item)) place.set(item, { lane: number, start: starts[i] });
     });
     return { ...lane, starts, ends, reach };
@@ -20,13 +21,13 @@ report.lanesOf = ({ timeline, ops }) => {
   const path = timeline.path.steps.map((step) => {
     const kind = step < 0 ? "channel" : "device", item = step < 0 ? -1 - step : step;
     onPath[kind].add(item);
-    return places[kind].get(item) || null;  // of a channel that has no lane
+    return places[kind].get(item) || null;  // null: the channel has no lane
   });
   for (const lane of lanes) lane.critical = Uint8Array.from(lane.items, (item) => onPath[lane.kind].has(item));
   return { lanes, path };
 };
 
-// Shapes in order of time as SVG paths by class; what is narrower than can be seen is drawn together.
+// SVG paths, by class, of shapes in order of time; shapes too narrow to see are merged with their neighbours.
 report.strips = (visit, height) => {
   const paths = {};
   let open = null;
@@ -46,7 +47,7 @@ report.strips = (visit, height) => {
   return paths;
 };
 
-// `clicked`: a function of an op's position.
+// `clicked` is called with the position of the op that was clicked.
 report.timeline = (placement, { stretch, clicked }) => {
   const { timeline, ops, groups, problem } = placement, element = report.element;
   const { lanes, path } = report.lanesOf(placement);
@@ -59,12 +60,12 @@ report.timeline = (placement, { stretch, clicked }) => {
     below += lane.height;
   });
 
-  // The types that take most time have colours of their own.
+  // The types with most time get a colour each; the others share one.
   const timeOfType = new Float64Array(ops.type_names.length);
   ops.types.forEach((type, op) => { timeOfType[type] += ops.lasts[op]; });
   const ranked = d3.range(timeOfType.length).sort((a, b) => d3.descending(timeOfType[a], timeOfType[b]) || a - b);
   const rankOfType = new Map(ranked.map((type, rank) => [type, rank]));
-  const palette = ["c0", "c1", "c2", "c3", "c4", "c5", "c7"];  // c6 is too near to that of transfers
+  const palette = ["c0", "c1", "c2", "c3", "c4", "c5", "c7"];  // c6 is too similar to the colour of transfers
   const colourOfType = (type) => palette[rankOfType.get(type)] || "rest";
   const types = ranked.slice(0, palette.length).map((type, rank) => [palette[rank], ops.type_names[type] || "no type"])
     .concat(ranked.length > palette.length ? [["rest", report.many(ranked.length - palette.length, "other type")]] : []);
@@ -104,7 +105,7 @@ report.timeline = (placement, { stretch, clicked }) => {
             .text(report.fitEnd(nameOf(lane, i), to - from - 9, 11));
         });
   };
-  // Where the critical path goes from one lane to another, as long as such lines can be told apart.
+  // Lines where the critical path goes from one lane to another; none if they are too many to tell apart.
   const drawHops = (group) => {
     const hops = [];
     for (let i = 1; i < path.length; ++i) {
@@ -186,14 +187,14 @@ report.timeline = (placement, { stretch, clicked }) => {
   fill();
   const share = (part) => report.percent(part / timeline.end), { computing, transferring, waiting } = timeline.path;
   const gone = [
-    ops.total > ops.names.length ? `of ${report.count(ops.total)} ops the ${report.count(ops.names.length)} that last longest` : null,
+    ops.total > ops.names.length ? `the ${report.count(ops.names.length)} longest of ${report.count(ops.total)} ops` : null,
     timeline.transfers_total > timeline.transfers.ops.length
-      ? `of ${report.count(timeline.transfers_total)} transfers the ${report.count(timeline.transfers.ops.length)} longest` : null,
-    timeline.channels > lanes.filter((lane) => lane.kind === "channel").length ? `of ${timeline.channels} channels in use the busiest` : null,
+      ? `the ${report.count(timeline.transfers.ops.length)} longest of ${report.count(timeline.transfers_total)} transfers` : null,
+    timeline.channels > lanes.filter((lane) => lane.kind === "channel").length ? `the busiest of ${timeline.channels} channels in use` : null,
   ].filter((each) => each);
   const card = report.card("Timeline",
-    `What each device and channel does in a step of ${report.ticksText(timeline.end, 6)}. The critical path, the chain that the step time is ` +
-    `made of, is for ${share(computing)} of it computing and for ${share(transferring)} moving tensors. For ${share(waiting)} it waits: the next step is ` +
+    `What each device and channel does in a step of ${report.ticksText(timeline.end, 6)}. The critical path, the chain that makes up the ` +
+    `step time, computes for ${share(computing)} of it and moves tensors for ${share(transferring)}. For ${share(waiting)} it waits: the next step is ` +
     "ready, but other work comes first on its device or channel." +
     (timeline.idle.length ? ` Nothing runs on ${timeline.idle.slice(0, 8).join(", ")}${timeline.idle.length > 8 ? ", …" : ""}.` : "") +
     (gone.length ? ` Drawn are ${gone.join(", ")}, and all that is on the critical path.` : ""),

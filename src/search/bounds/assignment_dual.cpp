@@ -9,17 +9,17 @@ namespace {
 
 constexpr double scale = 0x1p32;
 
-// x in units of 2^-32, at least 0, at most 2^32 times the largest that counts.
+// x in units of 2^-32, limited to the range from 0 to 1 (2^32 units).
 std::int64_t whole(double x) { return x > 0 ? static_cast<std::int64_t>(std::min(x, 1.0) * scale) : 0; }
 
-// Products of these with bytes or ticks stay below 2^110.
+// x in units of 2^-32, limited so that later sums cannot overflow 128 bits.
 Wide wide(double x) { return x > 0 && std::isfinite(x) ? static_cast<Wide>(std::min(x * scale, 0x1p100)) : 0; }
 
 }  // namespace
 
 Ticks dual_certificate(const StepArcs& a, const Multipliers& given) {
   const std::size_t devices = a.devices;
-  // Load and tail multipliers sum to about 1 where they are optimal; any scale proves the same.
+  // Optimal load and tail multipliers sum to about 1; the bound does not depend on their scale.
   Wide total = 0;
   std::vector<std::int64_t> load(devices);
   for (std::size_t d = 0; d < devices; ++d) total += load[d] = whole(given.load[d]);
@@ -60,7 +60,7 @@ Ticks dual_certificate(const StepArcs& a, const Multipliers& given) {
     const Bytes limit = a.problem.devices[d].memory;
     if (limit == no_memory_limit || limit > total_limit) continue;
     const double price = given.memory[d] * scale;
-    // An absurd price proves nothing and would overflow.
+    // An absurdly large price gives no bound and would overflow.
     if (!(price > 0) || price * static_cast<double>(std::max<Bytes>(limit, 1)) > 0x1p100) continue;
     memory[d] = static_cast<Wide>(price);
     sum -= memory[d] * limit;
@@ -79,7 +79,7 @@ Ticks dual_certificate(const StepArcs& a, const Multipliers& given) {
     }
     sum += least;
   }
-  // More than any feasible step can take is reached only where nothing is feasible.
+  // A value above the longest possible step is reached only if no placement is feasible.
   return sum <= 0 ? 0 : static_cast<Ticks>(std::min<Wide>((sum + total - 1) / total, total_limit));
 }
 

@@ -1,4 +1,5 @@
-// The dual of the combined linear program (assignment, load, precedence, memory), and what its multipliers prove.
+// The dual of the combined linear program (assignment, load, precedence, memory), and the bound that its multipliers
+// prove.
 //
 // The program, of a unit's share x[u,d] on each device, ops' starts s[v] and the makespan C:
 //   (load)    C >= sum of time(u,d) x[u,d]                                  for each device d
@@ -20,7 +21,8 @@
 
 namespace emplace::search {
 
-// Any numbers; what is negative counts as 0, and what breaks the dual's equations is mended.
+// Dual multipliers. They may be any numbers: negative ones count as 0, and dual_certificate() corrects them so that the
+// equations of the dual hold.
 struct Multipliers {
   std::vector<double> load;    // D
   std::vector<double> memory;  // D, per byte
@@ -29,9 +31,10 @@ struct Multipliers {
   std::vector<double> tail;    // N
 };
 
-// The bound that they prove, in integers (weak duality), in units of 2^-32. What enters an op by its arcs in and its
-// head must leave it by its arcs out and its tail: where more enters by arcs, the tail takes the rest, where more
-// leaves, the head brings it. Then K = sum of load + tail multipliers, C and the starts vanish, and
+// The bound that they prove, computed in integers (weak duality), with multipliers in units of 2^-32. For every op the
+// multipliers of its arcs in and its head must sum to those of its arcs out and its tail; a difference is added to the
+// tail if the arcs in sum to more, else to the head. Then with K = sum of load + tail multipliers, C and the starts
+// cancel, and
 //   K x C >= sum over units of min over d of cost(u,d) - sum over d of memory multiplier x memory(d),
 //   cost(u,d) = load(d) time(u,d) + memory multiplier(d) resident(u) + sum over ops v of u of
 //     out(v) time(v,d) + tail multiplier(v) (time(v,d) + tail(v,d)) + head multiplier(v) head(v,d)

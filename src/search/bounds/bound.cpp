@@ -31,21 +31,21 @@ std::optional<std::string> BoundContext::infeasible() const {
                          problem.group[op].is_none() ? "it" : "its co-location group");
   for (const std::uint32_t op : problem.topological)
     if (!somewhere(earliest.end, op, never))
-      return fmt::format("no device that can run {} is reached by routes from devices that can run its inputs",
+      return fmt::format("no device that can run {} has routes from devices that can run its producers",
                          quote(problem.op_names[op]));
   for (std::size_t op = 0; op < problem.op_count(); ++op) {
     bool open = false;
     for (std::size_t at = op * devices; at < (op + 1) * devices; ++at)
       open = open || later(earliest.end[at], earliest.tail[at]) != never;
     if (!open)
-      return fmt::format("no device that can run {} reaches by routes devices that can run all that follows",
+      return fmt::format("no device that can run {} has routes to devices that can run all ops after it",
                          quote(problem.op_names[op]));
   }
   Bytes resident = 0, memory = 0;
   for (const Bytes bytes : problem.resident) resident += bytes;
   if (!fewest_devices(problem, resident)) {
     for (const Device& device : problem.devices) memory += device.memory;
-    return fmt::format("the ops hold {} all the time, all devices together have {}", human_bytes(resident),
+    return fmt::format("the ops need {} of resident memory, but all devices together have {}", human_bytes(resident),
                        human_bytes(memory));
   }
   return std::nullopt;
@@ -72,7 +72,7 @@ LowerBound BoundReport::best() const {
 BoundReport lower_bounds(const Problem& problem, Objective objective, double seconds) {
   BoundContext context(problem, seconds);
   BoundReport report;
-  // A pipeline has its own rules of routes and memory.
+  // Only for steps: routes and memory have other rules in a pipeline.
   if (objective == Objective::step) report.infeasible = context.infeasible();
   if (report.infeasible) return report;
   for (const BoundEntry& entry : bound_methods()) {
@@ -80,8 +80,8 @@ BoundReport lower_bounds(const Problem& problem, Objective objective, double sec
     report.methods.push_back({entry.bound(context), entry.name});
     if (context.nothing_feasible)
       return {{},
-              fmt::format("{} has ruled out every placement: devices, routes, groups and resident bytes do not "
-                          "go together",
+              fmt::format("{} has ruled out every placement: devices, routes, groups and resident bytes cannot "
+                          "all be satisfied",
                           entry.name)};
     context.best = std::max(context.best, report.methods.back().ticks);
   }

@@ -1,4 +1,4 @@
-// What the methods that bound from below share.
+// The data that the methods for lower bounds share.
 #pragma once
 
 #include <optional>
@@ -25,11 +25,11 @@ class BoundContext {
   const Deadline deadline;
   const std::vector<std::uint8_t> possible;  // N x D
   const EarliestTimes earliest;
-  std::optional<LoadWeights> weights;  // the best so far, left by `load` for the methods after it
-  Ticks best = 0;                      // of the methods so far
-  bool nothing_feasible = false;       // a method has proved it
+  std::optional<LoadWeights> weights;  // the best so far, computed by `load` for the methods after it
+  Ticks best = 0;                      // largest bound of the methods so far
+  bool nothing_feasible = false;       // a method has proved that no placement is feasible
 
-  // Nothing is feasible: why, with the numbers that prove it.
+  // Why no placement is feasible, with the numbers that prove it; nothing if that is not known.
   [[nodiscard]] std::optional<std::string> infeasible() const;
 };
 
@@ -42,8 +42,8 @@ BoundEntry search_bound();
 BoundEntry pipeline_load_bound();
 BoundEntry pipeline_linear_load_bound();
 
-// For one part of a problem that nothing joins to the rest: how many devices hold `resident` bytes at least, by the
-// largest memories; nothing if all of them do not.
+// The least number of devices that can hold `resident` bytes, taking the largest memories first; nothing if all devices
+// together cannot.
 std::optional<std::size_t> fewest_devices(const Problem& problem, Bytes resident);
 
 }  // namespace emplace::search

@@ -1,5 +1,5 @@
-// Critical path: for every op, the earliest end plus the rest of the step at the device where that is least. Transfers
-// count where no choice of devices avoids them.
+// Critical path: the largest value over all ops of the earliest end plus the rest of the step, on the device where that
+// sum is least. Transfers count if no choice of devices avoids them.
 #include <algorithm>
 
 #include "search/bounds/context.hpp"
@@ -8,7 +8,7 @@ namespace emplace::search {
 
 namespace {
 
-// Each op is somewhere, and there neither its end nor what follows is sooner (earliest.hpp).
+// Every op is on some device, where it cannot end earlier, and the rest of the step cannot be shorter (earliest.hpp).
 Ticks critical_path(BoundContext& context) {
   const std::size_t devices = context.problem.device_count();
   const EarliestTimes& times = context.earliest;
@@ -27,7 +27,8 @@ Ticks critical_path(BoundContext& context) {
 BoundEntry critical_path_bound() {
   BoundEntry entry;
   entry.name = "critical-path";
-  entry.summary = "The longest path, every op on the best device for it, with the transfers that no placement avoids.";
+  entry.summary =
+      "The longest path, every op on the best device for it, with the transfers that no placement can avoid.";
   entry.reference = "Kwok and Ahmad (1999)";
   entry.bound = critical_path;
   return entry;

@@ -1,5 +1,6 @@
-// The combined linear program (assignment_dual.hpp) by CLP: dual simplex, so that its multipliers prove something
-// whenever the time ends, and moves between devices added as they are found missing, from the last basis.
+// Solves the combined linear program (assignment_dual.hpp) with CLP. The dual simplex method is used, so that its
+// multipliers prove a bound whenever the time runs out. Rows for moves between devices are added when a solution
+// violates them, and the next solve starts from the last basis.
 #include <ClpSimplex.hpp>
 #include <CoinPackedMatrix.hpp>
 #include <algorithm>
@@ -13,10 +14,10 @@ namespace emplace::search {
 
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::max();  // CLP's too
-constexpr std::size_t most_shares = 400'000;   // beyond, one factorisation takes longer than people wait
-constexpr std::size_t most_moves = 4'000'000;  // and lists of all moves fill the memory
-constexpr double missing = 1e-6;               // of a move, before it is worth a row
+constexpr double infinite = std::numeric_limits<double>::max();  // CLP uses the same value
+constexpr std::size_t most_shares = 400'000;                     // with more, one factorisation takes too long
+constexpr std::size_t most_moves = 4'000'000;                    // with more, lists of all moves need too much memory
+constexpr double missing = 1e-6;                                 // least violation of a move for which a row is added
 
 class LinearBound {
  public:
@@ -44,7 +45,7 @@ class LinearBound {
  private:
   [[nodiscard]] double scaled(Ticks ticks) const { return static_cast<double>(ticks) / unit_; }
 
-  // Columns: C, starts, shares. Rows: one a unit, then load, memory, heads, tails, arcs.
+  // Columns: C, starts, shares. Rows: one per unit, then load, memory, heads, tails, arcs.
   void build() {
     const std::size_t devices = a_.devices;
     share_.assign(a_.units.count() * devices, -1);
@@ -113,7 +114,7 @@ class LinearBound {
     program_.loadProblem(matrix, zeros.data(), ends.data(), cost.data(), row_lower_.data(), row_upper_.data());
   }
 
-  // The rows and columns of moves that the solution makes without paying. False if there are none.
+  // Adds rows and columns for moves whose transfer the solution does not count. Returns false if there are none.
   bool add_moves() {
     const double* const x = program_.primalColumnSolution();
     struct Wanted {
@@ -162,7 +163,7 @@ class LinearBound {
     return column < 0 ? 0 : values[static_cast<std::size_t>(column)];
   }
 
-  // What the program's row prices prove.
+  // The bound that the program's row prices prove.
   Ticks certified() {
     const double* const price = program_.dualRowSolution();
     const auto at = [&](int first, std::size_t i) { return price[static_cast<std::size_t>(first) + i]; };
@@ -200,9 +201,9 @@ class LinearBound {
   const StepArcs& a_;
   const double unit_;  // ticks
   ClpSimplex program_;
-  std::vector<int> share_;       // U x D: column, -1: none
-  std::vector<int> moved_;       // E x D: row, -1: not there yet
-  std::vector<int> memory_row_;  // D, -1: no limit
+  std::vector<int> share_;       // U x D: column; -1: none
+  std::vector<int> moved_;       // E x D: row; -1: not added yet
+  std::vector<int> memory_row_;  // D: row; -1: no limit
   int first_load_ = 0, first_tail_ = 0, first_arc_ = 0;
   std::vector<int> row_begin_{0}, column_of_;
   std::vector<double> element_, row_lower_, row_upper_;
@@ -218,7 +219,7 @@ Ticks linear(BoundContext& context) {
   for (std::size_t unit = 0; unit < arcs.units.count(); ++unit) {
     bool any = false;
     for (std::size_t d = 0; d < arcs.devices; ++d) any = any || arcs.allows(unit, d);
-    if (!any) return 0;  // nothing is feasible
+    if (!any) return 0;  // no placement is feasible
   }
   return LinearBound(arcs, context.best).improve(context.deadline);
 }

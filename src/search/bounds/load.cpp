@@ -1,4 +1,4 @@
-// Load: the linear program that spreads the ops freely over unrelated machines.
+// Load: the linear program that divides the ops freely among unrelated machines.
 #include "search/bounds/context.hpp"
 
 namespace emplace::search {
@@ -16,7 +16,7 @@ Ticks load(BoundContext& context) {
 BoundEntry load_bound() {
   BoundEntry entry;
   entry.name = "load";
-  entry.summary = "The work spread freely over unlike devices, by linear program.";
+  entry.summary = "The work divided freely among unlike devices, by linear program.";
   entry.reference = "Lenstra, Shmoys, Tardos (1990)";
   entry.bound = load;
   return entry;

@@ -11,10 +11,10 @@ namespace emplace::search {
 namespace {
 
 constexpr double weight_scale = 0x1p40;
-// Of times on two devices; beyond, only some devices serve as references.
+// Limit of the comparisons of times on two devices; above it, only some devices are used as references.
 constexpr std::size_t most_ratios = 1'000'000'000;
 
-// The load of each device where every unit goes to the least weighted time, in the LP's unit.
+// The load of each device, in the LP's unit, if every unit is on the device with its least weighted time.
 std::vector<double> loads_at(const UnitTimes& units, const std::vector<double>& weights, double unit) {
   std::vector<double> load(units.devices, 0);
   for (std::size_t u = 0; u < units.count(); ++u) {
@@ -69,7 +69,7 @@ Ticks load_certificate(const UnitTimes& units, const std::vector<std::int64_t>& 
     for (std::size_t d = 0; d < units.devices; ++d)
       if (const Ticks time = units.time[u * units.devices + d]; time != cannot_run)
         if (const Wide weighted = Wide{time} * weights[d]; least < 0 || weighted < least) least = weighted;
-    sum += least;  // every unit has a device
+    sum += least;  // every unit can run on some device
   }
   return static_cast<Ticks>((sum + total - 1) / total);
 }
@@ -91,7 +91,7 @@ LoadWeights quick_load_weights(const UnitTimes& units) {
     std::vector<double> weight(units.devices, 0);
     for (std::size_t u = 0; u < units.count(); ++u) {
       const Ticks* const time = units.time.data() + u * units.devices;
-      if (time[reference] <= 1) continue;  // a cost of 0 says nothing of speed; cannot_run too
+      if (time[reference] <= 1) continue;  // neither a cost of 0 nor cannot_run gives a speed
       for (std::size_t d = 0; d < units.devices; ++d)
         if (time[d] != cannot_run)
           weight[d] = std::max(weight[d], static_cast<double>(time[reference]) / static_cast<double>(time[d]));
@@ -104,8 +104,8 @@ LoadWeights quick_load_weights(const UnitTimes& units) {
 
 LoadWeights best_load_weights(const UnitTimes& units, LoadWeights start, const Deadline& deadline) {
   if (units.devices < 2 || units.count() == 0 || start.bound == 0 || deadline.passed()) return start;
-  // maximise t over weights that sum to 1, t <= sum of weight x load for the loads of the assignments met so far: above
-  // the optimum until the best assignments are among them.
+  // Maximise t over weights that sum to 1, with t <= sum of weight x load for the loads of every assignment found so
+  // far. The result is above the optimum until the best assignments are among them.
   const auto unit = static_cast<double>(start.bound);
   const int devices = static_cast<int>(units.devices);
   ClpSimplex program;

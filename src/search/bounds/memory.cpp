@@ -1,5 +1,5 @@
-// Memory: where the resident bytes of ops that hang together need m devices, at least m - 1 tensors between them change
-// device, and the step is as long as the path through the last of those.
+// Memory: if the resident bytes of a connected part of the graph need m devices, at least m - 1 tensors in it are sent
+// between devices, and the step is at least as long as the (m - 1)th shortest path through such a tensor.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -10,7 +10,7 @@ namespace emplace::search {
 
 namespace {
 
-// Ops joined by tensors, whatever their direction.
+// The connected parts of the graph, ignoring the direction of tensors.
 struct Parts {
   std::vector<std::uint32_t> root;
 
@@ -25,7 +25,7 @@ struct Parts {
   }
 };
 
-// The shortest step in which the tensor moves between two devices on its way to the consumer.
+// The shortest step in which the tensor is sent from one device to another for this consumer.
 Ticks through_cut(const BoundContext& context, std::uint32_t tensor, std::uint32_t consumer) {
   const Problem& p = context.problem;
   const std::size_t devices = p.device_count();
@@ -46,9 +46,9 @@ Ticks through_cut(const BoundContext& context, std::uint32_t tensor, std::uint32
   return least;
 }
 
-// Proof: the devices that hold a part's ops form a connected graph with the moved tensors as edges, for the part is
-// connected; m nodes need m - 1 pairs of devices joined, each by another (tensor, consumer). Of m - 1 different ones
-// the last is at least the (m - 1)th smallest.
+// Proof: the devices that hold a part's ops form a connected graph with the sent tensors as edges, because the part is
+// connected. A connected graph of m nodes has at least m - 1 edges, each from another (tensor, consumer). The largest
+// of m - 1 different values is at least the (m - 1)th smallest of all.
 Ticks memory(BoundContext& context) {
   const Problem& p = context.problem;
   const bool limited = std::any_of(p.devices.begin(), p.devices.end(),
@@ -65,7 +65,7 @@ Ticks memory(BoundContext& context) {
       any = any || needs[op] > 1;
     }
   if (!any) return 0;
-  std::vector<std::vector<Ticks>> cuts(p.op_count());  // by root
+  std::vector<std::vector<Ticks>> cuts(p.op_count());  // indexed by root
   for (std::uint32_t tensor = 0; tensor < p.tensor_count(); ++tensor) {
     const std::uint32_t root = parts.find(p.producer[tensor].value);
     if (needs[root] < 2) continue;
@@ -100,7 +100,7 @@ std::optional<std::size_t> fewest_devices(const Problem& problem, Bytes resident
 BoundEntry memory_bound() {
   BoundEntry entry;
   entry.name = "memory";
-  entry.summary = "The transfers between as many devices as the resident bytes need.";
+  entry.summary = "The transfers that are needed because the resident bytes do not fit on fewer devices.";
   entry.bound = memory;
   return entry;
 }

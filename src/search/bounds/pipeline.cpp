@@ -1,6 +1,6 @@
-// Bounds of a pipeline's load: the compute of the busiest device alone, by the weights of load_weights.hpp
-// (docs/papers/ tarnawski.md, section 7 item 6, takes those against one reference). Memory counts otherwise than in a
-// step, so whatever can run a unit may hold it; communication is left out.
+// Bounds on a pipeline's load: only the compute time of the busiest device, by the weights of load_weights.hpp (in
+// docs/papers/tarnawski.md, section 7 item 6, by those against one reference). Memory has other rules than in a step,
+// so every device that can run a unit is assumed to be able to hold it. Communication is left out.
 #include <algorithm>
 
 #include "search/bounds/context.hpp"
@@ -41,7 +41,7 @@ LowerBound pipeline_lower_bound(const Problem& problem) {
 BoundEntry pipeline_load_bound() {
   BoundEntry entry;
   entry.name = "weighted-load";
-  entry.summary = "The longest op, and the work over devices weighted by their speed.";
+  entry.summary = "The larger of the longest op and the work divided among devices weighted by their speed.";
   entry.reference = "Tarnawski et al. 2020";
   entry.objective = Objective::pipeline;
   entry.bound = quick;

@@ -1,4 +1,4 @@
-// Search: on small graphs, what branch and bound has proved when the time ends.
+// Search: for small graphs, the bound that branch and bound has proved when its time is over.
 #include <algorithm>
 
 #include "search/bounds/context.hpp"
@@ -26,7 +26,8 @@ Ticks search(BoundContext& context) {
 BoundEntry search_bound() {
   BoundEntry entry;
   entry.name = "search";
-  entry.summary = "Branch and bound over all schedules of up to 100 ops: the optimum, or what it has proved by then.";
+  entry.summary =
+      "Branch and bound over all schedules of up to 100 ops: the optimum, or the bound proved when the time is over.";
   entry.bound = search;
   return entry;
 }

@@ -1,5 +1,6 @@
-// Windows: ops that cannot start before r and leave at least q behind them all run within makespan - r - q, so their
-// load over all devices is a bound of that. (Fernandez and Bussell 1973, for unlike devices.)
+// Windows: all ops that cannot start before r and after whose end the step takes at least q longer run within a time of
+// makespan - r - q. So r + q + the load bound of these ops is a bound on the makespan. (Fernandez and Bussell 1973, for
+// unlike devices.)
 #include <algorithm>
 #include <numeric>
 
@@ -9,10 +10,10 @@ namespace emplace::search {
 
 namespace {
 
-// Op pairs that are looked at; beyond, r takes evenly spread values only.
+// Limit of the pairs (r, op) that are tried; above it, only evenly spread values of r are tried.
 constexpr std::size_t most_pairs = 20'000'000;
 
-// The load of a set S of ops in a window of length L on each device: K x L >= sum over S of min k_d x time, as in
+// If a set S of ops runs within a window of length L, then K x L >= sum over S of min over d of k_d x time, as in
 // load_weights.hpp.
 Ticks windows(BoundContext& context) {
   const Problem& p = context.problem;

@@ -1,4 +1,4 @@
-// When a budget of seconds ends, or work is asked to stop before.
+// The end of a budget of seconds, or an earlier request to stop.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace emplace::search {
 
-// What a placer gets where its budget of seconds has just ended: budgets of 0 are refused.
+// The budget of a placer that starts when no seconds are left: budgets of 0 are refused.
 inline constexpr double least_seconds = 1e-9;
 
 class Deadline {
@@ -17,10 +17,10 @@ class Deadline {
       : seconds_(seconds), stop_(std::move(stop)) {}
 
   [[nodiscard]] bool passed() const { return left() <= 0 || (stop_ && stop_()); }
-  [[nodiscard]] double left() const {  // seconds; infinite without a budget
+  [[nodiscard]] double left() const {  // in seconds; infinite without a budget
     return seconds_ ? *seconds_ - elapsed() : std::numeric_limits<double>::infinity();
   }
-  [[nodiscard]] double elapsed() const {  // seconds since it was made
+  [[nodiscard]] double elapsed() const {  // seconds since construction
     return std::chrono::duration<double>(Clock::now() - start_).count();
   }
 

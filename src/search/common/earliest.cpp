@@ -7,7 +7,7 @@ namespace emplace::search {
 
 namespace {
 
-// One direction of the recursion: what an op waits for, from its producers or (backwards) its consumers.
+// One direction of the recursion: the waiting times of an op for its producers or (backwards) for its consumers.
 class Sweep {
  public:
   Sweep(const Problem& p, bool forward, bool exact)
@@ -22,7 +22,8 @@ class Sweep {
     }
   }
 
-  // Raises there[d] to when `other`, whose row of times (N x D) is filled, lets the op go on at device d.
+  // Raises there[d] to the earliest time at which the op can go on at device d after `other`, whose row of `times` (N x
+  // D) must be filled in.
   void wait(const std::vector<Ticks>& times, std::uint32_t other, std::uint32_t tensor, bool same_device,
             std::vector<Ticks>& there) const {
     const Ticks* const row = times.data() + other * devices_;
@@ -51,7 +52,7 @@ class Sweep {
   const Problem& p_;
   std::size_t devices_;
   bool forward_, exact_;
-  std::vector<std::vector<std::int32_t>> classes_;  // D rows: of the routes into (out of) the device
+  std::vector<std::vector<std::int32_t>> classes_;  // D rows: classes of the routes into (out of) the device
 };
 
 bool together(const Problem& p, std::uint32_t a, std::uint32_t b) {
@@ -103,7 +104,7 @@ EarliestTimes earliest_times(const Problem& p, const std::vector<std::uint8_t>& 
       if (possible[op * devices + d] != 0) times.end[op * devices + d] = later(there[d], p.op_time[op * devices + d]);
   }
 
-  // From an op's start to the end of the step; its tail follows without its own time.
+  // Least time from an op's start to the end of the step; its tail is that without the op's own time.
   std::vector<Ticks> from_start(p.op_count() * devices, never);
   const Sweep backward(p, false, exact);
   for (auto at = p.topological.rbegin(); at != p.topological.rend(); ++at) {

@@ -1,5 +1,5 @@
-// Earliest times without waiting: how soon an op can end on each device, and how long the rest of the step then takes
-// at least.
+// Earliest times without waiting: the earliest end of an op on each device, and the least time that the rest of the
+// step then takes.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,15 @@ namespace emplace::search {
 
 inline constexpr Ticks never = std::numeric_limits<Ticks>::max();
 
-// Sums of one path's op times and transfers stay below total_limit, so only `never` needs care.
+// time + by, or `never` if one of them is `never`. Sums along one path stay below total_limit, so nothing overflows.
 inline Ticks later(Ticks time, Ticks by) { return time == never || by == never ? never : time + by; }
 
-// N x D: 1 where a feasible placement may put the op: all of its group can run there, and none of it needs more memory
-// than the device has (resident bytes of the whole group; scratch, inputs and outputs of an op while it runs: R5).
+// N x D: 1 if a feasible placement may put the op on the device: its whole group can run there, and no op of the group
+// needs more memory than the device has (resident bytes of the whole group; scratch, inputs and outputs of an op while
+// it runs: R5).
 std::vector<std::uint8_t> possible_devices(const Problem& problem);
 
-// Each row a device; `never` where the op cannot be or cannot be reached by its inputs.
+// One column per device; `never` if the op cannot be on the device, or its inputs cannot reach it there.
 struct EarliestTimes {
   std::vector<Ticks> end;   // N x D: no feasible schedule ends op v on device d sooner
   std::vector<Ticks> tail;  // N x D: from the end of op v on d to the end of the step, at least
@@ -30,9 +31,9 @@ struct EarliestTimes {
 // its route's time or longer (R3), where there is a route at all. So v ends at or after
 //   time(v, d) + max over t of min over e of (end[u][e] + transfer(t, e, d)).
 // Members of one co-location group are on one device, so there e = d. Tails: the same on the reversed graph; a tensor's
-// consumers are all waited for, so the maximum is over consumers. An op that no device can end is a proof that nothing
-// is feasible. Time: edges x D^2; beyond `exact_pairs` of these the quickest transfer into (out of) each device stands
-// in for that of each pair, which bounds it from below.
+// consumers are all waited for, so the maximum is over consumers. An op with `never` on all devices proves that no
+// placement is feasible. Takes time edges x D^2; if that is above `exact_pairs`, the quickest transfer into (out of)
+// each device is used in place of that of each pair, of which it is a lower bound.
 EarliestTimes earliest_times(const Problem& problem, const std::vector<std::uint8_t>& possible,
                              double exact_pairs = 4e8);
 

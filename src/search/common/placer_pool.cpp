@@ -36,7 +36,7 @@ std::optional<PlacerResult> run_job(const PlacerRequest& common, const PoolJob& 
   request.is_job = true;
   try {
     return place_with(job.method, request, job.options);
-  } catch (const InputError&) {  // it is not for such problems: the options are ours
+  } catch (const InputError&) {  // the method is unfit for the problem; the options are known to be valid
     return std::nullopt;
   }
 }

@@ -8,10 +8,10 @@
 namespace emplace::search {
 
 namespace {
-// Candidates between two looks at the clock, where there is a budget of seconds.
+// Number of candidates evaluated between two checks of the clock, with a budget of seconds.
 constexpr std::size_t piece = 32;
 
-// What an order may cost to improve: at most a part of the evaluations left, and fewer the larger the problem.
+// Number of evaluations for improving an order: at most a part of those left, and fewer for larger problems.
 std::uint64_t evaluations_for_order(const Problem& problem, const std::optional<std::uint64_t>& left) {
   constexpr std::uint64_t op_runs = 200'000, least = 16, most = 400, part = 4;
   const std::uint64_t wanted = std::clamp(op_runs / problem.op_count(), least, most);
@@ -62,7 +62,7 @@ void Scorer::score(std::vector<Placement> candidates) {
   }
 }
 
-// The pipeline's load knows no order.
+// The pipeline's load does not depend on an order.
 std::vector<std::uint32_t> Scorer::order_for(const std::vector<std::uint8_t>& device) {
   return polish_ ? polish_->first_order(device) : upward_rank_order(*request_.problem, device);
 }

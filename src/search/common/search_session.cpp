@@ -8,11 +8,11 @@ namespace emplace::search {
 namespace {
 constexpr std::uint64_t uncounted = std::numeric_limits<std::uint64_t>::max();
 constexpr double seconds_between_news = 0.1;
-constexpr std::uint64_t least_evaluations = 500;  // below that two searches find less than one of twice the length
+constexpr std::uint64_t least_evaluations = 500;  // with fewer, two searches find less than one of twice the length
 
 Ticks gain(const Outcome& from, const Outcome& to) {
   if (!better(to, from)) return 0;
-  return from.feasible() ? from.makespan - to.makespan : total_limit;  // what does not fit is worse than any time
+  return from.feasible() ? from.makespan - to.makespan : total_limit;  // an infeasible start is worse than any time
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 namespace emplace::search {
 
-// A placer of a portfolio and the seed that it gets.
+// A placer of a portfolio, with its options and seed.
 struct PortfolioEntry {
   std::string method;
   ConfigTable options = ConfigTable("search");
@@ -22,40 +22,42 @@ struct PortfolioEntry {
 
 class SearchSession {
  public:
-  // Without a budget in the request the search ends after `default_evaluations`. `method` is what news are told of.
+  // Without a budget in the request the search ends after `default_evaluations`. `method` is the name in progress
+  // reports.
   SearchSession(const PlacerRequest& request, std::string method, std::uint64_t default_evaluations);
 
-  // Whether to end. Tells news now and then.
+  // Whether the budget is used up or a stop was requested. Also reports progress from time to time.
   [[nodiscard]] bool exhausted();
   // How much of the budget is used, from 0 to 1.
   [[nodiscard]] double progress() const { return progress(best_.evaluations); }
-  [[nodiscard]] bool counts_evaluations() const;  // false: the budget is one of seconds alone
+  [[nodiscard]] bool counts_evaluations() const;  // false: the only budget is one of seconds
   [[nodiscard]] std::uint64_t evaluations_left() const {
     return best_.evaluations < most_evaluations_ ? most_evaluations_ - best_.evaluations : 0;
   }
-  [[nodiscard]] std::optional<double> seconds_left() const {  // nothing: no such budget
+  [[nodiscard]] std::optional<double> seconds_left() const {  // nothing: no budget of seconds
     return request_.seconds ? std::optional(std::max(deadline_.left(), least_seconds)) : std::nullopt;
   }
   [[nodiscard]] const Placement& placement() const { return best_.placement; }
   [[nodiscard]] const Outcome& outcome() const { return best_.outcome; }
 
-  // Evaluates the request's start, or lets quick placers find one: what searches begin with.
+  // Evaluates the request's start, or else runs quick placers to find one. Searches call it first.
   void begin();
-  // How many searches to run side by side: as many as the pool can within a budget of seconds; within one of
-  // evaluations `wanted`, or fewer where few are left, so that the bits are the same whatever the pool; one where this
-  // is a job of such a pool.
+  // How many searches to run in parallel. With only a budget of seconds: as many as the pool has workers. With a budget
+  // of evaluations: `wanted`, or fewer if few evaluations are left, so that results are bitwise equal for every pool.
+  // One if this search is itself a job of a pool.
   [[nodiscard]] std::size_t width(std::size_t wanted) const;
-  // Other placers side by side, all from the best so far, within a share of what is left; evaluations are divided
-  // equally. Results count in the order of the entries. Nothing happens if the budget is used up.
+  // Runs other placers in parallel, all from the best placement so far, with a share of the remaining budget;
+  // evaluations are divided equally. Results are taken in the order of the entries. Does nothing if the budget is used
+  // up.
   void try_placers(std::span<const PortfolioEntry> entries, double share = 1);
-  // How many evaluations the search has made so far on an engine of its own.
+  // Tells the session how many evaluations the search has made so far on its own engine.
   void searched(std::uint64_t evaluations) {
     best_.evaluations += evaluations - searched_;
     searched_ = evaluations;
   }
-  // An exact outcome that has been counted.
+  // Offers a placement with its exact outcome, whose evaluation has been counted already.
   void offer(const Placement& placement, const Outcome& outcome);
-  // A bound that holds for every placement.
+  // Records a lower bound for all placements.
   void bound(Ticks ticks);
 
   [[nodiscard]] const PlacerResult& result() const { return best_; }
@@ -71,7 +73,7 @@ class SearchSession {
   const Deadline deadline_;
   PlacerResult best_;
   std::uint64_t searched_ = 0;
-  double told_ = 0;  // seconds since the start
+  double told_ = 0;  // time of the last progress report, in seconds since the start
 };
 
 }  // namespace emplace::search

@@ -1,4 +1,5 @@
-// What the simple placers know of the units they move: co-location groups and single ops, in topological order.
+// The units that simple placers move: co-location groups and single ops, in topological order, with their times and
+// sizes.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +10,12 @@
 
 namespace emplace::search {
 
-// How much memory a unit is taken to need. Peaks depend on the whole schedule; these bound them from two sides.
+// The memory that a unit is assumed to need. Peaks depend on the whole schedule; these are a lower and an upper
+// estimate.
 enum class MemoryView : std::uint8_t {
   none,      // ignored
-  resident,  // what stays for the whole step
-  outputs,   // resident and every output at once, as at the end of a training's forward pass
+  resident,  // bytes that are allocated for the whole step
+  outputs,   // resident bytes and all outputs, as at the end of the forward pass in training
 };
 
 struct Units {
@@ -21,27 +23,27 @@ struct Units {
 
   Grouping grouping;
   std::size_t devices;
-  std::vector<Ticks> time;            // U x D: sum over members, cannot_run where a member cannot
-  std::vector<Bytes> resident;        // U: with the largest scratch
+  std::vector<Ticks> time;            // U x D: sum over members; cannot_run if a member cannot run
+  std::vector<Bytes> resident;        // U: including the largest scratch
   std::vector<Bytes> outputs;         // U
-  std::vector<std::uint8_t> fastest;  // U: device of least time, ties: the first
+  std::vector<std::uint8_t> fastest;  // U: device with the least time, the first of equals
 
   [[nodiscard]] std::size_t count() const { return grouping.count(); }
   [[nodiscard]] Bytes memory(std::size_t unit, MemoryView view) const;
-  // The wanted device, or the fastest where the unit cannot run there.
+  // The wanted device, or the unit's fastest one if it cannot run on the wanted one.
   [[nodiscard]] std::uint8_t device_or_fastest(std::size_t unit, std::size_t wanted) const {
     return grouping.allows(unit, wanted) ? static_cast<std::uint8_t>(wanted) : fastest[unit];
   }
 };
 
-// All ops one after the other, each where it takes longest.
+// The sum of all ops' longest times.
 Ticks longest_compute(const Problem& problem);
 
-// U rows: the devices that a unit can run on, ascending.
+// U rows: the devices that can run the unit, ascending.
 std::vector<std::vector<std::uint8_t>> device_choices(const Grouping& grouping);
 
-// D: 1 for every device that is no CPU, and for all where that would leave none: what Baechi and the partitioners of
-// the papers spread a model over.
+// D: 1 for every device that is not a CPU, or for all devices if there are only CPUs. Baechi and the partitioners of
+// the papers use these devices for a model.
 std::vector<std::uint8_t> accelerators(const Problem& problem);
 
 }  // namespace emplace::search

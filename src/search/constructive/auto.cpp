@@ -1,7 +1,7 @@
-// OpenVINO's choice of a device, without a look at costs. AUTO: the whole model goes to the first device that takes it,
-// in the order discrete GPU, integrated GPU, NPU, others, CPU, and as listed within a kind; a device that lacks the
-// memory does not take it. HETERO, where no device can run everything: each op on the first of them that can run it.
-// (OpenVINO 2023.3, "Automatic Device Selection" and "Heterogeneous Execution": the runtime of Duan et al. 2024.)
+// OpenVINO's choice of a device, which does not depend on costs. AUTO: the whole model goes to the first device that
+// can run it and has enough memory for it, in the order discrete GPU, integrated GPU, NPU, others, CPU, and as listed
+// within a kind. HETERO, if no device can run everything: each op goes to the first of them that can run it. (OpenVINO
+// 2023.3, "Automatic Device Selection" and "Heterogeneous Execution": the runtime of Duan et al. 2024.)
 #include <algorithm>
 #include <numeric>
 
@@ -50,7 +50,8 @@ PlacerResult place_auto(const PlacerRequest& request, const ConfigTable& options
 PlacerEntry auto_placer() {
   PlacerEntry entry;
   entry.name = "auto";
-  entry.summary = "As OpenVINO: the first of GPU, integrated GPU, NPU and CPU that takes the whole model, else by op.";
+  entry.summary =
+      "As OpenVINO: the first of GPU, integrated GPU, NPU and CPU that can run the whole model, else op by op.";
   entry.reference = "OpenVINO 2023.3; Duan et al. 2024";
   entry.options = list_options<NoOptions>;
   entry.place = place_auto;

@@ -1,6 +1,6 @@
-// Contiguous split: the units in topological order are cut into one piece a device, so that the busiest piece is as
-// short as possible. Tried for the first k devices of each kind (GPUs first), of all kinds together, and for three
-// views of memory; the evaluator picks.
+// Contiguous split: the units in topological order are cut into one piece per device, so that the longest piece is as
+// short as possible. This is tried for the first k devices of each kind (GPUs first), for those of all kinds together,
+// and for three views of memory; the best by the evaluator is returned.
 #include <algorithm>
 #include <optional>
 
@@ -12,7 +12,7 @@ namespace emplace::search {
 
 namespace {
 
-// GPUs first, CPUs last, other kinds between, each in the problem's order.
+// GPUs first, then other kinds, CPUs last; devices of a kind in the problem's order.
 std::vector<std::vector<std::uint8_t>> devices_by_kind(const Problem& problem) {
   std::vector<std::string> kinds;
   for (const Device& device : problem.devices)
@@ -49,9 +49,9 @@ class Splitter {
   Splitter(const Problem& problem, const Units& units, MemoryView view)
       : problem_(problem), units_(units), view_(view) {}
 
-  // Each device takes the longest prefix of what is left that stays within `limit` and its memory; the order of devices
-  // is given, so no other cut can leave less to the later ones. What a device cannot run goes to its fastest device and
-  // counts for nobody. Nothing if units are left over.
+  // Gives each device the longest prefix of the remaining units that stays within `limit` and its memory; for the given
+  // order of devices no other cut leaves less to the later ones. A unit that the device cannot run goes to its fastest
+  // device, and is not counted in any load. Returns nothing if units are left over.
   [[nodiscard]] std::optional<std::vector<std::uint8_t>> fill(const std::vector<std::uint8_t>& devices,
                                                               Ticks limit) const {
     std::vector<std::uint8_t> of_unit(units_.count());
@@ -81,7 +81,7 @@ class Splitter {
     return of_unit;
   }
 
-  // The split whose longest piece is within 0.1 % of the least.
+  // A split whose longest piece is at most 0.1 % longer than the shortest possible.
   [[nodiscard]] std::optional<std::vector<std::uint8_t>> best(const std::vector<std::uint8_t>& devices) const {
     Ticks enough = 0;
     for (std::size_t unit = 0; unit < units_.count(); ++unit) {
@@ -132,7 +132,8 @@ PlacerResult place_contiguous(const PlacerRequest& request, const ConfigTable& o
 PlacerEntry contiguous_placer() {
   PlacerEntry entry;
   entry.name = "contiguous";
-  entry.summary = "Topological order cut into one piece a device, balanced by cost; the best of several device lists.";
+  entry.summary =
+      "Topological order cut into one piece per device, balanced by cost; the best of several device lists.";
   entry.options = list_options<NoOptions>;
   entry.place = place_contiguous;
   return entry;

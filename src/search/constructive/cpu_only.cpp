@@ -1,4 +1,4 @@
-// Everything on the first CPU: the first column of the papers' tables.
+// Everything on the first CPU, as in the first column of the papers' tables.
 #include "search/common/scorer.hpp"
 #include "search/common/units.hpp"
 #include "search/methods.hpp"
@@ -29,7 +29,7 @@ PlacerResult place_cpu_only(const PlacerRequest& request, const ConfigTable& opt
 PlacerEntry cpu_only_placer() {
   PlacerEntry entry;
   entry.name = "cpu-only";
-  entry.summary = "Everything on the first device of kind 'cpu'; what it cannot run on the device that is fastest.";
+  entry.summary = "Everything on the first device of kind 'cpu'; ops that it cannot run, on their fastest device.";
   entry.options = list_options<NoOptions>;
   entry.unfit = [](const PlacerRequest& request) {
     return first_cpu(*request.problem) ? "" : "the problem has no device of kind 'cpu'";

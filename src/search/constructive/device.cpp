@@ -1,4 +1,4 @@
-// Everything on one device; what cannot run there goes to the device that runs it fastest.
+// Everything on one device; ops that cannot run there go to their fastest device.
 #include "emplace/base/error.hpp"
 #include "search/common/scorer.hpp"
 #include "search/common/units.hpp"
@@ -13,7 +13,8 @@ struct DeviceOptions {
 };
 
 void describe(DeviceOptions& o, OptionVisitor& visit) {
-  visit("name", o.name, {.help = "The device; as a method's name, 'device:NAME' gives it."});
+  visit("name", o.name,
+        {.help = "Name of the device; it can also be given in the placer's name, as in 'device:NAME'."});
 }
 
 Placement all_on(const Units& units, std::size_t device) {

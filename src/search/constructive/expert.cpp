@@ -1,4 +1,4 @@
-// The human expert's placement, which the source of the problem knows or not (PlacerRequest::expert).
+// The human expert's placement, which some sources of problems have (PlacerRequest::expert).
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
 #include "search/common/scorer.hpp"

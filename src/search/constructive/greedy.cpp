@@ -1,5 +1,6 @@
-// Load balance: units in topological order, each to the device that would finish its load first among those that can
-// run it and have memory left (list scheduling without precedence, Graham 1969). Tried for two views of memory.
+// Load balance: goes through the units in topological order, and gives each to the device that would finish its load
+// first, among those that can run the unit and have memory left (list scheduling without precedence, Graham 1969). This
+// is tried for two views of memory.
 #include <algorithm>
 
 #include "search/common/scorer.hpp"

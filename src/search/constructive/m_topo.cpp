@@ -1,5 +1,6 @@
-// m-TOPO (Baechi, section 3.1): units in topological order fill one accelerator after the other, each up to an equal
-// share of all memory that is needed plus the largest unit, and never beyond its own memory; then the CPUs.
+// m-TOPO (Baechi, section 3.1): units in topological order fill one accelerator after the other, and then the CPUs.
+// Each device is filled up to an equal share of the needed memory plus the largest unit, and never above its own
+// memory.
 #include <algorithm>
 
 #include "search/list/partial_schedule.hpp"
@@ -32,7 +33,7 @@ Placement m_topo(const Problem& problem, const Units& units, MemoryView view) {
     const auto fits = [&](std::size_t at) {
       return used[order[at]] + need <= std::min(share, problem.devices[order[at]].memory);
     };
-    // What this device cannot run goes to the next that can and has room, and the filling goes on here.
+    // A unit that this device cannot run goes to the next one that can and has room; filling goes on with this device.
     while (filling + 1 < order.size() && runs(filling) && !fits(filling)) ++filling;
     std::size_t at = filling;
     while (at < order.size() && !(runs(at) && fits(at))) ++at;

@@ -17,7 +17,7 @@ struct RandomOptions {
 
 void describe(RandomOptions& o, OptionVisitor& visit) {
   visit("samples", o.samples,
-        {.min = 1, .help = "Placements tried where no budget of evaluations or seconds is given."});
+        {.min = 1, .help = "Number of placements that are tried if no budget of evaluations or seconds is given."});
 }
 
 PlacerResult place_random(const PlacerRequest& request, const ConfigTable& options) {
@@ -33,7 +33,7 @@ PlacerResult place_random(const PlacerRequest& request, const ConfigTable& optio
   Scorer scorer(request);
   std::vector<std::uint8_t> of_unit(units.count());
   while (scorer.evaluations() < wanted && !scorer.exhausted()) {
-    // The n-th placement depends on the seed and n alone: a larger budget only adds to a smaller one.
+    // The n-th placement depends only on the seed and n, so a larger budget tries the same placements and more.
     std::vector<Placement> candidates;
     for (std::uint64_t n = scorer.evaluations(); n < std::min(wanted, scorer.evaluations() + batch); ++n) {
       Stream random{{.seed = request.seed,

@@ -1,4 +1,4 @@
-// Units in topological order to the devices in turn, skipping devices that cannot run them.
+// Assigns units in topological order to the devices in turn, skipping devices that cannot run them.
 #include "search/common/scorer.hpp"
 #include "search/common/units.hpp"
 #include "search/methods.hpp"
@@ -27,7 +27,7 @@ PlacerResult place_round_robin(const PlacerRequest& request, const ConfigTable& 
 PlacerEntry round_robin_placer() {
   PlacerEntry entry;
   entry.name = "round-robin";
-  entry.summary = "Units in topological order to the devices in turn.";
+  entry.summary = "Units in topological order, assigned to the devices in turn.";
   entry.options = list_options<NoOptions>;
   entry.place = place_round_robin;
   return entry;

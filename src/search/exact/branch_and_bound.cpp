@@ -1,5 +1,5 @@
-// Branch and bound for the step time: devices and orders together (schedule_search.hpp), from the best of the list
-// schedulers.
+// Branch and bound for the step time over devices and orders together (schedule_search.hpp), starting from the best of
+// the list schedulers.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -23,14 +23,16 @@ struct BranchAndBoundOptions {
 };
 
 void describe(BranchAndBoundOptions& o, OptionVisitor& visit) {
-  visit("nodes", o.nodes, {.min = 1, .max = 1e15, .help = "Most partial schedules, where no --seconds is given."});
+  visit("nodes", o.nodes,
+        {.min = 1, .max = 1e15, .help = "Largest number of partial schedules if no --seconds is given."});
   visit("nodes_per_evaluation", o.nodes_per_evaluation,
-        {.min = 1, .max = 1e9, .help = "With --evaluations: partial schedules for each of them."});
-  visit("memory", o.memory, {.min = 1, .max = 1e6, .unit = "MiB", .help = "For states that were met before."});
-  visit("ops", o.ops, {.min = 1, .max = 2000, .help = "Problems with more ops are left to the list schedulers."});
+        {.min = 1, .max = 1e9, .help = "With --evaluations: partial schedules per evaluation."});
+  visit("memory", o.memory,
+        {.min = 1, .max = 1e6, .unit = "MiB", .help = "Memory for a table of states already searched."});
+  visit("ops", o.ops, {.min = 1, .max = 2000, .help = "Problems with more ops are placed by list schedulers only."});
 }
 
-// The best placement so far by the evaluator, within the budgets.
+// Evaluates placements within the budgets, and keeps the best.
 class Best {
  public:
   explicit Best(const PlacerRequest& request) : request_(request) {}
@@ -56,7 +58,8 @@ class Best {
   const PlacerRequest& request_;
 };
 
-// What the search begins with: the request's start and the list schedulers' placements, each with an order.
+// The placements with which the search begins: the request's start and those of the list schedulers, each with an
+// order.
 std::vector<Placement> starting_placements(const PlacerRequest& request, const Deadline& deadline, Best& best) {
   std::vector<Placement> placements;
   const auto add = [&](Placement placement) {
@@ -91,8 +94,9 @@ PlacerResult branch_and_bound(const PlacerRequest& request, const ConfigTable& t
     return result;
   };
   if (problem.op_count() > static_cast<std::size_t>(o.ops)) {
-    result.note = fmt::format("the best of the list schedulers: {} ops are more than the {} that it searches",
-                              problem.op_count(), o.ops);
+    result.note =
+        fmt::format("the best of the list schedulers, as branch and bound does not search {} ops, only up to {}",
+                    problem.op_count(), o.ops);
     return prove();
   }
   if (deadline.passed() || !best.may_evaluate()) {
@@ -117,7 +121,7 @@ PlacerResult branch_and_bound(const PlacerRequest& request, const ConfigTable& t
   });
 
   if (search.complete && search.best == never) {
-    result.note = "no placement is feasible: the search of all of them is complete";
+    result.note = "no placement is feasible: all of them have been searched";
     return prove();
   }
   result.lower_bound = std::max(result.lower_bound, search.lower_bound);
@@ -134,7 +138,7 @@ PlacerResult branch_and_bound(const PlacerRequest& request, const ConfigTable& t
 PlacerEntry branch_and_bound_placer() {
   PlacerEntry entry;
   entry.name = "branch-and-bound";
-  entry.summary = "Exact search over devices and orders, with a certified bound wherever it ends.";
+  entry.summary = "Exact search over devices and orders, with a certified bound whenever it ends.";
   entry.reference = "Orr, Sinnen (2020)";
   entry.only_for = Objective::step;
   entry.role = PlacerRole::exact;

@@ -31,7 +31,7 @@ void IntegerProgram::add_row(std::span<const std::pair<int, double>> terms, doub
 }
 
 MemoryRow memory_row(std::span<const std::int64_t> bytes, std::int64_t memory) {
-  constexpr std::int64_t finest = 1'000'000;  // units
+  constexpr std::int64_t finest = 1'000'000;  // units in the whole memory
   const auto common =
       std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}, std::gcd<std::int64_t, std::int64_t>);
   const std::int64_t grain = common > 0 && memory / common <= finest ? common : memory / finest + 1;
@@ -42,7 +42,7 @@ MemoryRow memory_row(std::span<const std::int64_t> bytes, std::int64_t memory) {
 
 namespace {
 
-// Prints nothing, whoever speaks, and does not end the program at a severe message.
+// Silences all output of the solver, and overrides the default of ending the program at a severe message.
 class Silence final : public CoinMessageHandler {
  public:
   int print() override { return 0; }
@@ -64,7 +64,7 @@ void load(OsiClpSolverInterface& solver, const IntegerProgram& p) {
 
 int go_on(CbcModel*, int) { return 0; }
 
-// Ends the search when asked to.
+// Ends the search when the given function returns true.
 class StopHandler final : public CbcEventHandler {
  public:
   explicit StopHandler(std::function<bool()> asked) : stop_(std::move(asked)) {}

@@ -1,4 +1,4 @@
-// Mixed integer programs, solved by CBC; the only door to it.
+// Mixed integer programs, solved by CBC. No other header uses CBC.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace emplace::search {
 struct IntegerProgram {
   static constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-  // A column's number. Minimised: the sum of cost x value.
+  // Adds a column and returns its number. The sum of cost x value is minimised.
   int add_column(double lower, double upper, double cost, bool integer);
-  // lower <= sum of coefficient x column <= upper; no column twice.
+  // Adds the row lower <= sum of coefficient x column <= upper; no column may occur twice.
   void add_row(std::span<const std::pair<int, double>> terms, double lower, double upper);
   [[nodiscard]] std::size_t columns() const { return cost.size(); }
   [[nodiscard]] std::size_t rows() const { return row_lower.size(); }
@@ -26,9 +26,10 @@ struct IntegerProgram {
   std::vector<double> coefficient, row_lower, row_upper;
 };
 
-// Sum of size x column <= memory, for items of `bytes` that must fit. Counted in whole units, a millionth of the memory
-// at least and rounded down: coefficients of 1e-7 beside 1000 let CBC call feasible programs infeasible. So a row may
-// let pass what does not quite fit, and forbids nothing that does. Items of size 0 need no term.
+// The row "sum of size x column <= memory", for items of `bytes` that must fit. Sizes are rounded down to whole units
+// of at least a millionth of the memory, because with coefficients of 1e-7 beside 1000 CBC reports feasible programs as
+// infeasible. So a row may allow items that slightly exceed the memory, but never forbids items that fit. Items of size
+// 0 need no term.
 struct MemoryRow {
   std::vector<double> size;
   double memory = 0;
@@ -38,18 +39,18 @@ MemoryRow memory_row(std::span<const std::int64_t> bytes, std::int64_t memory);
 struct IntegerLimits {
   double seconds = 600;
   std::int64_t nodes = std::numeric_limits<std::int32_t>::max();  // of the search tree
-  std::function<bool()> stop = {};                                // asked between nodes; true ends the search
+  std::function<bool()> stop = {};                                // called between nodes; true ends the search
 };
 
 struct IntegerAnswer {
-  bool finished = false;         // it searched everything: what it found is the best there is
-  std::vector<double> solution;  // columns; empty: found none
+  bool finished = false;         // the search is complete: the solution is optimal, or there is none
+  std::vector<double> solution;  // one value per column; empty: none found
   double objective = 0;          // of the solution
-  double bound = 0;              // no solution is below
+  double bound = 0;              // lower bound of all solutions
 };
 
-// CBC repeats itself for the same program and limit of nodes. Its tolerances are 1e-6 and below: scale the program so
-// that this is small. It prints nothing and leaves signals alone.
+// CBC gives the same result for the same program and limit of nodes. Its tolerances are at most 1e-6: scale the program
+// so that this is small. Nothing is printed, and no signal handlers are installed.
 IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limits);
 
 }  // namespace emplace::search

@@ -1,4 +1,5 @@
-// The step time by integer program (CBC): what branch and bound is compared with. Devices and orders as in its model.
+// The step time by an integer program (CBC), over the devices and orders of the model of branch and bound, with which
+// it is compared.
 #include "search/exact/milp_step.hpp"
 
 #include <fmt/core.h>
@@ -16,7 +17,7 @@
 namespace emplace::search {
 
 std::string too_large_for_step_program(const Problem& problem) {
-  constexpr std::size_t most = 20;  // CBC needs minutes for as many, and rows grow with their square
+  constexpr std::size_t most = 20;  // CBC needs minutes for that many; rows grow with the square
   if (problem.op_count() <= most) return "";
   return fmt::format(
       "{} ops are more than the {} that the integer program of a step takes; branch-and-bound and best take more",
@@ -25,8 +26,8 @@ std::string too_large_for_step_program(const Problem& problem) {
 
 namespace {
 
-// When some schedule ends at the latest: one op after the other, and every tensor to every device; a problem's times
-// are refused where that exceeds total_limit.
+// A time by which some schedule ends: all ops one after the other, and every tensor sent to every device. Problems for
+// which that exceeds total_limit have been refused before.
 Ticks one_after_the_other(const Problem& problem) {
   Ticks sum = longest_compute(problem);
   const std::size_t classes = problem.route_classes.size();
@@ -60,7 +61,8 @@ PlacerResult place_step_by_milp(const PlacerRequest& request, const ConfigTable&
   const IntegerAnswer answer = minimise(program.program(), limits_of(o, request, deadline.left()));
   double bound = program.ticks_of(answer.bound);
   if (answer.solution.empty()) {
-    if (answer.finished && !session.outcome().feasible()) return ended("no placement is feasible, says the solver");
+    if (answer.finished && !session.outcome().feasible())
+      return ended("the solver found that no placement is feasible");
     if (answer.finished) bound = static_cast<double>(latest);
   } else {
     if (answer.finished) bound = program.ticks_of(answer.objective);

@@ -1,4 +1,4 @@
-// `milp` for the step time.
+// The placer `milp` for the step time.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace emplace::search {
 
-// Why the problem is too large for it, "" where it is not.
+// Why the problem is too large for it, or "" if it is not.
 std::string too_large_for_step_program(const Problem& problem);
-// Options: those of every solver (solver_options.hpp).
+// The options are those of all solvers (solver_options.hpp).
 PlacerResult place_step_by_milp(const PlacerRequest& request, const ConfigTable& table);
 
 }  // namespace emplace::search

@@ -11,14 +11,14 @@ namespace emplace::search {
 namespace {
 
 struct Frame {
-  std::vector<Ticks> there;  // N x D: when the data of ops scheduled so far is there; `never`: cannot go there
-  std::vector<Ticks> ready;  // D: end of the device's last op, not before the last start
+  std::vector<Ticks> there;  // N x D: arrival of inputs from ops scheduled so far; `never`: cannot be on the device
+  std::vector<Ticks> ready;  // D: end of the device's last op, or the start of the last scheduled op if later
   std::vector<Bytes> used;   // D: resident bytes
   std::vector<std::uint32_t> missing;  // N: producers that are not scheduled
   Ticks makespan = 0;                  // so far
   struct Child {
     Ticks start, bound;
-    Ticks rest;  // with its own time, to the end of the step
+    Ticks rest;  // least time from the op's start to the end of the step
     std::uint32_t op, device;
   };
   std::vector<Child> children;
@@ -50,7 +50,7 @@ class Search {
   }
 
  private:
-  // The least bound of what was left unexplored below this node; `never` if nothing.
+  // Returns the least bound of the nodes below this one that were not explored; `never` if there are none.
   Ticks explore(std::size_t depth, Ticks bound) {
     Frame& frame = frames_[depth];
     ++result_.nodes;
@@ -83,7 +83,7 @@ class Search {
     return open;
   }
 
-  // Only devices that are the first of their like are tried.
+  // Of exchangeable devices in the same state only the first is tried.
   void find_representatives(const Frame& frame) {
     same_.clear();
     for (std::uint32_t d = 0; d < m_.devices; ++d) {
@@ -106,8 +106,8 @@ class Search {
     return std::max(frame.there[op * m_.devices + d], frame.ready[d]);
   }
 
-  // Fills start and end of the ops left. Devices that hold the same share a row entry: a transfer between two of them
-  // is never better than staying.
+  // Fills in start and end of the remaining ops, and returns the longest path. Exchangeable devices in the same state
+  // need only one entry, because a transfer between two of them is never better than staying.
   Ticks path_bound(const Frame& frame) {
     const std::size_t devices = m_.devices;
     Ticks longest = 0;
@@ -139,7 +139,8 @@ class Search {
     return longest;
   }
 
-  // Whether what is left does not fit into the devices before result_.best: K x time of all devices left < work left.
+  // Whether the remaining ops do not fit on the devices before result_.best: sum of k_d x remaining time < remaining
+  // work.
   [[nodiscard]] bool overloaded() const {
     if (result_.best == never) return false;
     Wide work = 0, room = 0;
@@ -233,14 +234,14 @@ class Search {
   const SearchLimits& limits_;
   const std::function<bool(const Placement&, Ticks)>& found_;
   StateTable table_;
-  std::vector<Frame> frames_;  // by depth
+  std::vector<Frame> frames_;  // indexed by depth
   std::vector<std::uint8_t> scheduled_;
   Placement placement_;
   SearchResult result_;
   bool stopped_ = false;
-  // Of the node at hand, until its children are listed.
-  std::vector<std::uint32_t> same_;  // D: the first of the exchangeable devices that hold the same
-  std::vector<Ticks> start_, end_;   // N x D: earliest of the ops that are left
+  // Data of the current node, valid until its children are listed.
+  std::vector<std::uint32_t> same_;  // D: the first exchangeable device in the same state
+  std::vector<Ticks> start_, end_;   // N x D: earliest times of the remaining ops
   std::vector<Ticks> words_;
   std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>> columns_;
 };

@@ -1,15 +1,15 @@
 // Depth-first branch and bound over the schedules of a StepModel.
 //
 // A node is a partial schedule; a child puts one more op at the end of a device, as early as its inputs allow, and
-// never earlier than the op before it in time. So each schedule without needless waiting is met exactly once, and every
-// op that is left starts no sooner than the last one. What prunes, each valid on its own and together:
-//   - the critical path of what is left: earliest ends by the recursion of earliest.hpp, from the devices' ready times
-//     and the data of the partial schedule, plus the static tail;
-//   - the load of what is left in what the devices have left before the best makespan (load_weights.hpp);
-//   - of exchangeable devices that hold the same, one is tried; of exchangeable ops the first goes first;
-//   - a state met before: its future depends only on which ops are left and, for each device, on when it and the data
-//   of
-//     each op left are ready, whichever of the exchangeable devices it is. The one met first is searched already.
+// never earlier than the last op that was added. So each schedule without needless waiting is visited exactly once, and
+// all remaining ops start no earlier than the last one. These rules prune nodes; each is valid, and they can be
+// combined:
+//   - the critical path of the remaining ops: earliest ends by the recursion of earliest.hpp, from the devices' ready
+//     times and the arrivals of the partial schedule, plus the static tail;
+//   - the work of the remaining ops must fit in the devices' time before the best makespan (load_weights.hpp);
+//   - of exchangeable devices in the same state only one is tried; exchangeable ops start in a fixed order;
+//   - a state that was visited before is not searched again. Its future depends only on which ops remain and, for each
+//     device, on when it and the inputs of each remaining op are ready; exchangeable devices may be swapped.
 // (Kwok and Ahmad 2005; Sinnen 2014; Orr and Sinnen 2020.)
 #pragma once
 
@@ -24,18 +24,18 @@ namespace emplace::search {
 struct SearchLimits {
   std::uint64_t nodes = 0;
   std::size_t table_bytes = 0;
-  std::function<bool()> stop;  // asked at every node
+  std::function<bool()> stop;  // called at every node; true ends the search
 };
 
 struct SearchResult {
-  Ticks best = never;         // makespan of the best schedule, `below` if none is shorter
+  Ticks best = never;         // makespan of the best schedule; `below` if none is shorter
   Ticks lower_bound = never;  // no schedule is shorter; equal to `best` if the search is complete
   bool complete = false;
   std::uint64_t nodes = 0;
 };
 
-// `found(placement, makespan)` is told of every schedule that is shorter than all before it and than `below`; the
-// search stops where it returns false.
+// `found(placement, makespan)` is called for every schedule that is shorter than all before it and than `below`; the
+// search stops if it returns false.
 SearchResult search_schedules(const StepModel& model, Ticks below, const SearchLimits& limits,
                               const std::function<bool(const Placement& placement, Ticks makespan)>& found);
 

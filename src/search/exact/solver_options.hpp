@@ -1,4 +1,4 @@
-// What can be told of every integer program.
+// The options of all integer programs.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,14 @@ inline void describe(SolverOptions& o, OptionVisitor& visit) {
          .max = 1e9,
          .above_min = true,
          .unit = "s",
-         .help = "Time for the solver, unless --seconds gives it."});
+         .help = "Time limit of the solver if no --seconds is given."});
   visit("nodes", o.nodes,
-        {.min = 0, .max = 2e9, .help = "Most nodes of the solver's search tree; with --evaluations as many at most."});
+        {.min = 0,
+         .max = 2e9,
+         .help = "Largest number of nodes of the solver's search tree; --evaluations limits it too."});
 }
 
-// What is left until the deadline. Evaluations are few, so that a budget of them is one of nodes.
+// The limits of one solve. A budget of evaluations limits the nodes, because there are only a few evaluations.
 inline IntegerLimits limits_of(const SolverOptions& o, const PlacerRequest& request, double seconds_left) {
   std::int64_t nodes = o.nodes;
   if (request.evaluations)

@@ -1,4 +1,4 @@
-// States that a search has been in, within a fixed memory: where it is full, older ones are forgotten.
+// A table of the states that a search has visited, of a fixed size: if it is full, older states are overwritten.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace emplace::search {
 
-// A state is known by 128 bits of its content: with 2^30 states the chance that two different ones are ever taken for
-// the same is below 2^-68.
+// A state is identified by a hash of 128 bits: among 2^30 states the chance that two different ones have the same hash
+// is below 2^-68.
 struct StateKey {
   std::uint64_t low, high;
   friend bool operator==(const StateKey&, const StateKey&) = default;
@@ -22,13 +22,13 @@ class StateTable {
   explicit StateTable(std::size_t bytes) {
     std::size_t count = ways;
     while (2 * count * sizeof(Entry) <= bytes) count *= 2;
-    // Zeros straight from the system: pages that a short search does not reach cost nothing.
+    // calloc gets zeroed pages from the system: pages that a short search does not reach cost nothing.
     entries_.reset(static_cast<Entry*>(std::calloc(count, sizeof(Entry))));
     if (!entries_) throw std::bad_alloc();
     mask_ = count - ways;
   }
 
-  // True if the state was there with a value of at most `value`; else it is now there with `value`.
+  // Returns true if the table has the state with a value of at most `value`; otherwise stores it with `value`.
   bool seen(const StateKey& key, Ticks value) {
     Entry* const bucket = entries_.get() + (key.low & mask_);
     const Ticks stored = value + 1;
@@ -51,7 +51,7 @@ class StateTable {
   static constexpr std::size_t ways = 4;
   struct Entry {
     StateKey key;
-    Ticks value;  // one more than it is; 0: nothing here
+    Ticks value;  // the stored value + 1; 0: empty
   };
   struct Free {
     void operator()(Entry* entries) const { std::free(entries); }

@@ -25,7 +25,7 @@ StepArcs::StepArcs(const Problem& p, const std::vector<std::uint8_t>& possible, 
     }
 
   const std::size_t classes = p.route_classes.size();
-  std::vector<std::int64_t> arc_to(ops, -1);  // of the producer at hand
+  std::vector<std::int64_t> arc_to(ops, -1);  // arc from the current producer to each op; -1: none
   for (const std::uint32_t producer : p.topological) {
     const std::size_t first = arcs.size();
     for (const std::uint32_t tensor : p.outputs[producer])
@@ -43,7 +43,7 @@ StepArcs::StepArcs(const Problem& p, const std::vector<std::uint8_t>& possible, 
             if (const auto cls = p.route_class[from * devices + to];
                 cls >= 0 && time[producer * devices + from] != never)
               least = std::min(least, p.transfer_time[tensor * classes + static_cast<std::size_t>(cls)]);
-          // Without any route v is not on d unless u is; the head knows.
+          // Without any route v can be on d only if u is; the head of v takes that into account.
           Ticks& longest = transfer[static_cast<std::size_t>(at) * devices + to];
           if (least != never) longest = std::max(longest, least);
         }

@@ -12,13 +12,13 @@ namespace emplace::search {
 
 namespace {
 
-// What two ops must have in common to be exchangeable: times, bytes, and their arcs with the transfers on them.
+// Two ops are exchangeable if these are equal: times, bytes, and their arcs with the transfers on them.
 std::vector<Ticks> signature(const StepModel& m, std::size_t op) {
   std::vector<Ticks> s(m.time.begin() + static_cast<std::ptrdiff_t>(op * m.devices),
                        m.time.begin() + static_cast<std::ptrdiff_t>((op + 1) * m.devices));
   s.push_back(m.resident[op]);
   for (const auto* arcs : {&m.inputs[op], &m.consumers[op]}) {
-    s.push_back(-1);  // ends a list; ids and times are not negative
+    s.push_back(-1);  // marks the end of a list; ids and times are not negative
     for (const StepModel::Arc& arc : *arcs) {
       s.push_back(arc.op);
       s.push_back(arc.transfer);
@@ -63,7 +63,8 @@ StepModel::StepModel(const Problem& p, const Deadline& deadline)
   for (std::size_t op = 0; op < ops; ++op)
     group.push_back(p.group[op].is_none() ? -1 : static_cast<std::int32_t>(p.group[op].index()));
 
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> tensors;  // of producer and consumer
+  // Indexed by (producer, consumer).
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> tensors;
   for (std::uint32_t tensor = 0; tensor < p.tensor_count(); ++tensor)
     for (const std::uint32_t consumer : p.consumers[tensor])
       tensors[{p.producer[tensor].value, consumer}].push_back(tensor);

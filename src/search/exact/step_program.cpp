@@ -11,7 +11,7 @@ namespace {
 constexpr double scale = 1000;
 constexpr double unlimited = IntegerProgram::unlimited;
 
-// N x N: 1 where the second depends on the first.
+// N x N: 1 if the second op depends on the first.
 std::vector<std::uint8_t> descendants(const StepModel& model) {
   std::vector<std::uint8_t> below(model.ops * model.ops, 0);
   for (auto op = model.topological.rbegin(); op != model.topological.rend(); ++op)
@@ -58,7 +58,7 @@ void StepProgram::add_columns(Ticks latest) {
       head = std::min(head, model_.end[at] - model_.time[at]);
       after = std::min(after, later(model_.time[at], model_.tail[at]));
     }
-    if (head == never) head = 0;  // no row holds then
+    if (head == never) head = 0;  // the op has no device, so the program is infeasible
     head_.push_back(head);
     after_.push_back(std::min(after, latest));
     start_.push_back(
@@ -91,7 +91,7 @@ void StepProgram::add_memory() {
   }
 }
 
-// Of exchangeable devices, one takes a unit only where the one before holds an earlier unit.
+// Of exchangeable devices, one may have a unit only if the one before has an earlier unit.
 void StepProgram::add_symmetry() {
   for (std::size_t d = 0; d < model_.devices; ++d) {
     std::size_t before = d;
@@ -121,8 +121,8 @@ void StepProgram::add_load() {
   }
 }
 
-// start of the consumer >= end of the producer, and the transfer's time from wherever the producer is where the
-// consumer is on e: sum over d of c(d, e) x(producer, d) - max c(., e) (1 - x(consumer, e)).
+// start of the consumer >= end of the producer + transfer time. If the consumer is on e, the transfer time is at least
+// sum over d of c(d, e) x(producer, d) - max c(., e) (1 - x(consumer, e)).
 void StepProgram::add_arcs() {
   for (std::uint32_t from = 0; from < model_.ops; ++from)
     for (const StepModel::Arc& arc : model_.consumers[from]) {
@@ -160,21 +160,21 @@ void StepProgram::add_pairs(Ticks latest) {
   for (std::uint32_t a = 0; a < model_.ops; ++a)
     for (std::uint32_t b = a + 1; b < model_.ops; ++b) {
       if (below[a * model_.ops + b] != 0 || below[b * model_.ops + a] != 0) continue;
-      const int order = program_.add_column(0, 1, 0, true);  // 1: a goes first
+      const int order = program_.add_column(0, 1, 0, true);  // 1: a runs first
       add_pair(a, b, order, 1, latest);
       add_pair(b, a, order, 0, latest);
     }
 }
 
-// start(second) >= start(first) + time(first) where both are on d and `order` says so; else by slack of what they may
-// overlap at most.
+// start(second) >= start(first) + time(first) if both are on d and `order` has the value first_when. Otherwise `slack`,
+// the largest possible overlap, is subtracted, so that the row has no effect.
 void StepProgram::add_pair(std::uint32_t first, std::uint32_t second, int order, double first_when, Ticks latest) {
   for (std::size_t d = 0; d < model_.devices; ++d) {
     if (x(first, d) < 0 || x(second, d) < 0) continue;
     const Ticks time = model_.time[first * model_.devices + d];
     const double slack = scaled(std::max<Ticks>(0, latest - after_[first] + time - head_[second]));
     Terms terms{{start_[second], 1}, {start_[first], -1}};
-    // slack x (count of conditions - those that hold)
+    // slack x (number of conditions - number of those that hold)
     double conditions = 1;
     terms.emplace_back(order, first_when == 1 ? -slack : slack);
     if (first_when != 1) conditions -= 1;

@@ -1,4 +1,4 @@
-// The integer program of a step: devices of units, starts of ops, and who of two ops goes first on a device (as
+// The integer program of a step: devices of units, starts of ops, and which of two ops runs first on a device (as in
 // Davidovic et al. 2007, and Venugopalan and Sinnen 2015, with unlike devices and memory).
 #pragma once
 
@@ -13,14 +13,15 @@ namespace emplace::search {
 
 class StepProgram {
  public:
-  // The part of a step that the solver's tolerances may hide.
+  // Relative error of a step time that the solver's tolerances may cause.
   static constexpr double resolution = 1e-6;
 
-  // All schedules of the model that end by `latest`, which is scaled to 1000. Rows grow with ops^2 x devices.
+  // Contains all schedules of the model that end by `latest`, which is scaled to 1000. The number of rows grows with
+  // ops^2 x devices.
   StepProgram(const Problem& problem, const StepModel& model, Ticks latest);
 
   [[nodiscard]] const IntegerProgram& program() const { return program_; }
-  // Devices, and an order by start.
+  // The placement of a solution: devices, and an order by start.
   [[nodiscard]] Placement placement_of(const std::vector<double>& solution) const;
   [[nodiscard]] double ticks_of(double objective) const { return objective * unit_; }
 
@@ -38,17 +39,17 @@ class StepProgram {
   void add_arcs();
   void add_pairs(Ticks latest);
   void add_pair(std::uint32_t first, std::uint32_t second, int order, double first_when, Ticks latest);
-  // factor x the time of the op where it is, with what has to follow it.
+  // Adds factor x the op's time on its device; with_tail: plus the least time from its end to the end of the step.
   void put_time(Terms& terms, std::uint32_t op, double factor, bool with_tail) const;
 
   const Problem& problem_;
   const StepModel& model_;
   const Grouping units_;
   const double unit_;         // ticks
-  std::vector<int> share_;    // U x D: column, -1: the unit cannot be there
+  std::vector<int> share_;    // U x D: column; -1: the unit cannot be there
   std::vector<int> start_;    // N: column
-  std::vector<Ticks> head_;   // N: no op starts before
-  std::vector<Ticks> after_;  // N: what follows its start at least
+  std::vector<Ticks> head_;   // N: earliest start of the op
+  std::vector<Ticks> after_;  // N: least time from its start to the end of the step
   int makespan_ = 0;          // column
   IntegerProgram program_;
 };

@@ -1,5 +1,5 @@
-// CPOP: ops by decreasing upward plus downward rank as they become ready; those of the critical path on the one device
-// that runs them fastest, the others where they would end first, in idle time where they fit.
+// CPOP: takes ready ops by decreasing upward plus downward rank. Ops of the critical path go to the one device that
+// runs the whole path fastest, the others to the device on which they would end first, in idle time if they fit.
 #include <optional>
 
 #include "search/list/mean_costs.hpp"
@@ -11,7 +11,8 @@ namespace emplace::search {
 
 namespace {
 
-// From the op of the largest priority without producers, always on to the consumer of the largest.
+// Starts at the op with the largest priority among those without producers, and goes on to the consumer with the
+// largest.
 std::vector<std::uint8_t> critical_path(const Problem& problem, const std::vector<double>& priority) {
   std::vector<std::uint8_t> is_critical(problem.op_count(), 0);
   constexpr std::uint32_t none = 0xFFFFFFFF;
@@ -31,7 +32,7 @@ std::vector<std::uint8_t> critical_path(const Problem& problem, const std::vecto
   return is_critical;
 }
 
-// The device that can run the whole path in the least time, if any can.
+// The device that runs the whole path in the least time; nothing if no device can run it.
 std::optional<std::uint8_t> device_of_path(const Problem& problem, const Units& units,
                                            const std::vector<std::uint8_t>& is_critical) {
   std::optional<std::uint8_t> best;

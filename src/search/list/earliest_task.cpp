@@ -12,7 +12,7 @@ namespace {
 
 struct Waiting {
   Ticks ready;
-  Ticks level;  // longest first where equally early
+  Ticks level;  // of ops that are equally early, the one with the longest way to the end comes first
   std::uint32_t op;
   friend bool operator>(const Waiting& a, const Waiting& b) {
     if (a.ready != b.ready) return a.ready > b.ready;
@@ -22,10 +22,10 @@ struct Waiting {
 using Queue = std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>>;
 
 struct DeviceQueues {
-  Queue later;            // by when their data are here
-  Queue now;              // data were here when the device became free; all `ready` 0
-  Queue everywhere;       // only with favourites: by when their data could be on every device
-  Ticks awake_until = 0;  // kept for `awaited` until then
+  Queue later;            // by the time at which their data arrive here
+  Queue now;              // their data had arrived when the device became free; `ready` is 0 for all
+  Queue everywhere;       // only with favourites: by the time at which their data could be on every device
+  Ticks awake_until = 0;  // the device is kept for `awaited` until then
   std::uint32_t awaited = 0;
 };
 
@@ -86,7 +86,7 @@ class EarliestTaskFirst {
       for (const std::uint8_t device : candidates) queues_[device].everywhere.push({everywhere, level_[op], op});
   }
 
-  // Whether the op may still go there: it is not placed, its group is not elsewhere, memory is not gone.
+  // Whether the op may still go there: it is not placed, its group is not on another device, and there is memory left.
   bool is_open(std::uint32_t op, std::uint8_t device) {
     if (schedule_.is_placed(op)) return false;
     const auto candidates = schedule_.candidates(op);
@@ -166,8 +166,8 @@ class EarliestTaskFirst {
   std::vector<DeviceQueues> queues_;    // D
   std::vector<Ticks> level_;            // N
   std::vector<std::uint32_t> waits_;    // N
-  std::vector<std::uint32_t> entries_;  // N: queues `later` and `now` that a ready op is in
-  std::vector<std::uint32_t> lost_;     // ready ops that memory or their group drove from all queues
+  std::vector<std::uint32_t> entries_;  // N: number of queues `later` and `now` that have the ready op
+  std::vector<std::uint32_t> lost_;     // ready ops dropped from all queues because of memory or their group
 };
 
 }  // namespace

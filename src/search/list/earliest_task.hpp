@@ -1,4 +1,5 @@
-// Earliest task first: of all ready ops and devices, the pair that can start first. What m-ETF and m-SCT share.
+// Earliest task first: of all pairs of a ready op and a device, chooses the one that can start first. For m-ETF and
+// m-SCT.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +10,14 @@
 
 namespace emplace::search {
 
-// Accelerators are used as long as they can run a unit and hold it. Ops are appended to devices, ties go to the op of
-// the longest way to the end (without transfers), then to the first device. Transfers wait for no channel.
+// Accelerators are preferred as long as one can run the unit and has memory for it. Ops are appended to devices; ties
+// go to the op with the longest way to the end (without transfers), then to the first device. Transfers do not wait for
+// channels.
 //
-// `favourite`: N, the consumer that an op wants behind it on its device, or the number of ops: none. After an op with a
-// favourite the device is kept for that one for as long as the op's output would travel (the longest route): another op
-// starts there only once its data could be on every device, or when that time is over (the urgent tasks and awake
-// processors of Hanen and Munier 1995). Empty: nobody has one.
+// `favourite`: N, the consumer that should follow the op on its device (the number of ops: none). After an op with a
+// favourite, the device is kept for it for the time of the longest transfer of the op's outputs. Another op may start
+// there only if its data could be on every device by then, or when that time is over (the urgent tasks and awake
+// processors of Hanen and Munier 1995). Empty: no op has a favourite.
 Placement earliest_task_first(const Problem& problem, const Units& units, MemoryView view,
                               const std::vector<std::uint32_t>& favourite = {});
 

@@ -30,10 +30,10 @@ std::vector<Edge> edges_of(const Problem& problem, const MeanCosts& costs) {
   return edges;
 }
 
-// x of each edge; empty if no solution was found.
+// The value x of each edge; empty if no solution was found.
 std::vector<double> relax(const Problem& problem, const MeanCosts& costs, const std::vector<Edge>& edges) {
   const std::vector<double> rank = upward_ranks(problem, costs);
-  const double scale = 1000 / *std::max_element(rank.begin(), rank.end());  // the longest path takes 1000
+  const double scale = 1000 / *std::max_element(rank.begin(), rank.end());  // scales the longest path to 1000
   IntegerProgram program;
   for (std::size_t e = 0; e < edges.size(); ++e) program.add_column(0, 1, 0, false);
   std::vector<int> start;
@@ -61,7 +61,8 @@ std::vector<double> relax(const Problem& problem, const MeanCosts& costs, const 
   return solution;
 }
 
-// 0 for edges that are the costliest of both their ends, the first of equals, 1 for the others.
+// 0 for edges that are the costliest output of their producer and the costliest input of their consumer (the first of
+// equals), 1 for the others.
 std::vector<double> by_transfer(const Problem& problem, const std::vector<Edge>& edges) {
   constexpr std::size_t none = ~std::size_t{0};
   std::vector<std::size_t> costliest_out(problem.op_count(), none), costliest_in(problem.op_count(), none);

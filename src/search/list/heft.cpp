@@ -1,5 +1,5 @@
-// HEFT: ops by decreasing upward rank, each where it would end first, in idle time where it fits. With `lookahead`,
-// each where the latest of its consumers could end first.
+// HEFT: takes ops by decreasing upward rank, and puts each on the device on which it would end first, in idle time if
+// it fits. With `lookahead`, on the device for which the latest of its consumers could end first.
 #include <algorithm>
 
 #include "search/list/mean_costs.hpp"
@@ -16,10 +16,10 @@ struct HeftOptions {
 
 void describe(HeftOptions& options, OptionVisitor& visit) {
   visit("lookahead", options.lookahead,
-        {.help = "Choose the device by when the op's consumers could end (Bittencourt et al. 2010)."});
+        {.help = "Choose an op's device by the time at which its consumers could end (Bittencourt et al. 2010)."});
 }
 
-// When the last of the op's consumers could end at the earliest, the op itself on `device` until `finish`.
+// The earliest time by which all of the op's consumers could end, if the op itself runs on `device` until `finish`.
 Ticks latest_consumer(const Problem& problem, const Units& units, PartialSchedule& schedule, std::uint32_t op,
                       std::uint8_t device, Ticks finish) {
   Ticks latest = 0;

@@ -1,5 +1,5 @@
-// m-SCT (Baechi, section 3.3): earliest task first, where a device is kept free for the favourite consumer of what it
-// ran last.
+// m-SCT (Baechi, section 3.3): earliest task first, but a device is kept free for the favourite consumer of the op that
+// it ran last.
 #include "search/list/earliest_task.hpp"
 #include "search/list/favourite_children.hpp"
 #include "search/list/partial_schedule.hpp"
@@ -17,7 +17,7 @@ void describe(MSctOptions& o, OptionVisitor& visit) {
   visit("most_edges", o.most_edges,
         {.min = 0,
          .max = 10'000'000,
-         .help = "Edges up to which favourites come from the linear program; beyond, from the costliest transfers."});
+         .help = "Up to this number of edges favourites come from a linear program, above it from transfer costs."});
 }
 
 PlacerResult place_m_sct(const PlacerRequest& request, const ConfigTable& table) {
@@ -28,7 +28,8 @@ PlacerResult place_m_sct(const PlacerRequest& request, const ConfigTable& table)
   PlacerResult result = place_by_list(request, all_outputs_first, [&](const Units& units, MemoryView view) {
     return earliest_task_first(problem, units, view, favourites.consumer);
   });
-  if (!favourites.relaxed) result.note = "favourites are those of the costliest transfers: more than most_edges edges";
+  if (!favourites.relaxed)
+    result.note = "favourites were chosen by the costliest transfers, because there are more than most_edges edges";
   return result;
 }
 

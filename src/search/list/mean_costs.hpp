@@ -1,4 +1,4 @@
-// What an op and a transfer cost before it is known where they run: means over devices, and the ranks made of them
+// Mean costs of ops and transfers over devices, for ops that are not placed yet, and ranks computed from them
 // (Topcuoglu, Hariri, Wu 2002, equations 5 to 9). In ticks.
 #pragma once
 
@@ -11,16 +11,17 @@ namespace emplace::search {
 struct MeanCosts {
   explicit MeanCosts(const Problem& problem);
 
-  std::vector<double> op;        // N: over the devices that can run it
-  std::vector<double> transfer;  // T: over the ordered pairs of devices that have a route
+  std::vector<double> op;        // N: mean over the devices that can run the op
+  std::vector<double> transfer;  // T: mean over the ordered pairs of devices that have a route
 };
 
-// N: the longest path from the op's start to the end, itself included.
+// N: the length of the longest path from the op's start to the end of the step, the op included.
 std::vector<double> upward_ranks(const Problem& problem, const MeanCosts& costs);
-// N: the longest path from the beginning to the op's start.
+// N: the length of the longest path from the beginning of the step to the op's start.
 std::vector<double> downward_ranks(const Problem& problem, const MeanCosts& costs);
 
-// N op ids by decreasing value, ties in topological order. Topological where the value falls along every edge.
+// N op ids by decreasing value, ties in topological order. The order is topological if the value decreases along every
+// edge.
 std::vector<std::uint32_t> order_by_decreasing(const Problem& problem, const std::vector<double>& value);
 
 }  // namespace emplace::search

@@ -1,4 +1,4 @@
-// A schedule that a list scheduler builds op by op: when each device is busy, and when data would be where.
+// A schedule that a list scheduler builds op by op: the busy times of each device, and the arrival times of data.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,29 @@
 
 namespace emplace::search {
 
-// Transfers take their route's time and wait for no channel, as in the papers of these methods; the evaluator knows
-// better, and it is the evaluator that scores the placement. Where there is no route data come at total_limit, later
-// than by any route; what follows from there lasts less than total_limit again, so no time overflows.
+// Transfers take their route's time and do not wait for channels, as in the papers of these methods; the resulting
+// placement is scored by the evaluator, which simulates that waiting. Without a route, data arrive at total_limit,
+// later than over any route; all that follows takes less than another total_limit, so no time overflows.
 class PartialSchedule {
  public:
-  // `preferred`: D, 1 for the devices to use as long as they can run a unit and hold it; empty: all.
+  // `preferred`: D, 1 for devices that are used as long as one can run the unit and has memory for it; empty: all.
   PartialSchedule(const Problem& problem, const Units& units, MemoryView view,
                   std::vector<std::uint8_t> preferred = {});
 
-  // Where the op may go, ascending, until the next call: where its group is; else where all of its unit can run and
-  // memory is left, and if that is nowhere the devices that would be over their memory by least. Of these the preferred
-  // ones, if there are any.
+  // The devices to which the op may go, ascending; valid until the next call. This is the device of its group if a
+  // member is placed; else all devices that can run the whole unit and have memory left for it, or, if there are none,
+  // those whose memory would be exceeded by least. Of these only the preferred ones, if there are any.
   std::span<const std::uint8_t> candidates(std::uint32_t op);
-  // When all inputs from ops placed so far would be there.
+  // When all inputs from ops placed so far would have arrived on the device.
   [[nodiscard]] Ticks ready(std::uint32_t op, std::uint8_t device) const {
     return ready_[op * units_.devices + device];
   }
-  // When the tensor would be there, if its producer ended on `from` at `finish`.
+  // When the tensor would arrive on `to` if its producer ended on `from` at `finish`.
   [[nodiscard]] Ticks arrival(std::uint32_t tensor, std::uint8_t from, Ticks finish, std::uint8_t to) const;
-  // The start of the first idle time that is long enough, not before `from`.
+  // The earliest start at or after `from` for which the device is idle for `duration`.
   [[nodiscard]] Ticks first_gap(std::uint8_t device, Ticks from, Ticks duration) const;
-  // Of the op's candidates, each in the first gap that takes it, the one of the least value(slot), the first of equals.
+  // Of the op's candidate devices, each with the first gap into which the op fits, the slot with the least value(slot),
+  // the first of equals.
   struct Slot {
     std::uint8_t device = 0;
     Ticks start = 0, end = 0;
@@ -44,7 +45,8 @@ class PartialSchedule {
   template <class Value>
   Slot best_slot(std::uint32_t op, Value&& value) {
     const auto open = candidates(op);
-    const std::vector<std::uint8_t> devices(open.begin(), open.end());  // value may ask for candidates itself
+    // Copied, because value() may call candidates() itself.
+    const std::vector<std::uint8_t> devices(open.begin(), open.end());
     std::optional<std::pair<decltype(value(Slot{})), Slot>> best;
     for (const std::uint8_t device : devices) {
       const Ticks start = first_gap(device, ready(op, device), duration(op, device));
@@ -59,13 +61,13 @@ class PartialSchedule {
   // The end of the device's last op.
   [[nodiscard]] Ticks end(std::uint8_t device) const { return end_[device]; }
   [[nodiscard]] bool is_placed(std::uint32_t op) const { return start_[op] >= 0; }
-  // `start` is in idle time of the device.
+  // Places the op; the device must be idle for its duration from `start` on.
   void place(std::uint32_t op, std::uint8_t device, Ticks start);
-  // Makes the device busy for the op, until give_back(); nothing else may happen between but questions.
+  // Makes the device busy for the op until give_back() is called; only const functions may be called between.
   void borrow(std::uint32_t op, std::uint8_t device, Ticks start);
   void give_back();
 
-  // All ops placed: their devices, and their order by start.
+  // The devices of all ops, which must be placed, and their order by start.
   [[nodiscard]] Placement placement() const;
 
  private:
@@ -78,27 +80,27 @@ class PartialSchedule {
   std::vector<std::uint8_t> device_;          // N
   std::vector<Ticks> start_;                  // N, -1: not placed
   std::vector<Ticks> ready_;                  // N x D
-  std::vector<std::uint32_t> placed_;         // U: members placed, which hold the unit to unit_device_
+  std::vector<std::uint32_t> placed_;         // U: number of members placed; if above 0, the unit is on unit_device_
   std::vector<std::uint8_t> unit_device_;     // U
   std::vector<Bytes> used_;                   // D
-  std::vector<Ticks> end_, shortest_;         // D; of the ops that the device can run
-  std::vector<std::map<Ticks, Ticks>> gaps_;  // D: begin -> end of the idle times before end_ that some op fits in
+  std::vector<Ticks> end_, shortest_;         // D; shortest_: of the ops that the device can run
+  std::vector<std::map<Ticks, Ticks>> gaps_;  // D: begin -> end of the idle times before end_ into which some op fits
   std::vector<std::uint8_t> candidates_;
   struct Borrowed {
     std::uint8_t device = 0;
     Ticks finish = 0;
-    Ticks gap_begin = 0, gap_end = 0;  // of the idle time it took; gap_end 0: it was appended
+    Ticks gap_begin = 0, gap_end = 0;  // idle time that it uses; gap_end 0: it was appended
   } borrowed_;
 };
 
-// Places with each view of memory from `views`, until the result fits; scores what comes out.
+// Places with each of the given views of memory in turn until the result fits, and scores the results.
 PlacerResult place_by_list(const PlacerRequest& request, std::span<const MemoryView> views,
                            const std::function<Placement(const Units& units, MemoryView view)>& schedule);
 
-// Memory is looked at only where the schedule without it does not fit.
+// Memory is considered only if the schedule without it does not fit.
 inline constexpr MemoryView if_needed[] = {MemoryView::none, MemoryView::resident, MemoryView::outputs};
-// Every output is taken to stay until the end, as in a training's forward pass, and what that needs to fit; less
-// cautious views follow where that does not fit.
+// First all outputs are assumed to stay until the end, as in the forward pass of training; less cautious views are
+// tried if the result does not fit.
 inline constexpr MemoryView all_outputs_first[] = {MemoryView::outputs, MemoryView::resident, MemoryView::none};
 
 }  // namespace emplace::search

@@ -1,5 +1,5 @@
-// PEFT: a table of optimistic costs, from each op on each device to the end of the step; ops by decreasing mean of
-// their row as they become ready, each on the device of the smallest end plus optimistic cost.
+// PEFT: computes a table of optimistic costs, from each op on each device to the end of the step. Ready ops are taken
+// by decreasing mean of their row, and go to the device with the smallest end plus optimistic cost.
 #include <algorithm>
 
 #include "search/list/mean_costs.hpp"
@@ -11,15 +11,15 @@ namespace emplace::search {
 
 namespace {
 
-// N x D (equation 4): what is left after the op on that device, every later op on its best device; 0 for ops without
-// consumers.
+// N x D (equation 4): the remaining time after the op on that device, with every later op on its best device; 0 for ops
+// without consumers.
 std::vector<double> optimistic_costs(const Problem& problem, const MeanCosts& costs) {
   const std::size_t devices = problem.device_count();
   std::vector<double> table(problem.op_count() * devices, 0);
   for (auto at = problem.topological.rbegin(); at != problem.topological.rend(); ++at)
     for (const std::uint32_t tensor : problem.outputs[*at])
       for (const std::uint32_t consumer : problem.consumers[tensor]) {
-        // The best device with a transfer before it; staying saves the transfer.
+        // The best device after a transfer; without one if the consumer stays on the same device.
         double moved = std::numeric_limits<double>::infinity();
         const auto rest = [&](std::size_t d) {
           return table[consumer * devices + d] + static_cast<double>(problem.op_time[consumer * devices + d]);

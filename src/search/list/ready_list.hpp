@@ -1,4 +1,4 @@
-// Ops whose producers have all been taken, the one of the largest value first, ties in topological order.
+// The ops whose producers have all been taken, the one with the largest value first, ties in topological order.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace emplace::search {
 
 class ReadyList {
  public:
-  // Both must outlive it. `value`: N.
+  // Both arguments must outlive the list. `value`: N.
   ReadyList(const Problem& problem, const std::vector<double>& value) : problem_(problem), value_(value) {
     position_.resize(problem.op_count());
     for (std::uint32_t i = 0; i < problem.op_count(); ++i) {
@@ -24,7 +24,7 @@ class ReadyList {
   ReadyList& operator=(const ReadyList&) = delete;
 
   [[nodiscard]] bool empty() const { return ready_.empty(); }
-  // The first; its consumers may follow.
+  // Takes the first op; its consumers may become ready.
   std::uint32_t take() {
     const std::uint32_t op = problem_.topological[ready_.begin()->second];
     ready_.erase(ready_.begin());
@@ -40,7 +40,7 @@ class ReadyList {
   const Problem& problem_;
   const std::vector<double>& value_;
   std::vector<std::uint32_t> position_, waits_;       // N
-  std::set<std::pair<double, std::uint32_t>> ready_;  // value with its sign changed, position
+  std::set<std::pair<double, std::uint32_t>> ready_;  // (-value, position)
 };
 
 }  // namespace emplace::search

@@ -1,5 +1,5 @@
-// Simulated annealing (Kirkpatrick et al. 1983) over random changes (moves.hpp): guessed on the incremental engine,
-// checked exactly before they are made. The temperature falls geometrically over the budget.
+// Simulated annealing (Kirkpatrick et al. 1983) over random changes (moves.hpp), which are guessed on the incremental
+// engine and checked exactly before they are made. The temperature falls geometrically over the budget.
 #include <algorithm>
 #include <cmath>
 
@@ -20,12 +20,13 @@ void describe(AnnealOptions& o, OptionVisitor& visit) {
   visit("hottest", o.hottest,
         {.min = 1e-9,
          .max = 1e9,
-         .help = "First temperature, in mean losses of the moves from the start that make it slower."});
-  visit("coldest", o.coldest, {.min = 1e-9, .max = 1e9, .help = "Last temperature, likewise."});
+         .help = "First temperature, as a multiple of the mean loss of those moves from the start that make the step "
+                 "longer."});
+  visit("coldest", o.coldest, {.min = 1e-9, .max = 1e9, .help = "Last temperature, in the same unit."});
   describe(o.chains, visit);
 }
 
-// Of the guesses that may overflow one in so many is tried as an exchange.
+// Of the guesses that may overflow, one in this many is tried as an exchange.
 constexpr std::uint32_t exchanges = 4;
 
 class Annealing {
@@ -45,13 +46,13 @@ class Annealing {
     while (!session_.exhausted()) {
       const Change change = moves_.draw(neighbourhood_, random_);
       const double threshold =
-          random_.uniform();  // drawn for every change, so that the stream does not depend on guesses
+          random_.uniform();  // drawn for every change, so that the random stream does not depend on guesses
       if (!try_out(change, threshold) && change.unit != Change::none) exchange(change, threshold);
     }
   }
 
  private:
-  // Makes the change if it is taken.
+  // Makes the change if it is accepted; returns whether it was.
   bool try_out(const Change& change, double threshold) {
     const Outcome guess = neighbourhood_.guess(change);
     overflows_ = neighbourhood_.may_overflow() && random_.below(exchanges) == 0;
@@ -66,7 +67,7 @@ class Annealing {
     return true;
   }
 
-  // The same with another unit that comes back, where memory is in the way.
+  // The same as an exchange with another unit, if memory may prevent the change alone.
   void exchange(Change change, double threshold) {
     if (!overflows_ || session_.exhausted()) return;
     const auto others = partners(neighbourhood_, change.unit, change.device, random_);
@@ -84,7 +85,7 @@ class Annealing {
     return std::exp(static_cast<double>(now.makespan - outcome.makespan) / temperature) > threshold;
   }
 
-  // The scale of temperatures: what a move costs that makes the step slower, over some moves from the start.
+  // Computes the scale of temperatures: the mean loss of those moves from the start that make the step longer.
   void measure_losses() {
     constexpr int moves = 100;
     double sum = 0;
@@ -107,7 +108,7 @@ class Annealing {
   Moves moves_;
   Stream random_;
   double scale_ = 1;
-  bool overflows_ = false;  // what was tried last, or it may, one time in some
+  bool overflows_ = false;  // the last change tried may overflow, and is to be tried as an exchange
 };
 
 PlacerResult place_anneal(const PlacerRequest& request, const ConfigTable& table) {

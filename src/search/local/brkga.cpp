@@ -1,6 +1,7 @@
 // Biased random-key genetic search (Goncalves, Resende 2011; for placement: Paliwal et al., REGAL, 2020): an individual
-// has a key for each unit, which chooses its device, and one for each op, its priority. Elites stay, mutants come in,
-// and children take each key from an elite parent more often than not.
+// has a key for each unit, which chooses its device, and one for each op, its priority. In each generation the elite is
+// kept, random mutants are added, and the other individuals are children, each key of which comes more often from the
+// elite parent.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -22,11 +23,13 @@ struct BrkgaOptions {
 };
 
 void describe(BrkgaOptions& o, OptionVisitor& visit) {
-  visit("population", o.population, {.min = 2, .max = 1'000'000, .help = "Individuals."});
+  visit("population", o.population, {.min = 2, .max = 1'000'000, .help = "Number of individuals."});
   visit("generations", o.generations,
-        {.min = 1, .max = 1'000'000'000, .help = "Generations where there is no budget of evaluations or seconds."});
-  visit("elite", o.elite, {.min = 0, .max = 1, .help = "Share of the population that stays (at least one)."});
-  visit("mutants", o.mutants, {.min = 0, .max = 1, .help = "Share that is new in each generation."});
+        {.min = 1,
+         .max = 1'000'000'000,
+         .help = "Number of generations if there is no budget of evaluations or seconds."});
+  visit("elite", o.elite, {.min = 0, .max = 1, .help = "Share of the population that is kept (at least one)."});
+  visit("mutants", o.mutants, {.min = 0, .max = 1, .help = "Share that is random in each generation."});
   visit("elite_bias", o.elite_bias,
         {.min = 0, .max = 1, .help = "Chance that a child's key comes from the elite parent."});
 }
@@ -59,7 +62,7 @@ class Population {
 
  private:
   struct Individual {
-    std::vector<float> keys;  // U, then N where the schedule needs an order; in [0, 1)
+    std::vector<float> keys;  // U, then N if the schedule needs an order; in [0, 1)
     Outcome outcome;
   };
 
@@ -125,9 +128,9 @@ class Population {
     return placement;
   }
 
-  // From `first` on; what the budget leaves.
+  // Evaluates individuals from `first` on, as far as the budget goes.
   void evaluate(std::vector<Individual>& population, std::size_t first) {
-    constexpr std::size_t piece = 32;  // between two looks at the clock
+    constexpr std::size_t piece = 32;  // between two checks of the clock
     for (std::size_t i = first; i < population.size() && !session_.exhausted(); i += piece) {
       const std::size_t end = std::min({i + piece, population.size(), i + session_.evaluations_left()});
       std::vector<Placement> placements;

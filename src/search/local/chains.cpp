@@ -8,10 +8,12 @@ void describe(ChainOptions& o, OptionVisitor& visit) {
   visit("chains", o.chains,
         {.min = 1,
          .max = 10'000,
-         .help = "Searches side by side, each with its share of the evaluations, wherever they run; within a budget of "
-                 "seconds alone as many as there are workers."});
+         .help = "Number of parallel searches, each with its share of the evaluations, whatever the number of workers; "
+                 "with only a budget of seconds there is one per worker."});
   visit("moves_per_unit", o.moves_per_unit,
-        {.min = 1, .max = 1'000'000'000, .help = "Moves tried where there is no budget of evaluations or seconds."});
+        {.min = 1,
+         .max = 1'000'000'000,
+         .help = "Moves tried per unit if there is no budget of evaluations or seconds."});
 }
 
 std::uint64_t seed_of_chain(std::uint64_t seed, std::size_t index) {

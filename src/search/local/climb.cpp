@@ -1,7 +1,7 @@
-// Hill climbing on units of many sizes, from coarse to fine: neighbours that exchange much move together, as whole
-// layers must, where each op alone would only make the step longer (multilevel refinement, Walshaw 2004). First from
-// the best of the quick placers; then again and again from the best so far with some coarse units moved at random
-// (iterated local search, Lourenco, Martin, Stuetzle 2003), the units drawn anew each time.
+// Hill climbing on units of many sizes, from coarse to fine (multilevel refinement, Walshaw 2004). Coarse units move
+// ops that exchange many bytes together, such as whole layers, where moving one op alone only makes the step longer.
+// The first climb starts from the best of the quick placers; each later one from the best so far with some coarse units
+// moved at random (iterated local search, Lourenco, Martin, Stuetzle 2003), with newly drawn units.
 #include <algorithm>
 
 #include "emplace/base/random.hpp"
@@ -20,8 +20,9 @@ struct ClimbOptions {
 };
 
 void describe(ClimbOptions& o, OptionVisitor& visit) {
-  visit("kicks", o.kicks, {.min = 1, .max = 1'000'000, .help = "Units that a new start moves, at most."});
-  visit("coarsest", o.coarsest, {.min = 2, .max = 1'000'000'000, .help = "Units of the coarsest level."});
+  visit("kicks", o.kicks,
+        {.min = 1, .max = 1'000'000, .help = "Largest number of units that are moved at random for a new start."});
+  visit("coarsest", o.coarsest, {.min = 2, .max = 1'000'000'000, .help = "Number of units of the coarsest level."});
   describe(o.chains, visit);
 }
 
@@ -42,7 +43,7 @@ class Climber {
       Stream random = stream(cycle, 1);
       const std::size_t least = coarsest << (2 * random.below(sizes));
       const auto blocks = levels_of(units_, least, [&](const Grouping& finer) {
-        const auto level = static_cast<std::uint32_t>(finer.count());  // so that each level draws anew
+        const auto level = static_cast<std::uint32_t>(finer.count());  // so that every level has its own random stream
         return coarsen_in_place(problem, finer, std::max(least, finer.count() / shrink), start.device,
                                 stream(cycle, 2 + level));
       });
@@ -52,9 +53,11 @@ class Climber {
   }
 
  private:
-  static constexpr std::size_t shrink = 4;               // units of a level in one of the next coarser, about
-  static constexpr std::uint32_t sizes = 5;              // of the coarsest units of a cycle, four times as many each
-  static constexpr std::uint64_t cycles_with_kicks = 8;  // after so many other units alone are tried
+  static constexpr std::size_t shrink = 4;  // a unit has about as many units of the next finer level
+  // The coarsest level of a cycle has one of this many sizes, each with four times the units of the one before.
+  static constexpr std::uint32_t sizes = 5;
+  // One cycle in this many moves no units at random, and only has newly drawn units.
+  static constexpr std::uint64_t cycles_with_kicks = 8;
 
   [[nodiscard]] Stream stream(std::uint64_t cycle, std::uint32_t index) const {
     return Stream({.seed = request_.seed, .purpose = Purpose::search, .update = cycle, .index = index});
@@ -100,7 +103,8 @@ PlacerResult place_climb(const PlacerRequest& request, const ConfigTable& table)
 PlacerEntry climb_placer() {
   PlacerEntry entry;
   entry.name = "climb";
-  entry.summary = "Hill climbing with units of many sizes, from the quick placers' best and then from kicks of it.";
+  entry.summary =
+      "Hill climbing with units of many sizes, from the quick placers' best, then from random changes of the best.";
   entry.reference = "Walshaw (2004); Lourenco, Martin, Stuetzle (2003)";
   entry.role = PlacerRole::search;
   entry.options = list_options<ClimbOptions>;

@@ -34,7 +34,7 @@ void shuffle(std::vector<std::uint32_t>& items, Stream random) {
     std::swap(items[left - 1], items[random.below(left)]);
 }
 
-// A search's own state: what draws, counts and stops it.
+// The state of a search: random stream, counts and budget.
 struct Climb {
   Neighbourhood& neighbourhood;
   const Budget& budget;
@@ -47,7 +47,7 @@ bool accept_if_better(Climb& climb, const Change& change) {
   return true;
 }
 
-// The unit changes places with the partner of the best guess if that is an improvement.
+// Exchanges the unit with the partner that has the best guess, if that is an improvement.
 bool exchange(Climb& climb, std::uint32_t unit, std::uint8_t device) {
   Outcome best = climb.neighbourhood.outcome();
   Change change{unit, device, Change::none, {}};
@@ -61,8 +61,8 @@ bool exchange(Climb& climb, std::uint32_t unit, std::uint8_t device) {
   return change.partner != Change::none && accept_if_better(climb, change);
 }
 
-// Moves the unit to the device of the best guess if that is an improvement; where only memory is in the way, in
-// exchange for another unit.
+// Moves the unit to the device with the best guess, if that is an improvement; if only memory prevents it, in exchange
+// for another unit.
 bool improve(Climb& climb, std::uint32_t unit, std::size_t devices) {
   Neighbourhood& neighbourhood = climb.neighbourhood;
   const Outcome now = neighbourhood.outcome();
@@ -90,7 +90,7 @@ bool improve(Climb& climb, std::uint32_t unit, std::size_t devices) {
   return overflowing.device && exchange(climb, unit, *overflowing.device);
 }
 
-// One pass over the order moves of the critical path as it is at the beginning. Returns how many were made.
+// Makes one pass over the order moves of the critical path at its beginning. Returns how many moves were made.
 std::uint64_t improve_order(Climb& climb) {
   std::uint64_t made = 0;
   const std::vector<OrderMove> moves = climb.neighbourhood.critical().moves;

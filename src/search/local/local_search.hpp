@@ -1,5 +1,5 @@
-// Hill climbing: moves one unit at a time to the device where the step becomes shorter, and one op at a time to a
-// better place in the order.
+// Hill climbing: moves one unit at a time to a device with which the step becomes shorter, and one op at a time to a
+// better position in the order.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,28 @@ namespace emplace::search {
 
 struct LocalSearchOptions {
   std::uint64_t seed = 0;
-  // Budgets; whichever ends first. Guesses and checks count alike; the start is always evaluated.
+  // Two budgets; the search ends with the first of them. A guess counts as much as a check. The start is always
+  // evaluated.
   std::optional<std::uint64_t> evaluations;
   std::optional<double> seconds;
-  std::function<bool()> stop = {};  // asked between guesses; true ends the search
+  std::function<bool()> stop = {};  // called between guesses; true ends the search
 };
 
 struct LocalSearchResult {
   Placement placement;
-  Outcome outcome;             // exact, by the schedule
+  Outcome outcome;             // exact, under the schedule
   std::uint64_t guesses = 0;   // changes tried, most of them on the incremental engine
   std::uint64_t checks = 0;    // full simulations
   std::uint64_t accepted = 0;  // changes made
-  bool settled = false;        // no change that a guess promised passed the check; false: a budget ended it
+  bool settled = false;        // no change whose guess was better passed the check; false: a budget ended the search
 };
 
-// Sweeps over the units in random order; each is tried on every device that can run it, the best guess is checked
-// exactly if it is better (Outcome's better()) than the current placement, and made if the check agrees. Where a
-// unit cannot improve alone, and memory may be the reason, it tries to change places with one from there. Under
-// priority and in-order a sweep ends with the order moves of the critical path. Ends after a sweep without a change or
-// with the budget. The outcome is never worse than the start's. The same for the same seed unless `seconds` ends it.
+// Sweeps over the units in random order. Each unit is tried on every device that can run it; if the best guess is
+// better (Outcome's better()) than the current placement, it is checked exactly, and made if the check confirms it. If
+// moving a unit alone is no improvement, and memory may be the reason, exchanges with units of the other device are
+// tried. Under priority and in-order a sweep ends with the order moves of the critical path. The search ends after a
+// sweep without a change or with the budget. The outcome is never worse than the start's, and is the same for the same
+// seed unless `seconds` ends the search.
 LocalSearchResult local_search(const Problem& problem, const Grouping& units, Schedule schedule, const Placement& start,
                                const LocalSearchOptions& options = {});
 

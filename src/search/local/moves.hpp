@@ -1,5 +1,5 @@
-// Random changes of a placement: units to other devices that can run them, and, where the schedule needs one, ops to
-// other places in the order.
+// Random changes of a placement: units move to other devices that can run them, and, if the schedule needs an order,
+// ops move to other positions in it.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ class Moves {
  public:
   Moves(const Grouping& units, Schedule schedule);
 
-  // False: every unit has one device, and there is no order.
+  // False if every unit has only one device and there is no order.
   [[nodiscard]] bool any() const { return !movable_.empty() || has_order_; }
-  // Without an order a unit that has a choice, and one of its other devices, all equally likely. With one, half of what
-  // guesses cost goes to changes of the order: an op passes another of its device, half of the time as the critical
-  // path wants it, or goes to another device and passes one or two there; and half of the units are of the critical
-  // path. Requires any(). Now and then a change that is impossible.
+  // Without an order, draws a unit that has several devices and one of its other devices, all equally likely. With an
+  // order, half of the cost of guesses is spent on changes of the order: an op passes another op of its device (half of
+  // the time by a move of the critical path), or moves to another device and passes one or two ops there; and half of
+  // the units drawn are on the critical path. Requires any(). Some of the drawn changes are impossible.
   [[nodiscard]] Change draw(Neighbourhood& neighbourhood, Stream& random) const;
 
  private:
@@ -33,8 +33,8 @@ class Moves {
   std::vector<std::uint8_t> is_movable_;  // U
 };
 
-// Units on `device` that could go to where `unit` is: what an exchange may bring back where `device` is nearly full.
-// All of them where there are few units, else some at random; at most 16.
+// Units on `device` that could move to the device of `unit` in exchange, for a `device` that is nearly full. All of
+// them if there are few units, else some at random; at most 16.
 std::vector<std::uint32_t> partners(const Neighbourhood& neighbourhood, std::uint32_t unit, std::uint8_t device,
                                     Stream& random);
 

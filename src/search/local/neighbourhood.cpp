@@ -94,7 +94,7 @@ const CriticalChoices& Neighbourhood::critical() {
   return critical_;
 }
 
-// The same run, but what a move does to the order it does at that time.
+// Sorts the order by start times. The run stays the same, but a move then changes the order where it takes effect.
 void Neighbourhood::order_by_start() {
   const auto start = [&](std::uint32_t op) { return timeline_.op_start[op]; };
   if (std::ranges::is_sorted(placement_.order, {}, start)) return;
@@ -105,7 +105,7 @@ void Neighbourhood::order_by_start() {
 }
 
 const CriticalChoices& Neighbourhood::recently_critical() {
-  constexpr std::uint64_t evaluations = 4;  // about what it costs
+  constexpr std::uint64_t evaluations = 4;  // about its cost
   const bool is_old = critical_.ops.empty() || guessed_ops_ - critical_age_ >= evaluations * problem_.op_count();
   return is_old ? critical() : critical_;
 }
@@ -121,7 +121,7 @@ std::uint32_t Neighbourhood::next_on(std::uint8_t device, std::uint32_t op, bool
   return OrderMove::none;
 }
 
-// Of changes that keep the order.
+// Tries a change that keeps the order.
 simulate::MoveEvaluation Neighbourhood::try_out(const Change& change) {
   simulate::Relocation relocations[2] = {{members(change.unit), change.device}, {}};
   if (change.partner == Change::none) return incremental_->try_moves({relocations, 1});
@@ -151,8 +151,9 @@ void Neighbourhood::put(std::uint32_t unit, std::uint8_t device) {
   }
 }
 
-// In-order with the order in which a run starts its ops is that run again: a device starts one op at a time, consumers
-// start after their producers, and each channel of a device carries the outputs of its ops in that order.
+// Running in-order, with the order in which a run started its ops, gives the same run: a device starts one op at a
+// time, consumers start after their producers, and each channel of a device carries the outputs of its ops in that
+// order.
 void Neighbourhood::rebase() {
   any_checked_ = false;
   critical_is_current_ = false;

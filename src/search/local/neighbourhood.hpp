@@ -1,5 +1,5 @@
-// A placement and the placements one change away from it: a quick guess of each neighbour, an exact check of the
-// promising ones, a step to one of them. What hill climbing, tabu search, annealing and a list of the best moves share.
+// A placement and its neighbours, the placements one change away: a quick guess of each neighbour, an exact check of
+// the promising ones, and a step to one of them. For hill climbing, tabu search, annealing and lists of the best moves.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,22 @@
 
 namespace emplace::search {
 
-// What changes at once; a part that is none does not.
+// One change; a part that is `none` does not change.
 struct Change {
   static constexpr std::uint32_t none = OrderMove::none;
-  std::uint32_t unit = none;  // goes to `device`
+  std::uint32_t unit = none;  // moves to `device`
   std::uint8_t device = 0;
-  std::uint32_t partner = none;  // goes to where `unit` was: an exchange, for devices that are nearly full
-  OrderMove order = {};          // then an op passes another; it stays where it is if that is impossible
+  std::uint32_t partner = none;  // moves to the device of `unit`: an exchange, for devices that are nearly full
+  OrderMove order = {};          // then an op passes another; without effect if that is impossible
 
   [[nodiscard]] bool keeps_order() const { return order.is_none(); }
 };
 
-// Guesses of changes that keep the order come from the incremental engine, in the order in which the placement's own
-// run starts its ops. In-order, that is the placement's order, and a guess is exact but for memory. Under fifo and
-// priority a move may change who overtakes whom: nearly all guesses are exact where devices mostly wait for data, few
-// where many ops are ready at once. Where incremental_supports() is false, or the order changes, a guess is a full
-// exact simulation.
+// Guesses of changes that keep the order come from the incremental engine, with the order in which the placement's own
+// run starts its ops. Under in-order, that is the placement's order, and a guess is exact except for memory. Under fifo
+// and priority a move may change the order in which ops start: nearly all guesses are exact if devices mostly wait for
+// data, few if many ops are ready at the same time. If incremental_supports() is false, or the order changes, a guess
+// is a full exact simulation.
 //
 // The problem and the grouping must outlive it.
 class Neighbourhood {
@@ -43,41 +43,41 @@ class Neighbourhood {
   // Simulates a placement (checked, with an order unless fifo) and makes it the current one. Returns its exact outcome.
   Outcome start(const Placement& placement);
 
-  // Whether the unit can run there, and does not yet.
+  // Whether the unit can run on the device and is not there yet.
   [[nodiscard]] bool can_move(std::uint32_t unit, std::uint8_t device) const;
-  // About the outcome after that change; knows of no memory overflow that only a simulation shows. Never accept on this
-  // alone.
+  // An estimate of the outcome after the change, without memory overflows that only a simulation shows. Check a change
+  // before accepting it.
   Outcome guess(const Change& change);
   Outcome guess(std::uint32_t unit, std::uint8_t device) { return guess(Change{unit, device}); }
-  // Whether the last guess exceeds some device's memory, or cannot exclude it: an exchange may then do what the change
-  // cannot.
+  // Whether the last guessed change exceeds a device's memory, or may exceed it: an exchange may then be feasible.
   [[nodiscard]] bool may_overflow() const { return may_overflow_; }
-  // Exact, by the schedule and with memory: a full simulation, unless in-order and memory cannot run out.
+  // The exact outcome under the schedule, with memory. It is a full simulation, except under in-order if memory cannot
+  // be exceeded.
   Outcome check(const Change& change);
   Outcome check(std::uint32_t unit, std::uint8_t device) { return check(Change{unit, device}); }
-  // Makes the neighbour last checked the current placement.
+  // Makes the neighbour that was checked last the current placement.
   void accept();
 
-  // Whether there is an order, which changes may change.
+  // Whether there is an order that can be changed.
   [[nodiscard]] bool has_order() const { return schedule_ != Schedule::fifo; }
-  // Whether the move changes the current order.
+  // Whether the move is possible and changes the current order.
   bool can_pass(OrderMove move);
-  // Of the current placement. Counts as no evaluation, although it costs several. In-order, it puts the order by when
-  // ops start, which changes no outcome.
+  // The critical path of the current placement. Not counted as an evaluation, although it costs as much as several.
+  // Under in-order it sorts the order by start times, which does not change the outcome.
   const CriticalChoices& critical();
-  // The same, perhaps of a placement some changes ago: it is made anew when since the last time enough has been
-  // simulated to make its cost small.
+  // The same, but possibly of a placement some changes ago: it is computed again only after so many simulations that
+  // its cost is small in comparison.
   const CriticalChoices& recently_critical();
-  // The next op behind `op` in the order that is on `device`, or before it; none where there is none near by.
+  // The next op on `device` after `op` in the order, or before it if `behind` is false; none if there is none near by.
   [[nodiscard]] std::uint32_t next_on(std::uint8_t device, std::uint32_t op, bool behind) const;
 
   [[nodiscard]] const Placement& placement() const { return placement_; }
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }  // exact
   [[nodiscard]] const Grouping& units() const { return units_; }
   [[nodiscard]] std::uint64_t guesses() const { return guesses_; }
-  // Ops simulated for all guesses so far, which says what they cost: from a few to all of them for a guess.
+  // Number of ops simulated for all guesses so far, a measure of their cost: a guess simulates from a few ops to all.
   [[nodiscard]] std::uint64_t guessed_ops() const { return guessed_ops_; }
-  // Those for guesses of changes of the order.
+  // The part of them for changes of the order.
   [[nodiscard]] std::uint64_t ordered_ops() const { return ordered_ops_; }
   [[nodiscard]] std::uint64_t checks() const { return checks_; }  // those of start() included
   [[nodiscard]] std::uint64_t evaluations() const { return guesses_ + checks_; }
@@ -99,14 +99,15 @@ class Neighbourhood {
   const Grouping& units_;
   const Schedule schedule_;
   std::unique_ptr<simulate::Engine> exact_;
-  std::unique_ptr<simulate::IncrementalEngine> incremental_;  // null where it does not support the problem
+  std::unique_ptr<simulate::IncrementalEngine> incremental_;  // null if it does not support the problem
   Placement placement_;
   Outcome outcome_;
   Placement in_own_order_;  // placement_ with the order in which its ops start
   simulate::Timeline timeline_;
   OrderMover mover_;
-  bool passed_ = false;                                       // the change that is made moved an op in the order
-  std::vector<std::pair<std::uint32_t, std::uint8_t>> home_;  // ops that are elsewhere for an evaluation
+  // Whether the change that is made moved an op in the order.
+  bool passed_ = false;
+  std::vector<std::pair<std::uint32_t, std::uint8_t>> home_;  // ops moved for an evaluation, with their own devices
   CriticalChoices critical_;
   bool critical_is_current_ = false;
   std::uint64_t critical_age_ = 0;  // guessed_ops_ when critical_ was made

@@ -18,7 +18,7 @@ void OrderMover::reset(const std::vector<std::uint32_t>& order) {
 bool OrderMover::make(std::vector<std::uint32_t>& order, OrderMove move) {
   stood_.clear();
   if (move.op == move.past) return false;
-  const bool forward = position_[move.op] > position_[move.past];  // to the front
+  const bool forward = position_[move.op] > position_[move.past];  // towards the front
   first_ = std::min(position_[move.op], position_[move.past]);
   const std::uint32_t last = std::max(position_[move.op], position_[move.past]);
   const std::span<const std::uint32_t> stretch(order.data() + first_, last - first_ + 1);
@@ -43,7 +43,7 @@ void OrderMover::write(std::vector<std::uint32_t>& order, const std::vector<std:
   }
 }
 
-// False if `past` would have to go along.
+// Marks the ops that move along with move.op; returns false if `past` would have to.
 bool OrderMover::mark_what_goes_along(std::span<const std::uint32_t> stretch, OrderMove move, bool forward) {
   if (++serial_ == 0) {
     std::ranges::fill(marked_, 0);
@@ -65,7 +65,8 @@ bool OrderMover::mark_what_goes_along(std::span<const std::uint32_t> stretch, Or
 
 namespace {
 
-// A stretch of the path; nothing before its first, or behind its last, that a shorter step would need.
+// Adds the moves of a block. In the first block of the step no op needs to move before the first op, and in the last
+// block none after the last.
 void add_moves_of_block(const std::vector<std::uint32_t>& block, bool begins_step, bool ends_step,
                         std::vector<OrderMove>& moves) {
   const auto count = static_cast<std::ptrdiff_t>(block.size());

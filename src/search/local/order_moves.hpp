@@ -1,5 +1,5 @@
-// Moves of one op to another place in the order, and those that may shorten a step: what searches for a better order
-// share.
+// Moves of one op to another position in the order, and the choice of those that may shorten a step. For all searches
+// for a better order.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace emplace::search {
 
-// `op` goes to the other side of `past`. From behind it to directly before it, and the ops between them that `op`
-// depends on go along, in their order; or from before it to directly behind it, and the ops between them that depend on
-// `op` go along. Impossible if one of the two depends on the other.
+// `op` moves to the other side of `past`. If it is behind `past`, it moves to directly before it, together with the ops
+// between them on which it depends, which keep their order. If it is before `past`, it moves to directly behind it,
+// together with the ops between them that depend on it. Impossible if one of the two depends on the other.
 struct OrderMove {
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t op = none, past = none;
@@ -25,15 +25,16 @@ struct OrderMove {
   friend bool operator==(const OrderMove&, const OrderMove&) = default;
 };
 
-// Makes order moves in one order and takes back the last. Time: the ops between the two, and the edges of those that
-// go along. The problem must outlive it.
+// Makes order moves in one order, and can undo the last one. Takes time linear in the ops between the two, and the
+// edges of those that move along. The problem must outlive it.
 class OrderMover {
  public:
   explicit OrderMover(const Problem& problem);
 
-  // Learns another order: topological, every op once. Nothing can be taken back then.
+  // Sets another order, which must be topological with every op once. The last move cannot be undone after that.
   void reset(const std::vector<std::uint32_t>& order);
-  // `order` is the one last learnt with the moves made since. False, and nothing changes, if the move is impossible.
+  // `order` must be the order of the last reset() with the moves made since. Returns false without a change if the move
+  // is impossible.
   bool make(std::vector<std::uint32_t>& order, OrderMove move);
   void take_back(std::vector<std::uint32_t>& order);
 
@@ -45,23 +46,23 @@ class OrderMover {
 
   const Problem& problem_;
   std::vector<std::uint32_t> position_;  // N
-  std::vector<std::uint32_t> marked_;    // N: serial_ where it goes along
+  std::vector<std::uint32_t> marked_;    // N: serial_ if the op moves along
   std::uint32_t serial_ = 0;
-  std::uint32_t first_ = 0;  // of the stretch that the last move changed, and what stood there
+  std::uint32_t first_ = 0;  // first position that the last move changed; stood_: the ops that were there
   std::vector<std::uint32_t> stood_, stretch_;
 };
 
-// What the length of a step hangs on.
+// The critical ops of a step, and the moves of them that may shorten it.
 struct CriticalChoices {
   std::vector<std::uint32_t> ops;  // of the critical path, in order of time
-  // A block is a stretch of the path in which each op waited for the device, or its turn, behind the one before. Only
-  // if some op of a block gets before its first or behind its last can a step with the same devices become shorter
-  // (Brucker, Jurisch, Sievers 1994, for job shops; the neighbourhood N6 of Balas and Vazacopoulos 1998). Where a
-  // transfer waited for a channel behind another of the same device, its producer passes the other's.
+  // A block is a part of the path in which each op waited for the op before it to free the device, or for its turn.
+  // With the same devices, the step can become shorter only if an op of some block moves before its first op or behind
+  // its last (Brucker, Jurisch, Sievers 1994, for job shops; the neighbourhood N6 of Balas and Vazacopoulos 1998). If a
+  // transfer waited for a channel behind another transfer of the same device, its producer passes the other one's.
   std::vector<OrderMove> moves;
 };
 
-// `timeline` as in critical_path(). Empty where the outcome is not timed.
+// `timeline` as in critical_path(). Empty if the outcome is not timed.
 CriticalChoices critical_choices(const Problem& problem, const Placement& placement, Schedule schedule,
                                  const simulate::Timeline& timeline);
 

@@ -1,5 +1,5 @@
-// Tabu search (Glover 1986): of some random changes the best guess is made even if it is worse; the unit then rests for
-// a while, unless moving it again gives the best placement of all.
+// Tabu search (Glover 1986): of several random changes, the one with the best guess is made even if it makes the step
+// longer. The unit may then not move again for a while, unless that gives a new best placement.
 #include <algorithm>
 
 #include "search/local/chains.hpp"
@@ -16,14 +16,17 @@ struct TabuOptions {
 };
 
 void describe(TabuOptions& o, OptionVisitor& visit) {
-  visit("width", o.width, {.min = 1, .max = 1'000'000, .help = "Moves guessed before one is made."});
-  visit("tenure", o.tenure, {.min = 0, .max = 1'000'000, .help = "Moves for which a moved unit rests, at least."});
+  visit("width", o.width, {.min = 1, .max = 1'000'000, .help = "Number of moves that are guessed before one is made."});
+  visit("tenure", o.tenure,
+        {.min = 0, .max = 1'000'000, .help = "A moved unit may not move again for at least this number of moves."});
   visit("patience", o.patience,
-        {.min = 1, .max = 1'000'000'000, .help = "Moves without a new best after which the search goes back to it."});
+        {.min = 1,
+         .max = 1'000'000'000,
+         .help = "Number of moves without a new best placement after which the search returns to the best."});
   describe(o.chains, visit);
 }
 
-// Of the guesses that may overflow one in so many is tried as an exchange too.
+// Of the guesses that may overflow, one in this many is also tried as an exchange.
 constexpr std::uint32_t exchanges = 4;
 
 class TabuSearch {
@@ -78,14 +81,14 @@ class TabuSearch {
         now + options_.tenure + random_.below(static_cast<std::uint32_t>(options_.tenure) + 1);
   }
 
-  // Of the changes drawn, among those of units that do not rest or that lead to a new best.
+  // The best guess of several drawn changes; changes of units that may not move yet count only if they give a new best.
   std::optional<Change> best_guess(std::int64_t now) {
     std::optional<Change> best;
     Outcome best_outcome;
     const auto look_at = [&](const Change& change) {
       const Outcome guess = neighbourhood_.guess(change);
       count();
-      // Guesses do not know of memory: beside a best that does not fit, they all look like a new best.
+      // Guesses ignore memory: if the best so far is infeasible, all of them would look like a new best.
       const bool is_new_best = session_.outcome().feasible() && better(guess, session_.outcome());
       if (rests_until_[unit_of(change)] > now && !is_new_best) return;
       if (best && !better(guess, best_outcome)) return;
@@ -105,7 +108,7 @@ class TabuSearch {
     return best;
   }
 
-  // The change with the partner of the best guess, where there is a partner.
+  // The change as an exchange with the partner that has the best guess; nothing if there is no partner.
   std::optional<Change> best_exchange(Change change) {
     std::optional<Change> best;
     Outcome best_outcome;

@@ -1,6 +1,6 @@
-// METIS (Karypis and Kumar 1998) with two constraints: work by the devices' speed, and memory by their size. Recursive
-// bisection: its manual names it for several constraints, and on chains its direct k-way method is far off them.
-// The only file that knows METIS.
+// METIS (Karypis and Kumar 1998) with two constraints: work in proportion to the devices' speed, and memory to their
+// size. It uses recursive bisection, which the manual recommends for several constraints; on chains the direct k-way
+// method misses them by far. No other file uses METIS.
 #include <fcntl.h>
 #include <metis.h>
 #include <unistd.h>
@@ -17,13 +17,13 @@ namespace emplace::search {
 
 namespace {
 
-// The first is METIS's own default. Others let it keep more together.
+// The first is METIS's own default. With larger ones it can keep more units together.
 constexpr double imbalances[] = {0.03, 0.1, 0.4, 1.5};
 // Sums of weights have to stay below 2^31, with 1 for every small one.
 constexpr double total_weight = 0x1p30;
-constexpr double smallest_share = 1e-4;  // of the work; METIS divides by shares, in single precision
+constexpr double smallest_share = 1e-4;  // of the work; METIS divides by shares in single precision
 
-// METIS prints to standard output where a part of its own recursion is left without vertices.
+// Silences standard output: METIS prints there if a part of its recursion has no vertices.
 class Muted {
  public:
   Muted() : kept_(::dup(STDOUT_FILENO)) {
@@ -49,7 +49,7 @@ class Muted {
 struct Constraint {
   std::vector<std::int64_t> weight;  // U
   std::vector<double> share;         // K, sums to 1
-  double slack;                      // how many times its share a device may hold
+  double slack;                      // a device may hold its share times this
 };
 
 Constraint work_constraint(const Processors& processors, double imbalance) {
@@ -59,8 +59,8 @@ Constraint work_constraint(const Processors& processors, double imbalance) {
   return work;
 }
 
-// Shares are those of the devices' memory. If need is less than memory by some factor, so may a device hold its share
-// times that factor. Nothing where memory says nothing.
+// Shares are in proportion to the devices' memory. If all memory is larger than the need by some factor, a device may
+// hold its share times that factor. Returns nothing if memory is no constraint.
 std::optional<Constraint> memory_constraint(const Problem& problem, const Units& units, const Processors& processors) {
   double memory = 0, need[2] = {0, 0};
   bool limited = false;
@@ -74,7 +74,7 @@ std::optional<Constraint> memory_constraint(const Problem& problem, const Units&
     size.push_back(std::min(static_cast<double>(problem.devices[d].memory), need[0]));
     memory += size.back();
   }
-  // All outputs at once are more than is ever needed: where that cannot fit, count what stays.
+  // All outputs together are more than is ever needed at one time: if they cannot fit, only resident bytes are counted.
   const int v = need[0] <= memory ? 0 : 1;
   if (!limited || need[v] == 0 || memory == 0) return std::nullopt;
   Constraint constraint{{}, {}, std::max(1.001, memory / need[v])};
@@ -141,7 +141,7 @@ PlacerResult place_metis(const PlacerRequest& request, const ConfigTable& option
 PlacerEntry metis_placer() {
   PlacerEntry entry;
   entry.name = "metis";
-  entry.summary = "METIS parts the graph, with work by the devices' speed and memory by their size.";
+  entry.summary = "METIS partitions the graph, with work in proportion to the devices' speed and memory to their size.";
   entry.reference = "Karypis and Kumar 1998; Zhou et al. 2020";
   entry.options = list_options<PartitionOptions>;
   entry.place = place_metis;

@@ -14,7 +14,7 @@ std::vector<std::uint32_t> on_the_fastest(const Units& units, const Processors& 
   return std::vector<std::uint32_t>(units.count(), static_cast<std::uint32_t>(fastest));
 }
 
-// All that is left is which ops there are and which of them exchange something.
+// Removes all costs: all ops, edges and devices get equal weights.
 void forget_costs(const Units& units, UnitGraph& graph, Processors& processors) {
   std::ranges::fill(graph.weight, 1.0);
   for (std::size_t unit = 0; unit < units.count(); ++unit)
@@ -30,8 +30,8 @@ void forget_costs(const Units& units, UnitGraph& graph, Processors& processors) 
 void describe(PartitionOptions& o, OptionVisitor& visit) {
   visit("knows", o.knows,
         {.choices = {"costs", "graph"},
-         .help = "What the partitioner is told: what ops and transfers cost on which device; or the graph alone, in "
-                 "which all ops, edges and devices are alike."});
+         .help = "Input of the partitioner: the graph with the costs of ops and transfers on each device; or the graph "
+                 "alone, in which all ops, edges and devices have equal weights."});
 }
 
 PlacerResult place_by_partition(const PlacerRequest& request, const PartitionOptions& options,

@@ -1,5 +1,5 @@
-// Scotch, as the papers' baselines use it (knows = "graph"), or told what ops cost and how far devices are apart: on
-// all devices (`scotch`), and on all but the CPUs (`mincut`, Mirhoseini et al. 2017).
+// Scotch, either as the papers' baselines use it (knows = "graph"), or with the costs of ops and the distances between
+// devices: on all devices (`scotch`), and on all but the CPUs (`mincut`, Mirhoseini et al. 2017).
 #include "search/methods.hpp"
 #include "search/partition/partition.hpp"
 #include "search/partition/scotch_map.hpp"
@@ -8,7 +8,7 @@ namespace emplace::search {
 
 namespace {
 
-// The first is the plain method: Scotch's own default. Others let it keep more together.
+// The first is Scotch's own default. With larger ones it can keep more units together.
 constexpr double imbalances[] = {0.01, 0.1, 0.4, 1.5};
 
 std::vector<std::uint32_t> map_units(const Units&, const UnitGraph& graph, const Processors& processors,
@@ -31,7 +31,7 @@ PlacerResult place_mincut(const PlacerRequest& request, const ConfigTable& optio
 PlacerEntry scotch_placer() {
   PlacerEntry entry;
   entry.name = "scotch";
-  entry.summary = "Scotch maps the graph onto the devices, weighted by speed and by what transfers cost.";
+  entry.summary = "Scotch maps the graph onto the devices, weighted by their speed and by the costs of transfers.";
   entry.reference = "Pellegrini and Roman 1996; Mirhoseini et al. 2017";
   entry.options = list_options<PartitionOptions>;
   entry.place = place_scotch;
@@ -41,7 +41,7 @@ PlacerEntry scotch_placer() {
 PlacerEntry mincut_placer() {
   PlacerEntry entry;
   entry.name = "mincut";
-  entry.summary = "Scotch on the accelerators only; what none of them can run goes to another device.";
+  entry.summary = "Scotch on the accelerators only; ops that none of them can run go to another device.";
   entry.reference = "Pellegrini and Roman 1996; Mirhoseini et al. 2017";
   entry.options = list_options<PartitionOptions>;
   entry.place = place_mincut;

@@ -1,4 +1,4 @@
-// The only file that knows Scotch.
+// No other file uses Scotch.
 #include "search/partition/scotch_map.hpp"
 
 #include <cstdarg>
@@ -13,7 +13,7 @@ extern "C" {
 }
 
 namespace {
-thread_local std::string scotch_message;  // what it last said
+thread_local std::string scotch_message;  // Scotch's last error message
 
 void note(const char* format, std::va_list arguments) {
   char text[512];
@@ -22,7 +22,7 @@ void note(const char* format, std::va_list arguments) {
 }
 }  // namespace
 
-// Scotch wants its user to define these; those of its library libscotcherr print.
+// Programs that use Scotch must define these functions; those of its library libscotcherr print.
 extern "C" {
 void SCOTCH_errorProg(const char*) {}
 void SCOTCH_errorPrint(const char* format, ...) {
@@ -43,16 +43,17 @@ namespace emplace::search {
 
 namespace {
 
-// Sums over edges of weight x distance stay below 2^31 * 2^14 * 2, far from the end of 64 bits.
+// Sums over edges of weight x distance stay below 2^31 * 2^14 * 2, so 64 bits cannot overflow.
 constexpr double total_weight = 0x1p31;
-constexpr double closest = 16, farthest = 0x1p14;  // distances; the closest pair leaves room for differences of 6 %
+// Distances; rounding to integers is within 6 % even for the closest pair.
+constexpr double closest = 16, farthest = 0x1p14;
 constexpr double total_speed = 0x1p16;
 
 void check(int failed, const char* what) {
   if (failed != 0) throw EnvironmentError("Scotch failed to {}: {}", what, scotch_message);
 }
 
-// Random numbers of its own, seeded: without them each call goes on where the one before it ended.
+// Has its own seeded random numbers: without a context, each call would continue the random stream of the one before.
 class Context {
  public:
   explicit Context(std::uint64_t seed) {
@@ -71,7 +72,7 @@ class Context {
   SCOTCH_Context context_;
 };
 
-// A graph bound to a context. Scotch keeps pointers into the lists.
+// A graph bound to a context. It owns the lists, into which Scotch keeps pointers.
 class BoundGraph {
  public:
   BoundGraph(Context& context, std::vector<SCOTCH_Num> begin, std::vector<SCOTCH_Num> vertex_weight,
@@ -113,7 +114,7 @@ class Strategy {
   SCOTCH_Strat strategy_;
 };
 
-// Devices as a complete graph, weighted by speed and distance, which Scotch splits recursively by itself.
+// The devices as a complete graph, weighted by speed and distance, which Scotch splits recursively.
 class Architecture {
  public:
   Architecture(Context& context, const Processors& processors) {
@@ -159,7 +160,8 @@ std::vector<std::uint32_t> scotch_map(const UnitGraph& graph, const Processors& 
   check(SCOTCH_stratGraphMapBuild(strategy.get(), SCOTCH_STRATDEFAULT, static_cast<SCOTCH_Num>(processors.count()),
                                   imbalance),
         "make a strategy");
-  // Not SCOTCH_graphMapFixed for what only one device can run: 7.0.3 then draws neighbours to the wrong device.
+  // SCOTCH_graphMapFixed is not used for units that only one device can run: version 7.0.3 then puts their neighbours
+  // on the wrong device.
   std::vector<SCOTCH_Num> place(part.size(), 0);
   check(SCOTCH_graphMap(units.get(), architecture.get(), strategy.get(), place.data()), "map the graph");
   for (std::size_t unit = 0; unit < part.size(); ++unit) {

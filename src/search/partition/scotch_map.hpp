@@ -1,5 +1,5 @@
-// Static mapping by Scotch (Pellegrini and Roman 1996): least sum over edges of weight x distance of the devices, with
-// work balanced by speed.
+// Static mapping by Scotch (Pellegrini and Roman 1996): minimises the sum over edges of weight x distance of the
+// devices, with work balanced by speed.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,9 @@
 
 namespace emplace::search {
 
-// U: a position in `processors` for each unit. `imbalance`: by
-// which share of its fair load a processor may be above it; the lightest processors may still exceed it by one unit.
-// It knows nothing of what cannot run where. The same for the same arguments, whatever was called before.
-// EnvironmentError where Scotch fails.
+// U: a position in `processors` for each unit. `imbalance`: the share of its fair load by which a processor may exceed
+// it; the smallest processors may exceed that by one more unit. Units may be put on devices that cannot run them. Equal
+// arguments always give the same result. EnvironmentError if Scotch fails.
 std::vector<std::uint32_t> scotch_map(const UnitGraph& graph, const Processors& processors, double imbalance,
                                       std::uint64_t seed);
 

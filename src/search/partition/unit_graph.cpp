@@ -16,7 +16,7 @@ struct Edge {
   double weight;
 };
 
-// One for each tensor and other unit that consumes it, in both directions.
+// One edge for each tensor and other unit that consumes it, in both directions.
 std::vector<Edge> exchanges(const Problem& problem, const Grouping& grouping) {
   const MeanCosts costs(problem);
   std::vector<Edge> edges;
@@ -38,7 +38,7 @@ std::vector<Edge> exchanges(const Problem& problem, const Grouping& grouping) {
 
 UnitGraph make_unit_graph(const Problem& problem, const Grouping& grouping) {
   std::vector<Edge> edges = exchanges(problem, grouping);
-  // Stable, so that both directions of a pair are summed in the same order.
+  // A stable sort, so that both directions of a pair are summed in the same order.
   std::ranges::stable_sort(
       edges, [](const Edge& a, const Edge& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
   UnitGraph graph;
@@ -58,7 +58,7 @@ UnitGraph make_unit_graph(const Problem& problem, const Grouping& grouping) {
 
 namespace {
 
-// R: seconds are not needed, only how routes compare: the sum of all tensors' transfer times.
+// R: the sum of all tensors' transfer times for each class of routes; only the ratios of these costs matter.
 std::vector<double> class_costs(const Problem& problem) {
   const std::size_t classes = problem.route_classes.size();
   std::vector<double> cost(classes, 0);

@@ -22,7 +22,8 @@ std::optional<std::vector<std::uint8_t>> ContiguousSplitter::along_one_order() {
   return solve(prefixes_of(order), {});
 }
 
-// Cutting only between blocks of the order takes hardly any time; what that reaches bounds the pieces worth a look.
+// Finds the best split with cuts only between blocks of the order, which is quick. Its load is an upper bound for the
+// pieces that have to be considered later.
 void ContiguousSplitter::bound_by_blocks(const std::vector<std::uint32_t>& order, std::size_t blocks) {
   if (order.size() < 4 * blocks || IdealProgram::most_ideals(kinds_) <= blocks) return;
   const std::size_t length = (order.size() + blocks - 1) / blocks;

@@ -1,4 +1,4 @@
-// Contiguous splits of least pipeline load, as devices of ops: what `dp`, `dpl` and `milp` (as its start) share.
+// Contiguous splits of least pipeline load, as devices of ops. For `dp` and `dpl`, and for the start of `milp`.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace emplace::search {
 
 class ContiguousSplitter {
  public:
-  // The request's seconds begin now. InputError, at `place`, for far too many kinds of devices.
+  // The request's seconds count from here on. InputError, at `place`, for far too many kinds of devices.
   ContiguousSplitter(const PlacerRequest& request, std::string place, bool merge_idle);
 
-  // Device of each op, N. Nothing if no split is feasible or the time is over (see stopped); where the load has two
-  // phases, the time may also leave a split that is not the best.
-  std::optional<std::vector<std::uint8_t>> along_one_order();  // DPL, section 2.5
-  // DP, section 2.4, after find_ideals(). Starts from along_one_order()'s load if that was called before.
+  // N: the device of each op. Nothing if no split is feasible or the time is over (see stopped); with separate phases,
+  // the split may also not be the best if the time is over.
+  std::optional<std::vector<std::uint8_t>> along_one_order();  // DPL (section 2.5)
+  // DP (section 2.4), after find_ideals(). Starts from the load of along_one_order() if that was called before.
   std::optional<std::vector<std::uint8_t>> over_ideals();
-  // False if there are more than so many ideals, or than memory for them (2 GiB), or the time is over.
+  // Returns false if there are more than `most` ideals or more than fit in memory (2 GiB), or if the time is over.
   bool find_ideals(std::size_t most);
   [[nodiscard]] std::size_t classes() const { return classes_.count(); }
   [[nodiscard]] std::size_t most_ideals_in_memory() const { return IdealProgram::most_ideals(kinds_); }
@@ -44,7 +44,8 @@ class ContiguousSplitter {
   bool stopped_ = false;
 };
 
-// What is left where no contiguous split can be had: everything on the best device. The note says why and that.
+// Puts everything on the best device, for problems without a contiguous split. The note has `why` and that this was
+// done.
 PlacerResult on_best_device(const PlacerRequest& request, const std::string& why);
 
 }  // namespace emplace::search

@@ -1,5 +1,5 @@
-// Devices that are equal to the objective `pipeline`: the same op times, memory and transfers to and from hosts. Exact
-// methods count devices of a kind instead of naming them.
+// A kind is a set of devices that are equal for the objective `pipeline`: the same op times, memory and transfers to
+// and from hosts. Exact methods count devices of a kind instead of distinguishing them.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct DeviceKind {
   simulate::HostTransfers transfers;
   Bytes memory = no_memory_limit;
 
-  // Of the devices of the kind.
+  // The op's time on a device of the kind.
   [[nodiscard]] Ticks time(const Problem& problem, std::size_t op) const {
     return problem.op_time[op * problem.device_count() + devices.front()];
   }
 };
 
-// In the order of their first devices.
+// The kinds in the order of their first devices.
 std::vector<DeviceKind> device_kinds(const Problem& problem);
 
 }  // namespace emplace::search

@@ -16,7 +16,7 @@ struct DplOptions {
 
 void describe(DplOptions& o, OptionVisitor& visit) {
   visit("merge_idle", o.merge_idle,
-        {.help = "Ops that take no time and have one neighbour go where it goes (where that loses nothing)."});
+        {.help = "Ops without cost and with one neighbour are placed with it (if no feasible split is lost)."});
 }
 
 struct DpOptions {
@@ -28,7 +28,8 @@ void describe(DpOptions& o, OptionVisitor& visit) {
   visit("ideals", o.ideals,
         {.min = 2,
          .max = 1e8,
-         .help = "Most sets of ops closed under predecessors; refused beyond. Time grows with the square."});
+         .help = "Largest number of ideals (sets of ops closed under predecessors); problems with more are refused. "
+                 "The run time grows with the square."});
   describe(o.classes, visit);
 }
 
@@ -59,10 +60,11 @@ PlacerResult place_dp(const PlacerRequest& request, const ConfigTable& options) 
   const bool known = !splitter.stopped() && splitter.find_ideals(most);
   if (!known && !splitter.stopped())
     throw InputError(options.place(),
-                     "the {} classes of ops have more than {} ideals ({}); dpl looks at one order only",
+                     "the {} classes of ops have more than {} ideals ({}); dpl, which tries one order only, can be "
+                     "used instead",
                      splitter.classes(), std::min(most, splitter.most_ideals_in_memory()),
-                     most <= splitter.most_ideals_in_memory() ? "ideals= sets the limit"
-                                                              : "what 2 GiB of memory hold for these devices");
+                     most <= splitter.most_ideals_in_memory() ? "the option ideals sets the limit"
+                                                              : "as many as fit in 2 GiB of memory for these devices");
   const auto best = known ? splitter.over_ideals() : std::nullopt;
   if (splitter.stopped()) {
     const std::string why = "the budget of seconds ended before the dynamic program";
@@ -90,7 +92,7 @@ PlacerEntry dp_placer() {
 PlacerEntry dpl_placer() {
   PlacerEntry entry;
   entry.name = "dpl";
-  entry.summary = "Contiguous split of a pipeline along one depth-first order, the best there is by dynamic program.";
+  entry.summary = "The best contiguous split of a pipeline along one depth-first order, by dynamic programming.";
   entry.reference = "Tarnawski et al. 2020";
   entry.only_for = Objective::pipeline;
   entry.options = list_options<DplOptions>;

@@ -65,7 +65,7 @@ void IdealProgram::walk(std::uint32_t ideal, Visit&& visit) {
     seen_[inside] = walks_;
     const std::uint32_t c = ideals_.removed[item];
     piece_.add(c);
-    // Smaller ideals leave larger pieces, so nothing below is lost either.
+    // Smaller ideals give larger pieces, so no split is lost by going no further.
     bool hope = false;
     for (std::size_t k = 0; k < kinds_.size() && !hope; ++k)
       hope = !piece_.hopeless(k, most_, forward_most_, both_most_);
@@ -91,7 +91,7 @@ void IdealProgram::relax(std::uint32_t ideal, std::uint32_t inside) {
   }
 }
 
-// More devices are never worse.
+// A device may stay idle, so a state with more devices is never worse.
 void IdealProgram::allow_idle_devices(std::uint32_t ideal) {
   Ticks* const row = table_.data() + ideal * states_;
   for (std::size_t k = 0; k < kinds_.size(); ++k) {
@@ -169,8 +169,9 @@ Split IdealProgram::trace() {
 
 std::optional<Split> least_load(IdealProgram& program, const simulate::PipelineOptions& options, Ticks most) {
   if (!options.separate_phases) return program.solve(most, total_limit, most);
-  // From the least backward load on, each smaller forward load has a larger backward load: ask for forward loads below
-  // the last until even the least forward load could not make up for the backward load.
+  // Starting from the least backward load, each smaller forward load has a larger backward load. Solve for forward
+  // loads below the last one, until even the least possible forward load could not make up for the larger backward
+  // load.
   std::optional<Split> best, next = program.solve(most, most, most);
   const auto sum = [](const Split& split) { return split.load + split.forward_load; };
   while (next) {

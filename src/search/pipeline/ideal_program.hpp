@@ -1,5 +1,5 @@
-// The dynamic program over ideals (docs/papers/tarnawski.md, section 2.4): the split of least load among those whose
-// pieces come one after another, exact for contiguous splits.
+// The dynamic program over ideals (docs/papers/tarnawski.md, section 2.4): finds the split of least load among those
+// whose pieces can be ordered one after another. It is exact for contiguous splits.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 namespace emplace::search {
 
 struct Split {
-  Ticks load = 0;          // the largest; with separate phases that of the backward phase
-  Ticks forward_load = 0;  // the largest of the forward phase; 0 without separate phases
+  Ticks load = 0;          // largest load; with separate phases the largest of the backward phase
+  Ticks forward_load = 0;  // largest load of the forward phase; 0 without separate phases
   std::vector<std::uint8_t> device_of_class;
 };
 
@@ -24,16 +24,17 @@ class IdealProgram {
   // The most ideals for which its table has a reasonable size (2 GiB); 0 with far too many kinds of devices.
   static std::size_t most_ideals(const std::vector<DeviceKind>& kinds);
 
-  // All must outlive it; stop, asked now and then, ends a solve early. Requires at most most_ideals(). Weights of the
-  // kinds (kind_weights()) spare it ideals that no split within the limits has; prefixes of one order need none.
+  // All arguments must outlive it. `stop` is called from time to time, and ends a solve early. Requires at most
+  // most_ideals(). With weights of the kinds (kind_weights()), ideals that no split within the limits has are skipped;
+  // prefixes of one order need no weights.
   IdealProgram(const Ideals& ideals, const std::vector<DeviceKind>& kinds, PieceLoad& piece,
                std::function<bool()> stop = {}, const std::vector<std::int64_t>& weights = {});
 
   // The least load of all splits with no load above `most`, no forward load above `forward_most` and no sum of both
-  // above `both_most`. Nothing if there is no such split or it was stopped.
+  // above `both_most`. Nothing if there is no such split or the solve was stopped.
   std::optional<Split> solve(Ticks most = total_limit, Ticks forward_most = total_limit, Ticks both_most = total_limit);
   [[nodiscard]] bool stopped() const { return stopped_; }
-  // Pairs of ideals looked at by the last solve; all of them with the limits left open and memory enough.
+  // Number of pairs of ideals that the last solve looked at; all pairs if there are no limits and memory is sufficient.
   [[nodiscard]] std::uint64_t pairs() const { return pairs_; }
 
  private:
@@ -44,8 +45,8 @@ class IdealProgram {
     std::uint32_t added;
   };
 
-  // Calls visit(J) for each ideal J inside I while the piece is I \ J, until it returns true; leaves out those for
-  // whose pieces the limits leave no kind of device.
+  // Calls visit(J) for each ideal J inside I, with piece_ being I \ J, until it returns true; leaves out ideals for
+  // whose pieces no kind of device is within the limits.
   template <class Visit>
   void walk(std::uint32_t ideal, Visit&& visit);
   [[nodiscard]] bool within_limits(std::size_t kind) const;
@@ -58,12 +59,12 @@ class IdealProgram {
   const std::vector<DeviceKind>& kinds_;
   PieceLoad& piece_;
   const std::function<bool()> stop_;
-  // A state says how many devices of each kind are used up: sum of count x stride.
+  // A state is the number of devices of each kind that are used up, coded as the sum of count x stride.
   std::vector<std::size_t> stride_;
   std::size_t states_ = 1;
   WorkWindows windows_;
-  std::vector<char> open_;    // of an ideal: whether any state is possible
-  std::vector<Ticks> table_;  // ideals x states: the least largest load
+  std::vector<char> open_;    // for each ideal, whether any state is possible
+  std::vector<Ticks> table_;  // ideals x states: the least possible largest load
   std::vector<std::uint32_t> seen_;
   std::uint32_t walks_ = 0;
   std::vector<Step> path_;
@@ -72,8 +73,8 @@ class IdealProgram {
   bool stopped_ = false;
 };
 
-// The least load by the pipeline's options, phases added where they are separate: solve() once, or once for each point
-// at which a smaller forward load costs a larger backward load. `most` bounds the sum. Nothing if there is no such
+// The split of least load under the pipeline's options; separate phases are added. Calls solve() once, or with separate
+// phases once for each trade-off between forward and backward load. `most` limits the sum. Nothing if there is no such
 // split; if stopped(), the best so far or nothing.
 std::optional<Split> least_load(IdealProgram& program, const simulate::PipelineOptions& options,
                                 Ticks most = total_limit);

@@ -21,7 +21,7 @@ struct Layer {
 };
 
 struct Link {
-  std::uint32_t larger, smaller, removed;  // ideals as positions in their layers
+  std::uint32_t larger, smaller, removed;  // larger, smaller: positions in their layers
 };
 
 class Enumeration {
@@ -35,10 +35,10 @@ class Enumeration {
     for (std::uint32_t c = 0; c < classes_; ++c)
       if (before[c].empty()) layer_.ready.items.push_back(c);
     layer_.ready.begin.push_back(static_cast<std::uint32_t>(layer_.ready.items.size()));
-    ideals_.smaller.begin.push_back(0);  // the empty set has none
+    ideals_.smaller.begin.push_back(0);  // the empty set has no smaller ideal
   }
 
-  // Nothing beyond the limit or when told to stop.
+  // Returns nothing if there are more than `limit` ideals or `stop` returns true.
   std::optional<Ideals> run(std::size_t limit, const std::function<bool()>& stop) {
     limit_ = limit;
     for (std::size_t size = 0; size < classes_; ++size) {
@@ -56,8 +56,8 @@ class Enumeration {
   }
 
  private:
-  // An ideal and any of the classes that may come next are an ideal: 2^w of them. Seen here, long before lists of w
-  // classes for each of w ideals fill the memory.
+  // An ideal together with any subset of the w classes that may come next is an ideal, so there are at least 2^w.
+  // Checked here to stop before lists of w classes for many ideals fill the memory.
   [[nodiscard]] bool too_wide() const {
     for (std::size_t i = 0; i < layer_.count(); ++i)
       if (const std::size_t width = layer_.ready[i].size(); width >= 64 || std::size_t{1} << width > limit_)
@@ -65,7 +65,7 @@ class Enumeration {
     return false;
   }
 
-  // The layer of one class more, of at most `limit` ideals.
+  // Makes the layer of ideals with one class more; returns false if it would have more than `limit` ideals.
   bool grow(std::size_t limit, const std::function<bool()>& stop) {
     Layer next;
     links_.clear();

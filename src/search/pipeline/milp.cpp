@@ -1,5 +1,5 @@
-// Splits of a pipeline by integer program (CBC): contiguous or any, with a certified gap where the time ends first. The
-// entry `milp`, which is for steps too (milp_step.cpp).
+// Splits of a pipeline by an integer program (CBC), contiguous or any, with a certified gap if the time is over first.
+// This is the entry `milp`, which is also for steps (milp_step.cpp).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -28,12 +28,13 @@ struct MilpOptions {
 void describe(MilpOptions& o, OptionVisitor& visit) {
   visit("contiguous", o.contiguous,
         {.choices = {"yes", "no"},
-         .help = "For the pipeline: yes: no path of forward ops leaves a device and enters it again, CPUs included; "
-                 "no: any split."});
+         .help = "For the objective pipeline: 'yes' allows only splits in which no path of forward ops leaves a device "
+                 "(a CPU too) and enters it again; 'no' allows any split."});
   visit("ideals", o.ideals,
         {.min = 2,
          .max = 1e8,
-         .help = "For the pipeline: start from the split of dp up to so many ideals, of dpl beyond."});
+         .help = "For the objective pipeline: up to this number of ideals the solver starts from the split of dp, "
+                 "above it of dpl."});
   describe(o.solver, visit);
 }
 
@@ -55,7 +56,7 @@ std::optional<Start> contiguous_start(const PlacerRequest& request, const MilpOp
   return Start{std::move(*split), outcome.makespan};
 }
 
-// CBC keeps neither to time nor to memory on programs beyond its reach.
+// On programs that are too large, CBC exceeds its limits of time and memory.
 std::string too_large(const PlacerRequest& request) {
   if (request.objective == Objective::step) return too_large_for_step_program(*request.problem);
   constexpr std::size_t most = 5'000'000;
@@ -79,7 +80,7 @@ PlacerResult place_split_by_milp(const PlacerRequest& request, const ConfigTable
   const SplitProgram split(*request.problem, wanted);
   IntegerAnswer answer;
   if (!deadline.passed()) answer = minimise(split.program(), limits_of(o.solver, request, deadline.left()));
-  // What no split of the wanted kind is below, as far as the solver knows.
+  // The solver's lower bound for splits of the wanted kind.
   double bound = split.ticks_of(answer.bound);
   if (answer.finished)
     bound = answer.solution.empty() && best ? static_cast<double>(best->load) * (1 - SplitProgram::resolution)
@@ -97,7 +98,7 @@ PlacerResult place_split_by_milp(const PlacerRequest& request, const ConfigTable
     return on_best_device(request, !answer.finished ? "the solver's time ended before it found a split"
                                    : answer.solution.empty()
                                        ? fmt::format("no {} is feasible", kind)
-                                       : "the solver's best split breaks a limit by its tolerance");
+                                       : "the solver's best split exceeds a limit within its tolerance");
 
   Scorer scorer(request);
   scorer.score(Placement{best->devices, {}});
@@ -110,8 +111,8 @@ PlacerResult place_split_by_milp(const PlacerRequest& request, const ConfigTable
   if (!proved)
     result.note = fmt::format(
         "{}: no {} has a load below {} (gap {:.2f} %)",
-        answer.finished ? "the solver's best split breaks a limit by its tolerance" : "the solver ended early", kind,
-        human_seconds(certain / ticks_per_second), 100 * gap);
+        answer.finished ? "the solver's best split exceeds a limit within its tolerance" : "the solver ended early",
+        kind, human_seconds(certain / ticks_per_second), 100 * gap);
   else if (contiguous)
     result.note = "no contiguous split has a smaller load";
   return result;
@@ -130,7 +131,7 @@ PlacerEntry milp_placer() {
   entry.summary = "Integer program with a certified gap: the step of few ops, or the split of least pipeline load.";
   entry.reference = "Tarnawski et al. 2020; Davidovic et al. 2007";
   entry.role = PlacerRole::exact;
-  entry.in_best_for = Objective::pipeline;  // for steps it is slower than branch and bound, and knows no more
+  entry.in_best_for = Objective::pipeline;  // for steps branch and bound is faster and finds as much
   entry.options = list_options<MilpOptions>;
   entry.unfit = too_large;
   entry.place = place_milp;

@@ -63,8 +63,8 @@ void PieceLoad::remove(std::uint32_t c) {
   for (std::uint32_t i = begin_[c]; i < begin_[c + 1]; ++i) leave(ends_[i]);
 }
 
-// A tensor is paid on its way out while its producer is inside and a consumer is not, on its way in while a consumer is
-// inside and the producer is not.
+// A tensor's transfer out is counted while its producer is in the set and a consumer is not; its transfer in is counted
+// while a consumer is in the set and the producer is not.
 void PieceLoad::enter(const End& end) {
   const std::uint32_t t = end.tensor;
   const std::size_t all = tensors_.consumers[t].size();

@@ -1,4 +1,4 @@
-// The load of a set of classes on a device of each kind, kept up to date while classes come and go
+// The load of a set of classes on a device of each kind, updated when classes are added and removed
 // (docs/papers/tarnawski.md sections 2.1 and 2.3).
 #pragma once
 
@@ -17,19 +17,19 @@ class PieceLoad {
   PieceLoad(const Problem& problem, const std::vector<DeviceKind>& kinds, const std::vector<std::uint32_t>& class_of_op,
             std::size_t classes, const simulate::PipelineOptions& options);
 
-  void add(std::uint32_t c);     // a class that is not in the set
-  void remove(std::uint32_t c);  // one that is
+  void add(std::uint32_t c);     // c must not be in the set
+  void remove(std::uint32_t c);  // c must be in the set
 
-  // Of a class alone, both phases together; cannot_run where it cannot.
+  // The time of a class alone, both phases together; cannot_run if the kind cannot run it.
   [[nodiscard]] Ticks time(std::uint32_t c, std::size_t kind) const {
     if (class_cannot_[c * kinds_ + kind] != 0) return cannot_run;
     const std::size_t column = (c * kinds_ + kind) * phases_;
     return class_time_[column] + (phases_ == 2 ? class_time_[column + 1] : 0);
   }
-  [[nodiscard]] Bytes bytes(std::uint32_t c) const { return class_bytes_[c]; }  // likewise
-  // Whether a device of the kind can run all, hold it and reach a host with what it sends and takes.
+  [[nodiscard]] Bytes bytes(std::uint32_t c) const { return class_bytes_[c]; }  // of a class alone
+  // Whether a device of the kind can run all classes, has memory for them, and has routes to hosts for their transfers.
   [[nodiscard]] bool allowed(std::size_t kind) const { return runs(kind) && (!routes_missing_ || cut_off_[kind] == 0); }
-  // The load; with separate phases that of the backward phase.
+  // The load of the set; with separate phases that of the backward phase.
   [[nodiscard]] Ticks load(std::size_t kind) const { return load_of_column(kind * phases_ + phases_ - 1); }
   // 0 without separate phases.
   [[nodiscard]] Ticks forward_load(std::size_t kind) const { return phases_ == 1 ? 0 : load_of_column(kind * 2); }
@@ -42,7 +42,7 @@ class PieceLoad {
   }
 
  private:
-  // What one class has to do with a tensor.
+  // One class's part in a tensor: producer or consumer.
   struct End {
     std::uint32_t tensor;
     bool produces;
@@ -63,15 +63,16 @@ class PieceLoad {
   const bool routes_missing_;
   std::vector<std::uint32_t> paying_;  // kinds
   std::vector<Bytes> memory_;          // kinds
-  // Of each class.
+  // Data of each class.
   std::vector<Ticks> class_time_;     // C x columns
   std::vector<char> class_cannot_;    // C x kinds
   std::vector<Bytes> class_bytes_;    // C
   std::vector<End> ends_;             // rows: begin_
   std::vector<std::uint32_t> begin_;  // C + 1
-  // Of the set.
-  std::vector<Ticks> compute_, transfer_;        // columns
-  std::vector<std::uint32_t> cannot_, cut_off_;  // kinds: classes that do not run, tensors without a route
+  // Data of the set.
+  std::vector<Ticks> compute_, transfer_;  // columns
+  // One per kind: the number of classes that it cannot run, and of tensors for which it has no route.
+  std::vector<std::uint32_t> cannot_, cut_off_;
   Bytes bytes_ = 0;
   std::vector<std::uint32_t> consumers_inside_;  // E
   std::vector<char> producer_inside_;            // E

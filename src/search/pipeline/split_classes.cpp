@@ -58,8 +58,8 @@ std::vector<Edge> class_edges(const Problem& p, const std::vector<std::uint32_t>
   return edges;
 }
 
-// Step 4 on classes that no cycle joins any more. Neighbours of either phase count, so that no tensor is paid for that
-// was not before.
+// Step 4, on classes without cycles between them. Neighbours in both phases count, so that no merge adds the transfer
+// of a tensor that was not counted before.
 class IdleMerger {
  public:
   IdleMerger(const Problem& p, std::vector<std::uint32_t>& of_op, std::size_t count)
@@ -127,7 +127,7 @@ class IdleMerger {
   bool fits_anywhere_ = false;
 };
 
-// Numbers 0, 1, .. by first op in topological order; returns how many.
+// Numbers the classes 0, 1, ... by first op in topological order; returns their count.
 std::size_t renumber(const Problem& p, std::vector<std::uint32_t>& of_op) {
   constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
   std::vector<std::uint32_t> number(p.op_count(), none);
@@ -165,7 +165,7 @@ std::vector<std::uint32_t> depth_first_order(const SplitClasses& classes) {
   std::vector<std::size_t> missing(classes.count());
   std::vector<std::uint32_t> stack, order;
   const auto push = [&](std::vector<std::uint32_t> ready) {
-    stack.insert(stack.end(), ready.rbegin(), ready.rend());  // ascending: the smallest ends on top
+    stack.insert(stack.end(), ready.rbegin(), ready.rend());  // in reverse, so that the smallest is on top
   };
   std::vector<std::uint32_t> ready;
   for (std::uint32_t c = 0; c < classes.count(); ++c)

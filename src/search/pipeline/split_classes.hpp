@@ -1,4 +1,5 @@
-// What contiguous splits of a pipeline move as one: the preprocessing of docs/papers/tarnawski.md, section 2.3.
+// Classes of ops that contiguous splits of a pipeline never separate: the preprocessing of docs/papers/tarnawski.md,
+// section 2.3.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,9 @@
 
 namespace emplace::search {
 
-// C classes, numbered by their first op in topological order. The graph of classes has an edge where an edge between
-// forward ops joins two classes, and where an edge between backward ops does, mirrored, if one of the classes has no
-// forward op; what it joins in a cycle is one class, so it has none.
+// C classes, numbered by their first op in topological order. The graph of classes has an edge for each edge between
+// forward ops of two classes, and, in the opposite direction, for each edge between backward ops of two classes of
+// which one has no forward op. Classes on a cycle are merged into one, so the graph is acyclic.
 struct SplitClasses {
   std::vector<std::uint32_t> of_op;  // N
   Lists members;                     // C rows of op ids
@@ -19,12 +20,14 @@ struct SplitClasses {
   [[nodiscard]] std::size_t count() const { return members.rows(); }
 };
 
-// Every op a member of one class (co-location groups and cycles are merged). `merge_idle` is step 4: a class that
-// takes no time, with one neighbour, joins it; only where that loses no feasible split (it runs wherever its neighbour
-// does, and it needs no memory or every device can hold all ops), so the optimum moves by less than a tick an op.
+// Every op is in one class (co-location groups and cycles are merged). `merge_idle` is step 4: a class that takes no
+// time and has only one neighbour is merged with it, but only if that loses no feasible split (it can run wherever its
+// neighbour can, and it needs no memory or every device can hold all ops). So the optimum changes by less than one tick
+// per op.
 SplitClasses split_classes(const Problem& problem, bool merge_idle);
 
-// A topological order of the classes, depth first: always the smallest of those made ready last (section 2.5).
+// A depth-first topological order of the classes: always takes the smallest of those that became ready last (section
+// 2.5).
 std::vector<std::uint32_t> depth_first_order(const SplitClasses& classes);
 
 }  // namespace emplace::search

@@ -13,7 +13,7 @@ struct Value {
   Ticks load = 0;
   double squares = 0;
 
-  // Sums of squares that differ by rounding are equal: every move must gain something.
+  // Sums of squares that differ only by rounding count as equal, so that the descent ends.
   [[nodiscard]] bool below(const Value& other) const {
     return load < other.load || (load == other.load && squares < other.squares * (1 - 1e-9));
   }

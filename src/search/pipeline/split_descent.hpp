@@ -10,9 +10,9 @@
 
 namespace emplace::search {
 
-// Moves the co-location group whose move to another device helps most, until none helps or the time is over: a smaller
-// load of the busiest device, then a smaller sum of the squares of all loads. `devices` (N) must be feasible; it stays
-// so, but need not stay contiguous. Returns the load.
+// Repeatedly makes the best move of a co-location group to another device, until no move helps or the time is over. A
+// move is better if the load of the busiest device is smaller, then if the sum of the squares of all loads is.
+// `devices` (N) must be feasible; it stays feasible, but not necessarily contiguous. Returns the load.
 Ticks descend(const Problem& problem, const simulate::PipelineOptions& options, std::vector<std::uint8_t>& devices,
               const Deadline& deadline);
 

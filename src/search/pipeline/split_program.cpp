@@ -41,7 +41,7 @@ std::vector<std::uint8_t> SplitProgram::split_of(const std::vector<double>& solu
   return devices;
 }
 
-// Every unit on one device that runs it.
+// Every unit is on exactly one device that can run it.
 void SplitProgram::add_units() {
   const std::size_t devices = problem_.device_count();
   std::vector<char> runs(units_ * devices, 1);
@@ -73,11 +73,11 @@ void SplitProgram::add_memory() {
   }
 }
 
-// Which of several equal devices a unit goes to changes nothing. So the first may be one of those that hold the most of
-// a set of units that only this kind can take: at least their number over the number of devices, rounded up. (Without
-// this the relaxation, which spreads units evenly, has no idea that of 25 equal units on 6 devices 5 share one.) The
-// others are numbered by the first of the heaviest units that they hold: the i-th may go to the first or to one of the
-// i after it.
+// Equal devices can be exchanged, so their numbering may be restricted. The first device is the one with most units of
+// a set that only this kind can run: at least the size of the set divided by the number of devices, rounded up.
+// (Without this row the relaxation, which divides units evenly, does not contain that of 25 equal units on 6 devices 5
+// share one.) The other devices are numbered by the heaviest unit that each has: the i-th heaviest unit may only be on
+// the first device or on one of the i after it.
 void SplitProgram::add_symmetry() {
   const std::size_t kinds = kinds_.size();
   std::vector<double> work(units_ * kinds, 0);
@@ -98,7 +98,8 @@ void SplitProgram::add_symmetry() {
         elsewhere = elsewhere || (other != k && work[unit * kinds + other] <= limit);
       if (!elsewhere) only_here.push_back(unit);
     }
-    // The set that makes the first device heaviest: the j heaviest, of which it takes the lightest at least.
+    // Chooses the set for which the first device has most work: the j heaviest units, of which it has at least the
+    // lightest.
     std::size_t best = 0;
     double heaviest = 0;
     for (std::size_t j = 1; j <= only_here.size(); ++j) {
@@ -146,7 +147,7 @@ void SplitProgram::add_loads() {
     for (std::uint32_t t = 0; kinds_[k].transfers.pays && t < tensors.count(); ++t) {
       const std::size_t phase = phases == 2 && tensors.backward[t] != 0 ? 1 : 0;
       const int producer = x(tensors.producer[t], d);
-      // 1 where one end is here and the other is not.
+      // A column that is 1 if one end is on the device and the other is not.
       const auto pay = [&](Ticks time, bool missing, double here) {
         const double price = static_cast<double>(time) / unit_;
         if (!missing && price < negligible) return;
@@ -161,7 +162,7 @@ void SplitProgram::add_loads() {
       pay(tensors.in[t * kinds + k], tensors.no_in[t * kinds + k] != 0, -1);
     }
     for (std::size_t phase = 0; phase < phases; ++phase) {
-      // Work alone as a row of its own: knapsack covers need one without transfers.
+      // A separate row for work without transfers, which the solver's knapsack covers need.
       if (options_.better_than) program_.add_row(compute[phase], -unlimited, limit);
       Terms load = compute[phase];
       if (options_.count.overlap) {
@@ -176,7 +177,7 @@ void SplitProgram::add_loads() {
   }
 }
 
-// z of an op is 1 until a path has left the device; from there on no op may be on it.
+// z of an op is 1 until a path has left the device; later ops of the path may not be on that device.
 void SplitProgram::add_contiguity() {
   const std::size_t devices = problem_.device_count();
   std::vector<int> z(problem_.op_count() * devices, -1);

@@ -1,4 +1,4 @@
-// The integer program of docs/papers/tarnawski.md, section 2.6: the split of least load, of contiguous pieces or any.
+// The integer program of docs/papers/tarnawski.md, section 2.6: the split of least load, with contiguous pieces or any.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@ namespace emplace::search {
 struct SplitProgramOptions {
   simulate::PipelineOptions count;
   bool contiguous = true;
-  // Only splits whose load is less, by `resolution`, are wanted; nothing: any load.
+  // Only splits whose load is smaller than this, by at least `resolution`, are wanted; nothing: any load.
   std::optional<Ticks> better_than;
 };
 
 class SplitProgram {
  public:
-  // The part of a load that the solver's tolerances may hide.
+  // Relative error of a load that the solver's tolerances may cause.
   static constexpr double resolution = 1e-6;
 
-  // All splits that the objective calls feasible, by one binary column a co-location group and device. Loads are scaled
-  // so that `better_than`, or what all ops take together, is 1000. A time of less than a 1e-9th of that is left
-  // out, so the program's load is never above the split's.
+  // Contains all splits that are feasible for the objective, with one binary column per co-location group and device.
+  // Loads are scaled so that `better_than`, or else the time of all ops together, is 1000. Times of less than 1e-9 of
+  // that are left out, so the program's load is never above the split's.
   SplitProgram(const Problem& problem, const SplitProgramOptions& options);
 
   [[nodiscard]] const IntegerProgram& program() const { return program_; }
-  // Device of each op, N.
+  // N: the device of each op.
   [[nodiscard]] std::vector<std::uint8_t> split_of(const std::vector<double>& solution) const;
   [[nodiscard]] double ticks_of(double objective) const { return objective * unit_; }
 

@@ -1,4 +1,4 @@
-// Tensors between classes, as exact methods of the objective `pipeline` see them.
+// Tensors between classes, for the exact methods of the objective `pipeline`.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,14 @@
 
 namespace emplace::search {
 
-// Those that leave their producer's class. Tensors between the same classes are one: they are always paid together.
+// All tensors that leave their producer's class. Tensors between the same classes are merged into one, because they are
+// always transferred together.
 struct SplitTensors {
-  std::vector<std::uint32_t> producer;  // E: class
+  std::vector<std::uint32_t> producer;  // E: class of the producer
   Lists consumers;                      // E rows of classes other than the producer's, ascending
-  std::vector<char> backward;           // E: 1 where a backward op produces it; kept apart from forward ones
+  std::vector<char> backward;           // E: 1 if a backward op produces it; not merged with forward ones
 
-  // E x kinds; 0 for hosts. Where a route is missing, the time is 0 and `no_out` or `no_in` is 1.
+  // E x kinds: transfer times in ticks, 0 for hosts. If a route is missing, the time is 0 and `no_out` or `no_in` is 1.
   std::vector<Ticks> out, in;
   std::vector<char> no_out, no_in;
   bool routes_missing = false;

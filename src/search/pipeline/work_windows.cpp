@@ -24,7 +24,7 @@ std::vector<std::int64_t> kind_weights(const Problem& problem, const std::vector
       units.time.insert(units.time.end(), row, end);
   }
   const LoadWeights weights = best_load_weights(units, quick_load_weights(units), deadline);
-  std::vector<std::int64_t> of_kind;  // equal devices may have unequal weights; their mean proves no less
+  std::vector<std::int64_t> of_kind;  // equal devices may have unequal weights; the mean gives a bound that is no worse
   for (const DeviceKind& kind : kinds) {
     std::int64_t sum = 0;
     for (const std::uint8_t d : kind.devices) sum += weights.of_device[d];
@@ -70,9 +70,9 @@ void WorkWindows::limit(Ticks most) {
   if (furthest_.empty()) return;
   const auto last = static_cast<std::uint32_t>(bytes_.size() - 1);
   nearest_[states_ - 1] = last;
-  // A device that starts later gets at least as far, so the furthest start is all that counts.
+  // A device that starts later ends at least as far, so only the furthest start has to be considered.
   for (std::size_t state = 1; state < states_; ++state) {
-    std::uint32_t reach = 0, rest = last;  // of the devices of the state, from either end
+    std::uint32_t reach = 0, rest = last;  // for the devices of the state, from either end of the order
     for (std::size_t k = 0; k < kinds_.size(); ++k) {
       if (state / stride_[k] % (kinds_[k].devices.size() + 1) == 0) continue;
       const std::size_t before = state - stride_[k];

@@ -1,5 +1,6 @@
-// A portfolio: the quick placers and bounds first, then the exact ones and the searches by entries, as many side by
-// side as there are workers, each from the best placement so far. Searches that help get the time of those that do not.
+// A portfolio: first the quick placers and bounds, then the exact placers and the searches in rounds, as many in
+// parallel as there are workers, each from the best placement so far. Searches that help get the time of those that do
+// not.
 #include <algorithm>
 
 #include "emplace/search/bound.hpp"
@@ -18,20 +19,20 @@ struct BestOptions {
 void describe(BestOptions& o, OptionVisitor& visit) {
   visit("bound_share", o.bound_share, {.min = 0, .max = 0.9, .help = "Share of a budget of seconds for lower bounds."});
   visit("exact_share", o.exact_share,
-        {.min = 0, .max = 0.9, .help = "Share of the budget for the exact placers, where entries come one by one."});
+        {.min = 0, .max = 0.9, .help = "Share of the budget for exact placers, if only one placer runs at a time."});
   visit("rounds", o.rounds,
         {.min = 1,
          .max = 1000,
-         .help = "How often searches have their entries; one that did not help sits out the next."});
+         .help = "Number of rounds of searches; a search that did not help in one round is left out of the next."});
   visit("width", o.width,
         {.min = 1,
          .max = 10'000,
-         .help = "Turns side by side within a budget of evaluations; within one of seconds alone as many as there are "
-                 "workers."});
+         .help = "Number of placers in parallel with a budget of evaluations; with only a budget of seconds there is "
+                 "one per worker."});
   visit("moves_per_unit", o.moves_per_unit,
         {.min = 1,
          .max = 1'000'000'000,
-         .help = "Evaluations for each unit, where there is no budget of them or seconds."});
+         .help = "Evaluations per unit if there is no budget of evaluations or seconds."});
 }
 
 std::vector<PortfolioEntry> entries_of(PlacerRole role, const PlacerRequest& request) {
@@ -43,7 +44,7 @@ std::vector<PortfolioEntry> entries_of(PlacerRole role, const PlacerRequest& req
   return entries;
 }
 
-// The entries in batches of `width`, each with its share of what is left.
+// Runs the entries in batches of `width`, each batch with its share of the remaining budget.
 void run_entries(SearchSession& session, const std::vector<PortfolioEntry>& entries, std::size_t width, double share) {
   const std::size_t batches = (entries.size() + width - 1) / width;
   for (std::size_t b = 0; b < batches && !session.result().proved_optimal; ++b) {
@@ -54,7 +55,7 @@ void run_entries(SearchSession& session, const std::vector<PortfolioEntry>& entr
   }
 }
 
-// The searches that gained a good part of what the best of them did in these steps; all of them if none gained.
+// The searches that gained at least a quarter of what the best of them gained in these steps; all if none gained.
 std::vector<PortfolioEntry> those_that_helped(std::span<const PlacerStep> steps, const PlacerRequest& request) {
   constexpr Ticks part = 4;
   Ticks most = 0;
@@ -75,7 +76,8 @@ PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) 
   if (request.start != nullptr) session.begin();
   session.try_placers(entries_of(PlacerRole::quick, request));
 
-  // How far bounds come within seconds depends on the machine: where evaluations are counted, only what needs no time.
+  // The bounds reached in given seconds depend on the machine: with a budget of evaluations, only bounds that need no
+  // time limit are computed.
   const double seconds = session.counts_evaluations() ? 0 : options.bound_share * *session.seconds_left();
   const BoundReport bounds = lower_bounds(*request.problem, request.objective, seconds);
   if (bounds.infeasible) return session.result();
@@ -88,7 +90,7 @@ PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) 
   }
   std::vector<PortfolioEntry> searches = entries_of(PlacerRole::search, request);
   for (std::int64_t round = 0; round < options.rounds && !searches.empty(); ++round) {
-    // As many seeds of each search as there are workers for.
+    // As many seeds of each search as are needed to use all workers.
     for (std::size_t i = 0; i < std::max(width, searches.size()); ++i) {
       entries.push_back(searches[i % searches.size()]);
       entries.back().seed = seed_of_chain(request.seed, static_cast<std::size_t>(round) * width + i / searches.size());
@@ -107,7 +109,7 @@ PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) 
 PlacerEntry best_placer() {
   PlacerEntry entry;
   entry.name = "best";
-  entry.summary = "All of these within one budget, each search from the best placement so far.";
+  entry.summary = "All other placers within one budget; each search starts from the best placement so far.";
   entry.options = list_options<BestOptions>;
   entry.role = PlacerRole::other;
   entry.own_engine = true;

@@ -1,5 +1,5 @@
-// The batch engine: 16 placements at a time through a kernel chosen by the processor; what the lanes cannot say (why a
-// placement is infeasible, peaks) comes from the exact engine.
+// The batch engine: simulates 16 placements at a time with a kernel chosen for the processor. What the kernels do not
+// compute (why a placement is infeasible, exact peaks) comes from the exact engine.
 #include "simulate/batch/batch.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::vector<BatchKernel> batch_kernels() {
 
 namespace {
 
-// Above every time in a simulation: all that can happen, one after the other (docs/simulation.md, totals).
+// An upper limit of all times in a simulation: the sum of everything that can happen (docs/simulation.md, totals).
 double all_times(const Problem& p) {
   const std::size_t devices = p.device_count();
   const std::size_t classes = p.route_classes.size();
@@ -54,7 +54,7 @@ double all_times(const Problem& p) {
 }
 constexpr double exact_in_a_double = 0x1p53;
 
-// Aligned for the widest vectors.
+// Zeroed memory, aligned for the widest vectors.
 class Scratch {
  public:
   explicit Scratch(std::size_t bytes) : memory_(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64}))) {
@@ -72,7 +72,7 @@ class Scratch {
   std::unique_ptr<std::byte[], Free> memory_;
 };
 
-// What the kernels need to bound peaks of memory.
+// The program and the scratch memory with which the kernels bound peaks of memory.
 class Bound {
  public:
   Bound(const Problem& problem, std::span<const std::uint32_t> order, std::vector<batch::Stretch>& stretches)
@@ -99,7 +99,7 @@ class Bound {
       most_.push_back(device.memory == no_memory_limit ? device.memory : device.memory / program_.unit);
   }
   [[nodiscard]] const batch::BoundView& view() const { return view_; }
-  // Whether some device's bound is above its memory.
+  // Whether any device's bound is above its memory.
   [[nodiscard]] bool exceeds_memory(std::size_t lane) const {
     for (std::size_t d = 0; d < most_.size(); ++d)
       if (view_.peak[d * batch_lanes + lane] > most_[d]) return true;
@@ -108,7 +108,7 @@ class Bound {
 
  private:
   static std::size_t words_bytes(const Problem& problem) { return (problem.device_count() + 3) / 4 * 8; }
-  // Ops or tensors.
+  // The largest number of ops or of tensors in one stretch.
   static std::size_t most_of_a_stretch(const std::vector<batch::Stretch>& stretches) {
     std::size_t most = 0;
     for (std::size_t s = 0; s + 1 < stretches.size(); ++s)
@@ -119,7 +119,7 @@ class Bound {
   const BatchBoundProgram program_;
   Scratch sent_, lanes_, late_, times_, levels_;
   batch::BoundView view_;
-  std::vector<Bytes> most_;  // memory of each device, in whole units
+  std::vector<Bytes> most_;  // D: memory of each device, in whole units
 };
 
 class Batch final : public BatchEngine {
@@ -193,7 +193,7 @@ class Batch final : public BatchEngine {
     }
   }
 
-  // Without memory. Not timed, without saying why, if an op cannot run or a route is missing.
+  // The outcome without memory. If an op cannot run or a route is missing, it is not timed, and has no reason yet.
   Outcome outcome_of(std::size_t lane) {
     Outcome outcome;
     if (kernel_ == BatchKernel::scalar)
@@ -227,12 +227,12 @@ class Batch final : public BatchEngine {
   BatchScalar scalar_;
   const std::unique_ptr<Engine> exact_;
   const BatchKernel kernel_;
-  const bool in_lanes_;  // the vector kernels can
+  const bool in_lanes_;  // true: vector kernels; false: one placement at a time
   bool limited_ = false;
   Lists group_ops_;
   Scratch device_, where_, ready_, device_free_, pair_free_, makespan_;
   std::array<const std::uint8_t*, batch_lanes> lane_{};
-  std::unique_ptr<Bound> bound_;  // none where memory is not limited or not bounded
+  std::unique_ptr<Bound> bound_;  // null if memory is not limited or not bounded
   batch::View view_;
   Placement one_;  // for the exact engine
   Usage usage_;
@@ -250,8 +250,8 @@ std::unique_ptr<BatchEngine> make_batch_engine(const Problem& problem, std::span
   for (std::size_t pair = 0; pair < network.deferred.size(); ++pair)
     if (network.deferred[pair])
       throw InputError({},
-                       "the batch engine needs channels with contention to carry what one device sends; channel {} "
-                       "carries what several devices send, or waits for one that does",
+                       "in the batch engine only one device may send over a channel with contention; channel {} "
+                       "carries what several devices send, or shares a route with a channel that does",
                        quote(problem.channels[network.contended[pair][0]].name));
   if (const double sum = all_times(problem); !(sum < exact_in_a_double))
     throw InputError({}, "the batch engine needs times that add up to less than 2^53 ps; these add up to {:.4g}", sum);

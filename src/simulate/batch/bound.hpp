@@ -1,15 +1,16 @@
-// Upper bounds of the peaks of memory (R5), `wide` lanes at a time, in the order of the walk instead of that of time.
-// Held at least as long as in truth, in that order:
-// - An output from its op's start, a copy from its request; both until the last consumer on the device has ended.
-// - A device asks for a copy at the earliest when the producer ends. In the walk its clock may then be ahead already,
-// so
-//   that ops before had the copy beside them: its bytes are added to the highest level of each stretch not over by
-//   then.
-// - An original that nobody on its device needs any more is let go some ops later, when all that its device had sent by
+// Upper bounds of the peaks of memory (R5), `wide` lanes at a time, in the order of the walk instead of the order of
+// time. In the walk, every buffer is held at least as long as in the simulated step:
+// - An output is held from its op's start, a copy from its request; both until the last consumer on the device has
+//   ended.
+// - A device requests a copy at the earliest when the producer ends. In the walk the device's clock may already be
+// later
+//   than that, so that the copy should have been counted for ops before. Its bytes are therefore added to the highest
+//   level of each stretch that was not over at the request.
+// - An original that no op on its device needs any more is freed some ops later, when all that its device had sent by
 //   then has arrived.
-// Sizes are rounded up to whole counts of a unit. Times are rounded to floats, which keeps their order but makes some
-// equal, and equal times count as what holds memory longer. So if the bound is within a device's memory, so is the
-// peak.
+// Sizes are rounded up to whole counts of a unit. Times are rounded to floats. This keeps their order, but makes some
+// times equal; of equal times, memory is held as if the free were the later one. So if the bound is within a device's
+// memory, the peak is too.
 #pragma once
 
 #include "simulate/batch/narrow.hpp"
@@ -19,7 +20,7 @@
 namespace emplace::simulate::batch {
 namespace {
 
-// The lanes of a word, or of two, whatever the device.
+// The lanes whose bit is set for any device, in one word or two.
 inline std::uint16_t lanes_of(const std::uint64_t* words, unsigned count) {
   std::uint64_t all_devices = words[0];
   for (unsigned w = 1; w < count; ++w) all_devices |= words[w];
@@ -27,7 +28,7 @@ inline std::uint16_t lanes_of(const std::uint64_t* words, unsigned count) {
   return static_cast<std::uint16_t>(all_devices | all_devices >> 16);
 }
 
-// For every tensor where it is sent and where it is let go, all lanes at once.
+// Finds for every tensor to which devices it is sent and after which consumer it is freed, for all lanes at once.
 template <unsigned Words>
 void find_uses(const View& view) {
   const BoundView& bound = *view.bound;
@@ -76,10 +77,10 @@ template <unsigned D>
 struct Levels {
   Counts level[D];
   Floats clock[D];           // end of the device's last op
-  Counts leaving[D];         // originals to let go: those of late, ...
-  Counts leaving_before[D];  // ... and those of before, that wait for
+  Counts leaving[D];         // bytes of originals to free: recent ones, ...
+  Counts leaving_before[D];  // ... and earlier ones, which are freed when clock passes until_before
   Floats until_before[D];
-  Floats until;  // when all is sent that any device has sent so far
+  Floats until;  // end of all transfers requested so far, from any device
 };
 
 template <unsigned D>
@@ -94,7 +95,7 @@ template <unsigned D>
   });
 }
 
-// Copies of `size`, requested at `end`: also in the stretches before the one at hand that were not over by then.
+// Adds copies of `size`, requested at `end`, to the peaks of those earlier stretches that were not over at that time.
 template <unsigned D>
 void look_back(const View& view, unsigned first, std::size_t stretch, const std::uint8_t* sent, Floats end,
                Counts size) {
@@ -132,7 +133,7 @@ void bound_stretch(const View& view, unsigned first, std::size_t stretch) {
   Counts highest[D];
   float* const clock = bound.clock + stretch * D * lanes + first;
   BoundView::Late* late = bound.late;
-  Floats latest = now.clock[0];  // that a device had come when the stretch began
+  Floats latest = now.clock[0];  // latest end of any device's last op when the stretch began
   each<D>([&](auto d) {
     highest[d.value] = now.level[d.value];
     latest = larger(latest, now.clock[d.value]);
@@ -145,8 +146,8 @@ void bound_stretch(const View& view, unsigned first, std::size_t stretch) {
     code += 3;
     const Floats end = load(ends);
     const Counts held = counts(size[0]);
-    Counts let_go = counts(size[1]);  // at once, of what is on the op's device
-    Counts leaving = counts(0);       // the same, when it is sent
+    Counts let_go = counts(size[1]);  // freed at the end of the op, on the op's device
+    Counts leaving = counts(0);       // freed on the op's device once it is sent
     size += 2;
     do {
       each<2>([&](auto i) {

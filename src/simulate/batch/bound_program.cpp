@@ -6,8 +6,8 @@
 namespace emplace::simulate {
 
 namespace {
-// A level counts every buffer at most once, the highest of a stretch at most twice: below 2^31 with the roundings, one
-// a number.
+// A level counts every buffer at most once and the highest level of a stretch at most twice, so with one count per size
+// for rounding up, all sums stay below 2^31.
 constexpr double most_counts = 0x1p28;
 
 Bytes unit_of(const Problem& p) {
@@ -28,7 +28,7 @@ BatchBoundProgram::BatchBoundProgram(const Problem& p, std::span<const std::uint
   const auto counts_of = [this](Bytes bytes) { return static_cast<std::int32_t>((bytes + unit - 1) / unit); };
   std::vector<std::uint32_t> position(p.op_count());
   for (std::uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
-  // The inputs of an op that are numbered, in the order of its inputs: at number_of[i] is that of p.inputs.items[i].
+  // number_of[i] is the number of the input p.inputs.items[i], or no_input.
   std::vector<std::uint32_t> number_of(p.inputs.items.size(), batch::no_input);
   std::size_t stretch = 0;
   for (std::uint32_t i = 0; i < order.size(); ++i) {
@@ -75,7 +75,7 @@ BatchBoundProgram::BatchBoundProgram(const Problem& p, std::span<const std::uint
   tensors = with_consumers.size();
   std::vector<std::uint32_t> number(p.tensor_count());
   for (std::uint32_t i = 0; i < tensors; ++i) number[with_consumers[i]] = i;
-  // Loops over consumers then end as the ones before, as the processor guesses.
+  // Sorted by number of consumers, so that the processor predicts the ends of the loops over consumers correctly.
   std::ranges::stable_sort(with_consumers, {}, [&p](std::uint32_t tensor) { return p.consumers[tensor].size(); });
   std::vector<std::uint32_t> consumers;
   for (const std::uint32_t tensor : with_consumers) {

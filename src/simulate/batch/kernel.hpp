@@ -1,6 +1,6 @@
-// The walk of the batch engine, `width` lanes at a time: in-order, as PlainInOrder (in_order.cpp), with selections by
-// mask in the place of look-ups. Times are doubles below 2^53, so sums and maxima are exact. Included by one file for
-// each instruction set.
+// The walk of the batch engine, `width` lanes at a time: in-order as PlainInOrder (exact/in_order.cpp), but with
+// selections by mask instead of look-ups. Times are doubles below 2^53, so sums and maxima are exact. Included by one
+// file per instruction set.
 #pragma once
 
 #include "simulate/batch/bound.hpp"
@@ -13,7 +13,7 @@
 namespace emplace::simulate::batch {
 namespace {
 
-// The element of `values` whose mask holds, where exactly one does.
+// In each lane the element of `values` whose mask is set; exactly one must be.
 template <unsigned N>
 [[gnu::always_inline]] inline Vector choose_one(const Mask* masks, const Vector* values) {
   Vector chosen = values[0];
@@ -23,7 +23,7 @@ template <unsigned N>
   return chosen;
 }
 
-// Few devices: free times of devices and of pairs of devices live in registers.
+// The walk for few devices: free times of devices and of pairs of devices are kept in registers.
 template <unsigned D, bool Uniform, bool Record>
 void walk_one_hot(const View& view, unsigned first, const Stretch& begin, const Stretch& end_of_stretch) {
   const std::uint32_t* code = view.code + begin.code;
@@ -33,7 +33,7 @@ void walk_one_hot(const View& view, unsigned first, const Stretch& begin, const 
   const double* transfer = view.transfer + begin.tensor * columns;
   double* const ready = view.ready + first;
   const std::uint8_t* const where = view.where + first / 8;
-  // Of the op's word, or of a part of it.
+  // The op's word, or the part of it for one device.
   const auto word_of = [where](std::uint32_t op) { return load_word(where + std::size_t{op} * 8); };
   const auto mask_on = [where, first](std::uint32_t op, unsigned d) {
     return mask_at(where + std::size_t{op} * 8 + std::size_t{2} * d, first);
@@ -73,7 +73,8 @@ void walk_one_hot(const View& view, unsigned first, const Stretch& begin, const 
       destinations &= ~here_word;
       Vector arrival[D];
       each<D>([&](auto j) {
-        // The free time of the pair (here, j), then the end of the transfer. It means nothing where j is here.
+        // `line` is the free time of the pair (here, j), then the end of the transfer. It is not used where j is
+        // `here`.
         Vector line = all(0);
         Vector lasts = all(transfer[0]);
         each<D>([&](auto i) {
@@ -116,8 +117,8 @@ void walk_one_hot(const View& view, unsigned first, const Stretch& begin, const 
   });
 }
 
-// More devices: free times of pairs live in memory, [lane][pair]; those of devices in registers (Few: up to 8 devices)
-// or in memory, [lane][device].
+// The walk for more devices: free times of pairs are in memory, [lane][pair]; those of devices are in registers (Few:
+// up to 8 devices) or in memory, [lane][device].
 template <bool Few, bool Uniform, bool Record>
 void walk_gathered(const View& view, unsigned first, const Stretch& begin, const Stretch& end_of_stretch) {
   const std::uint32_t* code = view.code + begin.code;
@@ -163,7 +164,7 @@ void walk_gathered(const View& view, unsigned first, const Stretch& begin, const
     std::uint32_t tensors = code[2];
     for (code += 3; tensors != 0; --tensors, transfer += columns) {
       Vector until = end;
-      // A copy that is already sent arrives when its pair of devices is free again.
+      // A copy that has already been sent arrives when its pair of devices is free again.
       Index sent_to = no_set();
       for (std::uint32_t consumers = *code++; consumers != 0; --consumers, code += consumer_size) {
         const Index there = device_of(code[0]);
@@ -227,7 +228,7 @@ void run(const View& view) {
     for (unsigned first = 0; view.bound && first < lanes; first += wide) bounding.stretch(view, first, s);
   }
   if (view.bound) bounding.end(view);
-  // Each device's last end: [device][lane], or [lane][device].
+  // The end of each device's last op: [device][lane], or [lane][device].
   for (unsigned lane = 0; lane < lanes; ++lane) {
     double last = 0;
     for (unsigned d = 0; d < view.devices; ++d) {

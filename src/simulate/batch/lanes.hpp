@@ -1,5 +1,5 @@
-// Vectors of doubles for the kernels of the batch engine: 8 lanes with AVX-512, else 4 in the compiler's own vectors.
-// Only for files that are compiled for one instruction set each: everything here is private to the file.
+// Vectors of doubles for the kernels of the batch engine: 8 lanes with AVX-512, else 4 in the compiler's portable
+// vectors. Only for files that are compiled for one instruction set each: everything here is private to the file.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline Vector all(double x) { return _mm512_set1_pd(x); }
 inline Vector add(Vector a, Vector b) { return _mm512_add_pd(a, b); }
 inline Vector larger(Vector a, Vector b) { return _mm512_max_pd(a, b); }
 inline Vector choose(Mask m, Vector yes, Vector no) { return _mm512_mask_blend_pd(m, no, yes); }
-// Bits of the first lane and up, from memory or not.
+// Masks from bits, the first lane's bit being the lowest: from a number, or from memory.
 inline Mask mask_of(std::uint64_t bits, unsigned) { return static_cast<Mask>(bits); }
 inline Mask mask_at(const std::uint8_t* bits, unsigned) { return _load_mask8(const_cast<Mask*>(bits)); }
 inline Index devices_of(const std::uint8_t* p) {
@@ -62,7 +62,7 @@ inline constexpr unsigned width = 2;
 #endif
 using Vector = double __attribute__((vector_size(8 * width)));
 using Index = std::int64_t __attribute__((vector_size(8 * width)));
-using Mask = Index;  // all bits of a lane, or none
+using Mask = Index;  // all bits of a lane are set, or none
 
 inline Vector load(const double* p) { return *reinterpret_cast<const Vector*>(p); }
 inline void store(double* p, Vector v) { *reinterpret_cast<Vector*>(p) = v; }
@@ -96,7 +96,7 @@ inline Mask mask_of(std::uint64_t bits, unsigned first) {
   return load(mask_table.of[bits >> first % 8 & ((1 << width) - 1)]);
 }
 inline Mask mask_at(const std::uint8_t* bits, unsigned first) { return mask_of(*bits, first); }
-// f(0), f(1), ... in the lanes.
+// Lane i gets f(i).
 template <class F>
 inline Index in_lanes(F&& f) {
   Index result{};
@@ -128,7 +128,7 @@ inline Vector look_up(const double* row, Index i) {
 
 #endif
 
-// Where each lane reads or writes. Single loads and stores are faster than the instructions for gathering.
+// The position that each lane reads or writes. Single loads and stores are faster than the gather instructions.
 struct Places {
   explicit Places(Index index) { store(at, index); }
   alignas(8 * width) std::int64_t at[width];

@@ -1,4 +1,4 @@
-// The walk of the batch engine where several routes of a source wait for the same line, up to most_on_lines devices.
+// The walk of the batch engine if several routes of one device wait for the same line, up to most_on_lines devices.
 #pragma once
 
 #include "simulate/batch/lanes.hpp"
@@ -8,7 +8,7 @@
 namespace emplace::simulate::batch {
 namespace {
 
-// Free times of lines and of devices live in memory, [line][lane] and [device][lane].
+// Free times of lines and of devices are in memory, [line][lane] and [device][lane].
 template <unsigned D, bool Record>
 void walk_lines(const View& view, unsigned first, const Stretch& begin, const Stretch& end_of_stretch) {
   const std::uint32_t* code = view.code + begin.code;
@@ -97,7 +97,7 @@ auto lines_for(unsigned devices) {
   constexpr decltype(&walk_lines<2, Record>) of[most_on_lines - 1] = {walk_lines<2, Record>, walk_lines<3, Record>,
                                                                       walk_lines<4, Record>, walk_lines<5, Record>,
                                                                       walk_lines<6, Record>};
-  return of[devices - 2];  // shared by two routes, so two devices at least
+  return of[devices - 2];  // two routes share a line, so there are at least two devices
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Vectors of 32-bit numbers, `wide` lanes each, for the bounds of peak memory: whole numbers that count, and floats
-// that are only compared. Twice the lanes of batch_lanes.hpp; private to the file that includes it, as that is.
+// Vectors of 32-bit numbers, `wide` lanes each, for the bounds of peak memory: integers (counts of bytes), and floats
+// that are only compared. Twice as many lanes as in lanes.hpp; also private to the file that includes it.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ inline Counts add_in(Lanes m, Counts a, Counts b) { return _mm512_mask_add_epi32
 inline Counts minus_in(Lanes m, Counts a, Counts b) { return _mm512_mask_sub_epi32(a, m, a, b); }
 inline Counts choose(Lanes m, Counts yes, Counts no) { return _mm512_mask_blend_epi32(m, no, yes); }
 inline Floats choose(Lanes m, Floats yes, Floats no) { return _mm512_mask_blend_ps(m, no, yes); }
-// Of 16 bits, one a lane, those from `first` on.
+// A mask from 16 bits, one per lane, beginning with lane `first`.
 inline Lanes lanes_at(const std::uint8_t* bits, unsigned) {
   return _load_mask16(reinterpret_cast<Lanes*>(const_cast<std::uint8_t*>(bits)));
 }
@@ -38,14 +38,14 @@ inline bool any(Lanes m) { return m != 0; }
 inline Lanes less(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 inline Lanes at_most(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
 inline Lanes at_most_in(Lanes m, Floats a, Floats b) { return _mm512_mask_cmp_ps_mask(m, a, b, _CMP_LE_OQ); }
-// To the nearest: a smaller number never becomes the larger one.
+// Rounded to the nearest float, so a smaller number never becomes larger than a larger one.
 inline void store(float* p, Vector v) { _mm256_store_ps(p, _mm512_cvtpd_ps(v)); }
 
 #else
 
 using Counts = std::int32_t __attribute__((vector_size(4 * wide)));
 using Floats = float __attribute__((vector_size(4 * wide)));
-using Lanes = Counts;  // all bits of a lane, or none
+using Lanes = Counts;  // all bits of a lane are set, or none
 
 inline Counts load(const std::int32_t* p) { return *reinterpret_cast<const Counts*>(p); }
 inline void store(std::int32_t* p, Counts v) { *reinterpret_cast<Counts*>(p) = v; }

@@ -1,4 +1,5 @@
-// Placements, given one after the other, turned into what the kernels read: for each op the device in every lane.
+// Transposes placements, which are given one after the other, to the form that kernels read: the devices of all lanes,
+// op after op.
 #pragma once
 
 #include "simulate/batch/lanes.hpp"
@@ -8,7 +9,7 @@
 namespace emplace::simulate::batch {
 namespace {
 
-// Words for an op; none where nothing reads them.
+// Number of mask words per op; 0 if they are not needed.
 inline unsigned packed_words(const View& view) {
   return view.one_hot() || view.shared_lines || view.bound ? words_of(view.devices) : 0;
 }

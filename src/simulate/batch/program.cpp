@@ -7,11 +7,11 @@ namespace emplace::simulate {
 
 namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
-// Their code and costs stay in the second-nearest cache while the lanes take turns.
+// The code and costs of so many ops stay in the L2 cache while all lanes walk over them.
 constexpr std::size_t ops_a_stretch = 128;
 constexpr std::uint32_t none = 0xffffffff;
 
-// Hands out slots like registers.
+// Allocates slots as a compiler allocates registers.
 class Slots {
  public:
   explicit Slots(std::size_t& count) : count_(count) {}
@@ -34,7 +34,7 @@ BatchProgram::BatchProgram(const Problem& p, const Network& network, std::span<c
   if (!network.complete || columns == 0) ++columns;
   uniform = columns == 1;
   shared_lines = !network.private_pairs;
-  std::vector<std::int32_t> lines(2, -1);  // the first two are no channel's
+  std::vector<std::int32_t> lines(2, -1);  // the first two belong to no channel
   for (std::size_t pair = 0; pair < devices * devices; ++pair) {
     const std::int32_t cls = p.route_class[pair];
     column.push_back(cls < 0 ? static_cast<std::int64_t>(columns) - 1 : cls);

@@ -1,5 +1,5 @@
-// A Problem and an order compiled for the batch kernels: what they read, op after op, in the order in which they read
-// it.
+// A Problem and an order compiled for the batch kernels: all data that they read, op after op, in the order in which
+// they read it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace emplace::simulate {
 struct BatchProgram {
   BatchProgram(const Problem& problem, const Network& network, std::span<const std::uint32_t> order);
 
-  // All but the scratch memory and the placements.
+  // Everything but the scratch memory and the placements.
   [[nodiscard]] batch::View view() const;
 
   std::size_t devices;
@@ -23,13 +23,13 @@ struct BatchProgram {
   std::vector<batch::Stretch> stretches;
   std::vector<double> op_time;                 // N x D
   std::vector<double> transfer;                // tensors with consumers x columns
-  std::size_t columns;                         // of route classes, and one for missing routes where there are any
+  std::size_t columns;                         // number of route classes, plus one if routes are missing
   std::vector<std::int64_t> column;            // D x D
   std::vector<std::int64_t> contended;         // D x D
   std::vector<std::int64_t> line, line_after;  // D x D
   bool uniform, shared_lines;
-  // Ready times live in slots that are handed out like registers, from an op's first producer to its own start: the
-  // slots in use at a time stay in the nearest cache.
+  // Ready times are kept in slots, allocated like registers: an op has a slot from the end of its first producer to its
+  // own start. So the slots in use stay in the L1 cache.
   std::size_t slots = 2;
 };
 

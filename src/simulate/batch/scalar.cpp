@@ -34,8 +34,8 @@ Ticks BatchScalar::makespan(const std::uint8_t* device) {
       std::fill(arrival_.begin(), arrival_.end(), not_wanted);
       for (const std::uint32_t consumer : p.consumers[tensor]) arrival_[device[consumer]] = wanted;
       arrival_[here.index()] = end;
-      // In order of (request, tensor, destination), as R3 wants: the walk meets the ops of a device in the order in
-      // which they end, and a channel carries what one device sends.
+      // This is the order (request, tensor, destination) of R3, because the walk visits the ops of a device in the
+      // order in which they end, and a channel carries only what one device sends.
       for (std::size_t to = 0; to < arrival_.size(); ++to) {
         if (arrival_[to] != wanted) continue;
         if (!p.has_route(here, DeviceId{to})) return Outcome::unknown;

@@ -1,5 +1,5 @@
-// The batch's walk for one placement, in plain integers: what the kernels are tested against, and what serves where
-// channels are shared by routes or devices are too many for them.
+// The walk of the batch engine for one placement, in plain integers. The kernels are tested against it, and it is used
+// where routes share channels in a way that the kernels do not support, or there are too many devices for them.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class BatchScalar {
   std::vector<Ticks> ready_;                // N
   std::vector<Ticks> device_free_;          // D
   std::vector<Ticks> channel_free_;         // C
-  std::vector<Ticks> arrival_;              // D: of the tensor at hand
+  std::vector<Ticks> arrival_;              // D: of the tensor being sent
 };
 
 }  // namespace emplace::simulate

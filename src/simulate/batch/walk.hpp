@@ -1,4 +1,4 @@
-// What the walks of the batch kernels share.
+// Functions that the walks of the batch kernels share.
 #pragma once
 
 #include "simulate/batch/lanes.hpp"
@@ -11,7 +11,7 @@ template <unsigned N>
 struct Number {
   static constexpr unsigned value = N;
 };
-// Calls f(Number<0>) .. f(Number<N-1>): positions that are known when compiling keep arrays in registers.
+// Calls f(Number<0>) .. f(Number<N-1>): with indices known at compile time, arrays stay in registers.
 template <unsigned N, class F>
 [[gnu::always_inline]] inline void each(F&& f) {
   if constexpr (N > 0) {
@@ -20,7 +20,7 @@ template <unsigned N, class F>
   }
 }
 
-// Words of bits 16 d + lane, four devices a word.
+// Number of words with bits 16 d + lane, four devices per word.
 constexpr unsigned words_of(unsigned devices) { return (devices + 3) / 4; }
 inline constexpr unsigned max_words = words_of(most_bounded > most_on_lines ? most_bounded : most_on_lines);
 inline std::uint64_t load_word(const std::uint8_t* p) {
@@ -30,7 +30,7 @@ inline std::uint64_t load_word(const std::uint8_t* p) {
 }
 inline void store_word(std::uint8_t* p, std::uint64_t word) { __builtin_memcpy(p, &word, sizeof word); }
 
-// A consumer in the code takes the arrival of the tensor.
+// Passes the arrival of a tensor to one consumer in the code: its slot gets the later of the old and the new arrival.
 constexpr unsigned consumer_size = 3;
 [[gnu::always_inline]] inline void put(double* ready, const std::uint32_t* consumer, Vector arrival) {
   store(ready + consumer[2], larger(load(ready + consumer[1]), arrival));

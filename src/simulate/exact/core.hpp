@@ -1,4 +1,4 @@
-// A core simulates one placed Run under one schedule: every op's start, every send, the makespan.
+// A core simulates one placed Run under one schedule: it computes every op's start, every send and the makespan.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The exact engine: judges the placement (R6), simulates it on the core of its schedule, and works out what else is
-// wanted.
+// The exact engine: checks the placement's feasibility (R6), simulates it on the core of its schedule, and computes
+// whatever else is wanted.
 #include <algorithm>
 #include <functional>
 #include <tuple>
@@ -70,7 +70,7 @@ class ExactEngine final : public Engine {
     const Problem& p = layout_.problem;
     for (std::uint32_t tensor = 0; tensor < p.tensor_count(); ++tensor) {
       const DeviceId from{run_.ops[p.producer[tensor].index()].device};
-      DeviceId missing;  // none is larger than any
+      DeviceId missing;  // `none` compares larger than any device
       for (const std::uint32_t consumer : p.consumers[tensor]) {
         const DeviceId to{run_.ops[consumer].device};
         if (to != from && !p.has_route(from, to)) missing = std::min(missing, to);
@@ -98,7 +98,7 @@ class ExactEngine final : public Engine {
     return {.why = Infeasible::split_group, .subject = static_cast<std::uint32_t>(split)};
   }
 
-  // Exact peaks where they are wanted or where the bound does not settle feasibility.
+  // Computes exact peaks if they are wanted, or if the upper bound of the peaks exceeds a limit.
   void judge_memory(Outcome& outcome, Usage* usage) {
     if (!usage && std::ranges::equal(memory_.bound(run_), limits_, std::less_equal())) return;
     const std::vector<Bytes>& peak = memory_.exact(run_);
@@ -153,7 +153,7 @@ class ExactEngine final : public Engine {
     });
   }
 
-  // Keeps the memory for the next evaluation.
+  // Keeps the vectors' capacity for the next evaluation.
   static void clear(Usage& usage) {
     usage.device_busy.clear();
     usage.device_peak.clear();

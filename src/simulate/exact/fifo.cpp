@@ -1,6 +1,7 @@
-// fifo in one heap entry an op: (time, op) when it becomes ready. Ops leave the heap in the order (ready time, op id),
-// in which their devices run them, so an op's start and end are known as it leaves: it starts at the latest of its
-// device's last end and its ready time. Ops without inputs are ready at 0, before all others, and need no heap.
+// fifo with one heap entry per op: (time, op), pushed when the op becomes ready. Ops leave the heap in the order (ready
+// time, op id), in which their devices run them, so an op's start is known when it leaves the heap: the later of the
+// end of its device's last op and its ready time. Ops without inputs are ready at 0, before all others, and need no
+// heap.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +14,7 @@ namespace emplace::simulate {
 
 namespace {
 
-// Where nothing is deferred.
+// For networks without deferred sends (network.hpp).
 template <class Links>
 class PlainFifo {
  public:
@@ -23,7 +24,7 @@ class PlainFifo {
 
   template <bool Record, class Key>
   bool run(Run& run, const std::vector<std::uint32_t>& /*order*/, EventQueue<Key>& queue, Packing<Key> packing) {
-    // What fits the nearer caches is there without asking.
+    // Data that fits in the inner caches needs no prefetching.
     constexpr std::size_t near = 1 << 20;
     const bool far = layout_.edges.size() * sizeof(Edge) + run.ops.size() * sizeof(OpState) > near;
     return far ? run_from<Record, true>(run, queue, packing) : run_from<Record, false>(run, queue, packing);
@@ -36,13 +37,14 @@ class PlainFifo {
     constexpr Key none = KeyHeap<Key>::none;
     links_.reset();
     std::fill(device_free_.begin(), device_free_.end(), 0);
-    // Local, so that the compiler keeps them in registers.
+    // Local copies, which the compiler can keep in registers.
     const typename Links::Sender sender = links_.sender(run);
     KeyHeap<Key> heap = std::move(queue.heap);
     OpState* const ops = run.ops.data();
     Ticks* const device_free = device_free_.data();
-    // Ops that became ready wait in line for a place in the heap; each op that leaves it makes one. The key that takes
-    // the place is thus known long before, and the processor runs ahead instead of waiting for the op just started.
+    // Ops that became ready are queued in `pending` until a place in the heap becomes free, one for each op that leaves
+    // it. So the key for that place is known early, and the processor does not have to wait for the op that was just
+    // started.
     Key* const pending = queue.pending.data();
     std::size_t first = 0;
     std::size_t last = 0;
@@ -70,19 +72,19 @@ class PlainFifo {
     [[maybe_unused]] const auto last_edge =
         static_cast<std::uint32_t>(layout_.edges.size() - 1);  // without edges the heap stays empty
     while (true) {
-      if (soonest < heap.top()) {  // rare, thus well predicted
+      if (soonest < heap.top()) {  // rare, so the branch is well predicted
         while (first != last) heap.push(pending[first++]);
         soonest = none;
         first = last = 0;
       }
       if (heap.empty()) break;
       const std::uint32_t op = packing.id(heap.top());
-      // Masks: whether a key is pending is as good as random.
+      // Masks instead of a branch, because whether a key is pending is as good as random.
       heap.replace_top(pending[first] | (Key{first != last} - 1));
       first += first != last;
       soonest |= Key{first != last} - 1;
       if constexpr (Far) {
-        // What the next op will touch, so that it is there in time; any op and any edge will do where there is none.
+        // Prefetches the data of the next op. If there is no next op or edge, any other is prefetched.
         const OpState& next = ops[std::min<std::size_t>(packing.id(heap.top()), run.ops.size() - 1)];
         const Edge ahead = sender.edges[std::min(next.edge_begin, last_edge)];
         __builtin_prefetch(&ops[ahead.consumer]);
@@ -92,7 +94,7 @@ class PlainFifo {
     }
     run.makespan = *std::max_element(device_free_.begin(), device_free_.end());
     queue.heap = std::move(heap);
-    // No arrival and no end is later.
+    // All arrivals and ends are at most the makespan.
     return packing.fits(run.makespan);
   }
 
@@ -101,7 +103,8 @@ class PlainFifo {
   std::vector<Ticks> device_free_;  // D
 };
 
-// Tensors with deferred sends (network.hpp) enter the heap at their op's end, after the ops in the order of ids.
+// For all networks: tensors with deferred sends (network.hpp) enter the heap at their op's end, with ids after those of
+// all ops.
 class GeneralFifo {
  public:
   explicit GeneralFifo(const Layout& layout) : layout_(layout), links_(layout), device_free_(layout.network.devices) {}

@@ -1,6 +1,7 @@
-// in-order without an event queue: the given order has producers before consumers, so walking it finds every op's start
-// known. Only deferred sends (network.hpp) need a heap, in the order of their requests; then an op starts, in the walk
-// of its device, as soon as the arrivals of all its inputs are known.
+// in-order without an event queue: the given order has producers before consumers, so all inputs' arrivals are known
+// when the walk along the order reaches an op. Only deferred sends (network.hpp) need a heap, in the order of their
+// requests; then each device is walked on its own, and an op starts as soon as the arrivals of all its inputs are
+// known.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -86,7 +87,7 @@ class GeneralInOrder final : public Core {
                                        [&](std::uint32_t tensor) { waiting_.push(WideKey(end) << 32 | tensor); });
         }
       }
-      // Whatever starts from here on waits for a deferred send, so no earlier request can appear.
+      // All ops that have not started yet wait for a deferred send, so no earlier request can appear.
       if (waiting_.empty()) break;
       const auto tensor = static_cast<std::uint32_t>(waiting_.top());
       waiting_.replace_top(KeyHeap<WideKey>::none);

@@ -1,6 +1,6 @@
 // A 4-ary minimum heap of distinct packed keys. Mispredicted branches, not memory, limit the engines, so sifting down
-// always walks to the leaves with conditional moves; slots beyond the last key hold the largest value, so that four
-// children can always be compared.
+// always goes to a leaf, with conditional moves. Slots after the last key have the largest value, so that four children
+// can always be compared.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class KeyHeap {
  public:
   static constexpr Key none = ~Key{0};
 
-  // Room for `capacity` keys, and for the rest of the tree's last level.
+  // Allocates room for `capacity` keys and for the rest of the tree's last level.
   void reserve(std::size_t capacity) {
     std::size_t nodes = 1;
     for (std::size_t level = 1; nodes < capacity + 1; nodes += level) level *= 4;
@@ -44,7 +44,7 @@ class KeyHeap {
     keys_[i] = key;
   }
 
-  // Takes the top away and puts `key` in, in one walk; with `key` none it only takes the top away.
+  // Removes the top and inserts `key` in one walk; if `key` is `none`, only removes the top.
   void replace_top(Key key) {
     const Key shrink = Key{0} - Key{key == none};
     size_ += static_cast<std::size_t>(shrink);
@@ -56,12 +56,13 @@ class KeyHeap {
   }
 
  private:
-  // Nodes 0 .. inner_ - 1 stand above the last level that is in use.
+  // Nodes 0 .. inner_ - 1 are above the last level that is in use.
   static std::size_t last_of(std::size_t inner) { return 4 * inner; }
 
-  // g++ 12 turns a chain of `?:` into branches, and masks cost more instructions than the two conditional moves that
-  // each of the steps below needs; hence the assembly, with masks for other machines and for wide keys.
-  // All bits if a < b, else none.
+  // g++ 12 compiles a chain of `?:` to branches, and masks need more instructions than the two conditional moves that
+  // are enough for each step below; therefore these steps are in assembly, with masks for other machines and for wide
+  // keys.
+  // All bits are set if a < b, else none.
   static Key below(Key a, Key b) { return Key{0} - Key{a < b}; }
   static Key choose(Key mask, Key yes, Key no) { return no ^ ((no ^ yes) & mask); }
 

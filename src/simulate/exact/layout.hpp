@@ -1,4 +1,4 @@
-// A Problem laid out for the exact engine, resolved once; and the run's state, one record an op.
+// A Problem in the memory layout of the exact engine, computed once; and the state of a run, one record per op.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace emplace::simulate {
 struct Edge {
   std::uint32_t consumer;
   std::uint32_t tensor;
-  std::uint32_t row;  // of the tensor's transfer times
+  std::uint32_t row;  // where the tensor's row of transfer times begins
 };
 
 struct Layout {
@@ -26,8 +26,8 @@ struct Layout {
   std::vector<std::uint32_t> edge_begin;
   std::vector<Edge> edges;
   std::vector<std::uint32_t> input_count;  // N
-  std::vector<std::uint32_t> tensor_edge;  // T: where the tensor's consumers begin in edges
-  std::size_t most_edges = 0;              // of one op
+  std::vector<std::uint32_t> tensor_edge;  // T: position in `edges` of the tensor's first consumer
+  std::size_t most_edges = 0;              // largest number of edges of one op
   std::vector<Ticks> transfer_time;        // T x columns, column 0 (no transfer) is 0
   std::size_t columns;
   std::vector<std::uint32_t> roots;  // ops without inputs, ascending
@@ -38,10 +38,10 @@ struct Layout {
   [[nodiscard]] const Ticks* transfers_of(std::uint32_t tensor) const { return &transfer_time[tensor * columns]; }
 };
 
-// Half a cache line: all that an engine touches of an op, as its producers end and as it starts.
+// Half a cache line with all data of an op that an engine needs when the op's producers end and when it starts.
 struct alignas(32) OpState {
-  Ticks start;            // the latest arrival of its inputs so far; once it has started, its start
-  Ticks time;             // on its device
+  Ticks start;            // before the op starts, the latest arrival of its inputs so far; then its start
+  Ticks time;             // duration on its device
   std::uint32_t missing;  // inputs whose arrival is not known yet
   std::uint32_t edge_begin, edge_end;
   std::uint32_t device;
@@ -55,14 +55,15 @@ inline constexpr Ticks not_sent = -1;
 struct Run {
   explicit Run(const Layout& layout);
 
-  // Places the ops; false if one cannot run where it is placed.
+  // Sets the ops' devices; returns false if an op cannot run on its device.
   bool place(const std::vector<std::uint8_t>& device);
-  // Back to the state after place().
+  // Restores the state after place().
   void rewind();
 
   const Layout& layout;
   std::vector<OpState> ops;
-  // Per edge: when the copy starts on its way, at the first of a tensor's consumers on another device; else not_sent.
+  // Per edge: the start of the transfer, for the first of a tensor's consumers on another device; for all other edges
+  // not_sent.
   std::vector<Ticks> send_start;
   Ticks makespan = 0;
 };

@@ -1,7 +1,7 @@
-// Sends a tensor to the other devices and tells when it arrives at each consumer, where each route waits for one
-// channel at most and nothing is deferred (network.hpp). Several routes may wait for the same channel: one for all that
-// leaves a device, say. There the order of destinations matters (R3), so consumers on several devices are not walked
-// one by one.
+// Sends a tensor to the other devices and computes when it arrives at each consumer, for networks in which each route
+// waits for at most one channel and nothing is deferred (network.hpp). Several routes may wait for the same channel,
+// for example one channel for everything that a device sends. Then the order of destinations matters (R3), so consumers
+// on several devices are not simply processed one after the other.
 #pragma once
 
 #include <algorithm>
@@ -25,22 +25,23 @@ class LineLinks {
         arrival_(layout.network.devices),
         start_(layout.network.devices) {
     const Network& network = layout.network;
-    const auto nobody = static_cast<std::uint32_t>(layout.problem.channels.size());  // waits for this one
+    // Routes that never wait have this line.
+    const auto no_line = static_cast<std::uint32_t>(layout.problem.channels.size());
     for (std::size_t pair = 0; pair < network.line.size(); ++pair) {
       const std::int32_t line = network.line[pair];
       pairs_.push_back({line < 0 ? Ticks{0} : Ticks{-1}, network.column[pair],
-                        line < 0 ? nobody : static_cast<std::uint32_t>(line)});
+                        line < 0 ? no_line : static_cast<std::uint32_t>(line)});
     }
   }
 
   void reset() { std::fill(free_.begin(), free_.end(), 0); }
 
   struct Pair {
-    Ticks contended;  // all bits, or none
+    Ticks contended;  // all bits set, or none
     std::uint32_t column;
     std::uint32_t line;
   };
-  // Pointers that the compiler can keep in registers through a run.
+  // Pointers that the compiler can keep in registers during a run.
   struct Sender {
     OpState* ops;
     Ticks* send_start;
@@ -66,7 +67,7 @@ class LineLinks {
     }
 
    private:
-    // The end of the transfer; on the own device and without contention nothing is waited for.
+    // The end of the transfer. On the own device and without contention it does not wait for a line.
     Ticks transfer(const Pair& pair, Ticks duration, Ticks now) const {
       return free[pair.line] = std::max(free[pair.line] & pair.contended, now) + duration;
     }
@@ -101,7 +102,7 @@ class LineLinks {
       start[from] = not_sent;
       for (std::uint32_t e = begin; e != end; ++e) {
         OpState& consumer = ops[edges[e].consumer];
-        // The first consumer on a device takes the start.
+        // The start is recorded at the first consumer on each device.
         if constexpr (Record) send_start[e] = std::exchange(start[consumer.device], not_sent);
         arrive(edges[e].consumer, consumer, arrival[consumer.device]);
       }
@@ -122,7 +123,7 @@ class LineLinks {
  private:
   const Layout& layout_;
   std::vector<Pair> pairs_;             // D x D
-  std::vector<Ticks> free_;             // C and one: end of the last transfer in line
+  std::vector<Ticks> free_;             // C + 1: end of the last transfer on each line
   std::vector<Ticks> arrival_, start_;  // D
 };
 

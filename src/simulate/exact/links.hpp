@@ -1,5 +1,5 @@
-// Sends a tensor to the other devices and tells when it arrives at each consumer. Two forms: one free time a pair of
-// devices where no channel serves two routes, and the general one.
+// Sends a tensor to the other devices and computes when it arrives at each consumer. There are two forms: with one free
+// time per pair of devices, if no channel serves two routes, and the general one.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace emplace::simulate {
 
 // No channel with contention serves two routes, so nothing is deferred, the order of destinations does not matter, and
-// consumers can be walked one by one without branches. A second consumer on a device finds its copy already sent.
+// consumers can be processed one by one without branches. For a second consumer on a device the copy is already sent.
 class PrivateLinks {
  public:
   static constexpr bool may_defer = false;
@@ -34,11 +34,11 @@ class PrivateLinks {
 
   struct alignas(32) Pair {
     Ticks free;
-    Ticks contended;  // all bits, or none
+    Ticks contended;  // all bits set, or none
     std::uint32_t column;
-    std::uint32_t sent;  // the last tensor
+    std::uint32_t sent;  // the last tensor that was sent
   };
-  // Pointers that the compiler can keep in registers through a run.
+  // Pointers that the compiler can keep in registers during a run.
   struct Sender {
     OpState* ops;
     Ticks* send_start;
@@ -56,10 +56,11 @@ class PrivateLinks {
         OpState& consumer = ops[edge.consumer];
         const std::uint32_t to = consumer.device;
         Pair& pair = row[to];
-        const Ticks again = -Ticks{pair.sent == edge.tensor};  // all bits, or none
+        const Ticks again = -Ticks{pair.sent == edge.tensor};  // all bits set, or none
         pair.sent = edge.tensor;
         const Ticks duration = transfer_time[edge.row + pair.column];
-        // Contended: behind the transfers before it, or with its own if that is already sent. Else: on its own.
+        // With contention the copy starts after all earlier transfers of the pair, or arrives with the tensor's own
+        // earlier transfer if there is one. Without contention it starts at once.
         const Ticks arrival = std::max(pair.free & pair.contended, now) + (duration & ~(again & pair.contended));
         pair.free = arrival;
         if constexpr (Record) send_start[e] = (arrival - duration) | again | -Ticks{to == s.device};
@@ -77,8 +78,8 @@ class PrivateLinks {
   std::vector<Pair> pairs_;  // D x D
 };
 
-// Any routes. Deferred sends are left out by send() and made by send_deferred(), which must be called in the order
-// (time, tensor) with the op's end reached.
+// For any routes. send() leaves out deferred sends; send_deferred() makes them, and must be called in the order (time,
+// tensor), once the simulation has reached the op's end.
 class GeneralLinks {
  public:
   static constexpr bool may_defer = true;
@@ -110,7 +111,7 @@ class GeneralLinks {
   }
 
  private:
-  // The sends that are deferred, or those that are not; true if some were left.
+  // Makes the sends that are deferred, or those that are not; returns true if some were left out.
   template <bool Record, bool Deferred, class Arrive>
   bool send_some(Run& run, std::uint32_t tensor, std::uint32_t begin, std::uint32_t end, std::uint32_t from, Ticks now,
                  Arrive&& arrive) {
@@ -149,8 +150,8 @@ class GeneralLinks {
   }
 
   const Layout& layout_;
-  std::vector<Ticks> free_;  // C: end of the last transfer in line
-  // D each, of the tensor being sent; the start is taken by the first consumer.
+  std::vector<Ticks> free_;  // C: end of the last transfer on each channel
+  // D each, of the tensor being sent; the start is recorded at the first consumer.
   std::vector<Ticks> arrival_, start_;
 };
 

@@ -9,11 +9,11 @@ namespace emplace::simulate {
 namespace {
 constexpr std::size_t fewest_buckets = 64;
 
-// All bits, or none: which consumers are on which devices is as good as random, so branches on it would be
-// mispredicted.
+// All bits set, or none. Masks replace branches that depend on the consumers' devices: these are as good as random, so
+// the branches would be mispredicted.
 std::int64_t mask(bool yes) { return -static_cast<std::int64_t>(yes); }
 
-// Each op's start and end, three for an edge, and one of 0 bytes after them.
+// Two per op (start and end), three per edge, and one of 0 bytes at the end.
 std::size_t most_changes(const Layout& layout) { return 2 * layout.problem.op_count() + 3 * layout.edges.size() + 1; }
 }  // namespace
 
@@ -26,7 +26,7 @@ Memory::Memory(const Layout& layout)
       bytes_(std::make_unique_for_overwrite<Bytes[]>(most_changes(layout))) {
   const Problem& p = layout.problem;
   const std::size_t devices = p.device_count();
-  // About four changes a bucket.
+  // About four changes per bucket.
   most_buckets_ = std::max(fewest_buckets, std::bit_ceil(p.op_count() / devices + 1));
   for (std::size_t t = 0; t < p.tensor_count(); ++t) {
     at_start_[p.producer[t].index()] += p.tensor_bytes[t];
@@ -43,7 +43,7 @@ Memory::Memory(const Layout& layout)
   suspected_.reserve(most_changes(layout));
 }
 
-// Adds changes to the buckets of their times. One of 0 bytes is no change: it is written down where the next one goes.
+// Adds changes to the buckets of their times. A change of 0 bytes is not kept: the next one overwrites it.
 template <bool Keep>
 class Memory::Sink {
  public:
@@ -55,7 +55,7 @@ class Memory::Sink {
         devices_(memory.layout_.network.devices),
         shift_(memory.shift_) {}
 
-  // `allocation`: all bits; none if a free is taken back, by bytes above 0, or is made.
+  // `allocation`: all bits set for an allocation; none for a free, and for bytes above 0 that cancel a free.
   void change(std::uint32_t device, Ticks time, Bytes bytes, std::int64_t allocation) {
     const std::size_t bucket = static_cast<std::size_t>(time >> shift_) * devices_ + device;
     sums_[bucket].change += bytes;
@@ -113,7 +113,7 @@ void Memory::sum(const Run& run) {
   std::uint32_t previous = TensorId::none_value;
   Ticks original_free = 0;
   std::uint32_t e = 0;
-  // Ops and then their edges, few at a time, so that both find them in a near cache.
+  // Processes a block of ops and then their edges, so that their data stays in an inner cache.
   constexpr std::size_t together = 512;
   for (std::size_t begin = 0; begin < p.op_count(); begin += together) {
     const std::size_t end_of_ops = std::min(begin + together, p.op_count());
@@ -138,12 +138,12 @@ void Memory::sum(const Run& run) {
       const Bytes bytes = tensor_bytes[tensor];
       const Ticks end = to.end();
 
-      // The original goes with its last send or its last consumer on its own device.
+      // The original is freed after its last send or its last consumer on its own device.
       original_free = std::max((original_free & ~first) | (from.end() & first),
                                ((send_start[e] + duration) & sent) | (end & ~away));
       sink.free(from.device, original_free, bytes & last);
-      // The copy comes when its send starts and goes with its last consumer. A later consumer takes the free back that
-      // an earlier one had made, and makes its own.
+      // The copy is allocated when its send starts and freed after its last consumer: a later consumer cancels the free
+      // of an earlier one and adds its own.
       const Ticks freed = last_use[to.device];
       const Ticks use = std::max(freed & ~sent, end);
       last_use[to.device] = use;
@@ -170,7 +170,7 @@ void Memory::bound_levels() {
     }
 }
 
-// From here on a bucket's `allocated` is the level at its begin.
+// Afterwards a bucket's `allocated` is the level at its beginning.
 void Memory::mark_suspects() {
   const std::size_t devices = level_.size();
   level_ = resident_;
@@ -207,7 +207,7 @@ const std::vector<Bytes>& Memory::exact(const Run& run) {
     if (change.slot / 2 != bucket) level = sums_[change.slot / 2].allocated;
     bucket = change.slot / 2;
     level += change.bytes;
-    // A free that is taken back is no allocation; the level in between says nothing.
+    // A cancelled free is not an allocation: the level between the two changes never existed.
     Bytes& peak = peak_[bucket % level_.size()];
     if (change.slot % 2 == 1) peak = std::max(peak, level);
   }

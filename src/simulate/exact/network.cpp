@@ -8,7 +8,7 @@ Network::Network(const Problem& problem) : devices(problem.device_count()), comp
   column.assign(pairs, 0);
   constexpr std::uint32_t none = DeviceId::none_value;
   std::vector<std::uint32_t> source(problem.channels.size(), none);
-  std::vector<char> waits_for_others(problem.channels.size(), 0);  // deferred, channel by channel
+  std::vector<char> waits_for_others(problem.channels.size(), 0);  // C: 1 if routes over the channel are deferred
   for (std::size_t pair = 0; pair < pairs; ++pair) {
     const auto from = static_cast<std::uint32_t>(pair / devices);
     const auto route = problem.routes[pair];
@@ -22,8 +22,8 @@ Network::Network(const Problem& problem) : devices(problem.device_count()), comp
     }
     contended.begin.push_back(static_cast<std::uint32_t>(contended.items.size()));
   }
-  // A route over one deferred channel is deferred, and then all its other channels are too, and the routes over those:
-  // a channel's line has one order.
+  // If one channel of a route is deferred, then so are the route, its other channels, and the routes over those: all
+  // transfers over a channel must be handled in one order.
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t pair = 0; pair < pairs; ++pair) {
@@ -38,8 +38,8 @@ Network::Network(const Problem& problem) : devices(problem.device_count()), comp
   find_lines(problem.channels.size());
 }
 
-// A channel that is only used together with a second one is never free later than that, so nobody waits for it. The
-// line of a route is its channel that most routes share, the first of several.
+// A channel that is only used together with a second one is never free later than that one, so no transfer waits for
+// it. The line of a route is the channel of the route that most routes share, the first of several.
 void Network::find_lines(std::size_t channels) {
   std::vector<std::uint32_t> routes_over(channels, 0);
   for (const std::uint32_t channel : contended.items) ++routes_over[channel];
@@ -55,7 +55,7 @@ void Network::find_lines(std::size_t channels) {
         shared = static_cast<std::int32_t>(channel);
     if (shared >= 0 && ++routes_waiting[static_cast<std::size_t>(shared)] > 1) private_pairs = false;
   }
-  // Beside the line may stand channels all of whose routes have that line.
+  // A route's other channels need no free time if all routes over them have the same line.
   std::vector<std::int32_t> line_beside(channels, -1);
   for (std::size_t pair = 0; pair < line.size(); ++pair)
     for (const std::uint32_t channel : contended[pair]) {

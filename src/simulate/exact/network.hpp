@@ -1,4 +1,4 @@
-// What a Problem's routes allow an engine to know ahead of time, resolved once.
+// Properties of a Problem's routes that make transfer times known ahead of time, computed once.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace emplace::simulate {
 
-// Channels keep their lines in the order (request time, tensor id, destination), so a transfer starts at the latest of
-// its request and the ends of the transfers before it on every channel of its route: its times are known as soon as its
-// turn in that order has come. A channel fed by one device sees that device's ops in the order in which they run, so
-// there the turn has come when the op's end is known. Where several devices feed a channel the engine must wait until
-// the op's end has been reached; such routes are called deferred.
+// Channels serve transfers in the order (request time, tensor id, destination), so a transfer starts at the latest of
+// its request and the ends of the transfers before it on every channel of its route: its times are known as soon as all
+// transfers before it in that order are. If only one device sends over a channel, the requests come in the order in
+// which that device runs its ops, so a transfer's times are known when the op's end is known. If several devices send
+// over a channel, the engine must wait until the simulation has reached the op's end; such routes are called deferred.
 struct Network {
   explicit Network(const Problem& problem);
 
   std::size_t devices;
   bool complete;       // every ordered pair of devices has a route
-  bool private_pairs;  // no route waits for what another one sends: a free time a pair says it all
-  bool one_line;  // nothing is deferred, and each route waits for one channel at most: a free time a line says it all
+  bool private_pairs;  // no route waits for another one's transfers: one free time per pair is enough
+  bool one_line;  // nothing is deferred, each route waits for at most one channel: one free time per line is enough
   bool any_deferred;
   // D x D each.
   std::vector<std::uint8_t> deferred;

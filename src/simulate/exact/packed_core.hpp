@@ -1,4 +1,4 @@
-// Event keys pack (time, id) into 64 bits while the times of a run leave room for the ids, and into 128 bits elsewhere.
+// Packs event keys (time, id) into 64 bits if the times of a run leave enough bits for the ids, and else into 128 bits.
 #pragma once
 
 #include <bit>
@@ -18,14 +18,14 @@ struct Packing {
   [[nodiscard]] Key key(Ticks time, std::uint32_t id) const { return Key(time) << id_bits | id; }
   [[nodiscard]] std::uint32_t id(Key key) const { return static_cast<std::uint32_t>(key & ((Key{1} << id_bits) - 1)); }
   [[nodiscard]] Key time(Key key) const { return key >> id_bits; }
-  // Whether all times fit, given all of them or-ed; one bit less than there is, so that no key is all ones.
+  // Whether all times fit; `seen` is their bitwise or. One bit is left unused, so that no key is all ones.
   [[nodiscard]] bool fits(Ticks seen) const { return sizeof(Key) > sizeof(Ticks) || seen >> (63 - id_bits) == 0; }
 };
 
 template <class Key>
 struct EventQueue {
   KeyHeap<Key> heap;
-  std::vector<Key> pending;  // room for every key, and for one that is not ready
+  std::vector<Key> pending;  // has room for every key and for one op that is not ready
 
   void reserve(std::size_t ids) {
     heap.reserve(ids);
@@ -33,9 +33,9 @@ struct EventQueue {
   }
 };
 
-// Method: ids(layout), the number of ids its keys may have; and run<Record>(run, order, queue, packing), false if a
-// time did not fit, in which case every op still ran once and ended at a time within the problem's totals, just not
-// rightly.
+// A Method has two functions: ids(layout) returns the number of ids that its keys may have; run<Record>(run, order,
+// queue, packing) returns false if a time did not fit. In that case every op has run once and ended within the
+// problem's totals, but at wrong times.
 template <class Method>
 class PackedCore final : public Core {
  public:
@@ -47,7 +47,7 @@ class PackedCore final : public Core {
   void simulate(Run& run, const std::vector<std::uint32_t>& order, bool record) override {
     if (!wide_needed_) {
       if (simulate_with(narrow_, run, order, record)) return;
-      wide_needed_ = true;  // from now on
+      wide_needed_ = true;  // for all later runs
       wide_.reserve(ids_);
       run.rewind();
     }

@@ -1,6 +1,6 @@
-// priority: which op a device runs next is decided when it becomes free, so there are two events an op, (time, op
-// becomes ready) and (time, device becomes free), besides the deferred sends (network.hpp). Transfers need none: their
-// times are known when their op starts or, if deferred, when their request is reached.
+// priority: the op that a device runs next is chosen when the device becomes free, so there are two events per op,
+// (time, op becomes ready) and (time, device becomes free), and one per deferred send (network.hpp). Other transfers
+// need no event: their times are known when their op starts.
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -14,8 +14,8 @@ namespace emplace::simulate {
 
 namespace {
 
-// Per device, the positions in the given order of its ready ops: binary heaps in one array, each with room for all ops
-// of its device.
+// Per device, the ready ops' positions in the given order: binary heaps in one array, each with room for all ops of its
+// device.
 class ReadyOps {
  public:
   explicit ReadyOps(const Layout& layout)
@@ -58,7 +58,7 @@ class Priority {
     touched_.reserve(layout.problem.op_count() + layout.network.devices);
   }
 
-  // Ops, then tensors with deferred sends, then devices.
+  // Ids of events: ops, then tensors with deferred sends, then devices.
   static std::size_t ids(const Layout& layout) {
     return layout.problem.op_count() + tensors(layout) + layout.network.devices;
   }
@@ -133,8 +133,8 @@ class Priority {
   Links links_;
   ReadyOps ready_;
   std::vector<char> idle_;               // D
-  std::vector<std::uint32_t> position_;  // N: in the given order
-  std::vector<std::uint32_t> touched_;   // devices that may start an op at this instant, some twice
+  std::vector<std::uint32_t> position_;  // N: of each op in the given order
+  std::vector<std::uint32_t> touched_;   // devices that may start an op at this instant; may repeat
   std::uint32_t tensors_;
 };
 

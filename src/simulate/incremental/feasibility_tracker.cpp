@@ -21,7 +21,8 @@ FeasibilityTracker::FeasibilityTracker(const Layout& layout) : layout_(layout) {
   bound_.resize(p.device_count());
   trial_bound_.resize(p.device_count());
   copied_.resize(p.device_count());
-  // Of all ops at once, each tensor by its producer and by each consumer. Untouched pages cost nothing.
+  // Enough for a move of all ops, where each tensor is listed by its producer and by each consumer. Pages that are
+  // never used take no memory.
   tensors_.reserve(p.tensor_count() + p.edge_count());
   groups_.reserve(p.op_count());
 }
@@ -59,7 +60,7 @@ void FeasibilityTracker::begin(const std::vector<std::uint8_t>& device, const st
 Outcome FeasibilityTracker::judge(const std::vector<std::uint8_t>& device, const std::vector<std::uint32_t>& moved) {
   const Problem& p = layout_.problem;
   const std::size_t devices = p.device_count();
-  OpId unsupported;  // none is larger than any
+  OpId unsupported;  // `none` compares larger than any op
   for (const std::uint32_t op : moved)
     if (p.op_time[op * devices + device[op]] == cannot_run) unsupported = std::min(unsupported, OpId{op});
   if (!unsupported.is_none())
@@ -135,7 +136,7 @@ void FeasibilityTracker::add_tensors(const std::vector<std::uint8_t>& device, By
   for (const std::uint32_t tensor : tensors_) add_tensor(device, tensor, sign);
 }
 
-// The original, and a copy on each other device that has a consumer.
+// Adds the original, and a copy on each other device that has a consumer (`sign` -1: subtracts them).
 void FeasibilityTracker::add_tensor(const std::vector<std::uint8_t>& device, std::uint32_t tensor, Bytes sign) {
   const Problem& p = layout_.problem;
   const Bytes bytes = sign * p.tensor_bytes[tensor];

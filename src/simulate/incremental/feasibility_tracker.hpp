@@ -1,5 +1,5 @@
-// Feasibility of a placement after a move, from the feasibility before: ops that cannot run, missing routes and split
-// groups exactly; memory by a bound that no schedule can exceed.
+// Computes the feasibility of a placement after a move from the feasibility before it: exactly for ops that cannot run,
+// missing routes and split groups; for memory by an upper bound that holds for every schedule.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ class FeasibilityTracker {
  public:
   explicit FeasibilityTracker(const Layout& layout);
 
-  // A base on which every op can run and every needed route exists.
+  // Sets the base, in which every op must be able to run and every needed route must exist.
   void set_base(const std::vector<std::uint8_t>& device);
-  // Call before the ops' devices change, then judge() after.
+  // Must be called before the ops' devices change, and judge() after.
   void begin(const std::vector<std::uint8_t>& device, const std::vector<std::uint32_t>& moved);
-  // Without makespan and overflow. unsupported_op and missing_route mean that nothing can be timed.
+  // The outcome without makespan and overflow. After unsupported_op and missing_route the placement cannot be timed.
   Outcome judge(const std::vector<std::uint8_t>& device, const std::vector<std::uint32_t>& moved);
-  // After judge(): whether all that could be alive at once fits on every device.
+  // After judge(): whether each device's memory holds everything that could be alive at the same time.
   [[nodiscard]] bool memory_settled() const;
   // The placement last judged becomes the base.
   void commit();
@@ -34,19 +34,19 @@ class FeasibilityTracker {
 
   const Layout& layout_;
   bool limited_ = false;
-  Lists members_;  // of groups
+  Lists members_;  // G rows: the ops of each group
   struct Split {
     std::uint32_t group;
     bool split;
   };
-  std::vector<char> split_;  // by group, of the base
+  std::vector<char> split_;  // indexed by group: 1 if the base splits it
   std::size_t split_count_ = 0;
   Bytes most_scratch_ = 0;
-  // D: resident bytes, every output and every copy at once, the largest scratch; of the base and of the trial.
+  // D: sum of resident bytes, of all outputs and copies, and of the largest scratch; for the base and for the trial.
   std::vector<Bytes> bound_, trial_bound_;
-  // Of the move.
-  std::vector<std::uint32_t> tensors_;  // that its ops read or write, ascending
-  std::vector<Split> groups_;           // of its ops, ascending
+  // Data of the move.
+  std::vector<std::uint32_t> tensors_;  // that the moved ops read or write, ascending
+  std::vector<Split> groups_;           // of the moved ops, ascending
   std::vector<std::uint32_t> copied_;   // D: the last tensor counted there, by serial number
   std::uint32_t serial_ = 0;
 };

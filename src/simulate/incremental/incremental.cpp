@@ -1,5 +1,5 @@
-// The incremental engine: judges a move, retraces the base's run around it, and asks the exact engine for what only
-// that can say (memory near the limits, placements that cannot be timed).
+// The incremental engine: checks the feasibility of a move, simulates the part of the base's run that changes, and
+// calls the exact engine where that is not enough (memory near the limits, placements that cannot be timed).
 #include "simulate/incremental/incremental.hpp"
 
 #include <algorithm>
@@ -118,7 +118,7 @@ class OrderedEngine final : public IncrementalEngine {
     judge_.set_base(base_.device);
   }
 
-  // The base with the trial's ops moved, and back.
+  // Moves the trial's ops, and moves them back.
   void there() {
     for (std::size_t i = 0; i < moved_.size(); ++i) put(moved_[i], target_[i]);
   }
@@ -130,7 +130,7 @@ class OrderedEngine final : public IncrementalEngine {
     run_.put(run_.position(op), device);
   }
 
-  // Positions of the moved ops and of those that send to them.
+  // The positions of the moved ops and of the ops that send to them.
   const std::vector<std::uint32_t>& changed() {
     const Problem& p = layout_.problem;
     changed_.clear();
@@ -149,10 +149,10 @@ class OrderedEngine final : public IncrementalEngine {
   OrderedRun run_;
   Placement base_;
   Outcome outcome_;
-  // The trial.
+  // Data of the trial.
   bool tried_ = false;
   MoveEvaluation trial_;
-  std::vector<std::uint32_t> moved_;  // without those that are there already
+  std::vector<std::uint32_t> moved_;  // without ops that are on their target device already
   std::vector<std::uint8_t> home_;    // their devices in the base
   std::vector<std::uint8_t> target_;  // and in the trial
   std::vector<std::uint32_t> changed_;
@@ -167,8 +167,8 @@ std::unique_ptr<IncrementalEngine> make_incremental_engine(const Problem& proble
   const Network network(problem);
   if (network.any_deferred)
     throw InputError({},
-                     "the incremental engine needs channels that are each fed by one device; in problem {} several "
-                     "devices share a channel with contention",
+                     "in the incremental engine only one device may send over a channel with contention; in problem {} "
+                     "several devices do",
                      quote(problem.name));
   return std::make_unique<OrderedEngine>(problem);
 }

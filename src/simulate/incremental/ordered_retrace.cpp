@@ -1,4 +1,5 @@
-// OrderedRun after a move: which stretches of the order are walked again, and when the rest is as in the base.
+// OrderedRun after a move: chooses which stretches of the order are walked again, and detects when the rest runs as in
+// the base.
 #include <algorithm>
 #include <cstring>
 
@@ -7,7 +8,7 @@
 namespace emplace::simulate {
 
 namespace {
-// The compiler's own vectors: the same on every machine.
+// Portable vectors of the compiler.
 constexpr std::size_t lanes = OrderedRun::lanes;
 using Lanes [[gnu::vector_size(lanes * sizeof(Ticks))]] = Ticks;
 void load_lanes(Lanes& to, const Ticks* from) { std::memcpy(&to, from, sizeof to); }
@@ -56,9 +57,9 @@ std::uint64_t OrderedRun::walked() const {
   return ops;
 }
 
-// Whether everything from the boundary on starts as in the base, `shift` later. By induction over the positions it is
-// enough that of everything before the boundary that an op after it waits for (its device, lines, slots), what decides
-// its start in the base has shifted along, and the rest is not later than the shifted start.
+// Whether everything from the boundary on starts as in the base, but `shift` later. An op after the boundary waits for
+// its device, lines and slots. By induction over the positions two conditions are enough: those that determine its
+// start in the base are later by exactly `shift`, and all others are not later than the shifted start.
 bool OrderedRun::shifted_for_good(std::uint32_t boundary, Ticks shift) {
   if (shift == failed_shift_ && boundary * spacing_ < retry_at_) return false;
   const Checkpoint base = checkpoint(boundary);
@@ -69,7 +70,7 @@ bool OrderedRun::shifted_for_good(std::uint32_t boundary, Ticks shift) {
     decided &= along | idle;
   }
   if (!decided) return false;
-  // The next transfer on a line is requested when its device's next op has ended, or later.
+  // The next transfer on a line is requested at the end of its device's next op, or later.
   for (std::size_t line = 0; line < lines_count_; ++line) {
     const Ticks next = base.next_end[line_source_[line]];
     const bool along = lines_[line] - base.lines[line] == shift;
@@ -77,7 +78,7 @@ bool OrderedRun::shifted_for_good(std::uint32_t boundary, Ticks shift) {
     decided &= along | idle | (line_contended_[line] == 0);
   }
   if (!decided) return false;
-  // With the same shift, slots that were looked at before decide only what is before retry_at_.
+  // With the same shift, slots that were checked before can only affect ops before retry_at_.
   const std::uint32_t from = shift == failed_shift_ ? looked_until_ : 0;
   retry_at_ = std::max(deciding_slots_before(shift), deciding_slots(boundary, ops_, shift, from));
   failed_shift_ = shift;
@@ -85,7 +86,8 @@ bool OrderedRun::shifted_for_good(std::uint32_t boundary, Ticks shift) {
   return retry_at_ <= boundary * spacing_;
 }
 
-// Whether everything from the boundary to `until` runs as in the base, and leaves devices and lines so.
+// Whether everything from the boundary to `until` runs as in the base, so that devices and lines are then free at the
+// same times too.
 bool OrderedRun::as_in_base(std::uint32_t boundary, std::uint32_t until) {
   const Checkpoint base = checkpoint(boundary);
   bool same = true;
@@ -100,8 +102,8 @@ bool OrderedRun::as_in_base(std::uint32_t boundary, std::uint32_t until) {
   return same && deciding_slots(boundary, until, 0, 0) == 0;
 }
 
-// One past the last op from the boundary to `until` that a slot, walked since position `from`, keeps from starting as
-// in the base, `shift` later; 0 if there is none.
+// The position after the last op between the boundary and `until` that does not start `shift` later than in the base
+// because of a slot sent since position `from`; 0 if there is none.
 std::uint32_t OrderedRun::deciding_slots(std::uint32_t boundary, std::uint32_t until, Ticks shift,
                                          std::uint32_t from) const {
   from = std::max(from, first_crossing_[boundary]);
@@ -116,7 +118,7 @@ std::uint32_t OrderedRun::deciding_slots(std::uint32_t boundary, std::uint32_t u
       load_lanes(trial, &trial_[s]);
       load_lanes(arrival, &arrival_[s]);
       const Lanes later = trial - arrival - shift;
-      // Comparisons give all bits, or none.
+      // A comparison sets all bits of a lane, or none.
       const Lanes slot_id = Lanes{0, 1, 2, 3} + static_cast<Ticks>(s);
       const Lanes decides =
           (slot_id < end) & (later != 0) & ((slack <= 0) | (later > slack)) & (consumer >= begin) & (consumer < until);
@@ -132,10 +134,11 @@ std::uint32_t OrderedRun::deciding_slots(std::uint32_t boundary, std::uint32_t u
   return last;
 }
 
-// The same, perhaps too large, for slots sent before the stretch that is being walked.
+// An upper limit of the same, for slots sent before the stretch that is being walked.
 std::uint32_t OrderedRun::deciding_slots_before(Ticks shift) const {
   if (shift == 0) return 0;
-  // Later: what the base waits for is missing. Earlier: what has less slack than that comes too late.
+  // Slots sent before the stretch do not shift. If the run is later than the base (shift > 0), they no longer determine
+  // starts that they determine in the base; if it is earlier, those with less slack than -shift arrive too late.
   std::size_t i = 0;
   while (thresholds_[i] < -shift) ++i;
   const std::uint32_t last = reach_[walked_.back().begin / spacing_ * classes + i];

@@ -11,9 +11,9 @@ namespace emplace::simulate {
 namespace {
 constexpr Ticks never = std::numeric_limits<Ticks>::max();
 constexpr std::uint32_t least_spacing = 16;
-// Lines are most of a checkpoint: at most four a position.
+// Lines are the largest part of a checkpoint; the spacing is chosen so that at most four are stored per position.
 constexpr std::size_t lines_a_position = 4;
-// In mean op times; what has no slack at all, and everything, are classes too.
+// Upper limits of slack, in mean op times. Two more classes are slots without any slack, and all slots.
 constexpr std::array<double, 3> slack_classes = {0.5, 2, 8};
 static_assert(OrderedRun::classes == slack_classes.size() + 2);
 }  // namespace
@@ -77,7 +77,7 @@ void OrderedRun::lay_out(const Placement& placement) {
     for (Step& step : steps_) step = {0, 0, 0, {none, none}};
     std::uint32_t slot = 0;
     std::fill(first_crossing_.begin(), first_crossing_.end(), ops_);
-    // Inputs by consumer: first counted, in `more`, then filled in.
+    // Lists the inputs of each consumer: they are first counted, in `more`, and then filled in.
     for (std::uint32_t k = 0; k < ops_; ++k) {
       const std::uint32_t op = order_[k];
       steps_[k].out = slot;
@@ -129,7 +129,8 @@ void OrderedRun::put(std::uint32_t position, std::uint8_t device) {
   steps_[position].time = layout_.problem.op_time[order_[position] * devices_ + device];
 }
 
-// Walks [begin, end) from the state in free_ and lines_; returns by how much the last op's end differs from the base.
+// Simulates positions [begin, end) from the state in free_ and lines_; returns by how much the last op ends later than
+// in the base.
 template <bool Record, bool Private>
 Ticks OrderedRun::walk(std::uint32_t begin, std::uint32_t end) {
   const std::size_t columns = layout_.columns;
@@ -157,7 +158,7 @@ Ticks OrderedRun::walk(std::uint32_t begin, std::uint32_t end) {
     if constexpr (Private) {
       const std::size_t row = from * devices_;
       for (std::uint32_t s = step.out; s != steps[k + 1].out; ++s) {
-        // As in PrivateLinks: behind the transfers before it, or with its own if that is already sent.
+        // As in PrivateLinks: after all earlier transfers, or with the tensor's own earlier transfer if there is one.
         const std::uint32_t tensor = slots[s].tensor;
         const std::uint32_t to = device[slots[s].consumer];
         const Pair pair = pairs[row + to];
@@ -182,7 +183,7 @@ Ticks OrderedRun::walk(std::uint32_t begin, std::uint32_t end) {
 
 template Ticks OrderedRun::walk<false>(std::uint32_t, std::uint32_t);
 
-// As in GeneralLinks: each tensor to its devices in ascending order, over all channels of the route at once.
+// As in GeneralLinks: sends each tensor to its devices in ascending order, over all channels of the route at once.
 void OrderedRun::send_by_routes(std::uint32_t from, Ticks now, std::uint32_t begin, std::uint32_t end) {
   const Network& network = layout_.network;
   const std::size_t row = from * devices_;
@@ -217,7 +218,7 @@ void OrderedRun::load(std::uint32_t boundary) {
 
 Ticks OrderedRun::record(std::uint32_t from) {
   std::uint32_t boundary = from / spacing_;
-  load(boundary);  // the first one is all 0, always
+  load(boundary);  // the first checkpoint is always all 0
   const std::uint32_t first = steps_[boundary * spacing_].out;
   while (true) {
     const std::uint32_t begin = boundary * spacing_;
@@ -233,7 +234,7 @@ Ticks OrderedRun::record(std::uint32_t from) {
   return makespan_;
 }
 
-// What checkpoints say of what comes after them, and reach_.
+// Fills in the checkpoints' next_start and next_end, slack_ and reach_.
 void OrderedRun::summarise() {
   std::vector<Ticks>& next_start = free_;
   std::vector<Ticks>& next_end = arrival_on_;

@@ -1,9 +1,10 @@
-// One base placement's in-order run, laid out and recorded by position in the order, and what becomes of it when a few
-// ops stand on other devices: only the stretch of the order in which the two runs differ is walked.
+// The in-order run of one base placement, recorded by position in the order, and the run after a few ops have moved to
+// other devices: only the stretches of the order in which the two runs differ are simulated.
 //
-// State before a position: when each device and each line is free, and the arrivals of what has been sent. A run
-// that agrees with the base in all of it up to one shift stays shifted by it for good. Agreement need not be literal:
-// what does not decide when its next user starts, neither in the base nor shifted, may differ.
+// The state before a position: when each device and each line is free, and when the tensors sent so far arrive. If all
+// these times are later than in the base by the same shift, then all later ops are later by that shift too. A time may
+// also differ otherwise if the next op or transfer that waits for it starts later anyway, in the base and after the
+// shift.
 #pragma once
 
 #include <cstdint>
@@ -18,53 +19,54 @@ class OrderedRun {
   // The problem must be one that incremental_supports().
   explicit OrderedRun(const Layout& layout);
 
-  // Takes over an order and devices; nothing is recorded yet.
+  // Sets the order and the devices of all ops; records no run yet.
   void lay_out(const Placement& placement);
-  // Puts the op at a position on a device. The base on record stays.
+  // Puts the op at a position on a device. The recorded base does not change.
   void put(std::uint32_t position, std::uint8_t device);
-  // Simulates the ops as they are put and makes that the base. With `from` only from there on: no op that reads or
-  // sends differently may stand before it. Returns the makespan.
+  // Simulates the ops on their present devices and makes that run the base. With `from` it only simulates from that
+  // position on; no op before it may read or send differently than in the base. Returns the makespan.
   Ticks record(std::uint32_t from = 0);
-  // The makespan of the ops as they are put; `changed` are the positions, ascending, of all ops that run elsewhere or
-  // send to other devices than in the base.
+  // The makespan of the ops on their present devices. `changed`: the positions, ascending, of all ops that run on
+  // another device or send to other devices than in the base.
   Ticks retrace(const std::vector<std::uint32_t>& changed);
 
-  // Ops that the last retrace simulated.
+  // Number of ops that the last retrace simulated.
   [[nodiscard]] std::uint64_t walked() const;
 
   [[nodiscard]] std::uint32_t position(std::uint32_t op) const { return position_[op]; }
-  // Of the op at a position, in the base.
+  // Start of the op at a position, in the base.
   [[nodiscard]] Ticks start(std::uint32_t position) const { return start_[position]; }
 
-  // Slots are told apart by their slack, in so many classes.
+  // Number of classes into which slots are divided by their slack.
   static constexpr std::size_t classes = 5;
-  // Slots are looked at four at a time. Their arrays are that much longer; the first slot too many stands for no input.
+  // Slots are processed four at a time, so their arrays have four more entries; the first of these stands for "no
+  // input".
   static constexpr std::size_t lanes = 4;
 
  private:
-  struct Step {  // of an op, by position; one more at the end
+  struct Step {  // one per position, and one more at the end
     Ticks time;
-    std::uint32_t out;    // where its slots begin
-    std::uint32_t more;   // where its inputs beyond two begin in more_inputs_
+    std::uint32_t out;    // position of the first slot that it sends
+    std::uint32_t more;   // position in more_inputs_ of its third input
     std::uint32_t in[2];  // slots of its inputs, or the empty slot
   };
-  struct Slot {  // a tensor on its way to one consumer, by position of the producer
+  struct Slot {  // a tensor sent to one consumer; sorted by position of the producer
     std::uint32_t consumer;
     std::uint32_t tensor;
   };
   struct Pair {
-    Ticks contended;  // all bits, or none
+    Ticks contended;  // all bits set, or none
     std::uint32_t column;
   };
   struct Stretch {
     std::uint32_t begin, end;
   };
 
-  // The state at every spacing_'th position of the base, and what comes of it.
+  // The state of the base at a boundary, which is every spacing_'th position, and what happens next.
   struct Checkpoint {
     Ticks* free;        // D
-    Ticks* next_start;  // D: of the device's next op; the makespan where there is none
-    Ticks* next_end;    // D: of the device's next op; later than anything where there is none
+    Ticks* next_start;  // D: start of the device's next op; the makespan if there is none
+    Ticks* next_end;    // D: end of the device's next op; a time later than all others if there is none
     Ticks* lines;
   };
   Checkpoint checkpoint(std::uint32_t boundary);
@@ -86,39 +88,40 @@ class OrderedRun {
   const std::size_t devices_;
   const std::uint32_t ops_;
   const bool private_;
-  // What a transfer waits for. Private: a line a pair of devices, D x D. Else: the channels.
+  // Lines for which transfers wait. If private_, one per pair of devices, D x D; else the channels.
   std::size_t lines_count_;
   std::vector<std::uint32_t> line_source_;
-  std::vector<Ticks> line_contended_;  // all bits, or none
+  std::vector<Ticks> line_contended_;  // all bits set, or none
   std::vector<Pair> pairs_;            // D x D
   std::uint32_t spacing_;
   std::uint32_t boundaries_;
 
-  // Of the order.
+  // Data of the order.
   std::vector<std::uint32_t> order_, position_;  // N
   std::vector<Step> steps_;                      // N + 1
   std::vector<std::uint32_t> more_inputs_;
   std::vector<Slot> slots_;
-  std::vector<std::uint32_t> first_crossing_;  // by boundary: before the first op that sends across it
-  std::vector<std::uint8_t> device_;           // N, as put
+  std::vector<std::uint32_t> first_crossing_;  // indexed by boundary: position of the first op that sends across it
+  std::vector<std::uint8_t> device_;           // N: present device of the op at each position
 
-  // Of the base, by position or slot. What lies behind the last slot stays 0.
+  // Data of the base, by position or slot. Entries after the last slot stay 0.
   std::vector<Ticks> start_, end_, arrival_;
-  std::vector<Ticks> slack_;  // how long a slot's tensor lies there before its consumer starts
+  std::vector<Ticks> slack_;  // time from the arrival of the slot's tensor to the start of its consumer
   Ticks makespan_ = 0;
   std::vector<Ticks> checkpoints_;
-  // boundaries x thresholds: the last op that waits for a slot sent before the boundary with less slack than that.
+  // boundaries x classes: the last op with an input that is sent before the boundary and has less slack than the
+  // threshold.
   std::vector<Ticks> thresholds_;
   std::vector<std::uint32_t> reach_;
 
-  // Of the walk.
+  // Data of the walk.
   std::vector<Ticks> free_, lines_, trial_;
-  std::vector<std::uint32_t> sent_;  // D: the last tensor sent there
+  std::vector<std::uint32_t> sent_;  // D: the last tensor sent to each device
   std::vector<Ticks> arrival_on_;    // D
   std::vector<Stretch> walked_;
   Ticks failed_shift_ = 0;
-  std::uint32_t retry_at_ = 0;      // with that shift, no position before this one agrees
-  std::uint32_t looked_until_ = 0;  // with that shift, slots of positions before this one
+  std::uint32_t retry_at_ = 0;      // with that shift, no boundary before this position agrees with the base
+  std::uint32_t looked_until_ = 0;  // with that shift, slots of positions before this one have been checked
 };
 
 }  // namespace emplace::simulate

@@ -1,4 +1,4 @@
-// Contiguous splits (docs/papers/tarnawski.md, section 2.2). Backward ops do not count.
+// Contiguous splits (docs/papers/tarnawski.md, section 2.2). Backward ops are ignored.
 #include <bitset>
 
 #include "emplace/simulate/pipeline.hpp"
@@ -7,7 +7,7 @@ namespace emplace::simulate {
 
 namespace {
 
-// visit(producer, consumer) for every edge between forward ops, producers in topological order.
+// Calls visit(producer, consumer) for every edge between forward ops, with producers in topological order.
 template <class Visit>
 void each_forward_edge(const Problem& p, Visit&& visit) {
   for (const std::uint32_t op : p.topological) {
@@ -21,8 +21,8 @@ void each_forward_edge(const Problem& p, Visit&& visit) {
 }  // namespace
 
 std::optional<DeviceId> non_contiguous_device(const Problem& problem, const std::vector<std::uint8_t>& devices) {
-  // Devices of an op's ancestors. A path enters a device again where an edge from elsewhere reaches it and the
-  // producer has an ancestor there.
+  // before[op]: the devices of the op's ancestors. A path enters a device again if it contains an edge from another
+  // device whose producer has an ancestor on this one.
   std::vector<std::bitset<max_devices>> before(problem.op_count());
   std::bitset<max_devices> broken;
   each_forward_edge(problem, [&](std::uint32_t from, std::uint32_t to) {
@@ -38,11 +38,11 @@ std::optional<DeviceId> non_contiguous_device(const Problem& problem, const std:
 
 bool devices_form_a_sequence(const Problem& problem, const std::vector<std::uint8_t>& devices) {
   const std::size_t count = problem.device_count();
-  std::vector<std::bitset<max_devices>> feeds(count);  // which devices come after
+  std::vector<std::bitset<max_devices>> feeds(count);  // feeds[d]: the devices that must come after d
   each_forward_edge(problem, [&](std::uint32_t from, std::uint32_t to) {
     if (devices[from] != devices[to]) feeds[devices[from]].set(devices[to]);
   });
-  // Take away devices that feed none of those left; what remains in the end is a cycle.
+  // Remove devices that feed none of those left; if devices remain in the end, they contain a cycle.
   std::bitset<max_devices> left;
   for (std::size_t d = 0; d < count; ++d) left.set(d);
   for (bool changed = true; changed;) {

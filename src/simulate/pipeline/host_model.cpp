@@ -18,7 +18,7 @@ HostModel::HostModel(const Problem& problem)
   for (std::size_t d = 0; d < ways_.size(); ++d) {
     ways_[d].pays = !is_host(p_.devices[d]);
     for (std::size_t host = 0; host < ways_.size(); ++host) {
-      // Where no device is a host, the other devices take their place.
+      // If no device is a host, all other devices are treated as hosts.
       if (host == d || (any_host && !is_host(p_.devices[host]))) continue;
       add_link(ways_[d].out, DeviceId{d}, DeviceId{host}, DeviceId{host});
       add_link(ways_[d].in, DeviceId{host}, DeviceId{d}, DeviceId{host});

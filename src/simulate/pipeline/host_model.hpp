@@ -1,5 +1,5 @@
-// What the models of Tarnawski et al. share (docs/papers/tarnawski.md, sections 2.1 and 2.9): all traffic passes
-// through host memory, devices of kind "cpu" are hosts, memory is the sum of resident bytes.
+// The part that the models of Tarnawski et al. share (docs/papers/tarnawski.md, sections 2.1 and 2.9): all traffic
+// passes through host memory, devices of kind "cpu" are hosts, memory is the sum of resident bytes.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,11 @@ class HostModel {
  public:
   explicit HostModel(const Problem& problem);
 
-  // False for hosts: they pay no communication.
+  // Whether transfers add to the device's load; false for hosts.
   [[nodiscard]] bool pays(std::size_t device) const { return ways_[device].pays; }
 
-  // How a tensor leaves a device, or comes to it: the quickest host, the smallest of equals. Nothing without a route.
+  // The host over which a tensor is sent from or to a device, and the time: the quickest host, of equals the smallest.
+  // Nothing if there is no route.
   struct HostTransfer {
     Ticks time;
     DeviceId host;
@@ -30,15 +31,15 @@ class HostModel {
     return quickest(ways_[device].in, tensor);
   }
 
-  // R6's reasons; feasible where there is none.
+  // An outcome with this reason of R6, or a feasible one if the reason does not apply.
   [[nodiscard]] Outcome unsupported_op(const std::vector<std::uint8_t>& device) const;
   [[nodiscard]] Outcome split_group(const std::vector<std::uint8_t>& device);
-  // Sums resident bytes and adds what exceeds a memory to the outcome.
+  // Sums resident bytes, and adds the bytes that exceed a device's memory to the outcome.
   void judge_memory(const std::vector<std::uint8_t>& device, Outcome& outcome);
   [[nodiscard]] const std::vector<Bytes>& resident() const { return resident_; }  // D, of judge_memory
 
  private:
-  // Routes of one class last equally long, so one way a class is enough.
+  // Transfers over routes of one class take the same time, so one link per class is enough.
   struct HostLink {
     std::size_t route_class;
     DeviceId host;

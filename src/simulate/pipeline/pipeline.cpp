@@ -53,7 +53,7 @@ class PipelineEngine final : public Engine {
     return p_.is_backward(op) ? loads_[device].backward : loads_[device].forward;
   }
 
-  // Once at each end, if anyone elsewhere wants the tensor.
+  // Adds the tensor's transfer once at its producer's device and once at each other device that consumes it.
   Outcome pay(TensorId tensor, const std::vector<std::uint8_t>& device, Usage* usage) {
     const OpId producer = p_.producer[tensor.index()];
     const std::uint8_t from = device[producer.index()];

@@ -1,4 +1,4 @@
-// Baechi's simulator: one channel a device, sending and receiving; a transfer takes a x bytes + b.
+// Baechi's simulator: one channel per device for sending and receiving; a transfer takes a x bytes + b.
 #include "simulate/published/entries.hpp"
 
 namespace emplace::simulate {
@@ -12,9 +12,9 @@ struct BaechiOptions {
 
 void describe(BaechiOptions& o, OptionVisitor& visit) {
   visit("us_per_byte", o.us_per_byte,
-        {.min = 0, .above_min = true, .unit = "us/byte", .help = "a of a transfer's time a x bytes + b."});
+        {.min = 0, .above_min = true, .unit = "us/byte", .help = "The factor a of a transfer's time a x bytes + b."});
   visit("latency_us", o.latency_us,
-        {.min = 0, .max = 1e9, .unit = "us", .help = "b of a transfer's time a x bytes + b."});
+        {.min = 0, .max = 1e9, .unit = "us", .help = "The constant b of a transfer's time a x bytes + b."});
 }
 
 Switches baechi(const BaechiOptions& o, Schedule) {
@@ -30,7 +30,7 @@ Switches baechi(const BaechiOptions& o, Schedule) {
 SimulatorEntry baechi_simulator() {
   SimulatorEntry entry = switched_entry(baechi);
   entry.name = "baechi";
-  entry.summary = "One channel a device for both directions, a x bytes + b a transfer, no copies at receivers.";
+  entry.summary = "One channel per device for both directions, transfers of a x bytes + b, no copies at receivers.";
   entry.reference = "Jeon et al. 2020 (Baechi)";
   entry.schedules = {Schedule::fifo};
   return entry;

@@ -1,4 +1,4 @@
-// Doppler's simulator: a transfer costs a number of its producer, the same for all pairs of devices.
+// Doppler's simulator: the time of a transfer depends only on its producer, and is the same for all pairs of devices.
 #include "simulate/published/entries.hpp"
 
 namespace emplace::simulate {
@@ -11,9 +11,7 @@ struct DopplerOptions {
 
 void describe(DopplerOptions& o, OptionVisitor& visit) {
   visit("transfer_factor", o.transfer_factor,
-        {.min = 0,
-         .max = 1e6,
-         .help = "A transfer's time over that of its producer; it is 4 throughout the published files."});
+        {.min = 0, .max = 1e6, .help = "A transfer's time divided by that of its producer; 4 in all published files."});
 }
 
 Switches doppler(const DopplerOptions& o, Schedule) {
@@ -30,7 +28,7 @@ Switches doppler(const DopplerOptions& o, Schedule) {
 SimulatorEntry doppler_simulator() {
   SimulatorEntry entry = switched_entry(doppler);
   entry.name = "doppler";
-  entry.summary = "One transfer an edge at a fixed cost of its producer, no contention, no memory.";
+  entry.summary = "One transfer per edge, its time a multiple of the producer's, no contention, no memory.";
   entry.reference = "Doppler, ICLR 2026, arXiv 2505.23131";
   entry.schedules = {Schedule::fifo};
   return entry;

@@ -1,4 +1,5 @@
-// The switched engine: judges a placement (R6) and runs it under switches that were resolved when it was made.
+// The switched engine: checks a placement's feasibility (R6) and simulates it under switches that are fixed when the
+// engine is made.
 #include <algorithm>
 #include <tuple>
 
@@ -75,7 +76,7 @@ class SwitchedEngine final : public Engine {
     }
   }
 
-  // The problem's channels that join the message's devices, each once.
+  // Lists the problem's channels between the message's devices, each once.
   void find_channels(const Message& message, const std::vector<std::uint8_t>& device) {
     channels_.clear();
     visit_destinations(s_.traffic, message, device, [&](std::uint8_t to, const auto*, const auto*) {

@@ -1,4 +1,4 @@
-// The published simulators, one source file each; their list is published.cpp.
+// The published simulators, one source file each. They are listed in published.cpp.
 #pragma once
 
 #include "simulate/published/published.hpp"
@@ -17,8 +17,8 @@ SimulatorEntry tarnawski_throughput_simulator();
 
 ReadyOrder ready_order_of(Schedule schedule);
 
-// An entry whose engine is the switched one, with the switches that `switches_of(options, schedule)` gives. Options are
-// a record with describe() (base/options.hpp).
+// An entry whose engine is the switched one, with the switches that `switches_of(options, schedule)` returns. `Options`
+// is a struct with a function describe() (base/options.hpp).
 template <class Options>
 SimulatorEntry switched_entry(Switches (*switches_of)(const Options& options, Schedule schedule)) {
   SimulatorEntry entry;

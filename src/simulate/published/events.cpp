@@ -1,6 +1,6 @@
-// The events of one evaluation. Everything at one instant that ends is handled before anything starts (R4), so the
-// order in which events of one instant come never matters. What lasts 0 ticks ends at the instant of its start, after
-// everything else that starts then.
+// The events of one evaluation. All ends at one instant are handled before anything starts (R4), so the order of events
+// at one instant does not matter. An op or transfer of 0 ticks ends at the instant of its start, after everything else
+// that starts then.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t no_op = OpId::none_value;
 
-// S5 as a queue a device: the smallest key first.
+// S5 as one queue per device: the smallest key comes first.
 struct Ready {
   Ticks first;
   std::uint32_t second, op;
@@ -66,7 +66,7 @@ struct GivenPriority {
   Ready operator()(std::uint32_t op, Ticks) const { return {0, position[op], op}; }
 };
 
-// Each device runs the given order restricted to it, and waits where the next op is not ready.
+// Each device runs its ops in the given order, and waits if the next one is not ready.
 class StreamOrder {
  public:
   explicit StreamOrder(const SwitchedProblem& p) : streams_(p.devices), next_(p.devices) {}
@@ -184,7 +184,8 @@ class Queue final : public SwitchedQueue {
     }
   }
 
-  // A message that holds no lane starts at once. Others wait in the line of each of their lanes by (request time, id).
+  // A message without lanes starts at once. Others wait in the queue of each of their lanes, in order of (request time,
+  // id).
   void request(std::uint32_t id, Ticks now) {
     Message& message = s_->traffic.messages[id];
     message.requested = now;
@@ -201,7 +202,7 @@ class Queue final : public SwitchedQueue {
     }
   }
 
-  // Only the devices and lanes that something happened to can start something.
+  // Only devices and lanes with an event at this instant can start something.
   void start_what_can(Ticks now) {
     for (const std::uint32_t device : devices_to_try_)
       if (!device_busy_[device])
@@ -220,7 +221,7 @@ class Queue final : public SwitchedQueue {
     push(now + p_.op_hold[op * p_.devices + device], Kind::device_free, op);
   }
 
-  // R3: first in line on every lane, and all of them free.
+  // R3: whether it is the first in the queue of every lane, and all of them are free.
   [[nodiscard]] bool may_start(const std::pair<Ticks, std::uint32_t>& first) const {
     const Message& message = s_->traffic.messages[first.second];
     for (std::uint32_t i = message.lane_begin; i < message.lane_end; ++i) {
@@ -248,7 +249,8 @@ class Queue final : public SwitchedQueue {
   Simulated* s_ = nullptr;
   Order order_;
   std::vector<Event> events_;
-  std::vector<std::uint32_t> missing_;                               // N: releases still to come
+  // N: number of releases that the op still waits for.
+  std::vector<std::uint32_t> missing_;
   std::vector<std::uint8_t> device_busy_, lane_busy_;                // D, lanes
   std::vector<std::uint32_t> devices_to_try_, lanes_to_try_;         // may repeat
   std::vector<std::vector<std::pair<Ticks, std::uint32_t>>> lines_;  // lanes: heaps of (request time, message)

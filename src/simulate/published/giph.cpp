@@ -1,4 +1,4 @@
-// GiPH's simulator: a transfer an edge, delay and rate of the pair, nobody waits for a channel, noisy op times.
+// GiPH's simulator: one transfer per edge with the pair's delay and rate, no waiting for channels, noisy op times.
 #include "simulate/published/entries.hpp"
 
 namespace emplace::simulate {
@@ -14,7 +14,7 @@ struct GiphOptions {
 void describe(GiphOptions& o, OptionVisitor& visit) {
   visit("noise", o.noise, {.choices = {"none", "uniform", "normal"}, .help = "Random factor on the time of each op."});
   visit("noise_level", o.noise_level,
-        {.min = 0, .max = 1, .help = "Uniform: largest deviation of the factor from 1; normal: its deviation."});
+        {.min = 0, .max = 1, .help = "Uniform: largest deviation from 1; normal: standard deviation."});
   visit("seed", o.seed, {.min = 0, .help = "Seed of the noise; each op has a stream of its own."});
 }
 
@@ -36,7 +36,7 @@ Switches giph(const GiphOptions& o, Schedule) {
 SimulatorEntry giph_simulator() {
   SimulatorEntry entry = switched_entry(giph);
   entry.name = "giph";
-  entry.summary = "One transfer an edge with the pair's delay and rate, no contention, no memory, noise on request.";
+  entry.summary = "One transfer per edge with the pair's delay and rate, no contention, no memory, noise on request.";
   entry.reference = "Hu et al. 2023 (GiPH)";
   entry.schedules = {Schedule::fifo};
   return entry;

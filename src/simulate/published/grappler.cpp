@@ -1,4 +1,4 @@
-// TensorFlow's VirtualScheduler (grappler): last-in first-out ops, no latency, receivers hold no copies.
+// TensorFlow's VirtualScheduler (grappler): last-in first-out ops, no latency, no copies at receivers.
 #include "simulate/published/entries.hpp"
 
 namespace emplace::simulate {
@@ -13,7 +13,8 @@ struct GrapplerOptions {
 void describe(GrapplerOptions& o, OptionVisitor& visit) {
   visit("ready", o.ready,
         {.choices = {"composite", "fifo"},
-         .help = "Ops: last-in first-out with transfers first-ready (composite), or first-ready too (fifo)."});
+         .help = "Order of ready ops: last-in first-out (composite), or first-ready (fifo); transfers are always "
+                 "first-ready."});
   visit("unknown_bytes_per_s", o.unknown_bytes_per_s,
         {.min = 0, .above_min = true, .unit = "bytes/s", .help = "Bandwidth between devices that have no route."});
 }
@@ -33,7 +34,7 @@ Switches grappler(const GrapplerOptions& o, Schedule) {
 SimulatorEntry grappler_simulator() {
   SimulatorEntry entry = switched_entry(grappler);
   entry.name = "grappler";
-  entry.summary = "Last-in first-out ops, one channel a pair without latency, control edges of 4 bytes.";
+  entry.summary = "Last-in first-out ops, one channel per pair without latency, control edges of 4 bytes.";
   entry.reference = "TensorFlow, grappler/costs/virtual_scheduler";
   return entry;
 }

@@ -13,12 +13,12 @@ using Devices = std::vector<std::uint8_t>;
 
 struct Change {
   std::uint8_t device;
-  bool second;  // of the changes of one instant, those that come second
+  bool second;  // true for changes that are applied after the other changes of the same instant
   Ticks time;
   Bytes bytes;
 };
 
-// `peak` holds what is there from the start.
+// On entry `peak` has the bytes that are allocated from the start.
 void add_peaks(std::vector<Change>& changes, std::vector<Bytes>& peak) {
   std::ranges::sort(changes, {}, [](const Change& c) { return std::tuple(c.device, c.time, c.second); });
   std::vector<Bytes> used = peak;
@@ -35,8 +35,8 @@ void sums(const SwitchedProblem& p, const Devices& device, const Simulated&, std
   for (std::size_t op = 0; op < device.size(); ++op) peak[device[op]] += p.problem.resident[op];
 }
 
-// R5: frees come before allocations. A copy belongs to one transfer: it lives until the last of the transfer's own
-// consumers on its device has ended.
+// R5: frees come before allocations. A copy belongs to one transfer, and is freed when the last of that transfer's
+// consumers on the copy's device has ended.
 template <bool copies>
 void plain(const SwitchedProblem& p, const Devices& device, const Simulated& s, std::vector<Bytes>& peak) {
   sums(p, device, s, peak);
@@ -70,7 +70,8 @@ void plain(const SwitchedProblem& p, const Devices& device, const Simulated& s, 
   add_peaks(changes, peak);
 }
 
-// simulators.md 2.4 rule 7. Whole microseconds where the original truncates to int.
+// docs/simulators.md, section 2.4, rule 7. Times are cut to whole microseconds where the original truncates to
+// int.
 void placeto(const SwitchedProblem& p, const Devices& device, const Simulated& s, std::vector<Bytes>& peak) {
   constexpr Ticks microsecond = 1000000;
   peak.assign(p.devices, 0);

@@ -9,13 +9,13 @@ namespace emplace::simulate::published {
 
 namespace {
 
-// Whether two consumers, one after the other by (device, id), get messages of their own.
+// Whether two consumers, adjacent in the order (device, id), get separate messages.
 template <FanOut fan_out>
 bool apart(std::uint8_t device, std::uint8_t next) {
   return fan_out == FanOut::edge || (fan_out == FanOut::dest && device != next);
 }
 
-// Several destinations share what one message to each would hold, and it lasts as long as the longest of them.
+// A message to several destinations occupies the lanes of all of them, for the longest of their times.
 void add_way(const SwitchedProblem& p, std::size_t column, std::size_t pair, MessagePlan& traffic) {
   Message& message = traffic.messages.back();
   const std::size_t row = message.tensor * p.columns + column;

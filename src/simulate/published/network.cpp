@@ -13,7 +13,7 @@ namespace {
 
 __extension__ typedef __int128 Wide;
 
-// Rows from pairs (row, item) that are sorted by row.
+// Makes lists from pairs (row, item) that are sorted by row.
 Lists lists_of(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pairs, std::size_t rows) {
   Lists lists;
   lists.begin.assign(rows + 1, 0);
@@ -25,7 +25,7 @@ Lists lists_of(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pairs
   return lists;
 }
 
-// One factor an op, whatever the placement: the draw belongs to the op, not to the evaluation.
+// One factor per op, the same in every evaluation and for every placement.
 double noise_factor(const Switches& switches, std::size_t op) {
   Stream random{{.seed = switches.noise_seed,
                  .purpose = Purpose::simulator_noise,
@@ -91,7 +91,7 @@ void SwitchedProblem::set_edges(const Switches& switches) {
     }
     std::ranges::stable_sort(edges, {}, &Pair::first);
     if (switches.repeated == RepeatedProducer::last) {
-      // The last of each consumer's run, kept in place.
+      // Keeps only the last edge of each consumer.
       auto kept = edges.begin();
       for (std::size_t i = 0; i < edges.size(); ++i)
         if (i + 1 == edges.size() || edges[i + 1].first != edges[i].first) *kept++ = edges[i];
@@ -171,7 +171,7 @@ void SwitchedProblem::set_transfers(const Switches& switches) {
     });
     for (std::size_t t = 0; t < tensors; ++t) {
       for (std::size_t cls = 0; cls < classes; ++cls) {
-        if (problem.given_transfer_times) {  // nothing is known of their parts: all of it is transmission
+        if (problem.given_transfer_times) {  // without latencies the whole time is transmission
           travel.push_back(problem.transfer_time[t * classes + cls]);
           hold.push_back(travel.back());
           continue;
@@ -184,7 +184,7 @@ void SwitchedProblem::set_transfers(const Switches& switches) {
   }
 }
 
-// The bounds of ProblemBuilder (docs/simulation.md) again, for other times and up to one copy a consumer.
+// Checks the limits of ProblemBuilder (docs/simulation.md) again, for the changed times and one copy per consumer.
 void SwitchedProblem::check_totals(const Switches& switches) const {
   Wide ticks = 0, bytes = 0;
   for (std::size_t op = 0; op < problem.op_count(); ++op) {

@@ -1,4 +1,4 @@
-// A Problem under the switches of a published simulator, resolved once.
+// A Problem with the switches of a published simulator applied to it, computed once.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ struct SwitchedProblem {
   const Problem& problem;
   const std::size_t devices;
 
-  std::vector<Ticks> op_time;  // N x D, cannot_run where the device cannot (S10)
-  std::vector<Ticks> op_hold;  // N x D: how long the op keeps its device, its gap included (S4)
+  std::vector<Ticks> op_time;  // N x D; cannot_run if the device cannot run the op (S10)
+  std::vector<Ticks> op_hold;  // N x D: how long the op occupies its device, its gap included (S4)
 
   Lists sent;                         // T rows: the consumers that wait for the tensor, ascending (S6, S9)
-  Lists released;                     // N rows: consumers that wait for the op's end alone, wherever they are (S6)
+  Lists released;                     // N rows: consumers that only wait for the op's end, on any device (S6)
   std::vector<std::uint32_t> inputs;  // N: how many releases an op waits for
 
-  Lists lanes;  // D * D rows: what a transfer of the pair holds while it lasts (S2)
+  Lists lanes;  // D * D rows: the lanes that a transfer of the pair occupies (S2)
   std::size_t lane_count = 0;
 
-  std::vector<std::int32_t> column;  // D * D: the pair's column of the times below; -1: no way
+  std::vector<std::int32_t> column;  // D * D: the pair's column in the times below; -1: no route
   std::size_t columns = 0;
-  std::vector<Ticks> travel, hold;   // T x columns: until the receiver has it; while the lanes are busy (S3)
-  std::vector<Bytes> message_bytes;  // T: what is sent (S6)
+  std::vector<Ticks> travel, hold;   // T x columns: time until arrival; time for which the lanes are busy (S3)
+  std::vector<Bytes> message_bytes;  // T: bytes that are sent (S6)
 
   [[nodiscard]] Ticks time(std::size_t op, std::size_t device) const { return op_time[op * devices + device]; }
   [[nodiscard]] std::size_t pair(std::size_t from, std::size_t to) const { return from * devices + to; }

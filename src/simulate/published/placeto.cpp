@@ -1,5 +1,5 @@
-// Placeto's simulator: one outgoing channel a device, one transfer a tensor for all devices, constants fitted to EC2
-// p2.8xlarge. Addanki et al., NeurIPS 2019, and its released code.
+// Placeto's simulator: one outgoing channel per device, one transfer per tensor for all devices, constants fitted to
+// EC2 p2.8xlarge. Addanki et al., NeurIPS 2019, and its released code.
 #include "simulate/published/entries.hpp"
 
 namespace emplace::simulate {
@@ -16,13 +16,14 @@ struct PlacetoOptions {
 void describe(PlacetoOptions& o, OptionVisitor& visit) {
   visit(
       "gap_us", o.gap_us,
-      {.min = 0, .max = 1e9, .unit = "us", .help = "How long a device stays idle after each op that costs something."});
+      {.min = 0, .max = 1e9, .unit = "us", .help = "How long a device stays idle after each op whose cost is not 0."});
   visit("channel_gap_us", o.channel_gap_us,
         {.min = 0, .max = 1e9, .unit = "us", .help = "How long a channel stays idle after each transfer."});
   visit("bytes_per_us", o.bytes_per_us,
         {.min = 0, .above_min = true, .unit = "bytes/us", .help = "Bandwidth of every device's outgoing channel."});
   visit("gap_after_zero_cost", o.gap_after_zero_cost,
-        {.help = "Also leave the gap after ops of cost 0, as the original does where the cost is a float."});
+        {.help =
+             "Whether the device also stays idle after ops of cost 0, as in the original for costs that are floats."});
 }
 
 Switches placeto(const PlacetoOptions& o, Schedule) {
@@ -44,7 +45,7 @@ Switches placeto(const PlacetoOptions& o, Schedule) {
 SimulatorEntry placeto_simulator() {
   SimulatorEntry entry = switched_entry(placeto);
   entry.name = "placeto";
-  entry.summary = "One transfer a tensor over one outgoing channel a device, gaps after ops and transfers.";
+  entry.summary = "One transfer per tensor over one outgoing channel per device, gaps after ops and transfers.";
   entry.reference = "Addanki et al. 2019 (Placeto)";
   entry.schedules = {Schedule::fifo};
   return entry;

@@ -1,4 +1,4 @@
-// The rules of this program (R1-R6), with every switch at hand to see what a single one changes.
+// The rules of this program (R1-R6), with an option for every switch, to see what a single one changes.
 #include <algorithm>
 #include <iterator>
 
@@ -30,16 +30,21 @@ const std::vector<std::string> times{"op", "event"};
 const std::vector<std::string> repeats{"all", "last"};
 
 void describe(PlainOptions& o, OptionVisitor& visit) {
-  visit("fan_out", o.fan_out, {.choices = fan_outs, .help = "One transfer a tensor, a tensor and device, or an edge."});
-  visit("channels", o.channels, {.choices = scopes, .help = "Which transfers exclude each other."});
-  visit("latency", o.latency, {.choices = latencies, .help = "Whether receivers, or only channels, wait for it."});
+  visit("fan_out", o.fan_out,
+        {.choices = fan_outs, .help = "One transfer per tensor, per tensor and device, or per edge."});
+  visit("channels", o.channels, {.choices = scopes, .help = "Which transfers cannot run at the same time."});
+  visit("latency", o.latency,
+        {.choices = latencies, .help = "Whether receivers wait for the latency, or only channels do."});
   visit(
       "gap_us", o.gap_us,
-      {.min = 0, .max = 1e9, .unit = "us", .help = "How long a device stays idle after each op that costs something."});
-  visit("control", o.control, {.choices = controls, .help = "What a tensor of 0 bytes costs to send."});
+      {.min = 0, .max = 1e9, .unit = "us", .help = "How long a device stays idle after each op whose cost is not 0."});
+  visit("control", o.control, {.choices = controls, .help = "How a tensor of 0 bytes is sent."});
   visit("memory", o.memory, {.choices = memories, .help = "Which bytes are counted, and for how long."});
-  visit("reported", o.reported, {.choices = times, .help = "The end of the last op, or the last event."});
-  visit("repeated", o.repeated, {.choices = repeats, .help = "Which of several tensors between two ops are sent."});
+  visit("reported", o.reported,
+        {.choices = times,
+         .help = "Which time is reported as the step time: the end of the last op, or the last event."});
+  visit("repeated", o.repeated,
+        {.choices = repeats, .help = "If there are several tensors between two ops, which of them are sent."});
 }
 
 template <class Enum>

@@ -43,7 +43,7 @@ std::unique_ptr<Engine> ChosenSimulator::make(const Problem& problem, std::optio
     std::vector<std::string> names;
     for (const Schedule known : entry->schedules) names.emplace_back(name_of(known));
     throw InputError(options.place(), "the simulator {} has no schedule {}; {}", entry->name, name_of(*schedule),
-                     names.empty() ? "its ready order is its own" : "it has: " + join(names, ", "));
+                     names.empty() ? "its ready order is fixed" : "it has: " + join(names, ", "));
   }
   const Schedule own = entry->schedules.empty() ? Schedule::fifo : entry->schedules.front();
   return entry->make(problem, schedule.value_or(own), options);

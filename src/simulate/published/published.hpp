@@ -1,5 +1,5 @@
-// The simulators that the papers were written on, as settings of one engine's switches, so that their figures can be
-// compared. Which choices differ, and which published simulator made which: docs/simulators.md.
+// The simulators that the papers used, as settings of one engine's switches, so that their figures can be compared. The
+// choices S1 to S10, and those of each published simulator, are in docs/simulators.md.
 #pragma once
 
 #include <functional>
@@ -16,32 +16,32 @@
 
 namespace emplace::simulate {
 
-// S1: one transfer a tensor for all remote consumers; one a tensor and device; one a consumer.
+// S1: one transfer per tensor for all remote consumers; one per tensor and device; one per consumer.
 enum class FanOut : std::uint8_t { broadcast, dest, edge };
-// S2: which transfers exclude each other. The contended channels of the problem's routes (R3); nothing; one channel for
-// all that leaves a device; one an ordered pair; one a device for both directions.
+// S2: which transfers cannot run at the same time: those that share a channel with contention of the problem (R3);
+// none; those from the same device; those of the same ordered pair of devices; those from or to the same device.
 enum class ChannelScope : std::uint8_t { problem, none, egress, pair, shared };
-// S3: the receiver waits for the latency and the channel is busy; only the channel is busy; there is none.
+// S3: the receiver waits for the latency and the channel is busy meanwhile; only the channel is busy; there is no
+// latency.
 enum class LatencyIn : std::uint8_t { path, channel, off };
-// S5. lifo: of the ready ops the one that became ready last, of several at one instant the largest id.
+// S5. lifo: the op that became ready last runs first, of several at one instant the one with the largest id.
 enum class ReadyOrder : std::uint8_t { fifo, priority, lifo, in_order };
-// S6: a tensor of 0 bytes is released where it is consumed when its producer ends; is a message of its own of 0 bytes;
-// of 4 bytes; or belongs to its producer's output 0 (the first tensor with bytes; the first of all where none has) and
-// shares its transfer.
+// S6: a tensor of 0 bytes arrives when its producer ends; is a message of its own of 0 bytes; of 4 bytes; or shares the
+// transfer of its producer's output 0 (the first tensor with bytes; the first of all if none has bytes).
 enum class ControlEdge : std::uint8_t { none, zero, four, full };
-// S7: no bytes counted; resident bytes only; R5; R5 without copies at receivers; Placeto's.
+// S7: no bytes are counted; resident bytes only; as in R5; as in R5 without copies at receivers; as in Placeto.
 enum class MemoryModel : std::uint8_t { none, sums, plain, without_copies, placeto };
-// S8: end of the last op; the last event, gaps and transfers included.
+// S8: the end of the last op; the last event, gaps and transfers included.
 enum class ReportedTime : std::uint8_t { op, event };
-// S9: a consumer of several tensors of one producer waits for all of them (each once); for the last listed only.
+// S9: a consumer of several tensors of one producer waits for all of them (each once); only for the last one listed.
 enum class RepeatedProducer : std::uint8_t { all, last };
-// S10: factor on the time of each op, uniform in 1 +- level, or normal with that deviation and cut at 0.
+// S10: a factor on the time of each op: uniform in 1 +- level, or normal with that standard deviation and cut at 0.
 enum class Noise : std::uint8_t { none, uniform, normal };
 
-// Where the time of a transfer comes from.
+// What determines the time of a transfer.
 struct RouteRates {
-  // Latencies and bandwidths of the problem's routes. A pair without a route has this bandwidth and no latency; 0: such
-  // a pair makes a placement infeasible.
+  // Latencies and bandwidths are those of the problem's routes. A pair without a route has this bandwidth and no
+  // latency; if it is 0, a placement that needs such a pair is infeasible.
   double missing_bytes_per_s = 0;
 };
 struct FixedRates {  // the same for all pairs; the problem's channels are ignored
@@ -71,19 +71,19 @@ struct Switches {
 };
 
 // All switches are resolved before an evaluation, most of them here. The defaults are rules R1-R6: the engine then
-// equals make_reference_engine under the same order to the tick. In the outcome (R6) the makespan is the reported time,
-// a missing route counts only where the rates need one, and memory only where the model counts it. Usage: a transfer
-// counts on the problem's channels between the devices that it joins, for as long as it keeps a channel busy; device
-// times are without gaps. Timeline: a broadcast stands once for each destination, with the same times.
+// equals make_reference_engine under the same order to the tick. In the outcome (R6) the makespan is the reported time;
+// a missing route matters only if the rates need one, and memory only if the model counts it. Usage: a transfer is
+// counted on the problem's channels between its devices, for as long as it keeps a channel busy; device times do not
+// include gaps. Timeline: a broadcast is listed once for each destination, with the same times.
 //
 // InputError if the times or bytes of all ops and transfers under these switches exceed 2^62. The Problem must outlive
-// the engine. May allocate where a placement needs longer queues than any before.
+// the engine. Evaluations may allocate if a placement needs longer queues than any before.
 std::unique_ptr<Engine> make_switched_engine(const Problem& problem, const Switches& switches);
 
 struct SimulatorEntry : EntryInfo {
-  // What `--schedule` may ask for, the default first; empty: the simulator has a ready order of its own.
+  // The values that `--schedule` may have, the default first; empty: the simulator has a fixed ready order of its own.
   std::vector<Schedule> schedules;
-  // `schedule` is one of `schedules`, fifo where that is empty. InputError for unknown options.
+  // Makes an engine. `schedule` is one of `schedules`, or fifo if that is empty. InputError for unknown options.
   std::function<std::unique_ptr<Engine>(const Problem& problem, Schedule schedule, const ConfigTable& options)> make;
 
   [[nodiscard]] bool takes(Schedule schedule) const;
@@ -92,16 +92,16 @@ struct SimulatorEntry : EntryInfo {
 // Every simulator, in the order in which `emplace list simulators` shows them.
 std::span<const SimulatorEntry> simulators();
 
-// A simulator and its options, as "placeto" or "baechi?latency_us=100&us_per_byte=0.0002" name them.
+// A simulator and its options, given by a text such as "placeto" or "baechi?latency_us=100&us_per_byte=0.0002".
 struct ChosenSimulator {
   const SimulatorEntry* entry = nullptr;
   ConfigTable options;
 
-  // InputError for a schedule that the simulator does not take; without one it is the simulator's own.
+  // InputError for a schedule that the simulator does not have; without a schedule its default is used.
   std::unique_ptr<Engine> make(const Problem& problem, std::optional<Schedule> schedule = {}) const;
 };
 
-// InputError for an unknown name (with the nearest right one) and for text that is not key=value.
+// InputError for an unknown name (it names the nearest valid one) and for options that are not key=value.
 ChosenSimulator choose_simulator(std::string_view specification, const std::string& place = "--simulator");
 
 }  // namespace emplace::simulate

@@ -1,4 +1,4 @@
-// QuickP's simulator: a transfer an edge at the pair's cost per byte, no latency, nobody waits for a channel.
+// QuickP's simulator: one transfer per edge at the pair's cost per byte, no latency, no waiting for channels.
 #include "simulate/published/entries.hpp"
 
 namespace emplace::simulate {
@@ -21,7 +21,7 @@ Switches quickp(const QuickpOptions&, Schedule schedule) {
 SimulatorEntry quickp_simulator() {
   SimulatorEntry entry = switched_entry(quickp);
   entry.name = "quickp";
-  entry.summary = "One transfer an edge at the pair's bandwidth without latency, no contention, no memory.";
+  entry.summary = "One transfer per edge at the pair's bandwidth without latency, no contention, no memory.";
   entry.reference = "QuickP, ICC 2025";
   entry.schedules = {Schedule::fifo, Schedule::priority};
   return entry;

@@ -1,5 +1,5 @@
 // One evaluation on the switched engine: first the messages that a placement needs (S1), then the events (S5), then the
-// peaks (S7). Which of each is chosen when the engine is made.
+// peaks (S7). Which variant of each is used is fixed when the engine is made.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Message {
   [[nodiscard]] Ticks end() const { return start + travel; }
 };
 
-// Ids of messages are in the order (tensor, destination, consumer), in which R3 breaks ties.
+// Messages are numbered in the order (tensor, destination, consumer), in which R3 breaks ties.
 struct MessagePlan {
   std::vector<Message> messages;
   std::vector<std::uint32_t> consumers, lanes;
@@ -38,7 +38,7 @@ struct MissingRoute {
   std::uint8_t device;
 };
 
-// Fills `traffic`, or says which transfer has no way (smallest tensor, then device).
+// Fills `traffic`, or returns a transfer that has no route (the one of the smallest tensor, then the smallest device).
 using PlanMessages = std::optional<MissingRoute> (*)(const SwitchedProblem&, const std::vector<std::uint8_t>& device,
                                                      MessagePlan& traffic);
 PlanMessages planner(FanOut fan_out);
@@ -49,7 +49,8 @@ struct Simulated {
   Ticks last_event = 0;
 };
 
-// The event queue under one ready order. Fills in the times of `simulated`, whose traffic is planned.
+// The event queue under one ready order. Fills in the times of `simulated`; its traffic must have been filled in
+// before.
 class SwitchedQueue {
  public:
   virtual ~SwitchedQueue() = default;
@@ -57,7 +58,7 @@ class SwitchedQueue {
 };
 std::unique_ptr<SwitchedQueue> make_event_queue(const SwitchedProblem& problem, ReadyOrder order);
 
-// Peak bytes of each device.
+// Computes the peak bytes of each device.
 using FindPeaks = void (*)(const SwitchedProblem&, const std::vector<std::uint8_t>& device, const Simulated& simulated,
                            std::vector<Bytes>& peak);
 FindPeaks peak_finder(MemoryModel model);

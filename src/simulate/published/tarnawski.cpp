@@ -11,7 +11,8 @@ namespace emplace::simulate {
 
 namespace {
 
-// Ops that start and end together: a contiguous subgraph of an accelerator, or one op of a CPU, which never queues.
+// Ops that start and end together: a contiguous subgraph of an accelerator, or one op of a CPU, whose ops never wait
+// for each other's device.
 struct Block {
   std::uint32_t device = 0;
   Ticks lasts = 0;  // in-transfers + compute + out-transfers
@@ -22,7 +23,7 @@ struct Block {
 class LatencyEngine final : public Engine {
  public:
   explicit LatencyEngine(const Problem& problem) : p_(problem), model_(problem), block_of_(problem.op_count()) {
-    // Pieces of one device pay a tensor anew, so the builder's limit does not bound their sum.
+    // Every piece of a device transfers a tensor again, so the sum of times can exceed the builder's limit.
     double longest = 0;
     const std::size_t devices = p_.device_count(), classes = p_.route_classes.size();
     for (std::size_t op = 0; op < p_.op_count(); ++op)
@@ -68,8 +69,8 @@ class LatencyEngine final : public Engine {
   }
 
  private:
-  // A set that is not contiguous is cut: piece(v) = max(1, max_u piece(u) + [u not in S]) for v in S, max(0, max_u
-  // piece(u)) elsewhere, u over predecessors; equal numbers form one subgraph.
+  // A set S that is not contiguous is cut into pieces: piece(v) = max(1, max_u piece(u) + [u not in S]) for v in S, and
+  // max(0, max_u piece(u)) for other v, where u are the predecessors of v; ops with equal numbers form one subgraph.
   void make_blocks(const std::vector<std::uint8_t>& device) {
     blocks_.clear();
     std::vector<std::uint32_t> piece(device.size());
@@ -95,7 +96,7 @@ class LatencyEngine final : public Engine {
     }
   }
 
-  // Calls visit(block) once for each block but the producer's that consumes the tensor.
+  // Calls visit(block) once for each block that consumes the tensor, except the producer's.
   template <class Visit>
   void each_consumer_block(TensorId tensor, Visit&& visit) {
     const std::uint32_t own = block_of_[p_.producer[tensor.index()].index()];
@@ -107,7 +108,8 @@ class LatencyEngine final : public Engine {
     for (const std::uint32_t block : ends_) visit(block);
   }
 
-  // Once out of the producer's subgraph and once into each consumer's, on a host's side for nothing.
+  // Adds the tensor's transfer once to the producer's subgraph and once to each consumer's; blocks of hosts pay
+  // nothing.
   Outcome pay(TensorId tensor, Usage& usage) {
     Outcome outcome;
     const auto add = [&](std::uint32_t block, bool out) {
@@ -133,7 +135,7 @@ class LatencyEngine final : public Engine {
     return outcome;
   }
 
-  // The latest end of any block. Infeasible where subgraphs of several accelerators wait for each other.
+  // Returns the latest end of any block. Infeasible if subgraphs of several accelerators wait for each other.
   Outcome run() {
     std::vector<std::vector<std::uint32_t>> ops(blocks_.size());
     for (std::uint32_t op = 0; op < block_of_.size(); ++op) ops[block_of_[op]].push_back(op);
@@ -174,9 +176,11 @@ struct ThroughputOptions {
 };
 void describe(ThroughputOptions& o, OptionVisitor& visit) {
   visit("overlap", o.count.overlap,
-        {.help = "A device computes and transfers at once: the larger counts, not the sum."});
+        {.help = "Whether a device computes and transfers at the same time: its load is then the larger of both, not "
+                 "the sum."});
   visit("separate_phases", o.count.separate_phases,
-        {.help = "All forwards, then all backwards (diffmaxima): the largest of each, added."});
+        {.help = "Whether all forward passes come before all backward passes (diffmaxima): the load is then the sum of "
+                 "the largest of each."});
 }
 
 }  // namespace
@@ -185,8 +189,8 @@ SimulatorEntry tarnawski_latency_simulator() {
   SimulatorEntry entry;
   entry.name = "tarnawski-latency";
   entry.summary =
-      "One sample: each accelerator's contiguous subgraphs take inputs, compute and send as one; CPUs never "
-      "queue.";
+      "One sample: contiguous subgraphs of an accelerator receive, compute and send as a whole; ops on CPUs never "
+      "wait.";
   entry.reference = "Tarnawski et al. 2020, section 3";
   entry.options = list_options<NoOptions>;
   entry.make = [](const Problem& problem, Schedule, const ConfigTable& options) -> std::unique_ptr<Engine> {
@@ -199,7 +203,7 @@ SimulatorEntry tarnawski_latency_simulator() {
 SimulatorEntry tarnawski_throughput_simulator() {
   SimulatorEntry entry;
   entry.name = "tarnawski-throughput";
-  entry.summary = "A stream of samples: the load of the busiest device, as the objective pipeline counts it.";
+  entry.summary = "A stream of samples: the load of the busiest device, as in the objective pipeline.";
   entry.reference = "Tarnawski et al. 2020";
   entry.options = list_options<ThroughputOptions>;
   entry.make = [](const Problem& problem, Schedule, const ConfigTable& options) {

@@ -1,5 +1,5 @@
-// The plain event queue: rules R1-R6 (docs/simulation.md) read aloud. Every other engine is tested against it, so it
-// shares no code with them and takes no short cut.
+// The plain event queue: the rules R1-R6 (docs/simulation.md), implemented as literally as possible. Every other engine
+// is tested against it, so it shares no code with them and is not optimised.
 #include <algorithm>
 #include <functional>
 #include <queue>
@@ -18,7 +18,8 @@ namespace {
 
 constexpr Ticks not_yet = -1;
 
-// R6, in its order. A route is missing only where this placement needs it. Memory is judged after the simulation.
+// The reasons of R6, in its order. A missing route matters only if this placement needs it. Memory is checked after the
+// simulation.
 Outcome judge(const Problem& p, const std::vector<std::uint8_t>& device) {
   Outcome outcome;
   for (std::uint32_t op = 0; op < p.op_count(); ++op)
@@ -55,10 +56,10 @@ struct Simulation {
 
   std::vector<Ticks> op_start, op_end;
   std::vector<Transfer> transfers;  // in order of request
-  std::vector<Ticks> send_end;      // T: when the last send of the tensor has ended, or not_yet
+  std::vector<Ticks> send_end;      // T: when the last send of the tensor ended, or not_yet
 
   std::vector<std::size_t> missing_inputs;            // N
-  std::vector<std::uint32_t> position;                // N: in the given order
+  std::vector<std::uint32_t> position;                // N: of each op in the given order
   std::vector<std::vector<std::uint32_t>> own_order;  // D: in-order: the given order restricted to the device
   std::vector<std::size_t> own_next;                  // D: how many of own_order have started
   std::vector<std::set<Ready>> ready;                 // D
@@ -95,7 +96,7 @@ struct Simulation {
   [[nodiscard]] DeviceId device_of(std::size_t op) const { return DeviceId{placement.device[op]}; }
 
   // R4: at one instant, everything that ends is handled before anything starts. Nothing lasts 0 ticks (a tensor of 0
-  // bytes over a channel without latency takes 1), so what starts now ends later.
+  // bytes over a channel without latency takes 1), so everything that starts now ends later.
   void run() {
     start_what_can(0);
     while (!events.empty()) {
@@ -139,7 +140,8 @@ struct Simulation {
     arrive(transfer.tensor.value, transfer.to, transfer.end);
   }
 
-  // A channel without contention has no line; a route of only such channels lets a transfer start when requested.
+  // A channel without contention has no queue; over a route of only such channels a transfer starts when it is
+  // requested.
   void request(TensorId tensor, DeviceId from, DeviceId to, Ticks now) {
     transfers.push_back({tensor, from, to, now, not_yet, not_yet});
     const std::size_t index = transfers.size() - 1;
@@ -155,8 +157,8 @@ struct Simulation {
   void start_what_can(Ticks now) {
     for (std::size_t device = 0; device < p.device_count(); ++device)
       if (!device_busy[device]) start_next_op(device, now);
-    // Starting one transfer occupies its channels, so it never lets another start at the same instant: the order of
-    // this loop does not matter.
+    // A transfer that starts only occupies channels, so it never makes it possible for another to start at the same
+    // instant: the order of this loop does not matter.
     for (const std::set<Waiting>& waiting : line)
       if (!waiting.empty() && may_start(*waiting.begin())) start_transfer(std::get<std::size_t>(*waiting.begin()), now);
   }
@@ -178,8 +180,8 @@ struct Simulation {
     events.push({op_end[op], End::op, op});
   }
 
-  // R3: first in line on every channel of its route, and all of them free. A transfer that waits for one channel blocks
-  // the lines of the others (head of line).
+  // R3: whether it is first in the queue of every channel of its route, and all of them are free. A transfer that waits
+  // for one channel blocks the queues of the others (head-of-line blocking).
   [[nodiscard]] bool may_start(const Waiting& first) const {
     const Transfer& transfer = transfers[std::get<std::size_t>(first)];
     return std::ranges::all_of(p.route(transfer.from, transfer.to), [&](std::uint32_t channel) {
@@ -203,7 +205,7 @@ struct Simulation {
   [[nodiscard]] std::vector<Bytes> peaks() const {
     struct Change {
       Ticks time;
-      Bytes bytes;  // below 0: a free
+      Bytes bytes;  // below 0: freed
     };
     std::vector<std::vector<Change>> changes(p.device_count());
     std::vector<Bytes> used(p.device_count(), 0);
@@ -271,7 +273,7 @@ class ReferenceEngine final : public Engine {
   }
 
  private:
-  // A transfer counts on every channel of its route, with or without contention (docs/simulation.md).
+  // A transfer is counted on every channel of its route, with or without contention (docs/simulation.md).
   [[nodiscard]] Usage usage(const Simulation& s, const Placement& placement, const std::vector<Bytes>& peak) const {
     const std::size_t channels = p_.channels.size();
     Usage usage{std::vector<Ticks>(p_.device_count()), peak, std::vector<Ticks>(channels),

@@ -54,10 +54,11 @@ class PathFinder {
     return step;
   }
 
-  // The step that ended when this one began, and had to.
+  // The step whose end made this one begin.
   [[nodiscard]] PathStep step_before(const PathStep& step) const {
     const PathStep before = cause_of(step);
-    EMPLACE_CHECK(before.end == step.start, "what ended at {} cannot explain a start at {}", before.end, step.start);
+    EMPLACE_CHECK(before.end == step.start, "a step that ended at {} cannot be the cause of a start at {}", before.end,
+                  step.start);
     return before;
   }
 
@@ -76,7 +77,7 @@ class PathFinder {
     return step_of_transfer(arrival_of(step.tensor, DeviceId{device_[step.op.index()]}));
   }
 
-  // Ops of a device never overlap, so the one before is the one that started before.
+  // Ops of a device never overlap, so the previous op is the one that started before.
   void order_ops() {
     std::vector<std::uint32_t> ops(p_.op_count());
     std::iota(ops.begin(), ops.end(), 0U);
@@ -91,7 +92,7 @@ class PathFinder {
     }
   }
 
-  // A channel with contention carries one transfer at a time: the one before is the one that started before.
+  // A channel with contention carries one transfer at a time, so the previous transfer is the one that started before.
   void order_transfers() {
     std::vector<std::uint32_t> last(p_.channels.size(), nothing);
     for (std::uint32_t i = 0; i < t_.transfers.size(); ++i) {
@@ -134,10 +135,10 @@ class PathFinder {
   const std::vector<std::uint8_t>& device_;
   const Schedule schedule_;
   const Timeline& t_;
-  std::vector<std::uint32_t> op_before_;        // N: on the device
-  std::vector<Ticks> idle_until_;               // N: its device was idle just before, and not since
-  std::vector<std::uint32_t> transfer_before_;  // which ended when this one started, on a channel of its route
-  std::vector<ChannelId> channel_before_;       // and the channel
+  std::vector<std::uint32_t> op_before_;        // N: the previous op on the same device
+  std::vector<Ticks> idle_until_;               // N: the last instant before its start at which its device was idle
+  std::vector<std::uint32_t> transfer_before_;  // that ended when this one started, on a channel of its route
+  std::vector<ChannelId> channel_before_;       // that channel
   std::vector<std::uint32_t> arrivals_;         // transfers by (tensor, destination)
 };
 

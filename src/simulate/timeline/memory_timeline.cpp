@@ -23,7 +23,7 @@ std::vector<Holding> holdings(const Problem& p, const Placement& placement, cons
     hold(Holding::Kind::resident, op, device_of(op), 0, makespan, p.resident[op]);
     hold(Holding::Kind::scratch, op, device_of(op), timeline.op_start[op], timeline.op_end[op], p.scratch[op]);
   }
-  std::vector<Ticks> sent(p.tensor_count(), 0);  // when the last send has ended
+  std::vector<Ticks> sent(p.tensor_count(), 0);  // when the tensor's last send ended
   for (const Timeline::Transfer& transfer : timeline.transfers)
     sent[transfer.tensor.index()] = std::max(sent[transfer.tensor.index()], transfer.end);
   for (std::size_t t = 0; t < p.tensor_count(); ++t) {
@@ -54,7 +54,7 @@ std::vector<DeviceMemory> memory_timeline(const Problem& problem, const std::vec
     std::ranges::sort(changes[d], {}, &Change::time);
     Bytes bytes = 0;
     for (std::size_t i = 0; i < changes[d].size();) {
-      // Frees come before allocations (R5), so what is held after an instant is the most that was held at it.
+      // Frees come before allocations (R5), so the bytes held after an instant are the most that were held at it.
       const Ticks time = changes[d][i].time;
       for (; i < changes[d].size() && changes[d][i].time == time; ++i) bytes += changes[d][i].bytes;
       if (time == levels.back().time)

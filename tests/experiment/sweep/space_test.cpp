@@ -134,33 +134,34 @@ TEST(Space, ResolvesToItself) {
 
 TEST(Space, NamesTheNearestKeyOfARecipe) {
   EXPECT_EQ(space_refusal("polcy = [\"post\"]"),
-            "s.toml:1: 'polcy' in [space] is no key of a recipe (did you mean 'policy'?)");
+            "s.toml:1: 'polcy' in [space] is not a key of a recipe (did you mean 'policy'?)");
   EXPECT_THAT(space_refusal("\"reinforc.discount\" = [1]"), HasSubstr("(did you mean 'reinforce'?)"));
-  EXPECT_THAT(space_refusal("ppo = [1]"), HasSubstr("'ppo' in [space] is no key of a recipe"));
+  EXPECT_THAT(space_refusal("ppo = [1]"), HasSubstr("'ppo' in [space] is not a key of a recipe"));
 }
 
 TEST(Space, RefusesFormsThatMeanNothing) {
   EXPECT_THAT(space_refusal(""), HasSubstr("[space] names no key that varies"));
   EXPECT_THAT(space_refusal("groups = 5"),
-              HasSubstr("'groups' wants a list of choices, or a table with one of choices"));
-  EXPECT_THAT(space_refusal("groups = []"), HasSubstr("'groups' wants a list of choices"));
+              HasSubstr("'groups' needs a list of choices, or a table with one of choices"));
+  EXPECT_THAT(space_refusal("groups = []"), HasSubstr("'groups' needs a list of choices"));
   EXPECT_THAT(space_refusal("groups = [5, 6, 5]"), HasSubstr("'groups' has the choice 5"));
   EXPECT_THAT(space_refusal("groups = { integres = [1, 2] }"),
               HasSubstr("unknown key 'integres' of 'groups' (did you mean 'integers'?)"));
   EXPECT_THAT(space_refusal("groups = { when = { policy = 1 } }"), HasSubstr("'groups' has no values"));
   EXPECT_THAT(space_refusal("groups = { uniform = [0, 1], choices = [1] }"),
               HasSubstr("'groups' has 2 forms: choices and uniform; wanted one"));
-  EXPECT_THAT(space_refusal("groups = { integers = [1, 2, 3] }"), HasSubstr("'integers' wants two ends"));
-  EXPECT_THAT(space_refusal("groups = { integers = [4, 1] }"), HasSubstr("wants its lower end first, found [4, 1]"));
+  EXPECT_THAT(space_refusal("groups = { integers = [1, 2, 3] }"), HasSubstr("'integers' needs two ends"));
+  EXPECT_THAT(space_refusal("groups = { integers = [4, 1] }"), HasSubstr("needs its lower end first, found [4, 1]"));
   EXPECT_THAT(space_refusal("groups = { integers = [1, 2.5] }"), HasSubstr("must be a whole number"));
   EXPECT_THAT(space_refusal("groups = { integers = [1, 4], step = 0 }"), HasSubstr("'step' must be at least 1"));
-  EXPECT_THAT(space_refusal("groups = { integers = [0, 4], log = true }"), HasSubstr("'log' wants integers from 1 on"));
+  EXPECT_THAT(space_refusal("groups = { integers = [0, 4], log = true }"),
+              HasSubstr("'log' needs integers of at least 1"));
   EXPECT_THAT(space_refusal("groups = { integers = [1, 4], log = true, step = 2 }"), HasSubstr("exclude each other"));
   EXPECT_THAT(space_refusal("group_share = { uniform = [0, 1], step = 2 }"),
-              HasSubstr("'step' of 'group_share' goes with 'integers' alone"));
-  EXPECT_THAT(space_refusal("group_share = { log_uniform = [0, 1] }"), HasSubstr("wants ends above zero, found 0"));
+              HasSubstr("'step' of 'group_share' can be given only with 'integers'"));
+  EXPECT_THAT(space_refusal("group_share = { log_uniform = [0, 1] }"), HasSubstr("needs ends above zero, found 0"));
   EXPECT_THAT(space_refusal("group_share = { uniform = [0, inf] }"), HasSubstr("must be finite"));
-  EXPECT_THAT(space_refusal("\"ppo.epochs\" = [1]\n[ppo]\nepochs = [2]"), HasSubstr("'ppo.epochs' stands twice"));
+  EXPECT_THAT(space_refusal("\"ppo.epochs\" = [1]\n[ppo]\nepochs = [2]"), HasSubstr("'ppo.epochs' is given twice"));
 }
 
 TEST(Space, RefusesConditionsThatNeverHold) {
@@ -183,7 +184,7 @@ TEST(Space, RefusesConditionsThatNeverHold) {
   // groups wants gdp, and threads, which is there for post alone.
   EXPECT_THAT(space_refusal(policy + "threads = { integers = [1, 4], when = { policy = \"post\" } }\n"
                                      "groups = { integers = [1, 4], when = { policy = \"gdp\", threads = 1 } }"),
-              HasSubstr("'groups' can never be active: its conditions want different values of 'policy'"));
+              HasSubstr("'groups' can never be active: its conditions need different values of 'policy'"));
 }
 
 }  // namespace

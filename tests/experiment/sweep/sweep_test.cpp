@@ -67,9 +67,9 @@ TEST(Sweep, TakesSeedsAsANumberOrAsAList) {
   EXPECT_THAT(sweep_of(head + "seed = 5\n" + space).seeds, ElementsAre(5));
   EXPECT_THAT(sweep_of(head + "seed = 5\nseeds = 3\n" + space).seeds, ElementsAre(5, 6, 7));
   EXPECT_THAT(sweep_of(head + "seeds = [9, 2]\n" + space).seeds, ElementsAre(9, 2));
-  EXPECT_THAT(refusal(head + "seeds = []\n" + space), HasSubstr("'seeds' wants at least one"));
-  EXPECT_THAT(refusal(head + "seeds = 0\n" + space), HasSubstr("'seeds' must be a list, or how many: from 1"));
-  EXPECT_THAT(refusal(head + "seeds = [1, 1]\n" + space), HasSubstr("seed 1 stands twice"));
+  EXPECT_THAT(refusal(head + "seeds = []\n" + space), HasSubstr("'seeds' needs at least one"));
+  EXPECT_THAT(refusal(head + "seeds = 0\n" + space), HasSubstr("'seeds' must be a list, or their number from 1"));
+  EXPECT_THAT(refusal(head + "seeds = [1, 1]\n" + space), HasSubstr("seed 1 is given twice"));
   EXPECT_THAT(refusal(head + "seeds = [-1]\n" + space), HasSubstr("a seed must be at least 0"));
 }
 
@@ -166,13 +166,13 @@ TEST(Sweep, RefusesAValueThatNoRecipeMayHaveWhereverItStandsInItsRange) {
 TEST(Sweep, AsksForTheConditionOfAMethodsOption) {
   const std::string text = head + "[space]\nlearner = [\"ppo\", \"reinforce\"]\n\"ppo.epochs\" = [1, 2]\n";
   EXPECT_EQ(refusal(text),
-            "s.toml:6: 'ppo.epochs' has no meaning where learner is 'reinforce': give it when = { learner = \"ppo\" }");
+            "s.toml:6: 'ppo.epochs' has no meaning if learner is 'reinforce': give it when = { learner = \"ppo\" }");
   // The policy post is there, and has a table of the same name; the option is the learner's.
   EXPECT_THAT(
       refusal(head + "policy = \"post\"\n[space]\nlearner = [\"post\", \"ppo\"]\npost.elite_fraction = [0.1, 0.2]\n"),
-      HasSubstr("'post.elite_fraction' has no meaning where learner is 'ppo': give it when = { learner = \"post\" }"));
+      HasSubstr("'post.elite_fraction' has no meaning if learner is 'ppo': give it when = { learner = \"post\" }"));
   EXPECT_THAT(refusal(head + "[space]\n\"ppo.epochs\" = [1, 2]\n"),
-              HasSubstr("'ppo.epochs' has no meaning where learner is 'post'"));
+              HasSubstr("'ppo.epochs' has no meaning if learner is 'post'"));
 }
 
 TEST(Sweep, RefusesParametersThatChangeWhatIsMeasured) {
@@ -186,7 +186,7 @@ TEST(Sweep, RefusesParametersThatChangeWhatIsMeasured) {
 TEST(Sweep, WantsABudgetToTakeSharesOfWhereTrialsAreStoppedEarly) {
   const std::string halving = "problem = \"p.json\"\ntrials = 9\nstrategy = \"halving\"\n";
   EXPECT_THAT(refusal(halving + "[space]\ngroups = [4, 8]"),
-              HasSubstr("strategy 'halving' stops trials early: it wants a budget"));
+              HasSubstr("strategy 'halving' stops trials early: it needs a budget"));
   EXPECT_EQ(refusal(halving + "updates = 9\n[space]\ngroups = [4, 8]"), "accepted");
   EXPECT_THAT(
       refusal(halving + "updates = 8\n[space]\ngroups = [4, 8]"),
@@ -214,8 +214,8 @@ TEST(Sweep, RefusesKeysThatItDoesNotKnow) {
               HasSubstr("[grid] has options of a strategy that this sweep does not use"));
   EXPECT_THAT(refusal(head + "strategy = \"grid\"\n" + space + "[grid]\npoint = 3\n"),
               HasSubstr("unknown key 'point' (did you mean 'points'?)"));
-  EXPECT_THAT(refusal(head), HasSubstr("a sweep wants [space]"));
-  EXPECT_THAT(refusal("problem = \"p.json\"\n" + space), HasSubstr("strategy 'random' wants `trials`"));
+  EXPECT_THAT(refusal(head), HasSubstr("a sweep needs [space]"));
+  EXPECT_THAT(refusal("problem = \"p.json\"\n" + space), HasSubstr("strategy 'random' needs `trials`"));
   EXPECT_THAT(refusal("trials = 3\n" + space), HasSubstr("nothing to place"));
 }
 

@@ -87,9 +87,9 @@ TEST(PublishedTable, IsRefusedWithPlaceFoundAndWanted) {
   EXPECT_THAT(complaint("seeds = 3", "seeds = 0"), HasSubstr("small.toml:5: seeds is 0, wanted 1 to 1000"));
   EXPECT_THAT(complaint("\"single\", \"post\"", "\"single\", \"single\""), HasSubstr("'single' is named twice"));
   EXPECT_THAT(complaint("\"single\", \"post\"", "\"best\", \"single\", \"post\""), HasSubstr("has the column 'best'"));
-  EXPECT_THAT(complaint("model = \"rnnlm\"", "model = \"?\""), HasSubstr("the label '?' does not tell its row"));
+  EXPECT_THAT(complaint("model = \"rnnlm\"", "model = \"?\""), HasSubstr("the label '?' is empty or not unique"));
   EXPECT_THAT(complaint("machine = \"laptop\"", ""), HasSubstr("machine"));
-  EXPECT_THAT(complaint("machine = \"laptop\"", "problem = \"p.json\""), HasSubstr("no machine can be calibrated"));
+  EXPECT_THAT(complaint("machine = \"laptop\"", "problem = \"p.json\""), HasSubstr("a machine cannot be calibrated"));
   EXPECT_THAT(complaint("calibration]", "calibration2]"), HasSubstr("unknown key 'calibration2'"));
 }
 
@@ -100,14 +100,14 @@ TEST(PublishedTable, HasPlacersThatThereAreAndNamesThatTellApart) {
   EXPECT_THAT(complaint("[\"single\", \"post\"]",
                         "[\"single\", \"post\", \"po-st\", \"po:st\"]\n[method.\"po-st\"]\nplacer = "
                         "\"single\"\n[method.\"po:st\"]\nplacer = \"single\""),
-              HasSubstr("does not tell it from the others"));
+              HasSubstr("is empty or not unique"));
 }
 
 TEST(PublishedTable, TrainsOnSeveralRowsOnlyWhatCanBe) {
   EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "together = true"),
-              HasSubstr("small.toml:10: method 'post' is trained on all rows together: it wants a recipe"));
+              HasSubstr("small.toml:10: method 'post' is trained on all rows together: it needs a recipe"));
   EXPECT_THAT(complaint("label = \"learned\"", "together = true\npretrained = true"),
-              HasSubstr("and is not pretrained"));
+              HasSubstr("and cannot be pretrained"));
   EXPECT_THAT(complaint("label = \"learned\"", "pretrained = true"),
               HasSubstr("method 'post' is pretrained, and there is no [pretraining] with a recipe"));
   EXPECT_THAT(complaint("label = \"learned\"\nrecipe = \"quickstart\"", "pretrained = true\nplacer = \"single\""),

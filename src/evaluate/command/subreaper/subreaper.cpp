@@ -1,10 +1,11 @@
-// Runs one program of the user's and lets nothing outlive it: whatever the program starts, and wherever that goes (into
-// the background, into a session of its own), becomes this process's child when its parent ends, and is killed. The
-// same when whoever started this process dies.
+// Runs one user's program, and kills every process that the program started as soon as the program has ended, also
+// processes in the background or in a session of their own: each becomes a child of this process when its parent ends.
+// The same happens if the process that started this one dies.
 //
-//   subreaper PARENT FOLDER PROGRAM ARGUMENTS...     3: where its SubreaperReport goes
+//   subreaper PARENT FOLDER PROGRAM ARGUMENTS...     descriptor 3: gets the SubreaperReport
 //
-// A program of its own, and small: a process that uses MPI should not fork, and must not adopt the program's children.
+// It is a separate, small program because a process that uses MPI should not fork and must not become the parent of the
+// user's processes.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -26,7 +27,8 @@ namespace {
 using emplace::evaluate::SubreaperReport;
 
 constexpr int report_fd = 3;
-// For processes that even SIGKILL does not end, as they wait in the kernel for a disk or a driver.
+// A limit is needed for processes that even SIGKILL does not end because they wait in the kernel for a disk or a
+// driver.
 constexpr int most_kill_rounds = 2500;
 constexpr timespec between_rounds{0, 2'000'000};
 
@@ -40,15 +42,15 @@ pid_t parent_of(const char* process) {
   ::close(fd);
   if (got <= 0) return -1;
   text[got] = '\0';
-  // "pid (name) state parent ...": the name may hold anything, so from the last bracket on.
+  // The text is "pid (name) state parent ..."; the name may contain brackets, so parse from the last bracket on.
   const char* end = std::strrchr(text, ')');
   int parent = -1;
   if (end == nullptr || std::sscanf(end + 1, " %*c %d", &parent) != 1) return -1;
   return parent;
 }
 
-// Only children of this process: their numbers cannot mean another process before they are waited for here. What they
-// started becomes a child in turn.
+// Kills only children of this process: their ids cannot be reused before this process has waited for them. The
+// processes that they started then become children of this process.
 void kill_children() {
   DIR* const processes = ::opendir("/proc");
   if (processes == nullptr) return;
@@ -84,7 +86,7 @@ int main(int argc, char** argv) {
   sigaddset(&awaited, SIGTERM);
   ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != std::atoi(argv[1])) return 1;  // it died before this
+  if (::getppid() != std::atoi(argv[1])) return 1;  // the parent died before prctl was called
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 
   const pid_t self = ::getpid();
@@ -94,12 +96,12 @@ int main(int argc, char** argv) {
     const SubreaperReport report{SubreaperReport::cannot_start, errno, 0};
     return ::write(report_fd, &report, sizeof report) == sizeof report ? 0 : 1;
   }
-  // The ends of the pipes are the program's alone.
+  // From here on only the program has these ends of the pipes open.
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
 
   int status = 0;
   bool ended = false;
-  const auto wait_for_dead = [&] {  // whether children are left
+  const auto wait_for_dead = [&] {  // returns whether children are left
     pid_t dead = 0;
     int how = 0;
     while ((dead = ::waitpid(-1, &how, WNOHANG)) > 0)

@@ -1,5 +1,5 @@
-// What the subreaper says when its program is over and nothing of it is left. Where the program could not be started,
-// that report comes first.
+// The report that the subreaper writes when its program and all processes of the program have ended. If the program
+// could not be started, a report of that comes before.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace emplace::evaluate {
 struct SubreaperReport {
   enum Kind : std::int32_t { exited, ended_by_signal, cannot_start };
   Kind kind;
-  std::int32_t value;      // exit code, signal, errno
-  std::int32_t left_over;  // 1: something cannot be killed
+  std::int32_t value;      // exit code, signal or errno, by `kind`
+  std::int32_t left_over;  // 1: a process could not be killed
 };
 
 }  // namespace emplace::evaluate
