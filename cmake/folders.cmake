@@ -110,6 +110,9 @@ function(emplace_tests name)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(test_${name} PRIVATE ${uses} emplace_${name} emplace_flags GTest::gmock GTest::gtest_main rapidcheck ${ARG_LINKS})
   target_precompile_headers(test_${name} REUSE_FROM tests_precompiled)
+  # Several files are compiled as one: what GoogleTest and RapidCheck instantiate takes longer than the tests themselves.
+  # So each file has a namespace of its own, named after it.
+  set_target_properties(test_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   # What is tested is in the libraries; optimising the tests themselves would only make the build slower.
   target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   # Tests run in the source tree: they read configs/ and docs/, and the outside files where there are any.

@@ -143,8 +143,8 @@ ExitCode run_cost(const Arguments& arguments) {
   const machine::Machine machine = machine::load_machine(arguments.machine);
   const std::vector<cost::DeviceProfile> profiles = read_profiles(arguments);
   const Graph graph = source::load_graph(arguments.graph, options.read);
-  const cost::Lowered lowered =
-      cost::lower(graph, machine, options.roofline, arguments.graph + "@" + machine.name, profiles);
+  cost::Lowered lowered = cost::lower(graph, machine, options.roofline, arguments.graph + "@" + machine.name, profiles);
+  source::add_expert(arguments.graph, lowered);
   const std::vector<std::string> warnings = cost::cost_warnings(lowered);
   for (const std::string& warning : warnings) log_warning("{}", warning);
   write_output(arguments.output, formats::write_problem_json(lowered.problem));

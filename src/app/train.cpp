@@ -117,7 +117,6 @@ void print_result(const experiment::Training& training, const experiment::RunFol
       request.problem = &problem;
       request.schedule = training.schedule();
       request.objective = training.objective();
-      request.expert = training.expert(p);
       request.seed = static_cast<std::uint64_t>(recipe.options.seed);
       request.evaluations = std::max<std::uint64_t>(1, reports[p].evaluations);
       request.evaluator = local ? local.get() : &evaluator;

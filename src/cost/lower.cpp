@@ -102,6 +102,18 @@ std::vector<DeviceCost> sums(const OpTimes& times, std::size_t devices) {
   return costs;
 }
 
+// Frameworks name an op by the path of its module and a name of its own: "/encoder/layer.0/query/MatMul".
+std::string module_of(const std::string& op) {
+  std::string path;
+  const std::vector<std::string> parts = split(op, '/');
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    if (parts[i].empty()) continue;
+    if (!path.empty()) path += '/';
+    path += parts[i];
+  }
+  return path;
+}
+
 void add_ops(ProblemBuilder& builder, const Graph& graph, const std::vector<double>& seconds,
              const std::string& place) {
   const std::size_t devices = graph.ops.empty() ? 0 : seconds.size() / graph.ops.size();
@@ -111,6 +123,8 @@ void add_ops(ProblemBuilder& builder, const Graph& graph, const std::vector<doub
     op.name = node.name;
     op.type = node.type;
     op.colocate = node.colocate;
+    op.layer = node.layer;
+    op.module = module_of(node.name);
     op.resident = resident_bytes(graph, OpId{i});
     const auto begin = seconds.begin() + static_cast<std::ptrdiff_t>(i * devices);
     op.seconds.assign(begin, begin + static_cast<std::ptrdiff_t>(devices));
@@ -121,9 +135,11 @@ void add_ops(ProblemBuilder& builder, const Graph& graph, const std::vector<doub
 // The graph's inputs have no producer: they are on every device when the step starts, so they are no tensors of the
 // problem. An op that others have as a control dependency gets one tensor of 0 bytes for them.
 void add_tensors(ProblemBuilder& builder, const Graph& graph, const std::string& place) {
-  for (const GraphTensor& tensor : graph.tensors)
-    if (!tensor.producer.is_none())
-      builder.add_tensor(tensor.producer, tensor.bytes().value_or(0), tensor.consumers, place);
+  for (const GraphTensor& tensor : graph.tensors) {
+    if (tensor.producer.is_none()) continue;
+    const OutputSpec output{tensor.shape.ranked, tensor.shape.dims, tensor.dtype};
+    builder.add_tensor(tensor.producer, tensor.bytes().value_or(0), tensor.consumers, place, {}, &output);
+  }
 
   std::vector<std::vector<OpId>> waiting(graph.ops.size());
   for (std::size_t i = 0; i < graph.ops.size(); ++i)

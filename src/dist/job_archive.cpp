@@ -40,7 +40,7 @@ void serialize(Archive& archive, emplace::search::PlacerResult& result, unsigned
 template <class Archive>
 void serialize(Archive& archive, emplace::dist::SentJob& sent, unsigned) {
   archive& sent.index& sent.job.method& sent.job.options& sent.job.seed& sent.job.evaluations;
-  archive& sent.seconds& sent.expert& sent.start;
+  archive& sent.seconds& sent.start;
 }
 
 template <class Archive>

@@ -16,7 +16,6 @@ struct SentJob {
   std::uint64_t index = 0;  // in the master's list
   search::PoolJob job;
   std::optional<double> seconds;
-  std::vector<std::uint8_t> expert;  // N or empty
   std::optional<Placement> start;
 };
 

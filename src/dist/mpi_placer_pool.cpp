@@ -30,7 +30,7 @@ class JobWork final : public WorkPool::Client {
   void deal(std::size_t worker) override {
     const bool over = stopped_ || (common_.seconds && elapsed() >= *common_.seconds);
     if (next_ == jobs_.size() || (next_ > 0 && over)) return;
-    SentJob sent{next_, jobs_[next_], {}, {common_.expert.begin(), common_.expert.end()}, {}};
+    SentJob sent{next_, jobs_[next_], {}, {}};
     if (common_.seconds) sent.seconds = std::max(*common_.seconds - elapsed(), 1e-9);
     if (common_.start != nullptr) sent.start = *common_.start;
     pool_.send(worker, pack(sent), Tag::job);

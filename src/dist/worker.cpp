@@ -76,7 +76,6 @@ class WorkerContext {
     request.objective = shared_.scoring.objective;
     request.pipeline = shared_.scoring.pipeline;
     request.seconds = sent.seconds;
-    request.expert = sent.expert;
     request.evaluator = evaluator_.get();
     if (sent.start) request.start = &*sent.start;
     StopMessage stop(comm_);

@@ -33,6 +33,20 @@ void check_new_name(const std::string& name, const char* what, NameTable& names,
     throw InputError(place, "the {} name {} is used twice (also by number {})", what, quote(name), *twin);
 }
 
+// Gives the next op, number `op`, its text.
+void add_label(OpLabels& labels, NameTable& known, const std::string& text, std::size_t op) {
+  if (text.empty() && labels.empty()) return;
+  labels.of_op.resize(op, OpLabels::none);
+  std::uint32_t label = OpLabels::none;
+  if (!text.empty()) {
+    const auto name_at = [&](std::uint32_t i) -> std::string_view { return labels.names[i]; };
+    const auto next = static_cast<std::uint32_t>(labels.names.size());
+    label = known.add(text, next, name_at).value_or(next);
+    if (label == next) labels.names.push_back(text);
+  }
+  labels.of_op.push_back(label);
+}
+
 }  // namespace
 
 Ticks ticks_of_seconds(double seconds) { return std::max<Ticks>(1, std::llround(seconds * ticks_per_second)); }
@@ -132,6 +146,8 @@ OpId ProblemBuilder::add_op(OpSpec op, const std::string& place) {
     group = known ? GroupId{*known} : GroupId{names.size() - 1};
   }
   problem_.group.push_back(group);
+  add_label(problem_.layer, layer_names_, op.layer, problem_.op_names.size());
+  add_label(problem_.module, module_names_, op.module, problem_.op_names.size());
   if (op.backward && problem_.backward.empty()) problem_.backward.resize(problem_.op_names.size(), 0);
   if (op.backward || !problem_.backward.empty()) problem_.backward.push_back(op.backward ? 1 : 0);
   problem_.op_names.push_back(std::move(op.name));
@@ -140,7 +156,7 @@ OpId ProblemBuilder::add_op(OpSpec op, const std::string& place) {
 }
 
 TensorId ProblemBuilder::add_tensor(OpId from, Bytes bytes, std::vector<OpId> to, const std::string& place,
-                                    std::span<const double> seconds) {
+                                    std::span<const double> seconds, const OutputSpec* output) {
   check_bytes(bytes, "the tensor's bytes", place);
   EMPLACE_CHECK(seconds.size() == time_classes_, "one time for each of {} classes, got {}", time_classes_,
                 seconds.size());
@@ -149,7 +165,7 @@ TensorId ProblemBuilder::add_tensor(OpId from, Bytes bytes, std::vector<OpId> to
       throw InputError(place, "a transfer's time must be from 0 to {:.0f} s, got {}", longest_seconds(), time);
     given_times_.push_back(ticks_of_seconds(time));
   }
-  tensors_.push_back({from, bytes, std::move(to), place});
+  tensors_.push_back({from, bytes, std::move(to), place, output == nullptr ? std::nullopt : std::optional(*output)});
   return TensorId{tensors_.size() - 1};
 }
 
@@ -197,6 +213,22 @@ void ProblemBuilder::fill_transfer_times() {
     }
 }
 
+void ProblemBuilder::fill_shapes() {
+  TensorShapes& shapes = problem_.shapes;
+  if (std::ranges::none_of(tensors_, [](const Tensor& tensor) { return tensor.output.has_value(); })) return;
+  for (const Tensor& tensor : tensors_) {
+    const bool ranked = tensor.output && tensor.output->ranked;
+    shapes.known.push_back(ranked          ? TensorShapes::Known::ranked
+                           : tensor.output ? TensorShapes::Known::unranked
+                                           : TensorShapes::Known::nothing);
+    shapes.type.push_back(tensor.output ? tensor.output->type : DType::unknown);
+    if (ranked)
+      for (const std::int64_t size : tensor.output->dimensions)
+        shapes.dimensions.push_back(size < 0 ? TensorShapes::unknown_dimension : size);
+    shapes.begin.push_back(static_cast<std::uint32_t>(shapes.dimensions.size()));
+  }
+}
+
 Problem ProblemBuilder::build(const std::string& place) {
   Problem& p = problem_;
   const std::size_t device_count = p.devices.size();
@@ -204,6 +236,7 @@ Problem ProblemBuilder::build(const std::string& place) {
   if (device_count == 0) throw InputError(place, "the problem has no devices");
   if (op_count == 0) throw InputError(place, "the problem has no ops");
   fill_routes();
+  fill_shapes();
 
   // Tensors: ids, and the lists in both directions.
   std::vector<std::uint32_t> seen_by(op_count, TensorId::none_value);

@@ -10,11 +10,15 @@ void OutputShapes::add_output(std::span<const std::int64_t> dimensions) {
   ++op_begin_.back();
 }
 
-OutputShapes shapes_of_bytes(const Problem& problem) {
+OutputShapes output_shapes(const Problem& problem) {
   OutputShapes shapes;
   for (std::size_t op = 0; op < problem.op_count(); ++op) {
     shapes.add_op();
     for (const std::uint32_t tensor : problem.outputs[op]) {
+      if (problem.shapes.has(tensor)) {
+        shapes.add_output(problem.shapes.dimensions_of(tensor));
+        continue;
+      }
       const std::int64_t floats = (problem.tensor_bytes[tensor] + 3) / 4;
       if (floats > 0) shapes.add_output(std::span(&floats, 1));
     }

@@ -45,22 +45,19 @@ bool is_graph_at_machine(const std::string& source) {
 
 namespace {
 
-OutputShapes shapes_of(const Graph& graph) {
-  OutputShapes shapes;
-  for (const GraphOp& op : graph.ops) {
-    shapes.add_op();
-    for (const TensorId output : op.outputs) shapes.add_output(graph.tensors[output.index()].shape.dims);
-  }
-  return shapes;
-}
-
 LoadedProblem problem_of_file(const formats::ProblemAddress& address) {
-  LoadedProblem loaded{.problem = formats::read_problem_file(address), .warnings = {}};
-  loaded.shapes = shapes_of_bytes(loaded.problem);
+  LoadedProblem loaded;
+  loaded.problem = formats::read_problem_file(address, &loaded.warnings);
   return loaded;
 }
 
 }  // namespace
+
+void add_expert(const std::string& graph, cost::Lowered& lowered) {
+  if (is_zoo(graph))
+    lowered.problem.expert =
+        expert_devices(std::string_view(graph).substr(zoo_prefix.size()), lowered.graph, lowered.problem);
+}
 
 LoadedProblem load_problem(const std::string& graph, const std::string& machine, const SourceOptions& options) {
   const machine::Machine loaded_machine = machine::load_machine(machine);
@@ -69,9 +66,7 @@ LoadedProblem load_problem(const std::string& graph, const std::string& machine,
       cost::lower(loaded_graph, loaded_machine, options.roofline, graph + "@" + loaded_machine.name);
   LoadedProblem loaded;
   loaded.warnings = cost::cost_warnings(lowered);
-  if (is_zoo(graph))
-    loaded.expert = expert_devices(std::string_view(graph).substr(zoo_prefix.size()), lowered.graph, lowered.problem);
-  loaded.shapes = shapes_of(lowered.graph);
+  add_expert(graph, lowered);
   loaded.problem = std::move(lowered.problem);
   return loaded;
 }

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-namespace emplace {
+namespace emplace::components_test {
 namespace {
 
 TEST(StrongComponents, AreWhatReachesEachOtherBothWays) {
@@ -32,4 +32,4 @@ TEST(StrongComponents, AreWhatReachesEachOtherBothWays) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::components_test

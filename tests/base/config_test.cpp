@@ -8,7 +8,7 @@
 #include "emplace/base/options.hpp"
 #include "tests/support/allocations.hpp"
 
-namespace emplace {
+namespace emplace::config_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -145,4 +145,4 @@ TEST(Options, SayWhatWasWantedAndWhatWasFound) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::config_test

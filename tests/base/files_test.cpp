@@ -13,7 +13,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace {
+namespace emplace::files_test {
 namespace {
 
 class Files : public testing::Test {
@@ -217,4 +217,4 @@ TEST_F(Files, NothingStaysWhereWritingFails) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::files_test

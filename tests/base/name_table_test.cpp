@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace emplace {
+namespace emplace::name_table_test {
 namespace {
 
 TEST(NameTable, FindsExactlyTheNamesThatWereAddedWhereTheyWereAddedFirst) {
@@ -38,4 +38,4 @@ TEST(NameTable, HoldsMoreNamesThanItHadRoomFor) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::name_table_test

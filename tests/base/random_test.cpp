@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-namespace emplace {
+namespace emplace::random_test {
 namespace {
 
 TEST(Random, RepeatsItselfForTheSameKeyAndDiffersForEveryOther) {
@@ -103,4 +103,4 @@ TEST(Random, BelowDrawsEveryValueEquallyOften) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::random_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace emplace {
+namespace emplace::text_test {
 namespace {
 
 TEST(Text, FindsTheNearestNameOnlyWhereItIsALikelySlip) {
@@ -62,4 +62,4 @@ TEST(Text, ParsesWholeNumbersWithoutLeftovers) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::text_test

@@ -8,7 +8,7 @@
 
 #include "emplace/base/random.hpp"
 
-namespace emplace {
+namespace emplace::vector_math_test {
 namespace {
 
 double exp_of(double x) {
@@ -45,4 +45,4 @@ TEST(ExpAll, GivesTheSameBitsWhereverAnElementStands) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::vector_math_test

@@ -8,7 +8,7 @@
 #include "emplace/base/text.hpp"
 #include "emplace/formats/reader.hpp"
 
-namespace emplace::cost {
+namespace emplace::cost::calibrate_shared_test {
 namespace {
 
 const std::string folder = "../shared/profiles/";
@@ -68,4 +68,4 @@ TEST_P(Measured, EachModelIsPredictedFromTheOther) {
 }
 
 }  // namespace
-}  // namespace emplace::cost
+}  // namespace emplace::cost::calibrate_shared_test

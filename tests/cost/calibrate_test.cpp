@@ -11,7 +11,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/cost/small_graphs.hpp"
 
-namespace emplace::cost {
+namespace emplace::cost::calibrate_test {
 namespace {
 
 using testing::HasSubstr;
@@ -255,4 +255,4 @@ TEST(Calibrate, TakesTheKernelsOfAFusedRunOnlyAsSuch) {
 }
 
 }  // namespace
-}  // namespace emplace::cost
+}  // namespace emplace::cost::calibrate_test

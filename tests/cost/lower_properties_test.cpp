@@ -7,7 +7,7 @@
 #include "emplace/cost/lower.hpp"
 #include "tests/cost/small_graphs.hpp"
 
-namespace emplace::cost {
+namespace emplace::cost::lower_properties_test {
 namespace {
 
 // A random graph: ops of known and unknown types, parameters with no, one or several users, control dependencies,
@@ -102,4 +102,4 @@ TEST(LowerProperties, EveryOpKeepsItsNameAndItsProducers) {
 }
 
 }  // namespace
-}  // namespace emplace::cost
+}  // namespace emplace::cost::lower_properties_test

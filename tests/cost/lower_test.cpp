@@ -8,7 +8,7 @@
 #include "emplace/problem/problem.hpp"
 #include "tests/cost/small_graphs.hpp"
 
-namespace emplace::cost {
+namespace emplace::cost::lower_test {
 namespace {
 
 using testing::Each;
@@ -238,4 +238,4 @@ TEST(ComputeDtype, IsTheFloatingPointTypeOfTheOutputsThenTheOperands) {
 }
 
 }  // namespace
-}  // namespace emplace::cost
+}  // namespace emplace::cost::lower_test

@@ -8,7 +8,7 @@
 #include "emplace/cost/lower.hpp"
 #include "tests/cost/small_graphs.hpp"
 
-namespace emplace::cost {
+namespace emplace::cost::measured_test {
 namespace {
 
 using testing::ElementsAre;
@@ -239,4 +239,4 @@ TEST(Measured, AMachineOfOneDeviceNeedsNoName) {
 }
 
 }  // namespace
-}  // namespace emplace::cost
+}  // namespace emplace::cost::measured_test

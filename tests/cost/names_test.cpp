@@ -5,7 +5,7 @@
 #include "emplace/machine/machine.hpp"
 #include "emplace/problem/problem.hpp"
 
-namespace emplace::cost {
+namespace emplace::cost::names_test {
 namespace {
 
 TEST(Names, MachineFilesMayNameExactlyTheOpClasses) {
@@ -26,4 +26,4 @@ TEST(Names, MachineFilesMayNameExactlyTheNumberTypes) {
 }
 
 }  // namespace
-}  // namespace emplace::cost
+}  // namespace emplace::cost::names_test

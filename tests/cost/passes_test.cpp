@@ -6,7 +6,7 @@
 #include "emplace/cost/lower.hpp"
 #include "tests/cost/small_graphs.hpp"
 
-namespace emplace::cost {
+namespace emplace::cost::passes_test {
 namespace {
 
 constexpr Ticks us = 1'000'000;
@@ -68,4 +68,4 @@ TEST(LowerWithPasses, AsksForTheNumberOfLayersOfAModelWithoutNames) {
 }
 
 }  // namespace
-}  // namespace emplace::cost
+}  // namespace emplace::cost::passes_test

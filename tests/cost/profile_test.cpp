@@ -8,7 +8,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace::cost {
+namespace emplace::cost::profile_test {
 namespace {
 
 using testing::DoubleEq;
@@ -162,4 +162,4 @@ TEST(BadProfile, DamagedFilesAreReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace emplace::cost
+}  // namespace emplace::cost::profile_test

@@ -10,7 +10,7 @@
 #include "emplace/cost/lower.hpp"
 #include "zoo/zoo.hpp"
 
-namespace emplace::cost {
+namespace emplace::cost::published_test {
 namespace {
 
 constexpr std::size_t cpu = 0, gpu = 1;
@@ -127,4 +127,4 @@ TEST(PublishedFigures, OnTheTestbedOfHsdagTheGpuIsFasterThanTheCpuForAllThreeMod
 }
 
 }  // namespace
-}  // namespace emplace::cost
+}  // namespace emplace::cost::published_test

@@ -9,7 +9,7 @@
 #include "emplace/formats/reader.hpp"
 #include "emplace/problem/grouping.hpp"
 
-namespace emplace::cost {
+namespace emplace::cost::real_models_test {
 namespace {
 
 std::vector<std::string> onnx_models() {
@@ -73,4 +73,4 @@ TEST(RealModels, ControlFlowAndOpenShapesAreSaid) {
 }
 
 }  // namespace
-}  // namespace emplace::cost
+}  // namespace emplace::cost::real_models_test

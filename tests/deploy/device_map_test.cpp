@@ -5,7 +5,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace::deploy {
+namespace emplace::deploy::device_map_test {
 namespace {
 
 using testing::AllOf;
@@ -118,4 +118,4 @@ TEST(DeviceMaps, AreRefusedWhereNothingIsNamedAfterModules) {
 }
 
 }  // namespace
-}  // namespace emplace::deploy
+}  // namespace emplace::deploy::device_map_test

@@ -15,7 +15,7 @@
 #include "tests/formats/onnx_builder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::deploy {
+namespace emplace::deploy::exporters_test {
 namespace {
 
 using nlohmann::json;
@@ -278,4 +278,4 @@ TEST(DeviceNamesOfFrameworks, CountFromTheKindsNumberAndTakeTheUsersNameFirst) {
 }
 
 }  // namespace
-}  // namespace emplace::deploy
+}  // namespace emplace::deploy::exporters_test

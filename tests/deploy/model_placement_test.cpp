@@ -11,7 +11,7 @@
 #include "tests/formats/onnx_builder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::deploy {
+namespace emplace::deploy::model_placement_test {
 namespace {
 
 using testing::ElementsAre;
@@ -115,4 +115,4 @@ TEST_F(Placed, APlacementOfAnotherGraphIsRefusedByTheFirstOpThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace emplace::deploy
+}  // namespace emplace::deploy::model_placement_test

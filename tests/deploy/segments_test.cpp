@@ -6,7 +6,7 @@
 
 #include <map>
 
-namespace emplace::deploy {
+namespace emplace::deploy::segments_test {
 namespace {
 
 using testing::ElementsAre;
@@ -74,4 +74,4 @@ TEST(Segments, HoldEveryOpOnceAndDependOnlyOnThoseBefore) {
 }
 
 }  // namespace
-}  // namespace emplace::deploy
+}  // namespace emplace::deploy::segments_test

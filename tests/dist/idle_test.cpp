@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace emplace::dist {
+namespace emplace::dist::idle_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -22,4 +22,4 @@ TEST(Idle, NapsUsuallyAtMost200MicrosecondsAndInLongWaitsAHundredthUpTo5Millisec
 }
 
 }  // namespace
-}  // namespace emplace::dist
+}  // namespace emplace::dist::idle_test

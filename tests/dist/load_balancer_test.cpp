@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace emplace::dist {
+namespace emplace::dist::load_balancer_test {
 namespace {
 
 TEST(LoadBalancer, GivesHalfOfAnEqualShareToThoseItDoesNotKnow) {
@@ -53,4 +53,4 @@ TEST(LoadBalancer, GivesNobodyMoreThanAnEqualShareForAWindfall) {
 }
 
 }  // namespace
-}  // namespace emplace::dist
+}  // namespace emplace::dist::load_balancer_test

@@ -6,7 +6,7 @@
 
 #include "emplace/problem/builder.hpp"
 
-namespace emplace::dist {
+namespace emplace::dist::problem_archive_test {
 namespace {
 
 // Every field has something in it: a device without a memory limit, a channel without contention, a pair without a
@@ -130,4 +130,4 @@ TEST(ProblemArchive, HoldsNoProblemsToo) {
 }
 
 }  // namespace
-}  // namespace emplace::dist
+}  // namespace emplace::dist::problem_archive_test

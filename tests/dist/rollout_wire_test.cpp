@@ -4,7 +4,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace::dist {
+namespace emplace::dist::rollout_wire_test {
 namespace {
 
 policy::Rollout some_rollout(std::uint32_t sample, std::uint32_t round) {
@@ -116,4 +116,4 @@ TEST(RolloutWire, BringsLogProbabilitiesBack) {
 }
 
 }  // namespace
-}  // namespace emplace::dist
+}  // namespace emplace::dist::rollout_wire_test

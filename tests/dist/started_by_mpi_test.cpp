@@ -3,7 +3,7 @@
 
 #include "emplace/dist/world.hpp"
 
-namespace emplace::dist {
+namespace emplace::dist::started_by_mpi_test {
 namespace {
 
 TEST(StartedByMpi, KnowsTheLaunchersByTheirVariables) {
@@ -22,4 +22,4 @@ TEST(StartedByMpi, KnowsTheLaunchersByTheirVariables) {
 }
 
 }  // namespace
-}  // namespace emplace::dist
+}  // namespace emplace::dist::started_by_mpi_test

@@ -30,7 +30,7 @@ struct Arbitrary<emplace::Outcome> {
 
 }  // namespace rc
 
-namespace emplace::dist {
+namespace emplace::dist::wire_test {
 namespace {
 
 TEST(Wire, BringsPiecesBackAsTheyWere) {
@@ -92,4 +92,4 @@ TEST(Wire, FindsMessagesThatAreCutOrTooLong) {
 }
 
 }  // namespace
-}  // namespace emplace::dist
+}  // namespace emplace::dist::wire_test

@@ -10,7 +10,7 @@
 #include "tests/problem/tiny.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::doctor {
+namespace emplace::doctor::inputs_test {
 namespace {
 
 using namespace ::testing;
@@ -134,4 +134,4 @@ TEST(ProblemInputs, ThatWouldBeMoreThanAProblemMayHaveAreNotTried) {
 }
 
 }  // namespace
-}  // namespace emplace::doctor
+}  // namespace emplace::doctor::inputs_test

@@ -10,7 +10,7 @@
 #include "base/files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::doctor {
+namespace emplace::doctor::machine_test {
 namespace {
 
 using namespace ::testing;
@@ -170,4 +170,4 @@ TEST(CheckRanks, AnotherBuildIsAFailureAndASlowAnswerAWarning) {
 }
 
 }  // namespace
-}  // namespace emplace::doctor
+}  // namespace emplace::doctor::machine_test

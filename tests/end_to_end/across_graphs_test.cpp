@@ -13,7 +13,7 @@
 #include "tests/end_to_end/three_problems.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::across_graphs_test {
 namespace {
 
 using nlohmann::json;
@@ -160,4 +160,4 @@ TEST(AcrossGraphsByHierarchical, AProblemThatNoUpdateWasAboutIsNullInTheResult) 
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::across_graphs_test

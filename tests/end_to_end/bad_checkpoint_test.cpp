@@ -13,7 +13,7 @@
 #include "tests/end_to_end/refusal.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::bad_checkpoint_test {
 namespace {
 
 using testing::AllOf;
@@ -188,4 +188,4 @@ TEST_F(BadCheckpoint, OfOtherTypesOfOpsThanTheRecipeNames) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::bad_checkpoint_test

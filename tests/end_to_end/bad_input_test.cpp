@@ -11,7 +11,7 @@
 #include "tests/end_to_end/refusal.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::bad_input_test {
 namespace {
 
 using testing::HasSubstr;
@@ -304,4 +304,4 @@ TEST_F(BadInput, BudgetsOfZeroAndNegativeSeconds) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::bad_input_test

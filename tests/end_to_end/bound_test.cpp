@@ -5,7 +5,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::bound_test {
 namespace {
 
 using nlohmann::json;
@@ -73,4 +73,4 @@ TEST_F(Bound, ComesWithBranchAndBound) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::bound_test

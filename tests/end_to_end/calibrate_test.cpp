@@ -7,7 +7,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::calibrate_test {
 namespace {
 
 using testing::HasSubstr;
@@ -154,4 +154,4 @@ TEST_F(Calibrate, BadArgumentsAreRefused) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::calibrate_test

@@ -6,7 +6,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::completion_test {
 namespace {
 
 using testing::AllOf;
@@ -134,4 +134,4 @@ TEST(Manual, TroffHasNothingToWarnOf) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::completion_test

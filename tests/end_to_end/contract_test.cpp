@@ -8,7 +8,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::contract_test {
 namespace {
 
 using nlohmann::json;
@@ -228,4 +228,4 @@ TEST_F(Contract, EveryCommandExplainsItself) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::contract_test

@@ -7,7 +7,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::convert_test {
 namespace {
 
 using testing::HasSubstr;
@@ -104,4 +104,4 @@ TEST_F(Convert, ExplainsItself) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::convert_test

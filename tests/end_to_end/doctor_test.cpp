@@ -7,7 +7,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::doctor_test {
 namespace {
 
 using nlohmann::json;
@@ -115,4 +115,4 @@ TEST(Doctor, EndsEarlyOnRequest) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::doctor_test

@@ -7,7 +7,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::explain_test {
 namespace {
 
 using nlohmann::json;
@@ -172,4 +172,4 @@ TEST_F(Explain, SimulateOfWhatCannotRunWarnsThatThereIsNoTrace) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::explain_test

@@ -8,7 +8,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::export_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -183,4 +183,4 @@ TEST_F(Export, RefusesWhatCannotBeWrittenAndSaysWhy) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::export_test

@@ -9,7 +9,7 @@
 #include "tests/end_to_end/systems.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::failed_training_test {
 namespace {
 
 using testing::AllOf;
@@ -142,4 +142,4 @@ TEST_F(FailedTraining, LeavesAFinishedRunAloneWhenResumingIsRefused) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::failed_training_test

@@ -7,7 +7,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::hsdag_order_test {
 namespace {
 
 using nlohmann::json;
@@ -40,4 +40,4 @@ INSTANTIATE_TEST_SUITE_P(Models, HsdagOrder, testing::Values("inception-v3", "re
                          });
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::hsdag_order_test

@@ -6,7 +6,7 @@
 #include "tests/end_to_end/systems.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::inspect_run_test {
 namespace {
 
 using nlohmann::json;
@@ -113,4 +113,4 @@ TEST_F(InspectRun, RefusesOptionsOfModels) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::inspect_run_test

@@ -5,7 +5,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::interrupt_test {
 namespace {
 
 using testing::HasSubstr;
@@ -53,4 +53,4 @@ TEST_F(Interrupt, AfterASecondEndsAProgramThatIsStillAtWorkAtOnce) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::interrupt_test

@@ -7,7 +7,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::launchers_test {
 namespace {
 
 using testing::AllOf;
@@ -154,4 +154,4 @@ TEST_F(Launchers, PbsJobSubmitsItselfAgainWhereItsTimeIsOver) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::launchers_test

@@ -6,11 +6,12 @@
 
 #include "base/files.hpp"
 #include "emplace/experiment/checkpoint.hpp"
+#include "tests/end_to_end/bits.hpp"
 #include "tests/end_to_end/refusal.hpp"
 #include "tests/end_to_end/systems.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::learned_systems_test {
 namespace {
 
 using nlohmann::json;
@@ -170,7 +171,22 @@ TEST_P(Colocrl, PlacesItsOwnProblemAndGoesOnFromItsParameters) {
   EXPECT_EQ(train("next", {"updates=1", "--init", run}), likeliest["makespan_s"]);
 }
 
+// A problem is all that policies see: what `cost` writes of a model teaches them as much as the model itself.
+TEST_P(LearnedSystems, LearnTheSameFromAModelAndFromTheProblemThatCostWritesOfIt) {
+  const std::string file = folder_ / "problem.json";
+  const auto cost = emplace_run({"cost", small_training, "k40x2", "-o", file});
+  ASSERT_EQ(cost.exit_code, 0) << cost.err;
+  for (const auto& [run, problem] : {std::pair("model", small_training + "@k40x2"), std::pair("file", file)}) {
+    const auto trained = emplace_run(training(run, {"problem=" + problem, "groups=20"}));
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  }
+  EXPECT_EQ(metrics_without_clocks(folder_ / "file"), metrics_without_clocks(folder_ / "model"));
+  const auto of_file = without_clocks(folder_ / "file"), of_model = without_clocks(folder_ / "model");
+  for (const auto& [name, digest] : of_model)
+    if (name.starts_with("policy/")) EXPECT_EQ(of_file.at(name), digest) << name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Recipes, Colocrl, testing::Values(systems()[1]), name_of_system);
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::learned_systems_test

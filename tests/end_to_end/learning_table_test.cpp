@@ -9,7 +9,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::learning_table_test {
 namespace {
 
 using nlohmann::json;
@@ -186,4 +186,4 @@ TEST_F(LearningTable, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::learning_table_test

@@ -14,7 +14,7 @@
 #include "tests/end_to_end/small_onnx.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::measure_onnx_test {
 namespace {
 
 using nlohmann::json;
@@ -213,4 +213,4 @@ TEST_F(MeasureOnnx, RefusesMoreDevicesThanCoresAndSizesOfNoInput) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::measure_onnx_test

@@ -9,7 +9,7 @@
 #include "tests/end_to_end/small_onnx.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::measured_table_test {
 namespace {
 
 using testing::AllOf;
@@ -86,4 +86,4 @@ TEST_F(MeasuredTable, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::measured_table_test

@@ -11,7 +11,7 @@
 #include "tests/support/marked_processes.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::measured_test {
 namespace {
 
 using nlohmann::json;
@@ -242,4 +242,4 @@ TEST_F(Measured, TheExampleMeasuresForReal) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::measured_test

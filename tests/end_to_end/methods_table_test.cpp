@@ -8,7 +8,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::methods_table_test {
 namespace {
 
 using testing::AllOf;
@@ -118,4 +118,4 @@ TEST_F(MethodsTable, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::methods_table_test

@@ -7,7 +7,7 @@
 #include "tests/support/partitioning.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::pipeline_place_test {
 namespace {
 
 using nlohmann::json;
@@ -72,4 +72,4 @@ TEST_F(PipelinePlace, EndsWithThreeWhereNothingFits) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::pipeline_place_test

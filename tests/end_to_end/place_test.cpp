@@ -8,7 +8,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::place_test {
 namespace {
 
 using nlohmann::json;
@@ -155,4 +155,4 @@ TEST_F(Place, SaysWhyNothingIsFeasible) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::place_test

@@ -5,7 +5,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::quickstart_test {
 namespace {
 
 using nlohmann::json;
@@ -52,4 +52,4 @@ TEST(Quickstart, HasTheExpertInItsTableAndSaysWhyAPlacerIsNot) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::quickstart_test

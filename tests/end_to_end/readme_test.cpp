@@ -15,7 +15,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::readme_test {
 namespace {
 
 // Lines of a page's shell blocks that are marked so ("sh"), comments removed.
@@ -130,4 +130,4 @@ TEST(PagesAboutThePapers, NameFilesThatAreThere) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::readme_test

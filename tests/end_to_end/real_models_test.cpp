@@ -6,7 +6,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::real_models_test {
 namespace {
 
 const std::string folder = "../shared/models/";
@@ -80,4 +80,4 @@ TEST(RealModels, EveryFormatBecomesAProblem) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::real_models_test

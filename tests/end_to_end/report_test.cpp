@@ -10,7 +10,7 @@
 #include "tests/end_to_end/refusal.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::report_test {
 namespace {
 
 using nlohmann::json;
@@ -161,4 +161,4 @@ TEST_F(Report, DamageIsRefusedByLineAndASweepHasAPageOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::report_test

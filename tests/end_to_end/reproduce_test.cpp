@@ -8,7 +8,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::reproduce_test {
 namespace {
 
 using nlohmann::json;
@@ -196,4 +196,4 @@ TEST_F(Reproduce, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::reproduce_test

@@ -11,7 +11,7 @@
 #include "tests/support/marked_processes.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::same_bits_test {
 namespace {
 
 using nlohmann::json;
@@ -306,4 +306,4 @@ TEST_F(SameBits, ASecondRunInTheSameFolderKeepsTheFirst) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::same_bits_test

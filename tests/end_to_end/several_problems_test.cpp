@@ -7,7 +7,7 @@
 #include "tests/end_to_end/three_problems.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::several_problems_test {
 namespace {
 
 using nlohmann::json;
@@ -99,4 +99,4 @@ INSTANTIATE_TEST_SUITE_P(Recipes, SeveralProblems,
                          testing::Values(systems()[2], systems()[3], systems()[4], systems()[5]), name_of_system);
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::several_problems_test

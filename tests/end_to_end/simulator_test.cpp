@@ -5,7 +5,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::simulator_test {
 namespace {
 
 using nlohmann::json;
@@ -90,4 +90,4 @@ TEST_F(Simulator, TheListHasTheirOptions) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::simulator_test

@@ -5,7 +5,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::step_optima_script_test {
 namespace {
 
 using testing::HasSubstr;
@@ -41,4 +41,4 @@ TEST(StepOptimaScript, TellsOptimaFromOthersAndRefutesWhatNoScheduleReaches) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::step_optima_script_test

@@ -10,7 +10,7 @@
 #include "tests/end_to_end/systems.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::supervise_test {
 namespace {
 
 using testing::HasSubstr;
@@ -281,4 +281,4 @@ TEST_F(Supervise, CountsATimeLimitOverAllRestarts) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::supervise_test

@@ -12,7 +12,7 @@
 #include "tests/support/marked_processes.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::sweep_test {
 namespace {
 
 using testing::AllOf;
@@ -272,4 +272,4 @@ TEST_F(Sweep, SharesItsFolderWithNoOther) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::sweep_test

@@ -9,7 +9,7 @@
 #include "tests/end_to_end/refusal.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::trained_policy_test {
 namespace {
 
 using nlohmann::json;
@@ -113,4 +113,4 @@ TEST_F(TrainedPolicies, AreRefusedWhenTheirCheckpointIsDamaged) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::trained_policy_test

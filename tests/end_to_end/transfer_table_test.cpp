@@ -8,7 +8,7 @@
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::transfer_table_test {
 namespace {
 
 using testing::AllOf;
@@ -79,4 +79,4 @@ TEST_F(TransferTable, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::transfer_table_test

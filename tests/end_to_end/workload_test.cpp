@@ -6,7 +6,7 @@
 #include "tests/support/partitioning.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::test {
+namespace emplace::test::workload_test {
 namespace {
 
 using nlohmann::json;
@@ -120,4 +120,4 @@ TEST_F(Workloads, ReadersAreListed) {
 }
 
 }  // namespace
-}  // namespace emplace::test
+}  // namespace emplace::test::workload_test

@@ -14,7 +14,7 @@
 #include "tests/problem/tiny.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::evaluate {
+namespace emplace::evaluate::cached_evaluator_test {
 namespace {
 
 using namespace ::testing;
@@ -230,4 +230,4 @@ TEST(EvaluationIdentity, DependsOnProblemScoringEvaluatorAndOptions) {
 }
 
 }  // namespace
-}  // namespace emplace::evaluate
+}  // namespace emplace::evaluate::cached_evaluator_test

@@ -8,7 +8,7 @@
 
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::evaluate {
+namespace emplace::evaluate::evaluators_test {
 namespace {
 
 using namespace ::testing;
@@ -91,4 +91,4 @@ TEST(Evaluators, AnUnknownNameIsRefusedWithTheNearestOne) {
 }
 
 }  // namespace
-}  // namespace emplace::evaluate
+}  // namespace emplace::evaluate::evaluators_test

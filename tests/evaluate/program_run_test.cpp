@@ -14,7 +14,7 @@
 #include "tests/support/marked_processes.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::evaluate {
+namespace emplace::evaluate::program_run_test {
 namespace {
 
 using namespace ::testing;
@@ -192,4 +192,4 @@ TEST(FindProgram, LooksInTheFolderOrInThePath) {
 }
 
 }  // namespace
-}  // namespace emplace::evaluate
+}  // namespace emplace::evaluate::program_run_test

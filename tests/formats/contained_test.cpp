@@ -8,7 +8,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::contained_test {
 namespace {
 
 using Step = std::atomic<std::uint64_t>;
@@ -68,4 +68,4 @@ TEST(Contained, AnInputErrorComesBackAsOneAndAnyOtherErrorAsABug) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::contained_test

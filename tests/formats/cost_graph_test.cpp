@@ -6,7 +6,7 @@
 #include "tests/formats/model_text.hpp"
 #include "tests/formats/proto_bytes.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::cost_graph_test {
 namespace {
 
 using testing::HasSubstr;
@@ -68,4 +68,4 @@ TEST(CostGraphReader, RefusesBrokenGraphs) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::cost_graph_test

@@ -12,7 +12,7 @@
 #include "tests/formats/proto_bytes.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::devices_in_files_test {
 namespace {
 
 using testing::HasSubstr;
@@ -179,4 +179,4 @@ TEST_F(DevicesInFiles, RealModelsReadAsBefore) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::devices_in_files_test

@@ -6,7 +6,7 @@
 #include "formats/writers.hpp"
 #include "graph/passes/merge.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::dot_test {
 namespace {
 
 using testing::HasSubstr;
@@ -80,4 +80,4 @@ TEST(Dot, LetsNoNameEndItsText) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::dot_test

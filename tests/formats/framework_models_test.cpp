@@ -9,7 +9,7 @@
 #include "emplace/graph/op_table.hpp"
 #include "emplace/graph/passes.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::framework_models_test {
 namespace {
 
 const std::string folder = "../shared/models/";
@@ -90,4 +90,4 @@ TEST(FrameworkModels, AnOpenVinoModelTrainsAtThriceItsForwardCost) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::framework_models_test

@@ -10,7 +10,7 @@
 #include "tests/formats/model_text.hpp"
 #include "tests/formats/proto_bytes.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::graphdef_property_test {
 namespace {
 
 struct Node {
@@ -89,4 +89,4 @@ TEST(TensorflowReaderLaws, EdgesAreThePairsOfTheFileWhateverTheOrderAndTheForm) 
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::graphdef_property_test

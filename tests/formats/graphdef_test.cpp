@@ -7,7 +7,7 @@
 #include "tests/formats/model_text.hpp"
 #include "tests/formats/proto_bytes.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::graphdef_test {
 namespace {
 
 using testing::ElementsAre;
@@ -289,4 +289,4 @@ TEST(TensorflowReader, ClaimsOfHugeSizesCostNothing) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::graphdef_test

@@ -9,7 +9,7 @@
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/problem/builder.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::json_round_trip_test {
 namespace {
 
 int between(int least, int most) { return *rc::gen::inRange(least, most + 1); }
@@ -156,4 +156,4 @@ TEST(ProblemJson, TicksBeyondTheWholeNumbersOfADoubleReadBackEqual) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::json_round_trip_test

@@ -12,7 +12,7 @@
 #include "tests/formats/model_text.hpp"
 #include "tests/formats/proto_bytes.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::large_files_test {
 namespace {
 
 using testing::HasSubstr;
@@ -139,4 +139,4 @@ TEST(LargeFiles, ExternalDataOfOnnxMustBeThere) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::large_files_test

@@ -10,7 +10,7 @@
 #include "tests/formats/onnx_builder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::onnx_annotate_test {
 namespace {
 
 using testing::HasSubstr;
@@ -176,4 +176,4 @@ TEST_F(AnnotatedOnnx, RefusesWhatIsNoOnnxModelOrHasOtherNodes) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::onnx_annotate_test

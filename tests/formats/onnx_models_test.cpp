@@ -13,7 +13,7 @@
 #include "emplace/formats/reader.hpp"
 #include "emplace/graph/op_table.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::onnx_models_test {
 namespace {
 
 const std::string folder = "../shared/models/";
@@ -83,4 +83,4 @@ TEST(OnnxModels, ANetworkInsideAnIfIsOneOpAndAWarningSaysSo) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::onnx_models_test

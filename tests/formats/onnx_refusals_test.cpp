@@ -7,7 +7,7 @@
 #include "emplace/formats/reader.hpp"
 #include "tests/formats/onnx_builder.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::onnx_refusals_test {
 namespace {
 
 using testing::HasSubstr;
@@ -266,4 +266,4 @@ TEST(OnnxReader, NodesThatBreakTheirSchemaHaveUnknownShapesButDoNotStopTheReader
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::onnx_refusals_test

@@ -13,7 +13,7 @@
 #include "tests/formats/onnx_builder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::onnx_split_test {
 namespace {
 
 using testing::ElementsAre;
@@ -299,4 +299,4 @@ TEST_F(OnnxParts, OfRealModelsAreTheModels) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::onnx_split_test

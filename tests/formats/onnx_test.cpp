@@ -10,7 +10,7 @@
 #include "emplace/graph/op_table.hpp"
 #include "tests/formats/onnx_builder.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::onnx_test {
 namespace {
 
 using testing::ElementsAre;
@@ -296,4 +296,4 @@ TEST(OnnxReader, OpensASymbolicBatchOfARealModel) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::onnx_test

@@ -8,7 +8,7 @@
 #include "emplace/graph/passes.hpp"
 #include "tests/formats/model_text.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::openvino_test {
 namespace {
 
 using testing::HasSubstr;
@@ -208,4 +208,4 @@ TEST(OpenVinoReader, CostsARealTransformerOnceItsInputsAreFixed) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::openvino_test

@@ -7,7 +7,7 @@
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/problem/builder.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::placement_json_test {
 namespace {
 
 using testing::ElementsAre;
@@ -113,4 +113,4 @@ INSTANTIATE_TEST_SUITE_P(
     name_of_refusal);
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::placement_json_test

@@ -6,8 +6,9 @@
 #include <string>
 
 #include "emplace/base/error.hpp"
+#include "emplace/problem/output_shapes.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::problem_json_test {
 namespace {
 
 using testing::ElementsAre;
@@ -152,9 +153,11 @@ INSTANTIATE_TEST_SUITE_P(
     Shape, ProblemJsonRefuses,
     testing::Values(
         Refusal{"NoObject", "[1, 2]", "must be an object, got an array"},
-        Refusal{"NoVersion", "{}", "the key 'emplace' with the text 'problem/1' is missing"},
-        Refusal{"OtherVersion", with("problem/1", "problem/2"), "emplace: has format 'problem/2', this program reads"},
-        Refusal{"OtherKind", with("problem/1", "placement/1"), "emplace: must be 'problem/1', got 'placement/1'"},
+        Refusal{"NoVersion", "{}", "the key 'emplace' with the text 'problem/1' or 'problem/2' is missing"},
+        Refusal{"OtherVersion", with("problem/1", "problem/3"),
+                "emplace: has format 'problem/3', this program reads 'problem/1' or 'problem/2'"},
+        Refusal{"OtherKind", with("problem/1", "placement/1"),
+                "emplace: must be 'problem/1' or 'problem/2', got 'placement/1'"},
         Refusal{"VersionNumber", with("\"problem/1\"", "1"), "emplace: must be a text, got 1"},
         Refusal{"UnknownTopKey", with("\"routes\"", "\"rotes\""), "unknown key 'rotes' (did you mean 'routes'?)"},
         Refusal{"UnknownKey", with("scratch_bytes", "scratch_byte"),
@@ -277,5 +280,86 @@ TEST(ProblemJson, TwoHundredDevicesAreReadAndTwoHundredFiftySixAreNot) {
   EXPECT_THAT(message_of(of_size(256)), HasSubstr("devices[255]: more than 255 devices"));
 }
 
+// Version 2 of a chain of three ops: all that models say beside costs.
+const std::string model_chain = R"({ "emplace": "problem/2", "name": "three ops",
+  "devices": [{"name": "d0", "memory_bytes": null}, {"name": "d1", "memory_bytes": null}],
+  "ops": [{"name": "a", "type": "MatMul", "seconds": [1, 2], "layer": "encoder/0", "module": "encoder/layer.0/query"},
+          {"name": "b", "type": "MatMul", "seconds": [1, 2], "layer": "encoder/1", "module": "encoder/layer.0/query"},
+          {"name": "c", "seconds": [0, 0]}],
+  "tensors": [{"from": 0, "bytes": 24, "to": [1], "shape": [2, 3], "type": "float32"},
+              {"from": 1, "bytes": 0, "to": [2], "shape": [null, 3], "type": "bfloat16"},
+              {"from": 1, "bytes": 0, "to": [], "shape": null},
+              {"from": 0, "bytes": 4, "to": [2], "shape": []},
+              {"from": 0, "bytes": 0, "to": [2]},
+              {"from": 1, "bytes": 10, "to": []}],
+  "expert": {"b": "d1", "a": "d0", "c": "d1"} })";
+
+TEST(ProblemJson, Version2HasShapesTypesLayersModulesAndTheExpertsPlacement) {
+  const Problem p = read(model_chain);
+  EXPECT_EQ(p.layer[0], "encoder/0");
+  EXPECT_EQ(p.layer[2], "");
+  EXPECT_EQ(p.module[1], "encoder/layer.0/query");
+  EXPECT_EQ(p.module.names.size(), 1U);
+  EXPECT_THAT(p.expert, ElementsAre(0, 1, 1));
+  using Known = TensorShapes::Known;
+  EXPECT_THAT(p.shapes.known, ElementsAre(Known::ranked, Known::ranked, Known::unranked, Known::ranked, Known::nothing,
+                                          Known::nothing));
+  EXPECT_THAT(p.shapes.type,
+              ElementsAre(DType::f32, DType::bf16, DType::unknown, DType::unknown, DType::unknown, DType::unknown));
+  EXPECT_THAT(p.shapes.dimensions_of(0), ElementsAre(2, 3));
+  EXPECT_THAT(p.shapes.dimensions_of(1), ElementsAre(-1, 3));
+}
+
+TEST(ProblemJson, OutputsOfAnOpAreItsTensorsWithAShapeOrWithBytes) {
+  const OutputShapes shapes = output_shapes(read(model_chain));
+  ASSERT_EQ(shapes.output_count(0), 2U) << "not the control dependency";
+  EXPECT_THAT(shapes.output(0, 0), ElementsAre(2, 3));
+  EXPECT_TRUE(shapes.output(0, 1).empty()) << "a scalar";
+  ASSERT_EQ(shapes.output_count(1), 3U);
+  EXPECT_THAT(shapes.output(1, 0), ElementsAre(0, 3)) << "a size that is not known counts as 0";
+  EXPECT_TRUE(shapes.output(1, 1).empty()) << "of unknown rank";
+  EXPECT_THAT(shapes.output(1, 2), ElementsAre(3)) << "10 bytes are 3 floats, rounded up";
+}
+
+TEST(ProblemJson, Version2ReadsBackAsItWasWritten) {
+  const Problem p = read(model_chain);
+  const std::string text = write_problem_json(p);
+  const Problem again = read(text);
+  EXPECT_EQ(write_problem_json(again), text);
+  EXPECT_EQ(again.expert, p.expert);
+  EXPECT_EQ(again.layer.names, p.layer.names);
+  EXPECT_EQ(again.module.of_op, p.module.of_op);
+  EXPECT_EQ(again.shapes.known, p.shapes.known);
+  EXPECT_EQ(again.shapes.type, p.shapes.type);
+  EXPECT_EQ(again.shapes.dimensions, p.shapes.dimensions);
+}
+
+TEST(ProblemJson, OnlyVersion1IsReadWithAWarning) {
+  std::vector<std::string> warnings;
+  (void)read_problem_json(model_chain, "two.json", &warnings);
+  EXPECT_TRUE(warnings.empty());
+  (void)read_problem_json(chain, "one.json", &warnings);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("one.json has the format problem/1, without shapes")));
+}
+
+TEST(ProblemJson, Version2RefusesWhatItsKeysCannotMean) {
+  const auto changed = [](const std::string& piece, const std::string& other) {
+    std::string text = model_chain;
+    const std::size_t at = text.find(piece);
+    return at == std::string::npos ? "no such piece: " + piece : message_of(text.replace(at, piece.size(), other));
+  };
+  EXPECT_THAT(changed("[2, 3]", "[2, -3]"), HasSubstr("tensors[0].shape[1]"));
+  EXPECT_THAT(changed("[2, 3]", "[2, 1.5]"), HasSubstr("tensors[0].shape[1]"));
+  EXPECT_THAT(changed("float32", "float31"), HasSubstr("unknown element type 'float31' (did you mean 'float32'?)"));
+  EXPECT_THAT(changed("\"bytes\": 0, \"to\": [2]}", "\"bytes\": 0, \"to\": [2], \"type\": \"bool\"}"),
+              HasSubstr("is for tensors that have a shape"));
+  EXPECT_THAT(changed("encoder/layer.0/query\"}", "encoder//query\"}"), HasSubstr("a path has no empty parts"));
+  EXPECT_THAT(changed("\"layer\": \"encoder/0\"", "\"layer\": null"), HasSubstr("ops[0].layer"));
+  EXPECT_THAT(changed(", \"c\": \"d1\"}", "}"), HasSubstr("op 'c' has no device"));
+  EXPECT_THAT(changed("\"b\": \"d1\"", "\"b\": \"d2\""), HasSubstr("no device 'd2'"));
+  EXPECT_THAT(message_of(with("\"bytes\": 4096", "\"bytes\": 4096, \"shape\": [1]")), HasSubstr("unknown key 'shape'"))
+      << "in version 1";
+}
+
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::problem_json_test

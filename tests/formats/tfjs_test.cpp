@@ -4,7 +4,7 @@
 
 #include "tests/formats/model_text.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::tfjs_test {
 namespace {
 
 using testing::HasSubstr;
@@ -57,4 +57,4 @@ TEST(TfjsReader, RefusesBrokenModels) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::tfjs_test

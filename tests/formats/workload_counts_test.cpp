@@ -9,7 +9,7 @@
 #include "base/files.hpp"
 #include "formats/workload/workload.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::workload_counts_test {
 namespace {
 
 const std::string folder = "../shared/workloads/";
@@ -144,4 +144,4 @@ TEST_F(WorkloadCounts, OfHetDag) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::workload_counts_test

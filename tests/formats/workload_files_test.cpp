@@ -6,7 +6,7 @@
 #include "formats/workload/workload.hpp"
 #include "tests/support/partitioning.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::workload_files_test {
 namespace {
 
 using testing::ElementsAre;
@@ -195,4 +195,4 @@ TEST(ExpertSplit, APlacementJsonIsReadThroughTheSameDoor) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::workload_files_test

@@ -8,7 +8,7 @@
 #include "tests/support/partitioning.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::formats {
+namespace emplace::formats::workload_refusals_test {
 namespace {
 
 using testing::AllOf;
@@ -285,4 +285,4 @@ TEST(ProblemJson, HasNeitherInstancesNorProcessors) {
 }
 
 }  // namespace
-}  // namespace emplace::formats
+}  // namespace emplace::formats::workload_refusals_test

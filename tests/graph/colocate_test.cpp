@@ -4,7 +4,7 @@
 #include "emplace/graph/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::colocate_test {
 namespace {
 
 using test::add;
@@ -77,4 +77,4 @@ TEST(Colocate, FindsAFreeNameForANewGroup) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::colocate_test

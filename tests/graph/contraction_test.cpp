@@ -9,7 +9,7 @@
 #include "emplace/graph/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::contraction_test {
 namespace {
 
 using test::add;
@@ -116,4 +116,4 @@ TEST(SplitIntoLayers, AsksForANumberWhereTheModelNamesNoLayers) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::contraction_test

@@ -5,7 +5,7 @@
 #include "emplace/graph/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::fuse_test {
 namespace {
 
 using test::add;
@@ -115,4 +115,4 @@ TEST(Fuse, LeavesTensorsOfUnknownSizeAlone) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::fuse_test

@@ -10,7 +10,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/graph/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::graph_test {
 namespace {
 
 using test::add;
@@ -201,4 +201,4 @@ TEST(Graph, OrdersEveryAcyclicGraphProducersFirstAndSmallestIdFirst) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::graph_test

@@ -7,7 +7,7 @@
 #include "emplace/graph/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::hostile_graph_test {
 namespace {
 
 using test::node;
@@ -75,4 +75,4 @@ TEST(HostileGraph, AnyTypeWithAnyOperandsIsCostedPrunedAndExpandedOrRefused) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::hostile_graph_test

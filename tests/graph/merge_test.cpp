@@ -6,7 +6,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/graph/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::merge_test {
 namespace {
 
 using test::add;
@@ -191,4 +191,4 @@ TEST(PassResult, FollowsOneMapWithAnother) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::merge_test

@@ -11,7 +11,7 @@
 #include "tests/graph/merging_laws.hpp"
 #include "tests/graph/random_graph.hpp"
 
-namespace emplace {
+namespace emplace::merging_property_test {
 namespace {
 
 using test::draw;
@@ -221,4 +221,4 @@ TEST(MergingLaws, CoLocationOnlyJoinsGroupsAndColocRlsRuleCountsOpsWithOtherThan
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::merging_property_test

@@ -7,7 +7,7 @@
 
 #include "tests/graph/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::op_table_test {
 namespace {
 
 using test::add;
@@ -185,4 +185,4 @@ TEST(OpTable, StopsSumsOfSizesAtTwoToThe62) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::op_table_test

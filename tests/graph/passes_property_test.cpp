@@ -6,7 +6,7 @@
 #include "emplace/graph/passes.hpp"
 #include "tests/graph/random_graph.hpp"
 
-namespace emplace {
+namespace emplace::passes_property_test {
 namespace {
 
 using test::draw;
@@ -83,4 +83,4 @@ TEST(Passes, SharingLeavesEachParameterAtMostOneHomeAndCountsItsBytesOnce) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::passes_property_test

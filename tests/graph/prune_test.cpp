@@ -5,7 +5,7 @@
 #include "emplace/graph/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::prune_test {
 namespace {
 
 using test::add;
@@ -195,4 +195,4 @@ TEST(Prune, KeepsAssignmentsOfWhatAStepComputesAndOfWhatIsReadAfterwards) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::prune_test

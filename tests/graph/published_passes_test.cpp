@@ -12,7 +12,7 @@
 #include "formats/workload/workload.hpp"
 #include "tests/graph/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::published_passes_test {
 namespace {
 
 const std::string shared = "../shared/";
@@ -96,4 +96,4 @@ TEST_F(PublishedPasses, ColocRlGroupsOfPublishedGraphsHaveTheirNumbers) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::published_passes_test

@@ -9,7 +9,7 @@
 #include "emplace/formats/reader.hpp"
 #include "tests/graph/merging_laws.hpp"
 
-namespace emplace {
+namespace emplace::real_models_laws_test {
 namespace {
 
 const std::string folder = "../shared/models/";
@@ -179,4 +179,4 @@ TEST_F(RealModelLaws, CoLocationKeepsTheGroupsOfTheFile) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::real_models_laws_test

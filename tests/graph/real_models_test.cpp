@@ -8,7 +8,7 @@
 #include "emplace/graph/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::real_models_test {
 namespace {
 
 const std::string folder = "../shared/models/";
@@ -97,4 +97,4 @@ TEST_F(RealModels, TrainAtThreeTimesTheirForwardFlops) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::real_models_test

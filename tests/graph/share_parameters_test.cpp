@@ -4,7 +4,7 @@
 #include "emplace/graph/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::share_parameters_test {
 namespace {
 
 using test::add;
@@ -106,4 +106,4 @@ TEST(ShareParameters, MovesForwardOpsAlongWithTheirNewIds) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::share_parameters_test

@@ -6,7 +6,7 @@
 #include "emplace/graph/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 
-namespace emplace {
+namespace emplace::training_test {
 namespace {
 
 using test::add;
@@ -262,4 +262,4 @@ TEST(ExpandTraining, RefusesWhatCannotBeTrained) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::training_test

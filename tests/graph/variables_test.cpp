@@ -13,7 +13,7 @@
 #include "tests/graph/small_graphs.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace {
+namespace emplace::variables_test {
 namespace {
 
 using test::add;
@@ -225,4 +225,4 @@ TEST_F(RealTrainingStep, IsPrunedOfItsInitialValuesAndSavers) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::variables_test

@@ -8,7 +8,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/learn/training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::advantages_test {
 namespace {
 
 using namespace testing;
@@ -190,4 +190,4 @@ TEST(Advantages, RefuseABatchThatIsComparedWithItselfAlone) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::advantages_test

@@ -8,7 +8,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::baselines_test {
 namespace {
 
 using ::testing::Each;
@@ -91,4 +91,4 @@ TEST(Baselines, ContinueAfterSaveAndLoad) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::baselines_test

@@ -13,7 +13,7 @@
 #include "learn/samples.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::chunk_by_anyone_test {
 namespace {
 
 using namespace testing;
@@ -138,4 +138,4 @@ TEST(Policies, HaveTheirChunksComputedByAnyone) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::chunk_by_anyone_test

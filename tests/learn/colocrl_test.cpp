@@ -4,7 +4,7 @@
 
 #include "tests/learn/network_training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::colocrl_test {
 namespace {
 
 using namespace testing;
@@ -42,4 +42,4 @@ TEST(ColocrlLearning, SolvesTheToysWithGroups) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::colocrl_test

@@ -9,7 +9,7 @@
 #include "emplace/learn/sampling.hpp"
 #include "tests/learn/training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::conformance_test {
 namespace {
 
 using namespace testing;
@@ -197,4 +197,4 @@ TEST(Learners, RunWithEveryPolicyOfTheProgram) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::conformance_test

@@ -7,7 +7,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/learn/training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::elites_test {
 namespace {
 
 using namespace testing;
@@ -232,4 +232,4 @@ TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::elites_test

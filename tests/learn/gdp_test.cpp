@@ -8,7 +8,7 @@
 #include "emplace/learn/sampling.hpp"
 #include "tests/learn/network_training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::gdp_test {
 namespace {
 
 using namespace testing;
@@ -140,4 +140,4 @@ TEST(GdpLearning, ServesOnAChainThatItNeverSawAndLearnsOnThere) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::gdp_test

@@ -9,7 +9,7 @@
 #include "base/not_finite.hpp"
 #include "tests/learn/drawn.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::gradient_test {
 namespace {
 
 using namespace testing;
@@ -117,4 +117,4 @@ TEST(ChunkedGradient, TakesAnImpossibleActionThatNobodyWeighs) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::gradient_test

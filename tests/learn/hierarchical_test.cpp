@@ -7,7 +7,7 @@
 #include "learn/rewards.hpp"
 #include "tests/learn/network_training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::hierarchical_test {
 namespace {
 
 using namespace testing;
@@ -117,4 +117,4 @@ TEST(HierarchicalLearning, LearnsFromTheSamplesThatRunAloneOnceFailingOnesAreSki
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::hierarchical_test

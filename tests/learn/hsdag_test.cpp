@@ -4,7 +4,7 @@
 #include "emplace/learn/sampling.hpp"
 #include "tests/learn/network_training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::hsdag_test {
 namespace {
 
 using namespace testing;
@@ -47,4 +47,4 @@ TEST(HsdagLearning, MakesGoodPlacementsLikely) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::hsdag_test

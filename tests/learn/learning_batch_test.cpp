@@ -8,7 +8,7 @@
 
 #include "tests/learn/training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::learning_batch_test {
 namespace {
 
 using namespace testing;
@@ -104,4 +104,4 @@ TEST(LearningBatch, SelectsSamplesWithTheirOldLogProbabilities) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::learning_batch_test

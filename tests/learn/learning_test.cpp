@@ -7,7 +7,7 @@
 #include "emplace/base/random.hpp"
 #include "tests/learn/training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::learning_test {
 namespace {
 
 using namespace testing;
@@ -123,4 +123,4 @@ TEST(CrossEntropy, SolvesTheToys) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::learning_test

@@ -8,7 +8,7 @@
 #include "emplace/problem/grouping.hpp"
 #include "tests/learn/training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::levels_test {
 namespace {
 
 using testing::ms;
@@ -152,4 +152,4 @@ TEST(PostLevels, ALevelThatNoTrainingLeavesIsRefused) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::levels_test

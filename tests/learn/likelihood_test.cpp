@@ -6,7 +6,7 @@
 
 #include "tests/learn/training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::likelihood_test {
 namespace {
 
 using namespace testing;
@@ -56,4 +56,4 @@ TEST(Refit, TakesTheClosedFormWhereThereIsOne) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::likelihood_test

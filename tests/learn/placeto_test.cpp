@@ -6,7 +6,7 @@
 #include "emplace/learn/sampling.hpp"
 #include "tests/learn/network_training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::placeto_test {
 namespace {
 
 using namespace testing;
@@ -60,4 +60,4 @@ TEST(PlacetoLearning, SolvesTheToysAndItsLikeliestEpisodeEndsThere) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::placeto_test

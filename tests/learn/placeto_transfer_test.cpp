@@ -12,7 +12,7 @@
 #include "emplace/learn/trainer.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::placeto_transfer_test {
 namespace {
 
 using namespace testing;
@@ -98,4 +98,4 @@ TEST(PlacetoLearning, ServesOnGraphsThatItNeverSaw) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::placeto_transfer_test

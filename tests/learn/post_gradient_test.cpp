@@ -7,7 +7,7 @@
 
 #include "tests/learn/training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::post_gradient_test {
 namespace {
 
 using namespace testing;
@@ -92,4 +92,4 @@ TEST(PostPolicy, HasNoGradientOnASymmetricGraph) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::post_gradient_test

@@ -7,7 +7,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/learn/training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::post_test {
 namespace {
 
 using namespace testing;
@@ -372,4 +372,4 @@ TEST(PostLearner, RunsItsPartsAlone) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::post_test

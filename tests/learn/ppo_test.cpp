@@ -8,7 +8,7 @@
 #include "tests/learn/drawn.hpp"
 #include "tests/learn/training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::ppo_test {
 namespace {
 
 using namespace testing;
@@ -362,4 +362,4 @@ TEST(Ppo, OverHeadsIsRefusedWithAPenalty) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::ppo_test

@@ -10,7 +10,7 @@
 #include "learn/schedule.hpp"
 #include "tests/learn/training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::reinforce_test {
 namespace {
 
 using namespace testing;
@@ -263,4 +263,4 @@ TEST(Reinforce, StopsWhereAStepWouldLeaveTheNumbers) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::reinforce_test

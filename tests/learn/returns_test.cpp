@@ -6,7 +6,7 @@
 
 #include <numeric>
 
-namespace emplace::learn {
+namespace emplace::learn::returns_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -69,4 +69,4 @@ TEST(Returns, OfStepsTelescope) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::returns_test

@@ -8,7 +8,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/learn/training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::rewards_test {
 namespace {
 
 using namespace testing;
@@ -155,4 +155,4 @@ TEST(Rewards, LeaveInfeasiblePlacementsOutAfterSoManyUpdates) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::rewards_test

@@ -7,7 +7,7 @@
 #include "tests/learn/training.hpp"
 #include "tests/policy/stub_policy.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::sampling_test {
 namespace {
 
 using namespace testing;
@@ -114,4 +114,4 @@ TEST(SamplingRequest, IsGreedyOnRequestAndForgetsWhatWasThere) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::sampling_test

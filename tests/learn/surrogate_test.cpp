@@ -7,7 +7,7 @@
 
 #include "tests/learn/drawn.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::surrogate_test {
 namespace {
 
 using namespace testing;
@@ -205,4 +205,4 @@ TEST(KlWeight, DoublesAboveAndHalvesBelowItsTarget) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::surrogate_test

@@ -5,7 +5,7 @@
 #include "emplace/learn/sampling.hpp"
 #include "tests/learn/training.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::toys_test {
 namespace {
 
 using namespace testing;
@@ -66,4 +66,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::toys_test

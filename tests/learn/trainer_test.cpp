@@ -14,7 +14,7 @@
 #include "tests/learn/training.hpp"
 #include "tests/policy/stub_policy.hpp"
 
-namespace emplace::learn {
+namespace emplace::learn::trainer_test {
 namespace {
 
 using namespace testing;
@@ -429,4 +429,4 @@ TEST(Trainer, RefusesAStateThatDoesNotFitTheProblem) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::trainer_test

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace emplace::learn {
+namespace emplace::learn::tree_sum_test {
 namespace {
 
 std::vector<double> leaf(std::size_t i) {
@@ -80,4 +80,4 @@ RC_GTEST_PROP(TreeSum, HasTheSameBitsForEveryDivisionAndOrder, ()) {
 }
 
 }  // namespace
-}  // namespace emplace::learn
+}  // namespace emplace::learn::tree_sum_test

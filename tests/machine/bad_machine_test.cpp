@@ -6,7 +6,7 @@
 #include "emplace/machine/machine.hpp"
 #include "tests/machine/questions.hpp"
 
-namespace emplace::machine {
+namespace emplace::machine::bad_machine_test {
 namespace {
 
 using testing::AllOf;
@@ -237,4 +237,4 @@ TEST(BadMachine, UnknownMachinesNameTheNearestPreset) {
 }
 
 }  // namespace
-}  // namespace emplace::machine
+}  // namespace emplace::machine::bad_machine_test

@@ -6,7 +6,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/machine/machine.hpp"
 
-namespace emplace::machine {
+namespace emplace::machine::hostile_machine_test {
 namespace {
 
 std::string example() {
@@ -84,4 +84,4 @@ TEST(HostileMachine, StrangeNumbersAreReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace emplace::machine
+}  // namespace emplace::machine::hostile_machine_test

@@ -9,7 +9,7 @@
 #include "base/files.hpp"
 #include "tests/machine/questions.hpp"
 
-namespace emplace::machine {
+namespace emplace::machine::machine_test {
 namespace {
 
 using testing::ElementsAre;
@@ -193,4 +193,4 @@ TEST(Presets, AFileIsLoadedByItsPath) {
 }
 
 }  // namespace
-}  // namespace emplace::machine
+}  // namespace emplace::machine::machine_test

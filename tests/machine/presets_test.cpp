@@ -8,7 +8,7 @@
 #include "emplace/machine/machine.hpp"
 #include "tests/machine/questions.hpp"
 
-namespace emplace::machine {
+namespace emplace::machine::presets_test {
 namespace {
 
 using testing::AllOf;
@@ -203,4 +203,4 @@ TEST(DeviceFigures, SizesAndSharesByClassAreReadAndChecked) {
 }
 
 }  // namespace
-}  // namespace emplace::machine
+}  // namespace emplace::machine::presets_test

@@ -8,7 +8,7 @@
 #include "machine/rescale.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::machine {
+namespace emplace::machine::refit_test {
 namespace {
 
 MachineDevice other_figures(MachineDevice device) {
@@ -119,4 +119,4 @@ TEST(RescaledMachine, OfAFileIsRepeatedAndOfAnUnknownKindRefused) {
 }
 
 }  // namespace
-}  // namespace emplace::machine
+}  // namespace emplace::machine::refit_test

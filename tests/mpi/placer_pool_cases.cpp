@@ -27,15 +27,14 @@ std::vector<search::PoolJob> some_jobs() {
 }  // namespace
 
 int same_answers(dist::World& world) {
-  const Problem problem = random_problem(2, 60, 4);
+  Problem problem = random_problem(2, 60, 4);
+  problem.expert.assign(problem.op_count(), 1);
   const Problem* const list[] = {&problem};
   const Schedule schedule = Schedule::in_order;
   const auto over_mpi = dist::make_mpi_evaluator(world, list, schedule);
   const auto in_process = evaluate::make_local_evaluator(list, schedule);
   const auto jobs = some_jobs();
   search::PlacerRequest request = request_for(problem, *in_process, schedule);
-  std::vector<std::uint8_t> expert(problem.op_count(), 1);
-  request.expert = expert;
   const auto wanted = search::make_local_placer_pool()->run(request, jobs);
   // From a start too, which the first job finds.
   const Placement start = wanted[0]->result.placement;

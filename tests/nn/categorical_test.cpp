@@ -8,7 +8,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/nn/gradient_check.hpp"
 
-namespace emplace::nn {
+namespace emplace::nn::categorical_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -206,4 +206,4 @@ TEST(Categorical, LeavesNoGradientThatFloatsDoNotHoldInFull) {
 }
 
 }  // namespace
-}  // namespace emplace::nn
+}  // namespace emplace::nn::categorical_test

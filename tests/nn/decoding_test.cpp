@@ -7,7 +7,7 @@
 #include "tests/nn/gradient_check.hpp"
 #include "tests/nn/recurrent_reference.hpp"
 
-namespace emplace::nn {
+namespace emplace::nn::decoding_test {
 namespace {
 
 using testing::random_values;
@@ -101,4 +101,4 @@ TEST(Decoding, RefusesShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace emplace::nn
+}  // namespace emplace::nn::decoding_test

@@ -7,7 +7,7 @@
 #include "nn/layers/layers.hpp"
 #include "tests/nn/gradient_check.hpp"
 
-namespace emplace::nn {
+namespace emplace::nn::dropout_test {
 namespace {
 
 using testing::check_network;
@@ -74,4 +74,4 @@ TEST(Dropout, RepeatsItsMasksForTheSameKeyAndGoesOnWithOthers) {
 }
 
 }  // namespace
-}  // namespace emplace::nn
+}  // namespace emplace::nn::dropout_test

@@ -14,7 +14,7 @@
 #include "tests/nn/gradient_check.hpp"
 #include "tests/nn/recurrent_reference.hpp"
 
-namespace emplace::nn {
+namespace emplace::nn::kernel_set_test {
 namespace {
 
 using testing::random_values;
@@ -311,4 +311,4 @@ TEST(KernelSets, HaveNames) {
 }
 
 }  // namespace
-}  // namespace emplace::nn
+}  // namespace emplace::nn::kernel_set_test

@@ -6,7 +6,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/nn/gradient_check.hpp"
 
-namespace emplace::nn {
+namespace emplace::nn::layers_test {
 namespace {
 
 using testing::check_network;
@@ -232,4 +232,4 @@ TEST(LayerNorm, OfAHandWorkedExample) {
 }
 
 }  // namespace
-}  // namespace emplace::nn
+}  // namespace emplace::nn::layers_test

@@ -9,7 +9,7 @@
 #include "tests/nn/gradient_check.hpp"
 #include "tests/support/allocations.hpp"
 
-namespace emplace::nn {
+namespace emplace::nn::network_test {
 namespace {
 
 using testing::random_values;
@@ -153,4 +153,4 @@ TEST(Decoding, AllocatesNothingAStep) {
 }
 
 }  // namespace
-}  // namespace emplace::nn
+}  // namespace emplace::nn::network_test

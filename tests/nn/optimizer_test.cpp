@@ -9,7 +9,7 @@
 #include "base/not_finite.hpp"
 #include "emplace/base/error.hpp"
 
-namespace emplace::nn {
+namespace emplace::nn::optimizer_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -192,4 +192,4 @@ TEST(Optimizer, RefusesAStateOfOtherParameters) {
 }
 
 }  // namespace
-}  // namespace emplace::nn
+}  // namespace emplace::nn::optimizer_test

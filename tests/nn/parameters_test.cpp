@@ -8,7 +8,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace::nn {
+namespace emplace::nn::parameters_test {
 namespace {
 
 using ::testing::Each;
@@ -71,4 +71,4 @@ TEST(Initializers, HaveTheirBoundsAndMoments) {
 }
 
 }  // namespace
-}  // namespace emplace::nn
+}  // namespace emplace::nn::parameters_test

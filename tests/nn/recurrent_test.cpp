@@ -8,7 +8,7 @@
 #include "tests/nn/gradient_check.hpp"
 #include "tests/nn/recurrent_reference.hpp"
 
-namespace emplace::nn {
+namespace emplace::nn::recurrent_test {
 namespace {
 
 using testing::check_network;
@@ -236,4 +236,4 @@ TEST(FeedingDecoder, NamesItselfWhenShapesDoNotFit) {
 }
 
 }  // namespace
-}  // namespace emplace::nn
+}  // namespace emplace::nn::recurrent_test

@@ -8,7 +8,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/nn/gradient_check.hpp"
 
-namespace emplace::nn {
+namespace emplace::nn::segment_attention_test {
 namespace {
 
 using testing::check_network;
@@ -79,4 +79,4 @@ TEST(SegmentAttention, RefusesHeadsThatDoNotDivideTheColumns) {
 }
 
 }  // namespace
-}  // namespace emplace::nn
+}  // namespace emplace::nn::segment_attention_test

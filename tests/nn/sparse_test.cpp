@@ -7,7 +7,7 @@
 #include "nn/layers/layers.hpp"
 #include "tests/nn/gradient_check.hpp"
 
-namespace emplace::nn {
+namespace emplace::nn::sparse_test {
 namespace {
 
 using testing::check_network;
@@ -87,4 +87,4 @@ TEST(Project, HasTheGradientsOfItsFormula) {
 }
 
 }  // namespace
-}  // namespace emplace::nn
+}  // namespace emplace::nn::sparse_test

@@ -8,7 +8,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/nn/gradient_check.hpp"
 
-namespace emplace::nn {
+namespace emplace::nn::tape_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -141,4 +141,4 @@ TEST(Arena, GivesTheSameMemoryAgainAfterRelease) {
 }
 
 }  // namespace
-}  // namespace emplace::nn
+}  // namespace emplace::nn::tape_test

@@ -14,7 +14,7 @@
 #include "nn/layers/segment_attention.hpp"
 #include "tests/nn/gradient_check.hpp"
 
-namespace emplace::nn {
+namespace emplace::nn::threads_test {
 namespace {
 
 using testing::evaluate;
@@ -139,4 +139,4 @@ TEST(Threads, ChangeNoBitOfResultsAndGradients) {
 }
 
 }  // namespace
-}  // namespace emplace::nn
+}  // namespace emplace::nn::threads_test

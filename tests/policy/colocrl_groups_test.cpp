@@ -7,7 +7,7 @@
 #include "emplace/problem/grouping.hpp"
 #include "formats/workload/workload.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::colocrl_groups_test {
 namespace {
 
 TEST(ColocrlGroups, AreAsManyAsPublishedOnPublicProblemFiles) {
@@ -27,4 +27,4 @@ TEST(ColocrlGroups, AreAsManyAsPublishedOnPublicProblemFiles) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::colocrl_groups_test

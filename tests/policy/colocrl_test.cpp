@@ -10,7 +10,7 @@
 #include "tests/policy/network_check.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::colocrl_test {
 namespace {
 
 using namespace testing;
@@ -149,4 +149,4 @@ TEST(Colocrl, PlacesAGraphWithOneOp) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::colocrl_test

@@ -14,7 +14,7 @@
 #include "tests/policy/greedy.hpp"
 #include "tests/support/allocations.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::conformance_test {
 namespace {
 
 using namespace testing;
@@ -396,4 +396,4 @@ INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy, ::testing::Range<std::size_t>(0,
                          [](const auto& parameter) { return std::string(trials[parameter.param].name); });
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::conformance_test

@@ -10,7 +10,7 @@
 
 #include "tests/policy/node_graphs.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::fractal_dimension_test {
 namespace {
 
 using namespace testing;
@@ -138,4 +138,4 @@ TEST(FractalDimension, OfFiftyThousandNodesIsEstimated) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::fractal_dimension_test

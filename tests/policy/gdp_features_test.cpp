@@ -9,7 +9,7 @@
 #include "policy/gdp/features.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::gdp_features_test {
 namespace {
 
 using namespace testing;
@@ -35,7 +35,8 @@ TEST(GdpFeatures, ReadsTheLastDimensionsOfTheFirstOutput) {
   shapes.add_output(std::vector<std::int64_t>{1});
   shapes.add_op();
   shapes.add_output(std::vector<std::int64_t>{9, 1, 2, 3, 4});
-  const PolicyProblem problem{&p, make_grouping(p, GroupingKind::op), shapes};
+  PolicyProblem problem{&p, make_grouping(p, GroupingKind::op)};
+  problem.shapes = shapes;
   GdpFeatureOptions options;
   options.neighbours = false;
   const std::vector<float> rows = gdp_features(problem, {}, options).rows;
@@ -71,4 +72,4 @@ TEST(GdpFeatures, NamesAFeatureThatIsNotFinite) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::gdp_features_test

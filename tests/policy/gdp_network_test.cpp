@@ -8,7 +8,7 @@
 #include "policy/gdp/network.hpp"
 #include "tests/policy/network_check.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::gdp_network_test {
 namespace {
 
 using namespace testing;
@@ -238,4 +238,4 @@ TEST(GdpNetwork, HasOneGateForTheWholeGraphOrOneForEachNodeThatStartsNearOne) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::gdp_network_test

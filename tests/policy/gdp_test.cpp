@@ -10,7 +10,7 @@
 #include "tests/policy/enumerated.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::gdp_test {
 namespace {
 
 using namespace testing;
@@ -242,4 +242,4 @@ TEST(Gdp, RefusesOptionsThatDoNotGoTogether) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::gdp_test

@@ -12,7 +12,7 @@
 #include "emplace/base/random.hpp"
 #include "tests/policy/node_graphs.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::graph_parsing_test {
 namespace {
 
 using namespace testing;
@@ -174,4 +174,4 @@ TEST(Parse, LeavesAQuarterToAThirdOfARandomSparseGraph) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::graph_parsing_test

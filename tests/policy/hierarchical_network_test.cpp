@@ -10,7 +10,7 @@
 #include "tests/policy/network_check.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::hierarchical_network_test {
 namespace {
 
 using namespace testing;
@@ -172,7 +172,8 @@ struct ForkJoin {
     }
   }
   [[nodiscard]] UnitTable table() {
-    const PolicyProblem seen(&problem, make_grouping(problem, GroupingKind::op), shapes);
+    PolicyProblem seen(&problem, make_grouping(problem, GroupingKind::op));
+    seen.shapes = shapes;
     return unit_table(seen, types, {1, 1}, 2);
   }
   Problem problem = fork_join(2);
@@ -220,8 +221,8 @@ TEST(GroupFeatures, ListTheFirstOpOfEachUnitForTheGrouper) {
   fork_join.problem = tiny(plain_devices(1), {{"s", {1}, "g"}, {"a", {1}}, {"b", {1}}, {"t", {1}, "g"}},
                            {{0, 1}, {0, 2}, {1, 3}, {2, 3}}, 1);
   fork_join.problem.op_types = {"Split", "Conv", "?", "Add"};
-  const PolicyProblem seen(&fork_join.problem, make_grouping(fork_join.problem, GroupingKind::colocation),
-                           fork_join.shapes);
+  PolicyProblem seen(&fork_join.problem, make_grouping(fork_join.problem, GroupingKind::colocation));
+  seen.shapes = fork_join.shapes;
   const UnitTable table = unit_table(seen, fork_join.types, {1, 1}, 1, 1);
   // Units {s, t}, {a}, {b}; N = 4. s: log 2, no producer, first consumer a = 2/4. a: producer s = 1/4, consumer t =
   // 4/4. Each unit's place: sine and cosine of 1/6, 3/6 and 5/6 of pi.
@@ -235,4 +236,4 @@ TEST(GroupFeatures, ListTheFirstOpOfEachUnitForTheGrouper) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::hierarchical_network_test

@@ -11,7 +11,7 @@
 #include "policy/hierarchical/options.hpp"
 #include "tests/policy/hierarchical_made.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::hierarchical_noise_test {
 namespace {
 
 using namespace testing;
@@ -141,4 +141,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, HierarchicalNoise, ::testing::Values("uniform", 
                          [](const auto& parameter) { return std::string(parameter.param); });
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::hierarchical_noise_test

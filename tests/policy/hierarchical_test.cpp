@@ -13,7 +13,7 @@
 #include "tests/policy/hierarchical_made.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::hierarchical_test {
 namespace {
 
 using namespace testing;
@@ -262,4 +262,4 @@ TEST(Hierarchical, RefusesWhatItsNetworksCannotTake) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::hierarchical_test

@@ -9,7 +9,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::hsdag_features_test {
 namespace {
 
 using namespace testing;
@@ -43,10 +43,8 @@ struct Made {
       : Made(std::move(of), options, kind, {}) {}
   Made(Problem of, const HsdagOptions& options, GroupingKind kind, const OutputShapes& shapes)
       : problem(std::move(of)) {
-    if (shapes.op_count() == 0)
-      list.emplace_back(&problem, make_grouping(problem, kind));
-    else
-      list.emplace_back(&problem, make_grouping(problem, kind), shapes);
+    list.emplace_back(&problem, make_grouping(problem, kind));
+    if (shapes.op_count() > 0) list.front().shapes = shapes;
     types = op_types_of(list);
     graph = hsdag_graph(list.front());
     columns = hsdag_columns(options, {list, types}, {&graph, 1});
@@ -195,4 +193,4 @@ TEST(HsdagFeatures, RefuseDegreesThatAreNoAscendingNumbers) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::hsdag_features_test

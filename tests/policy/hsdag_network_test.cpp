@@ -11,7 +11,7 @@
 #include "tests/policy/hsdag_loops.hpp"
 #include "tests/policy/network_check.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::hsdag_network_test {
 namespace {
 
 using namespace testing;
@@ -215,4 +215,4 @@ TEST(HsdagNetwork, LeavesOutTheLayersOfOtherWaysToGroup) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::hsdag_network_test

@@ -14,7 +14,7 @@
 #include "policy/hsdag/network.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::hsdag_test {
 namespace {
 
 using namespace testing;
@@ -322,4 +322,4 @@ TEST(Hsdag, RefusesProblemsOfDifferentNumbersOfDevices) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::hsdag_test

@@ -8,7 +8,7 @@
 #include "policy/colocrl/features.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::op_features_test {
 namespace {
 
 using namespace testing;
@@ -80,4 +80,4 @@ TEST(OpFeatures, OfColocrlGroupsAreSumsAndMutualAdjacency) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::op_features_test

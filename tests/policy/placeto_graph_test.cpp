@@ -9,7 +9,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/policy/placeto_graphs.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::placeto_graph_test {
 namespace {
 
 using namespace testing;
@@ -140,4 +140,4 @@ TEST(PlacetoState, HasStartsWithinOneOfTheCurrentUnits) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::placeto_graph_test

@@ -11,7 +11,7 @@
 #include "tests/policy/placeto_graphs.hpp"
 #include "tests/policy/placeto_loops.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::placeto_network_test {
 namespace {
 
 using namespace testing;
@@ -216,4 +216,4 @@ TEST(PlacetoNetwork, TellsDevicesApartByName) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::placeto_network_test

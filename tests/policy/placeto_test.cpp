@@ -10,7 +10,7 @@
 #include "emplace/policy/policy.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::placeto_test {
 namespace {
 
 using namespace testing;
@@ -181,4 +181,4 @@ TEST(Placeto, RefusesMoreUnitsThanItCanKeepRelativesOf) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::placeto_test

@@ -7,7 +7,7 @@
 #include "emplace/policy/policy.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::policy {
+namespace emplace::policy::post_test {
 namespace {
 
 using namespace testing;
@@ -118,4 +118,4 @@ TEST(PostPolicy, KlIsTheMeanOverUnits) {
 }
 
 }  // namespace
-}  // namespace emplace::policy
+}  // namespace emplace::policy::post_test

@@ -6,7 +6,7 @@
 
 #include "tests/problem/begun.hpp"
 
-namespace emplace {
+namespace emplace::builder_given_times_test {
 namespace {
 
 using ::testing::AllOf;
@@ -57,4 +57,4 @@ TEST(Builder, RefusesGivenTimesThatAreNoTimes) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::builder_given_times_test

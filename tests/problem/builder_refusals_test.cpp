@@ -6,7 +6,7 @@
 
 #include "tests/problem/begun.hpp"
 
-namespace emplace {
+namespace emplace::builder_refusals_test {
 namespace {
 
 using testing::a;
@@ -151,4 +151,4 @@ TEST(Builder, RefusesTotalsBeyondTheLimit) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::builder_refusals_test

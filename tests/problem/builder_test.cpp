@@ -11,7 +11,7 @@
 #include "emplace/base/random.hpp"
 #include "tests/problem/begun.hpp"
 
-namespace emplace {
+namespace emplace::builder_test {
 namespace {
 
 using testing::a;
@@ -127,4 +127,4 @@ TEST(Builder, TopologicalOrderIsTheSmallestIdFirst) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::builder_test

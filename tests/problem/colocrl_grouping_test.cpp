@@ -6,7 +6,7 @@
 #include "emplace/problem/grouping.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::colocrl_grouping_test {
 namespace {
 
 using namespace testing;
@@ -97,4 +97,4 @@ TEST(ColocrlGrouping, MergesFurtherToANumberOfGroups) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::colocrl_grouping_test

@@ -12,7 +12,7 @@
 #include "emplace/base/random.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::grouping_test {
 namespace {
 
 using namespace testing;
@@ -373,4 +373,4 @@ TEST(Grouping, CoarsenedInPlaceKeepsToDevices) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::grouping_test

@@ -5,7 +5,7 @@
 
 #include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::order_test {
 namespace {
 
 using namespace testing;
@@ -33,4 +33,4 @@ TEST(UpwardRank, OrderStaysTopologicalWhereOpsCannotRun) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::order_test

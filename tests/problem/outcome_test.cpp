@@ -6,7 +6,7 @@
 #include "emplace/base/random.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::outcome_test {
 namespace {
 
 using namespace testing;
@@ -58,4 +58,4 @@ TEST(ReasonText, NamesWhatIsConcerned) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::outcome_test

@@ -6,7 +6,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::placement_test {
 namespace {
 
 using namespace testing;
@@ -66,4 +66,4 @@ TEST(Names, UnknownOnesAreRefusedWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::placement_test

@@ -5,7 +5,7 @@
 #include "emplace/problem/problem.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace {
+namespace emplace::same_test {
 namespace {
 
 using namespace testing;
@@ -43,4 +43,4 @@ TEST(SameButForTheName, IsFalseWhereAnythingElseDiffers) {
 }
 
 }  // namespace
-}  // namespace emplace
+}  // namespace emplace::same_test

@@ -10,7 +10,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/report/ops.hpp"
 
-namespace emplace::report {
+namespace emplace::report::comparison_test {
 namespace {
 
 using nlohmann::json;
@@ -130,4 +130,4 @@ TEST(Comparison, RefusesAScheduleThatNeedsAnOrderWithoutOne) {
 }
 
 }  // namespace
-}  // namespace emplace::report
+}  // namespace emplace::report::comparison_test

@@ -11,7 +11,7 @@
 #include "tests/report/ops.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::report {
+namespace emplace::report::explanation_test {
 namespace {
 
 using nlohmann::json;
@@ -240,4 +240,4 @@ TEST(Explanation, AddsUpOnRandomProblems) {
 }
 
 }  // namespace
-}  // namespace emplace::report
+}  // namespace emplace::report::explanation_test

@@ -10,7 +10,7 @@
 #include "tests/report/ops.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::report {
+namespace emplace::report::moves_test {
 namespace {
 
 using test::op;
@@ -215,4 +215,4 @@ TEST(Moves, AreAllThatTheReferenceEngineFindsOnRandomProblems) {
 }
 
 }  // namespace
-}  // namespace emplace::report
+}  // namespace emplace::report::moves_test

@@ -5,7 +5,7 @@
 
 #include "report/names.hpp"
 
-namespace emplace::report {
+namespace emplace::report::over_time_test {
 namespace {
 
 TEST(Bars, HaveADotForNothingAndNeverHideALittle) {
@@ -38,4 +38,4 @@ TEST(Percent, NeverShowsSomethingAsNothing) {
 }
 
 }  // namespace
-}  // namespace emplace::report
+}  // namespace emplace::report::over_time_test

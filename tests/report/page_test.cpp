@@ -6,7 +6,7 @@
 
 #include "report/html_texts.hpp"
 
-namespace emplace::report {
+namespace emplace::report::page_test {
 namespace {
 
 using testing::HasSubstr;
@@ -59,4 +59,4 @@ TEST(Page, NoScriptOfItsOwnEndsItsElement) {
 }
 
 }  // namespace
-}  // namespace emplace::report
+}  // namespace emplace::report::page_test

@@ -17,7 +17,7 @@
 #include "tests/support/random_problem.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::report {
+namespace emplace::report::perfetto_test {
 namespace {
 
 using nlohmann::json;
@@ -208,4 +208,4 @@ TEST(Trace, FileAppearsWhole) {
 }
 
 }  // namespace
-}  // namespace emplace::report
+}  // namespace emplace::report::perfetto_test

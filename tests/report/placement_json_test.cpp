@@ -13,7 +13,7 @@
 #include "tests/support/random_problem.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::report {
+namespace emplace::report::placement_json_test {
 namespace {
 
 using nlohmann::json;
@@ -312,4 +312,4 @@ TEST_F(FoundPlacements, SayWhatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace emplace::report
+}  // namespace emplace::report::placement_json_test

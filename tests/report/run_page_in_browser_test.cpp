@@ -10,7 +10,7 @@
 #include "tests/report/page_in_browser.hpp"
 #include "tests/report/trained_runs.hpp"
 
-namespace emplace::report {
+namespace emplace::report::run_page_in_browser_test {
 namespace {
 
 using nlohmann::json;
@@ -336,4 +336,4 @@ TEST_F(RunPageInBrowser, SeveralRunsHaveATableAndThePlacementOfWhicheverIsChosen
 }
 
 }  // namespace
-}  // namespace emplace::report
+}  // namespace emplace::report::run_page_in_browser_test

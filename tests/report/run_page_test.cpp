@@ -8,7 +8,7 @@
 #include "tests/report/sweep_folders.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::report {
+namespace emplace::report::run_page_test {
 namespace {
 
 using nlohmann::json;
@@ -117,4 +117,4 @@ TEST_F(RunPageTest, KnowsARunFromASweepAndFromNothing) {
 }
 
 }  // namespace
-}  // namespace emplace::report
+}  // namespace emplace::report::run_page_test

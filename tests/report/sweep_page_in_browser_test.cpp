@@ -7,7 +7,7 @@
 #include "report/sweep_page.hpp"
 #include "tests/report/page_in_browser.hpp"
 
-namespace emplace::report {
+namespace emplace::report::sweep_page_in_browser_test {
 namespace {
 
 using nlohmann::json;
@@ -241,4 +241,4 @@ TEST_F(PagesInBrowser, ASweepWithLittleToShowSaysSo) {
 }
 
 }  // namespace
-}  // namespace emplace::report
+}  // namespace emplace::report::sweep_page_in_browser_test

@@ -9,7 +9,7 @@
 #include "tests/report/sweep_folders.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::report {
+namespace emplace::report::sweep_page_test {
 namespace {
 
 using nlohmann::json;
@@ -230,4 +230,4 @@ TEST_F(SweepPageTest, TrialsOfAJobArrayAreTrainedOneByOne) {
 }
 
 }  // namespace
-}  // namespace emplace::report
+}  // namespace emplace::report::sweep_page_test

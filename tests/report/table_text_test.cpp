@@ -6,7 +6,7 @@
 
 #include "experiment/tables/published_table.hpp"
 
-namespace emplace::report {
+namespace emplace::report::table_text_test {
 namespace {
 
 using testing::HasSubstr;
@@ -77,4 +77,4 @@ TEST(TableTexts, HaveNoControlCharactersOfTheirFile) {
 }
 
 }  // namespace
-}  // namespace emplace::report
+}  // namespace emplace::report::table_text_test

@@ -7,7 +7,7 @@
 #include "simulate/timeline/critical_path.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::report {
+namespace emplace::report::timeline_svg_test {
 namespace {
 
 using namespace testing;
@@ -65,4 +65,4 @@ TEST(TimelineSvg, NamesDoNotBecomeMarkup) {
 }
 
 }  // namespace
-}  // namespace emplace::report
+}  // namespace emplace::report::timeline_svg_test

@@ -10,7 +10,7 @@
 #include "tests/report/trace_parser.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::report {
+namespace emplace::report::viewer_times_test {
 namespace {
 
 using nlohmann::json;
@@ -114,4 +114,4 @@ TEST(Trace, ShowsEverythingWithin3NanosecondsOfItsTime) {
 }
 
 }  // namespace
-}  // namespace emplace::report
+}  // namespace emplace::report::viewer_times_test

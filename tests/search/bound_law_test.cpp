@@ -10,7 +10,7 @@
 #include "emplace/search/placer.hpp"
 #include "tests/search/random_step.hpp"
 
-namespace emplace::search {
+namespace emplace::search::bound_law_test {
 namespace {
 
 // By every placer that fits the problem: 30 evaluations each, more where they search.
@@ -20,8 +20,7 @@ struct Found {
   std::string by, proved_by;
 };
 
-Found by_every_placer(const Problem& problem, Schedule schedule, std::uint64_t seed,
-                      std::span<const std::uint8_t> expert) {
+Found by_every_placer(const Problem& problem, Schedule schedule, std::uint64_t seed) {
   const Problem* const list[] = {&problem};
   const auto evaluator = evaluate::make_local_evaluator(list, schedule);
   Found found;
@@ -32,7 +31,6 @@ Found by_every_placer(const Problem& problem, Schedule schedule, std::uint64_t s
     request.schedule = schedule;
     request.seed = seed;
     request.evaluations = entry.role == PlacerRole::search ? 300 : 30;
-    request.expert = expert;
     request.evaluator = evaluator.get();
     if (entry.unfit && !entry.unfit(request).empty()) continue;
     const std::string method = entry.name == "device" ? "device:" + problem.devices.back().name : entry.name;
@@ -55,11 +53,11 @@ TEST(LowerBoundLaw, NoPlacerGoesBelowAnyBoundOfAnyMethodOrPlacer) {
     for (int problems = 0; problems < 3; ++problems) {
       const auto seed = *rc::gen::arbitrary<std::uint64_t>();
       Stream random{{.seed = seed, .purpose = Purpose::test, .update = 0, .index = 0}};
-      const Problem problem = test::random_step_problem(random, 10, 4);
-      const std::vector<std::uint8_t> expert = test::random_placement(problem, random).device;
+      Problem problem = test::random_step_problem(random, 10, 4);
+      problem.expert = test::random_placement(problem, random).device;
       Found best;
       for (const Schedule schedule : {Schedule::fifo, Schedule::priority, Schedule::in_order}) {
-        const Found found = by_every_placer(problem, schedule, seed, expert);
+        const Found found = by_every_placer(problem, schedule, seed);
         if (found.best < best.best) best.best = found.best, best.by = found.by;
         if (found.proved > best.proved) best.proved = found.proved, best.proved_by = found.proved_by;
       }
@@ -80,4 +78,4 @@ TEST(LowerBoundLaw, NoPlacerGoesBelowAnyBoundOfAnyMethodOrPlacer) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::bound_law_test

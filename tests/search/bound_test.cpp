@@ -12,7 +12,7 @@
 #include "tests/search/random_step.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::search {
+namespace emplace::search::bound_test {
 namespace {
 
 using namespace testing;
@@ -270,4 +270,4 @@ TEST(LowerBound, IsNeverAboveASimulatedStep) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::bound_test

@@ -8,7 +8,7 @@
 #include "tests/search/every_schedule.hpp"
 #include "tests/search/random_step.hpp"
 
-namespace emplace::search {
+namespace emplace::search::branch_and_bound_test {
 namespace {
 
 using namespace testing;
@@ -132,4 +132,4 @@ TEST(BranchAndBound, LeavesLargeProblemsToTheListSchedulers) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::branch_and_bound_test

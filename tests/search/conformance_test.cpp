@@ -10,7 +10,7 @@
 #include "emplace/simulate/engine.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::search {
+namespace emplace::search::conformance_test {
 namespace {
 
 using namespace testing;
@@ -40,17 +40,18 @@ Objective objective_for(const PlacerEntry& entry) {
   return entry.only_for.value_or(entry.in_best_for.value_or(Objective::step));
 }
 
+// Any placement can be an expert's; this one has units that cannot run there and groups that it would split.
+Problem with_expert(Problem problem) {
+  for (std::size_t op = 0; op < problem.op_count(); ++op)
+    problem.expert.push_back(static_cast<std::uint8_t>(op % problem.device_count()));
+  return problem;
+}
+
 // A request as far as the problem goes.
 PlacerRequest request_for(const PlacerEntry& entry, const Problem& problem) {
-  // Any placement can be an expert's; this one has units that cannot run there and groups that it would split.
-  static std::vector<std::uint8_t> expert;
-  expert.clear();
-  for (std::size_t op = 0; op < problem.op_count(); ++op)
-    expert.push_back(static_cast<std::uint8_t>(op % problem.device_count()));
   PlacerRequest request;
   request.problem = &problem;
   request.objective = objective_for(entry);
-  request.expert = expert;
   return request;
 }
 
@@ -119,7 +120,7 @@ TEST_P(EveryPlacer, HasANameASummaryAndListedOptions) {
 }
 
 TEST_P(EveryPlacer, ReturnsAValidPlacementWhoseOutcomeIsItsSimulation) {
-  const Problem problem = rich_problem();
+  const Problem problem = with_expert(rich_problem());
   for (const Schedule schedule : schedules) {
     const PlacerResult result = place(entry(), problem, schedule);
     check_placement(problem, result.placement);
@@ -131,7 +132,7 @@ TEST_P(EveryPlacer, ReturnsAValidPlacementWhoseOutcomeIsItsSimulation) {
 
 TEST_P(EveryPlacer, KeepsGroupsTogetherAndOpsWhereTheyRun) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const Problem problem = rich_problem(seed);
+    const Problem problem = with_expert(rich_problem(seed));
     const PlacerResult result = place(entry(), problem);
     EXPECT_NE(result.outcome.why, Infeasible::unsupported_op);
     EXPECT_NE(result.outcome.why, Infeasible::split_group);
@@ -141,7 +142,7 @@ TEST_P(EveryPlacer, KeepsGroupsTogetherAndOpsWhereTheyRun) {
 }
 
 TEST_P(EveryPlacer, GivesTheSameResultForTheSameSeed) {
-  const Problem problem = rich_problem();
+  const Problem problem = with_expert(rich_problem());
   for (const Schedule schedule : schedules) {
     const PlacerResult first = place(entry(), problem, schedule);
     const PlacerResult second = place(entry(), problem, schedule);
@@ -152,7 +153,7 @@ TEST_P(EveryPlacer, GivesTheSameResultForTheSameSeed) {
 }
 
 TEST_P(EveryPlacer, CountsItsEvaluationsAndKeepsToTheBudget) {
-  const Problem problem = rich_problem();
+  const Problem problem = with_expert(rich_problem());
   for (const Schedule schedule : schedules)
     for (const std::uint64_t budget : {1, 2, 5, 33}) {
       std::uint64_t counted = 0;
@@ -167,7 +168,7 @@ TEST_P(EveryPlacer, CountsItsEvaluationsAndKeepsToTheBudget) {
 }
 
 TEST_P(EveryPlacer, EndsSoonWithABudgetOfSeconds) {
-  const Problem problem = rich_problem();
+  const Problem problem = with_expert(rich_problem());
   CountingEvaluator evaluator(problem, {Schedule::fifo, objective_for(entry())});
   PlacerRequest request = request_for(entry(), problem);
   request.seconds = 1e-9;
@@ -178,7 +179,7 @@ TEST_P(EveryPlacer, EndsSoonWithABudgetOfSeconds) {
 
 TEST_P(EveryPlacer, RefusesAnObjectiveThatItDoesNotKnow) {
   if (!entry().only_for) return;  // it knows both
-  const Problem problem = rich_problem();
+  const Problem problem = with_expert(rich_problem());
   PlacerRequest request;
   request.problem = &problem;
   request.objective = *entry().only_for == Objective::step ? Objective::pipeline : Objective::step;
@@ -186,7 +187,7 @@ TEST_P(EveryPlacer, RefusesAnObjectiveThatItDoesNotKnow) {
 }
 
 TEST_P(EveryPlacer, RefusesUnknownOptions) {
-  const Problem problem = rich_problem();
+  const Problem problem = with_expert(rich_problem());
   CountingEvaluator evaluator(problem, {Schedule::fifo, objective_for(entry())});
   PlacerRequest request = request_for(entry(), problem);
   request.evaluator = &evaluator;
@@ -202,14 +203,14 @@ TEST_P(EveryPlacer, RefusesUnknownOptions) {
 }
 
 TEST_P(EveryPlacer, SolvesAProblemOfOneOpAndOneDevice) {
-  const Problem problem = tiny(plain_devices(1), {{"a", {3}}}, {});
+  const Problem problem = with_expert(tiny(plain_devices(1), {{"a", {3}}}, {}));
   if (!answers(entry(), problem)) return;
   for (const Schedule schedule : schedules) EXPECT_EQ(place(entry(), problem, schedule).outcome.makespan, 3 * ms);
 }
 
 TEST_P(EveryPlacer, FindsTheOnlyPlacementThereIs) {
   // a runs on device 0 only, b on device 1 only: 3 + 2 (transfer) + 4; in a pipeline the second pays 2 + 4.
-  const Problem problem = tiny(plain_devices(2), {{"a", {3, no}}, {"b", {no, 4}}}, {{0, 1}}, 2);
+  const Problem problem = with_expert(tiny(plain_devices(2), {{"a", {3, no}}, {"b", {no, 4}}}, {{0, 1}}, 2));
   if (!answers(entry(), problem)) return;
   const Ticks expected = objective_for(entry()) == Objective::pipeline ? 6 * ms : 9 * ms;
   EXPECT_EQ(place(entry(), problem).outcome.makespan, expected);
@@ -223,4 +224,4 @@ INSTANTIATE_TEST_SUITE_P(Search, EveryPlacer, ::testing::Range<std::size_t>(0, p
                          });
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::conformance_test

@@ -7,7 +7,7 @@
 #include "emplace/base/random.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::search {
+namespace emplace::search::favourite_children_test {
 namespace {
 
 using namespace testing;
@@ -44,4 +44,4 @@ TEST(FavouriteChildren, OfAChainAreItsLinks) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::favourite_children_test

@@ -9,7 +9,7 @@
 #include "search/pipeline/split_classes.hpp"
 #include "tests/support/partitioning.hpp"
 
-namespace emplace::search {
+namespace emplace::search::ideals_test {
 namespace {
 
 using test::chain_of;
@@ -150,4 +150,4 @@ TEST(SplitClasses, DepthFirstOrderTakesTheSmallestOfTheNewest) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::ideals_test

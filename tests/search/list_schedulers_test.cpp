@@ -10,7 +10,7 @@
 #include "formats/workload/workload.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::search {
+namespace emplace::search::list_schedulers_test {
 namespace {
 
 using namespace testing;
@@ -229,4 +229,4 @@ TEST(MEtf, PlacesEverythingWhereNothingFits) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::list_schedulers_test

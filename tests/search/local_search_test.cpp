@@ -13,7 +13,7 @@
 #include "search/local/neighbourhood.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::search {
+namespace emplace::search::local_search_test {
 namespace {
 
 using test::RandomPlacement;
@@ -138,4 +138,4 @@ TEST(Neighbourhood, AcceptsOnlyWhatWasChecked) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::local_search_test

@@ -12,7 +12,7 @@
 #include "tests/support/random_order.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::search {
+namespace emplace::search::order_moves_test {
 namespace {
 
 using namespace testing;
@@ -121,4 +121,4 @@ TEST(CriticalChoices, LetTheProducerOfAWaitingTransferPass) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::order_moves_test

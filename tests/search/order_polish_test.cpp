@@ -10,7 +10,7 @@
 #include "tests/problem/tiny.hpp"
 #include "tests/search/random_step.hpp"
 
-namespace emplace::search {
+namespace emplace::search::order_polish_test {
 namespace {
 
 using namespace testing;
@@ -72,4 +72,4 @@ TEST(OrderPolish, MakesTheOneMoveThatThePathAsksFor) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::order_polish_test

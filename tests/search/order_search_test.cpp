@@ -13,7 +13,7 @@
 #include "tests/search/place_steps.hpp"
 #include "tests/search/random_step.hpp"
 
-namespace emplace::search {
+namespace emplace::search::order_search_test {
 namespace {
 
 using namespace testing;
@@ -139,4 +139,4 @@ INSTANTIATE_TEST_SUITE_P(Search, Partitioners,
                          ::testing::Values("scotch", "mincut", "metis", "greedy", "round-robin", "contiguous"));
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::order_search_test

@@ -6,18 +6,18 @@
 #include "emplace/search/placer.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::search {
+namespace emplace::search::papers_baselines_test {
 namespace {
 
 using namespace testing;
 using ::testing::ElementsAre;
 
-PlacerResult place(const std::string& method, const Problem& problem, const std::vector<std::uint8_t>& expert = {}) {
+PlacerResult place(const std::string& method, Problem problem, const std::vector<std::uint8_t>& expert = {}) {
+  problem.expert = expert;
   const Problem* const list[] = {&problem};
   const auto evaluator = evaluate::make_local_evaluator(list, Schedule::fifo);
   PlacerRequest request;
   request.problem = &problem;
-  request.expert = expert;
   request.evaluator = evaluator.get();
   return place_with(method, request, ConfigTable("command line"));
 }
@@ -87,4 +87,4 @@ TEST(Expert, SaysThatOnlyZooModelsHaveOne) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::papers_baselines_test

@@ -9,7 +9,7 @@
 #include "emplace/search/placer.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::search {
+namespace emplace::search::partition_test {
 namespace {
 
 using namespace testing;
@@ -224,4 +224,4 @@ TEST(Metis, RespectsMemoryWhereWorkAloneWouldOverflow) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::partition_test

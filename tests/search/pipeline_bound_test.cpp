@@ -10,7 +10,7 @@
 #include "tests/support/partitioning.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::search {
+namespace emplace::search::pipeline_bound_test {
 namespace {
 
 using test::chain_of;
@@ -77,4 +77,4 @@ TEST(PipelineObjective, PlacersKeepThePlacementOfTheLeastLoad) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::pipeline_bound_test

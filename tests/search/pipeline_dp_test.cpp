@@ -11,7 +11,7 @@
 #include "tests/search/random_split.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::search {
+namespace emplace::search::pipeline_dp_test {
 namespace {
 
 using namespace test;
@@ -155,4 +155,4 @@ TEST(PipelineDp, SaysThatTheBudgetEndedFirst) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::pipeline_dp_test

@@ -11,7 +11,7 @@
 #include "tests/search/pipeline_toys.hpp"
 #include "tests/search/random_split.hpp"
 
-namespace emplace::search {
+namespace emplace::search::pipeline_milp_test {
 namespace {
 
 using namespace test;
@@ -171,4 +171,4 @@ TEST(PipelineMilp, RefusesBadOptions) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::pipeline_milp_test

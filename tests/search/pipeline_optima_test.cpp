@@ -4,7 +4,7 @@
 #include "search/pipeline/contiguous_split.hpp"
 #include "tests/search/pipeline_table.hpp"
 
-namespace emplace::search {
+namespace emplace::search::pipeline_optima_test {
 namespace {
 
 using namespace test;
@@ -161,4 +161,4 @@ TEST_F(PipelineOptima, HaveTheListedNumbersOfClassesIdealsAndPairs) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::pipeline_optima_test

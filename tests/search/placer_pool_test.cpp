@@ -6,7 +6,7 @@
 #include "emplace/search/placer_pool.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::search {
+namespace emplace::search::placer_pool_test {
 namespace {
 
 using namespace testing;
@@ -137,4 +137,4 @@ TEST_F(PlacerPoolTest, SearchesTellHowFarTheyAre) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::placer_pool_test

@@ -8,7 +8,7 @@
 #include "emplace/search/placer.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::search {
+namespace emplace::search::placers_test {
 namespace {
 
 using namespace testing;
@@ -163,4 +163,4 @@ TEST(Greedy, TurnsToAnotherDeviceWhenMemoryIsUsedUp) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::placers_test

@@ -14,7 +14,7 @@
 #include "tests/problem/tiny.hpp"
 #include "tests/search/place_steps.hpp"
 
-namespace emplace::search {
+namespace emplace::search::searches_test {
 namespace {
 
 using namespace testing;
@@ -139,4 +139,4 @@ TEST(Best, AttainsThePublishedOptimaOfSmallTaskGraphs) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::searches_test

@@ -7,7 +7,7 @@
 #include "tests/search/every_schedule.hpp"
 #include "tests/search/random_step.hpp"
 
-namespace emplace::search {
+namespace emplace::search::step_milp_test {
 namespace {
 
 using namespace testing;
@@ -98,4 +98,4 @@ TEST(StepMilp, RefusesWhatIsTooLargeAndOptionsOfThePipeline) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::step_milp_test

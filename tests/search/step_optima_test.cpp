@@ -13,7 +13,7 @@
 #include "emplace/search/placer.hpp"
 #include "formats/workload/workload.hpp"
 
-namespace emplace::search {
+namespace emplace::search::step_optima_test {
 namespace {
 
 using nlohmann::json;
@@ -99,4 +99,4 @@ TEST_F(StepOptima, OfUnrelatedProcessorsAreProved) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::step_optima_test

@@ -5,7 +5,7 @@
 
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::search {
+namespace emplace::search::unit_graph_test {
 namespace {
 
 using namespace testing;
@@ -100,4 +100,4 @@ TEST(Scaled, KeepsProportionsAndMakesEverythingAtLeastOne) {
 }
 
 }  // namespace
-}  // namespace emplace::search
+}  // namespace emplace::search::unit_graph_test

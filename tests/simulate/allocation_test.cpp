@@ -12,7 +12,7 @@
 #include "simulate/incremental/incremental.hpp"
 #include "tests/support/allocations.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::allocation_test {
 namespace {
 
 // 300 ops with one or two inputs on 4 devices with little memory; a bus, or a channel a pair.
@@ -106,4 +106,4 @@ TEST(BatchEngine, AllocatesNothingAfterItsFirstEvaluation) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::allocation_test

@@ -12,7 +12,7 @@
 #include "tests/simulate/toy.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::batch_test {
 namespace {
 
 using test::Joined;
@@ -279,4 +279,4 @@ TEST(BatchEngine, RefusesAnOrderThatIsNone) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::batch_test

@@ -9,7 +9,7 @@
 #include "tests/simulate/toy.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::critical_path_test {
 namespace {
 
 using test::RandomPlacement;
@@ -215,4 +215,4 @@ TEST(CriticalPath, FillsTheStepWithoutAGapOnRandomProblems) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::critical_path_test

@@ -7,7 +7,7 @@
 #include "emplace/simulate/engine.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::equal_engines_test {
 namespace {
 
 using test::RandomPlacement;
@@ -81,4 +81,4 @@ TEST(ExactEngine, JudgesMemoryLikeTheReferenceAroundThePeak) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::equal_engines_test

@@ -6,7 +6,7 @@
 #include "emplace/problem/builder.hpp"
 #include "emplace/simulate/engine.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::example_test {
 namespace {
 
 // Two devices with 12 GB/s and 10 us each way; a (10 ms | 1 ms) sends 4096 bytes to b (10 ms | cannot).
@@ -40,4 +40,4 @@ TEST(DesignExample, TakesElevenMillisecondsAndOneTransfer) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::example_test

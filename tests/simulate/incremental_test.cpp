@@ -13,7 +13,7 @@
 #include "tests/simulate/toy.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::incremental_test {
 namespace {
 
 using test::RandomPlacement;
@@ -283,4 +283,4 @@ TEST(IncrementalEngine, NeedsAnOrder) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::incremental_test

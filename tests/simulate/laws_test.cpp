@@ -8,7 +8,7 @@
 #include "emplace/simulate/engine.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::laws_test {
 namespace {
 
 using test::placement_of;
@@ -146,4 +146,4 @@ TEST(LocalEvaluator, SimulatesASeriesAsItSimulatesEachPlacement) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::laws_test

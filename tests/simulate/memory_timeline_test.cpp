@@ -10,7 +10,7 @@
 #include "tests/simulate/toy.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::memory_timeline_test {
 namespace {
 
 using test::RandomPlacement;
@@ -103,4 +103,4 @@ TEST(MemoryTimeline, EqualsThePeaksOfTheReferenceEngineOnRandomProblems) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::memory_timeline_test

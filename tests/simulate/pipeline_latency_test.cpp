@@ -9,7 +9,7 @@
 #include "simulate/published/published.hpp"
 #include "tests/support/partitioning.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::pipeline_latency_test {
 namespace {
 
 using test::chain_of;
@@ -99,4 +99,4 @@ TEST(PublishedLatencies, OfExpertSplits) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::pipeline_latency_test

@@ -10,7 +10,7 @@
 #include "emplace/simulate/pipeline.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::pipeline_load_test {
 namespace {
 
 using test::placement_of;
@@ -197,4 +197,4 @@ TEST(Contiguity, TwoContiguousDevicesNeedNotFormASequence) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::pipeline_load_test

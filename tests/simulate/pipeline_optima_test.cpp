@@ -10,7 +10,7 @@
 #include "emplace/simulate/pipeline.hpp"
 #include "formats/workload/workload.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::pipeline_optima_test {
 namespace {
 
 const std::string folder = "../shared/workloads/dnn-partitioning/throughput-inputs/";
@@ -134,4 +134,4 @@ TEST_F(PublishedOptima, AreLostByMovingANodeOfTheBusiestDevice) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::pipeline_optima_test

@@ -7,7 +7,7 @@
 #include "emplace/simulate/pipeline.hpp"
 #include "formats/workload/workload.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::pipeline_published_test {
 namespace {
 
 const std::string folder = "../shared/workloads/dnn-partitioning/";
@@ -91,4 +91,4 @@ TEST_F(PublishedLoads, SeparatePhasesNeverCostLessThanTheirSum) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::pipeline_published_test

@@ -7,7 +7,7 @@
 #include "emplace/simulate/pipeline.hpp"
 #include "tests/support/partitioning.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::pipeline_toys_test {
 namespace {
 
 using test::chain_of;
@@ -145,4 +145,4 @@ TEST(PipelineToy, OverlapTakesTheLargerOfComputeAndTransfer) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::pipeline_toys_test

@@ -10,7 +10,7 @@
 #include "simulate/published/published.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::published_laws_test {
 namespace {
 
 using test::Joined;
@@ -204,4 +204,4 @@ TEST(PublishedSimulators, EqualInstantsDoNotDependOnTheOrderOfTensors) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::published_laws_test

@@ -6,7 +6,7 @@
 
 #include "tests/simulate/published_microseconds.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::published_list_test {
 namespace {
 
 using test::M;
@@ -120,4 +120,4 @@ TEST(Simulators, ChannelsOfTheProblemCountWhatPassedBetweenTheirDevices) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::published_list_test

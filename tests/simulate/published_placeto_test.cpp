@@ -7,7 +7,7 @@
 
 #include "tests/simulate/published_microseconds.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::published_placeto_test {
 namespace {
 
 using test::expect_runs;
@@ -277,4 +277,4 @@ TEST(Placeto, OverflowsAndSplitGroupsAreReportedAsEverywhere) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::published_placeto_test

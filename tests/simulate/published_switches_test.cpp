@@ -5,7 +5,7 @@
 
 #include "tests/simulate/published_microseconds.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::published_switches_test {
 namespace {
 
 using test::expect_runs;
@@ -252,4 +252,4 @@ TEST(Quickp, HasNoLatencyAndTakesPriorities) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::published_switches_test

@@ -3,7 +3,7 @@
 
 #include "tests/simulate/toy.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::published_test {
 namespace {
 
 using test::simulate;
@@ -125,4 +125,4 @@ TEST(PlainSimulator, AControlEdgeIsAMessageOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::published_test

@@ -12,7 +12,7 @@
 #include "emplace/simulate/engine.hpp"
 #include "tests/support/random_problem.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::renumbering_test {
 namespace {
 
 using test::placement_of;
@@ -161,4 +161,4 @@ TEST(Law, RenumberingTiedOpsDoesMatter) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::renumbering_test

@@ -5,7 +5,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/simulate/toy.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::rules_test {
 namespace {
 
 using test::Answer;
@@ -278,4 +278,4 @@ TEST(R6, TheSmallestTensorAndThenTheSmallestDeviceWithoutARouteIsNamed) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::rules_test

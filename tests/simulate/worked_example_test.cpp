@@ -18,7 +18,7 @@
 #include "simulate/timeline/memory_timeline.hpp"
 #include "tests/simulate/toy.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::worked_example_test {
 namespace {
 
 using test::Answer;
@@ -392,4 +392,4 @@ TEST_F(WorkedExample, PublishedSimulatorsGiveTheTableOfTheirPage) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::worked_example_test

@@ -12,7 +12,7 @@
 #include "formats/workload/workload.hpp"
 #include "tests/support/random_order.hpp"
 
-namespace emplace::simulate {
+namespace emplace::simulate::workload_replay_test {
 namespace {
 
 using nlohmann::json;
@@ -134,4 +134,4 @@ TEST_F(Replay, TheBestPlacementOfMoiraisExampleTakesItsOptimalTime) {
 }
 
 }  // namespace
-}  // namespace emplace::simulate
+}  // namespace emplace::simulate::workload_replay_test

@@ -3,7 +3,7 @@
 
 #include "tests/zoo/figures.hpp"
 
-namespace emplace::zoo {
+namespace emplace::zoo::cell_network_test {
 namespace {
 
 TEST(NasnetA, HasThePublishedParametersAndMultiplyAdds) {
@@ -75,4 +75,4 @@ TEST(MoeTransformer, GivesEachExpertACapacityOf125PercentOfItsShare) {
 }
 
 }  // namespace
-}  // namespace emplace::zoo
+}  // namespace emplace::zoo::cell_network_test

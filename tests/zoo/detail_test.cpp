@@ -9,7 +9,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/zoo/figures.hpp"
 
-namespace emplace::zoo {
+namespace emplace::zoo::detail_test {
 namespace {
 
 // x -> MatMul(w) -> Relu -> MatMul(v) -> Tanh, with the first two and the last two ops as cells.
@@ -175,4 +175,4 @@ TEST(FrameworkOps, GrowsLinearlyWithTheSequence) {
 }
 
 }  // namespace
-}  // namespace emplace::zoo
+}  // namespace emplace::zoo::detail_test

@@ -7,7 +7,7 @@
 #include "emplace/base/registry.hpp"
 #include "zoo/zoo.hpp"
 
-namespace emplace::zoo {
+namespace emplace::zoo::expert_test {
 namespace {
 
 std::map<std::string, std::size_t> expert(const std::string& model, const std::string& options, std::size_t devices) {
@@ -73,4 +73,4 @@ TEST(Expert, UsesEveryDeviceForEveryModelOfThePapers) {
 }
 
 }  // namespace
-}  // namespace emplace::zoo
+}  // namespace emplace::zoo::expert_test

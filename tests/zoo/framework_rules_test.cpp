@@ -12,7 +12,7 @@
 
 #include "zoo/zoo.hpp"
 
-namespace emplace::zoo {
+namespace emplace::zoo::framework_rules_test {
 namespace {
 
 constexpr const char* file_name = "../shared/models/tf-graphdef/opennmt_seq2seq_train.pbtxt";
@@ -140,4 +140,4 @@ TEST(FrameworkRules, GiveMatricesAndFiltersRandomNumbersAndVectorsAConstant) {
 }
 
 }  // namespace
-}  // namespace emplace::zoo
+}  // namespace emplace::zoo::framework_rules_test

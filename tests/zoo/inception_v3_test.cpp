@@ -3,7 +3,7 @@
 #include "emplace/graph/op_table.hpp"
 #include "zoo/zoo.hpp"
 
-namespace emplace::zoo {
+namespace emplace::zoo::inception_v3_test {
 namespace {
 
 // Szegedy et al. 2016 and the released models: 23.8 M parameters, 5.7 GMACs for one image of 299 x 299.
@@ -42,4 +42,4 @@ TEST(InceptionV3, ScalesItsFlopsWithTheBatchAndNotItsParameters) {
 }
 
 }  // namespace
-}  // namespace emplace::zoo
+}  // namespace emplace::zoo::inception_v3_test

@@ -6,7 +6,7 @@
 #include "emplace/simulate/engine.hpp"
 #include "zoo/zoo.hpp"
 
-namespace emplace::zoo {
+namespace emplace::zoo::nmt_test {
 namespace {
 
 TEST(Nmt, HasTheWeightsOfItsArchitecture) {
@@ -81,4 +81,4 @@ TEST(Nmt, RunsFasterByLayersOnTwoK40sThanOnTheBestSingleDevice) {
 }
 
 }  // namespace
-}  // namespace emplace::zoo
+}  // namespace emplace::zoo::nmt_test

@@ -11,7 +11,7 @@
 #include "tests/zoo/figures.hpp"
 #include "zoo/models.hpp"
 
-namespace emplace::zoo {
+namespace emplace::zoo::readme_test {
 namespace {
 
 std::vector<std::string> cells_of(const std::string& line) {
@@ -123,4 +123,4 @@ TEST(ZooReadme, NamesTheExpertPlacementOfEveryModel) {
 }
 
 }  // namespace
-}  // namespace emplace::zoo
+}  // namespace emplace::zoo::readme_test

@@ -3,7 +3,7 @@
 
 #include "tests/zoo/figures.hpp"
 
-namespace emplace::zoo {
+namespace emplace::zoo::recurrent_test {
 namespace {
 
 TEST(Rnnlm, HasTheParametersOfTheLargeModelOfZarembaEtAl) {
@@ -80,4 +80,4 @@ TEST(Wavenet, KeepsTheLengthAndDoublesTheDilationUpTo512) {
 }
 
 }  // namespace
-}  // namespace emplace::zoo
+}  // namespace emplace::zoo::recurrent_test

@@ -2,7 +2,7 @@
 
 #include "tests/zoo/figures.hpp"
 
-namespace emplace::zoo {
+namespace emplace::zoo::resnet_test {
 namespace {
 
 // torchvision's documentation of its weights: parameters without running statistics, GMACs at 224 x 224.
@@ -40,4 +40,4 @@ TEST(Resnet, HasTheGridSizesOfThePaper) {
 }
 
 }  // namespace
-}  // namespace emplace::zoo
+}  // namespace emplace::zoo::resnet_test

@@ -3,7 +3,7 @@
 
 #include "tests/zoo/figures.hpp"
 
-namespace emplace::zoo {
+namespace emplace::zoo::transformers_test {
 namespace {
 
 TEST(Bert, HasThePublishedParametersPoolerIncluded) {
@@ -54,4 +54,4 @@ TEST(Vit, SeesTheClassTokenAndAllPatches) {
 }
 
 }  // namespace
-}  // namespace emplace::zoo
+}  // namespace emplace::zoo::transformers_test

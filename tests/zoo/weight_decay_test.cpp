@@ -4,7 +4,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/zoo/figures.hpp"
 
-namespace emplace::zoo {
+namespace emplace::zoo::weight_decay_test {
 namespace {
 
 const std::string small = "resnet-50?batch=1&image=32&training=true";
@@ -56,4 +56,4 @@ TEST(WeightDecay, IsRefusedOutsideTraining) {
 }
 
 }  // namespace
-}  // namespace emplace::zoo
+}  // namespace emplace::zoo::weight_decay_test

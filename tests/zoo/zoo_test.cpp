@@ -13,7 +13,7 @@
 #include "emplace/graph/op_table.hpp"
 #include "emplace/simulate/engine.hpp"
 
-namespace emplace::zoo {
+namespace emplace::zoo::zoo_test {
 namespace {
 
 using testing::HasSubstr;
@@ -205,4 +205,4 @@ TEST(Zoo, RefusesOptionsThatAreMalformedRepeatedOrOutOfRange) {
 }
 
 }  // namespace
-}  // namespace emplace::zoo
+}  // namespace emplace::zoo::zoo_test

@@ -112,7 +112,7 @@ struct PolicyPlan {
 std::unique_ptr<learn::LearnerWorkers> make_mpi_learner_workers(World& world, const PolicyPlan& plan);
 
 // Master: gives each worker one placer at a time. The problem is the first of the evaluator that make_mpi_evaluator()
-// made, which must outlive the pool and be idle while it runs; of the placers' requests the workers get start, expert
+// made, which must outlive the pool and be idle while it runs; of the placers' requests the workers get start
 // and budgets. Its size is the number of workers. Requires two ranks.
 std::unique_ptr<search::PlacerPool> make_mpi_placer_pool(World& world);
 

@@ -56,8 +56,6 @@ class Training {
   [[nodiscard]] const std::deque<Problem>& held_out() const { return held_out_; }
   // What an evaluator of this training knows: the problems, then the held-out ones.
   [[nodiscard]] std::vector<const Problem*> problem_list() const;
-  // LoadedProblem::expert of a problem of this list.
-  [[nodiscard]] const std::vector<std::uint8_t>& expert(std::size_t problem) const { return experts_.at(problem); }
   [[nodiscard]] Schedule schedule() const { return schedule_; }
   [[nodiscard]] Objective objective() const { return objective_; }
   // What its placements are to be evaluated with, its options resolved.
@@ -95,7 +93,6 @@ class Training {
   std::vector<policy::PolicyProblem> policy_problems_;
   std::deque<Problem> held_out_;
   std::vector<policy::PolicyProblem> held_out_problems_;
-  std::vector<std::vector<std::uint8_t>> experts_;
   std::unique_ptr<policy::Policy> policy_;
   std::vector<std::unique_ptr<policy::Policy>> held_out_policies_;  // one a problem
   std::unique_ptr<learn::Learner> learner_;

@@ -4,16 +4,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
 
 namespace emplace::formats {
 
-// Every message begins with `file`. Throws InputError for anything that docs/formats.md does not allow.
-Problem read_problem_json(std::string_view text, const std::string& file);
-// Reading the text gives an equal Problem; seconds are written as exact decimals of the ticks. Throws InputError for a
-// problem that the format cannot express: one with given transfer times or backward ops.
+// Reads problem/1 and problem/2. Every message begins with `file`. Throws InputError for anything that docs/formats.md
+// does not allow. `warnings`, if given, gets a sentence about what a problem/1 file lacks.
+Problem read_problem_json(std::string_view text, const std::string& file, std::vector<std::string>* warnings = nullptr);
+// As problem/2. Reading the text gives an equal Problem; seconds are written as exact decimals of the ticks. Throws
+// InputError for a problem that the format cannot express: one with given transfer times or backward ops.
 std::string write_problem_json(const Problem& problem);
 
 struct PlacementFile {

@@ -119,16 +119,14 @@ class Policy {
   [[nodiscard]] std::size_t parameter_count() const;
 };
 
-// A problem as policies see it: the flat problem, the units to place, and what the graph knows of its ops.
+// A problem as policies see it: the flat problem, the units to place, and the shapes of its ops' outputs.
 struct PolicyProblem {
   const Problem* problem;
   Grouping grouping;
   OutputShapes shapes;
 
-  // Without a graph.
-  PolicyProblem(const Problem* of, Grouping units) : PolicyProblem(of, std::move(units), shapes_of_bytes(*of)) {}
-  PolicyProblem(const Problem* of, Grouping units, OutputShapes outputs)
-      : problem(of), grouping(std::move(units)), shapes(std::move(outputs)) {}
+  PolicyProblem(const Problem* of, Grouping units)
+      : problem(of), grouping(std::move(units)), shapes(output_shapes(*of)) {}
 };
 
 // What a policy is made for. The parameters of the last two come from a training whose problems may have been larger.

@@ -2,6 +2,7 @@
 // to ticks once. Errors name the object and its place in the input.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,15 @@ struct OpSpec {
   Bytes scratch = 0;
   std::string colocate;  // name of the co-location group; "": none
   bool backward = false;
+  std::string layer = {};   // Problem::layer; "": none
+  std::string module = {};  // Problem::module; "": none
+};
+
+// The shape of a tensor that is an output of its op (not of a control dependency).
+struct OutputSpec {
+  bool ranked = true;  // false: not even the number of dimensions is known
+  std::vector<std::int64_t> dimensions = {};
+  DType type = DType::unknown;
 };
 
 // Every call takes a `place`, the position of the object in the input ("file.json: ops[3]"), with which the message of
@@ -39,8 +49,9 @@ class ProblemBuilder {
   OpId add_op(OpSpec op, const std::string& place = {});
   // `to` may be empty. Consumers must differ from the producer and from each other. Ops may be added later than the
   // tensors that name them. `seconds` has one time per class after give_transfer_times, and is empty otherwise.
+  // `output` is null if the tensor has no shape.
   TensorId add_tensor(OpId from, Bytes bytes, std::vector<OpId> to, const std::string& place = {},
-                      std::span<const double> seconds = {});
+                      std::span<const double> seconds = {}, const OutputSpec* output = nullptr);
 
   // Checks what can only be checked on the whole problem: cycles, ids in range, groups that no device can run, totals
   // over 2^62. The builder is empty afterwards. `place` is the file.
@@ -49,6 +60,7 @@ class ProblemBuilder {
  private:
   void fill_routes();
   void fill_transfer_times();
+  void fill_shapes();
 
   Problem problem_;
   struct Tensor {
@@ -56,13 +68,14 @@ class ProblemBuilder {
     Bytes bytes;
     std::vector<OpId> to;
     std::string place;
+    std::optional<OutputSpec> output;
   };
   std::vector<Tensor> tensors_;
   std::vector<std::vector<std::uint32_t>> routes_;  // D x D, allocated when the first route or op is added
   std::size_t time_classes_ = 0;                    // 0: times are computed from bytes, latencies and bandwidths
   std::vector<std::int32_t> time_class_;            // D x D like routes_: the class of given times
   std::vector<Ticks> given_times_;                  // T x time_classes_
-  NameTable device_names_, channel_names_, op_names_, group_names_;
+  NameTable device_names_, channel_names_, op_names_, group_names_, layer_names_, module_names_;
 };
 
 }  // namespace emplace

@@ -1,4 +1,4 @@
-// The shapes of what ops put out, which features of policies are made of; a Problem knows only bytes.
+// The shapes of the outputs of each op, which features of policies are made of.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ class OutputShapes {
   std::vector<std::int64_t> dimensions_;
 };
 
-// For problems that come without a graph: each tensor with bytes is one dimension of floats, bytes / 4 rounded up.
-OutputShapes shapes_of_bytes(const Problem& problem);
+// The outputs of an op are its tensors that have a shape, in the order of the problem. A tensor without one is a
+// control dependency where it has no bytes; where it has, it counts as one dimension of floats, bytes / 4 rounded up.
+OutputShapes output_shapes(const Problem& problem);
 
 }  // namespace emplace

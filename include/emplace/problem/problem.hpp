@@ -7,8 +7,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "emplace/base/dtype.hpp"
 #include "emplace/base/ids.hpp"
 #include "emplace/base/units.hpp"
 
@@ -49,6 +51,39 @@ struct Lists {
   [[nodiscard]] std::size_t rows() const { return begin.size() - 1; }
 };
 
+// A text for each op, most of which share theirs with others; empty lists where no op has one.
+struct OpLabels {
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> of_op;  // N: position in `names`, or none
+  std::vector<std::string> names;    // in order of first appearance
+
+  [[nodiscard]] bool empty() const { return names.empty(); }
+  // "" where the op has none.
+  [[nodiscard]] std::string_view operator[](std::size_t op) const {
+    return of_op.empty() || of_op[op] == none ? std::string_view() : std::string_view(names[of_op[op]]);
+  }
+};
+
+// Shapes and element types of tensors; empty lists where no tensor has one.
+struct TensorShapes {
+  static constexpr std::int64_t unknown_dimension = -1;
+  enum class Known : std::uint8_t {
+    nothing,   // it has no shape: a control dependency, or a file that says bytes alone
+    unranked,  // it has a shape, of which not even the number of dimensions is known
+    ranked,
+  };
+  std::vector<Known> known;              // T
+  std::vector<DType> type;               // T
+  std::vector<std::uint32_t> begin{0};   // T + 1, into `dimensions`
+  std::vector<std::int64_t> dimensions;  // outermost first
+
+  [[nodiscard]] bool empty() const { return known.empty(); }
+  [[nodiscard]] bool has(std::size_t tensor) const { return !empty() && known[tensor] != Known::nothing; }
+  [[nodiscard]] std::span<const std::int64_t> dimensions_of(std::size_t tensor) const {
+    return {dimensions.data() + begin[tensor], begin[tensor + 1] - begin[tensor]};
+  }
+};
+
 // Positions in the lists are ids. There are D devices, C channels, N ops, T tensors and R route classes; comments such
 // as "N x D" give the size of a list. Fields are public because the engines index them directly; only ProblemBuilder
 // and the broadcast write them.
@@ -85,6 +120,12 @@ struct Problem {
   std::vector<Bytes> tensor_bytes;   // T
   Lists consumers;                   // T rows: op ids in the order of the file
   std::vector<Ticks> transfer_time;  // T x R
+
+  // What models say beside costs. Policies and placers may read it; no simulation depends on it.
+  TensorShapes shapes;
+  OpLabels layer;   // the part of the model that an expert places as one: "encoder/0"
+  OpLabels module;  // path of the module that the op belongs to, outermost first: "encoder/0/attention"
+  std::vector<std::uint8_t> expert;  // N: the device of each op in the human expert's placement; empty: none is known
 
   // Derived: each op's input and output tensors by id, and a topological order (smallest id first).
   Lists inputs;                            // N rows of tensor ids

@@ -35,8 +35,6 @@ struct PlacerRequest {
   // Two budgets; the search ends when either is used up, but evaluates a placement at least.
   std::optional<double> seconds;
   std::optional<std::uint64_t> evaluations;
-  // N: the device that a human expert chose for each op; empty if there is no expert placement. Only `expert` uses it.
-  std::span<const std::uint8_t> expert = {};
   // Scores placements by the request's schedule and objective; its problem 0 is `problem`.
   evaluate::Evaluator* evaluator = nullptr;
   // The placement from which placers with `from_start` begin, with an order unless the schedule is fifo; null: they

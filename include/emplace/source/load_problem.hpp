@@ -11,7 +11,6 @@
 #include "emplace/cost/lower.hpp"
 #include "emplace/formats/reader.hpp"
 #include "emplace/graph/graph.hpp"
-#include "emplace/problem/output_shapes.hpp"
 #include "emplace/problem/problem.hpp"
 
 namespace emplace::source {
@@ -32,11 +31,7 @@ bool is_graph_at_machine(const std::string& source);
 
 struct LoadedProblem {
   Problem problem;
-  std::vector<std::string> warnings;  // about guesses of the cost model
-  // For zoo models, the device of each of the N ops in a human expert's placement; empty for other sources.
-  std::vector<std::uint8_t> expert = {};
-  // Output shapes of the graph's ops after the passes; for problems from files they are derived from bytes.
-  OutputShapes shapes = {};
+  std::vector<std::string> warnings;  // about guesses of the cost model and about what an old file lacks
 };
 
 // Loads a problem JSON, a published workload, or GRAPH@MACHINE (split at the last '@').
@@ -47,6 +42,10 @@ LoadedProblem load_problem(const std::string& graph, const std::string& machine,
 // kind: "gpu" if there are any, else the kind of the first device that is no CPU, else over all devices. `lowered` is
 // the graph after the passes; its op i is op i of the problem.
 std::vector<std::uint8_t> expert_devices(std::string_view zoo_model, const Graph& lowered, const Problem& problem);
+
+// Problem::expert of a graph that is a zoo model; nothing of one from a file. `lowered`: made of the graph by
+// cost::lower.
+void add_expert(const std::string& graph, cost::Lowered& lowered);
 
 // The same source with the paths of existing files made absolute, so that it means the same from any folder.
 std::string absolute_source(const std::string& source);

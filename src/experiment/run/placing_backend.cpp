@@ -17,7 +17,6 @@ search::PlacerRequest request_for(const source::LoadedProblem& loaded, const eva
   request.schedule = scoring.schedule;
   request.objective = scoring.objective;
   request.pipeline = scoring.pipeline;
-  request.expert = loaded.expert;
   request.evaluator = backend.evaluator.get();
   request.pool = backend.pool.get();
   return request;

@@ -113,7 +113,7 @@ void TrainedPolicy::give(policy::Policy& policy, std::span<const policy::PolicyP
 
 search::PlacerResult TrainedPolicy::place(const source::LoadedProblem& loaded,
                                           const search::PlacerRequest& request) const {
-  const policy::PolicyProblem problem(&loaded.problem, group(loaded.problem), loaded.shapes);
+  const policy::PolicyProblem problem(&loaded.problem, group(loaded.problem));
   const auto policy = make({&problem, 1});
   try {
     const learn::Best best = place_with_policy(*policy, problem, request);

@@ -63,21 +63,17 @@ Training::Training(Recipe recipe, bool from_checkpoint)
   // An evaluator that cannot work here says so before anything else is done; the one that is used is made by the
   // caller.
   (void)evaluate::make_evaluator(evaluator(), {{}, {schedule_, objective_}});
-  std::vector<OutputShapes> shapes;
   for (const std::string& source : recipe_.sources()) {
     source::LoadedProblem loaded = o.graph.empty() ? source::load_problem(source, recipe_.source)
                                                    : source::load_problem(o.graph, o.machine, recipe_.source);
     for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
     problems_.push_back(std::move(loaded.problem));
-    experts_.push_back(std::move(loaded.expert));
-    shapes.push_back(std::move(loaded.shapes));
   }
   const GroupingKind grouping = grouping_of(o.grouping, recipe_.place);
   for (std::size_t p = 0; p < problems_.size(); ++p)
-    policy_problems_.emplace_back(&problems_[p],
-                                  make_grouping(problems_[p], grouping, static_cast<std::size_t>(o.groups),
-                                                recipe_.place, static_cast<std::uint64_t>(o.seed), o.group_share),
-                                  std::move(shapes[p]));
+    policy_problems_.emplace_back(
+        &problems_[p], make_grouping(problems_[p], grouping, static_cast<std::size_t>(o.groups), recipe_.place,
+                                     static_cast<std::uint64_t>(o.seed), o.group_share));
   std::optional<TrainedPolicy> init;
   if (!o.init.empty() && !from_checkpoint) {
     init = TrainedPolicy::load(o.init);
@@ -125,7 +121,6 @@ dist::PolicyPlan Training::policy_plan() const {
 void Training::load_held_out() {
   const RecipeOptions& o = recipe_.options;
   const std::vector<std::string> sources = recipe_.sources();
-  std::vector<OutputShapes> shapes;
   for (const std::string& source : o.held_out) {
     source::LoadedProblem loaded = source::load_problem(source, recipe_.source);
     for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
@@ -134,11 +129,9 @@ void Training::load_held_out() {
         throw InputError(recipe_.place, "{} is held out, but the training has the same problem: {}", quote(source),
                          quote(sources[p]));
     held_out_.push_back(std::move(loaded.problem));
-    experts_.push_back(std::move(loaded.expert));
-    shapes.push_back(std::move(loaded.shapes));
   }
   for (std::size_t p = 0; p < held_out_.size(); ++p)
-    held_out_problems_.emplace_back(&held_out_[p], group_unseen(o, held_out_[p], recipe_.place), std::move(shapes[p]));
+    held_out_problems_.emplace_back(&held_out_[p], group_unseen(o, held_out_[p], recipe_.place));
 }
 
 // As TrainedPolicy makes them of the run afterwards. Policies of their own, so that the training's is the same with and

@@ -7,7 +7,8 @@
 
 namespace emplace::formats::json {
 
-// Throws InputError unless `root` is an object whose "emplace" is KIND/1; the message names the file's format if known.
-void check_header(Value root, const Place& place, const std::string& kind);
+// Returns the version of an object whose "emplace" is KIND/VERSION. Throws InputError for another kind, or a version that
+// is not from 1 to `newest`; the message names the file's format if it is known.
+int check_header(Value root, const Place& place, const std::string& kind, int newest = 1);
 
 }  // namespace emplace::formats::json

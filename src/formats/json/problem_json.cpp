@@ -11,6 +11,7 @@
 #include "emplace/problem/builder.hpp"
 #include "formats/json/json.hpp"
 #include "formats/json/json_header.hpp"
+#include "formats/json/names.hpp"
 
 namespace emplace::formats {
 
@@ -26,8 +27,46 @@ const std::vector<std::string> file_keys = {"emplace", "name", "devices", "chann
 const std::vector<std::string> device_keys = {"name", "kind", "memory_bytes"};
 const std::vector<std::string> channel_keys = {"name", "latency_s", "bytes_per_s", "contention"};
 const std::vector<std::string> route_keys = {"from", "to", "channels"};
-const std::vector<std::string> op_keys = {"name", "type", "seconds", "resident_bytes", "scratch_bytes", "colocate"};
-const std::vector<std::string> tensor_keys = {"from", "bytes", "to"};
+
+// The keys of one version of the format.
+struct Keys {
+  std::vector<std::string> file, op, tensor;
+};
+
+const Keys keys_of_version[] = {
+    {file_keys, {"name", "type", "seconds", "resident_bytes", "scratch_bytes", "colocate"}, {"from", "bytes", "to"}},
+    {{"emplace", "name", "devices", "channels", "routes", "ops", "tensors", "expert"},
+     {"name", "type", "seconds", "resident_bytes", "scratch_bytes", "colocate", "layer", "module"},
+     {"from", "bytes", "to", "shape", "type"}}};
+
+struct ElementType {
+  DType type;
+  const char* name;
+};
+
+constexpr ElementType element_types[] = {
+    {DType::f16, "float16"},  {DType::bf16, "bfloat16"}, {DType::f32, "float32"},   {DType::f64, "float64"},
+    {DType::i8, "int8"},      {DType::u8, "uint8"},      {DType::i16, "int16"},     {DType::u16, "uint16"},
+    {DType::i32, "int32"},    {DType::u32, "uint32"},    {DType::i64, "int64"},     {DType::u64, "uint64"},
+    {DType::boolean, "bool"}, {DType::text, "string"},   {DType::c64, "complex64"}, {DType::c128, "complex128"}};
+
+DType element_type(const Fields& fields) {
+  const std::string name = fields.text("type");
+  std::vector<std::string> names;
+  for (const ElementType& each : element_types) {
+    if (name == each.name) return each.type;
+    names.emplace_back(each.name);
+  }
+  throw InputError(fields.place("type").str(), "unknown element type {}{}", quote(name), did_you_mean(name, names));
+}
+
+// InputError for an empty part, as in "a//b".
+std::string module_path(const Fields& fields) {
+  std::string path = fields.text("module");
+  if (path.starts_with('/') || path.ends_with('/') || path.find("//") != std::string::npos)
+    throw InputError(fields.place("module").str(), "a path has no empty parts, got {}", quote(path));
+  return path;
+}
 
 Bytes bytes_or_zero(const Fields& fields, std::string_view key) {
   const Value* value = fields.find(key);
@@ -85,13 +124,36 @@ void read_op(const Fields& fields, ProblemBuilder& builder) {
     if (op.colocate.empty())
       throw InputError(fields.place("colocate").str(), "the group has an empty name; write null for none");
   }
+  op.layer = fields.text_or_empty("layer");
+  if (fields.find("module") != nullptr) op.module = module_path(fields);
   builder.add_op(std::move(op), fields.place().str());
+}
+
+// None: the tensor has no shape.
+std::optional<OutputSpec> read_output(const Fields& fields) {
+  const Value* const shape = fields.find("shape");
+  if (shape == nullptr) {
+    if (fields.find("type") != nullptr)
+      throw InputError(fields.place("type").str(),
+                       "is for tensors that have a shape; \"shape\": null is one of unknown rank");
+    return {};
+  }
+  OutputSpec output{.ranked = !shape->is_null()};
+  const Place place = fields.place("shape");
+  if (output.ranked)
+    shape->each_element(place, [&](std::size_t i, Value size) {
+      output.dimensions.push_back(size.is_null() ? TensorShapes::unknown_dimension
+                                                 : size.whole(Place(place, i), 0, total_limit));
+    });
+  if (fields.find("type") != nullptr) output.type = element_type(fields);
+  return output;
 }
 
 void read_tensor(const Fields& fields, ProblemBuilder& builder) {
   const OpId from = id_at<OpId>(fields, "from");
   const Bytes bytes = fields.whole("bytes", 0, total_limit);
-  builder.add_tensor(from, bytes, ids_at<OpId>(fields, "to"), fields.place().str());
+  const std::optional<OutputSpec> output = read_output(fields);
+  builder.add_tensor(from, bytes, ids_at<OpId>(fields, "to"), fields.place().str(), {}, output ? &*output : nullptr);
 }
 
 void read_list(const Fields& file, std::string_view key, const std::vector<std::string>& known, ProblemBuilder& builder,
@@ -103,18 +165,37 @@ void read_list(const Fields& file, std::string_view key, const std::vector<std::
   });
 }
 
-ProblemBuilder read_parts(std::string_view text, const std::string& file) {
-  const json::Document document = json::parse(text, file);
+// What the file says, but for what needs the whole problem.
+struct Parts {
+  ProblemBuilder builder;
+  int version = 1;
+  json::Document document;  // kept where the expert's placement is still to be read
+};
+
+Parts read_parts(std::string_view text, const std::string& file) {
+  Parts parts{ProblemBuilder(""), 1, json::parse(text, file)};
   const Place place(file);
-  json::check_header(document.root(), place, "problem");
-  const Fields fields(document.root(), place, file_keys);
-  ProblemBuilder builder(fields.text_or_empty("name"));
+  parts.version = json::check_header(parts.document.root(), place, "problem", 2);
+  const Keys& keys = keys_of_version[parts.version - 1];
+  const Fields fields(parts.document.root(), place, keys.file);
+  parts.builder = ProblemBuilder(fields.text_or_empty("name"));
+  ProblemBuilder& builder = parts.builder;
   read_list(fields, "devices", device_keys, builder, read_device);
   if (fields.find("channels") != nullptr) read_list(fields, "channels", channel_keys, builder, read_channel);
   if (fields.find("routes") != nullptr) read_list(fields, "routes", route_keys, builder, read_route);
-  read_list(fields, "ops", op_keys, builder, read_op);
-  read_list(fields, "tensors", tensor_keys, builder, read_tensor);
-  return builder;
+  read_list(fields, "ops", keys.op, builder, read_op);
+  read_list(fields, "tensors", keys.tensor, builder, read_tensor);
+  const Value* const expert = fields.find("expert");
+  if (expert == nullptr || expert->is_null()) parts.document = {};  // it is large, and not needed any more
+  return parts;
+}
+
+// N: the device of each op in the expert's placement.
+std::vector<std::uint8_t> read_expert(const json::Document& document, const std::string& file, const Problem& problem) {
+  const Place place(file);
+  const Fields fields(document.root(), place, keys_of_version[1].file);
+  return json::devices_of_ops(fields.need("expert"), fields.place("expert"), json::positions_of(problem.op_names),
+                              problem);
 }
 
 // Writes the exact decimal of the ticks if reading it gives the same ticks. Above 2^52 ps (75 minutes) the reader's
@@ -142,6 +223,32 @@ void append_seconds(std::string& out, Ticks ticks) {
   out += text;
 }
 
+void append_shape(std::string& out, const TensorShapes& shapes, std::size_t tensor) {
+  if (!shapes.has(tensor)) return;
+  out += R"(, "shape": )";
+  if (shapes.known[tensor] == TensorShapes::Known::unranked) {
+    out += "null";
+  } else {
+    out += '[';
+    for (const char* separator = ""; const std::int64_t size : shapes.dimensions_of(tensor)) {
+      out += separator;
+      out += size == TensorShapes::unknown_dimension ? "null" : fmt::format("{}", size);
+      separator = ", ";
+    }
+    out += ']';
+  }
+  for (const ElementType& each : element_types)
+    if (each.type == shapes.type[tensor]) fmt::format_to(std::back_inserter(out), R"(, "type": "{}")", each.name);
+}
+
+void append_expert(std::string& out, const Problem& problem) {
+  out += "  \"expert\": {";
+  for (std::size_t op = 0; op < problem.op_count(); ++op)
+    fmt::format_to(std::back_inserter(out), "{}\n    {}: {}", op == 0 ? "" : ",", json::escaped(problem.op_names[op]),
+                   json::escaped(problem.devices[problem.expert[op]].name));
+  out += "\n  }\n}\n";
+}
+
 // Writes one object on each line, so that the file and its diffs are readable; write(i) appends the members of object
 // i.
 template <class Write>
@@ -158,9 +265,16 @@ void append_list(std::string& out, const char* key, std::size_t count, bool last
 
 }  // namespace
 
-Problem read_problem_json(std::string_view text, const std::string& file) {
-  // read_parts() frees the JSON tree before the problem is built, to save memory.
-  return read_parts(text, file).build(file);
+Problem read_problem_json(std::string_view text, const std::string& file, std::vector<std::string>* warnings) {
+  Parts parts = read_parts(text, file);
+  Problem problem = parts.builder.build(file);
+  if (!parts.document.nodes.empty()) problem.expert = read_expert(parts.document, file, problem);
+  if (parts.version == 1 && warnings != nullptr)
+    warnings->push_back(fmt::format(
+        "{} has the format problem/1, without shapes, layers, modules and an expert's placement: policies that read "
+        "shapes see byte counts instead (`emplace cost` and `emplace convert` write problem/2)",
+        file));
+  return problem;
 }
 
 std::string write_problem_json(const Problem& problem) {
@@ -169,7 +283,7 @@ std::string write_problem_json(const Problem& problem) {
                      "has transfer times of its own, which bytes and bandwidths of a problem JSON cannot express");
   if (!problem.backward.empty())
     throw InputError(problem.name, "marks ops as backward, which a problem JSON cannot express");
-  std::string out = "{\n  \"emplace\": \"problem/1\",\n";
+  std::string out = "{\n  \"emplace\": \"problem/2\",\n";
   const auto into = std::back_inserter(out);
   fmt::format_to(into, "  \"name\": {},\n", json::escaped(problem.name));
   append_list(out, "devices", problem.device_count(), false, [&](std::size_t d) {
@@ -207,11 +321,15 @@ std::string write_problem_json(const Problem& problem) {
     if (problem.scratch[op] != 0) fmt::format_to(into, R"(, "scratch_bytes": {})", problem.scratch[op]);
     if (!problem.group[op].is_none())
       fmt::format_to(into, R"(, "colocate": {})", json::escaped(problem.group_names[problem.group[op].index()]));
+    if (!problem.layer[op].empty()) fmt::format_to(into, R"(, "layer": {})", json::escaped(problem.layer[op]));
+    if (!problem.module[op].empty()) fmt::format_to(into, R"(, "module": {})", json::escaped(problem.module[op]));
   });
-  append_list(out, "tensors", problem.tensor_count(), true, [&](std::size_t t) {
+  append_list(out, "tensors", problem.tensor_count(), problem.expert.empty(), [&](std::size_t t) {
     fmt::format_to(into, R"("from": {}, "bytes": {}, "to": [{}])", problem.producer[t].value, problem.tensor_bytes[t],
                    fmt::join(problem.consumers[t], ", "));
+    append_shape(out, problem.shapes, t);
   });
+  if (!problem.expert.empty()) append_expert(out, problem);
   return out;
 }
 

@@ -1,4 +1,4 @@
-// The human expert's placement, which some sources of problems have (PlacerRequest::expert).
+// The human expert's placement, which some problems have (Problem::expert).
 #include "emplace/base/error.hpp"
 #include "emplace/base/text.hpp"
 #include "search/common/scorer.hpp"
@@ -12,10 +12,11 @@ namespace {
 PlacerResult place_expert(const PlacerRequest& request, const ConfigTable& options) {
   read_options<NoOptions>(options);
   const Units units(*request.problem);
-  EMPLACE_CHECK(request.expert.size() == request.problem->op_count());
+  const std::vector<std::uint8_t>& expert = request.problem->expert;
+  EMPLACE_CHECK(expert.size() == request.problem->op_count());
   std::vector<std::uint8_t> of_unit;
   for (std::size_t unit = 0; unit < units.count(); ++unit)
-    of_unit.push_back(units.device_or_fastest(unit, request.expert[units.grouping.members[unit].front()]));
+    of_unit.push_back(units.device_or_fastest(unit, expert[units.grouping.members[unit].front()]));
   Scorer scorer(request);
   scorer.score(units.grouping.expand(of_unit));
   return scorer.result();
@@ -30,7 +31,7 @@ PlacerEntry expert_placer() {
   entry.reference = "Mirhoseini et al. 2017; Wu et al. 2016; Lepikhin et al. 2021";
   entry.options = list_options<NoOptions>;
   entry.unfit = [](const PlacerRequest& request) {
-    if (!request.expert.empty()) return std::string();
+    if (!request.problem->expert.empty()) return std::string();
     return "no expert's placement is known of " + quote(request.problem->name) +
            "; zoo models (zoo:NAME@MACHINE) have one";
   };

@@ -13,7 +13,7 @@
 #include "experiment/run/checkpoint_image.hpp"
 #include "tests/experiment/run/checkpoint_samples.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::checkpoint_damage_test {
 namespace {
 
 using testing::HasSubstr;
@@ -216,4 +216,4 @@ TEST(ForeignHdf5File, MayNotLinkElsewhereOrInCircles) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::checkpoint_damage_test

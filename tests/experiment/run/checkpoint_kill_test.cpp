@@ -10,7 +10,7 @@
 #include "emplace/base/random.hpp"
 #include "tests/experiment/run/checkpoint_samples.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::checkpoint_kill_test {
 namespace {
 
 Checkpoint large_checkpoint(std::uint64_t update) {
@@ -44,4 +44,4 @@ TEST(KilledProcess, LeavesALoadableCheckpointWheneverItDies) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::checkpoint_kill_test

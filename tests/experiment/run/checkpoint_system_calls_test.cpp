@@ -13,7 +13,7 @@
 #include "base/files.hpp"
 #include "tests/experiment/run/checkpoint_samples.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::checkpoint_system_calls_test {
 namespace {
 
 // A process that saves is killed as it enters or leaves a system call, the n-th such moment. True if it was done
@@ -100,4 +100,4 @@ TEST(FullDisk, KeepsTheCheckpointThatIsThereAndSaysWhy) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::checkpoint_system_calls_test

@@ -12,7 +12,7 @@
 #include "base/files.hpp"
 #include "tests/experiment/run/checkpoint_samples.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::checkpoint_test {
 namespace {
 
 using testing::HasSubstr;
@@ -148,4 +148,4 @@ TEST(Checkpoint, FailsWithTheEnvironmentsReasonWhereItCannotWrite) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::checkpoint_test

@@ -11,7 +11,7 @@
 #include "tests/problem/tiny.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::older_run_test {
 namespace {
 
 constexpr const char *missing = "step_time_q50", *missing_history = "history/step_time_q50";
@@ -64,4 +64,4 @@ TEST_F(OlderRun, GoesOnWithItsColumnsAndIsReadAgain) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::older_run_test

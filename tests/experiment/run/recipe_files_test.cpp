@@ -8,7 +8,7 @@
 
 #include "emplace/experiment/recipe.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::recipe_files_test {
 namespace {
 
 const std::string folder = "configs/recipes/";
@@ -336,4 +336,4 @@ TEST(RecipeFiles, ResolveToThemselves) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::recipe_files_test

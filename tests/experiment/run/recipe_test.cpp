@@ -10,7 +10,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::recipe_test {
 namespace {
 
 using testing::ElementsAre;
@@ -222,4 +222,4 @@ TEST(Shapes, AreWrittenWithTheInputsNameFirst) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::recipe_test

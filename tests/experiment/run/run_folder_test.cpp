@@ -8,7 +8,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::run_folder_test {
 namespace {
 
 ConfigTable some_config() { return ConfigTable::parse_toml("seed = 1\n", "c"); }
@@ -80,4 +80,4 @@ TEST(Metrics, ARowTornByACrashIsDropped) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::run_folder_test

@@ -17,7 +17,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::tensorboard_test {
 namespace {
 
 using testing::ElementsAre;
@@ -177,4 +177,4 @@ TEST(TensorboardFile, OnAFullDiskSaysSo) {
 TEST(Crc32c, IsThatOfTheStandardsExample) { EXPECT_EQ(crc32c("123456789"), 0xE3069283U); }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::tensorboard_test

@@ -8,7 +8,7 @@
 #include "tests/policy/stub_policy.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::trained_policy_test {
 namespace {
 
 // Puts both ops on device 0 first, then moves one more to device 1, which is faster, in each sample; remembers what it
@@ -77,4 +77,4 @@ TEST(PlaceWithPolicy, TellsThePolicyTheBestSoFar) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::trained_policy_test

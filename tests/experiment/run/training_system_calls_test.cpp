@@ -14,7 +14,7 @@
 #include "experiment/run/training_backend.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::training_system_calls_test {
 namespace {
 
 // A training of four updates with two checkpoints.
@@ -97,4 +97,4 @@ TEST(SystemCallsOfATraining, BringAllRowsOfTheMetricsToTheDiskBeforeTheCheckpoin
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::training_system_calls_test

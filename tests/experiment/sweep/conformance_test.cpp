@@ -8,7 +8,7 @@
 #include "tests/experiment/sweep/sweeps.hpp"
 #include "tests/experiment/sweep/workers.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::conformance_test {
 namespace {
 
 using test::Carried;
@@ -213,4 +213,4 @@ INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategy, ::testing::Range<std::size_t
                          [](const auto& parameter) { return sweep_strategies()[parameter.param].name; });
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::conformance_test

@@ -7,7 +7,7 @@
 #include "tests/experiment/sweep/sweeps.hpp"
 #include "tests/experiment/sweep/workers.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::importance_test {
 namespace {
 
 using test::space_of;
@@ -83,4 +83,4 @@ TEST(ParallelCoordinates, PutTheBestTrialLast) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::importance_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace emplace::experiment {
+namespace emplace::experiment::objective_test {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::infinity();
@@ -33,4 +33,4 @@ TEST(TrialObjective, SurvivesSeedsWithoutAPlacementWhileTheyAreFew) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::objective_test

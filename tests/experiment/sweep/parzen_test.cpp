@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace emplace::experiment {
+namespace emplace::experiment::parzen_test {
 namespace {
 
 TEST(ParzenEstimator, OfNoValuesIsTheUniformPrior) {
@@ -64,4 +64,4 @@ TEST(FrequencyEstimator, CountsThePriorAsOneValue) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::parzen_test

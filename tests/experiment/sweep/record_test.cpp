@@ -8,7 +8,7 @@
 #include "emplace/base/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::record_test {
 namespace {
 
 using test::TemporaryFolder;
@@ -138,4 +138,4 @@ TEST(SweepRecord, RefusesAFileThatIsNone) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::record_test

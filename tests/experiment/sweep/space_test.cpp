@@ -8,7 +8,7 @@
 #include "emplace/experiment/recipe.hpp"
 #include "tests/experiment/sweep/sweeps.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::space_test {
 namespace {
 
 using test::mixed_space;
@@ -188,4 +188,4 @@ TEST(Space, RefusesConditionsThatNeverHold) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::space_test

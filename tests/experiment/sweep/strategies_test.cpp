@@ -8,7 +8,7 @@
 #include "tests/experiment/sweep/sweeps.hpp"
 #include "tests/experiment/sweep/workers.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::strategies_test {
 namespace {
 
 using test::Carried;
@@ -252,4 +252,4 @@ TEST(Tpe, DoesNotProposeOnePointForAWholeBatch) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::strategies_test

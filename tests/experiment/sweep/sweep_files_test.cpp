@@ -5,7 +5,7 @@
 
 #include "experiment/sweep/sweep.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::sweep_files_test {
 namespace {
 
 // Of every file, so that an option that is renamed or whose bounds change is missed in none.
@@ -30,4 +30,4 @@ TEST(SweepFiles, HyperbandCostsWhatItsFileSays) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::sweep_files_test

@@ -11,7 +11,7 @@
 #include "tests/experiment/sweep/sweeps.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::sweep_kill_test {
 namespace {
 
 TrialResult result_of(const SweepRun& run, Work work) {
@@ -86,4 +86,4 @@ TEST(KilledSweep, HasEveryOfTwoHundredTrialsOnceAfterTenKills) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::sweep_kill_test

@@ -10,7 +10,7 @@
 #include "tests/experiment/sweep/sweeps.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::sweep_run_test {
 namespace {
 
 using test::TemporaryFolder;
@@ -235,4 +235,4 @@ TEST(SweepRun, TrainsOneTrialByItselfAsItWouldAmongAll) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::sweep_run_test

@@ -4,7 +4,7 @@
 
 #include "tests/experiment/sweep/sweeps.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::sweep_table_test {
 namespace {
 
 Space space() {
@@ -66,4 +66,4 @@ TEST(SweepTable, KnowsNoEndBeforeTheFirstTrialEndsAndNoneAfterTheLast) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::sweep_table_test

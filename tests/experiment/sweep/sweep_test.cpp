@@ -7,7 +7,7 @@
 #include "tests/experiment/sweep/sweeps.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::sweep_test {
 namespace {
 
 using test::refusal;
@@ -220,4 +220,4 @@ TEST(Sweep, RefusesKeysThatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::sweep_test

@@ -12,7 +12,7 @@
 #include "tests/experiment/sweep/sweeps.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::trained_rungs_test {
 namespace {
 
 TrialResult train_work(const Sweep& sweep, const SweepRun& run, Work work, const std::string& folder) {
@@ -81,4 +81,4 @@ TEST(Trials, ThatWereKilledBeforeTheirFirstCheckpointBeginWithTheParametersThatT
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::trained_rungs_test

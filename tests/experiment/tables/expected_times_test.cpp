@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace emplace::experiment {
+namespace emplace::experiment::expected_times_test {
 namespace {
 
 TEST(ExpectedTimes, AreBudgetsOrThoseOfTheMethodsOtherCells) {
@@ -25,4 +25,4 @@ TEST(ExpectedTimes, AreBudgetsOrThoseOfTheMethodsOtherCells) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::expected_times_test

@@ -6,7 +6,7 @@
 
 #include "emplace/base/error.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::published_table_test {
 namespace {
 
 using testing::HasSubstr;
@@ -155,4 +155,4 @@ TEST(PublishedTable, LabelsBecomeFileNames) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::published_table_test

@@ -16,7 +16,7 @@
 #include "tests/support/partitioning.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::reproduction_test {
 namespace {
 
 using testing::ElementsAre;
@@ -287,4 +287,4 @@ published = { "device:acc:0" = 0.014, dp = 0.011 }
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::reproduction_test

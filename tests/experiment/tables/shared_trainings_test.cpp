@@ -12,7 +12,7 @@
 #include "emplace/source/load_problem.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::shared_trainings_test {
 namespace {
 
 using testing::ElementsAre;
@@ -144,4 +144,4 @@ TEST_F(SharedTrainings, ThatFailFailWhatWaitsForThem) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::shared_trainings_test

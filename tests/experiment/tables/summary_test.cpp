@@ -8,7 +8,7 @@
 
 #include "experiment/tables/reproduction.hpp"
 
-namespace emplace::experiment {
+namespace emplace::experiment::summary_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -94,4 +94,4 @@ TEST(Fidelity, OfWhatWasNotPublishedSaysNothing) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::summary_test

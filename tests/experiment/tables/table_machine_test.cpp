@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace emplace::experiment {
+namespace emplace::experiment::table_machine_test {
 namespace {
 
 class DeviceScales : public testing::Test {
@@ -53,4 +53,4 @@ TEST_F(DeviceScales, HaveTheMostMemoryWithWhichAllIsShortThatWas) {
 }
 
 }  // namespace
-}  // namespace emplace::experiment
+}  // namespace emplace::experiment::table_machine_test
