@@ -8,7 +8,7 @@
 #include <string>
 
 #include "bench/table.hpp"
-#include "emplace/cost/lower.hpp"
+#include "cost/lower.hpp"
 #include "emplace/machine/machine.hpp"
 #include "zoo/zoo.hpp"
 

@@ -7,7 +7,7 @@
 #include "app/command.hpp"
 #include "app/objective.hpp"
 #include "app/result_json.hpp"
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 #include "emplace/search/bound.hpp"
 
 namespace emplace::app {

@@ -8,8 +8,8 @@
 #include "app/result_json.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "cost/calibrate.hpp"
-#include "emplace/base/text.hpp"
 #include "emplace/machine/machine.hpp"
 
 namespace emplace::app {

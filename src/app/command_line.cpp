@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 
 namespace emplace::app {
 

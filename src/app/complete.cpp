@@ -4,20 +4,20 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.hpp"
 #include "emplace/base/config.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/evaluate/evaluators.hpp"
-#include "emplace/experiment/recipe.hpp"
-#include "emplace/experiment/run_folder.hpp"
-#include "emplace/learn/learner.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 #include "emplace/machine/machine.hpp"
 #include "emplace/policy/policy.hpp"
 #include "emplace/search/placer.hpp"
+#include "experiment/recipe/recipe.hpp"
 #include "experiment/recipe/recipe_keys.hpp"
+#include "experiment/run/run_folder.hpp"
 #include "experiment/sweep/strategy.hpp"
 #include "experiment/sweep/sweep.hpp"
 #include "experiment/tables/published_table.hpp"
+#include "learn/learner.hpp"
 #include "simulate/published/published.hpp"
 #include "zoo/zoo.hpp"
 

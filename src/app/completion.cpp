@@ -7,7 +7,7 @@
 #include "app/command.hpp"
 #include "app/complete.hpp"
 #include "app/shell/texts.hpp"
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 
 namespace emplace::app {
 

@@ -10,9 +10,9 @@
 #include "app/result_json.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
+#include "cost/lower.hpp"
 #include "deploy/model_placement.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/cost/lower.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "formats/writers.hpp"
 

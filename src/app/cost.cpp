@@ -6,10 +6,11 @@
 #include "app/command.hpp"
 #include "app/result_json.hpp"
 #include "base/log.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/cost/lower.hpp"
+#include "base/text.hpp"
+#include "cost/lower.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/machine/machine.hpp"
+#include "source/expert.hpp"
 
 namespace emplace::app {
 

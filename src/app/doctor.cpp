@@ -16,9 +16,9 @@
 #include "base/log.hpp"
 #include "base/progress.hpp"
 #include "base/temporary_folder.hpp"
+#include "base/text.hpp"
 #include "doctor/inputs.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/experiment/recipe.hpp"
+#include "experiment/recipe/recipe.hpp"
 
 namespace emplace::app {
 

@@ -11,12 +11,12 @@
 #include "app/result_json.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "deploy/device_names.hpp"
 #include "deploy/exporter.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/experiment/recipe.hpp"
-#include "emplace/experiment/run_folder.hpp"
 #include "emplace/machine/machine.hpp"
+#include "experiment/recipe/recipe.hpp"
+#include "experiment/run/run_folder.hpp"
 
 namespace emplace::app {
 

@@ -9,11 +9,11 @@
 #include "app/result_json.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/cost/lower.hpp"
-#include "emplace/graph/op_table.hpp"
+#include "base/text.hpp"
+#include "cost/lower.hpp"
 #include "emplace/machine/machine.hpp"
 #include "formats/workload/workload.hpp"
+#include "graph/ops/op_table.hpp"
 
 namespace emplace::app {
 

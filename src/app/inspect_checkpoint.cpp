@@ -6,11 +6,11 @@
 
 #include "app/result_json.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/experiment/recipe.hpp"
-#include "emplace/learn/trainer.hpp"
+#include "experiment/recipe/recipe.hpp"
 #include "experiment/run/trained_policy.hpp"
+#include "learn/trainer.hpp"
 
 namespace emplace::app {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "emplace/experiment/checkpoint.hpp"
+#include "experiment/run/checkpoint.hpp"
 
 namespace emplace::app {
 

@@ -5,14 +5,14 @@
 #include <memory>
 
 #include "app/command.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/base/version.hpp"
-#include "emplace/cost/lower.hpp"
-#include "emplace/evaluate/evaluators.hpp"
-#include "emplace/experiment/recipe.hpp"
-#include "emplace/learn/learner.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "cost/lower.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 #include "emplace/policy/policy.hpp"
 #include "emplace/search/placer.hpp"
+#include "experiment/recipe/recipe.hpp"
+#include "learn/learner.hpp"
 
 namespace emplace::app {
 

@@ -1,7 +1,8 @@
 #include "app/objective.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace::app {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/command_line.hpp"
-#include "emplace/simulate/pipeline.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::app {
 

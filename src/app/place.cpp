@@ -12,13 +12,14 @@
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
 #include "base/progress.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/experiment/recipe.hpp"
+#include "base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
+#include "experiment/recipe/recipe.hpp"
 #include "experiment/run/placing_backend.hpp"
 #include "experiment/run/trained_policy.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::app {
 

@@ -7,9 +7,9 @@
 #include "app/command.hpp"
 #include "app/result_json.hpp"
 #include "base/files.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/experiment/recipe.hpp"
-#include "emplace/experiment/run_folder.hpp"
+#include "base/text.hpp"
+#include "experiment/recipe/recipe.hpp"
+#include "experiment/run/run_folder.hpp"
 #include "report/run_page.hpp"
 #include "report/sweep_page.hpp"
 

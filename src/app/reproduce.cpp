@@ -9,7 +9,7 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "dist/groups.hpp"
-#include "emplace/experiment/run_folder.hpp"
+#include "experiment/run/run_folder.hpp"
 #include "experiment/tables/reproduction.hpp"
 #include "report/table_text.hpp"
 

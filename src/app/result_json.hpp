@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "emplace/base/units.hpp"
+#include "emplace/base/types.hpp"
 #include "emplace/problem/outcome.hpp"
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"

@@ -9,10 +9,11 @@
 #include "app/result_json.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "report/perfetto.hpp"
 #include "report/timeline_svg.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 #include "simulate/published/published.hpp"
 
 namespace emplace::app {

@@ -10,13 +10,14 @@
 #include "app/result_json.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/experiment/training.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
+#include "experiment/run/training.hpp"
 #include "experiment/run/training_backend.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::app {
 

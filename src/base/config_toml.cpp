@@ -5,9 +5,9 @@
 
 #include <cmath>
 
+#include "base/text.hpp"
 #include "emplace/base/config.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace {
 

@@ -1,4 +1,4 @@
-#include "emplace/base/dtype.hpp"
+#include "emplace/base/types.hpp"
 
 namespace emplace {
 

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace {
 

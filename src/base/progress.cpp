@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "base/log.hpp"
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 
 namespace emplace {
 

@@ -1,7 +1,7 @@
 #include "base/query.hpp"
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace {
 

@@ -1,4 +1,4 @@
-#include "emplace/base/version.hpp"
+#include "base/version.hpp"
 
 namespace emplace {
 

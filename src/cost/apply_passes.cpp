@@ -1,9 +1,9 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.hpp"
+#include "cost/lower.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/cost/lower.hpp"
 
 namespace emplace::cost {
 

@@ -1,4 +1,5 @@
 #include "cost/calibrate.hpp"
+#include "base/text.hpp"
 
 #include <fmt/core.h>
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "emplace/cost/lower.hpp"
-#include "emplace/cost/profile.hpp"
+#include "cost/lower.hpp"
+#include "cost/profile.hpp"
 #include "emplace/graph/graph.hpp"
-#include "emplace/graph/op_table.hpp"
 #include "emplace/machine/machine.hpp"
+#include "graph/ops/op_table.hpp"
 
 namespace emplace::cost {
 

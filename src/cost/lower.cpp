@@ -1,4 +1,4 @@
-#include "emplace/cost/lower.hpp"
+#include "cost/lower.hpp"
 
 #include <fmt/core.h>
 
@@ -7,11 +7,11 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/text.hpp"
 #include "cost/roofline.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/graph/passes.hpp"
 #include "emplace/problem/builder.hpp"
+#include "graph/passes/passes.hpp"
 
 namespace emplace::cost {
 

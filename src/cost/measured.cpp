@@ -1,4 +1,4 @@
-#include "emplace/cost/measured.hpp"
+#include "cost/measured.hpp"
 
 #include <fmt/core.h>
 
@@ -7,11 +7,11 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "cost/op_names.hpp"
 #include "cost/profile_devices.hpp"
 #include "cost/roofline.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace::cost {
 

@@ -1,4 +1,4 @@
-#include "emplace/cost/profile.hpp"
+#include "cost/profile.hpp"
 
 #include "base/files.hpp"
 #include "cost/profile_forms.hpp"

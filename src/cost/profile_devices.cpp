@@ -1,9 +1,9 @@
 // Finds the devices of a machine to which a profile or the user refers.
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "cost/profile_devices.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace::cost {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "emplace/cost/measured.hpp"
+#include "cost/measured.hpp"
 
 namespace emplace::cost {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "emplace/cost/profile.hpp"
+#include "cost/profile.hpp"
 
 namespace emplace::cost {
 

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "cost/profile_forms.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace::cost {
 

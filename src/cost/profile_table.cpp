@@ -5,9 +5,9 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "cost/profile_forms.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "emplace/problem/problem.hpp"
 
 namespace emplace::cost {

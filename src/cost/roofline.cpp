@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace::cost {
 

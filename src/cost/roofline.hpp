@@ -5,8 +5,8 @@
 #include <string>
 #include <unordered_set>
 
-#include "emplace/graph/op_table.hpp"
 #include "emplace/machine/machine.hpp"
+#include "graph/ops/op_table.hpp"
 
 namespace emplace::cost {
 

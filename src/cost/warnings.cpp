@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+#include "cost/lower.hpp"
 #include "cost/op_names.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/cost/lower.hpp"
 
 namespace emplace::cost {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "deploy/exporters.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace::deploy {
 

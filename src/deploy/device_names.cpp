@@ -6,8 +6,8 @@
 #include <cctype>
 #include <cstdint>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/utf8.hpp"
 
 namespace emplace::deploy {

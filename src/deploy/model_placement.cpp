@@ -10,9 +10,9 @@
 #include <unordered_map>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
+#include "cost/lower.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/cost/lower.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/formats/reader.hpp"
 #include "emplace/problem/builder.hpp"

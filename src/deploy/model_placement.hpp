@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "emplace/graph/passes.hpp"
 #include "emplace/source/load_problem.hpp"
+#include "graph/passes/passes.hpp"
 
 namespace emplace::deploy {
 

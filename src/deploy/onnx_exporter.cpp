@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "deploy/device_names.hpp"
 #include "deploy/exporters.hpp"
 #include "deploy/segments.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/utf8.hpp"
 #include "formats/writers.hpp"
 

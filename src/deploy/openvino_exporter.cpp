@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "deploy/device_names.hpp"
 #include "deploy/exporters.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/writers.hpp"
 
 namespace emplace::deploy {

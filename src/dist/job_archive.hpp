@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "emplace/search/placer_pool.hpp"
+#include "search/common/placer_pool.hpp"
 
 namespace emplace::dist {
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "dist/clients.hpp"
 #include "dist/communicator.hpp"
 #include "dist/load_balancer.hpp"
 #include "dist/problem_archive.hpp"

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 
+#include "dist/clients.hpp"
 #include "dist/communicator.hpp"
 #include "dist/load_balancer.hpp"
 #include "dist/pack.hpp"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dist/clients.hpp"
 #include "dist/communicator.hpp"
 #include "dist/job_archive.hpp"
 #include "dist/work_pool.hpp"

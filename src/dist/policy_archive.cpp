@@ -1,4 +1,5 @@
 #include "dist/policy_archive.hpp"
+#include "dist/clients.hpp"
 
 #include "dist/archive.hpp"
 

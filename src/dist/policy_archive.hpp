@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "dist/clients.hpp"
 #include "emplace/dist/world.hpp"
 #include "emplace/policy/policy.hpp"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "emplace/evaluate/evaluators.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 #include "emplace/problem/problem.hpp"
 
 namespace emplace::dist {

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "emplace/learn/learner_workers.hpp"
-#include "emplace/learn/sampling.hpp"
 #include "emplace/policy/policy.hpp"
+#include "learn/learner_workers.hpp"
+#include "learn/sampling.hpp"
 
 namespace emplace::dist {
 

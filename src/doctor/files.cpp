@@ -8,9 +8,9 @@
 #include <fstream>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "doctor/machine.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/experiment/checkpoint.hpp"
+#include "experiment/run/checkpoint.hpp"
 
 namespace emplace::doctor {
 

@@ -14,13 +14,13 @@
 
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "doctor/key_values.hpp"
 #include "doctor/problem_inputs.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/experiment/checkpoint.hpp"
-#include "emplace/experiment/recipe.hpp"
+#include "experiment/recipe/recipe.hpp"
 #include "experiment/recipe/recipe_keys.hpp"
+#include "experiment/run/checkpoint.hpp"
 #include "experiment/run/training_backend.hpp"
 
 namespace emplace::doctor {

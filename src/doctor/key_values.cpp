@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 #include "experiment/recipe/recipe_keys.hpp"
 
 namespace emplace::doctor {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "emplace/base/options.hpp"
-#include "emplace/experiment/recipe.hpp"
+#include "experiment/recipe/recipe.hpp"
 
 namespace emplace::doctor {
 

@@ -13,8 +13,8 @@
 #include <sstream>
 
 #include "base/cpu_levels.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/base/version.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
 #include "nn/kernels/kernel_set.hpp"
 
 namespace emplace::doctor {

@@ -8,8 +8,8 @@
 #include <set>
 #include <thread>
 
+#include "base/text.hpp"
 #include "doctor/machine.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace::doctor {
 

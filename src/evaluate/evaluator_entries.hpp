@@ -1,7 +1,7 @@
 // The entries that evaluators.cpp lists, one a source file.
 #pragma once
 
-#include "emplace/evaluate/evaluators.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 
 namespace emplace::evaluate {
 

@@ -1,18 +1,25 @@
 // The list of evaluators: a new one is a source file, a line in evaluator_entries.hpp and a line here.
-#include "emplace/evaluate/evaluators.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 
 #include "evaluate/evaluator_entries.hpp"
 
 namespace emplace::evaluate {
 
-std::span<const EvaluatorEntry> evaluators() {
-  static const EvaluatorEntry entries[] = {
-      simulator_evaluator(),
-      command_evaluator(),
-      sleep_evaluator(),
-  };
-  return entries;
+namespace {
+
+Registry<EvaluatorEntry>& registry() {
+  static Registry<EvaluatorEntry> all("evaluator", {
+                                                       simulator_evaluator(),
+                                                       command_evaluator(),
+                                                       sleep_evaluator(),
+                                                   });
+  return all;
 }
+
+}  // namespace
+
+std::span<const EvaluatorEntry> evaluators() { return registry().entries(); }
+void register_evaluator(EvaluatorEntry entry) { registry().add(std::move(entry)); }
 
 const EvaluatorEntry& entry_of(const EvaluatorChoice& choice) {
   return find_entry(evaluators(), choice.name, "evaluator", choice.options.place());

@@ -1,8 +1,8 @@
 // The readers of model files, in the order in which they are tried.
 #include <vector>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "emplace/formats/reader.hpp"
 #include "formats/input_file.hpp"
 #include "formats/onnx/onnx.hpp"
@@ -11,11 +11,18 @@
 
 namespace emplace::formats {
 
-std::span<const ReaderEntry> readers() {
-  static const std::vector<ReaderEntry> entries = {openvino_reader(), tfjs_reader(), cost_graph_reader(),
-                                                   graphdef_reader(), onnx_reader()};
-  return entries;
+namespace {
+
+Registry<ReaderEntry>& registry() {
+  static Registry<ReaderEntry> all(
+      "reader", {openvino_reader(), tfjs_reader(), cost_graph_reader(), graphdef_reader(), onnx_reader()});
+  return all;
 }
+
+}  // namespace
+
+std::span<const ReaderEntry> readers() { return registry().entries(); }
+void register_reader(ReaderEntry entry) { registry().add(std::move(entry)); }
 
 const ReaderEntry* reader_of(const std::string& path) {
   InputFile file(path);

@@ -6,11 +6,11 @@
 #include <iterator>
 #include <map>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/graph/op_table.hpp"
 #include "formats/utf8.hpp"
 #include "formats/writers.hpp"
+#include "graph/ops/op_table.hpp"
 
 namespace emplace::formats {
 

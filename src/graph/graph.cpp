@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace {
 

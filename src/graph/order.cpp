@@ -6,9 +6,9 @@
 #include <queue>
 #include <string_view>
 
+#include "base/name_table.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/name_table.hpp"
-#include "emplace/base/text.hpp"
 #include "emplace/graph/graph.hpp"
 
 namespace emplace {

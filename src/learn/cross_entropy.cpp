@@ -2,7 +2,7 @@
 // the refit is Post's, Gao et al. 2018).
 #include <algorithm>
 
-#include "emplace/base/option_entry.hpp"
+#include "emplace/base/options.hpp"
 #include "learn/ascent.hpp"
 #include "learn/elites.hpp"
 #include "learn/gradient.hpp"

@@ -1,4 +1,5 @@
 #include "learn/gradient.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "emplace/learn/learner_workers.hpp"
 #include "emplace/policy/policy.hpp"
+#include "learn/learner_workers.hpp"
 
 namespace emplace::learn {
 

@@ -1,7 +1,7 @@
 // The entries that builtin.cpp lists, one a source file.
 #pragma once
 
-#include "emplace/learn/learner.hpp"
+#include "learn/learner.hpp"
 
 namespace emplace::learn {
 

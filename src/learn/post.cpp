@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "emplace/base/error.hpp"
-#include "emplace/base/option_entry.hpp"
+#include "emplace/base/options.hpp"
 #include "learn/advantages.hpp"
 #include "learn/ascent.hpp"
 #include "learn/elites.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "emplace/base/error.hpp"
-#include "emplace/base/option_entry.hpp"
+#include "emplace/base/options.hpp"
 #include "learn/advantages.hpp"
 #include "learn/ascent.hpp"
 #include "learn/elites.hpp"

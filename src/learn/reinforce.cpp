@@ -2,7 +2,7 @@
 // batch of (return - baseline) x log-probability, one step of an optimiser an update. Defaults are ColocRL's
 // (docs/papers/colocrl.md, section 3).
 #include "emplace/base/error.hpp"
-#include "emplace/base/option_entry.hpp"
+#include "emplace/base/options.hpp"
 #include "learn/advantages.hpp"
 #include "learn/ascent.hpp"
 #include "learn/gradient.hpp"

@@ -1,10 +1,10 @@
-#include "emplace/learn/sampling.hpp"
+#include "learn/sampling.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 #include "emplace/base/error.hpp"
-#include "emplace/problem/order.hpp"
+#include "problem/order.hpp"
 
 namespace emplace::learn {
 

@@ -1,4 +1,4 @@
-#include "emplace/learn/trainer.hpp"
+#include "learn/trainer.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "base/not_finite.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/learn/sampling.hpp"
+#include "learn/sampling.hpp"
 
 namespace emplace::learn {
 

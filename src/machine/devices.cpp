@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "machine/parts.hpp"
 

@@ -1,4 +1,5 @@
 #include "machine/presets.hpp"
+#include "base/text.hpp"
 
 #include <fmt/core.h>
 

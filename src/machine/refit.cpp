@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "machine/parts.hpp"
 #include "machine/presets.hpp"
 #include "machine/rescale.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "emplace/base/units.hpp"
+#include "emplace/base/types.hpp"
 
 namespace emplace::machine {
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "machine/parts.hpp"
 

@@ -12,8 +12,8 @@
 #include "base/shapes.hpp"
 #include "base/statistics.hpp"
 #include "base/temporary_folder.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "emplace/formats/reader.hpp"
 #include "measure/pipeline.hpp"
 

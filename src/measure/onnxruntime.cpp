@@ -7,8 +7,8 @@
 #include <random>
 #include <utility>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 struct OrtSessionOptions;
 struct OrtRunOptions;

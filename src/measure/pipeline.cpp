@@ -13,8 +13,8 @@
 
 #include "base/cores.hpp"
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace::measure {
 

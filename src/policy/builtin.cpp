@@ -3,11 +3,23 @@
 
 namespace emplace::policy {
 
-std::span<const PolicyEntry> policies() {
-  static const PolicyEntry entries[] = {
-      post_policy(), colocrl_policy(), hierarchical_policy(), placeto_policy(), gdp_policy(), hsdag_policy(),
-  };
-  return entries;
+namespace {
+
+Registry<PolicyEntry>& registry() {
+  static Registry<PolicyEntry> all("policy", {
+                                                 post_policy(),
+                                                 colocrl_policy(),
+                                                 hierarchical_policy(),
+                                                 placeto_policy(),
+                                                 gdp_policy(),
+                                                 hsdag_policy(),
+                                             });
+  return all;
 }
+
+}  // namespace
+
+std::span<const PolicyEntry> policies() { return registry().entries(); }
+void register_policy(PolicyEntry entry) { registry().add(std::move(entry)); }
 
 }  // namespace emplace::policy

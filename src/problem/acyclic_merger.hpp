@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/text.hpp"
 #include "emplace/problem/problem.hpp"
 #include "problem/unit_merger.hpp"
 

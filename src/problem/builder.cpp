@@ -6,8 +6,9 @@
 #include <cmath>
 #include <functional>
 
+#include "base/name_table.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "problem/topology.hpp"
 
 namespace emplace {
@@ -55,20 +56,29 @@ Ticks ticks_of_transfer(Bytes bytes, double latency_s, double bytes_per_s) {
   return ticks_of_seconds(latency_s + static_cast<double>(bytes) / bytes_per_s);
 }
 
-ProblemBuilder::ProblemBuilder(std::string name) { problem_.name = std::move(name); }
+struct ProblemBuilder::Names {
+  NameTable devices, channels, ops, groups, layers, modules;
+};
+
+ProblemBuilder::ProblemBuilder(std::string name) : names_(std::make_unique<Names>()) {
+  problem_.name = std::move(name);
+}
+ProblemBuilder::~ProblemBuilder() = default;
+ProblemBuilder::ProblemBuilder(ProblemBuilder&&) noexcept = default;
+ProblemBuilder& ProblemBuilder::operator=(ProblemBuilder&&) noexcept = default;
 
 DeviceId ProblemBuilder::add_device(Device device, const std::string& place) {
   EMPLACE_CHECK(routes_.empty() && problem_.op_names.empty(), "devices come before routes and ops");
   if (problem_.devices.size() == max_devices)
     throw InputError(place, "more than {} devices, the most that a placement can name", max_devices);
-  check_new_name(device.name, "device", device_names_, problem_.devices, &Device::name, place);
+  check_new_name(device.name, "device", names_->devices, problem_.devices, &Device::name, place);
   if (device.memory != no_memory_limit) check_bytes(device.memory, "the device's memory", place);
   problem_.devices.push_back(std::move(device));
   return DeviceId{problem_.devices.size() - 1};
 }
 
 ChannelId ProblemBuilder::add_channel(Channel channel, const std::string& place) {
-  check_new_name(channel.name, "channel", channel_names_, problem_.channels, &Channel::name, place);
+  check_new_name(channel.name, "channel", names_->channels, problem_.channels, &Channel::name, place);
   if (!(channel.latency_s >= 0) || !std::isfinite(channel.latency_s))
     throw InputError(place, "the latency of channel {} must be zero or more and finite, got {} s", quote(channel.name),
                      channel.latency_s);
@@ -114,7 +124,7 @@ void ProblemBuilder::add_route(DeviceId from, DeviceId to, const std::vector<Cha
 OpId ProblemBuilder::add_op(OpSpec op, const std::string& place) {
   const std::size_t count = problem_.devices.size();
   if (count == 0) throw InputError(place, "there are no devices to run ops on");
-  check_new_name(op.name, "op", op_names_, problem_.op_names, std::identity(), place);
+  check_new_name(op.name, "op", names_->ops, problem_.op_names, std::identity(), place);
   if (op.seconds.size() != count)
     throw InputError(place, "op {} needs one time for each of the {} devices, got {}", quote(op.name), count,
                      op.seconds.size());
@@ -141,13 +151,13 @@ OpId ProblemBuilder::add_op(OpSpec op, const std::string& place) {
   if (!op.colocate.empty()) {
     std::vector<std::string>& names = problem_.group_names;
     const auto name_at = [&](std::uint32_t i) -> std::string_view { return names[i]; };
-    const auto known = group_names_.add(op.colocate, static_cast<std::uint32_t>(names.size()), name_at);
+    const auto known = names_->groups.add(op.colocate, static_cast<std::uint32_t>(names.size()), name_at);
     if (!known) names.push_back(op.colocate);
     group = known ? GroupId{*known} : GroupId{names.size() - 1};
   }
   problem_.group.push_back(group);
-  add_label(problem_.layer, layer_names_, op.layer, problem_.op_names.size());
-  add_label(problem_.module, module_names_, op.module, problem_.op_names.size());
+  add_label(problem_.layer, names_->layers, op.layer, problem_.op_names.size());
+  add_label(problem_.module, names_->modules, op.module, problem_.op_names.size());
   if (op.backward && problem_.backward.empty()) problem_.backward.resize(problem_.op_names.size(), 0);
   if (op.backward || !problem_.backward.empty()) problem_.backward.push_back(op.backward ? 1 : 0);
   problem_.op_names.push_back(std::move(op.name));

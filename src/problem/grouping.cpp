@@ -4,8 +4,8 @@
 #include <numeric>
 #include <optional>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "problem/only_consumers.hpp"
 #include "problem/unit_merger.hpp"
 

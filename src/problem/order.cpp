@@ -1,4 +1,4 @@
-#include "emplace/problem/order.hpp"
+#include "problem/order.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 
 #include <tuple>
 
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 
 namespace emplace {
 

@@ -1,7 +1,7 @@
 #include "emplace/problem/placement.hpp"
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace {
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <queue>
 
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 
 namespace emplace {
 

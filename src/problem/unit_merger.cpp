@@ -1,4 +1,5 @@
 #include "problem/unit_merger.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <functional>

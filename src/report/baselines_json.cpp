@@ -4,10 +4,10 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/search/placer.hpp"
-#include "emplace/simulate/pipeline.hpp"
 #include "experiment/run/placing_backend.hpp"
 #include "report/page.hpp"
 #include "report/placement_json.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::report {
 

@@ -1,4 +1,5 @@
 #include "report/comparison.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 #include <map>
 #include <memory>

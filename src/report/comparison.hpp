@@ -9,7 +9,7 @@
 #include "emplace/problem/outcome.hpp"
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
-#include "emplace/simulate/pipeline.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::report {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 #include "report/comparison.hpp"
 #include "report/names.hpp"
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 #include "report/explanation.hpp"
 #include "report/names.hpp"
 #include "report/over_time.hpp"

@@ -4,7 +4,7 @@
 
 #include "base/files.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/experiment/run_folder.hpp"
+#include "experiment/run/run_folder.hpp"
 #include "formats/workload/workload.hpp"
 
 namespace emplace::report {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "emplace/evaluate/evaluator.hpp"
-#include "emplace/experiment/recipe.hpp"
 #include "emplace/problem/grouping.hpp"
 #include "emplace/problem/placement.hpp"
 #include "emplace/source/load_problem.hpp"
+#include "experiment/recipe/recipe.hpp"
 
 namespace emplace::report {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 
 namespace emplace::report {
 

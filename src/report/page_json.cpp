@@ -6,7 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 #include "report/names.hpp"
 #include "report/page.hpp"
 

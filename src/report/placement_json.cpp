@@ -1,9 +1,9 @@
 #include "report/placement_json.hpp"
 
-#include "emplace/evaluate/evaluators.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 #include "emplace/search/bound.hpp"
-#include "emplace/simulate/pipeline.hpp"
 #include "report/page.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::report {
 

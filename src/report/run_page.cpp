@@ -8,10 +8,10 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/version.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/version.hpp"
-#include "emplace/experiment/run_folder.hpp"
 #include "experiment/run/metrics.hpp"
+#include "experiment/run/run_folder.hpp"
 #include "report/found_placement.hpp"
 #include "report/page.hpp"
 #include "report/page_json.hpp"

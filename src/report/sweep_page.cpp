@@ -6,8 +6,8 @@
 #include <array>
 #include <limits>
 
-#include "emplace/base/text.hpp"
-#include "emplace/base/version.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
 #include "experiment/sweep/coordinator.hpp"
 #include "experiment/sweep/importance.hpp"
 #include "experiment/sweep/sweep_table.hpp"

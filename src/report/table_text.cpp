@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/csv.hpp"
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 #include "report/names.hpp"
 
 namespace emplace::report {

@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "report/names.hpp"
 #include "report/page.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "emplace/base/units.hpp"
+#include "emplace/base/types.hpp"
 
 namespace emplace::report {
 

@@ -1,22 +1,32 @@
 // The list of placers: a new one is a source file, a line in methods.hpp and a line here.
 #include <cmath>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "search/methods.hpp"
 
 namespace emplace::search {
 
-std::span<const PlacerEntry> placers() {
-  static const PlacerEntry entries[] = {
-      single_placer(),      device_placer(), cpu_only_placer(),   auto_placer(),   expert_placer(),
-      round_robin_placer(), random_placer(), contiguous_placer(), greedy_placer(), scotch_placer(),
-      mincut_placer(),      metis_placer(),  heft_placer(),       cpop_placer(),   peft_placer(),
-      m_topo_placer(),      m_etf_placer(),  m_sct_placer(),      climb_placer(),  anneal_placer(),
-      tabu_placer(),        brkga_placer(),  dp_placer(),         dpl_placer(),    branch_and_bound_placer(),
-      milp_placer(),        best_placer(),
-  };
-  return entries;
+namespace {
+
+Registry<PlacerEntry>& registry() {
+  static Registry<PlacerEntry> all(
+      "placer",
+      {
+          single_placer(),      device_placer(), cpu_only_placer(),   auto_placer(),   expert_placer(),
+          round_robin_placer(), random_placer(), contiguous_placer(), greedy_placer(), scotch_placer(),
+          mincut_placer(),      metis_placer(),  heft_placer(),       cpop_placer(),   peft_placer(),
+          m_topo_placer(),      m_etf_placer(),  m_sct_placer(),      climb_placer(),  anneal_placer(),
+          tabu_placer(),        brkga_placer(),  dp_placer(),         dpl_placer(),    branch_and_bound_placer(),
+          milp_placer(),        best_placer(),
+      });
+  return all;
 }
+
+}  // namespace
+
+std::span<const PlacerEntry> placers() { return registry().entries(); }
+void register_placer(PlacerEntry entry) { registry().add(std::move(entry)); }
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include <unordered_map>
 
 #include "base/query.hpp"
-#include "emplace/source/load_problem.hpp"
+#include "source/expert.hpp"
 #include "zoo/zoo.hpp"
 
 namespace emplace::source {

@@ -3,9 +3,11 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
+#include "cost/lower.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/workload/workload.hpp"
+#include "source/expert.hpp"
 #include "zoo/zoo.hpp"
 
 namespace emplace::source {
@@ -59,16 +61,24 @@ void add_expert(const std::string& graph, cost::Lowered& lowered) {
         expert_devices(std::string_view(graph).substr(zoo_prefix.size()), lowered.graph, lowered.problem);
 }
 
+namespace {
+
+LoadedProblem problem_of(cost::Lowered lowered) { return {std::move(lowered.problem), cost::cost_warnings(lowered)}; }
+
+}  // namespace
+
+LoadedProblem make_problem(const Graph& graph, const machine::Machine& machine, const cost::RooflineOptions& options,
+                           const std::string& name) {
+  return problem_of(cost::lower(graph, machine, options, name));
+}
+
 LoadedProblem load_problem(const std::string& graph, const std::string& machine, const SourceOptions& options) {
   const machine::Machine loaded_machine = machine::load_machine(machine);
   const Graph loaded_graph = load_graph(graph, options.read);
   cost::Lowered lowered =
       cost::lower(loaded_graph, loaded_machine, options.roofline, graph + "@" + loaded_machine.name);
-  LoadedProblem loaded;
-  loaded.warnings = cost::cost_warnings(lowered);
   add_expert(graph, lowered);
-  loaded.problem = std::move(lowered.problem);
-  return loaded;
+  return problem_of(std::move(lowered));
 }
 
 LoadedProblem load_problem(const std::string& source, const SourceOptions& options) {

@@ -2,9 +2,9 @@
 #include <fmt/core.h>
 
 #include "base/query.hpp"
+#include "base/text.hpp"
 #include "emplace/base/config.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "zoo/models.hpp"
 
 namespace emplace::zoo {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "emplace/graph/passes.hpp"
+#include "graph/passes/passes.hpp"
 #include "zoo/model_builder.hpp"
 
 namespace emplace::zoo {

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "emplace/base/error.hpp"
-#include "emplace/graph/passes.hpp"
+#include "graph/passes/passes.hpp"
 #include "zoo/detail.hpp"
 
 namespace emplace::zoo {

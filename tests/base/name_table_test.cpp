@@ -1,4 +1,4 @@
-#include "emplace/base/name_table.hpp"
+#include "base/name_table.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "cost/calibrate.hpp"
-#include "emplace/base/text.hpp"
 #include "emplace/formats/reader.hpp"
 
 namespace emplace::cost::calibrate_shared_test {

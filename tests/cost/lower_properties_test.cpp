@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "emplace/cost/lower.hpp"
+#include "cost/lower.hpp"
 #include "tests/cost/small_graphs.hpp"
 
 namespace emplace::cost::lower_properties_test {

@@ -1,4 +1,4 @@
-#include "emplace/cost/lower.hpp"
+#include "cost/lower.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
 // Measured times in the place of the roofline's.
-#include "emplace/cost/measured.hpp"
+#include "cost/measured.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cost/lower.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/cost/lower.hpp"
 #include "tests/cost/small_graphs.hpp"
 
 namespace emplace::cost::measured_test {

@@ -1,9 +1,9 @@
 // The machine folder repeats names of the graph folder, which it may not include; here they are held together.
 #include <gtest/gtest.h>
 
-#include "emplace/graph/op_table.hpp"
 #include "emplace/machine/machine.hpp"
 #include "emplace/problem/problem.hpp"
+#include "graph/ops/op_table.hpp"
 
 namespace emplace::cost::names_test {
 namespace {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cost/lower.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/cost/lower.hpp"
 #include "tests/cost/small_graphs.hpp"
 
 namespace emplace::cost::passes_test {

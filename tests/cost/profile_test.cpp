@@ -1,4 +1,4 @@
-#include "emplace/cost/profile.hpp"
+#include "cost/profile.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

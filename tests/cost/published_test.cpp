@@ -7,7 +7,7 @@
 #include <functional>
 #include <queue>
 
-#include "emplace/cost/lower.hpp"
+#include "cost/lower.hpp"
 #include "zoo/zoo.hpp"
 
 namespace emplace::cost::published_test {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "emplace/cost/lower.hpp"
+#include "cost/lower.hpp"
 #include "emplace/formats/reader.hpp"
 #include "emplace/problem/grouping.hpp"
 

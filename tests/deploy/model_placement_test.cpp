@@ -6,8 +6,8 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "cost/lower.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/cost/lower.hpp"
 #include "tests/formats/onnx_builder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -48,7 +48,8 @@ onnx::ModelProto model_with_folded_ops() {
   auto& graph = *model.mutable_graph();
   formats::set_type(*graph.add_input(), "x", {2, 4});
   auto& constant = *graph.add_node() = formats::make_node("Constant", "constant", {}, {"shape"});
-  *formats::add_attribute(constant, "value", onnx::AttributeProto::TENSOR).mutable_t() = formats::make_vector("", {4, 4});
+  *formats::add_attribute(constant, "value", onnx::AttributeProto::TENSOR).mutable_t() =
+      formats::make_vector("", {4, 4});
   *graph.add_initializer() = formats::make_tensor("w", {16});
   *graph.add_node() = formats::make_node("Reshape", "reshape", {"w", "shape"}, {"v"});
   *graph.add_node() = formats::make_node("MatMul", "matmul", {"x", "v"}, {"m"});

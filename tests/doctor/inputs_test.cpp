@@ -5,8 +5,8 @@
 
 #include "doctor/problem_inputs.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/experiment/recipe.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "experiment/recipe/recipe.hpp"
 #include "tests/problem/tiny.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "base/files.hpp"
-#include "emplace/experiment/checkpoint.hpp"
+#include "experiment/run/checkpoint.hpp"
 #include "tests/end_to_end/refusal.hpp"
 #include "tests/end_to_end/systems.hpp"
 #include "tests/end_to_end/three_problems.hpp"

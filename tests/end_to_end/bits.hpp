@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/files.hpp"
-#include "emplace/experiment/checkpoint.hpp"
+#include "experiment/run/checkpoint.hpp"
 #include "experiment/run/checkpoint_image.hpp"
 
 namespace emplace::test {

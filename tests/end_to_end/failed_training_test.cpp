@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "base/files.hpp"
-#include "emplace/experiment/checkpoint.hpp"
+#include "experiment/run/checkpoint.hpp"
 #include "tests/end_to_end/systems.hpp"
 #include "tests/support/temporary_folder.hpp"
 

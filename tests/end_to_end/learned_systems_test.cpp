@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
-#include "emplace/experiment/checkpoint.hpp"
+#include "experiment/run/checkpoint.hpp"
 #include "tests/end_to_end/bits.hpp"
 #include "tests/end_to_end/refusal.hpp"
 #include "tests/end_to_end/systems.hpp"

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 

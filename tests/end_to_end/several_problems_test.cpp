@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "base/files.hpp"
-#include "emplace/experiment/checkpoint.hpp"
+#include "experiment/run/checkpoint.hpp"
 #include "tests/end_to_end/systems.hpp"
 #include "tests/end_to_end/three_problems.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/files.hpp"
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/marked_processes.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/files.hpp"
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,5 +1,5 @@
 // What every evaluator promises (emplace/simulate/evaluators.hpp), checked for every entry of evaluators().
-#include "emplace/evaluate/evaluators.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

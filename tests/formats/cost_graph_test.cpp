@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "emplace/graph/op_table.hpp"
+#include "graph/ops/op_table.hpp"
 #include "tests/formats/model_text.hpp"
 #include "tests/formats/proto_bytes.hpp"
 

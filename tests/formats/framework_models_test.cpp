@@ -6,8 +6,8 @@
 #include <string>
 
 #include "emplace/formats/reader.hpp"
-#include "emplace/graph/op_table.hpp"
-#include "emplace/graph/passes.hpp"
+#include "graph/ops/op_table.hpp"
+#include "graph/passes/passes.hpp"
 
 namespace emplace::formats::framework_models_test {
 namespace {

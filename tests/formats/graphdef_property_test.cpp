@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/log.hpp"
-#include "emplace/graph/op_table.hpp"
+#include "graph/ops/op_table.hpp"
 #include "tests/formats/model_text.hpp"
 #include "tests/formats/proto_bytes.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/formats/reader.hpp"
-#include "emplace/graph/op_table.hpp"
+#include "graph/ops/op_table.hpp"
 
 namespace emplace::formats::onnx_models_test {
 namespace {

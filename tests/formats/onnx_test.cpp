@@ -7,7 +7,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/formats/reader.hpp"
-#include "emplace/graph/op_table.hpp"
+#include "graph/ops/op_table.hpp"
 #include "tests/formats/onnx_builder.hpp"
 
 namespace emplace::formats::onnx_test {

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "emplace/graph/op_table.hpp"
-#include "emplace/graph/passes.hpp"
+#include "graph/ops/op_table.hpp"
+#include "graph/passes/passes.hpp"
 #include "tests/formats/model_text.hpp"
 
 namespace emplace::formats::openvino_test {

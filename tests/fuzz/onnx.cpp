@@ -15,7 +15,7 @@
 #include "base/log.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/formats/reader.hpp"
-#include "emplace/graph/op_table.hpp"
+#include "graph/ops/op_table.hpp"
 
 // Some of libonnx's functions ask for as much memory as an attribute says. In the program that is a bad_alloc, because
 // the child process that runs them has a limit; a sanitizer would end the process instead.

@@ -1,6 +1,6 @@
 // Any text is a profile or an InputError, laid over a graph or refused by name; an accepted one, written as a table op
 // x device, reads back with the same times.
-#include "emplace/cost/profile.hpp"
+#include "cost/profile.hpp"
 
 #include <fmt/core.h>
 
@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "cost/lower.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/cost/lower.hpp"
 
 namespace emplace {
 

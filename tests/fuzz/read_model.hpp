@@ -12,8 +12,8 @@
 #include "base/log.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/formats/reader.hpp"
-#include "emplace/graph/op_table.hpp"
-#include "emplace/graph/passes.hpp"
+#include "graph/ops/op_table.hpp"
+#include "graph/passes/passes.hpp"
 
 namespace emplace {
 

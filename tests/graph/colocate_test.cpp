@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "emplace/graph/passes.hpp"
+#include "graph/passes/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 
 namespace emplace::colocate_test {

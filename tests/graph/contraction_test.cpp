@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
-#include "emplace/graph/op_table.hpp"
-#include "emplace/graph/passes.hpp"
+#include "graph/ops/op_table.hpp"
+#include "graph/passes/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 
 namespace emplace::contraction_test {

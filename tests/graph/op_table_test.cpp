@@ -1,4 +1,4 @@
-#include "emplace/graph/op_table.hpp"
+#include "graph/ops/op_table.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

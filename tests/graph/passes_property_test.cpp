@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "emplace/graph/op_table.hpp"
-#include "emplace/graph/passes.hpp"
+#include "graph/ops/op_table.hpp"
+#include "graph/passes/passes.hpp"
 #include "tests/graph/random_graph.hpp"
 
 namespace emplace::passes_property_test {

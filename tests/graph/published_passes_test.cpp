@@ -7,9 +7,9 @@
 #include <set>
 
 #include "emplace/formats/reader.hpp"
-#include "emplace/graph/op_table.hpp"
-#include "emplace/graph/passes.hpp"
 #include "formats/workload/workload.hpp"
+#include "graph/ops/op_table.hpp"
+#include "graph/passes/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 
 namespace emplace::published_passes_test {

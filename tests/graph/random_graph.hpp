@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emplace/graph/passes.hpp"
+#include "graph/passes/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 
 namespace emplace::test {

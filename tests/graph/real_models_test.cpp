@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "emplace/formats/reader.hpp"
-#include "emplace/graph/op_table.hpp"
-#include "emplace/graph/passes.hpp"
+#include "graph/ops/op_table.hpp"
+#include "graph/passes/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 
 namespace emplace::real_models_test {

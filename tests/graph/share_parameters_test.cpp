@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "emplace/graph/op_table.hpp"
-#include "emplace/graph/passes.hpp"
+#include "graph/ops/op_table.hpp"
+#include "graph/passes/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 
 namespace emplace::share_parameters_test {

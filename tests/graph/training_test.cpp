@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "emplace/base/error.hpp"
-#include "emplace/graph/op_table.hpp"
-#include "emplace/graph/passes.hpp"
+#include "graph/ops/op_table.hpp"
+#include "graph/passes/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 
 namespace emplace::training_test {

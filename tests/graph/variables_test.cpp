@@ -8,8 +8,8 @@
 #include <set>
 
 #include "emplace/formats/reader.hpp"
-#include "emplace/graph/op_table.hpp"
-#include "emplace/graph/passes.hpp"
+#include "graph/ops/op_table.hpp"
+#include "graph/passes/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
 #include "tests/support/temporary_folder.hpp"
 

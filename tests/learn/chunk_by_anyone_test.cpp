@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "emplace/learn/sampling.hpp"
 #include "learn/gradient.hpp"
 #include "learn/samples.hpp"
+#include "learn/sampling.hpp"
 #include "tests/problem/tiny.hpp"
 
 namespace emplace::learn::chunk_by_anyone_test {

@@ -1,4 +1,4 @@
-// What every learner promises (emplace/learn/learner.hpp), checked for every entry of learners().
+// What every learner promises (learn/learner.hpp), checked for every entry of learners().
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "emplace/base/error.hpp"
-#include "emplace/learn/sampling.hpp"
+#include "learn/sampling.hpp"
 #include "tests/learn/training.hpp"
 
 namespace emplace::learn::conformance_test {

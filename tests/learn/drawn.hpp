@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emplace/learn/sampling.hpp"
+#include "learn/sampling.hpp"
 #include "tests/learn/small_policies.hpp"
 #include "tests/problem/tiny.hpp"
 

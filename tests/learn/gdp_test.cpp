@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "emplace/learn/sampling.hpp"
+#include "learn/sampling.hpp"
 #include "tests/learn/network_training.hpp"
 
 namespace emplace::learn::gdp_test {

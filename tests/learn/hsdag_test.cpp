@@ -1,7 +1,7 @@
 // Does HSDAG learn, and how far does it reach? docs/papers/hsdag.md, section 7.9.
 #include <gtest/gtest.h>
 
-#include "emplace/learn/sampling.hpp"
+#include "learn/sampling.hpp"
 #include "tests/learn/network_training.hpp"
 
 namespace emplace::learn::hsdag_test {

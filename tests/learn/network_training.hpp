@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emplace/learn/trainer.hpp"
+#include "learn/trainer.hpp"
 #include "tests/policy/greedy.hpp"
 #include "tests/problem/tiny.hpp"
 

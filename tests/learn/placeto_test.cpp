@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "emplace/learn/sampling.hpp"
+#include "learn/sampling.hpp"
 #include "tests/learn/network_training.hpp"
 
 namespace emplace::learn::placeto_test {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "emplace/learn/sampling.hpp"
-#include "emplace/learn/trainer.hpp"
+#include "learn/sampling.hpp"
+#include "learn/trainer.hpp"
 #include "tests/problem/tiny.hpp"
 
 namespace emplace::learn::placeto_transfer_test {

@@ -1,9 +1,9 @@
-#include "emplace/learn/sampling.hpp"
+#include "learn/sampling.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "emplace/problem/order.hpp"
+#include "problem/order.hpp"
 #include "tests/learn/training.hpp"
 #include "tests/policy/stub_policy.hpp"
 

@@ -2,7 +2,7 @@
 // (episode)? The toys of docs/papers, section 7.
 #include <gtest/gtest.h>
 
-#include "emplace/learn/sampling.hpp"
+#include "learn/sampling.hpp"
 #include "tests/learn/training.hpp"
 
 namespace emplace::learn::toys_test {

@@ -1,4 +1,4 @@
-#include "emplace/learn/trainer.hpp"
+#include "learn/trainer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "base/not_finite.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/problem/order.hpp"
+#include "problem/order.hpp"
 #include "tests/learn/training.hpp"
 #include "tests/policy/stub_policy.hpp"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "emplace/learn/trainer.hpp"
+#include "learn/trainer.hpp"
 #include "tests/learn/small_policies.hpp"
 #include "tests/policy/greedy.hpp"
 #include "tests/problem/tiny.hpp"

@@ -1,5 +1,6 @@
 // Programs of the user's on every worker: the same answers for any number of ranks, and what the programs are told.
 #include "tests/mpi/command_cases.hpp"
+#include "dist/clients.hpp"
 
 #include <fmt/core.h>
 

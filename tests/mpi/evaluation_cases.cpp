@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "dist/clients.hpp"
 #include "tests/mpi/cases.hpp"
 #include "tests/mpi/evaluation_cases.hpp"
 

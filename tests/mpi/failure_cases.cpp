@@ -1,5 +1,6 @@
 // However a job fails, it ends, and with the right exit code.
 #include "tests/mpi/failure_cases.hpp"
+#include "dist/clients.hpp"
 
 #include <chrono>
 #include <thread>

@@ -1,5 +1,6 @@
 // What learner workers computes has the bits of one process.
 #include "tests/mpi/learner_worker_cases.hpp"
+#include "dist/clients.hpp"
 
 #include <cmath>
 #include <deque>

@@ -1,5 +1,6 @@
 // Groups of ranks have evaluators and failures of their own.
 #include "tests/mpi/part_cases.hpp"
+#include "dist/clients.hpp"
 
 #include <string>
 

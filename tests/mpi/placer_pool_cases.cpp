@@ -1,5 +1,6 @@
 // Placers on other ranks answer what they would answer here.
 #include "tests/mpi/placer_pool_cases.hpp"
+#include "dist/clients.hpp"
 
 #include <chrono>
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/files.hpp"
-#include "emplace/experiment/run_folder.hpp"
+#include "experiment/run/run_folder.hpp"
 #include "experiment/sweep/coordinator.hpp"
 #include "experiment/sweep/sweep_run.hpp"
 #include "experiment/sweep/trial.hpp"

@@ -8,6 +8,7 @@
 #include "emplace/base/random.hpp"
 #include "emplace/search/placer.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 #include "tests/problem/tiny.hpp"
 
 namespace emplace::search::conformance_test {

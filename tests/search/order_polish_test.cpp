@@ -6,7 +6,7 @@
 #include <rapidcheck.h>
 
 #include "emplace/base/random.hpp"
-#include "emplace/problem/order.hpp"
+#include "problem/order.hpp"
 #include "tests/problem/tiny.hpp"
 #include "tests/search/random_step.hpp"
 

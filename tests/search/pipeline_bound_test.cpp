@@ -5,8 +5,8 @@
 
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
-#include "emplace/simulate/pipeline.hpp"
 #include "formats/workload/workload.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 #include "tests/support/partitioning.hpp"
 #include "tests/support/random_problem.hpp"
 

@@ -6,6 +6,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/search/bound.hpp"
 #include "search/pipeline/contiguous_split.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 #include "tests/search/pipeline_table.hpp"
 #include "tests/search/pipeline_toys.hpp"
 #include "tests/search/random_split.hpp"

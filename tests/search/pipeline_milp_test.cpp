@@ -7,6 +7,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/problem/grouping.hpp"
 #include "search/pipeline/split_descent.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 #include "tests/search/pipeline_table.hpp"
 #include "tests/search/pipeline_toys.hpp"
 #include "tests/search/random_split.hpp"

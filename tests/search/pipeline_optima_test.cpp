@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "search/pipeline/contiguous_split.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 #include "tests/search/pipeline_table.hpp"
 
 namespace emplace::search::pipeline_optima_test {

@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "emplace/search/placer.hpp"
 #include "formats/workload/workload.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::test {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emplace/simulate/pipeline.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 #include "tests/support/partitioning.hpp"
 
 namespace emplace::test {

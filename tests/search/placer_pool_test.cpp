@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "emplace/base/random.hpp"
-#include "emplace/search/placer_pool.hpp"
+#include "search/common/placer_pool.hpp"
 #include "tests/problem/tiny.hpp"
 
 namespace emplace::search::placer_pool_test {

@@ -3,7 +3,7 @@
 
 #include <rapidcheck.h>
 
-#include "emplace/simulate/pipeline.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 #include "tests/support/partitioning.hpp"
 
 namespace emplace::test {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "emplace/evaluate/evaluator.hpp"
-#include "emplace/simulate/pipeline.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 #include "tests/support/random_problem.hpp"
 
 namespace emplace::simulate::pipeline_load_test {

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "base/files.hpp"
-#include "emplace/simulate/pipeline.hpp"
 #include "formats/workload/workload.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::simulate::pipeline_published_test {
 namespace {

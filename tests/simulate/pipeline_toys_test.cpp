@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "emplace/simulate/pipeline.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 #include "tests/support/partitioning.hpp"
 
 namespace emplace::simulate::pipeline_toys_test {

@@ -11,8 +11,9 @@
 #include <stdexcept>
 
 #include "base/files.hpp"
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 #include "simulate/published/published.hpp"
 #include "simulate/timeline/critical_path.hpp"
 #include "simulate/timeline/memory_timeline.hpp"

@@ -7,9 +7,9 @@
 
 #include "base/files.hpp"
 #include "emplace/base/random.hpp"
-#include "emplace/problem/order.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "formats/workload/workload.hpp"
+#include "problem/order.hpp"
 #include "tests/support/random_order.hpp"
 
 namespace emplace::simulate::workload_replay_test {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "emplace/graph/op_table.hpp"
+#include "graph/ops/op_table.hpp"
 #include "zoo/zoo.hpp"
 
 namespace emplace::zoo {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "emplace/graph/op_table.hpp"
+#include "graph/ops/op_table.hpp"
 #include "zoo/zoo.hpp"
 
 namespace emplace::zoo::inception_v3_test {

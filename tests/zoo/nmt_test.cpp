@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "emplace/cost/lower.hpp"
-#include "emplace/graph/op_table.hpp"
+#include "cost/lower.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "graph/ops/op_table.hpp"
 #include "zoo/zoo.hpp"
 
 namespace emplace::zoo::nmt_test {

@@ -8,10 +8,10 @@
 
 #include <map>
 
+#include "cost/lower.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/cost/lower.hpp"
-#include "emplace/graph/op_table.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "graph/ops/op_table.hpp"
 
 namespace emplace::zoo::zoo_test {
 namespace {

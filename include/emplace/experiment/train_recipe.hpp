@@ -1,4 +1,5 @@
-// A recipe trained as one job among many: without a line on the screen, from where its run folder says it ended.
+// Trains the policy of a recipe, from the run folder's last checkpoint if there is one; for programs that train as a
+// part of something else (sweeps, tables, your own). `emplace train` shows more on the way.
 #pragma once
 
 #include <chrono>
@@ -9,25 +10,34 @@
 
 #include "emplace/base/config.hpp"
 #include "emplace/dist/world.hpp"
-#include "emplace/experiment/training.hpp"
-#include "emplace/learn/trainer.hpp"
+#include "emplace/problem/outcome.hpp"
+#include "emplace/problem/placement.hpp"
 
 namespace emplace::experiment {
 
 struct JobLimits {
-  std::function<bool()> stop = {};  // asked after every update whether to end early
+  std::function<bool()> stop = {};  // called after every update; true ends the training early
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
 };
 
+// The best placement that a training found for one problem, by better() (problem/outcome.hpp).
+struct TrainedPlacement {
+  Placement placement;
+  Outcome outcome;
+  std::uint64_t evaluation = 0;  // the number of the evaluation that found it, from 1
+};
+
 struct TrainedRecipe {
-  Training::End end = Training::End::finished;
-  std::vector<learn::Best> best;  // of each problem
-  std::uint64_t updates = 0, evaluations = 0;
+  bool finished = false;                              // false: `stop` or the deadline ended the training early
+  std::vector<std::optional<TrainedPlacement>> best;  // per problem of the recipe; none: no update was about it
+  std::uint64_t updates = 0, evaluations = 0;         // of all sessions of the run
   double seconds = 0;
 };
 
-// Goes on from a checkpoint where the recipe's run folder holds an unfinished run of it. `part`: the ranks that
-// evaluate, null or alone: this process. InUse, after a patience, where a live process works in the folder.
-TrainedRecipe train_recipe(const ConfigTable& recipe, dist::World* part, const JobLimits& limits);
+// Trains the recipe (docs/formats.md, recipes) and shows nothing. If the recipe's run folder holds an unfinished run of
+// this recipe, the training continues from its last checkpoint. `workers`: the ranks that evaluate placements; null, or
+// a world of one rank: this process evaluates. InputError for a recipe that cannot be trained; InUse if another process
+// works in the run folder and does not end within seconds; NotFinite if the parameters diverge.
+TrainedRecipe train_recipe(const ConfigTable& recipe, dist::World* workers = nullptr, const JobLimits& limits = {});
 
 }  // namespace emplace::experiment

@@ -33,7 +33,10 @@ struct ReaderEntry : EntryInfo {
   std::function<std::vector<std::string>(const std::string& path)> weights_beside = {};
 };
 
+// Every reader, in the order in which they are asked whether they recognise a file.
 std::span<const ReaderEntry> readers();
+// Adds an entry (base/registry.hpp). InputError for a name that is taken or malformed.
+void register_reader(ReaderEntry entry);
 
 // The first reader that recognises the file; nullptr if none does. InputError if the file cannot be read.
 const ReaderEntry* reader_of(const std::string& path);

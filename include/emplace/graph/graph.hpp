@@ -10,9 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "emplace/base/dtype.hpp"
-#include "emplace/base/ids.hpp"
-#include "emplace/base/units.hpp"
+#include "emplace/base/types.hpp"
 
 namespace emplace {
 

@@ -162,6 +162,8 @@ struct PolicyEntry : EntryInfo {
 
 // Every policy, in the order in which `emplace list policies` shows them.
 std::span<const PolicyEntry> policies();
+// Adds an entry (base/registry.hpp). InputError for a name that is taken or malformed.
+void register_policy(PolicyEntry entry);
 
 // The policy called `name`, which tells apart the types of ops that these problems have.
 std::unique_ptr<Policy> make_policy(std::string_view name, const ConfigTable& options,

@@ -2,12 +2,12 @@
 // to ticks once. Errors name the object and its place in the input.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "emplace/base/name_table.hpp"
 #include "emplace/problem/problem.hpp"
 
 namespace emplace {
@@ -36,6 +36,9 @@ struct OutputSpec {
 class ProblemBuilder {
  public:
   explicit ProblemBuilder(std::string name);
+  ~ProblemBuilder();
+  ProblemBuilder(ProblemBuilder&&) noexcept;
+  ProblemBuilder& operator=(ProblemBuilder&&) noexcept;
 
   DeviceId add_device(Device device, const std::string& place = {});
   ChannelId add_channel(Channel channel, const std::string& place = {});
@@ -75,7 +78,8 @@ class ProblemBuilder {
   std::size_t time_classes_ = 0;                    // 0: times are computed from bytes, latencies and bandwidths
   std::vector<std::int32_t> time_class_;            // D x D like routes_: the class of given times
   std::vector<Ticks> given_times_;                  // T x time_classes_
-  NameTable device_names_, channel_names_, op_names_, group_names_, layer_names_, module_names_;
+  struct Names;                                     // the names met so far
+  std::unique_ptr<Names> names_;
 };
 
 }  // namespace emplace

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emplace/base/registry.hpp"
-#include "emplace/base/units.hpp"
+#include "emplace/base/types.hpp"
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
 

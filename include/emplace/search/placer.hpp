@@ -12,7 +12,7 @@
 #include "emplace/evaluate/evaluator.hpp"
 #include "emplace/problem/outcome.hpp"
 #include "emplace/problem/placement.hpp"
-#include "emplace/simulate/pipeline.hpp"
+#include "emplace/simulate/engine.hpp"
 
 namespace emplace::search {
 
@@ -90,6 +90,8 @@ struct PlacerEntry : EntryInfo {
 
 // Every placer, in the order in which `emplace list placers` shows them.
 std::span<const PlacerEntry> placers();
+// Adds an entry (base/registry.hpp). InputError for a name that is taken or malformed.
+void register_placer(PlacerEntry entry);
 
 // Runs the entry called `method`; `device:NAME` is the entry `device` with the option name = NAME. InputError for an
 // unknown method (it names the nearest valid one), for one that does not support the request's objective or is unfit

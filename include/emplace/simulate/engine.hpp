@@ -51,4 +51,13 @@ std::unique_ptr<Engine> make_reference_engine(const Problem& problem, Schedule s
 // sent over a channel that several devices feed. Every outcome, usage and timeline equals the reference's to the tick.
 std::unique_ptr<Engine> make_exact_engine(const Problem& problem, Schedule schedule);
 
+// How the objective `pipeline` computes a load (docs/papers/tarnawski.md, sections 2.1 to 2.3).
+struct PipelineOptions {
+  // A device computes and transfers at the same time: its load is the larger of the two, not the sum.
+  bool overlap = false;
+  // Training: all forwards, then all backwards (the `diffmaxima` of section 2.3): the largest forward load plus the
+  // largest backward load, in place of the largest sum. A tensor belongs to the phase of its producer.
+  bool separate_phases = false;
+};
+
 }  // namespace emplace::simulate

@@ -8,9 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "emplace/cost/lower.hpp"
+#include "emplace/cost/roofline_options.hpp"
 #include "emplace/formats/reader.hpp"
 #include "emplace/graph/graph.hpp"
+#include "emplace/machine/machine.hpp"
 #include "emplace/problem/problem.hpp"
 
 namespace emplace::source {
@@ -38,14 +39,10 @@ struct LoadedProblem {
 LoadedProblem load_problem(const std::string& source, const SourceOptions& options);
 LoadedProblem load_problem(const std::string& graph, const std::string& machine, const SourceOptions& options);
 
-// The device of each of the N ops, as the zoo model's expert places layers (ZooEntry::expert) over all devices of one
-// kind: "gpu" if there are any, else the kind of the first device that is no CPU, else over all devices. `lowered` is
-// the graph after the passes; its op i is op i of the problem.
-std::vector<std::uint8_t> expert_devices(std::string_view zoo_model, const Graph& lowered, const Problem& problem);
-
-// Problem::expert of a graph that is a zoo model; nothing of one from a file. `lowered`: made of the graph by
-// cost::lower.
-void add_expert(const std::string& graph, cost::Lowered& lowered);
+// The problem of a graph that the caller built or read, with the times of its ops by the roofline model; `name` is the
+// problem's name and begins messages. InputError as cost::lower (src/cost/lower.hpp).
+LoadedProblem make_problem(const Graph& graph, const machine::Machine& machine, const cost::RooflineOptions& options,
+                           const std::string& name);
 
 // The same source with the paths of existing files made absolute, so that it means the same from any folder.
 std::string absolute_source(const std::string& source);

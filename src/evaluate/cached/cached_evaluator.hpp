@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "emplace/evaluate/evaluators.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 
 namespace emplace::evaluate {
 

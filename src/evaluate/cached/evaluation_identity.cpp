@@ -5,7 +5,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "emplace/base/version.hpp"
+#include "base/version.hpp"
 #include "evaluate/cached/cached_evaluator.hpp"
 
 namespace emplace::evaluate {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 
 namespace emplace::evaluate {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/option_entry.hpp"
-#include "emplace/base/text.hpp"
+#include "emplace/base/options.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "evaluate/command/command_answer.hpp"
 #include "evaluate/command/program_run.hpp"

@@ -10,8 +10,8 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "evaluate/command/program_run.hpp"
 
 namespace emplace::evaluate {

@@ -4,6 +4,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/evaluate/evaluator.hpp"
 #include "simulate/incremental/incremental.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::evaluate {
 

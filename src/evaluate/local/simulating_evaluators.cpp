@@ -2,7 +2,7 @@
 #include <chrono>
 #include <thread>
 
-#include "emplace/base/option_entry.hpp"
+#include "emplace/base/options.hpp"
 #include "evaluate/evaluator_entries.hpp"
 
 namespace emplace::evaluate {

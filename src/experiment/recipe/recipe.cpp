@@ -1,4 +1,4 @@
-#include "emplace/experiment/recipe.hpp"
+#include "experiment/recipe/recipe.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,14 +7,14 @@
 
 #include "base/files.hpp"
 #include "base/shapes.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/evaluate/evaluators.hpp"
-#include "emplace/learn/learner.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 #include "emplace/policy/policy.hpp"
 #include "emplace/problem/grouping.hpp"
 #include "emplace/search/placer.hpp"
 #include "experiment/recipe/recipe_keys.hpp"
+#include "learn/learner.hpp"
 
 namespace emplace::experiment {
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "emplace/evaluate/evaluators.hpp"
-#include "emplace/experiment/recipe.hpp"
-#include "emplace/learn/learner.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 #include "emplace/policy/policy.hpp"
+#include "experiment/recipe/recipe.hpp"
+#include "learn/learner.hpp"
 
 namespace emplace::experiment {
 

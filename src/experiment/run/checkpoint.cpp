@@ -1,4 +1,4 @@
-#include "emplace/experiment/checkpoint.hpp"
+#include "experiment/run/checkpoint.hpp"
 
 #include "base/files.hpp"
 #include "base/log.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "emplace/experiment/checkpoint.hpp"
+#include "experiment/run/checkpoint.hpp"
 
 namespace emplace::experiment {
 

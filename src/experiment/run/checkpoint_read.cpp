@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 #include "experiment/run/checkpoint_hdf5.hpp"
 #include "experiment/run/checkpoint_image.hpp"
 

@@ -9,8 +9,8 @@
 #include <span>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace::experiment {
 

@@ -1,4 +1,5 @@
 #include "experiment/run/placing_backend.hpp"
+#include "dist/clients.hpp"
 
 namespace emplace::experiment {
 

@@ -6,8 +6,8 @@
 #include "emplace/dist/world.hpp"
 #include "emplace/evaluate/evaluator.hpp"
 #include "emplace/search/placer.hpp"
-#include "emplace/search/placer_pool.hpp"
 #include "emplace/source/load_problem.hpp"
+#include "search/common/placer_pool.hpp"
 
 namespace emplace::experiment {
 

@@ -1,4 +1,4 @@
-#include "emplace/experiment/run_folder.hpp"
+#include "experiment/run/run_folder.hpp"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -16,8 +16,8 @@
 #include "base/files.hpp"
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace::experiment {
 

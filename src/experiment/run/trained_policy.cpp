@@ -9,10 +9,10 @@
 
 #include "base/files.hpp"
 #include "base/not_finite.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/experiment/checkpoint.hpp"
-#include "emplace/learn/sampling.hpp"
+#include "experiment/run/checkpoint.hpp"
+#include "learn/sampling.hpp"
 
 namespace emplace::experiment {
 

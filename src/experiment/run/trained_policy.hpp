@@ -6,12 +6,12 @@
 #include <string>
 
 #include "emplace/base/state.hpp"
-#include "emplace/experiment/checkpoint.hpp"
-#include "emplace/experiment/recipe.hpp"
-#include "emplace/learn/trainer.hpp"
 #include "emplace/policy/policy.hpp"
 #include "emplace/search/placer.hpp"
 #include "emplace/source/load_problem.hpp"
+#include "experiment/recipe/recipe.hpp"
+#include "experiment/run/checkpoint.hpp"
+#include "learn/trainer.hpp"
 
 namespace emplace::experiment {
 

@@ -1,4 +1,5 @@
-#include "emplace/experiment/training.hpp"
+#include "experiment/run/training.hpp"
+#include "dist/clients.hpp"
 
 #include <fmt/core.h>
 
@@ -15,9 +16,9 @@
 #include "base/log.hpp"
 #include "base/not_finite.hpp"
 #include "base/progress.hpp"
-#include "emplace/base/version.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "experiment/run/tensorboard.hpp"
 #include "experiment/run/trained_policy.hpp"

@@ -1,4 +1,5 @@
 #include "experiment/run/training_backend.hpp"
+#include "dist/clients.hpp"
 
 #include "evaluate/cached/cached_evaluator.hpp"
 #include "evaluate/command/reporting_evaluator.hpp"

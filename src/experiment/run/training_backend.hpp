@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "emplace/evaluate/evaluators.hpp"
-#include "emplace/experiment/run_folder.hpp"
-#include "emplace/experiment/training.hpp"
+#include "emplace/evaluate/evaluator.hpp"
+#include "experiment/run/run_folder.hpp"
+#include "experiment/run/training.hpp"
 
 namespace emplace::experiment {
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "emplace/base/error.hpp"
-#include "emplace/base/option_entry.hpp"
+#include "emplace/base/options.hpp"
 #include "experiment/sweep/points.hpp"
 #include "experiment/sweep/rungs.hpp"
 #include "experiment/sweep/strategies.hpp"

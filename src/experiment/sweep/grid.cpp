@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
-#include "emplace/base/option_entry.hpp"
+#include "emplace/base/options.hpp"
 #include "experiment/sweep/in_turn.hpp"
 #include "experiment/sweep/strategies.hpp"
 

@@ -1,6 +1,6 @@
 // Successive halving: all trials get a little of the budget, the best of them more, and so on (Jamieson, Talwalkar
 // 2016; with a reduction of any number and whole rungs as in the inner loop of Li et al. 2017, algorithm 1).
-#include "emplace/base/option_entry.hpp"
+#include "emplace/base/options.hpp"
 #include "experiment/sweep/brackets.hpp"
 #include "experiment/sweep/strategies.hpp"
 

@@ -2,7 +2,7 @@
 // it is not known how early a good trial can be recognised (Li et al. 2017, algorithm 1).
 #include <algorithm>
 
-#include "emplace/base/option_entry.hpp"
+#include "emplace/base/options.hpp"
 #include "experiment/sweep/brackets.hpp"
 #include "experiment/sweep/strategies.hpp"
 

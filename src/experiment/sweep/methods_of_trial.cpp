@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "emplace/experiment/recipe.hpp"
+#include "experiment/recipe/recipe.hpp"
 #include "experiment/sweep/recipe_keys.hpp"
 
 namespace emplace::experiment {

@@ -1,5 +1,5 @@
 // Random search: every trial is drawn independently.
-#include "emplace/base/option_entry.hpp"
+#include "emplace/base/options.hpp"
 #include "experiment/sweep/in_turn.hpp"
 #include "experiment/sweep/points.hpp"
 #include "experiment/sweep/strategies.hpp"

@@ -1,9 +1,9 @@
 #include "experiment/sweep/recipe_keys.hpp"
 
-#include "emplace/evaluate/evaluators.hpp"
-#include "emplace/experiment/recipe.hpp"
-#include "emplace/learn/learner.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 #include "emplace/policy/policy.hpp"
+#include "experiment/recipe/recipe.hpp"
+#include "learn/learner.hpp"
 
 namespace emplace::experiment {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "emplace/experiment/run_folder.hpp"
+#include "experiment/run/run_folder.hpp"
 #include "experiment/sweep/strategy.hpp"
 
 namespace emplace::experiment {

@@ -3,7 +3,7 @@
 #include <boost/random/sobol.hpp>
 
 #include "emplace/base/error.hpp"
-#include "emplace/base/option_entry.hpp"
+#include "emplace/base/options.hpp"
 #include "emplace/base/random.hpp"
 #include "experiment/sweep/in_turn.hpp"
 #include "experiment/sweep/points.hpp"

@@ -3,8 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "experiment/sweep/recipe_keys.hpp"
 #include "experiment/sweep/space.hpp"
 

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/experiment/recipe.hpp"
+#include "experiment/recipe/recipe.hpp"
 #include "experiment/recipe/recipe_keys.hpp"
 #include "experiment/sweep/methods_of_trial.hpp"
 #include "experiment/sweep/recipe_keys.hpp"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/experiment/recipe.hpp"
+#include "experiment/recipe/recipe.hpp"
 #include "experiment/recipe/recipe_keys.hpp"
 #include "experiment/sweep/recipe_keys.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "base/files.hpp"
 #include "emplace/base/config.hpp"
-#include "emplace/experiment/run_folder.hpp"
+#include "experiment/run/run_folder.hpp"
 #include "experiment/sweep/coordinator.hpp"
 
 namespace emplace::experiment {

@@ -1,4 +1,5 @@
 #include "experiment/sweep/sweep_run.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/csv.hpp"
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 
 namespace emplace::experiment {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "emplace/base/option_entry.hpp"
+#include "emplace/base/options.hpp"
 #include "emplace/base/random.hpp"
 #include "experiment/sweep/in_turn.hpp"
 #include "experiment/sweep/parzen.hpp"

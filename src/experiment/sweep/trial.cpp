@@ -22,9 +22,9 @@ using nlohmann::json;
 // The step time (or load) of each problem's best placement, in seconds; infinity if none is feasible.
 std::vector<double> best_seconds(const TrainedRecipe& trained) {
   std::vector<double> seconds;
-  for (const learn::Best& best : trained.best)
-    seconds.push_back(best.any && best.outcome.feasible() ? to_seconds(best.outcome.makespan)
-                                                          : std::numeric_limits<double>::infinity());
+  for (const std::optional<TrainedPlacement>& best : trained.best)
+    seconds.push_back(best && best->outcome.feasible() ? to_seconds(best->outcome.makespan)
+                                                       : std::numeric_limits<double>::infinity());
   return seconds;
 }
 
@@ -58,7 +58,7 @@ TrialAnswer train_trial(const TrialTask& task, dist::World* part, const std::fun
   try {
     for (const std::string& text : task.recipes) {
       const TrainedRecipe trained = train_recipe(ConfigTable::parse_toml(text, "sweep"), part, limits);
-      answer.interrupted = trained.end == Training::End::interrupted;
+      answer.interrupted = !trained.finished;
       if (answer.interrupted) return answer;
       seconds.push_back(best_seconds(trained));
       answer.result.updates += trained.updates;

@@ -8,17 +8,17 @@
 #include "base/files.hpp"
 #include "base/not_finite.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/evaluate/evaluators.hpp"
+#include "emplace/evaluate/evaluator.hpp"
 #include "emplace/experiment/train_recipe.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
-#include "emplace/simulate/pipeline.hpp"
 #include "emplace/source/load_problem.hpp"
 #include "experiment/run/placing_backend.hpp"
 #include "experiment/run/trained_policy.hpp"
 #include "experiment/tables/cell_json.hpp"
 #include "formats/workload/workload.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::experiment {
 
@@ -100,11 +100,11 @@ std::optional<CellResult> bound(const CellTask& task) {
 // None if it was stopped.
 std::optional<CellResult> train(const CellTask& task, dist::World* part, const JobLimits& limits) {
   const TrainedRecipe trained = train_recipe(ConfigTable::parse_toml(task.recipe, "table"), part, limits);
-  if (trained.end == Training::End::interrupted) return std::nullopt;
-  const learn::Best& best = trained.best.front();
+  if (!trained.finished) return std::nullopt;
+  const std::optional<TrainedPlacement>& best = trained.best.front();
   CellResult result;
-  if (best.any && !task.problem.empty())
-    result = placed(task, source::load_problem(task.problem, {}).problem, best.placement, best.outcome);
+  if (best && !task.problem.empty())
+    result = placed(task, source::load_problem(task.problem, {}).problem, best->placement, best->outcome);
   result.evaluations = trained.evaluations;
   result.seconds = trained.seconds;
   return result;

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "emplace/base/units.hpp"
+#include "emplace/base/types.hpp"
 #include "emplace/dist/world.hpp"
 
 namespace emplace::experiment {

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "base/files.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/experiment/recipe.hpp"
-#include "emplace/experiment/run_folder.hpp"
+#include "base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/source/load_problem.hpp"
+#include "experiment/recipe/recipe.hpp"
 #include "experiment/recipe/recipe_keys.hpp"
+#include "experiment/run/run_folder.hpp"
 #include "experiment/tables/cell_json.hpp"
 #include "machine/rescale.hpp"
 

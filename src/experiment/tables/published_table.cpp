@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "emplace/search/placer.hpp"
 #include "experiment/tables/texts.hpp"
 

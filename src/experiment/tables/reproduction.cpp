@@ -14,10 +14,10 @@
 #include "base/interrupt.hpp"
 #include "base/log.hpp"
 #include "base/progress.hpp"
+#include "base/text.hpp"
 #include "dist/groups.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
-#include "emplace/experiment/run_folder.hpp"
+#include "experiment/run/run_folder.hpp"
 #include "experiment/tables/expected_times.hpp"
 #include "experiment/tables/plan.hpp"
 

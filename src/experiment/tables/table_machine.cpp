@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "emplace/search/placer.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "emplace/source/load_problem.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "emplace/base/units.hpp"
+#include "emplace/base/types.hpp"
 #include "experiment/tables/published_table.hpp"
 #include "machine/rescale.hpp"
 

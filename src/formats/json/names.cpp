@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace::formats::json {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "emplace/problem/builder.hpp"
 #include "formats/json/json.hpp"
 #include "formats/json/json_header.hpp"

@@ -8,8 +8,8 @@
 #include <span>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "emplace/formats/reader.hpp"
 #include "formats/byte_edits.hpp"
 #include "formats/onnx/external.hpp"

@@ -8,8 +8,8 @@
 #include <system_error>
 #include <unordered_set>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/onnx/index.hpp"
 #include "formats/writers.hpp"
 

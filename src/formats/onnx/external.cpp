@@ -4,8 +4,8 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/onnx/load.hpp"
 
 namespace emplace::formats {

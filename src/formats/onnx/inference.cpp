@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/onnx/subgraphs.hpp"
 
 namespace emplace::formats {

@@ -9,8 +9,8 @@
 #include <limits>
 #include <span>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/input_file.hpp"
 #include "formats/utf8.hpp"
 

@@ -7,9 +7,9 @@
 #include <unordered_set>
 
 #include "base/log.hpp"
+#include "base/name_table.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/name_table.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/onnx/external.hpp"
 #include "formats/onnx/inputs.hpp"
 #include "formats/onnx/load.hpp"

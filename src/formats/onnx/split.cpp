@@ -6,8 +6,8 @@
 #include <limits>
 #include <unordered_set>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "emplace/formats/reader.hpp"
 #include "formats/byte_edits.hpp"
 #include "formats/onnx/external.hpp"

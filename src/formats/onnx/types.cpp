@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/utf8.hpp"
 
 namespace emplace::formats {

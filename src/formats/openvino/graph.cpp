@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/onnx/fix_inputs.hpp"
 #include "formats/openvino/ops.hpp"
 #include "formats/propagate_shapes.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "emplace/base/name_table.hpp"
+#include "base/name_table.hpp"
 #include "emplace/formats/reader.hpp"
 
 namespace emplace::formats {

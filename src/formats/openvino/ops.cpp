@@ -4,8 +4,8 @@
 #include <pugixml.hpp>
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/utf8.hpp"
 
 namespace emplace::formats {

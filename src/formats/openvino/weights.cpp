@@ -1,8 +1,8 @@
 // Reads the sizes of weights from Const layers, the <blobs> of IR 6, and the constants of bodies.
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/openvino/graph.hpp"
 #include "formats/openvino/ops.hpp"
 

@@ -2,8 +2,8 @@
 #include <charconv>
 #include <vector>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/proto/cursor.hpp"
 #include "formats/proto/lexer.hpp"
 #include "formats/utf8.hpp"

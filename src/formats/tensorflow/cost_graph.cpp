@@ -4,8 +4,8 @@
 #include <unordered_map>
 
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/proto/cursor.hpp"
 #include "formats/proto/sniff.hpp"
 #include "formats/tensorflow/graphdef.hpp"

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "emplace/base/name_table.hpp"
+#include "base/name_table.hpp"
 #include "emplace/formats/reader.hpp"
 #include "formats/tensorflow/node.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 
 namespace emplace::formats {
 

@@ -3,8 +3,8 @@
 #include <unordered_map>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/json/json.hpp"
 #include "formats/tensorflow/graph.hpp"
 #include "formats/tensorflow/graphdef.hpp"

@@ -4,8 +4,8 @@
 // host's memory.
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/workload/parts.hpp"
 
 namespace emplace::formats {

@@ -2,8 +2,8 @@
 // CPU core.
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/json/json.hpp"
 #include "formats/workload/workload.hpp"
 

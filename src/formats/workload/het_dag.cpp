@@ -3,8 +3,8 @@
 // microseconds. The lines after #critical are ignored, as the collection specifies.
 #include <cmath>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/workload/parts.hpp"
 
 namespace emplace::formats {

@@ -1,7 +1,7 @@
 // The readers of published workloads, in the order in which they are tried, and the functions that choose among them.
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/workload/parts.hpp"
 #include "formats/workload/workload.hpp"
 

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace::formats {
 

@@ -1,7 +1,7 @@
 // Reads stg JSON: graphs of the Standard Task Graph Set (Kasahara, Waseda University) without communication, on any
 // number of equal processors. Times are microseconds. A transfer takes one tick, the shortest time that is possible.
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "formats/workload/parts.hpp"
 
 namespace emplace::formats {

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "emplace/graph/op_table.hpp"
+#include "graph/ops/op_table.hpp"
 
 namespace emplace {
 

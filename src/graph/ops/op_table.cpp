@@ -1,5 +1,5 @@
 // Finds the row of a type, the cost of an op, and sums over a graph.
-#include "emplace/graph/op_table.hpp"
+#include "graph/ops/op_table.hpp"
 
 #include <algorithm>
 #include <unordered_map>

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "graph/ops/op_row.hpp"
 #include "graph/passes/partition.hpp"

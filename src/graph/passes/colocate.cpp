@@ -4,8 +4,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "emplace/graph/passes.hpp"
+#include "base/text.hpp"
 #include "graph/passes/neighbours.hpp"
+#include "graph/passes/passes.hpp"
 #include "graph/passes/union_find.hpp"
 #include "graph/training/variables.hpp"
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "graph/ops/op_row.hpp"
 #include "graph/ops/op_rules.hpp"
 #include "graph/passes/neighbours.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "emplace/graph/op_table.hpp"
-#include "emplace/graph/passes.hpp"
+#include "graph/ops/op_table.hpp"
+#include "graph/passes/passes.hpp"
 
 namespace emplace {
 

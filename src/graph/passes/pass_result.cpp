@@ -1,5 +1,5 @@
 #include "emplace/base/error.hpp"
-#include "emplace/graph/passes.hpp"
+#include "graph/passes/passes.hpp"
 
 namespace emplace {
 

@@ -4,8 +4,8 @@
 #include <unordered_set>
 
 #include "emplace/base/error.hpp"
-#include "emplace/graph/passes.hpp"
 #include "graph/ops/op_row.hpp"
+#include "graph/passes/passes.hpp"
 #include "graph/training/variables.hpp"
 
 namespace emplace {

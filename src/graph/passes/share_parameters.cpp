@@ -2,7 +2,7 @@
 
 #include <unordered_set>
 
-#include "emplace/graph/passes.hpp"
+#include "graph/passes/passes.hpp"
 
 namespace emplace {
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 #include <vector>
+#include "base/text.hpp"
 
 namespace emplace {
 

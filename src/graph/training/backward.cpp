@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "graph/ops/op_row.hpp"
 #include "graph/training/gradients.hpp"
 #include "graph/training/variables.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emplace/graph/passes.hpp"
+#include "graph/passes/passes.hpp"
 
 namespace emplace {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
-#include "emplace/base/option_entry.hpp"
+#include "emplace/base/options.hpp"
 #include "policy/colocrl/features.hpp"
 #include "policy/colocrl/network.hpp"
 #include "policy/common/categorical_draw.hpp"

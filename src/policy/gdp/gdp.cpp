@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "emplace/base/error.hpp"
-#include "emplace/base/option_entry.hpp"
+#include "emplace/base/options.hpp"
 #include "policy/common/categorical_draw.hpp"
 #include "policy/common/drawn_sample.hpp"
 #include "policy/common/network_policy.hpp"

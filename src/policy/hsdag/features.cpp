@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "policy/common/op_features.hpp"
 #include "policy/hsdag/fractal_dimension.hpp"
 

@@ -1,4 +1,5 @@
 #include "policy/hsdag/graph_parsing.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <cmath>

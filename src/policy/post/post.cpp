@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "emplace/base/error.hpp"
-#include "emplace/base/option_entry.hpp"
+#include "emplace/base/options.hpp"
 #include "policy/common/categorical_table.hpp"
 #include "policy/common/drawn_sample.hpp"
 #include "policy/common/table_draw.hpp"

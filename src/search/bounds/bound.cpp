@@ -1,5 +1,6 @@
 // The list of bounds: a new one is a source file, a line in bounds/context.hpp and a line here.
 #include "emplace/search/bound.hpp"
+#include "base/text.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "emplace/search/placer_pool.hpp"
+#include "search/common/placer_pool.hpp"
 
 #include <algorithm>
 

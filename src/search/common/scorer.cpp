@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
-#include "emplace/problem/order.hpp"
+#include "problem/order.hpp"
 
 namespace emplace::search {
 

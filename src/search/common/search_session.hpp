@@ -8,8 +8,8 @@
 #include <string>
 
 #include "emplace/search/placer.hpp"
-#include "emplace/search/placer_pool.hpp"
 #include "search/common/deadline.hpp"
+#include "search/common/placer_pool.hpp"
 
 namespace emplace::search {
 

@@ -1,4 +1,5 @@
 // Everything on one device; ops that cannot run there go to their fastest device.
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "search/common/scorer.hpp"
 #include "search/common/units.hpp"

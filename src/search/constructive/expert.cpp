@@ -1,6 +1,6 @@
 // The human expert's placement, which some problems have (Problem::expert).
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "search/common/scorer.hpp"
 #include "search/common/units.hpp"
 #include "search/methods.hpp"

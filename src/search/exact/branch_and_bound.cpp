@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "emplace/base/text.hpp"
-#include "emplace/problem/order.hpp"
+#include "base/text.hpp"
 #include "emplace/search/bound.hpp"
+#include "problem/order.hpp"
 #include "search/common/deadline.hpp"
 #include "search/exact/schedule_search.hpp"
 #include "search/methods.hpp"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 #include "search/common/search_session.hpp"
 #include "search/common/units.hpp"
 #include "search/exact/solver_options.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <new>
 
-#include "emplace/base/units.hpp"
+#include "emplace/base/types.hpp"
 
 namespace emplace::search {
 

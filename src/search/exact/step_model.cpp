@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 
 namespace emplace::search {
 

@@ -1,4 +1,5 @@
 #include "search/pipeline/device_kinds.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 #include <algorithm>
 

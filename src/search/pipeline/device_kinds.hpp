@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "emplace/problem/problem.hpp"
-#include "emplace/simulate/pipeline.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::search {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "search/common/scorer.hpp"
 #include "search/exact/milp_step.hpp"
 #include "search/exact/solver_options.hpp"
@@ -14,6 +14,7 @@
 #include "search/pipeline/contiguous_split.hpp"
 #include "search/pipeline/split_descent.hpp"
 #include "search/pipeline/split_program.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::search {
 

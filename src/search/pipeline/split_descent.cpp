@@ -1,4 +1,5 @@
 #include "search/pipeline/split_descent.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 #include <utility>
 

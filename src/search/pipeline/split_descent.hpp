@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "emplace/problem/problem.hpp"
-#include "emplace/simulate/pipeline.hpp"
 #include "search/common/deadline.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::search {
 

@@ -1,4 +1,5 @@
 #include "search/pipeline/split_tensors.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 #include <algorithm>
 #include <map>

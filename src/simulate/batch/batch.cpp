@@ -9,8 +9,8 @@
 #include <new>
 
 #include "base/cpu_levels.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "simulate/batch/bound_program.hpp"
 #include "simulate/batch/program.hpp"

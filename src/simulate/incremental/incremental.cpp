@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "emplace/simulate/engine.hpp"
 #include "simulate/exact/layout.hpp"
 #include "simulate/incremental/feasibility_tracker.hpp"

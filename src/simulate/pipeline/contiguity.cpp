@@ -1,7 +1,7 @@
 // Contiguous splits (docs/papers/tarnawski.md, section 2.2). Backward ops are ignored.
 #include <bitset>
 
-#include "emplace/simulate/pipeline.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::simulate {
 

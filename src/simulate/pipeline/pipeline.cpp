@@ -1,12 +1,12 @@
 // The load model of docs/papers/tarnawski.md, section 2.1, per tensor and direction as in section 2.9.
-#include "emplace/simulate/pipeline.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <bitset>
 
-#include "emplace/base/text.hpp"
+#include "base/text.hpp"
 #include "simulate/pipeline/host_model.hpp"
 
 namespace emplace::simulate {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/random.hpp"
-#include "emplace/base/text.hpp"
 
 namespace emplace::simulate::published {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/query.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "emplace/base/text.hpp"
 #include "simulate/published/entries.hpp"
 
 namespace emplace::simulate {

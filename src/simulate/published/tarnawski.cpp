@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
-#include "emplace/simulate/pipeline.hpp"
 #include "simulate/pipeline/host_model.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 #include "simulate/published/entries.hpp"
 
 namespace emplace::simulate {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string>
 
-#include "emplace/experiment/checkpoint.hpp"
+#include "experiment/run/checkpoint.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::experiment {

@@ -1,4 +1,4 @@
-#include "emplace/experiment/checkpoint.hpp"
+#include "experiment/run/checkpoint.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "base/files.hpp"
-#include "emplace/experiment/checkpoint.hpp"
 #include "emplace/experiment/train_recipe.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "experiment/run/checkpoint.hpp"
 #include "experiment/run/metrics.hpp"
 #include "tests/problem/tiny.hpp"
 #include "tests/support/temporary_folder.hpp"

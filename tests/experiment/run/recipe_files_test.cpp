@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emplace/experiment/recipe.hpp"
+#include "experiment/recipe/recipe.hpp"
 
 namespace emplace::experiment::recipe_files_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "emplace/experiment/recipe.hpp"
+#include "experiment/recipe/recipe.hpp"
 
 #include <gmock/gmock.h>
 

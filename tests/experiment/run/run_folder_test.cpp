@@ -1,4 +1,4 @@
-#include "emplace/experiment/run_folder.hpp"
+#include "experiment/run/run_folder.hpp"
 
 #include <gmock/gmock.h>
 

@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
-#include "emplace/experiment/training.hpp"
+#include "experiment/run/training.hpp"
 #include "experiment/run/training_backend.hpp"
 #include "tests/support/temporary_folder.hpp"
 

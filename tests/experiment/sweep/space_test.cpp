@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "emplace/experiment/recipe.hpp"
+#include "experiment/recipe/recipe.hpp"
 #include "tests/experiment/sweep/sweeps.hpp"
 
 namespace emplace::experiment::space_test {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/files.hpp"
-#include "emplace/experiment/recipe.hpp"
+#include "experiment/recipe/recipe.hpp"
 #include "tests/experiment/sweep/sweeps.hpp"
 #include "tests/support/temporary_folder.hpp"
 

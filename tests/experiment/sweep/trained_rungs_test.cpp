@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
-#include "emplace/experiment/checkpoint.hpp"
+#include "experiment/run/checkpoint.hpp"
 #include "experiment/sweep/sweep_run.hpp"
 #include "experiment/sweep/trial.hpp"
 #include "tests/experiment/sweep/sweeps.hpp"

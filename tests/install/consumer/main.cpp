@@ -1,7 +1,7 @@
 // Simulates the design page's example through the installed library: 11010341333 ps.
 #include <cstdio>
 
-#include "emplace/base/version.hpp"
+#include "base/version.hpp"
 #include "emplace/problem/builder.hpp"
 #include "emplace/simulate/engine.hpp"
 

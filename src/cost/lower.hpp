@@ -6,30 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "emplace/base/options.hpp"
-#include "emplace/cost/measured.hpp"
+#include "cost/measured.hpp"
+#include "emplace/cost/roofline_options.hpp"
 #include "emplace/graph/graph.hpp"
-#include "emplace/graph/op_table.hpp"
-#include "emplace/graph/passes.hpp"
 #include "emplace/machine/machine.hpp"
 #include "emplace/problem/problem.hpp"
+#include "graph/ops/op_table.hpp"
+#include "graph/passes/passes.hpp"
 
 namespace emplace::cost {
-
-// The recipe's [roofline] table.
-struct RooflineOptions {
-  bool prune = true;      // first remove constants, identities and shape arithmetic
-  bool training = false;  // expand any forward graph to a training step
-  std::string optimizer = "sgd";
-  bool fuse = false;              // this and the following options: see graph/passes.hpp
-  std::string contract = "none";  // none | chain | single-parent | layers
-  std::int64_t layers = 0;        // number of layers with contract = layers; 0: those that the model names
-  std::int64_t coarsen = 0;       // groups; 0: none
-  std::string colocate = "none";  // none | tensorflow | colocrl | colocrl-group
-
-  friend bool operator==(const RooflineOptions&, const RooflineOptions&) = default;
-};
-void describe(RooflineOptions& options, OptionVisitor& visit);
 
 // Applies the passes (graph/passes.hpp) that determine what is computed: prune, expand to a training step, fuse. The
 // ops of the result are the kernels that a runtime launches. `place` begins messages. InputError if a training step is

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "emplace/cost/profile.hpp"
-#include "emplace/graph/passes.hpp"
+#include "cost/profile.hpp"
 #include "emplace/machine/machine.hpp"
+#include "graph/passes/passes.hpp"
 
 namespace emplace::cost {
 

@@ -14,16 +14,9 @@
 #include <vector>
 
 #include "emplace/simulate/engine.hpp"
+#include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::simulate {
-
-struct PipelineOptions {
-  // A device computes and transfers at the same time: its load is the larger of the two, not the sum.
-  bool overlap = false;
-  // Training: all forwards, then all backwards (the `diffmaxima` of section 2.3): the largest forward load plus the
-  // largest backward load, in place of the largest sum. A tensor belongs to the phase of its producer.
-  bool separate_phases = false;
-};
 
 struct PhaseLoad {
   Ticks compute = 0;

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "emplace/learn/sampling.hpp"
 #include "emplace/policy/policy.hpp"
+#include "learn/sampling.hpp"
 
 namespace emplace::learn {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "emplace/base/units.hpp"
+#include "emplace/base/types.hpp"
 
 namespace emplace {
 

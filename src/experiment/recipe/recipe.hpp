@@ -9,8 +9,8 @@
 
 #include "emplace/base/config.hpp"
 #include "emplace/base/options.hpp"
-#include "emplace/experiment/run_folder.hpp"
 #include "emplace/source/load_problem.hpp"
+#include "experiment/run/run_folder.hpp"
 
 namespace emplace::experiment {
 

@@ -12,11 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "dist/clients.hpp"
 #include "emplace/dist/world.hpp"
-#include "emplace/experiment/checkpoint.hpp"
-#include "emplace/experiment/recipe.hpp"
-#include "emplace/experiment/run_folder.hpp"
-#include "emplace/learn/trainer.hpp"
+#include "experiment/recipe/recipe.hpp"
+#include "experiment/run/checkpoint.hpp"
+#include "experiment/run/run_folder.hpp"
+#include "learn/trainer.hpp"
 
 namespace emplace::experiment {
 

@@ -10,8 +10,8 @@
 
 #include "emplace/base/state.hpp"
 #include "emplace/evaluate/evaluator.hpp"
-#include "emplace/learn/learner.hpp"
 #include "emplace/policy/policy.hpp"
+#include "learn/learner.hpp"
 
 namespace emplace::learn {
 

@@ -12,8 +12,8 @@
 
 #include "emplace/base/registry.hpp"
 #include "emplace/base/state.hpp"
-#include "emplace/learn/learner_workers.hpp"
 #include "emplace/policy/policy.hpp"
+#include "learn/learner_workers.hpp"
 
 namespace emplace::learn {
 
