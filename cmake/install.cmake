@@ -1,4 +1,5 @@
-# `cmake --install`, find_package(emplace), and with `cpack` a Debian package of the program alone.
+# `cmake --install`, find_package(emplace), and with `cpack` two Debian packages: the program, and what other programs
+# need to be built with it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 get_property(folders GLOBAL PROPERTY EMPLACE_FOLDERS)
@@ -24,9 +25,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/emplace-config-version.cm
 install(FILES ${PROJECT_BINARY_DIR}/emplace-config.cmake ${PROJECT_BINARY_DIR}/emplace-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/emplace COMPONENT development)
 
-# emplace_VERSION_ARCHITECTURE.deb; scripts/prove-deb tries it in a bare system.
+# emplace_VERSION_ARCHITECTURE.deb and emplace-dev_...; scripts/prove-deb tries them in a bare system.
 set(CPACK_GENERATOR DEB)
-set(CPACK_COMPONENTS_ALL program)
+set(CPACK_COMPONENTS_ALL program development)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
@@ -37,6 +38,14 @@ finds a placement of the model's operations on the machine's devices, by
 reinforcement learning over MPI or by classical and exact methods, and says how far
 it can be from the best one. Placements are timed on a simulator.")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME emplace)
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers, static libraries and CMake package of emplace, for programs that simulate
+placements, train policies, or add placers, policies, evaluators and readers.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME emplace-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "emplace (= ${PROJECT_VERSION}), cmake, pkg-config, libopenmpi-dev, libhdf5-dev, \
+libboost-serialization-dev, libcli11-dev, libtomlplusplus-dev, nlohmann-json3-dev, libspdlog-dev, libfmt-dev, libonnx-dev, \
+libprotobuf-dev, protobuf-compiler, libpugixml-dev, coinor-libcbc-dev, libscotch-dev, libmetis-dev")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

@@ -12,7 +12,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace bound_command {
 
 struct Arguments {
   std::string problem;
@@ -54,9 +54,10 @@ ExitCode run_bound(const Arguments& arguments) {
   return report.infeasible ? ExitCode::infeasible : ExitCode::done;
 }
 
-}  // namespace
+}  // namespace bound_command
 
 Action add_bound(CommandLine& cli) {
+  using namespace bound_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("problem", arguments->problem, problem_help).type_name("PROBLEM").required();
   cli.add_option("--seconds", arguments->seconds, "Budget: seconds for all methods together (10 where not given)");

@@ -14,7 +14,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace calibrate_command {
 
 struct Arguments {
   std::string machine, device, output;
@@ -220,9 +220,10 @@ ExitCode run_calibrate(const Arguments& arguments) {
   return ExitCode::done;
 }
 
-}  // namespace
+}  // namespace calibrate_command
 
 Action add_calibrate(CommandLine& cli) {
+  using namespace calibrate_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("machine", arguments->machine, "Machine preset (`emplace list machines`) or TOML file")
       .type_name("MACHINE")

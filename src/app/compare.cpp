@@ -7,7 +7,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace compare_command {
 
 struct Arguments {
   std::string problem;
@@ -33,9 +33,10 @@ ExitCode run_compare(const Arguments& arguments) {
   return ExitCode::done;
 }
 
-}  // namespace
+}  // namespace compare_command
 
 Action add_compare(CommandLine& cli) {
+  using namespace compare_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("problem", arguments->problem, problem_help).type_name("PROBLEM").required();
   cli.add_option("placements", arguments->placements,

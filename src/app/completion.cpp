@@ -11,7 +11,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace completion_command {
 
 constexpr const char* completion_help =
     "`cmake --install` and the Debian package install the scripts where the shells look. Without them:\n\n"
@@ -28,9 +28,10 @@ std::string one_line(std::string text) {
   return text;
 }
 
-}  // namespace
+}  // namespace completion_command
 
 Action add_completion(CommandLine& cli) {
+  using namespace completion_command;
   struct Arguments {
     std::string shell;
     std::vector<std::string> words;

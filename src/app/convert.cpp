@@ -18,7 +18,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace convert_command {
 
 struct Arguments {
   std::string graph, output, machine, placement;
@@ -110,9 +110,10 @@ ExitCode run_convert(const Arguments& arguments) {
   return ExitCode::done;
 }
 
-}  // namespace
+}  // namespace convert_command
 
 Action add_convert(CommandLine& cli) {
+  using namespace convert_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("graph", arguments->graph, "Model file or zoo:NAME?key=value").type_name("GRAPH").required();
   cli.add_option("-o,--output", arguments->output, "FILE.dot, FILE.onnx or FILE.json: the ending selects the format")

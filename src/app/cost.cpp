@@ -14,7 +14,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace cost_command {
 
 struct Arguments {
   std::string graph, machine, output;
@@ -161,9 +161,10 @@ ExitCode run_cost(const Arguments& arguments) {
   return ExitCode::done;
 }
 
-}  // namespace
+}  // namespace cost_command
 
 Action add_cost(CommandLine& cli) {
+  using namespace cost_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("graph", arguments->graph, "Model file or zoo:NAME?key=value").type_name("GRAPH").required();
   cli.add_option("machine", arguments->machine, "Machine preset (`emplace list machines`) or TOML file")

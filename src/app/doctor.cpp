@@ -22,7 +22,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace doctor_command {
 
 using Level = doctor::Check::Level;
 
@@ -240,9 +240,10 @@ constexpr const char* doctor_help =
     "must\n"
     "have no effect (threads, workers, ...) has one, or the same recipe gives different bits the second time.";
 
-}  // namespace
+}  // namespace doctor_command
 
 Action add_doctor(CommandLine& cli) {
+  using namespace doctor_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("recipe", arguments->recipe, "Recipe TOML file whose inputs are examined").type_name("RECIPE");
   cli.add_option("overrides", arguments->overrides, "key=value pairs over the recipe").type_name("KEY=VALUE");

@@ -8,7 +8,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace explain_command {
 
 struct Arguments {
   std::string problem, placement;
@@ -41,9 +41,10 @@ ExitCode run_explain(const Arguments& arguments) {
   return ExitCode::done;
 }
 
-}  // namespace
+}  // namespace explain_command
 
 Action add_explain(CommandLine& cli) {
+  using namespace explain_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("problem", arguments->problem, problem_help).type_name("PROBLEM").required();
   cli.add_option("placement", arguments->placement, placement_help).type_name("PLACEMENT").required();

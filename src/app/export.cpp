@@ -20,7 +20,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace export_command {
 
 struct Arguments {
   std::string placement, target, model, output;
@@ -234,9 +234,10 @@ ExitCode run_export(const Arguments& arguments) {
   return ExitCode::done;
 }
 
-}  // namespace
+}  // namespace export_command
 
 Action add_export(CommandLine& cli) {
+  using namespace export_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("placement", arguments->placement,
                  "Placement JSON, or the folder of a run, whose best placement is exported")

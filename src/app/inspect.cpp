@@ -17,7 +17,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace inspect_command {
 
 struct Arguments {
   std::string file;
@@ -218,9 +218,10 @@ ExitCode run_inspect(const Arguments& arguments) {
   return ExitCode::done;
 }
 
-}  // namespace
+}  // namespace inspect_command
 
 Action add_inspect(CommandLine& cli) {
+  using namespace inspect_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option(
          "file", arguments->file,

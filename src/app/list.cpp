@@ -21,7 +21,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace list_command {
 
 template <class Entry>
 std::vector<EntryInfo> infos(std::span<const Entry> entries) {
@@ -84,9 +84,10 @@ void print_entries(const std::vector<EntryInfo>& entries) {
   }
 }
 
-}  // namespace
+}  // namespace list_command
 
 Action add_list(CommandLine& cli) {
+  using namespace list_command;
   struct Arguments {
     std::string kind;
     bool json = false;

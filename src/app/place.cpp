@@ -23,7 +23,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace place_command {
 
 struct Arguments {
   std::string method, problem, policy, start, output;
@@ -186,6 +186,8 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
       trained ? trained->place(loaded, request) : search::place_with(arguments.method, request, options);
   const double seconds = watch.elapsed();
   watch.finish();
+  if (trained)
+    for (const std::string& lack : loaded.lacks) log_warning("{}", lack);
 
   search::LowerBound bound = search::lower_bound(problem, objective);
   if (result.lower_bound > bound.ticks) bound = {result.lower_bound, arguments.method};
@@ -211,9 +213,10 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
   return result.outcome.feasible() ? ExitCode::done : ExitCode::infeasible;
 }
 
-}  // namespace
+}  // namespace place_command
 
 Action add_place(CommandLine& cli) {
+  using namespace place_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("method", arguments->method, "A placer; see `emplace list placers`").type_name("PLACER");
   cli.add_option("problem", arguments->problem, problem_help).type_name("PROBLEM");

@@ -15,7 +15,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace report_command {
 
 struct Arguments {
   std::vector<std::string> folders;
@@ -146,9 +146,10 @@ ExitCode run_report(const Arguments& arguments) {
   return ExitCode::done;
 }
 
-}  // namespace
+}  // namespace report_command
 
 Action add_report(CommandLine& cli) {
+  using namespace report_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("folders", arguments->folders, "Folder of a sweep, or folders of one or more runs")
       .type_name("RUN")

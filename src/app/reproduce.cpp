@@ -15,7 +15,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace reproduce_command {
 
 struct Arguments {
   std::string table, folder, files;
@@ -124,9 +124,10 @@ ExitCode run(const Arguments& arguments, dist::World* world) {
   return ExitCode::done;
 }
 
-}  // namespace
+}  // namespace reproduce_command
 
 Action add_reproduce(CommandLine& cli) {
+  using namespace reproduce_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("table", arguments->table, "A published table (`emplace list tables`), or a TOML file")
       .type_name("TABLE")

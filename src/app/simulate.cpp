@@ -18,7 +18,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace simulate_command {
 
 struct Arguments {
   std::string problem, placement, trace, svg, simulator;
@@ -126,9 +126,10 @@ ExitCode run_simulate(const Arguments& arguments) {
   return ExitCode::done;
 }
 
-}  // namespace
+}  // namespace simulate_command
 
 Action add_simulate(CommandLine& cli) {
+  using namespace simulate_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("problem", arguments->problem, problem_help).type_name("PROBLEM").required();
   cli.add_option("placement", arguments->placement, placement_help).type_name("PLACEMENT").required();

@@ -17,7 +17,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace sweep_command {
 
 struct Arguments {
   std::string space;
@@ -189,9 +189,10 @@ ExitCode run(const Arguments& arguments, dist::World* world) {
   return exit_code_of(sweep_run.rows());
 }
 
-}  // namespace
+}  // namespace sweep_command
 
 Action add_sweep(CommandLine& cli) {
+  using namespace sweep_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("space", arguments->space, "Sweep TOML file; with --resume the first key=value").type_name("SPACE");
   cli.add_option("overrides", arguments->overrides, "key=value pairs that override it; space.KEY=... is a parameter")

@@ -21,7 +21,7 @@
 
 namespace emplace::app {
 
-namespace {
+namespace train_command {
 
 struct Arguments {
   std::string recipe;
@@ -244,9 +244,10 @@ ExitCode run_training(const Arguments& arguments, dist::World* world) {
   return all_feasible ? ExitCode::done : ExitCode::infeasible;
 }
 
-}  // namespace
+}  // namespace train_command
 
 Action add_train(CommandLine& cli) {
+  using namespace train_command;
   const auto arguments = std::make_shared<Arguments>();
   cli.add_option("recipe", arguments->recipe, "Recipe TOML file; with --resume the first key=value")
       .type_name("RECIPE");

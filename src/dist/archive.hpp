@@ -1,4 +1,4 @@
-// What Boost archives of this folder share: values as bytes, in flight only, never on disk.
+// Shared by the Boost archives of this folder: values as bytes, for messages only, never on disk.
 #pragma once
 
 #include <boost/archive/binary_iarchive.hpp>

@@ -1,4 +1,5 @@
-// What the master does with its workers: evaluations, a training's work, and placers side by side.
+// What the master can have its workers do: evaluate placements, do a part of a training's work, and run placers in
+// parallel.
 #pragma once
 
 #include <memory>
@@ -13,30 +14,30 @@
 
 namespace emplace::dist {
 
-// Master: broadcasts problems and choice once; each evaluate() hands pieces to idle workers and places the outcomes by
-// index. The master itself does not evaluate, so that it answers at once. With one rank it evaluates in process, on an
-// evaluator from the factory. The problems must outlive it. Its destructor releases the workers with exit code 0, but
-// for those of a part.
+// For the master: broadcasts problems and choice once; each evaluate() sends pieces of the batch to idle workers and
+// stores the outcomes by index. The master itself does not evaluate, so that it answers workers at once. With one rank
+// this returns an evaluator of this process, made by the factory. The problems must outlive the evaluator. Its
+// destructor releases the workers with exit code 0, except those of a part of a job.
 std::unique_ptr<evaluate::Evaluator> make_mpi_evaluator(World& world, std::span<const Problem* const> problems,
                                                         evaluate::Scoring scoring,
                                                         const evaluate::EvaluatorChoice& choice = {},
                                                         const EvaluatorFactory& factory = evaluate::make_evaluator);
 
-// A training's policy, so that workers make the same.
+// What workers need to make the same policy as the master.
 struct PolicyPlan {
   std::string name;
   ConfigTable options;
   policy::PolicySetup setup;  // its problems are the first of the evaluator's
 };
 
-// Master: the workers of the evaluator that make_mpi_evaluator() made draw samples and compute chunks of gradients too,
-// with copies of the policy that they make from the plan. The evaluator must outlive the learner workers and be idle
-// while it works. Requires two ranks.
+// For the master: the workers of the evaluator that make_mpi_evaluator() made also draw samples and compute chunks of
+// gradients, with copies of the policy that they make from the plan. The evaluator must outlive the learner workers and
+// be idle while they work. Requires two ranks.
 std::unique_ptr<learn::LearnerWorkers> make_mpi_learner_workers(World& world, const PolicyPlan& plan);
 
-// Master: gives each worker one placer at a time. The problem is the first of the evaluator that make_mpi_evaluator()
-// made, which must outlive the pool and be idle while it runs; of the placers' requests the workers get start
-// and budgets. Its size is the number of workers. Requires two ranks.
+// For the master: each worker runs one placer at a time. The problem is the first one of the evaluator that
+// make_mpi_evaluator() made, which must outlive the pool and be idle while it runs. Of a placer's request, the worker
+// gets the start placement and the budgets. The pool's size is the number of workers. Requires two ranks.
 std::unique_ptr<search::PlacerPool> make_mpi_placer_pool(World& world);
 
 }  // namespace emplace::dist

@@ -1,4 +1,5 @@
-// MPI in C++: types follow from spans, tags have names, every error code becomes an exception. The only mpi.h here.
+// MPI in C++: types follow from spans, tags have names, every error code becomes an exception. No other file includes
+// mpi.h.
 #pragma once
 
 #include <mpi.h>
@@ -19,24 +20,26 @@
 
 namespace emplace::dist {
 
-// What a message is about; with it a worker knows what to do.
+inline constexpr int master = 0;  // rank
+
+// The kind of a message; it says what the receiver has to do.
 enum class Tag : int {
   // Master to worker.
-  problems = 1,  // u64: take part in the broadcast of so many bytes: the problems
+  problems = 1,  // u64: size in bytes of a broadcast that follows, in which all take part: the problems
   placements,    // a piece of a batch
   job,           // a placer to run
   stop,          // empty: end the job soon
   release,       // end with this exit code
-  policy,        // u64: take part in the broadcast of so many bytes: the training's policy
-  parameters,    // u64: the same of its parameters
-  request,       // u64: the same of a request for samples
-  samples,       // which of them to draw and evaluate
-  chunks,        // chunks of a gradient
-  coefficients,  // of a chunk's heads
-  skip,          // empty: leave the chunks alone
+  policy,        // u64: the same for the training's policy
+  parameters,    // u64: the same for the policy's parameters
+  request,       // u64: the same for a request for samples
+  samples,       // which samples of the request to draw and evaluate
+  chunks,        // chunks whose log-probabilities or gradients to compute
+  coefficients,  // the weights of a chunk's log-probabilities in the loss
+  skip,          // empty: stop working on the chunks
   groups,        // u64: form groups of so many ranks
-  task,          // to the master of a group
-  report,        // u64: say who you are, then send so many pings back at once
+  task,          // a task, sent to the master of a group
+  report,        // u64: send a report (ping.hpp), then send back so many pings at once
   ping,          // to be sent back as it is
   // Worker to master.
   outcomes,    // of a piece
@@ -44,9 +47,9 @@ enum class Tag : int {
   rollouts,    // samples
   log,         // log-probabilities of a chunk
   gradient,    // of some chunks
-  not_finite,  // what left the range of numbers
+  not_finite,  // text: which numbers are not finite
   task_answer,
-  failed,  // why it does nothing until the next problems come; of parts of a job
+  failed,  // in parts of a job: the error after which the worker ignores work until the next problems arrive
 };
 
 namespace mpi {
@@ -77,16 +80,16 @@ inline MPI_Datatype type_of<double>() {
   return MPI_DOUBLE;
 }
 
-// MPI counts in int.
+// The count as an int, as MPI needs it; BugError if it is too large.
 int count_of(std::size_t elements);
 
-// The clock of this folder: simulated time where the job is simulated (smpirun).
+// The clock of this folder, in seconds; simulated time if the job is simulated (smpirun).
 inline double now() { return MPI_Wtime(); }
 
 }  // namespace mpi
 
-// MPI's counts end at 2^31. A message of any size goes in parts of one size and a last, shorter one, which may be
-// empty: `send(begin, count)` of its elements, part by part.
+// MPI's counts are below 2^31. Messages of any size are therefore sent in parts: parts of `part` elements, and a
+// shorter last one, which may be empty. Calls `send(begin, count)` for each part.
 template <class Send>
 void in_parts(std::size_t elements, std::size_t part, const Send& send) {
   std::size_t begin = 0;
@@ -94,14 +97,14 @@ void in_parts(std::size_t elements, std::size_t part, const Send& send) {
   send(begin, elements - begin);
 }
 
-// A message that has arrived and waits to be received, or the first part of it.
+// A message (or the first part of one) that has arrived and can be received.
 struct Arrival {
   int source;
   Tag tag;
   int bytes;
 };
 
-// A message on its way with the buffer that it needs until then. Waits for its end when destroyed.
+// A message that is being sent, and its buffer. The destructor waits until it is sent.
 class Sending {
  public:
   Sending(std::vector<std::byte> message, int to, Tag tag, MPI_Comm comm, std::size_t part);
@@ -111,13 +114,13 @@ class Sending {
 
  private:
   std::vector<std::byte> message_;
-  std::vector<MPI_Request> requests_;  // one a part
+  std::vector<MPI_Request> requests_;  // one per part
 };
 
 class Communicator {
  public:
   explicit Communicator(MPI_Comm comm);
-  // The ranks that give the same number. Collective.
+  // A communicator of the ranks that pass the same number. Collective.
   [[nodiscard]] std::unique_ptr<Communicator> split(int part) const;
   void free();
 
@@ -127,7 +130,7 @@ class Communicator {
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
 
-  // Returns when the message may be forgotten here; a long one waits until the receiver asks for it.
+  // Returns when `values` may be changed again; for a long message, that is when the receiver receives it.
   template <class T>
   void send(std::span<const T> values, int to, Tag tag) const {
     in_parts(values.size(), part_bytes_ / sizeof(T), [&](std::size_t begin, std::size_t count) {
@@ -143,10 +146,10 @@ class Communicator {
     return {std::move(message), to, tag, comm_, part_bytes_};
   }
 
-  // The next message from `source` (any_source: whoever) if one is there. Never waits.
+  // The next message from `source` (any_source: from any rank) if one has arrived. Never waits.
   static constexpr int any_source = MPI_ANY_SOURCE;
   [[nodiscard]] std::optional<Arrival> poll(int source, int tag = MPI_ANY_TAG) const;
-  // Naps until there is one.
+  // Sleeps until there is one.
   [[nodiscard]] Arrival wait(int source, int tag = MPI_ANY_TAG) const;
 
   template <class T>
@@ -167,11 +170,12 @@ class Communicator {
     return values;
   }
 
-  // Master: the workers are told by `tag` to take part in the broadcast of these bytes, which receive_broadcast() does.
+  // For the master: broadcasts the bytes to all workers, after a message with `tag` and the size. A worker that gets
+  // that message calls receive_broadcast().
   void announce(std::span<const std::byte> bytes, Tag tag) const;
   [[nodiscard]] std::vector<std::byte> receive_broadcast(const Arrival& arrival) const;
 
-  // Collective: every rank calls it, `root` gives the values, the others get them. Any size.
+  // Collective: every rank calls it; the values of `root` are copied to the other ranks. Any size.
   template <class T>
   void broadcast(std::span<T> values, int root) const {
     const std::size_t part = part_bytes_ / sizeof(T);
@@ -182,7 +186,7 @@ class Communicator {
     }
   }
 
-  // For tests: parts of so many bytes, a multiple of 8, the same on all ranks.
+  // For tests: sets the size of the parts of long messages, in bytes; a multiple of 8, the same on all ranks.
   void cut_into(std::size_t part_bytes) { part_bytes_ = part_bytes; }
 
   [[noreturn]] void abort(int code) const;

@@ -1,4 +1,4 @@
-// What has gone wrong on a rank, for people and for the master.
+// Errors on a rank: as a line for the user, and as a message to the master.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace emplace::dist {
 
-// The exception being handled, as a code and a sentence that says whose it is.
+// The exit code of the exception that is being handled, and its message with rank and host in front.
 std::pair<ExitCode, std::string> explain_exception(const World& world);
-// Says it, and ends the whole job.
+// Prints that message and ends the whole job with that exit code.
 [[noreturn]] void end_job(World& world);
 
-// What Tag::failed says: of which evaluator of the part (counted from 1), and what the master throws: an InputError or
-// a RankFailure.
+// The content of a message with Tag::failed: the evaluator of the part that failed (counted from 1), and the exception
+// that the master throws, an InputError or a RankFailure.
 struct Failure {
   std::uint64_t evaluator;
   std::exception_ptr exception;

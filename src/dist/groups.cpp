@@ -22,14 +22,15 @@ std::string receive_text(const Communicator& comm, const Arrival& arrival) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// 0 is the coordinator's, the others are in order; each of those that idle is in one of its own.
+// The number of a rank's group: 0 for the coordinator, 1, 2, ... for the groups; each idle rank has a number of its
+// own.
 std::size_t group_of(std::size_t rank, std::size_t ranks_per_group, const GroupSizes& sizes) {
   if (rank == coordinator) return 0;
   const std::size_t group = 1 + (rank - 1) / ranks_per_group;
   return group <= sizes.groups ? group : sizes.groups + rank;
 }
 
-// Tasks until the release.
+// Does tasks until rank 0 releases this group.
 void work_as_master(const Communicator& comm, World& part, const GroupTask& work) {
   while (true) {
     const Arrival arrival = comm.wait(coordinator);
@@ -37,13 +38,13 @@ void work_as_master(const Communicator& comm, World& part, const GroupTask& work
       static_cast<void>(comm.receive<std::int32_t>(arrival));
       return;
     }
-    if (arrival.tag == Tag::stop) {  // the task had ended by then
+    if (arrival.tag == Tag::stop) {  // the task ended before the message arrived
       static_cast<void>(comm.receive<std::byte>(arrival));
       continue;
     }
     EMPLACE_CHECK(arrival.tag == Tag::task, "rank 0 sent tag {}", static_cast<int>(arrival.tag));
     bool stopped = false;
-    const auto stop = [&] {  // a release stays where it is, and means the same
+    const auto stop = [&] {  // a release ends the task too; it is not received here, but in the loop above
       if (!stopped && comm.poll(coordinator)) stopped = true;
       return stopped;
     };
@@ -87,7 +88,7 @@ void work_until_released(World& world, const GroupTask& work) {
 void work_in_group(World& world, const GroupTask& work) {
   try {
     work_until_released(world, work);
-  } catch (const std::exception& error) {  // rank 0 would wait for ever
+  } catch (const std::exception& error) {  // else rank 0 would wait for ever
     log::write(log::Level::error, fmt::format("rank {} on {}: {}", world.rank(), host_name(), error.what()));
     world.abort(static_cast<int>(ExitCode::failure));
   }
@@ -111,7 +112,7 @@ Groups::~Groups() {
     for (int rank = master_of(count()); rank < world_.size(); ++rank) release(rank);
     while (working() > 0) static_cast<void>(answer(1));
   } catch (const std::exception&) {
-    world_.abort(static_cast<int>(ExitCode::failure));  // they would wait for ever
+    world_.abort(static_cast<int>(ExitCode::failure));  // else the groups would wait for ever
   }
 }
 

@@ -1,4 +1,4 @@
-// Ranks in groups that work side by side: rank 0 hands out tasks and hears what came of them.
+// Groups of ranks that work in parallel: rank 0 gives tasks to the groups and receives their answers.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,24 @@
 
 namespace emplace::dist {
 
-// How ranks 1, 2, ... of a job are divided; the last ones idle where the size does not divide their number.
+// The number of groups of ranks 1, 2, ... of a job, and the number of ranks at the end that are left over and stay
+// idle.
 struct GroupSizes {
   std::size_t groups = 0, idle = 0;
 };
 GroupSizes group_sizes(std::size_t ranks, std::size_t ranks_per_group);
 
-// What a group does with a task: `part` is the group, this rank its master. `stop` says whether rank 0 wants it to end
-// soon.
+// Does a task and returns the answer: `part` is the group, this rank its master. `stop` returns true once the task
+// should end soon.
 using GroupTask = std::function<std::string(World& part, const std::string& task, const std::function<bool()>& stop)>;
 
-// Ranks 1, 2, ...: each in its group when rank 0 makes Groups, until it is done with them, or with the job.
+// For ranks 1, 2, ...: works in a group once rank 0 has made Groups; returns when rank 0 destroys them or ends the job.
 void work_in_group(World& world, const GroupTask& work);
 
-// Rank 0. Its destructor lets the groups end; a task that somebody still works on is stopped, and its answer lost.
+// For rank 0. The destructor releases the groups; it stops unfinished tasks and drops their answers.
 class Groups {
  public:
-  // There is at least one group.
+  // There must be enough ranks for one group.
   Groups(World& world, std::size_t ranks_per_group);
   ~Groups();
   Groups(const Groups&) = delete;
@@ -41,7 +42,7 @@ class Groups {
   void give(std::size_t group, const std::string& task);
   // The next answer, if one comes within so many seconds.
   [[nodiscard]] std::optional<std::string> answer(double seconds);
-  // Asks those that work to end soon; they answer all the same.
+  // Asks the groups that work to end soon; they still send an answer.
   void stop();
 
  private:
@@ -49,19 +50,19 @@ class Groups {
 
   World& world_;
   std::size_t ranks_per_group_;
-  std::unique_ptr<World> part_;  // of rank 0 alone
+  std::unique_ptr<World> part_;  // contains rank 0 only
   std::vector<bool> busy_;
 };
 
-// What rank 0 has its groups do.
+// The tasks that rank 0 gives to its groups.
 struct Jobs {
-  std::function<std::optional<std::string>()> next;     // a task; nothing while there is none
-  std::function<bool(const std::string& answer)> take;  // false: no other task begins
-  std::function<bool()> ends_early;                     // once true, no other task begins either
-  std::function<void()> tick;                           // called some times a second
+  std::function<std::optional<std::string>()> next;     // the next task; empty if there is none at present
+  std::function<bool(const std::string& answer)> take;  // false: no further task begins
+  std::function<bool()> ends_early;                     // true: no further task begins
+  std::function<void()> tick;                           // called several times a second
 };
-// Gives tasks to groups without one until there is none left, or none is to begin; then those that are under way are
-// asked to end soon, and their answers taken too.
+// Gives tasks to idle groups until there are none left. If no further task may begin, it asks the groups that work to
+// end soon. Returns when it has taken all answers.
 void hand_out(Groups& groups, const Jobs& jobs);
 
 }  // namespace emplace::dist

@@ -1,5 +1,5 @@
-// Waiting for a message without holding the core: MPI's own blocking calls spin, which on shared cores costs several
-// times the work (5 ranks on 2 cores: 28 s of spinning where sleeping takes 1.7 s).
+// Waits for a message without using the core: MPI's own blocking calls spin, which takes the core away from ranks that
+// compute (5 ranks on 2 cores: 28 s of spinning where sleeping takes 1.7 s).
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,9 @@ class Idle {
  public:
   using Nanoseconds = std::chrono::nanoseconds;
 
-  // Each nap is an eighth of the naps so far up to 200 us, so that short waits stay short; in waits of more than 20 ms
-  // a hundredth of them, up to 5 ms, so that dozens of idle ranks on one core cost nothing.
+  // Each sleep is an eighth of the time waited so far, at most 200 us, so that short waits stay short. In waits of more
+  // than 20 ms it is a hundredth of that time, at most 5 ms, so that dozens of idle ranks on one core cost almost
+  // nothing.
   [[nodiscard]] static constexpr Nanoseconds nap(Nanoseconds waited) {
     constexpr Nanoseconds shortest{2'000};
     constexpr Nanoseconds usual{200'000};

@@ -4,7 +4,7 @@
 
 namespace boost::serialization {
 
-// The library knows std::optional only from 1.84 on.
+// Boost.Serialization supports std::optional only since version 1.84.
 template <class Archive, class T>
 void serialize(Archive& archive, std::optional<T>& value, unsigned) {
   bool there = value.has_value();

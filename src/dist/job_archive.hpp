@@ -1,4 +1,4 @@
-// A placer's job and its answer as bytes (Boost archive): in flight only, never on disk.
+// A placer's job and its answer as bytes (Boost archive): for messages only, never on disk.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace emplace::dist {
 
-// What a worker needs beside the problem and the scoring, which it has.
+// What a worker needs beside the problem and the scoring, which it already has.
 struct SentJob {
   std::uint64_t index = 0;  // in the master's list
   search::PoolJob job;

@@ -16,8 +16,8 @@ namespace emplace::dist {
 
 namespace {
 
-// Less is not worth dividing: what a piece and its answer cost rank 0 is a few hundredths of that, and while a worker
-// is at its piece, rank 0 has time for all the others.
+// Shorter pieces are not worth their messages: sending a piece and receiving its answer costs rank 0 a few hundredths
+// of this time, and while a worker evaluates its piece, rank 0 has time for all the others.
 double shortest_piece_seconds(std::size_t workers) { return std::max(2.5e-4, 1e-5 * static_cast<double>(workers)); }
 constexpr std::size_t max_piece_bytes = std::size_t{4} << 20;
 
@@ -47,7 +47,7 @@ class MpiEvaluator final : public evaluate::Evaluator, private WorkPool::Client 
     pool_.restart();
   }
 
-  // Workers answer what is under way before they see the release.
+  // Workers answer the pieces that they have before they receive the release.
   ~MpiEvaluator() override {
     try {
       MpiEvaluator::cancel();
@@ -86,11 +86,11 @@ class MpiEvaluator final : public evaluate::Evaluator, private WorkPool::Client 
     pool_.fail(std::make_exception_ptr(Cancelled()));
     try {
       wait();
-    } catch (const std::exception&) {  // what failed is of no interest to a caller that has failed itself
+    } catch (const std::exception&) {  // the caller already handles an error of its own
     }
   }
 
-  // Four placements a part and worker in the mean keep it busy while the next part is made.
+  // At least four placements per worker in each part, on average, keep the workers busy while the next part is made.
   [[nodiscard]] std::size_t parts_of(std::size_t jobs) const override {
     return std::clamp<std::size_t>(jobs / (4 * workers_.size()), 1, 16);
   }
@@ -104,7 +104,7 @@ class MpiEvaluator final : public evaluate::Evaluator, private WorkPool::Client 
     double op_count;
   };
   struct Worker {
-    std::deque<Dealt> pieces;  // in the order in which it will answer
+    std::deque<Dealt> pieces;  // in the order of the answers
   };
 
   struct Batch {
@@ -112,7 +112,7 @@ class MpiEvaluator final : public evaluate::Evaluator, private WorkPool::Client 
     std::vector<Outcome> outcomes;
     std::size_t dealt = 0;
     double ops = 0;       // of all jobs
-    double ops_left = 0;  // of those that are not dealt
+    double ops_left = 0;  // of the jobs that are not sent to a worker yet
   };
 
   [[nodiscard]] double ops_of(const evaluate::EvaluationJob& job) const {
@@ -124,7 +124,7 @@ class MpiEvaluator final : public evaluate::Evaluator, private WorkPool::Client 
     for (Worker& worker : workers_) worker.pieces.clear();
   }
 
-  // First one piece for everybody, then a second where there is enough.
+  // First one piece for each worker, then a second one where enough is left.
   void deal_to_idle() {
     if (pool_.failed()) return;
     for (const std::size_t round : {1, 2})
@@ -132,14 +132,15 @@ class MpiEvaluator final : public evaluate::Evaluator, private WorkPool::Client 
         if (pool_.pieces(worker) < round) deal(worker);
   }
 
-  // While much is left, a worker has its next piece before it ends one; the last pieces wait for whoever is idle.
+  // While much is left, a worker gets its next piece before it has finished one; the last pieces wait until a worker is
+  // idle.
   void deal(std::size_t worker) override {
     const std::size_t left = batch_.jobs.size() - batch_.dealt;
     if (left > 0 && (pool_.pieces(worker) == 0 || left > 2 * workers_.size())) send_piece(worker);
   }
 
-  // How many ops' worth of placements the worker is to get; nothing if others will be done before it. A first piece is
-  // one placement, as nothing is known.
+  // The size of the worker's next piece, as the sum of its placements' ops; empty if the others will finish everything
+  // before this worker could. The first piece is one placement (0), as its speed is not known.
   [[nodiscard]] std::optional<double> wanted(std::size_t worker) const {
     if (!balancer_.knows(worker)) return 0;
     const double amount = balancer_.amount(worker, batch_.ops_left, ops_of(batch_.jobs[batch_.dealt]));
@@ -167,7 +168,7 @@ class MpiEvaluator final : public evaluate::Evaluator, private WorkPool::Client 
     batch_.ops_left -= ops;
   }
 
-  // Places a piece's outcomes by index, and starts and messages where jobs want them.
+  // Stores a piece's outcomes by index, and start times and messages for the jobs that ask for them.
   bool take(std::size_t index, const Arrival& arrival) override {
     EMPLACE_CHECK(arrival.tag == Tag::outcomes, "rank {} sent tag {}", arrival.source, static_cast<int>(arrival.tag));
     PieceOutcomes answer = unpack_outcomes(comm_.receive<std::byte>(arrival));
@@ -194,7 +195,7 @@ class MpiEvaluator final : public evaluate::Evaluator, private WorkPool::Client 
   std::vector<std::size_t> op_counts_;  // of each problem
   std::vector<Worker> workers_;
   double shortest_piece_ = shortest_piece_seconds(workers_.size());
-  LoadBalancer balancer_{workers_.size()};  // of ops
+  LoadBalancer balancer_{workers_.size()};  // work is counted in ops
   Batch batch_;
 };
 

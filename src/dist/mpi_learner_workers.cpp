@@ -1,4 +1,4 @@
-// LearnerWorkers over MPI: samples and runs of chunks go to whoever is idle, results to where they belong.
+// LearnerWorkers over MPI: idle workers get samples to draw and runs of chunks to compute; results are stored by index.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -23,7 +23,7 @@ namespace {
 using Chunk = learn::LearnerWorkers::Chunk;
 using Weigh = learn::LearnerWorkers::Weigh;
 
-// Items for this worker, at least one if nobody else is at work.
+// The number of items for this worker; at least one if no other worker has work.
 std::size_t wanted(const WorkPool& pool, const LoadBalancer& balancer, std::size_t worker, std::size_t left) {
   return std::max<std::size_t>(balancer.count(worker, left), pool.pieces() == 0 && left > 0 ? 1 : 0);
 }
@@ -32,14 +32,14 @@ void check_tag(const Arrival& arrival, bool expected) {
   EMPLACE_CHECK(expected, "rank {} sent tag {}", arrival.source, static_cast<int>(arrival.tag));
 }
 
-// Gives each worker something to do, and again whenever it has done it, until nobody works.
+// Gives each worker work, and more whenever it has finished, until no worker has any left.
 void work(WorkPool& pool, WorkPool::Client& client) {
   for (std::size_t worker = 0; worker < pool.size(); ++worker)
     if (!pool.failed()) pool.attempt([&] { client.deal(worker); });
   pool.finish(client);
 }
 
-// The samples of a request, drawn and evaluated by the workers.
+// Has the workers draw and evaluate the samples of a request.
 class Sampling final : public WorkPool::Client {
  public:
   Sampling(Communicator& comm, WorkPool& pool, LoadBalancer& balancer, std::size_t samples)
@@ -77,11 +77,11 @@ class Sampling final : public WorkPool::Client {
   LoadBalancer& balancer_;
   const std::size_t samples_;
   std::size_t next_ = 0;
-  std::map<std::size_t, std::vector<policy::Rollout>> pieces_;  // by first sample
+  std::map<std::size_t, std::vector<policy::Rollout>> pieces_;  // by the index of their first sample
 };
 
-// Log-probabilities of all chunks to `weigh`; and, where there is a sum, what it answers back to the workers, and their
-// gradients into the sum.
+// Calls `weigh` with the log-probabilities of all chunks. If there is a `sum`, it sends the coefficients that `weigh`
+// returns to the worker and adds the worker's gradients to the sum.
 class ChunkWork final : public WorkPool::Client {
  public:
   ChunkWork(Communicator& comm, WorkPool& pool, LoadBalancer& balancer, std::span<const policy::Rollout> rollouts,
@@ -99,7 +99,7 @@ class ChunkWork final : public WorkPool::Client {
   void deal(std::size_t worker) override {
     const std::size_t count = wanted(pool_, balancer_, worker, chunks_.size() - next_);
     if (count == 0) return;
-    // A node of the sum: 2^level chunks from a multiple of that.
+    // The chunks of one node of the sum: 2^level chunks, from a multiple of 2^level on.
     const unsigned level = std::min(static_cast<unsigned>(std::bit_width(count)) - 1,
                                     next_ == 0 ? 63U : static_cast<unsigned>(std::countr_zero(next_)));
     Worker& its = workers_[worker];
@@ -152,7 +152,8 @@ class ChunkWork final : public WorkPool::Client {
     return false;
   }
 
-  // seconds f64, then the node: f32 of one chunk, f64 of several. Returns the seconds.
+  // The message: seconds f64, then the gradient of the node, as f32 for one chunk and f64 for several. Returns the
+  // seconds.
   double add_gradient(const Worker& its, std::span<const std::byte> message) {
     Unpacker unpacker(message);
     const auto seconds = unpacker.number<double>();

@@ -1,4 +1,4 @@
-// A placer pool over MPI: one job a worker at a time, answers by index.
+// A placer pool over MPI: each worker runs one job at a time; answers are stored by index.
 #include <algorithm>
 #include <utility>
 
@@ -49,7 +49,7 @@ class JobWork final : public WorkPool::Client {
  private:
   [[nodiscard]] double elapsed() const { return mpi::now() - start_; }
 
-  // Jobs under way end soon, and no others begin.
+  // Asks the running jobs to end soon; no others begin.
   void stop() {
     stopped_ = true;
     for (std::size_t worker = 0; worker < pool_.size(); ++worker)

@@ -29,7 +29,7 @@ class Packer {
     const auto bytes = std::as_bytes(values);
     message_.insert(message_.end(), bytes.begin(), bytes.end());
   }
-  // Behind their count, u32.
+  // Writes the count, u32, then the values.
   template <class T>
   void list(const std::vector<T>& values) {
     number(static_cast<std::uint32_t>(values.size()));
@@ -63,7 +63,7 @@ class Unpacker {
   std::vector<T> list() {
     return numbers<T>(number<std::uint32_t>());
   }
-  // For counts of items that take at least one byte each.
+  // Reads a count of items that take at least one byte each, and checks it against the rest of the message.
   std::uint32_t count() {
     const auto value = number<std::uint32_t>();
     EMPLACE_CHECK(value <= left_.size(), "a message ends early");

@@ -15,12 +15,11 @@ namespace emplace::dist {
 
 namespace {
 
-constexpr int master = 0;
 constexpr std::size_t short_bytes = 8, long_bytes = std::size_t{1} << 20;
-// The first messages to a rank make the connection.
+// The first messages to a rank are slow, because they open the connection.
 constexpr std::size_t warm_ups = 10, short_trips = 101, long_trips = 5;
 
-// Without naps: what MPI takes is measured. Yields, since ranks may share a core.
+// Polls without sleeping, so that the time of MPI alone is measured. Yields, because ranks may share a core.
 std::vector<std::byte> receive_at_once(const Communicator& comm, int source, Tag tag) {
   while (true) {
     if (const auto arrival = comm.poll(source, static_cast<int>(tag))) return comm.receive<std::byte>(*arrival);
@@ -74,7 +73,7 @@ std::vector<RankReport> ping(World& world, const std::string& program) {
   const Communicator& comm = world.communicator();
   std::vector<RankReport> reports = {unpack_report(master, pack_self(program))};
   for (int rank = 1; rank < world.size(); ++rank) {
-    // How many messages are to be sent back at once.
+    // The number of messages that the other rank has to send back at once.
     const std::uint64_t trips = warm_ups + short_trips + 1 + long_trips;
     comm.send(std::span(&trips, 1), rank, Tag::report);
     RankReport report = unpack_report(rank, receive_at_once(comm, rank, Tag::report));

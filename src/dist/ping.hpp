@@ -10,23 +10,23 @@
 
 namespace emplace::dist {
 
-// What a rank says of itself, and what rank 0 measured of its messages to it.
+// What a rank reports about itself, and the speed of messages between it and rank 0.
 struct RankReport {
   int rank = 0;
   std::string host;
-  std::string program;              // what it was told that it is
-  std::vector<std::int32_t> cores;  // that it may run on
-  double round_trip_s = 0;          // median of 8 bytes there and back; 0 for rank 0 itself
+  std::string program;              // the `program` that the rank passed to answer_pings() or ping()
+  std::vector<std::int32_t> cores;  // the cores that the rank may run on
+  double round_trip_s = 0;          // median time of 8 bytes there and back; 0 for rank 0 itself
   double bytes_per_s = 0;           // of 1 MiB there and back: the bytes of both ways by the median time
 };
 
-// Rank 0: asks one rank after the other; while two of them measure, the others nap. The first report is its own.
-// EnvironmentError where a message comes back other than it was sent.
+// For rank 0: measures one rank after another, while the others sleep. The first report is that of rank 0.
+// EnvironmentError if a message comes back with other bytes.
 std::vector<RankReport> ping(World& world, const std::string& program);
-// The other ranks: answer until rank 0 releases them, with the exit code that it wants.
+// For the other ranks: answers until rank 0 releases them; returns the exit code that rank 0 sent.
 int answer_pings(World& world, const std::string& program);
 
-// The MPI standard and the library behind it. May be asked before MPI starts.
+// The versions of the MPI standard and of the MPI library. May be called before MPI starts.
 std::vector<Library> mpi_libraries();
 
 }  // namespace emplace::dist

@@ -13,7 +13,7 @@ struct SentPolicy {
   std::vector<std::string> op_types;
   std::uint64_t seed = 0;
   policy::PolicyUse use = policy::PolicyUse::begin_training;
-  std::vector<Grouping> groupings;  // of each problem
+  std::vector<Grouping> groupings;  // one per problem
 };
 
 }  // namespace

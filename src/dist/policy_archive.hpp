@@ -1,4 +1,4 @@
-// The training's policy as bytes for the one broadcast (Boost archive): in flight only, never on disk.
+// The training's policy as bytes for its broadcast (Boost archive): for messages only, never on disk.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,11 @@ namespace emplace::dist {
 
 std::vector<std::byte> pack(const PolicyPlan& plan);
 
-// What a worker makes of it: the policy, and its problems, which `problems` (the master's list, in its order) outlive.
+// What a worker makes from those bytes: the policy and its problems. The list `problems` (the master's problems, in the
+// same order) must outlive it.
 struct RestoredPolicy {
   std::vector<policy::PolicyProblem> problems;
-  std::unique_ptr<policy::Policy> policy;  // looks into `problems`
+  std::unique_ptr<policy::Policy> policy;  // points into `problems`
 };
 RestoredPolicy restore_policy(std::span<const std::byte> message, std::span<const Problem* const> problems);
 

@@ -11,11 +11,7 @@
 
 namespace emplace::dist {
 
-namespace {
-
-constexpr int master = 0;
-
-}  // namespace
+namespace {}  // namespace
 
 PolicyReplica::PolicyReplica(const Communicator& comm, std::span<const std::byte> plan,
                              std::span<const Problem* const> problems, evaluate::Evaluator& evaluator)
@@ -56,7 +52,7 @@ void PolicyReplica::draw(std::span<const std::byte> message) {
 std::optional<std::vector<double>> PolicyReplica::receive_coefficients() const {
   const Arrival arrival = comm_.wait(master);
   if (arrival.tag == Tag::coefficients) return comm_.receive<double>(arrival);
-  // A release stays where it is: it is for the one who called us.
+  // A release is not received here: serve(), the caller, receives it.
   EMPLACE_CHECK(arrival.tag == Tag::skip || arrival.tag == Tag::release, "the master sent tag {}",
                 static_cast<int>(arrival.tag));
   if (arrival.tag == Tag::skip) static_cast<void>(comm_.receive<std::byte>(arrival));

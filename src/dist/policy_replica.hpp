@@ -17,7 +17,7 @@ namespace emplace::dist {
 
 class PolicyReplica {
  public:
-  // From what the master broadcast. `problems` and `evaluator` outlive this.
+  // `plan` is the policy that the master broadcast. `problems` and `evaluator` must outlive this object.
   PolicyReplica(const Communicator& comm, std::span<const std::byte> plan, std::span<const Problem* const> problems,
                 evaluate::Evaluator& evaluator);
 
@@ -26,14 +26,14 @@ class PolicyReplica {
 
   // Answers with Tag::rollouts, or with Tag::not_finite.
   void draw(std::span<const std::byte> message);
-  // Answers each chunk with Tag::log, or all with Tag::not_finite; where a gradient is wanted, waits for its
-  // coefficients, and answers with Tag::gradient at the end. Told to skip or released, it leaves the rest alone.
+  // Answers each chunk with Tag::log, or all with Tag::not_finite. If the gradient is asked for, waits for each chunk's
+  // coefficients and answers with Tag::gradient at the end. After Tag::skip or a release, it stops.
   void compute(std::span<const std::byte> message);
 
  private:
-  // None: leave it alone.
+  // Empty: stop working on the chunks.
   [[nodiscard]] std::optional<std::vector<double>> receive_coefficients() const;
-  // `work`, or the news that its numbers are not finite.
+  // Calls `work`; if that throws NotFinite, sends its message to the master.
   void report_not_finite(const std::function<void()>& work) const;
 
   const Communicator& comm_;

@@ -6,7 +6,7 @@
 
 namespace boost::serialization {
 
-// Ids are one integer: vectors of them go as one block.
+// An id is one integer, so vectors of ids are copied as one block.
 template <class Tag>
 struct is_bitwise_serializable<emplace::Id<Tag>> : mpl::true_ {};
 

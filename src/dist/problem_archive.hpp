@@ -1,4 +1,4 @@
-// Problems, and how they are evaluated, as bytes for the broadcast at the start of a job (Boost archive): in flight
+// Problems, and how they are evaluated, as bytes for the broadcast at the start of a job (Boost archive): for messages
 // only, never on disk.
 #pragma once
 

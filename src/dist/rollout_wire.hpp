@@ -1,4 +1,4 @@
-// What a LearnerWorkers's members and the master tell each other, as flat bytes.
+// The messages between the master and the workers that learn (LearnerWorkers), as flat bytes.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace emplace::dist {
 
 // A request for samples with the placements that it points to.
 struct SentRequest {
-  learn::SamplingRequest request;  // its `best` looks into the list here, which keeps its place when this is moved
+  learn::SamplingRequest request;  // its `best` points into the list below, also after a move
   std::vector<Placement> best;
 
   SentRequest() = default;
@@ -27,18 +27,18 @@ SentRequest unpack_request(std::span<const std::byte> message);
 // Samples begin .. begin + count - 1 of a request, drawn and evaluated; starts are not sent.
 struct SentSamples {
   std::uint64_t begin = 0, count = 0;
-  double seconds = 0;  // how long they took; steers who gets how many, never a result
+  double seconds = 0;  // how long they took; only used to balance the load
   std::vector<policy::Rollout> rollouts;
 };
 std::vector<std::byte> pack(const SentSamples& samples);
 SentSamples unpack_samples(std::span<const std::byte> message);
 
-// Some chunks of a list of rollouts: an aligned run of 2^level, or what there is of it.
+// Some chunks of a list of rollouts: 2^level chunks from a multiple of 2^level on, or fewer at the end of the list.
 struct SentChunks {
   std::uint64_t first = 0;
   std::uint8_t level = 0;
   bool with_gradient = false;
-  std::vector<policy::Rollout> rollouts;  // decisions alone
+  std::vector<policy::Rollout> rollouts;  // with actions and observations only
   std::vector<learn::LearnerWorkers::Chunk> chunks;
 };
 std::vector<std::byte> pack_chunks(std::uint64_t first, unsigned level, bool with_gradient,

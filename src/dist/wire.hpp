@@ -18,7 +18,7 @@ namespace emplace::dist {
 // device u8 x ops, order u32 x (ops if ordered).
 std::vector<std::byte> pack_piece(std::uint64_t begin, std::span<const evaluate::EvaluationJob> jobs);
 
-// What the job adds to its piece's length.
+// The bytes that a job adds to the message of its piece.
 std::size_t packed_bytes(const evaluate::EvaluationJob& job);
 
 struct Piece {
@@ -33,10 +33,10 @@ Piece unpack_piece(std::span<const std::byte> message);
 
 struct PieceOutcomes {
   std::uint64_t begin = 0;
-  double seconds = 0;  // how long the worker took; steers the size of pieces, never a result
+  double seconds = 0;  // how long the worker took; only changes the size of later pieces
   std::vector<Outcome> outcomes;
-  std::vector<std::vector<Ticks>> starts;  // one an outcome, empty where not wanted or not timed; or none at all
-  std::vector<std::string> messages;       // one an outcome, empty where it has none; or none at all
+  std::vector<std::vector<Ticks>> starts;  // one per outcome, empty if not asked for or not timed; or an empty list
+  std::vector<std::string> messages;       // one per outcome, empty if it has none; or an empty list
 };
 
 // begin u64, count u32, seconds f64, makespan i64 x count, overflow i64 x count, subject u32 x count, why u8 x count,

@@ -33,7 +33,7 @@ void WorkPool::end_piece(std::size_t worker) {
   --under_way_;
 }
 
-// The worker answers nothing more, unless it failed at something before the last announcement.
+// The worker sends no more answers, unless the failure belongs to the problems before the last announcement.
 void WorkPool::lose(std::size_t worker, const Arrival& arrival) {
   const Failure failure = unpack_failure(comm_.receive<std::byte>(arrival));
   if (failure.evaluator != announcements_) return;
@@ -65,7 +65,7 @@ void WorkPool::poll(Client& client) {
   try {
     while (const std::optional<Arrival> arrival = comm_.poll(Communicator::any_source)) handle(*arrival, client);
   } catch (...) {
-    end_job(world_);  // a message that is out of turn or cannot be received: nobody knows what workers will send
+    end_job(world_);  // a message that was not expected or cannot be received: what workers will send next is unknown
   }
 }
 

@@ -1,5 +1,5 @@
-// The master's side of all work that workers share: who is at work, what has failed, and when everybody is done.
-// MpiEvaluator, MpiLearnerWorkers and MpiPlacerPool are its clients; one of them uses it at a time.
+// The master's side of all work that workers share: which workers have work, which error occurred, and when all are
+// done. MpiEvaluator, MpiLearnerWorkers and MpiPlacerPool are its clients; one of them uses it at a time.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,11 @@ namespace emplace::dist {
 
 class WorkPool {
  public:
-  // What a client knows of its work. Nothing of it is called once something has failed, but for take() of what is under
-  // way already.
+  // The functions that a client defines. After an error only take() is called, for the pieces that workers still have.
   class Client {
    public:
     virtual ~Client() = default;
-    // Sends the worker what it is to do next with send(), or nothing if there is nothing left.
+    // Sends the worker its next piece with send(), or nothing if there is none left.
     virtual void deal(std::size_t worker) = 0;
     // Receives a message about the worker's oldest piece. True: that was the last one about it.
     virtual bool take(std::size_t worker, const Arrival& arrival) = 0;
@@ -32,23 +31,23 @@ class WorkPool {
   // The workers are ranks 1, 2, ...
   [[nodiscard]] std::size_t size() const { return pieces_.size(); }
   [[nodiscard]] static int rank_of(std::size_t worker) { return static_cast<int>(worker) + 1; }
-  // Pieces under way: of a worker, of all.
+  // The number of pieces that are not answered yet: of one worker, of all workers.
   [[nodiscard]] std::size_t pieces(std::size_t worker) const { return pieces_[worker].size(); }
   [[nodiscard]] std::size_t pieces() const { return under_way_; }
 
-  // A piece of work for the worker, which answers pieces in the order in which it got them. Never waits.
+  // Sends a piece of work to the worker, which answers its pieces in the order in which it got them. Never waits.
   void send(std::size_t worker, std::vector<std::byte> message, Tag tag);
 
-  // Takes what has arrived and deals more. Never waits.
+  // Handles the messages that have arrived and deals more pieces. Never waits.
   void poll(Client& client);
-  // The same until nobody is at work; then throws the first thing that failed, here or on a worker. `meanwhile` is
-  // called between messages, for work that somebody may want to stop.
+  // The same until all pieces are answered; then throws the first error, of the master or of a worker, if there was
+  // one. `meanwhile` is called between messages, for work that can be stopped early.
   void finish(Client& client, const std::function<void()>& meanwhile = {});
 
-  // Something failed: nothing more is dealt, and finish() throws it.
+  // Records an error: no more pieces are dealt, and finish() throws it.
   void fail(const std::exception_ptr& failure);
   [[nodiscard]] bool failed() const { return failure_ != nullptr || lost_worker_ != nullptr; }
-  // Runs `step`; what it throws fails the work.
+  // Calls `step`; records what it throws with fail().
   template <class Step>
   void attempt(const Step& step) {
     try {
@@ -58,7 +57,7 @@ class WorkPool {
     }
   }
 
-  // The problems were announced once more: workers that had failed work again, and failures of before count no more.
+  // Called when problems were announced again: workers that had failed work again, and earlier errors are forgotten.
   void restart();
 
  private:
@@ -70,9 +69,9 @@ class WorkPool {
   Communicator& comm_;
   std::vector<std::deque<Sending>> pieces_;  // of each worker, the oldest first
   std::size_t under_way_ = 0;
-  std::exception_ptr failure_;       // of the present work
-  std::exception_ptr lost_worker_;   // what a worker ended with that answers nothing until the next problems
-  std::uint64_t announcements_ = 0;  // of problems
+  std::exception_ptr failure_;       // error of the present work
+  std::exception_ptr lost_worker_;   // error of a worker that sends no answers until the next problems are announced
+  std::uint64_t announcements_ = 0;  // how often problems were announced
 };
 
 }  // namespace emplace::dist

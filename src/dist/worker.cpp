@@ -14,9 +14,7 @@ namespace emplace::dist {
 
 namespace {
 
-constexpr int master = 0;
-
-// Whether the master wants a job to end; it looks now and then only.
+// Whether the master asked for the end of a job; checks for the message every 2 ms only.
 class StopMessage {
  public:
   explicit StopMessage(const Communicator& comm) : comm_(comm) {}
@@ -37,7 +35,7 @@ class StopMessage {
   bool arrived_ = false;
 };
 
-// The problems that the master broadcast and what evaluates them.
+// The problems that the master broadcast and the evaluator for them.
 class WorkerContext {
  public:
   WorkerContext(const Communicator& comm, std::span<const std::byte> problems, const EvaluatorFactory& factory)
@@ -118,12 +116,12 @@ class Service {
         comm_.send(std::span<const std::byte>(pack(answer)), master, Tag::answer);
         break;
       }
-      case Tag::stop: static_cast<void>(comm_.receive<std::byte>(arrival)); break;  // the job had ended by then
+      case Tag::stop: static_cast<void>(comm_.receive<std::byte>(arrival)); break;  // the job has ended already
       default: EMPLACE_CHECK(false, "the master sent tag {}", static_cast<int>(arrival.tag));
     }
   }
 
-  // Takes a message and forgets it.
+  // Receives a message and drops it.
   void ignore(const Arrival& arrival) const {
     const bool is_broadcast =
         arrival.tag == Tag::policy || arrival.tag == Tag::parameters || arrival.tag == Tag::request;
@@ -149,7 +147,7 @@ class Service {
 }  // namespace
 
 int serve(World& world, const EvaluatorFactory& factory) {
-  EMPLACE_CHECK(!world.is_master(), "rank 0 serves nobody");
+  EMPLACE_CHECK(!world.is_master(), "serve() was called on rank 0");
   const Communicator& comm = world.communicator();
   Service service(comm, factory);
   bool failed = false;  // until the next problems come

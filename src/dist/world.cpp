@@ -20,7 +20,7 @@ World::World(int& argc, char**& argv) {
   mpi::check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads), "MPI_Init_thread");
   communicator_ = std::make_unique<Communicator>(MPI_COMM_WORLD);
   has_workers_ = is_master() && size() > 1;
-  // Idle asks for naps of microseconds; Linux makes each 50 us longer unless told not to.
+  // The class Idle sleeps for microseconds; by default Linux makes each sleep 50 us longer.
   if (size() > 1) ::prctl(PR_SET_TIMERSLACK, 1000UL);
 }
 
@@ -41,7 +41,7 @@ World::~World() {
       return;
     }
   } catch (const std::exception&) {
-    abort(static_cast<int>(ExitCode::failure));  // they would wait for ever
+    abort(static_cast<int>(ExitCode::failure));  // else the workers would wait for ever
   }
   MPI_Finalize();
   // mpirun of Open MPI 4.1 takes one or two seconds longer to end a failing job whose other ranks are gone before it.
@@ -74,7 +74,7 @@ void release_workers(World& world, int exit_code) {
 
 bool started_by_mpi() {
   // mpirun of Open MPI; any PMIx launcher (srun --mpi=pmix, prterun); PMI-1 and PMI-2 (srun, hydra); smpirun. Slurm's
-  // own variables say nothing: they are also there in a batch script that runs the program alone.
+  // own variables are no evidence: they are also set in a batch script that runs the program without srun.
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "SMPI_GLOBAL_SIZE"})
     if (std::getenv(name) != nullptr) return true;
   return false;

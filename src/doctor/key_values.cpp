@@ -12,7 +12,7 @@ namespace emplace::doctor {
 
 namespace {
 
-constexpr const char* place = "doctor";
+constexpr const char* doctor_place = "doctor";
 
 const char* why_not(const std::string& key) {
   struct Reason {
@@ -36,7 +36,8 @@ std::vector<ConfigValue> numbers(const std::vector<Number>& candidates, const Nu
   std::vector<ConfigValue> values;
   std::set<Number> seen;
   for (const Number candidate : candidates)
-    if ((now == nullptr || candidate != *now) && seen.insert(candidate).second) values.push_back({candidate, place});
+    if ((now == nullptr || candidate != *now) && seen.insert(candidate).second)
+      values.push_back({candidate, doctor_place});
   return values;
 }
 
@@ -80,7 +81,7 @@ std::string text_of(const ConfigValue* value) {
 std::vector<ConfigValue> other_values(const OptionInfo& option, const ConfigValue* now) {
   if (option.type == "bool") {
     const bool* const flag = now == nullptr ? nullptr : std::get_if<bool>(&now->data);
-    return {{!(flag != nullptr && *flag), place}};
+    return {{!(flag != nullptr && *flag), doctor_place}};
   }
   if (option.type == "int") return other_whole(now == nullptr ? nullptr : std::get_if<std::int64_t>(&now->data));
   if (option.type == "number") return other_number(now == nullptr ? nullptr : std::get_if<double>(&now->data));
@@ -88,15 +89,15 @@ std::vector<ConfigValue> other_values(const OptionInfo& option, const ConfigValu
   if (option.type == "text") {
     const std::string present = now == nullptr ? option.default_value : text_of(now);
     for (const std::string& choice : option.choices)
-      if (choice != present) values.push_back({choice, place});
+      if (choice != present) values.push_back({choice, doctor_place});
     return values;
   }
   // For a list: without its last element, or only one of the choices.
   const auto* const list = now == nullptr ? nullptr : std::get_if<ConfigList>(&now->data);
-  if (list != nullptr && !list->empty()) values.push_back({ConfigList(list->begin(), list->end() - 1), place});
+  if (list != nullptr && !list->empty()) values.push_back({ConfigList(list->begin(), list->end() - 1), doctor_place});
   for (const std::string& choice : option.choices)
     if (list == nullptr || list->size() != 1 || text_of(&list->front()) != choice)
-      values.push_back({ConfigList{{choice, place}}, place});
+      values.push_back({ConfigList{{choice, doctor_place}}, doctor_place});
   return values;
 }
 

@@ -1,4 +1,4 @@
-// The entries that evaluators.cpp lists, one a source file.
+// The entries that evaluators.cpp lists, one per source file.
 #pragma once
 
 #include "emplace/evaluate/evaluator.hpp"

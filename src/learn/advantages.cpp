@@ -25,10 +25,10 @@ BaselineKind kind_of(const std::string& name) {
   return name == "window" ? BaselineKind::window : BaselineKind::leave_one_out;
 }
 
-// Rollouts with a return, by what they are compared with.
+// Rollouts with a return, by the baseline that they are compared with.
 using Cells = std::map<Baselines::Key, std::vector<std::size_t>>;
 
-// Deviation of the returns from their round's mean, by problem.
+// Standard deviation of the returns from their round's mean, by problem.
 std::map<std::uint32_t, double> spreads(const Cells& cells_by_controller, std::span<const double> returns) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>> by_round;
   for (const auto& [key, rollouts] : cells_by_controller) {
@@ -46,7 +46,7 @@ std::map<std::uint32_t, double> spreads(const Cells& cells_by_controller, std::s
     mean /= count;
     Sum& sum = sums[key.first];
     sum.count += count;
-    // Equal values may differ from their rounded mean.
+    // The deviation of equal values must be 0, but they may differ from their rounded mean.
     if (std::ranges::adjacent_find(values, std::not_equal_to<>()) == values.end()) continue;
     for (const double value : values) sum.squares += (value - mean) * (value - mean);
   }
@@ -59,26 +59,24 @@ std::map<std::uint32_t, double> spreads(const Cells& cells_by_controller, std::s
 
 void describe(AdvantageOptions& o, OptionVisitor& visit) {
   describe(o.reward, visit);
-  visit(
-      "returns", o.returns,
-      {.choices = {"final", "step", "best", "own", "late"},
-       .help = "What a round of several earns: the last round's reward, the (discounted) gains from here on, the gain "
-               "up to the best later round, its own reward (discounted from round to round), or the sum of all "
-               "rewards (discounted towards the first)."});
+  visit("returns", o.returns,
+        {.choices = {"final", "step", "best", "own", "late"},
+         .help = "Return of a round: the last round's reward, the (discounted) sum of gains from this round on, the "
+                 "gain up to the best later round, its own reward (discounted from round to round), or the sum of all "
+                 "rewards (discounted towards the first)."});
   visit("discount", o.discount,
         {.min = 0, .max = 1, .help = "Weight of the next round's return, or reward (returns = step, own, late)."});
-  visit(
-      "baseline", o.baseline,
-      {.choices = {"moving-average", "window", "leave-one-out", "none"},
-       .help = "What returns are compared with, for each problem and round: a moving average of batch means, the mean "
-               "of the last batches, the other samples of the batch, or nothing."});
+  visit("baseline", o.baseline,
+        {.choices = {"moving-average", "window", "leave-one-out", "none"},
+         .help = "What returns are compared with, for each problem and round: a moving average of batch means, the "
+                 "mean of the last batches, the mean of the batch's other samples, or nothing."});
   visit("baseline_decay", o.baseline_decay,
         {.min = 0, .max = 1, .help = "Share of a moving average that an update keeps."});
   visit("baseline_start", o.baseline_start,
         {.choices = {"failing", "first"},
          .help = "A moving average begins at the reward of t_fail, or at its first batch's mean."});
   visit("baseline_window", o.baseline_window,
-        {.min = 1, .max = 1e6, .help = "Batches of a window, the present one included."});
+        {.min = 1, .max = 1e6, .help = "Number of batches in a window, the present one included."});
   visit("normalize", o.normalize, {.help = "Divide advantages by the spread of the problem's returns in the batch."});
 }
 
@@ -86,7 +84,7 @@ void check(const AdvantageOptions& o, const ConfigTable& table, int samples, int
   check(o.reward, table);
   const auto teaches_nothing = [&](const char* option, const std::string& what) {
     throw InputError(table.place_of(table.contains(option) ? option : "samples_per_update"),
-                     "{}: with {} sample{} an update{} every advantage is 0, wanted more of them", what, samples,
+                     "{}: with {} sample{} an update{} every advantage is 0, wanted more samples", what, samples,
                      samples == 1 ? "" : "s", controllers > 1 ? fmt::format(" for {} controllers", controllers) : "");
   };
   if (o.baseline == "leave-one-out" && samples == controllers)
@@ -97,9 +95,8 @@ void check(const AdvantageOptions& o, const ConfigTable& table, int samples, int
 
   if (o.baseline == "moving-average" && o.baseline_start == "failing" && o.returns != "final")
     throw InputError(table.place_of("returns"),
-                     "returns '{}' are not the reward of one placement, so a moving average of them cannot begin at a "
-                     "failing one's: "
-                     "set baseline_start = \"first\" or another baseline",
+                     "returns '{}' are not the reward of one placement, so their moving average cannot begin at the "
+                     "reward of a failing placement: set baseline_start = \"first\" or another baseline",
                      o.returns);
 }
 

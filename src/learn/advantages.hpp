@@ -1,4 +1,4 @@
-// Advantages of samples: rewards, returns of rounds, baselines and spread in one.
+// Advantages of samples, computed from rewards, returns of rounds, baselines and spread.
 #pragma once
 
 #include <cstdint>
@@ -28,37 +28,37 @@ struct AdvantageOptions {
   bool normalize = false;
 };
 void describe(AdvantageOptions& options, OptionVisitor& visit);
-// InputError, at the table's place, for options that contradict each other, and for those with which an update of
-// `samples` samples of each problem, dealt to so many controllers, teaches nothing.
+// Throws InputError, at the table's place, for options that contradict each other, and for those with which all
+// advantages would be 0 in updates of `samples` samples of each problem, divided among `controllers` controllers.
 void check(const AdvantageOptions& options, const ConfigTable& table, int samples, int controllers = 1);
 
-// What a batch of samples teaches.
+// The advantages of a batch of samples.
 struct AdvantageBatch {
   std::vector<std::size_t> begins;  // samples + 1, into the rollouts
-  std::vector<std::size_t> used;    // samples that teach something, in order
-  std::vector<double> value;        // by rollout: A = G - B; 0 in samples that are not used, and without actions
-  double baseline = 0;              // mean B of all decisions of used samples
+  std::vector<std::size_t> used;    // samples that are learned from, in order
+  std::vector<double> value;        // by rollout: A; 0 in samples that are not used, and in rounds without actions
+  double baseline = 0;              // mean baseline of all decisions of used samples
 
   [[nodiscard]] bool all_zero() const;
 };
 
-// A = (G - B) / spread. A sample one of whose rounds has no reward (`final`: the last) is left out of
-// everything, the baselines too. Rounds
-// without actions decide nothing, but their rewards are where steps of the next round begin. With `normalize` the
-// spread is the deviation of the problem's returns from the batch's mean of their round; a problem whose returns are
-// equal then has no advantages at all, which needs no unit. Otherwise the spread is 1.
+// A = (G - B) / spread, with the return G and the baseline B. A sample is excluded from everything, the baselines too,
+// if one of its rounds (`final`: the last) has no reward. Rounds without actions have no advantage, but the gain of the
+// next round is measured from their reward. With `normalize` the spread is the standard deviation of the problem's
+// returns from the batch's mean of their round; if all returns of a problem are equal, its advantages are 0. Otherwise
+// the spread is 1.
 class Advantages {
  public:
-  // Of the problem's k-th sample controller k / (samples / controllers) is in charge, each with its own baselines.
+  // A problem's k-th sample belongs to controller k / (samples / controllers); each controller has its own baselines.
   Advantages(const AdvantageOptions& options, std::span<const policy::PolicyProblem> problems,
              std::size_t controllers = 1);
 
-  // Takes notice of a batch's times (Rewards::see); of() does so too.
+  // Records a batch's step times (Rewards::see); of() does so too.
   void see(std::span<const policy::Rollout> rollouts);
-  // For evaluated rollouts, in update `update` (counted from 1); then moves the baselines on. NotFinite for an
-  // advantage that is none.
+  // Computes the advantages of evaluated rollouts in update `update` (counted from 1), then updates the baselines.
+  // Throws NotFinite for an advantage that is not finite.
   AdvantageBatch of(std::span<const policy::Rollout> rollouts, std::uint64_t update);
-  // Baselines begin again: the distribution was replaced.
+  // Resets the baselines; for use after the policy's distribution was replaced.
   void restart() { baselines_.restart(); }
 
   // The arrays of Rewards and Baselines.

@@ -4,7 +4,7 @@ namespace emplace::learn {
 
 nn::StepReport Ascent::step(policy::Policy& policy) {
   const std::span<float> gradient = policy.gradient();
-  for (float& slope : gradient) slope = -slope;  // optimisers go downhill
+  for (float& slope : gradient) slope = -slope;  // optimisers minimise
   return optimizer_.step(policy.parameters(), gradient);
 }
 

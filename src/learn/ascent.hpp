@@ -1,4 +1,4 @@
-// Steps of a policy's parameters up its gradient.
+// Gradient ascent on a policy's parameters.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ class Ascent {
  public:
   explicit Ascent(const nn::OptimizerOptions& options) : optimizer_(options) {}
 
-  // One step up policy.gradient(), which is used up. Errors as in Optimizer::step().
+  // One optimiser step along policy.gradient(), which is overwritten. Throws what Optimizer::step() throws.
   nn::StepReport step(policy::Policy& policy);
 
   // The optimiser's arrays under "optimizer/".

@@ -64,7 +64,7 @@ void Baselines::load(const State& state) {
   std::size_t next = 0;
   for (std::size_t i = 0; i < problems.size(); ++i) {
     if (counts[i] == 0 || counts[i] > values.size() - next)
-      throw InputError("checkpoint", "array baseline has {} elements, which baseline_count does not describe",
+      throw InputError("checkpoint", "array baseline has {} elements, which does not fit baseline_count",
                        values.size());
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(next);
     next += counts[i];
@@ -72,7 +72,7 @@ void Baselines::load(const State& state) {
            static_cast<std::uint32_t>(rounds[i])}] = {first, values.begin() + static_cast<std::ptrdiff_t>(next)};
   }
   if (next != values.size())
-    throw InputError("checkpoint", "array baseline has {} elements, baseline_count wants {}", values.size(), next);
+    throw InputError("checkpoint", "array baseline has {} elements, baseline_count needs {}", values.size(), next);
   for (const double value : values)
     if (!std::isfinite(value)) throw InputError("checkpoint", "array baseline holds {}", value);
 }

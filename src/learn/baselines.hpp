@@ -1,4 +1,4 @@
-// What a return is compared with: of the same problem, controller and round.
+// Baselines, with which returns of the same problem, controller and round are compared.
 #pragma once
 
 #include <compare>
@@ -16,7 +16,7 @@ enum class BaselineKind : std::uint8_t {
   none,            // 0
   moving_average,  // B; after use B <- decay x B + (1 - decay) x the batch's mean
   window,  // the mean of the last `window` batches' means, this one's included (docs/papers/placeto.md, section 2.5)
-  leave_one_out,  // the mean of the batch's other returns; of a single return itself: it teaches nothing
+  leave_one_out,  // the mean of the batch's other returns; for a single return itself, so its advantage is 0
 };
 
 class Baselines {
@@ -28,10 +28,10 @@ class Baselines {
 
   Baselines(BaselineKind kind, double decay, std::size_t window) : kind_(kind), decay_(decay), window_(window) {}
 
-  // The baseline of each of a batch's returns of one key; then the batch becomes part of it. A moving average begins
-  // at `start`, or at its first batch's mean.
+  // Returns the baseline of each of a batch's returns of one key, then updates it with the batch. A moving average
+  // begins at `start` or, without one, at its first batch's mean.
   std::vector<double> of(const Key& key, std::span<const double> returns, std::optional<double> start);
-  // Moving averages and windows begin again.
+  // Resets moving averages and windows.
   void restart() { past_.clear(); }
 
   // Arrays "baseline_problem", "baseline_controller", "baseline_round", "baseline_count" and "baseline".

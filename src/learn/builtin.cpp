@@ -1,4 +1,4 @@
-// The list of learners: a new one is a source file, a line in methods.hpp and a line here.
+// The list of learners. A new learner needs a source file, a line in methods.hpp and a line here.
 #include "learn/methods.hpp"
 
 namespace emplace::learn {

@@ -35,7 +35,7 @@ void describe(CrossEntropyOptions& o, OptionVisitor& visit) {
   visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
 }
 
-CrossEntropyOptions checked(const ConfigTable& table) {
+CrossEntropyOptions checked_cross_entropy(const ConfigTable& table) {
   const auto options = read_options<CrossEntropyOptions>(table);
   check(options.optimizer, table);
   return options;
@@ -94,7 +94,7 @@ LearnerEntry cross_entropy_learner() {
   entry.name = "cross-entropy";
   entry.summary = "Refits the policy to the best share of each batch: in closed form, or by gradient.";
   entry.reference = "Rubinstein (1999); Gao, Chen, Li: Post (NeurIPS 2018)";
-  make_from_options<CrossEntropyLearner, CrossEntropyOptions>(entry, checked);
+  make_from_options<CrossEntropyLearner, CrossEntropyOptions>(entry, checked_cross_entropy);
   return entry;
 }
 

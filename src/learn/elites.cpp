@@ -76,7 +76,8 @@ void EliteWindow::add(std::span<const policy::Rollout> rollouts) {
       continue;
     for (const policy::Rollout& round : rounds) seen_.add(round, outcome.makespan);
   }
-  // Rounds are counted for samples: where a sample has several, the first look is early, which costs little.
+  // This compares rounds with a number of samples: if samples have several rounds, the first selection is early, which
+  // costs little.
   if (seen_.count() > std::max(room_, 2 * quota_)) {
     limit_ = slowest_candidates();
     seen_ = seen_.up_to(limit_);
@@ -153,7 +154,7 @@ void EliteWindow::save(State& state) const {
 
 namespace {
 
-// What window_size wants of an array that has so many elements.
+// InputError unless the sizes in a column of window_size add up to the array's number of elements.
 void check_size(std::size_t size, const char* name, const std::vector<std::uint64_t>& sizes, std::size_t column) {
   std::uint64_t left = size;
   for (std::size_t i = column; i < sizes.size(); i += 2) {
@@ -162,7 +163,7 @@ void check_size(std::size_t size, const char* name, const std::vector<std::uint6
     left -= sizes[i];
   }
   if (left > 0)
-    throw InputError("checkpoint", "array {} has {} elements, window_size wants {}", name, size, size - left);
+    throw InputError("checkpoint", "array {} has {} elements, window_size needs {}", name, size, size - left);
 }
 
 constexpr std::uint64_t most_samples = std::numeric_limits<std::uint32_t>::max();

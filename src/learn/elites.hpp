@@ -16,13 +16,13 @@ namespace emplace::learn {
 // ceil(fraction * samples), at least 1.
 std::size_t elite_count(double fraction, std::size_t samples);
 
-// Feasible samples, with all their rounds and judged by the last one, of which the `quota` fastest of each problem are
-// the elites; fewer of a problem that had less than its share of the window. What can be no elite any more, and what a
-// fit does not need (placements), is not kept.
+// Keeps feasible samples with all their rounds. The `quota` samples of each problem whose last round is fastest are the
+// elites; a problem with fewer samples than a full window has fewer elites. Samples that can no longer become elites
+// are dropped, and so are placements, which a fit does not need.
 class EliteWindow {
  public:
-  // The quota is of `samples` samples of a problem: of fewer since the last clear(), infeasible ones counted, the same
-  // share (rounded up) are elites. 0: the quota is the same for any number.
+  // The quota is for `samples` samples of a problem. If fewer were added since the last clear(), infeasible ones
+  // included, the same share of them (rounded up) are elites. 0: the quota is the same for any number.
   explicit EliteWindow(std::size_t quota, std::size_t samples = 0) : quota_(quota), samples_(samples) {}
 
   // Adds the feasible ones among the samples.
@@ -35,23 +35,22 @@ class EliteWindow {
 
   // The elites of the last keep_elites(), sample by sample, a sample's rounds in order; each with its sample's time.
   [[nodiscard]] std::span<const policy::Rollout> elites() const { return elites_; }
-  // How many the elites are; after keep_elites(), as before it depends on when the window was last gone through.
+  // The number of elites. Valid after keep_elites(); before, other samples count too.
   [[nodiscard]] std::size_t samples() const;
-  // Mean over problems of gamma in seconds, 0 without any; after keep_elites().
+  // Mean over problems of gamma in seconds, 0 without elites. Valid after keep_elites().
   [[nodiscard]] double gamma_seconds() const;
 
-  // What may still be elites, in arrays "window_key", "window_size", "window_time", "window_actions",
-  // "window_observations", "window_added".
+  // Saves the samples that may still become elites, in arrays "window_key", "window_size", "window_time",
+  // "window_actions", "window_observations", "window_added".
   void save(State& state) const;
-  // InputError for samples that a window of this policy and of so many problems cannot have.
+  // Throws InputError for samples that a window of this policy and this number of problems cannot contain.
   void load(const State& state, const policy::Policy& policy, std::size_t problems);
 
  private:
-  // Rounds one after the other, each in a few arrays' next places: tens of thousands are added an update, and few of
-  // them are looked at again.
+  // A list of rounds, stored in a few arrays: an update may add tens of thousands, and few of them are read again.
   struct Rounds {
-    std::vector<std::uint64_t> keys;   // 4 a round: update, problem, sample, round
-    std::vector<std::uint64_t> sizes;  // 2 a round: of actions, of the observation
+    std::vector<std::uint64_t> keys;   // 4 for each round: update, problem, sample, round
+    std::vector<std::uint64_t> sizes;  // 2 for each round: of actions, of the observation
     std::vector<std::int64_t> times;   // of the sample, ticks
     std::vector<std::uint8_t> actions;
     std::vector<float> observations;
@@ -60,24 +59,24 @@ class EliteWindow {
     [[nodiscard]] std::uint32_t problem(std::size_t i) const { return static_cast<std::uint32_t>(keys[4 * i + 1]); }
     [[nodiscard]] bool begins_sample(std::size_t i) const { return keys[4 * i + 3] == 0; }
     void add(const policy::Rollout& round, Ticks time);
-    // Of each problem those that are no slower; all of one that has no gamma.
+    // The rounds that are not slower than their problem's gamma, and all rounds of a problem without one.
     [[nodiscard]] Rounds up_to(const std::map<std::uint32_t, Ticks>& gamma) const;
     [[nodiscard]] std::vector<policy::Rollout> rollouts() const;
   };
 
   [[nodiscard]] std::size_t quota_of(std::uint32_t problem) const;
-  // Of each problem, the quota(problem)-th smallest step time; none of one with fewer samples.
+  // For each problem the quota(problem)-th smallest step time; no entry for a problem with fewer samples.
   template <class Quota>
   [[nodiscard]] std::map<std::uint32_t, Ticks> gammas(const Quota& quota) const;
-  // Of each problem, the slowest that may still be an elite: of more samples, the quota-th smallest is no slower. None
-  // of one with fewer samples than the quota: all may be.
+  // For each problem the slowest time that may still be an elite's: with more samples the quota-th smallest time can
+  // only decrease. No entry for a problem with fewer samples than the quota, of which all may be elites.
   [[nodiscard]] std::map<std::uint32_t, Ticks> slowest_candidates() const;
 
   std::size_t quota_, samples_;
   std::map<std::uint32_t, std::uint64_t> added_;  // samples by problem, infeasible ones too
   Rounds seen_;
-  std::size_t room_ = 0;                  // rounds in seen_, before it is gone through for those that can be no elites
-  std::map<std::uint32_t, Ticks> limit_;  // by problem, since then: what is slower can be none
+  std::size_t room_ = 0;                  // if seen_ has more rounds, candidates are selected again
+  std::map<std::uint32_t, Ticks> limit_;  // by problem, since then: slower samples cannot be elites
   std::vector<policy::Rollout> elites_;
 };
 

@@ -36,7 +36,7 @@ void clear(policy::LogProbabilities& log) {
   log.entropy.clear();
 }
 
-// One list after the other.
+// Concatenates the lists.
 void join(std::span<const policy::LogProbabilities> parts, policy::LogProbabilities& log) {
   clear(log);
   for (const policy::LogProbabilities& part : parts) append(log, part);

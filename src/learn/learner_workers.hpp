@@ -1,5 +1,5 @@
-// Processes that share a training's work beside simulations: samples drawn and evaluated, and chunks of gradients, both
-// from copies of the policy. The interface; over MPI in dist.
+// The interface to processes that share the work of a training: they draw and evaluate samples, and compute chunks of
+// gradients, with copies of the policy. dist implements it with MPI.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace emplace::learn {
 
-// Whatever its members compute has the bits that this process would compute alone. NotFinite of a member is thrown
-// here.
+// All results have the same bits as if this process computed them alone. A NotFinite in another process is thrown in
+// this one.
 class LearnerWorkers {
  public:
   virtual ~LearnerWorkers() = default;
@@ -27,11 +27,12 @@ class LearnerWorkers {
     std::size_t begin, end;     // rollouts
     double entropy_weight = 0;  // of its gradient
   };
-  // Sees a chunk's log-probabilities under the policy's present parameters, each chunk once, in any order.
+  // Receives a chunk's log-probabilities under the policy's present parameters. Called once for each chunk, in any
+  // order.
   using SeeLog = std::function<void(std::size_t chunk, const policy::LogProbabilities& log)>;
   virtual void forward(policy::Policy& policy, std::span<const policy::Rollout> rollouts, std::span<const Chunk> chunks,
                        const SeeLog& see) = 0;
-  // The same, and says what the chunk's heads are weighed with, laid out as log.value.
+  // The same, and returns the coefficients of the chunk's heads in the layout of log.value.
   using Weigh = std::function<std::span<const double>(std::size_t chunk, const policy::LogProbabilities& log)>;
   // `total` becomes the TreeSum of what Policy::backward() adds for each chunk.
   virtual void gradient(policy::Policy& policy, std::span<const policy::Rollout> rollouts,

@@ -1,4 +1,4 @@
-// The samples that gradients are computed from: those of a batch that teach something, and parts of them.
+// The samples that gradients are computed from: the used samples of a batch, and minibatches of them.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,23 @@
 namespace emplace::learn {
 
 struct LearningBatch {
-  std::vector<policy::Rollout> copies;        // decisions alone, where `rollouts` are not somebody else's
+  std::vector<policy::Rollout> copies;        // decisions only; empty if `rollouts` views another list
   std::span<const policy::Rollout> rollouts;  // sample by sample
   std::vector<std::size_t> begins;            // samples + 1
   std::vector<double> advantages;             // by rollout
-  policy::LogProbabilities old;               // of the rollouts before the update; filled by who needs it
+  policy::LogProbabilities old;               // of the rollouts before the update; set if needed
 
   LearningBatch() = default;
-  LearningBatch(LearningBatch&&) = default;  // a copy's `rollouts` would look into the original
+  LearningBatch(LearningBatch&&) = default;  // a copy's `rollouts` would point into the original
   LearningBatch& operator=(LearningBatch&&) = default;
 
   [[nodiscard]] std::size_t samples() const { return begins.empty() ? 0 : begins.size() - 1; }
 };
 
-// The used samples, without `old`; looks into `rollouts` where all are used.
+// The used samples, without `old`. If all samples are used, the batch views `rollouts` instead of copying them.
 LearningBatch used_samples(std::span<const policy::Rollout> rollouts, const AdvantageBatch& advantages);
 
-// Sets the batch's `old` from that of all rollouts which it was made of.
+// Sets the batch's `old` from the log-probabilities of all rollouts that the batch was made from.
 void take_old(LearningBatch& batch, policy::LogProbabilities all, const AdvantageBatch& advantages);
 
 // These samples of the batch, in this order, with their `old`.

@@ -1,4 +1,4 @@
-// Refits to elites: in closed form where the policy has one, else by maximum likelihood step by step.
+// Refits to elites: in closed form where the policy has one, else by gradient steps on the likelihood.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace emplace::learn {
 
-// Policy::fit(), or `steps` steps up the mean over the elite samples of log p of all their rounds; without elites
-// nothing then. Gradients of chunks are added up like those of any other objective.
+// Calls Policy::fit(); for a policy without it, makes `steps` gradient steps that increase the mean over the elite
+// samples of log p of all their rounds, or none without elites.
 void refit(policy::Policy& policy, std::span<const policy::Rollout> elites, ChunkedGradient& chunks, Ascent& ascent,
            int steps);
 

@@ -1,6 +1,6 @@
-// Post's joint schedule (Gao, Chen, Li, NeurIPS 2018, algorithm 1): small proximal steps every K samples, and in their
-// place every N samples a refit of the whole policy to the best tenth. Choices that the paper leaves open stand with
-// the options.
+// Post's joint schedule (Gao, Chen, Li, NeurIPS 2018, algorithm 1): small proximal steps every K samples; every N
+// samples, in their place, a refit of the whole policy to the best tenth. Choices that the paper leaves open are
+// options.
 #include <algorithm>
 #include <limits>
 
@@ -46,7 +46,10 @@ void describe(PostLearnerOptions& o, OptionVisitor& visit) {
         {.min = 1, .max = 1e7, .help = "N: a refit takes the place of the proximal steps every N placements."});
   visit("samples", o.samples, {.min = 1, .help = "L: placements of each problem in all, where no budget is given."});
   visit("elite_fraction", o.elite_fraction,
-        {.min = 0, .max = 1, .above_min = true, .help = "Share of N placements that a refit is made to."});
+        {.min = 0,
+         .max = 1,
+         .above_min = true,
+         .help = "Share of N placements that are elites, to which a refit is made."});
   visit(
       "ce_window", o.ce_window,
       {.choices = {"last", "all"}, .help = "Elites come from the last N placements, or from all since the beginning."});
@@ -58,11 +61,12 @@ void describe(PostLearnerOptions& o, OptionVisitor& visit) {
   visit("ratio", o.ratio,
         {.choices = {"per_op", "joint"}, .help = "Probability ratios of single units, or of the whole placement."});
   visit("clip_ratio", o.clip_ratio,
-        {.min = 0, .max = 1, .above_min = true, .help = "Largest useful change of a ratio in the clip form."});
-  visit("beta", o.beta, {.min = 1.0 / 64, .max = 64, .help = "First weight of the KL penalty; it adapts itself."});
+        {.min = 0, .max = 1, .above_min = true, .help = "Ratios are clipped to 1 +- this value (form = clip)."});
+  visit("beta", o.beta, {.min = 1.0 / 64, .max = 64, .help = "Initial weight of the KL penalty, which is adapted."});
   visit("kl_target", o.kl_target,
-        {.min = 0, .above_min = true, .unit = "nats", .help = "KL divergence a unit that one update should have."});
-  visit("cost", o.cost, {.choices = {"time", "sqrt"}, .help = "What advantages compare: step times or their roots."});
+        {.min = 0, .above_min = true, .unit = "nats", .help = "Target of the KL divergence per unit of one update."});
+  visit("cost", o.cost,
+        {.choices = {"time", "sqrt"}, .help = "What advantages compare: step times or their square roots."});
   visit("steps", o.steps,
         {.choices = {"both", "cross-entropy", "proximal"}, .help = "Both parts of the method, or one of them alone."});
   visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
@@ -113,7 +117,7 @@ class PostLearner final : public Learner {
     chunks_.forward(policy, rollouts, old_);
     bool stepped = false;
     if (refit_now) {
-      advantages_.see(rollouts);  // the slowest time so far counts for infeasible samples, of refits too
+      advantages_.see(rollouts);  // infeasible samples need the slowest time so far, of refits too
       elites = refit_to_elites(policy);
     } else if (o_.steps != "cross-entropy")
       stepped = proximal_steps(policy, rollouts);
@@ -148,19 +152,19 @@ class PostLearner final : public Learner {
   }
 
  private:
-  // docs/papers/post.md, section 2.3; the number of elites.
+  // Refits the policy (docs/papers/post.md, section 2.3) and returns the number of elites.
   std::size_t refit_to_elites(policy::Policy& policy) {
     window_.keep_elites();
     const std::size_t elites = window_.samples();
     refit(policy, window_.elites(), chunks_, ascent_, o_.fit_steps);
     gamma_s_ = window_.gamma_seconds();
     if (o_.ce_window == "last") window_.clear();
-    advantages_.restart();  // the old mean belongs to another distribution
+    advantages_.restart();  // the old baseline belongs to another distribution
     return elites;
   }
 
-  // Section 2.4: gradient ascent on the surrogate, minus beta times the KL divergence in the kl form. False
-  // if there was nothing to learn from.
+  // Section 2.4: gradient ascent on the surrogate, minus beta times the KL divergence in the kl form. Returns false if
+  // all advantages are 0.
   bool proximal_steps(policy::Policy& policy, std::span<const policy::Rollout> rollouts) {
     const AdvantageBatch batch = advantages_.of(rollouts, 1);
     if (batch.all_zero()) return false;
@@ -191,7 +195,7 @@ class PostLearner final : public Learner {
   double gamma_s_ = 0;  // of the last refit
 };
 
-PostLearnerOptions checked(const ConfigTable& table) {
+PostLearnerOptions checked_post(const ConfigTable& table) {
   const auto options = read_options<PostLearnerOptions>(table);
   if (options.window % options.samples_per_update != 0)
     throw InputError(table.place_of("window"), "window ({}) must be a multiple of samples_per_update ({})",
@@ -210,7 +214,7 @@ LearnerEntry post_learner() {
   entry.name = "post";
   entry.summary = "Proximal policy steps on every batch and a cross-entropy refit to the best tenth of several.";
   entry.reference = "Gao, Chen, Li: Post (NeurIPS 2018)";
-  make_from_options<PostLearner, PostLearnerOptions>(entry, checked);
+  make_from_options<PostLearner, PostLearnerOptions>(entry, checked_post);
   return entry;
 }
 

@@ -1,6 +1,6 @@
 // Proximal policy optimisation (Schulman et al. 2017): several passes over each batch on the clipped surrogate, or on
-// the plain one with a KL penalty whose weight adapts itself. Defaults follow docs/papers/gdp.md, section 3) where it
-// has them.
+// the plain one with a KL penalty of adaptive weight. Defaults are those of docs/papers/gdp.md, section 3, where it
+// gives them.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -48,57 +48,60 @@ void describe(PpoOptions& o, OptionVisitor& visit) {
   visit("updates", o.updates, {.min = 1, .help = "Updates in all, where no budget is given."});
   visit("epochs", o.epochs, {.min = 1, .max = 10000, .help = "Passes over each batch of placements."});
   visit("minibatches", o.minibatches,
-        {.min = 1, .max = 1e6, .help = "Parts of a pass, of equal size up to one sample, each with its own step."});
+        {.min = 1,
+         .max = 1e6,
+         .help = "Minibatches of a pass, of equal size up to one sample; each makes one optimiser step."});
   visit("form", o.form,
         {.choices = {"clip", "kl"}, .help = "Proximal objective: clipped ratios, or a KL penalty of weight beta."});
   visit("ratio", o.ratio,
         {.choices = {"per_head", "joint"}, .help = "Probability ratios of single decisions, or of whole placements."});
   visit("clip_ratio", o.clip_ratio,
-        {.min = 0, .max = 1, .above_min = true, .help = "Largest useful change of a ratio in the clip form."});
-  visit("beta", o.beta, {.min = 1.0 / 64, .max = 64, .help = "Weight of the KL penalty, of all heads of a sample."});
+        {.min = 0, .max = 1, .above_min = true, .help = "Ratios are clipped to 1 +- this value (form = clip)."});
+  visit("beta", o.beta,
+        {.min = 1.0 / 64, .max = 64, .help = "Weight of the KL penalty, which is the sum over all heads of a sample."});
   visit("adaptive_beta", o.adaptive_beta, {.help = "Double or halve beta where the divergence misses kl_target."});
   visit("kl_target", o.kl_target,
-        {.min = 0, .above_min = true, .unit = "nats", .help = "KL divergence a head that one update should have."});
+        {.min = 0, .above_min = true, .unit = "nats", .help = "Target of the KL divergence per head of one update."});
   visit("kl_stop", o.kl_stop,
         {.min = 0,
          .unit = "nats",
-         .help = "An update ends before a step from beyond this KL divergence a head; 0: never."});
+         .help = "An update makes no further step once the KL divergence per head exceeds this; 0: no limit."});
   visit("over_heads", o.over_heads,
         {.help = "Divide each placement's objective and entropy by its number of decisions, so that problems of all "
-                 "sizes count alike; form clip alone."});
-  visit(
-      "keep_best", o.keep_best,
-      {.help = "The fastest placement so far of each problem is one more sample of every update (self-imitation, Oh et "
-               "al. 2018); returns final alone."});
+                 "sizes have equal weight; only with form = clip."});
+  visit("keep_best", o.keep_best,
+        {.help = "The fastest placement so far of each problem is one more sample of every update (self-imitation, Oh "
+                 "et al. 2018); only with returns = final."});
   describe(o.advantages, visit);
   describe(o.entropy, visit);
-  visit("entropy_target", o.entropy_target,
-        {.min = 0,
-         .max = 1,
-         .help = "The entropy's weight adapts itself from entropy_weight on, so that the mean entropy of a decision "
-                 "falls linearly from this share of its first value to 0 in entropy_updates updates; 0: it does not."});
+  visit(
+      "entropy_target", o.entropy_target,
+      {.min = 0,
+       .max = 1,
+       .help = "The entropy's weight starts at entropy_weight and is adapted, so that the mean entropy of a decision "
+               "falls linearly from this share of its first value to 0 in entropy_updates updates; 0: no adaptation."});
   nn::describe(o.optimizer, visit);
   visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
 }
 
-PpoOptions checked(const ConfigTable& table) {
+PpoOptions checked_ppo(const ConfigTable& table) {
   auto options = read_options<PpoOptions>(table);
   if (options.over_heads && options.form != "clip")
     throw InputError(table.place_of("over_heads"), "over_heads divides the clipped objective: wanted form = \"clip\"");
   if (options.keep_best && options.advantages.returns != "final")
     throw InputError(
         table.place_of("keep_best"),
-        "keep_best knows what a sample ended with, and not what its rounds earned: wanted returns = \"final\"");
+        "keep_best stores the last outcome of a sample, not those of its rounds: wanted returns = \"final\"");
   if (options.keep_best && (options.form == "kl" || options.kl_stop > 0))
     throw InputError(
         table.place_of("keep_best"),
-        "keep_best's sample was not drawn from the policy, so that no divergence can be estimated with it: "
+        "keep_best adds a sample that the policy did not draw, from which no KL divergence can be estimated: "
         "wanted form = \"clip\" and kl_stop = 0");
   if (options.entropy_target > 0) {
     if (options.entropy.entropy_weight == 0 || options.entropy.entropy_updates == 0 ||
         options.entropy.entropy_weight_end >= 0)
       throw InputError(table.place_of("entropy_target"),
-                       "entropy_target wants entropy_weight above 0 and entropy_updates, without entropy_weight_end");
+                       "entropy_target needs entropy_weight above 0 and entropy_updates, without entropy_weight_end");
   } else {
     check(options.entropy, table);
   }
@@ -143,7 +146,7 @@ class PpoLearner final : public Learner {
     }
     const AdvantageBatch advantages = advantages_.of(rollouts, updates_);
     LearningBatch batch = used_samples(rollouts, advantages);
-    // The entropy is reported even of a batch that teaches nothing.
+    // The entropy is reported even if no sample of the batch is used.
     const double entropy_of_all = mean_entropy(old);
     take_old(batch, std::move(old), advantages);
     const double entropy = batch.samples() == 0 ? entropy_of_all : mean_entropy(batch.old);
@@ -200,7 +203,7 @@ class PpoLearner final : public Learner {
     nn::StepReport last;
   };
 
-  // The batch, and behind it the best samples of its problems, which count as if the present policy had drawn them.
+  // The batch followed by the best samples of its problems, which are treated as if the present policy had drawn them.
   [[nodiscard]] std::vector<policy::Rollout> with_best(std::span<const policy::Rollout> drawn) const {
     std::vector<policy::Rollout> joined;
     for (const policy::Rollout& round : drawn) {
@@ -225,9 +228,10 @@ class PpoLearner final : public Learner {
     }
   }
 
-  // What balances entropy and advantages differs from problem to problem and from the beginning to the end; how much
-  // should still be open does not. The weight follows what is missing (as a share of the first entropy) at once, by up
-  // to e^4, and its own level slowly, so that it settles.
+  // The weight at which entropy and advantages balance differs between problems and changes during a training, so the
+  // option gives the wanted entropy instead, as a share of the first. The weight depends on the difference from it in
+  // two ways: a factor of up to e^4 follows the difference at once, and the level that it multiplies changes slowly, so
+  // that the weight converges.
   double adapted_entropy_weight(double entropy) {
     if (updates_ == 1) first_entropy_ = entropy;
     const double left = 1 - static_cast<double>(updates_ - 1) / static_cast<double>(o_.entropy.entropy_updates);
@@ -282,7 +286,7 @@ LearnerEntry ppo_learner() {
   entry.name = "ppo";
   entry.summary = "Proximal policy optimisation: several passes over every batch, with clipped ratios or a KL penalty.";
   entry.reference = "Schulman et al. (arXiv 1707.06347, 2017)";
-  make_from_options<PpoLearner, PpoOptions>(entry, checked);
+  make_from_options<PpoLearner, PpoOptions>(entry, checked_ppo);
   return entry;
 }
 

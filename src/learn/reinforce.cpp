@@ -1,5 +1,5 @@
 // REINFORCE (Williams 1992) as ColocRL, the Hierarchical Planner and Placeto use it: the gradient of the mean over the
-// batch of (return - baseline) x log-probability, one step of an optimiser an update. Defaults are ColocRL's
+// batch of (return - baseline) x log-probability, with one optimiser step in each update. Defaults are ColocRL's
 // (docs/papers/colocrl.md, section 3).
 #include "emplace/base/error.hpp"
 #include "emplace/base/options.hpp"
@@ -39,7 +39,7 @@ void describe(ReinforceOptions& o, OptionVisitor& visit) {
   visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
 }
 
-ReinforceOptions checked(const ConfigTable& table) {
+ReinforceOptions checked_reinforce(const ConfigTable& table) {
   const auto options = read_options<ReinforceOptions>(table);
   if (options.samples_per_update % options.controllers != 0)
     throw InputError(table.place_of("controllers"), "controllers ({}) must divide samples_per_update ({})",
@@ -98,7 +98,7 @@ class ReinforceLearner final : public Learner {
   }
 
  private:
-  // The entropy a head of the distribution that the rollouts were drawn from.
+  // Returns the entropy per head of the distribution that the rollouts were drawn from.
   double compute_gradient(policy::Policy& policy, const LearningBatch& batch, double entropy_weight) {
     const double weight = o_.over_samples == "sum" ? 1 : 1 / static_cast<double>(batch.samples());
     return mean_entropy(gradient_.compute(
@@ -125,7 +125,7 @@ LearnerEntry reinforce_learner() {
   entry.name = "reinforce";
   entry.summary = "Policy gradient against a baseline; one optimiser step on every batch.";
   entry.reference = "Williams (1992); Mirhoseini et al. (ICML 2017)";
-  make_from_options<ReinforceLearner, ReinforceOptions>(entry, checked);
+  make_from_options<ReinforceLearner, ReinforceOptions>(entry, checked_reinforce);
   return entry;
 }
 

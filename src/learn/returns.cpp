@@ -9,8 +9,8 @@ void returns_of(std::span<const double> rewards, ReturnForm form, double discoun
   returns.assign(rewards.size(), 0.0);
   if (rewards.empty()) return;
   double later = 0;              // the discounted return of the next round
-  double best = rewards.back();  // reward from here on
-  double whole = 0;              // the last reward weighs most
+  double best = rewards.back();  // best reward from this round on
+  double whole = 0;              // sum in which the last reward has the largest weight
   for (const double reward : rewards) whole = reward + discount * whole;
   for (std::size_t i = rewards.size(); i-- > 0;) {
     const double before = i > 0 ? rewards[i - 1] : 0.0;

@@ -1,4 +1,4 @@
-// What each round of a sample earned, from the rewards of all its rounds (docs/papers/placeto.md, section 2.5;
+// Returns of the rounds of a sample, computed from the rewards of all its rounds (docs/papers/placeto.md, section 2.5;
 // docs/papers/hsdag.md, section 2.5).
 #pragma once
 
@@ -18,7 +18,7 @@ namespace emplace::learn {
 // that decided. The initial placement's own return belongs to no decision.
 enum class ReturnForm : std::uint8_t { final, step, best, own, late };
 
-// Of each round.
+// Sets `returns` to the return of each round.
 void returns_of(std::span<const double> rewards, ReturnForm form, double discount, std::vector<double>& returns);
 
 }  // namespace emplace::learn

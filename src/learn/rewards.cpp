@@ -35,12 +35,12 @@ void describe(RewardOptions& o, OptionVisitor& visit) {
   visit("time_unit", o.time_unit,
         {.min = 0,
          .unit = "s",
-         .help = "What step times are measured in, as the step time of a reference placement; 0: the problem's best "
+         .help = "Unit of step times, for example the step time of a reference placement; 0: the problem's best "
                  "single-device time."});
   visit("infeasible", o.infeasible,
         {.choices = {"fixed", "penalty", "slowest", "zero"},
-         .help = "An infeasible placement counts as one of t_fail, as one with a penalty for missing memory, as twice "
-                 "the slowest feasible one so far, or has the reward 0."});
+         .help = "Reward of an infeasible placement: that of the step time t_fail, its own minus a penalty for missing "
+                 "memory, that of twice the slowest feasible step time so far, or 0."});
   visit("t_fail", o.t_fail,
         {.min = 0,
          .unit = "s",
@@ -48,14 +48,16 @@ void describe(RewardOptions& o, OptionVisitor& visit) {
   visit("fail_factor", o.fail_factor,
         {.min = 0,
          .above_min = true,
-         .help = "An infeasible placement counts as one of so many times the problem's best single-device time, memory "
+         .help = "Step time of an infeasible placement, as a multiple of the problem's best single-device time, memory "
                  "ignored (t_fail = 0)."});
   visit("penalty_per_gb", o.penalty_per_gb,
-        {.min = 0, .help = "Taken off the reward for 1e9 missing bytes (infeasible = penalty)."});
+        {.min = 0, .help = "Subtracted from the reward for every 1e9 missing bytes (infeasible = penalty)."});
   visit("penalty_cap", o.penalty_cap,
         {.min = 0, .help = "No reward falls below minus this (infeasible = penalty); 0: no cap."});
   visit("skip_failing_after", o.skip_failing_after,
-        {.min = 0, .unit = "updates", .help = "After so many updates infeasible placements teach nothing."});
+        {.min = 0,
+         .unit = "updates",
+         .help = "After this many updates infeasible placements are excluded from learning."});
 }
 
 void check(const RewardOptions& o, const ConfigTable& table) {

@@ -1,4 +1,4 @@
-// What a placement is worth: a reward from its step time, and what stands for the time of one that does not run.
+// Rewards of placements: computed from the step time, or from a substitute for it if the placement is infeasible.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace emplace::learn {
 
-// Step time of the best single device, memory ignored: the sum of the ops' times on it, least over the devices that run
-// every op; the sum of each op's fastest time where there is none.
+// Step time of the best single device, memory ignored: the smallest sum of the ops' times over the devices that can run
+// every op. If there is no such device, the sum of each op's fastest time.
 Ticks single_device_time(const Problem& problem);
 
 // Defaults are ColocRL's (docs/papers/colocrl.md, section 3).
@@ -30,7 +30,7 @@ struct RewardOptions {
   std::int64_t skip_failing_after = 5000;
 };
 void describe(RewardOptions& options, OptionVisitor& visit);
-// InputError, at the table's place, for options that contradict each other.
+// Throws InputError, at the table's place, for options that contradict each other.
 void check(const RewardOptions& options, const ConfigTable& table);
 
 // With t the step time in time units (seconds, or the problem's single-device time):
@@ -43,17 +43,18 @@ void check(const RewardOptions& options, const ConfigTable& table);
 //            overflow is the sum of what is missing over devices, where Placeto takes the largest: the same with one
 //            full device.
 //   slowest  R(2 x the slowest feasible time so far), none before the first feasible one (docs/papers/post.md,
-//   section 2.4)
-// After `skip_failing_after` updates they have none in any form.
+//            section 2.4)
+//   zero     0
+// After `skip_failing_after` updates infeasible placements have no reward in any form.
 class Rewards {
  public:
   Rewards(RewardOptions options, std::span<const policy::PolicyProblem> problems);
 
-  // Takes notice of the batch's feasible times ("slowest"); before of().
+  // Records the batch's feasible times (for "slowest"); must be called before of().
   void see(std::span<const policy::Rollout> rollouts);
-  // Of an evaluated rollout in update `update`, counted from 1; none: its sample teaches nothing.
+  // The reward of an evaluated rollout in update `update`, counted from 1. Empty: its sample is excluded from learning.
   [[nodiscard]] std::optional<double> of(const policy::Rollout& rollout, std::uint64_t update) const;
-  // R(t_fail) of the problem, under the cap where there is one.
+  // R(t_fail) of the problem, not below minus the cap if there is one.
   [[nodiscard]] double failing(std::uint32_t problem) const;
 
   // Arrays "slowest_problem", "slowest_time".

@@ -12,10 +12,10 @@ namespace emplace::learn {
 // Samples + 1: the rounds of sample s are rollouts[begin[s]] .. rollouts[begin[s + 1]].
 std::vector<std::size_t> sample_begins(std::span<const policy::Rollout> rollouts);
 
-// How many problems the rollouts are of.
+// The number of different problems among the rollouts.
 std::size_t problem_count(std::span<const policy::Rollout> rollouts);
 
-// What forward() needs of a rollout, and no placement, outcome or start times.
+// A copy of what forward() needs of a rollout, without placement, outcome and start times.
 policy::Rollout decisions_of(const policy::Rollout& rollout);
 
 }  // namespace emplace::learn

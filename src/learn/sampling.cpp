@@ -17,8 +17,8 @@ std::vector<std::uint32_t> problems_of(const SamplingRequest& request, std::size
   return all;
 }
 
-// The wanted samples, each laid out when its first round is drawn: with tens of thousands of them, workers would wait
-// for all to be laid out.
+// The requested samples. The rollouts of each are initialised when its first round is drawn: workers would have to wait
+// if tens of thousands were initialised at once.
 class Samples {
  public:
   Samples(const policy::Policy& policy, std::size_t problems, const SamplingRequest& request,
@@ -38,7 +38,7 @@ class Samples {
   [[nodiscard]] std::size_t rounds(std::size_t s) const { return begin_[s + 1] - begin_[s]; }
   [[nodiscard]] policy::Rollout& at(std::size_t s, std::size_t round) const { return rollouts_[begin_[s] + round]; }
 
-  // First rounds are to be drawn in the order of the samples.
+  // First rounds must be drawn in the order of the samples.
   policy::SampleSlot draw(std::size_t s, std::size_t round) {
     if (round == 0) lay_out(s);
     return {&streams_[s], std::span(rollouts_).subspan(begin_[s], round + 1), request_.greedy,
@@ -53,7 +53,8 @@ class Samples {
     const auto sample = static_cast<std::uint32_t>(first_ + s);
     streams_.emplace_back(StreamKey{
         .seed = request_.seed, .purpose = Purpose::sample_placement, .update = request_.update, .index = sample});
-    if (rollouts_.size() < begin_[s + 1]) rollouts_.resize(begin_[s + 1]);  // they do not move: there is room for all
+    if (rollouts_.size() < begin_[s + 1])
+      rollouts_.resize(begin_[s + 1]);  // within the reserved memory, so they do not move
     for (std::size_t round = 0; round < rounds(s); ++round) {
       policy::Rollout& rollout = at(s, round);
       rollout.update = request_.update;
@@ -72,7 +73,7 @@ class Samples {
   std::vector<policy::Rollout>& rollouts_;
   std::size_t first_ = 0;              // sample
   std::vector<std::size_t> begin_{0};  // samples + 1, into rollouts_
-  std::vector<Stream> streams_;        // of the samples laid out; it does not move
+  std::vector<Stream> streams_;        // of the initialised samples; does not move
 };
 
 void set_order(std::span<const policy::PolicyProblem> problems, Schedule schedule, const policy::SampleSlot& draw) {
@@ -85,14 +86,14 @@ void set_order(std::span<const policy::PolicyProblem> problems, Schedule schedul
                           : upward_rank_order(*problems[now.problem].problem, now.placement.device);
 }
 
-// Where part `part` of so many begins: each is longer than the one before, so that the first is soon under way. None is
-// empty.
+// The beginning of part `part`. Each part is longer than the one before, so that evaluation of the first begins soon.
+// No part is empty.
 std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t draws) {
   return std::max(part, draws * part * (part + 1) / (parts * (parts + 1)));
 }
 
-// Draws one round of the samples in `list`, part by part, and has each part evaluated while the next is drawn; then
-// does `meanwhile`, if there is any, as often as it wants.
+// Draws one round of the samples in `list`, part by part; each part is evaluated while the next is drawn. Then calls
+// `meanwhile`, if given, until it returns false.
 std::vector<Outcome> draw_and_evaluate(const policy::Policy& policy, evaluate::Evaluator& evaluator,
                                        std::span<const policy::PolicyProblem> problems, const SamplingRequest& request,
                                        Samples& samples, std::span<const std::size_t> list, std::size_t round,

@@ -1,5 +1,5 @@
-// Draws samples from a policy and evaluates them, round by round: what a training does before each update, and what a
-// trained policy does to place a problem.
+// Draws samples from a policy and evaluates them, round by round: before each update of a training, and to place a
+// problem with a trained policy.
 #pragma once
 
 #include <cstdint>
@@ -23,26 +23,26 @@ struct SamplingRequest {
   bool greedy = false;  // the likeliest decisions instead of draws
   Schedule schedule = Schedule::fifo;
   std::vector<const Placement*> best = {};  // of each problem, null where there is none yet; or empty
-  std::uint32_t first_in_evaluator = 0;     // what the evaluator calls the first of the problems
-  // Only the samples at these positions of all (begin, end), as if the others were drawn elsewhere; none: all.
+  std::uint32_t first_in_evaluator = 0;     // the evaluator's number of the first problem
+  // Only the samples at positions begin .. end - 1 of all, the same as if all were drawn; empty: all.
   std::optional<std::pair<std::size_t, std::size_t>> part = {};
 };
 
-// Samples of a request without `part`, of so many problems in all.
+// Number of samples of a request without `part`, with this number of problems in all.
 std::size_t sample_count(const SamplingRequest& request, std::size_t problems);
 
-// The update that keys placements which a policy makes after its training: beyond every update, so that exploration
-// (noise on logits) has ended. Policies key draws of their own, as those of a grouping, by the update and the seed of
-// their training, so another seed begins at another update.
+// The update number that keys placements which a policy makes after its training. It is above that of every update, so
+// that exploration (noise on logits) has ended. It depends on the seed, because policies key their own draws (for
+// example of a grouping) by the update and the seed of their training only.
 std::uint64_t update_after_training(std::uint64_t seed);
 
-// Replaces `rollouts` (its memory is used again) by samples of each problem in turn, each with as many rounds as the
-// policy wants, sample by sample and its rounds in order; outcomes included. Every sample's round is evaluated before
-// any sample's next one begins. Under `priority` and `in-order` a sample's ops are ordered by upward rank under its
-// first round's placement, and stay in that order, so that a round differs from the one before only where ops moved; a
-// policy's own order goes before that. `evaluated` sees every rollout once, in the order of evaluation. Once all is
-// drawn `meanwhile` is called until it answers false: work that needs no outcome of the last round, for which others
-// may still be evaluating.
+// Replaces `rollouts` (its memory is reused) by samples of each problem in turn, each with policy.rounds() rounds in
+// order, outcomes included. A round of all samples is evaluated before the next round of any sample begins. With the
+// schedules `priority` and `in-order` the ops of a sample are ordered by upward rank under the placement of its first
+// round and keep this order, so that a round differs from the one before only where ops moved; an order set by the
+// policy takes precedence. `evaluated` is called once for every rollout, in the order of evaluation. After all rounds
+// are drawn, `meanwhile` is called until it returns false: for work that needs no outcome of the last round, while
+// other processes may still evaluate it.
 void sample_rollouts(const policy::Policy& policy, evaluate::Evaluator& evaluator,
                      std::span<const policy::PolicyProblem> problems, const SamplingRequest& request,
                      std::vector<policy::Rollout>& rollouts,

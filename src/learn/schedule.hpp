@@ -34,7 +34,7 @@ inline void describe(EntropyOptions& o, OptionVisitor& visit) {
         {.min = 0, .help = "Updates until the entropy's weight is entropy_weight_end."});
 }
 
-// The end of a schedule wants its length, and the length an end.
+// Throws InputError if only one of a schedule's end value and length is given.
 inline void check_schedule(const ConfigTable& table, std::string_view end, bool has_end, std::string_view length,
                            bool has_length) {
   if (has_end != has_length)

@@ -25,7 +25,7 @@ std::vector<double> one_over_heads(std::span<const policy::Rollout> rollouts, co
   return scale;
 }
 
-// KL(p_old || p) a head, by samples of p_old.
+// KL(p_old || p) per head, estimated from samples of p_old.
 double estimated_kl(std::span<const double> now, std::span<const double> old) {
   double sum = 0;
   for (std::size_t i = 0; i < now.size(); ++i) {
@@ -49,7 +49,8 @@ Surrogate::Surrogate(const policy::Policy& policy, std::span<const policy::Rollo
   EMPLACE_CHECK(advantages.size() == rollouts.size() && old.begin.size() == rollouts.size() + 1);
   EMPLACE_CHECK(!options.over_heads || options.kl_weight == 0);
   if (options.over_heads) scale_ = one_over_heads(rollouts, old);
-  // What is counted by sample, and rounds that observe different things, cannot be merged.
+  // Terms can be merged only if they do not depend on the sample (joint ratio, entropy, estimated KL) or on a round's
+  // observation.
   if (options.ratio == RatioKind::per_head && options.entropy_weight == 0 && !estimates_kl_ &&
       policy.independent_heads() && samples_ == rollouts.size()) {
     merge_equal_terms(rollouts, old, advantages);
@@ -63,9 +64,9 @@ Surrogate::Surrogate(const policy::Policy& policy, std::span<const policy::Rollo
   }
 }
 
-// Where a head's ratio depends on its own action alone, all rollouts that took the same action there have the same
-// ratio, and their advantages of one sign add up. So K rollouts become one a device, "every head takes device j". A
-// term that no rollout took has no weight, and its old probability is of no account.
+// If a head's ratio depends only on its own action, all rollouts that took the same action there have the same ratio,
+// and their advantages of the same sign can be added up. So K rollouts are replaced by one for each device, in which
+// every head takes that device. A term whose action no rollout took has weight 0, and its old probability is not used.
 void Surrogate::merge_equal_terms(std::span<const policy::Rollout> rollouts, const policy::LogProbabilities& old,
                                   std::span<const double> advantages) {
   struct Rows {
@@ -99,7 +100,7 @@ void Surrogate::merge_equal_terms(std::span<const policy::Rollout> rollouts, con
     std::vector<double>& side = advantage > 0 ? plus_ : minus_;
     for (std::size_t head = 0; head < rows.heads; ++head) {
       const std::size_t cell = rows.begin + rollouts[s].actions[head] * rows.heads + head;
-      if (side[cell] == 0) merged_old_[cell] = log[head];  // the same for all who took the action: read it once
+      if (side[cell] == 0) merged_old_[cell] = log[head];  // the same in all rollouts with this action
       side[cell] += advantage;
     }
   }
@@ -123,7 +124,7 @@ void Surrogate::coefficients(const ChunkedGradient::Chunk& chunk, std::span<doub
 
   bool finite = true;
   for (std::size_t i = 0; i < count; ++i) {
-    // A head that nobody weighs may be an impossible action, whose ratio is no number.
+    // A head of weight 0 may have an impossible action, whose ratio is not a number.
     const bool counts = estimates_kl_ || plus[i] != 0 || minus[i] != 0;
     result[i] = counts ? now[i] - old[i] : 0.0;
     finite = finite && result[i] < std::numeric_limits<double>::infinity();
@@ -134,11 +135,11 @@ void Surrogate::coefficients(const ChunkedGradient::Chunk& chunk, std::span<doub
     for (std::size_t s = 0; s < chunk.rollouts.size(); ++s) {
       double log_ratio = 0;
       for (std::size_t i = chunk.log->begin[s]; i < chunk.log->begin[s + 1]; ++i) log_ratio += result[i];
-      // Over hundreds of heads the joint ratio leaves the range of numbers; e^30 is as useless, but finite.
+      // Over hundreds of heads the joint ratio may overflow; e^30 is as far from any useful ratio, but finite.
       joint.push_back(std::exp(std::clamp(log_ratio, -30.0, 30.0)));
     }
   exp_all(result);
-  if (joint.empty() && options_.clip == 0 && !estimates_kl_) {  // Post's every step
+  if (joint.empty() && options_.clip == 0 && !estimates_kl_) {  // the case of Post's steps
     for (std::size_t i = 0; i < count; ++i) result[i] *= plus[i] + minus[i];
     return;
   }

@@ -1,5 +1,5 @@
-// The proximal objectives: probability ratios to the policy at sampling time, weighted by advantages, with what keeps
-// the two policies near each other.
+// The proximal objectives: probability ratios to the policy at sampling time, weighted by advantages, with clipping or
+// a KL penalty that keeps the two policies near each other.
 #pragma once
 
 #include <cstdint>
@@ -18,30 +18,31 @@ struct SurrogateOptions {
   double clip = 0;  // 0: the plain form
   double kl_weight = 0;
   double entropy_weight = 0;
-  double divisor = 1;        // mostly the number of samples, of all problems or of one
-  bool over_heads = false;   // each sample's terms are divided by the number of its heads too; without a KL penalty
-  std::size_t problems = 1;  // in the rollouts, each with as many samples
+  double divisor = 1;        // usually the number of samples, of all problems or of one
+  bool over_heads = false;   // also divide each sample's terms by its number of heads; not with a KL penalty
+  std::size_t problems = 1;  // in the rollouts, with equal numbers of samples
 };
 
 // With r = p / p_old, of each head or (joint) of all heads of a rollout together, the sum over rollouts n of
 //   plain: sum_h r_nh A_n
 //   clip:  sum_h min(r_nh A_n, clamp(r_nh, 1 - c, 1 + c) A_n)
 // minus kl_weight x the sum over samples of KL(p_old || p) over all heads, plus entropy_weight x the sum of entropies,
-// all divided by the divisor; with over_heads a sample's terms and its entropy by the number of heads of all its rounds
-// too, so that samples of large and small graphs count alike (docs/papers/gdp.md, section 2.6). A clipped term has no
-// gradient; another's is r A times that of log p. The KL divergence is exact where the policy can (then of all its
-// problems alike); else the estimate sum_h r - 1 - log r of the sample's own heads, which is never negative, is right
-// in the mean, and has r - 1 times the gradient of log p (Schulman 2020, k3).
+// all divided by the divisor. With over_heads a sample's terms and its entropy are also divided by the number of heads
+// of all its rounds, so that samples of large and small graphs have equal weight (docs/papers/gdp.md, section 2.6). A
+// clipped term has no gradient; that of any other is r A times that of log p. The KL divergence is exact if the policy
+// can compute it (then over all its problems with equal weight). Otherwise it is the estimate sum_h (r - 1 - log r)
+// over the sample's heads, which is never negative, unbiased, and has r - 1 times the gradient of log p (Schulman 2020,
+// k3).
 class Surrogate {
  public:
-  // `old`: log-probabilities of the rollouts before the update; the policy's reference is the policy of that time.
-  // Rollouts and `old` must outlive this.
+  // `old`: log-probabilities of the rollouts before the update; the policy's reference must be its distribution of that
+  // time. Rollouts and `old` must outlive this.
   Surrogate(const policy::Policy& policy, std::span<const policy::Rollout> rollouts,
             const policy::LogProbabilities& old, std::span<const double> advantages, const SurrogateOptions& options);
 
   // policy.gradient() becomes the objective's gradient at the present parameters.
   void gradient(policy::Policy& policy, ChunkedGradient& chunks);
-  // At the parameters of the last gradient(): KL(p_old || p) a head, exact or estimated, nats.
+  // KL(p_old || p) per head at the parameters of the last gradient(), exact or estimated, nats.
   [[nodiscard]] double kl(const policy::Policy& policy) const;
 
  private:
@@ -59,11 +60,12 @@ class Surrogate {
   std::span<const double> old_;             // of terms_, by head
   std::vector<std::size_t> begin_;          // terms + 1: where the heads of each begin
   std::vector<double> scale_;               // by rollout, 1 / heads of its sample; empty without over_heads
-  std::vector<double> plus_, minus_;        // advantages above and below zero over the divisor, by term and head
+  std::vector<double> plus_, minus_;        // positive and negative advantages / divisor, by term and head
   double kl_ = 0;                           // estimated
 };
 
-// KL(p_old || p) a head at the present parameters, nats: exact where the policy can, else estimated on the rollouts.
+// KL(p_old || p) per head at the present parameters, nats: exact if the policy can compute it, else estimated on the
+// rollouts.
 double mean_kl(policy::Policy& policy, ChunkedGradient& chunks, std::span<const policy::Rollout> rollouts,
                const policy::LogProbabilities& old);
 

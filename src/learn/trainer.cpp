@@ -72,7 +72,7 @@ void Trainer::sample_rollouts(std::vector<std::uint32_t> problems, std::size_t s
                           .problems = std::move(problems),
                           .greedy = greedy,
                           .schedule = options_.schedule};
-  std::vector<Placement> best;  // as it is now: it may change on the way
+  std::vector<Placement> best;  // copies: best_ may change during the evaluation
   for (const Best& each : best_) best.push_back(each.placement);
   for (std::size_t p = 0; p < best_.size(); ++p) request.best.push_back(best_[p].any ? &best[p] : nullptr);
   const auto evaluated = [this](const policy::Rollout& rollout) {
@@ -156,8 +156,8 @@ UpdateReport Trainer::step() {
   report.feasible_share = static_cast<double>(times.size()) / static_cast<double>(rollouts_.size());
   report.mean_seconds = any ? sum / static_cast<double>(times.size()) : std::nan("");
   report.best_seconds = any ? best : std::nan("");
-  // Each from where the one before it ended: of tens of thousands of samples a sort takes milliseconds of rank 0's
-  // time.
+  // Each search starts where the one before it ended; to sort tens of thousands of samples would take milliseconds of
+  // rank 0's time.
   auto from = times.begin();
   for (std::size_t q = 0; q < reported_quantiles.size(); ++q) {
     if (any) {
@@ -170,8 +170,7 @@ UpdateReport Trainer::step() {
   return report;
 }
 
-// ---- State
-// -----------------------------------------------------------------------------------------------------------
+// ---- State ----
 
 State Trainer::save() const {
   State state;

@@ -1,4 +1,5 @@
-// The training loop: sample, evaluate, learn; one update a call, so that the caller decides on budgets and checkpoints.
+// The training loop: sample, evaluate, learn. Each call makes one update, so that the caller decides on budgets and
+// checkpoints.
 #pragma once
 
 #include <array>
@@ -15,40 +16,40 @@
 
 namespace emplace::learn {
 
-// The best placement met so far for one problem, by better(); the first of equals stays.
+// The best placement so far of one problem, by better(); of equal ones the first is kept.
 struct Best {
   bool any = false;
   Placement placement;
   Outcome outcome;
-  std::uint64_t evaluation = 0;  // its number, counted from 1
+  std::uint64_t evaluation = 0;  // the evaluation's number, counted from 1
 };
 
-// What Trainer::save() wrote of a problem, with a placement that nobody compared with the problem. InputError for what
-// save() cannot have written.
+// The best placement of a problem as Trainer::save() wrote it; the placement is not checked against the problem. Throws
+// InputError for a state that save() cannot have written.
 Best saved_best(const State& trainer, std::size_t problem);
 
-// The shares of an update's feasible samples, in per cent, that are as quick as UpdateReport::quantile_seconds or
-// quicker.
+// The percentiles of an update's feasible step times that UpdateReport::quantile_seconds has.
 inline constexpr std::array<std::size_t, 3> reported_quantiles = {10, 50, 90};
 
 struct UpdateReport {
   std::uint64_t update = 0;       // counted from 1
   std::uint64_t evaluations = 0;  // in all, up to and including this update
-  std::size_t samples = 0;        // evaluations of this update but for greedy and held-out ones
-  // Over the feasible samples of all problems, NaN if there are none: of little meaning where problems differ in scale.
+  std::size_t samples = 0;        // evaluations of this update, without greedy and held-out ones
+  // Over the feasible samples of all problems, NaN if there are none; they mean little if problems differ in scale.
   double mean_seconds = 0;
   double best_seconds = 0;
-  std::array<double, reported_quantiles.size()> quantile_seconds{};  // by rank: each is that of a sample
+  std::array<double, reported_quantiles.size()> quantile_seconds{};  // each is a sample's time
   double feasible_share = 0;
-  // Of the first problem's greedy sample before this update; NaN if none was due or it is not feasible.
+  // Step time of the first problem's greedy sample before this update; NaN if none was due or it is not feasible.
   double greedy_seconds = 0;
-  // Of what the policy makes of each held-out problem after this update; NaN if it was not due or is not feasible.
+  // Step time of the policy's placement of each held-out problem after this update; NaN if none was due or it is not
+  // feasible.
   std::vector<double> held_out_seconds;
   std::map<std::string, double> learner;  // what the learner reported
 };
 
-// A problem that is never trained on, and a policy made for it alone with as many parameters, in the same order, as the
-// training's has: it gets those of the training before it places.
+// A problem that is never trained on, and a policy made for it alone. That policy has the same layout of parameters as
+// the training's policy, and gets its parameters before it places.
 struct HeldOut {
   const policy::PolicyProblem* problem;
   policy::Policy* policy;
@@ -57,54 +58,55 @@ struct HeldOut {
 struct TrainerOptions {
   std::uint64_t seed = 0;
   Schedule schedule = Schedule::fifo;
-  // Before every so many updates, the first one included, the policy's likeliest decisions for every problem are
-  // evaluated too, and nothing is learned from them (docs/papers/placeto.md, section 2.6); 0: never.
+  // Before the first and then every `greedy_every`-th further update, the policy's likeliest decisions for every
+  // problem are evaluated too; nothing is learned from them (docs/papers/placeto.md, section 2.6). 0: never.
   std::uint64_t greedy_every = 0;
-  // K: each update is about so many of the training's problems; 0: all.
+  // K: number of the training's problems that are sampled in each update; 0: all.
   std::size_t problems_per_update = 0;
-  // U: updates that a draw of them lasts (docs/papers/gdp.md, section 2.7).
+  // U: number of updates for which the drawn problems are kept (docs/papers/gdp.md, section 2.7).
   std::uint64_t hold_problems = 1;
   std::vector<HeldOut> held_out = {};
-  // They are placed after every so many updates.
+  // Held-out problems are placed after every `held_out_every`-th update.
   std::uint64_t held_out_every = 1;
-  // Who draws and evaluates the training's samples; null: this process, on the evaluator.
+  // The processes that draw and evaluate the training's samples; null: this process, with the evaluator.
   LearnerWorkers* learner_workers = nullptr;
 };
 
-// The positions, ascending, of the `count` problems that update `update` (counted from 1) is about: K drawn without
-// repetition from a stream keyed by (seed, choose_problem, first update of the draw), so that it depends on nothing
-// that happened before.
+// The positions, ascending, among `count` problems of those that are sampled in update `update` (counted from 1): K
+// drawn without repetition from a stream keyed by (seed, choose_problem, first update of the draw), so that they do not
+// depend on earlier updates.
 std::vector<std::uint32_t> problems_of_update(std::size_t count, const TrainerOptions& options, std::uint64_t update);
 
-// Evaluations of update `update`: samples_per_update() of each of its problems, and where they are due a greedy one of
-// every problem and one of each held-out problem, each in as many rounds as the policy wants.
+// Number of evaluations of update `update`: of samples_per_update() samples of each of its problems and, where due, of
+// a greedy sample of every problem and of one sample of each held-out problem, each in policy.rounds() rounds.
 std::uint64_t evaluations_of_update(const policy::Policy& policy, const Learner& learner, std::size_t problems,
                                     const TrainerOptions& options, std::uint64_t update);
 
 class Trainer {
  public:
-  // The evaluator knows the problems in this order, and after them the held-out ones. Under `priority` and `in-order`
-  // every sample's ops are ordered as sample_rollouts() says.
+  // The evaluator must have the problems in this order, and after them the held-out ones. With `priority` and
+  // `in-order` every sample's ops are ordered as described at sample_rollouts().
   Trainer(policy::Policy& policy, Learner& learner, evaluate::Evaluator& evaluator,
           std::span<const policy::PolicyProblem> problems, const TrainerOptions& options);
 
-  // One update: learner.samples_per_update() samples of each of its problems, in as many rounds as the policy wants.
-  // Streams are keyed by (seed, sample_placement, update, sample), with updates counted from 1 and samples from 0,
-  // problem by problem. Held-out problems are placed after it where that is due.
+  // Makes one update with learner.samples_per_update() samples of each of its problems. Streams are keyed by (seed,
+  // sample_placement, update, sample), with updates counted from 1 and samples from 0, problem by problem. Held-out
+  // problems are placed after it if that is due.
   UpdateReport step();
 
-  // What the policy makes now of each held-out problem: the best of the rounds of its likeliest decisions, as `place
-  // --policy` without a budget. Best::evaluation counts the problem's rounds; evaluations() does not.
+  // The present policy's placement of each held-out problem: the best of the rounds of its likeliest decisions, as in
+  // `place --policy` without a budget. Best::evaluation is the number of rounds, which evaluations() does not include.
   [[nodiscard]] std::vector<Best> place_held_out();
 
   [[nodiscard]] std::uint64_t updates() const { return updates_; }
   [[nodiscard]] std::uint64_t evaluations() const { return evaluations_; }
   [[nodiscard]] std::span<const Best> best() const { return best_; }
-  // Evaluations that the next step() will make, greedy and held-out ones included: lets an evaluation budget end
-  // exactly.
+  // Evaluations that the next step() will make, greedy and held-out ones included; with it a caller can end exactly at
+  // an evaluation budget.
   [[nodiscard]] std::uint64_t evaluations_per_update() const;
 
-  // Counters and best placements; policy and learner save their own. load() checks the placements against the problems.
+  // Counters and best placements; policy and learner have their own save(). load() checks the placements against the
+  // problems.
   [[nodiscard]] State save() const;
   void load(const State& state);
 

@@ -34,7 +34,7 @@ void TreeSum::take(Node node, std::span<const T> values) {
   std::vector<double> sum = std::move(sibling->second);
   waiting_.erase(sibling);
   EMPLACE_CHECK(sum.size() == values.size());
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += values[i];  // a + b is b + a, to the bit
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += values[i];  // a + b and b + a have the same bits
   const Node parent = highest({node.first + 1, node.second / 2});
   if (!waiting_.contains({parent.first, parent.second ^ 1})) {
     waiting_.emplace(parent, std::move(sum));

@@ -1,4 +1,4 @@
-// The list of policies: a new one is a source file, a line in methods.hpp and a line here.
+// The list of policies. A new policy needs a source file, a line in methods.hpp and a line here.
 #include "policy/methods.hpp"
 
 namespace emplace::policy {

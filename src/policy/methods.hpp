@@ -1,4 +1,4 @@
-// The entries that builtin.cpp lists, one a source file.
+// The entries that builtin.cpp lists; each is defined in its policy's source file.
 #pragma once
 
 #include "emplace/policy/policy.hpp"

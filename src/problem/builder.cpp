@@ -56,140 +56,161 @@ Ticks ticks_of_transfer(Bytes bytes, double latency_s, double bytes_per_s) {
   return ticks_of_seconds(latency_s + static_cast<double>(bytes) / bytes_per_s);
 }
 
-struct ProblemBuilder::Names {
-  NameTable devices, channels, ops, groups, layers, modules;
+struct ProblemBuilder::Parts {
+  struct Tensor {
+    OpId from;
+    Bytes bytes;
+    std::vector<OpId> to;
+    std::string place;
+    std::optional<OutputSpec> output;
+  };
+
+  void fill_routes();
+  void fill_transfer_times();
+  void fill_shapes();
+
+  Problem problem;
+  std::vector<Tensor> tensors;
+  std::vector<std::vector<std::uint32_t>> routes;  // D x D, allocated when the first route or op is added
+  std::size_t time_classes = 0;                    // 0: times are computed from bytes, latencies and bandwidths
+  std::vector<std::int32_t> time_class;            // D x D like `routes`: the class of given times
+  std::vector<Ticks> given_times;                  // T x time_classes
+  NameTable device_names, channel_names, op_names, group_names, layer_names, module_names;
 };
 
-ProblemBuilder::ProblemBuilder(std::string name) : names_(std::make_unique<Names>()) {
-  problem_.name = std::move(name);
+ProblemBuilder::ProblemBuilder(std::string name) : parts_(std::make_unique<Parts>()) {
+  parts_->problem.name = std::move(name);
 }
 ProblemBuilder::~ProblemBuilder() = default;
+ProblemBuilder::ProblemBuilder(const ProblemBuilder& other) : parts_(std::make_unique<Parts>(*other.parts_)) {}
 ProblemBuilder::ProblemBuilder(ProblemBuilder&&) noexcept = default;
 ProblemBuilder& ProblemBuilder::operator=(ProblemBuilder&&) noexcept = default;
 
 DeviceId ProblemBuilder::add_device(Device device, const std::string& place) {
-  EMPLACE_CHECK(routes_.empty() && problem_.op_names.empty(), "devices come before routes and ops");
-  if (problem_.devices.size() == max_devices)
+  EMPLACE_CHECK(parts_->routes.empty() && parts_->problem.op_names.empty(), "devices come before routes and ops");
+  if (parts_->problem.devices.size() == max_devices)
     throw InputError(place, "more than {} devices, the most that a placement can name", max_devices);
-  check_new_name(device.name, "device", names_->devices, problem_.devices, &Device::name, place);
+  check_new_name(device.name, "device", parts_->device_names, parts_->problem.devices, &Device::name, place);
   if (device.memory != no_memory_limit) check_bytes(device.memory, "the device's memory", place);
-  problem_.devices.push_back(std::move(device));
-  return DeviceId{problem_.devices.size() - 1};
+  parts_->problem.devices.push_back(std::move(device));
+  return DeviceId{parts_->problem.devices.size() - 1};
 }
 
 ChannelId ProblemBuilder::add_channel(Channel channel, const std::string& place) {
-  check_new_name(channel.name, "channel", names_->channels, problem_.channels, &Channel::name, place);
+  check_new_name(channel.name, "channel", parts_->channel_names, parts_->problem.channels, &Channel::name, place);
   if (!(channel.latency_s >= 0) || !std::isfinite(channel.latency_s))
     throw InputError(place, "the latency of channel {} must be zero or more and finite, got {} s", quote(channel.name),
                      channel.latency_s);
   if (!(channel.bytes_per_s > 0) || !std::isfinite(channel.bytes_per_s))
     throw InputError(place, "the bandwidth of channel {} must be above zero and finite, got {} bytes/s",
                      quote(channel.name), channel.bytes_per_s);
-  problem_.channels.push_back(std::move(channel));
-  return ChannelId{problem_.channels.size() - 1};
+  parts_->problem.channels.push_back(std::move(channel));
+  return ChannelId{parts_->problem.channels.size() - 1};
 }
 
 void ProblemBuilder::give_transfer_times(std::size_t classes) {
-  EMPLACE_CHECK(classes > 0 && routes_.empty() && tensors_.empty(), "before the first route and tensor");
-  time_classes_ = classes;
+  EMPLACE_CHECK(classes > 0 && parts_->routes.empty() && parts_->tensors.empty(), "before the first route and tensor");
+  parts_->time_classes = classes;
 }
 
 void ProblemBuilder::add_route(DeviceId from, DeviceId to, const std::vector<ChannelId>& channels,
                                const std::string& place, std::size_t time_class) {
-  EMPLACE_CHECK(time_class < std::max<std::size_t>(1, time_classes_));
-  const std::size_t count = problem_.devices.size();
+  EMPLACE_CHECK(time_class < std::max<std::size_t>(1, parts_->time_classes));
+  const std::size_t count = parts_->problem.devices.size();
   for (const DeviceId device : {from, to})
     if (device.index() >= count)
       throw InputError(place, "the route names device {}, but there are {}", device.value,
                        count == 0 ? "no devices" : fmt::format("{} devices (0 to {})", count, count - 1));
   if (from == to) throw InputError(place, "a route must join two different devices, got {} twice", from.value);
   if (channels.empty()) throw InputError(place, "the route from device {} to {} has no channels", from.value, to.value);
-  routes_.resize(count * count);
-  auto& route = routes_[from.index() * count + to.index()];
+  parts_->routes.resize(count * count);
+  auto& route = parts_->routes[from.index() * count + to.index()];
   if (!route.empty()) throw InputError(place, "there are two routes from device {} to {}", from.value, to.value);
   for (const ChannelId channel : channels) {
-    if (channel.index() >= problem_.channels.size())
+    if (channel.index() >= parts_->problem.channels.size())
       throw InputError(place, "the route names channel {}, but there are {} channels", channel.value,
-                       problem_.channels.size());
+                       parts_->problem.channels.size());
     if (std::find(route.begin(), route.end(), channel.value) != route.end())
       throw InputError(place, "channel {} stands twice on the route from device {} to {}",
-                       quote(problem_.channels[channel.index()].name), from.value, to.value);
+                       quote(parts_->problem.channels[channel.index()].name), from.value, to.value);
     route.push_back(channel.value);
   }
-  if (time_classes_ == 0) return;
-  time_class_.resize(count * count, -1);
-  time_class_[from.index() * count + to.index()] = static_cast<std::int32_t>(time_class);
+  if (parts_->time_classes == 0) return;
+  parts_->time_class.resize(count * count, -1);
+  parts_->time_class[from.index() * count + to.index()] = static_cast<std::int32_t>(time_class);
 }
 
 OpId ProblemBuilder::add_op(OpSpec op, const std::string& place) {
-  const std::size_t count = problem_.devices.size();
+  const std::size_t count = parts_->problem.devices.size();
   if (count == 0) throw InputError(place, "there are no devices to run ops on");
-  check_new_name(op.name, "op", names_->ops, problem_.op_names, std::identity(), place);
+  check_new_name(op.name, "op", parts_->op_names, parts_->problem.op_names, std::identity(), place);
   if (op.seconds.size() != count)
     throw InputError(place, "op {} needs one time for each of the {} devices, got {}", quote(op.name), count,
                      op.seconds.size());
   bool runs_somewhere = false;
   for (std::size_t d = 0; d < count; ++d) {
     const double seconds = op.seconds[d];
-    problem_.zero_cost.push_back(seconds == 0);
+    parts_->problem.zero_cost.push_back(seconds == 0);
     if (std::isnan(seconds)) {
-      problem_.op_time.push_back(cannot_run);
+      parts_->problem.op_time.push_back(cannot_run);
       continue;
     }
     if (!(seconds >= 0) || !std::isfinite(seconds) || seconds > longest_seconds())
       throw InputError(place, "the time of op {} on device {} must be from 0 to {:.0f} s, got {}", quote(op.name),
-                       quote(problem_.devices[d].name), longest_seconds(), seconds);
-    problem_.op_time.push_back(ticks_of_seconds(seconds));
+                       quote(parts_->problem.devices[d].name), longest_seconds(), seconds);
+    parts_->problem.op_time.push_back(ticks_of_seconds(seconds));
     runs_somewhere = true;
   }
   if (!runs_somewhere) throw InputError(place, "no device can run op {}", quote(op.name));
   check_bytes(op.resident, "resident bytes", place);
   check_bytes(op.scratch, "scratch bytes", place);
-  problem_.resident.push_back(op.resident);
-  problem_.scratch.push_back(op.scratch);
+  parts_->problem.resident.push_back(op.resident);
+  parts_->problem.scratch.push_back(op.scratch);
   GroupId group;
   if (!op.colocate.empty()) {
-    std::vector<std::string>& names = problem_.group_names;
+    std::vector<std::string>& names = parts_->problem.group_names;
     const auto name_at = [&](std::uint32_t i) -> std::string_view { return names[i]; };
-    const auto known = names_->groups.add(op.colocate, static_cast<std::uint32_t>(names.size()), name_at);
+    const auto known = parts_->group_names.add(op.colocate, static_cast<std::uint32_t>(names.size()), name_at);
     if (!known) names.push_back(op.colocate);
     group = known ? GroupId{*known} : GroupId{names.size() - 1};
   }
-  problem_.group.push_back(group);
-  add_label(problem_.layer, names_->layers, op.layer, problem_.op_names.size());
-  add_label(problem_.module, names_->modules, op.module, problem_.op_names.size());
-  if (op.backward && problem_.backward.empty()) problem_.backward.resize(problem_.op_names.size(), 0);
-  if (op.backward || !problem_.backward.empty()) problem_.backward.push_back(op.backward ? 1 : 0);
-  problem_.op_names.push_back(std::move(op.name));
-  problem_.op_types.push_back(std::move(op.type));
-  return OpId{problem_.op_names.size() - 1};
+  parts_->problem.group.push_back(group);
+  add_label(parts_->problem.layer, parts_->layer_names, op.layer, parts_->problem.op_names.size());
+  add_label(parts_->problem.module, parts_->module_names, op.module, parts_->problem.op_names.size());
+  if (op.backward && parts_->problem.backward.empty())
+    parts_->problem.backward.resize(parts_->problem.op_names.size(), 0);
+  if (op.backward || !parts_->problem.backward.empty()) parts_->problem.backward.push_back(op.backward ? 1 : 0);
+  parts_->problem.op_names.push_back(std::move(op.name));
+  parts_->problem.op_types.push_back(std::move(op.type));
+  return OpId{parts_->problem.op_names.size() - 1};
 }
 
 TensorId ProblemBuilder::add_tensor(OpId from, Bytes bytes, std::vector<OpId> to, const std::string& place,
                                     std::span<const double> seconds, const OutputSpec* output) {
   check_bytes(bytes, "the tensor's bytes", place);
-  EMPLACE_CHECK(seconds.size() == time_classes_, "one time for each of {} classes, got {}", time_classes_,
+  EMPLACE_CHECK(seconds.size() == parts_->time_classes, "one time for each of {} classes, got {}", parts_->time_classes,
                 seconds.size());
   for (const double time : seconds) {
     if (!(time >= 0) || time > longest_seconds())
       throw InputError(place, "a transfer's time must be from 0 to {:.0f} s, got {}", longest_seconds(), time);
-    given_times_.push_back(ticks_of_seconds(time));
+    parts_->given_times.push_back(ticks_of_seconds(time));
   }
-  tensors_.push_back({from, bytes, std::move(to), place, output == nullptr ? std::nullopt : std::optional(*output)});
-  return TensorId{tensors_.size() - 1};
+  parts_->tensors.push_back(
+      {from, bytes, std::move(to), place, output == nullptr ? std::nullopt : std::optional(*output)});
+  return TensorId{parts_->tensors.size() - 1};
 }
 
-void ProblemBuilder::fill_routes() {
-  Problem& p = problem_;
+void ProblemBuilder::Parts::fill_routes() {
+  Problem& p = problem;
   const std::size_t device_count = p.devices.size();
-  routes_.resize(device_count * device_count);
+  routes.resize(device_count * device_count);
   p.route_class.assign(device_count * device_count, -1);
-  for (std::size_t pair = 0; pair < routes_.size(); ++pair) {
-    p.routes.items.insert(p.routes.items.end(), routes_[pair].begin(), routes_[pair].end());
+  for (std::size_t pair = 0; pair < routes.size(); ++pair) {
+    p.routes.items.insert(p.routes.items.end(), routes[pair].begin(), routes[pair].end());
     p.routes.begin.push_back(static_cast<std::uint32_t>(p.routes.items.size()));
-    if (routes_[pair].empty() || time_classes_ > 0) continue;
-    Problem::RouteClass cls{0, p.channels[routes_[pair].front()].bytes_per_s};
-    for (const std::uint32_t channel : routes_[pair]) {
+    if (routes[pair].empty() || time_classes > 0) continue;
+    Problem::RouteClass cls{0, p.channels[routes[pair].front()].bytes_per_s};
+    for (const std::uint32_t channel : routes[pair]) {
       cls.latency_s += p.channels[channel].latency_s;
       cls.bytes_per_s = std::min(cls.bytes_per_s, p.channels[channel].bytes_per_s);
     }
@@ -199,17 +220,17 @@ void ProblemBuilder::fill_routes() {
     p.route_class[pair] = static_cast<std::int32_t>(same - p.route_classes.begin());
     if (same == p.route_classes.end()) p.route_classes.push_back(cls);
   }
-  if (time_classes_ == 0) return;
+  if (time_classes == 0) return;
   p.given_transfer_times = true;
-  p.route_classes.assign(time_classes_, {0, 0});
-  if (!time_class_.empty()) p.route_class = time_class_;
+  p.route_classes.assign(time_classes, {0, 0});
+  if (!time_class.empty()) p.route_class = time_class;
 }
 
 // Times are rounded to ticks here, once. A time of 0, given or computed, becomes one tick.
-void ProblemBuilder::fill_transfer_times() {
-  Problem& p = problem_;
-  if (time_classes_ > 0) {
-    p.transfer_time = std::move(given_times_);
+void ProblemBuilder::Parts::fill_transfer_times() {
+  Problem& p = problem;
+  if (time_classes > 0) {
+    p.transfer_time = std::move(given_times);
     return;
   }
   p.transfer_time.reserve(p.producer.size() * p.route_classes.size());
@@ -217,16 +238,16 @@ void ProblemBuilder::fill_transfer_times() {
     for (const Problem::RouteClass& cls : p.route_classes) {
       const double seconds = cls.latency_s + static_cast<double>(p.tensor_bytes[t]) / cls.bytes_per_s;
       if (!(seconds <= longest_seconds()))
-        throw InputError(tensors_[t].place, "the tensor of op {} needs {:.3g} s on a route, more than 2^62 ps",
+        throw InputError(tensors[t].place, "the tensor of op {} needs {:.3g} s on a route, more than 2^62 ps",
                          quote(p.op_names[p.producer[t].index()]), seconds);
       p.transfer_time.push_back(ticks_of_transfer(p.tensor_bytes[t], cls.latency_s, cls.bytes_per_s));
     }
 }
 
-void ProblemBuilder::fill_shapes() {
-  TensorShapes& shapes = problem_.shapes;
-  if (std::ranges::none_of(tensors_, [](const Tensor& tensor) { return tensor.output.has_value(); })) return;
-  for (const Tensor& tensor : tensors_) {
+void ProblemBuilder::Parts::fill_shapes() {
+  TensorShapes& shapes = problem.shapes;
+  if (std::ranges::none_of(tensors, [](const Tensor& tensor) { return tensor.output.has_value(); })) return;
+  for (const Tensor& tensor : tensors) {
     const bool ranked = tensor.output && tensor.output->ranked;
     shapes.known.push_back(ranked          ? TensorShapes::Known::ranked
                            : tensor.output ? TensorShapes::Known::unranked
@@ -240,18 +261,18 @@ void ProblemBuilder::fill_shapes() {
 }
 
 Problem ProblemBuilder::build(const std::string& place) {
-  Problem& p = problem_;
+  Problem& p = parts_->problem;
   const std::size_t device_count = p.devices.size();
   const std::size_t op_count = p.op_names.size();
   if (device_count == 0) throw InputError(place, "the problem has no devices");
   if (op_count == 0) throw InputError(place, "the problem has no ops");
-  fill_routes();
-  fill_shapes();
+  parts_->fill_routes();
+  parts_->fill_shapes();
 
   // Tensors: ids, and the lists in both directions.
   std::vector<std::uint32_t> seen_by(op_count, TensorId::none_value);
-  for (std::uint32_t t = 0; t < tensors_.size(); ++t) {
-    const Tensor& tensor = tensors_[t];
+  for (std::uint32_t t = 0; t < parts_->tensors.size(); ++t) {
+    const Parts::Tensor& tensor = parts_->tensors[t];
     if (tensor.from.index() >= op_count)
       throw InputError(tensor.place, "the tensor's producer is op {}, but there are {} ops", tensor.from.value,
                        op_count);
@@ -310,7 +331,7 @@ Problem ProblemBuilder::build(const std::string& place) {
     ticks += *std::max_element(p.op_time.begin() + static_cast<std::ptrdiff_t>(op * device_count),
                                p.op_time.begin() + static_cast<std::ptrdiff_t>((op + 1) * device_count));
   }
-  fill_transfer_times();
+  parts_->fill_transfer_times();
   const std::size_t classes = p.route_classes.size();
   for (std::size_t t = 0; t < p.producer.size(); ++t) {
     bytes += Wide{p.tensor_bytes[t]} * static_cast<Wide>(device_count);
@@ -323,9 +344,8 @@ Problem ProblemBuilder::build(const std::string& place) {
   if (ticks > total_limit)
     throw InputError(place, "all times together ({:.4g} s) exceed 2^62 ps",
                      static_cast<double>(ticks) / ticks_per_second);
-
-  Problem done = std::move(problem_);
-  *this = ProblemBuilder("");
+  Problem done = std::move(parts_->problem);
+  parts_ = std::make_unique<Parts>();
   return done;
 }
 

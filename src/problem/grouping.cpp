@@ -13,12 +13,11 @@ namespace emplace {
 
 namespace {
 
-constexpr std::uint32_t none = OpId::none_value;
-
 // Calls visit(producer unit, consumer unit, bytes) once for each pair of a tensor and another unit that consumes it.
 template <class Visit>
 void for_each_consumer_unit(const Problem& problem, const std::vector<std::uint32_t>& unit_of_op, Visit&& visit) {
-  std::vector<std::uint32_t> seen_for(problem.op_count(), none);  // indexed by unit: the last tensor visited for it
+  std::vector<std::uint32_t> seen_for(problem.op_count(),
+                                      OpId::none_value);  // indexed by unit: the last tensor visited for it
   for (std::uint32_t tensor = 0; tensor < problem.tensor_count(); ++tensor) {
     const std::uint32_t from = unit_of_op[problem.producer[tensor].index()];
     for (const std::uint32_t consumer : problem.consumers[tensor]) {
@@ -31,34 +30,35 @@ void for_each_consumer_unit(const Problem& problem, const std::vector<std::uint3
 }
 
 void merge_groups(const Problem& problem, UnitMerger& units) {
-  std::vector<std::uint32_t> first(problem.group_names.size(), none);
+  std::vector<std::uint32_t> first(problem.group_names.size(), OpId::none_value);
   for (std::uint32_t op = 0; op < problem.op_count(); ++op) {
     if (problem.group[op].is_none()) continue;
     std::uint32_t& root = first[problem.group[op].index()];
-    root = root == none ? op : units.merge(root, op);
+    root = root == OpId::none_value ? op : units.merge(root, op);
   }
 }
 
-// The units before any contraction; for each, its only consumer unit and its only producer unit, or `several`, or none.
+// The units before any contraction; for each, its only consumer unit and its only producer unit, or `several`, or
+// OpId::none_value.
 struct OnlyNeighbours {
-  static constexpr std::uint32_t several = none - 1;
+  static constexpr std::uint32_t several = OpId::none_value - 1;
   std::vector<std::uint32_t> unit, op_of_unit, consumer, producer;
 
   OnlyNeighbours(const Problem& problem, const UnitMerger& units)
       : unit(units.numbering(problem.topological)),
-        op_of_unit(problem.op_count(), none),
-        consumer(problem.op_count(), none),
-        producer(problem.op_count(), none) {
+        op_of_unit(problem.op_count(), OpId::none_value),
+        consumer(problem.op_count(), OpId::none_value),
+        producer(problem.op_count(), OpId::none_value) {
     for_each_consumer_unit(problem, unit, [&](std::uint32_t from, std::uint32_t to, Bytes) {
       auto note = [](std::uint32_t& present, std::uint32_t other) {
-        if (present == none) present = other;
+        if (present == OpId::none_value) present = other;
         if (present != other) present = several;
       };
       note(consumer[from], to);
       note(producer[to], from);
     });
     for (const std::uint32_t op : problem.topological)
-      if (op_of_unit[unit[op]] == none) op_of_unit[unit[op]] = op;
+      if (op_of_unit[unit[op]] == OpId::none_value) op_of_unit[unit[op]] = op;
   }
 };
 
@@ -69,7 +69,7 @@ void merge_chains(const Problem& problem, UnitMerger& units) {
   const OnlyNeighbours only(problem, units);
   const auto next_of = [&](std::uint32_t u) {
     const std::uint32_t next = only.consumer[u];
-    return next < only.several && only.producer[next] == u ? next : none;
+    return next < only.several && only.producer[next] == u ? next : OpId::none_value;
   };
   const auto starts_chain = [&](std::uint32_t u) {
     const std::uint32_t before = only.producer[u];
@@ -80,7 +80,7 @@ void merge_chains(const Problem& problem, UnitMerger& units) {
   const auto walk = [&](std::uint32_t head) {
     std::uint32_t root = units.find(only.op_of_unit[head]);
     done[head] = 1;
-    for (std::uint32_t u = next_of(head); u != none && !done[u]; u = next_of(u)) {
+    for (std::uint32_t u = next_of(head); u != OpId::none_value && !done[u]; u = next_of(u)) {
       done[u] = 1;
       const std::uint32_t other = units.find(only.op_of_unit[u]);
       root = units.compatible(root, other) ? units.merge(root, other) : other;
@@ -105,14 +105,16 @@ void merge_into_single_parents(const Problem& problem, UnitMerger& units) {
   }
 }
 
-// Draws a group for every unit, in topological order. member[g]: an op of group g, or none.
+// Draws a group for every unit, in topological order. member[g]: an op of group g, or OpId::none_value.
 void merge_at_random(const Problem& problem, UnitMerger& units, std::size_t groups, Stream& random) {
-  std::vector<std::uint32_t> member(groups, none);
+  std::vector<std::uint32_t> member(groups, OpId::none_value);
   std::vector<char> done(problem.op_count(), 0);
   for (const std::uint32_t op : problem.topological) {
     const std::uint32_t unit = units.find(op);
     if (done[unit]) continue;  // drawn at its first op; the root of a group that has grown is marked too
-    const auto takes = [&](std::uint32_t other) { return other == none || units.compatible(units.find(other), unit); };
+    const auto takes = [&](std::uint32_t other) {
+      return other == OpId::none_value || units.compatible(units.find(other), unit);
+    };
     std::uint32_t drawn = random.below(static_cast<std::uint32_t>(member.size()));
     if (!takes(member[drawn])) {
       std::vector<std::uint32_t> able;
@@ -120,12 +122,12 @@ void merge_at_random(const Problem& problem, UnitMerger& units, std::size_t grou
         if (takes(member[g])) able.push_back(g);
       if (able.empty()) {
         able.push_back(static_cast<std::uint32_t>(member.size()));
-        member.push_back(none);
+        member.push_back(OpId::none_value);
       }
       drawn = able[random.below(static_cast<std::uint32_t>(able.size()))];
     }
     done[unit] = 1;
-    if (member[drawn] != none) done[units.merge(member[drawn], unit)] = 1;
+    if (member[drawn] != OpId::none_value) done[units.merge(member[drawn], unit)] = 1;
     member[drawn] = unit;
   }
 }

@@ -11,13 +11,11 @@ namespace emplace {
 
 namespace {
 
-constexpr std::uint32_t none = OpId::none_value;
-
 std::uint32_t only_consumer(const Problem& problem, std::uint32_t op) {
-  std::uint32_t only = none;
+  std::uint32_t only = OpId::none_value;
   for (const std::uint32_t tensor : problem.outputs[op])
     for (const std::uint32_t consumer : problem.consumers[tensor]) {
-      if (only != none && only != consumer) return none;
+      if (only != OpId::none_value && only != consumer) return OpId::none_value;
       only = consumer;
     }
   return only;
@@ -31,7 +29,7 @@ void merge_only_consumers(const Problem& problem, AcyclicMerger& graph, const Un
   const double most_work = max_share >= 1 ? std::numeric_limits<double>::infinity() : max_share * graph.total_work();
   if (!repeat) {
     for (const std::uint32_t op : problem.topological)
-      if (const std::uint32_t consumer = only_consumer(problem, op); consumer != none)
+      if (const std::uint32_t consumer = only_consumer(problem, op); consumer != OpId::none_value)
         graph.join(op, consumer, most_work);
     return;
   }
@@ -57,9 +55,9 @@ void merge_only_consumers(const Problem& problem, AcyclicMerger& graph, const Un
 
 std::vector<std::uint32_t> number_by_dependence(const Problem& problem, const UnitMerger& units) {
   const std::size_t ops = problem.op_count();
-  std::vector<std::uint32_t> first(ops, none);  // indexed by root: the smallest op
+  std::vector<std::uint32_t> first(ops, OpId::none_value);  // indexed by root: the smallest op
   for (std::uint32_t op = 0; op < ops; ++op)
-    if (std::uint32_t& of_root = first[units.find(op)]; of_root == none) of_root = op;
+    if (std::uint32_t& of_root = first[units.find(op)]; of_root == OpId::none_value) of_root = op;
   std::vector<std::vector<std::uint32_t>> members(ops);
   std::vector<std::size_t> waits(ops, 0);  // indexed by root: inputs from other units not yet numbered
   for (std::uint32_t op = 0; op < ops; ++op) {
@@ -72,7 +70,7 @@ std::vector<std::uint32_t> number_by_dependence(const Problem& problem, const Un
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
   for (std::uint32_t op = 0; op < ops; ++op)
     if (units.find(op) == op && waits[op] == 0) ready.emplace(first[op], op);
-  std::vector<std::uint32_t> number(ops, none);
+  std::vector<std::uint32_t> number(ops, OpId::none_value);
   std::uint32_t next = 0;
   const auto release = [&](std::uint32_t root) {
     number[root] = next++;
@@ -80,7 +78,8 @@ std::vector<std::uint32_t> number_by_dependence(const Problem& problem, const Un
       for (const std::uint32_t tensor : problem.outputs[op])
         for (const std::uint32_t consumer : problem.consumers[tensor]) {
           const std::uint32_t other = units.find(consumer);
-          if (other != root && --waits[other] == 0 && number[other] == none) ready.emplace(first[other], other);
+          if (other != root && --waits[other] == 0 && number[other] == OpId::none_value)
+            ready.emplace(first[other], other);
         }
   };
   for (const std::uint32_t op : problem.topological) {
@@ -89,7 +88,7 @@ std::vector<std::uint32_t> number_by_dependence(const Problem& problem, const Un
       ready.pop();
       release(root);
     }
-    if (number[units.find(op)] == none) release(units.find(op));  // nothing is ready: a cycle
+    if (number[units.find(op)] == OpId::none_value) release(units.find(op));  // nothing is ready: a cycle
   }
   std::vector<std::uint32_t> unit_of_op(ops);
   for (std::uint32_t op = 0; op < ops; ++op) unit_of_op[op] = number[units.find(op)];

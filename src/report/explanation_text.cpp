@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t shown_stretches = 12;
 constexpr std::size_t shown_waits = 5;
-constexpr std::size_t shown_alive = 3;
+constexpr std::size_t shown_alive_in_text = 3;
 constexpr std::size_t time_columns = 30;
 
 std::string seconds(Ticks ticks) { return human_seconds(to_seconds(ticks)); }
@@ -229,7 +229,7 @@ class Text {
     for (std::size_t d = 0; d < p_.device_count(); ++d) {
       const std::vector<simulate::Holding>& alive = e_.at_peak[d].alive;
       if (alive.empty()) continue;
-      const std::size_t shown = std::min(alive.size(), shown_alive);
+      const std::size_t shown = std::min(alive.size(), shown_alive_in_text);
       say("at its peak {} holds{}\n", device(DeviceId{d}),
           shown < alive.size() ? fmt::format(" {} items, of which the largest are", alive.size()) : "");
       for (std::size_t i = 0; i < shown; ++i) say("  {}\n", held(alive[i]));

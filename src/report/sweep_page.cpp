@@ -20,8 +20,8 @@ namespace emplace::report {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> scripts = {"parallel.js", "importance.js", "history.js",
-                                                     "curves.js",   "table.js",      "sweep.js"};
+constexpr std::array<std::string_view, 6> sweep_scripts = {"parallel.js", "importance.js", "history.js",
+                                                           "curves.js",   "table.js",      "sweep.js"};
 
 bool is_log(experiment::Parameter::Kind kind) {
   return kind == experiment::Parameter::Kind::log_uniform || kind == experiment::Parameter::Kind::log_integers;
@@ -173,7 +173,7 @@ SweepPage sweep_page(const experiment::SweepFolder& folder, const SweepPageLimit
                      {"curves", std::move(curves.lines)},
                      {"curves_total", page.curves_total},
                      {"curves_sampled", curves.sampled}};
-  page.html = to_html({.title = name + " · emplace sweep", .data = page_data(data), .scripts = scripts});
+  page.html = to_html({.title = name + " · emplace sweep", .data = page_data(data), .scripts = sweep_scripts});
   return page;
 }
 

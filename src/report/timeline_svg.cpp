@@ -38,7 +38,7 @@ struct Shape {
 };
 
 // Shapes in order of time; those too close to tell apart are merged into one.
-class Lane {
+class SvgLane {
  public:
   void add(double from, double to, const std::string& colour) {
     if (!shapes_.empty()) {
@@ -86,7 +86,7 @@ class Picture {
   struct NamedLane {
     std::string name;
     double busy = 0;  // share
-    Lane bars, critical;
+    SvgLane bars, critical;
   };
 
   [[nodiscard]] double x(Ticks time) const { return width * static_cast<double>(time) / static_cast<double>(end_); }
@@ -180,7 +180,7 @@ class Picture {
   }
 
   // One path for each colour, so that a picture of thousands of ops stays small.
-  void draw_shapes(const Lane& lane, double y, double height) {
+  void draw_shapes(const SvgLane& lane, double y, double height) {
     std::map<std::string, std::string> path_of;
     for (const Shape& shape : lane.shapes())
       path_of[shape.colour] +=

@@ -9,13 +9,13 @@ namespace emplace::report {
 
 namespace {
 constexpr std::size_t buffer_size = std::size_t{1} << 16;
-constexpr std::size_t longest_name = 200;
+constexpr std::size_t longest_event_name = 200;
 }  // namespace
 
 std::string json_name(std::string_view name) {
   using nlohmann::json;
-  const bool cut = name.size() > longest_name;
-  return json(std::string(name.substr(0, longest_name)) + (cut ? "..." : ""))
+  const bool cut = name.size() > longest_event_name;
+  return json(std::string(name.substr(0, longest_event_name)) + (cut ? "..." : ""))
       .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -49,7 +49,7 @@ namespace {
 
 LoadedProblem problem_of_file(const formats::ProblemAddress& address) {
   LoadedProblem loaded;
-  loaded.problem = formats::read_problem_file(address, &loaded.warnings);
+  loaded.problem = formats::read_problem_file(address, &loaded.lacks);
   return loaded;
 }
 

@@ -46,9 +46,9 @@ TEST(Config, TakesNoMemoryForAKeyThatIsReadAgain) {
   const ConfigTable table = ConfigTable::parse_toml("learning_rate_decay_every = 3\n", "t.toml");
   const auto read = [&] { return table.whole("learning_rate_decay_every", 1) + table.whole("not_there", 1); };
   read();
-  const std::size_t before = emplace::testing::allocations();
+  const std::size_t before = emplace::test::allocations();
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(read(), 4);
-  EXPECT_EQ(emplace::testing::allocations(), before);
+  EXPECT_EQ(emplace::test::allocations(), before);
 }
 
 TEST(Config, RefusesBrokenTomlWithLineAndColumn) {

@@ -16,12 +16,13 @@
 namespace emplace::files_test {
 namespace {
 
-class Files : public testing::Test {
+class Files : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = (std::filesystem::temp_directory_path() / ("emplace-files-" + std::to_string(::getpid()) + "-" +
-                                                         testing::UnitTest::GetInstance()->current_test_info()->name()))
-                  .string();
+    folder_ =
+        (std::filesystem::temp_directory_path() / ("emplace-files-" + std::to_string(::getpid()) + "-" +
+                                                   ::testing::UnitTest::GetInstance()->current_test_info()->name()))
+            .string();
     make_folder(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

@@ -7,14 +7,15 @@
 #include "base/text.hpp"
 #include "cost/calibrate.hpp"
 #include "emplace/formats/reader.hpp"
+#include "tests/support/outside_files.hpp"
 
 namespace emplace::cost::calibrate_shared_test {
 namespace {
 
-const std::string folder = "../shared/profiles/";
+const std::string folder = test::outside_file("profiles/");
 
 TimedModel timed(const std::string& model, const std::string& profile, bool fused = false) {
-  const Graph graph = formats::read_graph("../shared/models/onnx-graph-only/" + model + ".onnx", {});
+  const Graph graph = formats::read_graph(test::outside_file("models/onnx-graph-only/") + model + ".onnx", {});
   RooflineOptions options;
   options.fuse = fused;
   return timed_model(model, graph, options, read_profile(folder + model + "_" + profile + ".tsv"), "cpu:0");
@@ -33,14 +34,12 @@ double whole_run_s(const std::string& model, const std::string& threads) {
   return 0;
 }
 
-class Measured : public testing::TestWithParam<const char*> {
+class Measured : public ::testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not here";
-  }
+  void SetUp() override { REQUIRE_OUTSIDE_FILE(folder); }
 };
 
-INSTANTIATE_TEST_SUITE_P(Threads, Measured, testing::Values("1", "2"));
+INSTANTIATE_TEST_SUITE_P(Threads, Measured, ::testing::Values("1", "2"));
 
 TEST_P(Measured, EachModelIsPredictedFromTheOther) {
   const std::string ops = std::string("opt0_t") + GetParam(), kernels = std::string("opt99_t") + GetParam();

@@ -14,7 +14,7 @@
 namespace emplace::cost::calibrate_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Spearman, OrdersCountAndEqualValuesShareTheirRanks) {
   const std::vector<double> up = {1, 2, 3, 4}, grows = {1, 10, 100, 1000}, down = {4, 3, 2, 1};
@@ -196,7 +196,7 @@ TEST(Calibrate, APeakThatIsTooLowIsSaid) {
   device.peak_flops = {{"f32", 1e11}};  // the real one computes convolutions six times as fast
   const Calibration calibration = calibrate(device, std::vector{timed(real_device(), "a", 1)});
   EXPECT_EQ(calibration.device.efficiency.at("convolution"), 1);
-  EXPECT_THAT(calibration.warnings, testing::ElementsAre(HasSubstr("ops of class convolution reach the whole peak")));
+  EXPECT_THAT(calibration.warnings, ::testing::ElementsAre(HasSubstr("ops of class convolution reach the whole peak")));
 }
 
 TEST(Calibrate, NothingToFitAndMissingPeaksAreRefused) {

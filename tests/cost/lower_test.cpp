@@ -11,10 +11,10 @@
 namespace emplace::cost::lower_test {
 namespace {
 
-using testing::Each;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::SizeIs;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 constexpr Ticks us = 1'000'000;
 const RooflineOptions as_is{.prune = false, .training = false, .optimizer = "sgd"};

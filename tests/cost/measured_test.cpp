@@ -11,8 +11,8 @@
 namespace emplace::cost::measured_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr Ticks us = 1'000'000;
 const RooflineOptions as_is{.prune = false, .training = false, .optimizer = "sgd"};
@@ -198,8 +198,8 @@ TEST(Measured, NamesNearToAnUnknownOneAreGivenWhereTheSearchIsShort) {
     const std::string slip = g.ops.back().name + "y";
     return cost_warnings(lowered_with({profile("op,fast (us)\nrelu,5\n" + slip + ",5\n")}, g)).at(0);
   };
-  EXPECT_THAT(warning(20), HasSubstr(" (did you mean '19999"));       // 20,000 x 20 x 21 = 8.4 M steps
-  EXPECT_THAT(warning(60), testing::Not(HasSubstr("did you mean")));  // 20,000 x 60 x 61 = 73 M
+  EXPECT_THAT(warning(20), HasSubstr(" (did you mean '19999"));         // 20,000 x 20 x 21 = 8.4 M steps
+  EXPECT_THAT(warning(60), ::testing::Not(HasSubstr("did you mean")));  // 20,000 x 60 x 61 = 73 M
 }
 
 TEST(Measured, TheSumsWithAndWithoutFusionAreThoseOfTheProblems) {

@@ -22,8 +22,8 @@ TEST(LowerWithPasses, AFusedOpIsLaunchedOnceAndKeepsItsIntermediateResult) {
   ASSERT_EQ(fused.problem.op_count(), 1U);
   // MatMul and Relu of lower_test.cpp: 12e6 + 30000 FLOPs at 5e11 a second and one launch of 10 us.
   EXPECT_EQ(fused.problem.time(OpId{0}, DeviceId{0}), 24'060'000 + 10 * us);
-  EXPECT_THAT(fused.became, testing::ElementsAre(OpId{0}, OpId{0}));
-  EXPECT_THAT(fused.origin, testing::ElementsAre(OpId{0}));
+  EXPECT_THAT(fused.became, ::testing::ElementsAre(OpId{0}, OpId{0}));
+  EXPECT_THAT(fused.origin, ::testing::ElementsAre(OpId{0}));
 }
 
 TEST(LowerWithPasses, ADeviceRefusesAMergedOpWithATypeInsideThatItRefuses) {
@@ -32,7 +32,7 @@ TEST(LowerWithPasses, ADeviceRefusesAMergedOpWithATypeInsideThatItRefuses) {
   const Lowered fused = lower(dense_relu(), machine, options_of("fuse", {true, "test"}), "dense");
   EXPECT_FALSE(fused.problem.can_run(OpId{0}, DeviceId{0}));
   EXPECT_TRUE(fused.problem.can_run(OpId{0}, DeviceId{1}));
-  EXPECT_THAT(fused.unmatched_unsupported, testing::IsEmpty());
+  EXPECT_THAT(fused.unmatched_unsupported, ::testing::IsEmpty());
 }
 
 // What is placed together is still launched one by one: MatMul and Relu of lower_test.cpp take 34 and 12.4 us.
@@ -57,7 +57,7 @@ TEST(LowerWithPasses, AFusedSpeedupIsOfTheWorkNotOfTheLaunch) {
 TEST(LowerWithPasses, CoLocationBecomesGroupsOfTheProblem) {
   const Lowered bound =
       lower(dense_relu(), two_speeds(), options_of("colocate", {std::string("colocrl"), "test"}), "d");
-  EXPECT_THAT(bound.problem.group_names, testing::SizeIs(1));
+  EXPECT_THAT(bound.problem.group_names, ::testing::SizeIs(1));
 }
 
 TEST(LowerWithPasses, AsksForTheNumberOfLayersOfAModelWithoutNames) {

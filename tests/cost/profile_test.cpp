@@ -11,11 +11,11 @@
 namespace emplace::cost::profile_test {
 namespace {
 
-using testing::DoubleEq;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::IsNan;
+using ::testing::DoubleEq;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::IsNan;
 
 std::string error_of(const std::string& text) {
   try {
@@ -121,7 +121,7 @@ TEST(BadProfile, JsonIsRefusedByPlace) {
   EXPECT_EQ(error_of("[1]"), "p: event 0: an event is an object");
   EXPECT_EQ(error_of("[[]]"), "p: event 0: an event is an object, found an array");
   EXPECT_THAT(error_of("[{\"cat\":\"Node\",\n\"name\":"),
-              testing::AllOf(HasSubstr("p: not a JSON file: "), HasSubstr("line 2")));
+              ::testing::AllOf(HasSubstr("p: not a JSON file: "), HasSubstr("line 2")));
   const std::string kernel = R"([{"cat":"Node","name":"a_kernel_time")";
   for (const char* dur : {"", ",\"dur\":-1", ",\"dur\":1e300", ",\"dur\":\"7\""})
     EXPECT_EQ(error_of(kernel + dur + "}]"),

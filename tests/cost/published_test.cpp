@@ -19,7 +19,7 @@ Problem nmt(int layers) {
   const Graph graph =
       zoo::build_zoo_model("nmt?training=true&batch=64&sequence=40&layers=" + std::to_string(layers), "the test");
   const Lowered lowered = lower(graph, machine::load_machine("k40x2"), {}, "nmt");
-  EXPECT_TRUE(cost_warnings(lowered).empty()) << testing::PrintToString(cost_warnings(lowered));
+  EXPECT_TRUE(cost_warnings(lowered).empty()) << ::testing::PrintToString(cost_warnings(lowered));
   return lowered.problem;
 }
 
@@ -101,7 +101,7 @@ TEST(PublishedFigures, InceptionOnOneK40FitsAndIsOfThePublishedOrderOfMagnitude)
 void expect_no_guess(const std::string& model, const std::string& machine) {
   const Lowered lowered = lower(zoo::build_zoo_model(model, "the test"), machine::load_machine(machine), {}, model);
   EXPECT_TRUE(cost_warnings(lowered).empty())
-      << model << " on " << machine << ": " << testing::PrintToString(cost_warnings(lowered));
+      << model << " on " << machine << ": " << ::testing::PrintToString(cost_warnings(lowered));
   EXPECT_GT(lowered.problem.op_count(), 100u);
 }
 

@@ -8,11 +8,11 @@
 namespace emplace::deploy::device_map_test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Pair;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 
 // A chain of ops, each placed as itself.
 class Modules {
@@ -104,7 +104,7 @@ TEST(DeviceMaps, TakeNoNumberAndNoEndlessNameForAModule) {
   EXPECT_THAT(map.unnamed, ElementsAre("one", "two")) << "they have weights, and the map does not place them";
   const DeviceMap same = Modules().op("one", "cpu:0", {"193"}).op("c", "cpu:0", {"classifier.1.weight"}).map();
   EXPECT_THAT(same.device_of_module, ElementsAre(Pair("", "cpu:0")));
-  EXPECT_THAT(map.followers, testing::IsEmpty());
+  EXPECT_THAT(map.followers, ::testing::IsEmpty());
 }
 
 TEST(DeviceMaps, AreRefusedWhereNothingIsNamedAfterModules) {

@@ -19,8 +19,8 @@ namespace emplace::deploy::exporters_test {
 namespace {
 
 using nlohmann::json;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr const char* graphdef =
     "node { name: \"x\" op: \"Placeholder\" attr { key: \"dtype\" value { type: DT_FLOAT } } }\n"
@@ -57,7 +57,7 @@ constexpr Sample samples[] = {{"onnx", "m.onnx", "out.onnx"},
                               {"pytorch", "m.onnx", "out.json"},
                               {"json", "m.onnx", "out.json"}};
 
-class Exporters : public testing::TestWithParam<Sample> {
+class Exporters : public ::testing::TestWithParam<Sample> {
  protected:
   void SetUp() override {
     write_file(folder_ / "m.onnx", onnx_bytes());
@@ -119,7 +119,7 @@ TEST_P(Exporters, SayTheUsersNameForADevice) {
 TEST_P(Exporters, DoNotGuessWhatAFrameworkCallsADevice) {
   if (std::string_view(GetParam().name) == "json") return;  // calls them as we do
   const std::string message = refusal(placement("cpu:0", "abacus"), {});
-  EXPECT_THAT(message, testing::AllOf(HasSubstr("'abacus'"), HasSubstr("--rename abacus=")));
+  EXPECT_THAT(message, ::testing::AllOf(HasSubstr("'abacus'"), HasSubstr("--rename abacus=")));
   EXPECT_FALSE(file_exists(folder_ / GetParam().output));
 }
 
@@ -127,7 +127,7 @@ TEST_P(Exporters, RefuseNamesThatAFrameworkWouldMisread) {
   if (std::string_view(GetParam().name) == "json") return;  // whose names are for programs of one's own
   for (const char* name : {"../../x y;(", "a;b", "a(b)", "a=b", "a,b", "a b", "\xc3\xa4"})
     EXPECT_THAT(refusal(placement("cpu:0", "gpu:1"), {{"gpu:1", name}}),
-                testing::AllOf(HasSubstr("--rename"), HasSubstr("letters, digits"), HasSubstr("'gpu:1'")))
+                ::testing::AllOf(HasSubstr("--rename"), HasSubstr("letters, digits"), HasSubstr("'gpu:1'")))
         << name;
   EXPECT_FALSE(file_exists(folder_ / GetParam().output));
 }
@@ -140,11 +140,11 @@ TEST_P(Exporters, WriteTextThatIsNoUtf8AsOneMayReadIt) {
   EXPECT_NO_THROW(entry().write({placed, {}, folder_ / GetParam().output}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, Exporters, testing::ValuesIn(samples),
+INSTANTIATE_TEST_SUITE_P(Every, Exporters, ::testing::ValuesIn(samples),
                          [](const auto& each) { return each.param.name; });
 
 // Relu after Relu, and an unused constant, which no placement knows.
-class OnnxParts : public testing::Test {
+class OnnxParts : public ::testing::Test {
  protected:
   ModelPlacement placement(const std::vector<std::string>& devices) {
     onnx::ModelProto model = formats::empty_model();
@@ -200,15 +200,15 @@ TEST_F(OnnxParts, OfAnEarlierExportGoAndNothingElseDoes) {
   list["segments"].push_back({{"file", "kept.onnx"}, {"device", "gpu:0"}});
   write_file(folder_ / "out.segments.json", list.dump());
   write(placement({"cpu:0", "cpu:0", "cpu:0"}));
-  EXPECT_THAT(files(), testing::UnorderedElementsAre("m.onnx", "p.json", "out.onnx", "out.segments.json",
-                                                     "out.0.cpu_0.onnx", "out.7.gpu_0.onnx", "kept.onnx"));
+  EXPECT_THAT(files(), ::testing::UnorderedElementsAre("m.onnx", "p.json", "out.onnx", "out.segments.json",
+                                                       "out.0.cpu_0.onnx", "out.7.gpu_0.onnx", "kept.onnx"));
 }
 
 TEST_F(OnnxParts, AreNotThereWhereALaterFileCannotBeWritten) {
   const ModelPlacement placed = placement({"cpu:0", "gpu:0"});
   make_folder(folder_ / "out.onnx");
   EXPECT_THROW(write(placed), EnvironmentError);
-  EXPECT_THAT(files(), testing::UnorderedElementsAre("m.onnx", "p.json", "out.onnx"));
+  EXPECT_THAT(files(), ::testing::UnorderedElementsAre("m.onnx", "p.json", "out.onnx"));
   make_folder(folder_ / "other.1.gpu_0.onnx");
   EXPECT_THROW(write(placed, "other.onnx"), EnvironmentError);
   EXPECT_FALSE(file_exists(folder_ / "other.0.cpu_0.onnx"));
@@ -217,7 +217,7 @@ TEST_F(OnnxParts, AreNotThereWhereALaterFileCannotBeWritten) {
 // y = relu(x), and the model gives its input x and its weight w too.
 TEST_F(OnnxParts, LeaveOutputsThatNoNodeMakesToTheirListAndTheNotes) {
   ModelPlacement placed = placement({"cpu:0"});
-  EXPECT_THAT(write(placed).notes.front(), testing::EndsWith("together they equal the model"));
+  EXPECT_THAT(write(placed).notes.front(), ::testing::EndsWith("together they equal the model"));
   EXPECT_EQ(json::parse(read_file(folder_ / "out.segments.json"))["passes"], json::array());
   onnx::ModelProto model;
   ASSERT_TRUE(model.ParseFromString(read_file(placed.model)));

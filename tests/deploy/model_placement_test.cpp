@@ -14,12 +14,12 @@
 namespace emplace::deploy::model_placement_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 constexpr auto placed_ = ModelPlacement::Reason::placed, follows = ModelPlacement::Reason::follows;
 
-class Placed : public testing::Test {
+class Placed : public ::testing::Test {
  protected:
   // The ops of the graph after the passes, on devices by their names in turn.
   std::string place(const std::string& model, const source::SourceOptions& options,
@@ -111,7 +111,7 @@ TEST_F(Placed, APlacementOfAnotherGraphIsRefusedByTheFirstOpThatIsNotThere) {
     read_model_placement(model, {}, file);
     FAIL() << "no error";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), testing::AllOf(HasSubstr("the problem has no op"), HasSubstr("--training")));
+    EXPECT_THAT(error.what(), ::testing::AllOf(HasSubstr("the problem has no op"), HasSubstr("--training")));
   }
 }
 

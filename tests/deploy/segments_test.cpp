@@ -9,7 +9,7 @@
 namespace emplace::deploy::segments_test {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 // A graph of ops 0, 1, ... with an edge for each pair.
 Graph graph_of(std::size_t ops, const std::vector<std::pair<std::size_t, std::size_t>>& edges) {

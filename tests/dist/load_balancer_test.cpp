@@ -15,9 +15,9 @@ TEST(LoadBalancer, GivesHalfOfAnEqualShareToThoseItDoesNotKnow) {
 
 TEST(LoadBalancer, GivesByMeasuredSpeed) {
   LoadBalancer balancer(3);
-  balancer.took(0, 30, 1.0);  // 30 a second
+  balancer.took(0, 30, 1.0);  // 30 per second
   balancer.took(1, 10, 1.0);
-  // Nobody saw the third: it counts as the mean, 20. Of 120 items, shares are 60, 20 and 40.
+  // The third worker was not measured and counts as the mean, 20. Of 120 items, the shares are 60, 20 and 40.
   EXPECT_EQ(balancer.count(0, 120), 30U);
   EXPECT_EQ(balancer.count(1, 120), 10U);
   EXPECT_EQ(balancer.count(2, 120), 20U);

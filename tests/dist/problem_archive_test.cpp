@@ -9,8 +9,8 @@
 namespace emplace::dist::problem_archive_test {
 namespace {
 
-// Every field has something in it: a device without a memory limit, a channel without contention, a pair without a
-// route, a device that cannot run an op, a group, a tensor without consumers.
+// Every field has a value other than its default: a device without a memory limit, a channel without contention, a pair
+// without a route, a device that cannot run an op, a group, a tensor without consumers.
 Problem full_problem() {
   ProblemBuilder builder("all µ fields");
   for (const Device& device :

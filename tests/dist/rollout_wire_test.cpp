@@ -29,7 +29,7 @@ void expect_decisions(const policy::Rollout& got, const policy::Rollout& wanted)
   EXPECT_EQ(got.observation, wanted.observation);
 }
 
-// Every message that is cut, and one that is too long.
+// Unpacks the message cut at every length, and one that is too long: all must be refused.
 template <class Unpack>
 void expect_whole(std::vector<std::byte> message, const Unpack& unpack) {
   for (std::size_t size = 0; size < message.size(); ++size)

@@ -15,7 +15,7 @@ TEST(StartedByMpi, KnowsTheLaunchersByTheirVariables) {
     EXPECT_TRUE(started_by_mpi()) << name;
     unsetenv(name);
   }
-  // A batch script that runs the program alone has a rank of Slurm's, but no MPI.
+  // In a batch script that runs the program without srun, Slurm's rank is set, but there is no MPI.
   setenv("SLURM_PROCID", "0", 1);
   EXPECT_FALSE(started_by_mpi());
   unsetenv("SLURM_PROCID");

@@ -82,11 +82,10 @@ TEST(ExamineInputs, RefusesTimesThatDifferByThemselves) {
 
 // gpu:0 runs a for 2 ms, the transfer takes 5 ms, cpu:0 runs b for 10 ms; gpu:1 has nothing to do.
 TEST(ProblemInputs, MatterWhereThePlacementUsesThem) {
-  const Problem problem =
-      emplace::testing::tiny({{"cpu:0", "cpu"}, {"gpu:0", "gpu", 1000}, {"gpu:1", "gpu", 1000}},
-                             {{.name = "a", .milliseconds = {20, 2, 2}, .resident = 600, .bytes = 8},
-                              {.name = "b", .milliseconds = {10, 9, 9}}},
-                             {{0, 1}}, 5);
+  const Problem problem = emplace::test::tiny({{"cpu:0", "cpu"}, {"gpu:0", "gpu", 1000}, {"gpu:1", "gpu", 1000}},
+                                              {{.name = "a", .milliseconds = {20, 2, 2}, .resident = 600, .bytes = 8},
+                                               {.name = "b", .milliseconds = {10, 9, 9}}},
+                                              {{0, 1}}, 5);
   const Placement placement{.device = {1, 0}, .order = {}};
   const auto trials = try_problem_inputs(problem, [&](const Problem& changed) {
     return simulate::make_reference_engine(changed, Schedule::fifo)->evaluate(placement);
@@ -111,10 +110,10 @@ TEST(ProblemInputs, MatterWhereThePlacementUsesThem) {
 // All bytes and all times together may be 2^62, of bytes and of ps: 3/4 of it is legal and twice that is not.
 TEST(ProblemInputs, ThatWouldBeMoreThanAProblemMayHaveAreNotTried) {
   const Problem problem =
-      emplace::testing::tiny({{"cpu:0", "cpu"}, {"gpu:0", "gpu"}},
-                             {{.name = "a", .milliseconds = {3.4e9, 1}, .resident = 3LL << 60, .bytes = 8},
-                              {.name = "b", .milliseconds = {1, 1}}},
-                             {{0, 1}}, 5);
+      emplace::test::tiny({{"cpu:0", "cpu"}, {"gpu:0", "gpu"}},
+                          {{.name = "a", .milliseconds = {3.4e9, 1}, .resident = 3LL << 60, .bytes = 8},
+                           {.name = "b", .milliseconds = {1, 1}}},
+                          {{0, 1}}, 5);
   const auto trials = try_problem_inputs(problem, [&](const Problem& changed) {
     return simulate::make_reference_engine(changed, Schedule::fifo)->evaluate({.device = {1, 1}, .order = {}});
   });

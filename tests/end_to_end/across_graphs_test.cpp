@@ -1,4 +1,4 @@
-// A training on several problems that looks at problems which it never trains on: `problems_per_update`, `held_out`.
+// A training on several problems that also places problems which it never trains on: `problems_per_update`, `held_out`.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -17,8 +17,8 @@ namespace emplace::test::across_graphs_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 const std::string fourth = "zoo:nmt?layers=2&sequence=2&training=true@k40x2";
 
@@ -28,7 +28,7 @@ std::string list(const std::string& key, const std::vector<std::string>& sources
   return text + "]";
 }
 
-// metrics.csv by column; an empty cell is no number.
+// metrics.csv by column; an empty cell is NaN.
 std::map<std::string, std::vector<double>> metrics(const std::string& run) {
   std::istringstream text(read_file(run + "/metrics.csv"));
   std::vector<std::string> names;
@@ -47,7 +47,7 @@ std::map<std::string, std::vector<double>> metrics(const std::string& run) {
   return columns;
 }
 
-class AcrossGraphs : public testing::TestWithParam<System> {
+class AcrossGraphs : public ::testing::TestWithParam<System> {
  protected:
   [[nodiscard]] std::vector<std::string> training(const std::string& run, const std::vector<std::string>& more) const {
     auto arguments = GetParam().training(
@@ -137,8 +137,8 @@ TEST_P(AcrossGraphs, AHeldOutProblemOnOtherDevicesIsRefused) {
                  AllOf(HasSubstr("have 3 devices"), HasSubstr("which is held out, has 5")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Recipes, AcrossGraphs, testing::Values(systems()[2], systems()[3], systems()[4], systems()[5]),
-                         name_of_system);
+INSTANTIATE_TEST_SUITE_P(Recipes, AcrossGraphs,
+                         ::testing::Values(systems()[2], systems()[3], systems()[4], systems()[5]), name_of_system);
 
 TEST(AcrossGraphsByColocrl, AHeldOutProblemOfAnotherSizeIsRefused) {
   TemporaryFolder folder;

@@ -1,5 +1,5 @@
-// Checkpoints that are sound files of something else: `place --policy`, `train --init` and `train --resume` refuse them
-// with one sentence that names the run, and a refused run stays as it was.
+// Checkpoints that are not damaged but do not fit the run: `place --policy`, `train --init` and `train --resume` refuse
+// them with one sentence that names the run, and a refused run stays as it was.
 #include <gmock/gmock.h>
 #include <hdf5.h>
 
@@ -16,12 +16,12 @@
 namespace emplace::test::bad_checkpoint_test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 const std::string small = "colocrl.hidden=8";
 
-class BadCheckpoint : public testing::Test {
+class BadCheckpoint : public ::testing::Test {
  protected:
   void SetUp() override { write_file(problem_, example_problem); }
 
@@ -42,14 +42,14 @@ class BadCheckpoint : public testing::Test {
   static experiment::Checkpoint newest(const std::string& run) {
     return experiment::load_checkpoint(run + "/checkpoint.h5");
   }
-  // A sealed file, digests and all, of what save_checkpoint() may refuse.
+  // Writes a checkpoint with valid seal and digest, whose content save_checkpoint() may refuse.
   static void replace_checkpoint(const std::string& run, const std::string& image) {
     std::filesystem::remove(run + "/checkpoint.previous.h5");
     write_file(run + "/checkpoint.h5", experiment::sealed(image));
   }
 
   // The run is one of ColocRL.
-  void expect_refused_everywhere(const std::string& run, const testing::Matcher<std::string>& message) const {
+  void expect_refused_everywhere(const std::string& run, const ::testing::Matcher<std::string>& message) const {
     const std::string before = read_file(run + "/checkpoint.h5");
     const auto names_it = AllOf(HasSubstr(run), message);
     expect_refused({"place", "--policy", run, problem_}, names_it);
@@ -117,7 +117,7 @@ TEST_F(BadCheckpoint, OfAnotherVersion) {
 TEST_F(BadCheckpoint, WhoseDamageIsSealedIn) {
   const std::string run = trained("colocrl", "run", {small});
   std::string image = experiment::checkpoint_image(newest(run));
-  image[image.find(experiment::checkpoint_format)] = 'C';  // HDF5 has a checksum of its own over attributes
+  image[image.find(experiment::checkpoint_format)] = 'C';  // HDF5 also has a checksum over attributes
   replace_checkpoint(run, image);
   expect_refused_everywhere(run, HasSubstr("is damaged: HDF5 could not"));
 }

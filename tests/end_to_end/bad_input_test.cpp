@@ -9,14 +9,16 @@
 #include "base/files.hpp"
 #include "tests/end_to_end/program.hpp"
 #include "tests/end_to_end/refusal.hpp"
+#include "tests/support/outside_files.hpp"
+#include "tests/support/small_models.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test::bad_input_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class BadInput : public testing::Test {
+class BadInput : public ::testing::Test {
  protected:
   std::string file(const std::string& name, const std::string& text) {
     write_file(folder_ / name, text);
@@ -27,9 +29,13 @@ class BadInput : public testing::Test {
   }
 
   void expect_refused(const std::vector<std::string>& arguments, const std::vector<std::string>& parts) {
-    std::vector<testing::Matcher<std::string>> each;
+    std::vector<::testing::Matcher<std::string>> each;
     for (const std::string& part : parts) each.push_back(HasSubstr(part));
-    test::expect_refused(arguments, testing::AllOfArray(each));
+    test::expect_refused(arguments, ::testing::AllOfArray(each));
+  }
+  void expect_cut_models_refused(const std::string& whole) {
+    for (const std::size_t size : {whole.size() / 2, whole.size() - 1, std::size_t{100}})
+      expect_refused({"inspect", file("cut.onnx", whole.substr(0, size))}, {"cut.onnx"});
   }
   TemporaryFolder folder_;
 };
@@ -40,12 +46,12 @@ TEST_F(BadInput, TruncatedOrForeignModelFiles) {
   expect_refused({"cost", file("garbage.onnx", std::string(3000, '\xff')), "laptop"}, {"garbage.onnx"});
 }
 
+TEST_F(BadInput, ATruncatedModel) { expect_cut_models_refused(small_network()); }
+
 TEST_F(BadInput, ATruncatedRealModel) {
-  const std::string model = "../shared/models/onnx-light/light_resnet50.onnx";
-  if (!file_exists(model)) GTEST_SKIP() << "no model files here";
-  const std::string whole = read_file(model);
-  for (const std::size_t size : {whole.size() / 2, whole.size() - 1, std::size_t{100}})
-    expect_refused({"inspect", file("cut.onnx", whole.substr(0, size))}, {"cut.onnx"});
+  const std::string model = outside_file("models/onnx-light/light_resnet50.onnx");
+  REQUIRE_OUTSIDE_FILE(model);
+  expect_cut_models_refused(read_file(model));
 }
 
 TEST_F(BadInput, NumbersThatAreTooSmallAreRefusedWithTheLeastOne) {
@@ -55,7 +61,7 @@ TEST_F(BadInput, NumbersThatAreTooSmallAreRefusedWithTheLeastOne) {
            {{"place", "single", "p", "--seed", "-1"}, "error: --seed: should be at least 0, found -1 (see "},
            {{"explain", "p", "q", "--evaluations", "-1"}, "error: --evaluations: should be at least 0, found -1 (see "},
            {{"cost", "zoo:rnnlm", "k40x2", "--batch", "many"}, "error: Could not convert: --batch = many (see "}})
-    test::expect_refused(arguments, testing::StartsWith(says));
+    test::expect_refused(arguments, ::testing::StartsWith(says));
 }
 
 TEST_F(BadInput, ACyclicProblemNamesTheCycle) {

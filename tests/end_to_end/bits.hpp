@@ -1,4 +1,4 @@
-// What two runs of the same bits have in common: checkpoints, metrics and best placements, all without clocks.
+// For comparing the bits of two runs: checkpoints, metrics and best placements, all without clocks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace emplace::test {
 
-// Everything of a checkpoint but clocks: a digest an array, of its bits.
+// Everything in a checkpoint except clocks: one digest per array, of its bits.
 inline std::map<std::string, std::string> without_clocks(const std::string& run) {
   const State arrays = experiment::load_newest_checkpoint(run).arrays;
   EXPECT_TRUE(arrays.contains("history/seconds"));

@@ -9,10 +9,10 @@ namespace emplace::test::bound_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
-class Bound : public testing::Test {
+class Bound : public ::testing::Test {
  protected:
   void SetUp() override { write_file(problem_, example_problem); }
   void expect_refused(const std::vector<std::string>& arguments, const std::string& part) {

@@ -1,4 +1,4 @@
-// emplace completion, loaded by a bash as a user's would, and emplace manual.
+// `emplace completion`, loaded by bash as for a user, and `emplace manual`.
 #include <gmock/gmock.h>
 
 #include "base/files.hpp"
@@ -9,16 +9,16 @@
 namespace emplace::test::completion_test {
 namespace {
 
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::UnorderedElementsAre;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
-// What bash would put in the place of its last word. `words`: the line as bash parts it, at = : and @ too; a word that
-// follows without a blank begins with '+'.
+// The completions that bash offers for the last word. `words`: the line as bash splits it, also at = : and @; a word
+// that follows without a blank begins with '+'.
 std::vector<std::string> in_bash(const std::vector<std::string>& words) {
   std::string line = EMPLACE_PROGRAM, list = EMPLACE_PROGRAM;
   for (const std::string& word : words) {
@@ -34,7 +34,7 @@ std::vector<std::string> in_bash(const std::vector<std::string>& words) {
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(done.err, "");
   std::vector<std::string> lines = split(done.out, '\n');
-  lines.pop_back();  // behind the last newline
+  lines.pop_back();  // after the last newline
   EXPECT_EQ(lines.back(), "complete -F _emplace emplace");
   lines.pop_back();
   if (lines == std::vector<std::string>{""}) lines.clear();
@@ -130,7 +130,7 @@ TEST(Manual, TroffHasNothingToWarnOf) {
   EXPECT_EQ(done.exit_code, 0);
   EXPECT_EQ(done.err, "");
   write_file(page, read_file(page) + ".nosuchmacro\n");
-  EXPECT_THAT(check().err, HasSubstr("nosuchmacro"));  // it would have said so
+  EXPECT_THAT(check().err, HasSubstr("nosuchmacro"));  // the check finds errors
 }
 
 }  // namespace

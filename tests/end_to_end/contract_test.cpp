@@ -12,9 +12,9 @@ namespace emplace::test::contract_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class Contract : public testing::Test {
+class Contract : public ::testing::Test {
  protected:
   void SetUp() override { write_file(problem_, example_problem); }
   std::string placement(const std::string& text) {
@@ -50,7 +50,7 @@ TEST_F(Contract, SimulateOfAnInfeasiblePlacementEndsWithZeroAndAReason) {
   EXPECT_EQ(result["feasible"], false);
   EXPECT_TRUE(result["makespan_ps"].is_null());
   EXPECT_TRUE(result["makespan_s"].is_null());
-  EXPECT_THAT(result["reason"].get<std::string>(), testing::AllOf(HasSubstr("'b'"), HasSubstr("'gpu:0'")));
+  EXPECT_THAT(result["reason"].get<std::string>(), ::testing::AllOf(HasSubstr("'b'"), HasSubstr("'gpu:0'")));
   for (const json& device : result["devices"])
     for (const char* key : {"busy_s", "peak_memory_bytes", "overflow_bytes"}) EXPECT_TRUE(device[key].is_null()) << key;
   for (const json& channel : result["channels"])
@@ -62,7 +62,7 @@ TEST_F(Contract, AnotherProblemsNameInAPlacementIsOnlyAWarning) {
       {"simulate", problem_,
        placement(R"({"emplace": "placement/1", "problem": "other", "ops": {"a": "gpu:0", "b": "cpu:0"}})"), "--json"});
   EXPECT_EQ(done.exit_code, 0);
-  EXPECT_THAT(done.err, testing::AllOf(HasSubstr("warning"), HasSubstr("'other'"), HasSubstr("'two-device chain'")));
+  EXPECT_THAT(done.err, ::testing::AllOf(HasSubstr("warning"), HasSubstr("'other'"), HasSubstr("'two-device chain'")));
   EXPECT_EQ(json::parse(done.out)["makespan_ps"], 11010341333);
 }
 
@@ -215,11 +215,12 @@ TEST_F(Contract, ListHasNoDefaultWhereADefaultIsNone) {
       EXPECT_EQ(option["default"], "");
     }
   EXPECT_THAT(emplace_run({"list", "learners"}).out,
-              testing::AllOf(HasSubstr("reached linearly. (default none)"), testing::Not(HasSubstr("(default -"))));
+              ::testing::AllOf(HasSubstr("reached linearly. (default none)"), ::testing::Not(HasSubstr("(default -"))));
 }
 
 TEST_F(Contract, EveryCommandExplainsItself) {
-  EXPECT_THAT(emplace_run({"--help"}).out, testing::AllOf(HasSubstr("train"), HasSubstr("simulate"), HasSubstr("75")));
+  EXPECT_THAT(emplace_run({"--help"}).out,
+              ::testing::AllOf(HasSubstr("train"), HasSubstr("simulate"), HasSubstr("75")));
   for (const char* name : {"train", "place", "simulate", "cost", "inspect", "list"}) {
     const auto done = emplace_run({name, "--help"});
     EXPECT_EQ(done.exit_code, 0);

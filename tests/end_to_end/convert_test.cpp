@@ -5,18 +5,19 @@
 
 #include "base/files.hpp"
 #include "tests/end_to_end/program.hpp"
+#include "tests/support/outside_files.hpp"
+#include "tests/support/small_models.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test::convert_test {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 const std::string model = "zoo:transformer-xl?layers=1&detail=layer&training=true";
-const std::string squeezenet = "../shared/models/onnx-light/light_squeezenet.onnx";
 
-class Convert : public testing::Test {
+class Convert : public ::testing::Test {
  protected:
   void expect_refused(std::vector<std::string> arguments, const std::vector<std::string>& parts) {
     arguments.insert(arguments.begin(), "convert");
@@ -31,6 +32,18 @@ class Convert : public testing::Test {
     EXPECT_EQ(done.exit_code, 0) << done.err;
     return folder_ / "placement.json";
   }
+  // `folded`: nodes of the file that are folded away before placing and so have no device.
+  void expect_placed_and_otherwise_as_before(const std::string& onnx, std::size_t folded) {
+    const std::string out = folder_ / "placed.onnx", placement = placed(onnx);
+    const auto done = emplace_run({"convert", onnx, "--placement", placement, "-o", out});
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(read_file(out), ::testing::AllOf(HasSubstr("emplace device: gpu:1"), HasSubstr("emplace.not_placed")));
+    EXPECT_EQ(emplace_run({"inspect", out, "--json"}).out, emplace_run({"inspect", onnx, "--json"}).out);
+    const std::string picture = folder_ / "g.dot";
+    ASSERT_EQ(emplace_run({"convert", onnx, "--placement", placement, "--as-is", "-o", picture}).exit_code, 0);
+    EXPECT_THAT(read_file(picture), ::testing::AllOf(HasSubstr("ConstantOfShape"),
+                                                     HasSubstr("not placed: " + std::to_string(folded) + " ops")));
+  }
   TemporaryFolder folder_;
 };
 
@@ -39,9 +52,9 @@ TEST_F(Convert, DrawsAModelTheSameEachTimeAndColoursItByDevice) {
   ASSERT_EQ(emplace_run({"convert", model, "-o", plain}).exit_code, 0);
   ASSERT_EQ(emplace_run({"convert", model, "-o", again}).exit_code, 0);
   EXPECT_EQ(read_file(plain), read_file(again));
-  EXPECT_THAT(read_file(plain), testing::AllOf(StartsWith("digraph \"transformer-xl\" {"), HasSubstr("decoder/0")));
+  EXPECT_THAT(read_file(plain), ::testing::AllOf(StartsWith("digraph \"transformer-xl\" {"), HasSubstr("decoder/0")));
   ASSERT_EQ(emplace_run({"convert", model, "-o", colours, "--placement", placed(model)}).exit_code, 0);
-  EXPECT_THAT(read_file(colours), testing::AllOf(HasSubstr(", on gpu:0"), HasSubstr("gpu:1: ")));
+  EXPECT_THAT(read_file(colours), ::testing::AllOf(HasSubstr(", on gpu:0"), HasSubstr("gpu:1: ")));
 }
 
 TEST_F(Convert, WritesTheProblemThatCostWrites) {
@@ -51,17 +64,14 @@ TEST_F(Convert, WritesTheProblemThatCostWrites) {
 }
 
 TEST_F(Convert, WritesAPlacementIntoAnOnnxModelThatReadsAsBefore) {
-  if (!file_exists(squeezenet)) GTEST_SKIP() << "no model file here";
-  const std::string out = folder_ / "placed.onnx", placement = placed(squeezenet);
-  const auto done = emplace_run({"convert", squeezenet, "--placement", placement, "-o", out});
-  ASSERT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_THAT(read_file(out), testing::AllOf(HasSubstr("emplace device: gpu:1"), HasSubstr("emplace.not_placed")));
-  EXPECT_EQ(emplace_run({"inspect", out, "--json"}).out, emplace_run({"inspect", squeezenet, "--json"}).out);
-  // The whole file as a picture: 39 weights and a Dropout, which are folded away before placing, have no device.
-  ASSERT_EQ(
-      emplace_run({"convert", squeezenet, "--placement", placement, "--as-is", "-o", folder_ / "g.dot"}).exit_code, 0);
-  EXPECT_THAT(read_file(folder_ / "g.dot"),
-              testing::AllOf(HasSubstr("ConstantOfShape"), HasSubstr("not placed: 40 ops")));
+  write_file(folder_ / "network.onnx", small_network());
+  expect_placed_and_otherwise_as_before(folder_ / "network.onnx", SmallNetwork::folded);
+}
+
+TEST_F(Convert, WritesAPlacementIntoSqueezenet) {
+  const std::string squeezenet = outside_file("models/onnx-light/light_squeezenet.onnx");
+  REQUIRE_OUTSIDE_FILE(squeezenet);
+  expect_placed_and_otherwise_as_before(squeezenet, 39 + 1);  // weights and a Dropout
 }
 
 TEST_F(Convert, RefusesEndingsAndOptionsThatDoNotGoTogether) {
@@ -100,7 +110,8 @@ TEST_F(Convert, RefusesPlacementsOfAnotherGraphAndDamagedOnes) {
 TEST_F(Convert, ExplainsItself) {
   const auto done = emplace_run({"convert", "--help"});
   EXPECT_EQ(done.exit_code, 0);
-  EXPECT_THAT(done.out, testing::AllOf(HasSubstr(".dot"), HasSubstr(".onnx"), HasSubstr(".json"), HasSubstr("Netron")));
+  EXPECT_THAT(done.out,
+              ::testing::AllOf(HasSubstr(".dot"), HasSubstr(".onnx"), HasSubstr(".json"), HasSubstr("Netron")));
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace emplace::test::doctor_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 json check_of(const json& result, const std::string& name) {
   for (const json& check : result["checks"])
@@ -32,7 +32,7 @@ TEST(Doctor, FindsWhatIsNeededHere) {
   EXPECT_THAT(text.out, AllOf(HasSubstr("checkpoints"), HasSubstr("all that is needed works")));
 }
 
-// Open MPI makes the folder where it can.
+// TMPDIR is below a file, because Open MPI would make a folder that is only missing.
 TEST(Doctor, EndsWithOneWhereNothingCanBeWritten) {
   const Finished done = run({"env", "TMPDIR=/dev/null/none", EMPLACE_PROGRAM, "doctor", "--json"});
   EXPECT_EQ(done.exit_code, 1) << done.out << done.err;
@@ -43,7 +43,7 @@ TEST(Doctor, EndsWithOneWhereNothingCanBeWritten) {
             "/dev/null/none, where temporary files are written, is no folder: choose another TMPDIR");
 }
 
-// Instead of by SIGXFSZ.
+// Ends with exit code 1, not by SIGXFSZ.
 TEST(Doctor, EndsWithOneWhereFilesMayNotBeLarge) {
   const Finished done = run({"sh", "-c", "ulimit -f 10; exec \"$0\" doctor --json", EMPLACE_PROGRAM});
   ASSERT_EQ(done.exit_code, 1) << done.out << done.err;
@@ -52,7 +52,7 @@ TEST(Doctor, EndsWithOneWhereFilesMayNotBeLarge) {
   EXPECT_THAT(checkpoints["says"].get<std::string>(), HasSubstr("File too large"));
 }
 
-class DoctorUnderMpirun : public testing::TestWithParam<int> {};
+class DoctorUnderMpirun : public ::testing::TestWithParam<int> {};
 
 TEST_P(DoctorUnderMpirun, MeasuresMessagesToEachRank) {
   const int ranks = GetParam();
@@ -77,7 +77,7 @@ TEST_P(DoctorUnderMpirun, MeasuresMessagesToEachRank) {
   EXPECT_EQ(host.value("status", ""), too_many ? "warning" : "ok") << done.out;
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, DoctorUnderMpirun, testing::Values(1, 2, 3, 4));
+INSTANTIATE_TEST_SUITE_P(Ranks, DoctorUnderMpirun, ::testing::Values(1, 2, 3, 4));
 
 TEST(Doctor, NamesInputsOfARecipeThatChangeNothing) {
   const Finished done = emplace_run({"doctor", "configs/recipes/quickstart.toml", "graph=" + small_training,

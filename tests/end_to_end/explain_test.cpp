@@ -1,4 +1,4 @@
-// explain, compare and simulate --trace as their users meet them.
+// `explain`, `compare` and `simulate --trace` from the command line.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -11,10 +11,10 @@ namespace emplace::test::explain_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
-class Explain : public testing::Test {
+class Explain : public ::testing::Test {
  protected:
   void SetUp() override {
     write_file(problem_, example_problem);
@@ -94,8 +94,9 @@ TEST_F(Explain, ComparesLoadsOfAPipelineAsSimulateCountsThem) {
     EXPECT_EQ(compared["placements"][i]["load_s"], alone["load_s"]);
   }
   EXPECT_EQ(compared["best"], good_);
-  EXPECT_THAT(emplace_run({"compare", problem_, slow_, good_, "--objective", "pipeline"}).out,
-              AllOf(HasSubstr("load of the busiest"), HasSubstr("gpu:0: load"), testing::Not(HasSubstr("step time"))));
+  EXPECT_THAT(
+      emplace_run({"compare", problem_, slow_, good_, "--objective", "pipeline"}).out,
+      AllOf(HasSubstr("load of the busiest"), HasSubstr("gpu:0: load"), ::testing::Not(HasSubstr("step time"))));
 }
 
 TEST_F(Explain, IsOfAStepAndSendsLoadsElsewhere) {
@@ -128,7 +129,7 @@ TEST_F(Explain, SimulateTracesThroughALinkAndToStandardOutput) {
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_EQ(json::parse(read_file(target))["otherData"]["problem"], "two-device chain");
 
-  // A link of our own, as /dev/stdout is one: nothing outside the folder is at stake.
+  // A link in the test's folder, like /dev/stdout, so that the test cannot damage files elsewhere.
   const std::string output = folder_ / "output";
   std::filesystem::create_symlink("/proc/self/fd/1", output);
   const auto both = emplace_run({"simulate", problem_, good_, "--trace", output});

@@ -6,17 +6,17 @@
 
 #include "base/files.hpp"
 #include "tests/end_to_end/program.hpp"
+#include "tests/support/outside_files.hpp"
+#include "tests/support/small_models.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test::export_test {
 namespace {
 
 using Json = nlohmann::json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-const std::string squeezenet = "../shared/models/onnx-light/light_squeezenet.onnx";
-
-class Export : public testing::Test {
+class Export : public ::testing::Test {
  protected:
   Json exported(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "export");
@@ -39,30 +39,41 @@ class Export : public testing::Test {
     EXPECT_EQ(done.exit_code, 0) << done.err;
     return folder_ / "p.json";
   }
+  // `folded`: nodes of the file that are folded away before placing and so follow others.
+  void expect_model_and_parts_of_a_run(const std::string& onnx, std::size_t folded) {
+    ASSERT_EQ(emplace_run({"train", "configs/recipes/post.toml", "problem=" + onnx + "@k40x2", "updates=1",
+                           "compare=[]", "roofline.coarsen=9", "run=" + (folder_ / "run")})
+                  .exit_code,
+              0);
+    const Json done = exported({folder_ / "run", "--for", "onnx", "-o", folder_ / "placed.onnx"});
+    EXPECT_EQ(done["placed"].get<int>() + done["follows"].get<int>(), done["ops"].get<int>());
+    EXPECT_EQ(done["follows"], folded);
+    EXPECT_EQ(done["not_placed"].size(), 0u);
+    EXPECT_EQ(emplace_run({"inspect", folder_ / "placed.onnx", "--json"}).out,
+              emplace_run({"inspect", onnx, "--json"}).out);
+    const Json list = Json::parse(read_file(folder_ / "placed.segments.json"));
+    ASSERT_GE(list["segments"].size(), 1u);
+    for (const Json& segment : list["segments"])
+      EXPECT_EQ(emplace_run({"inspect", folder_ / segment["file"].get<std::string>()}).exit_code, 0);
+    // The same by the placement's own name in the folder; the recipe in the folder has the options with which the
+    // problem was made.
+    EXPECT_EQ(exported({folder_ / "run/best.placement.json", "--for", "json", "-o", folder_ / "ops.json"})["placed"],
+              done["placed"]);
+    expect_refused({folder_ / "run", "--for", "onnx", "--batch", "4", "-o", folder_ / "x.onnx"},
+                   {"--batch", "config.toml"});
+  }
   TemporaryFolder folder_;
 };
 
 TEST_F(Export, WritesAModelAndItsPartsFromARunsFolderAlone) {
-  if (!file_exists(squeezenet)) GTEST_SKIP() << "no model file here";
-  ASSERT_EQ(emplace_run({"train", "configs/recipes/post.toml", "problem=" + squeezenet + "@k40x2", "updates=1",
-                         "compare=[]", "roofline.coarsen=9", "run=" + (folder_ / "run")})
-                .exit_code,
-            0);
-  const Json done = exported({folder_ / "run", "--for", "onnx", "-o", folder_ / "placed.onnx"});
-  EXPECT_EQ(done["placed"].get<int>() + done["follows"].get<int>(), done["ops"].get<int>());
-  EXPECT_EQ(done["follows"], 40);  // 39 weights and a Dropout
-  EXPECT_EQ(done["not_placed"].size(), 0u);
-  EXPECT_EQ(emplace_run({"inspect", folder_ / "placed.onnx", "--json"}).out,
-            emplace_run({"inspect", squeezenet, "--json"}).out);
-  const Json list = Json::parse(read_file(folder_ / "placed.segments.json"));
-  ASSERT_GE(list["segments"].size(), 1u);
-  for (const Json& segment : list["segments"])
-    EXPECT_EQ(emplace_run({"inspect", folder_ / segment["file"].get<std::string>()}).exit_code, 0);
-  // The same by the placement's own name in the folder; its recipe says how the model became the problem.
-  EXPECT_EQ(exported({folder_ / "run/best.placement.json", "--for", "json", "-o", folder_ / "ops.json"})["placed"],
-            done["placed"]);
-  expect_refused({folder_ / "run", "--for", "onnx", "--batch", "4", "-o", folder_ / "x.onnx"},
-                 {"--batch", "config.toml"});
+  write_file(folder_ / "network.onnx", small_network());
+  expect_model_and_parts_of_a_run(folder_ / "network.onnx", SmallNetwork::folded);
+}
+
+TEST_F(Export, WritesSqueezenetAndItsPartsFromARunsFolderAlone) {
+  const std::string squeezenet = outside_file("models/onnx-light/light_squeezenet.onnx");
+  REQUIRE_OUTSIDE_FILE(squeezenet);
+  expect_model_and_parts_of_a_run(squeezenet, 39 + 1);  // weights and a Dropout
 }
 
 TEST_F(Export, KnowsTheModelOfEachProblemOfARunAndHowItWasMade) {
@@ -100,11 +111,9 @@ TEST_F(Export, ListsWhatATrainingStepHasAndTheModelHasNot) {
 }
 
 TEST_F(Export, ReplacesNothingThatItReads) {
-  const std::string ir = "../shared/models/openvino-ir/mobilenetv2.xml";
-  if (!file_exists(squeezenet) || !file_exists(ir)) GTEST_SKIP() << "no model file here";
   const std::string model = folder_ / "m.onnx", layers = folder_ / "m.xml", weights = folder_ / "m.bin";
-  std::filesystem::copy_file(squeezenet, model);
-  std::filesystem::copy_file(ir, layers);
+  write_file(model, small_network());
+  write_file(layers, small_openvino());
   write_file(weights, "weights");
   const auto refused = [&](const std::string& source, const char* target, const std::string& output) {
     const std::string before = read_file(output);
@@ -139,10 +148,10 @@ TEST_F(Export, NamesSomeOpsThatTheModelHasNot) {
                                  "--training", "-o", folder_ / "ops.json"});
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.out,
-              testing::AllOf(HasSubstr("(of the training step): '"), HasSubstr("several ops read): 'variable/")));
+              ::testing::AllOf(HasSubstr("(of the training step): '"), HasSubstr("several ops read): 'variable/")));
 }
 
-// All ops are on gpu:0: of k40x2, cpu:0 and gpu:1 have none, and a gpu:9 there is not.
+// All ops are on gpu:0: cpu:0 and gpu:1 of k40x2 have no ops, and there is no gpu:9.
 TEST_F(Export, WarnsOfNamesForDevicesThatTheMachineHasNotAndOfNoOthers) {
   const std::string problem = "zoo:rnnlm?layers=1&sequence=3@k40x2";
   ASSERT_EQ(emplace_run({"train", "configs/recipes/post.toml", "problem=" + problem, "groups=8", "updates=1",
@@ -176,8 +185,8 @@ TEST_F(Export, RefusesWhatCannotBeWrittenAndSaysWhy) {
       emplace_run({"export", placement, "--for", "json", "--model", model, "--rename", "gpu:9=x", "-o", out});
   EXPECT_EQ(renamed.exit_code, 0);
   EXPECT_THAT(renamed.err,
-              testing::AllOf(HasSubstr("no op is on the device 'gpu:9'; there are ops on 'cpu:0', 'gpu:0', 'gpu:1'"),
-                             testing::Not(HasSubstr("warning"))));
+              ::testing::AllOf(HasSubstr("no op is on the device 'gpu:9'; there are ops on 'cpu:0', 'gpu:0', 'gpu:1'"),
+                               ::testing::Not(HasSubstr("warning"))));
   std::filesystem::remove(out);
   EXPECT_FALSE(file_exists(out));
 }

@@ -1,4 +1,5 @@
-// A training that cannot go on ends with 1 and one sentence, says so in its folder, and keeps its last checkpoint.
+// A training that cannot continue ends with exit code 1 and one sentence, has the status `failed`, and keeps its last
+// checkpoint.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -12,16 +13,16 @@
 namespace emplace::test::failed_training_test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 const std::string model = "zoo:nmt?layers=2&sequence=4&training=true@k40x2";
 
-class FailedTraining : public testing::Test {
+class FailedTraining : public ::testing::Test {
  protected:
-  // Rewards of about 1e11 and the largest learning rate: the first step is one of 1e16, after which logits overflow.
-  // ColocRL's logits are sums of few bounded numbers, and its softmax is saturated by then, without a slope: there a
-  // step is one of 1e37, and momentum repeats it until the weights overflow.
+  // Rewards of about 1e11 and the largest learning rate: the first step is about 1e16, after which logits overflow.
+  // ColocRL's logits are sums of few bounded numbers, and its softmax is saturated by then, with a gradient of 0: there
+  // a step is about 1e37, and momentum repeats it until the weights overflow.
   [[nodiscard]] std::vector<std::string> diverging(const System& system, const std::vector<std::string>& more) const {
     const bool is_bounded = system.name == std::string("colocrl");
     std::vector<std::string> arguments = system.training(
@@ -37,7 +38,7 @@ class FailedTraining : public testing::Test {
     std::smatch found;
     return std::regex_search(done.err, found, std::regex("error: update ([0-9]+): ")) ? std::stoi(found[1]) : 0;
   }
-  static void expect_failure(const Finished& done, const testing::Matcher<std::string>& message) {
+  static void expect_failure(const Finished& done, const ::testing::Matcher<std::string>& message) {
     EXPECT_EQ(done.exit_code, 1) << done.err;
     EXPECT_EQ(done.out, "");
     const auto at = done.err.find("error: ");
@@ -49,19 +50,19 @@ class FailedTraining : public testing::Test {
   const std::string run_ = folder_ / "run";
 };
 
-class DivergingTraining : public FailedTraining, public testing::WithParamInterface<System> {};
+class DivergingTraining : public FailedTraining, public ::testing::WithParamInterface<System> {};
 
 TEST_P(DivergingTraining, NamesTheUpdateThatIsNotFiniteAndTheCheckpointThatItKeeps) {
   const auto done = emplace_run(diverging(GetParam(), {"checkpoint_every=1", "--json"}));
   const int update = named_update(done);
   ASSERT_GE(update, 2) << done.err;
   const std::string named = "update " + std::to_string(update) + ": ", before = std::to_string(update - 1);
-  expect_failure(done, AllOf(HasSubstr(named + "the network puts out a logit of "), HasSubstr("learning rate"),
+  expect_failure(done, AllOf(HasSubstr(named + "the network computes a logit of "), HasSubstr("learning rate"),
                              HasSubstr("the checkpoint of update " + before + " is kept in " + run_)));
   EXPECT_EQ(read_file(run_ + "/status"), "failed\n");
   EXPECT_EQ(experiment::load_checkpoint(run_ + "/checkpoint.h5").attributes.at("update"), before);
   EXPECT_THAT(read_file(run_ + "/log.txt"), HasSubstr(named));
-  // Going on ends in the same update; the checkpoint is still that of the one before.
+  // A resumed training fails in the same update; the checkpoint is still that of the update before.
   const auto resumed = emplace_run({"train", "--resume", run_});
   expect_failure(resumed, AllOf(HasSubstr(named), HasSubstr("the checkpoint of update " + before + " is kept")));
   EXPECT_EQ(experiment::load_checkpoint(run_ + "/checkpoint.h5").attributes.at("update"), before);
@@ -88,7 +89,7 @@ TEST_P(DivergingTraining, SaysSoWhereThereIsNoCheckpointYet) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Recipes, DivergingTraining,
-                         testing::Values(systems()[1], systems()[2], systems()[3], systems()[4], systems()[5]),
+                         ::testing::Values(systems()[1], systems()[2], systems()[3], systems()[4], systems()[5]),
                          name_of_system);
 
 // Post's advantages are standardised, its probability ratios bounded by the smallest probability that is ever drawn,
@@ -133,7 +134,7 @@ TEST_F(FailedTraining, LeavesAFinishedRunAloneWhenResumingIsRefused) {
   ASSERT_EQ(emplace_run(arguments).exit_code, 0);
   EXPECT_EQ(emplace_run({"train", "--resume", run_, "evaluations=3"}).exit_code, 2) << "less than one update";
   EXPECT_EQ(read_file(run_ + "/status"), "finished\n");
-  // A budget that is none stops the program before it makes a folder.
+  // An invalid budget ends the program before it makes a folder.
   std::vector<std::string> other = arguments;
   other[3] = "evaluations=3";
   other[4] = "run=" + (folder_ / "other");

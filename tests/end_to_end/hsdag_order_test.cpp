@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-class HsdagOrder : public testing::TestWithParam<const char*> {
+class HsdagOrder : public ::testing::TestWithParam<const char*> {
  protected:
   double step_of(const std::vector<std::string>& arguments) {
     const auto done = emplace_run(arguments);
@@ -32,7 +32,7 @@ TEST_P(HsdagOrder, IsItsPapers) {
   EXPECT_LT(gpu, cpu);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, HsdagOrder, testing::Values("inception-v3", "resnet-50", "bert-base"),
+INSTANTIATE_TEST_SUITE_P(Models, HsdagOrder, ::testing::Values("inception-v3", "resnet-50", "bert-base"),
                          [](const auto& model) {
                            std::string name = model.param;
                            std::ranges::replace(name, '-', '_');

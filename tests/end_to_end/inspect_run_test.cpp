@@ -1,4 +1,4 @@
-// `emplace inspect` of a run folder and of a checkpoint: what was trained, how far, and what came of it.
+// `emplace inspect` of a run folder and of a checkpoint: what was trained, how far, and the results.
 #include <gmock/gmock.h>
 
 #include "base/files.hpp"
@@ -10,10 +10,10 @@ namespace emplace::test::inspect_run_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
-class InspectRun : public testing::Test {
+class InspectRun : public ::testing::Test {
  protected:
   void SetUp() override {
     write_file(folder_ / "problem.json", example_problem);
@@ -49,7 +49,7 @@ TEST_F(InspectRun, SaysWhatWasTrainedHowFarAndWhatCameOfIt) {
   for (const auto& [name, shape] : run["arrays"].items())
     if (name.starts_with("policy/")) parameters += shape[0].get<std::size_t>() * shape[1].get<std::size_t>();
   EXPECT_EQ(run["parameters"], parameters);
-  // A checkpoint says the same but for the folder's status.
+  // The output for a checkpoint is the same without the folder's status.
   json file = inspected(run_ + "/checkpoint.h5");
   EXPECT_EQ(file["kind"], "checkpoint");
   file["kind"] = "run";
@@ -89,7 +89,7 @@ TEST_F(InspectRun, ListsTheArraysOfARecipeThatThisProgramDoesNotKnow) {
   const auto done = emplace_run({"inspect", run_});
   EXPECT_EQ(done.exit_code, 0);
   EXPECT_THAT(done.err, AllOf(HasSubstr("warning: "), HasSubstr("hiiden")));
-  EXPECT_THAT(done.out, AllOf(HasSubstr("encoder/weight"), testing::Not(HasSubstr("policy colocrl"))));
+  EXPECT_THAT(done.out, AllOf(HasSubstr("encoder/weight"), ::testing::Not(HasSubstr("policy colocrl"))));
   EXPECT_GT(inspected(run_)["parameters"], 100);
 }
 

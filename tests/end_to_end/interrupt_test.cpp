@@ -1,4 +1,4 @@
-// Ctrl-C: once to end with what there is, once more to end at once.
+// Ctrl-C: the first one ends the training after saving, the second one ends it at once.
 #include <gmock/gmock.h>
 
 #include "base/files.hpp"
@@ -8,12 +8,12 @@
 namespace emplace::test::interrupt_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class Interrupt : public testing::Test {
+class Interrupt : public ::testing::Test {
  protected:
   Interrupt() { write_file(problem_, example_problem); }
-  // A training that goes on for hours, begun for good.
+  // A training that takes hours; returns once it has begun.
   [[nodiscard]] std::vector<std::string> training(const std::string& more) const {
     return command({"train", "configs/recipes/colocrl.toml", "problem=" + problem_, "colocrl.hidden=8",
                     "updates=100000000", more, "compare=[]", "run=" + run_});

@@ -1,4 +1,4 @@
-// launch/*: what they say, and what they hand to mpirun, sbatch and qsub.
+// launch/*: their messages, and the arguments that they pass to mpirun, sbatch and qsub.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -10,10 +10,10 @@
 namespace emplace::test::launchers_test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
-class Launchers : public testing::Test {
+class Launchers : public ::testing::Test {
  protected:
   // A program of this name that writes its arguments and its standard input into folder/NAME.
   void fake(const std::string& name) const {
@@ -65,7 +65,7 @@ TEST_F(Launchers, HandExportWhatSaysHowTheGraphWasMade) {
   EXPECT_THAT(read_file(folder_ / "emplace"), AllOf(HasSubstr("[export]"), HasSubstr("[--fuse][--batch][8][-o]")));
   EXPECT_THAT(read_file(folder_ / "emplace-measure-onnx"), HasSubstr(".segments.json][--runs][3]"));
   measured({"--runs", "5"});
-  EXPECT_THAT(read_file(folder_ / "emplace"), testing::Not(HasSubstr("[--fuse]")));
+  EXPECT_THAT(read_file(folder_ / "emplace"), ::testing::Not(HasSubstr("[--fuse]")));
   EXPECT_THAT(read_file(folder_ / "emplace-measure-onnx"), HasSubstr(".segments.json][--runs][5]"));
 }
 
@@ -79,7 +79,7 @@ TEST_F(Launchers, RefuseWhatTheyDoNotKnow) {
                                              {"pbs", "train"}}) {
     const Finished done = launch(bad.front(), {bad.begin() + 1, bad.end()});
     EXPECT_EQ(done.exit_code, 2) << bad.front();
-    EXPECT_THAT(done.err, testing::StartsWith("error: "));
+    EXPECT_THAT(done.err, ::testing::StartsWith("error: "));
   }
 }
 
@@ -102,7 +102,7 @@ TEST_F(Launchers, SlurmSubmitsAJobThatComesBack) {
   EXPECT_THAT(read_file(folder_ / "sbatch"), AllOf(HasSubstr("[--array=0-19]"), HasSubstr(" job trial space.toml]")));
 }
 
-// The job itself, in a folder with fakes of what a cluster has.
+// The job itself, in a folder with fakes of a cluster's programs.
 TEST_F(Launchers, SlurmsJobTrainsWithinItsTimeAndGoesBackIntoTheQueue) {
   fake("scontrol");
   write_file(bin_ + "/squeue", "#!/bin/sh\necho 1:04\n");
@@ -140,7 +140,7 @@ TEST_F(Launchers, PbsSubmitsAScriptThatCallsItAgain) {
                 "pbs job train -l select=2:ncpus=8 -l walltime=4:00:00 -- recipe.toml run=a\\ b\n");
 }
 
-// What PBS runs: without a walltime in its options, it has no limit but the one that it is given.
+// The script that PBS runs: without a walltime in its options, its only limit is the argument.
 TEST_F(Launchers, PbsJobSubmitsItselfAgainWhereItsTimeIsOver) {
   fake("qsub");
   write_file(folder_ / "nodes", "localhost\nlocalhost\n");

@@ -1,4 +1,4 @@
-// scripts/learning-table: one command from recipes to the table and the curves of learned placers.
+// scripts/learning-table: one command makes the table and the curves of learned placers from recipes.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace emplace::test::learning_table_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
-class LearningTable : public testing::Test {
+class LearningTable : public ::testing::Test {
  protected:
   Finished table(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"env", std::string("EMPLACE=") + EMPLACE_PROGRAM,
@@ -78,16 +78,16 @@ TEST_F(LearningTable, HoldsOpponentsAndEverySeedAndRunsOnlyWhatIsMissing) {
     EXPECT_THAT(last, StartsWith(start + "200,"));
   }
 
-  // As an interrupted call leaves it: a row that is torn, and a run's folder without a row.
+  // As after an interrupted call: an incomplete row, and a run's folder without a row.
   std::string text = read_file(out_ + "/learning.csv");
   const auto same_rows = [&] {
     std::vector<std::string> list = lines("learning.csv");
-    for (std::string& row : list) row.erase(row.rfind(','));  // but for the seconds
+    for (std::string& row : list) row.erase(row.rfind(','));  // without the seconds
     std::ranges::sort(list);
     return list;
   };
   const auto before = same_rows();
-  // `best` has a budget of seconds, so the row that is made again is one of a training.
+  // `best` has a budget of seconds, so the row that is computed again is that of a training.
   std::string last;
   for (const std::string& row : lines("learning.csv"))
     if (row.find(",post-tuned,2,") != std::string::npos) last = row + "\n";
@@ -117,7 +117,7 @@ TEST_F(LearningTable, ChangesRecipesWhereAProblemSaysSo) {
       table({"--evaluations", "60", "--seeds", "1", "--best-seconds", "0.1", "--recipes", "post-tuned", changed});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(read_file(out_ + "/learning.csv"), HasSubstr("\n" + changed + ",post-tuned,1,0."));
-  // What changes the simulation changes it for opponents too.
+  // An option that changes the simulation also changes it for the placers in the comparison.
   const auto in_order =
       emplace_run({"place", "random", problem_, "--schedule", "in-order", "--evaluations", "60", "--json"});
   std::string random;
@@ -132,8 +132,8 @@ TEST_F(LearningTable, ChangesRecipesWhereAProblemSaysSo) {
   EXPECT_THAT(config, AllOf(HasSubstr("groups = 20\n"), HasSubstr("schedule = \"in-order\"\n")));
 }
 
-// A program whose trainings end in a known way: of seed 1 within 5 % of its last step time from 60 evaluations on, of
-// seed 2 from 80 on, of seeds 3 and 4 without anything feasible.
+// A fake program whose trainings end in a known way: with seed 1 within 5 % of its last step time from 60 evaluations
+// on, of seed 2 from 80 on, of seeds 3 and 4 without anything feasible.
 TEST_F(LearningTable, TellsWhenARunCameNearItsEnd) {
   const std::string program = folder_ / "program";
   write_file(program, R"(#!/usr/bin/env bash
@@ -165,7 +165,7 @@ printf '"makespan_s": %s,\n"feasible": %s,\n"evaluations": 100,\n"seconds": 9\n'
               HasSubstr("| post-tuned | 390 | 390 | 390 | -22.0 % | 100 | 9.0 | 70 | 3.5 | yes | yes | yes | yes |\n"));
   EXPECT_THAT(page("3"), HasSubstr("| post-tuned | 390 | 390 | infeasible | -22.0 % | 100 | 9.0 | 70 | 3.5 | yes |"));
   EXPECT_THAT(page("4"), HasSubstr("| post-tuned | infeasible | 390 | infeasible |  | 100 | 9.0 | 70 | 3.5 | no |"));
-  // Of rows without their run folders, from another machine say, nothing is known but what they hold.
+  // For rows without run folders, for example from another machine, only the values in the row are known.
   std::filesystem::remove_all(out_ + "/runs");
   EXPECT_THAT(page("4"), HasSubstr("| post-tuned | infeasible | 390 | infeasible |  | 100 | 9.0 | | | no |"));
 }

@@ -1,4 +1,4 @@
-// emplace-measure-onnx: placements run with ONNX Runtime, where its library is here ($ONNXRUNTIME_LIBRARY).
+// emplace-measure-onnx: placements run with ONNX Runtime, if its library is installed ($ONNXRUNTIME_LIBRARY).
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -12,37 +12,37 @@
 #include "base/files.hpp"
 #include "tests/end_to_end/program.hpp"
 #include "tests/end_to_end/small_onnx.hpp"
+#include "tests/support/small_models.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test::measure_onnx_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 const std::string program = std::string(EMPLACE_PROGRAM) + "-measure-onnx";
-const std::string squeezenet = "../shared/models/onnx-light/light_squeezenet.onnx";
 
-class MeasureOnnx : public testing::Test {
+class MeasureOnnx : public ::testing::Test {
  protected:
   static void need_library() {
     if (std::getenv("ONNXRUNTIME_LIBRARY") == nullptr) GTEST_SKIP() << "needs $ONNXRUNTIME_LIBRARY";
   }
-  static void need_runtime() {
-    need_library();
-    if (!file_exists(squeezenet)) GTEST_SKIP() << "no model file here";
+  std::string network(std::int64_t batch = 1) {
+    write_file(folder_ / "network.onnx", small_network(batch));
+    return folder_ / "network.onnx";
   }
-  // In a folder of its own.
+  // A small model in a separate folder.
   std::string small_model() {
     make_folder(folder_ / "model");
     write_file(folder_ / "model/m.onnx", small_onnx());
     return folder_ / "model/m.onnx";
   }
-  // With its weights beside it.
+  // The same with its weights in a second file.
   std::string model_in_two_files() {
     const std::string model = small_model();
     write_file(model, small_onnx("w.bin"));
@@ -61,11 +61,11 @@ class MeasureOnnx : public testing::Test {
 TEST_F(MeasureOnnx, SaysWhichLibraryItCannotLoadAndWhatIsNoList) {
   const auto none = run({program, "run", "model.onnx", "--library", folder_ / "none.so"});
   EXPECT_EQ(none.exit_code, 1);
-  EXPECT_THAT(none.err, testing::AllOf(HasSubstr("none.so"), HasSubstr("--library")));
+  EXPECT_THAT(none.err, ::testing::AllOf(HasSubstr("none.so"), HasSubstr("--library")));
   const auto no_file = run({program, "run"});
   EXPECT_EQ(no_file.exit_code, 2);
-  EXPECT_THAT(no_file.err, testing::AllOf(testing::StartsWith("error: "), HasSubstr("file")));
-  EXPECT_THAT(run({program, "--help"}).out, testing::AllOf(HasSubstr("profile"), HasSubstr("optimize")));
+  EXPECT_THAT(no_file.err, ::testing::AllOf(::testing::StartsWith("error: "), HasSubstr("file")));
+  EXPECT_THAT(run({program, "--help"}).out, ::testing::AllOf(HasSubstr("profile"), HasSubstr("optimize")));
   EXPECT_EQ(run({program, "--version"}).out, emplace_run({"--version"}).out);
 }
 
@@ -144,17 +144,17 @@ TEST_F(MeasureOnnx, LeavesNothingOfONNXRuntimesTelemetry) {
   const auto done = run({"env", "-u", "XDG_CACHE_HOME", "HOME=" + home, "TMPDIR=" + home, "sh", "-c",
                          "echo $$; exec \"$@\" >&2", "sh", program, "run", model, "--runs", "1"});
   ASSERT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_TRUE(std::filesystem::is_empty(home)) << testing::PrintToString(files());
+  EXPECT_TRUE(std::filesystem::is_empty(home)) << ::testing::PrintToString(files());
   const std::string pid = done.out.substr(0, done.out.find('\n'));
   EXPECT_FALSE(file_exists("/tmp/mat-debug-" + pid + ".log"));
 }
 
 TEST_F(MeasureOnnx, ProfilesOpsThatCostReadsAndRunsAPlacementOnTwoCores) {
-  need_runtime();
+  need_library();
   if (IsSkipped()) return;
   const std::string model = folder_ / "model.onnx", profile = folder_ / "profile.json",
                     problem = folder_ / "problem.json";
-  ASSERT_EQ(run({program, "optimize", squeezenet, "-o", model}).exit_code, 0);
+  ASSERT_EQ(run({program, "optimize", network(), "-o", model}).exit_code, 0);
   const auto onto_itself = run({program, "optimize", model, "-o", model});
   EXPECT_EQ(onto_itself.exit_code, 2);
   EXPECT_THAT(onto_itself.err, HasSubstr("would be lost"));
@@ -176,21 +176,20 @@ TEST_F(MeasureOnnx, ProfilesOpsThatCostReadsAndRunsAPlacementOnTwoCores) {
 }
 
 TEST_F(MeasureOnnx, SaysWhichOpenSizesItTookAsOne) {
-  need_runtime();
+  need_library();
   if (IsSkipped()) return;
-  const std::string model = "../shared/models/onnx-with-weights/openwakeword_embedding.onnx";
-  if (!file_exists(model)) GTEST_SKIP() << "no model file here";
+  const std::string model = network(0);
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{program, "run", model, "--runs", "1"},
         std::vector<std::string>{program, "profile", model, "--runs", "1", "-o", folder_ / "profile.json"}}) {
     const auto done = run(arguments);
     EXPECT_EQ(done.exit_code, 0) << done.err;
-    EXPECT_THAT(done.err, HasSubstr("sizes of the input 'input_1' that the model does not fix are taken as 1"));
+    EXPECT_THAT(done.err, HasSubstr("sizes of the input 'x' that the model does not fix are taken as 1"));
   }
 }
 
 TEST_F(MeasureOnnx, RefusesMoreDevicesThanCoresAndSizesOfNoInput) {
-  need_runtime();
+  need_library();
   if (IsSkipped()) return;
   json list = {{"emplace", "segments/1"}, {"segments", json::array()}};
   for (int device = 0; device < 300; ++device)
@@ -207,7 +206,7 @@ TEST_F(MeasureOnnx, RefusesMoreDevicesThanCoresAndSizesOfNoInput) {
   const auto bad = run({program, "run", folder_ / "bad.onnx"});
   EXPECT_EQ(bad.exit_code, 2);
   EXPECT_EQ(std::count(bad.err.begin(), bad.err.end(), '\n'), 1) << bad.err;
-  const auto size = run({program, "run", squeezenet, "--shape", "nothing=1"});
+  const auto size = run({program, "run", network(), "--shape", "nothing=1"});
   EXPECT_EQ(size.exit_code, 2);
   EXPECT_THAT(size.err, HasSubstr("'nothing'"));
 }

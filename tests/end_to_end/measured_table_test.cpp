@@ -1,4 +1,4 @@
-// scripts/measured-table: from models to predicted and measured times, where ONNX Runtime's library is here.
+// scripts/measured-table: from models to predicted and measured times, if ONNX Runtime's library is installed.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -7,16 +7,17 @@
 #include "base/files.hpp"
 #include "tests/end_to_end/program.hpp"
 #include "tests/end_to_end/small_onnx.hpp"
+#include "tests/support/small_models.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test::measured_table_test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class MeasuredTable : public testing::Test {
+class MeasuredTable : public ::testing::Test {
  protected:
   Finished table(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"env", std::string("EMPLACE=") + EMPLACE_PROGRAM,
@@ -28,27 +29,26 @@ class MeasuredTable : public testing::Test {
 };
 
 TEST_F(MeasuredTable, HasEveryPlacementOfWhatRunsAndNamesTheRest) {
-  const std::string model = "../shared/models/onnx-light/light_squeezenet.onnx";
   if (std::getenv("ONNXRUNTIME_LIBRARY") == nullptr) GTEST_SKIP() << "needs $ONNXRUNTIME_LIBRARY";
-  if (!file_exists(model)) GTEST_SKIP() << "no model file here";
+  write_file(folder_ / "network.onnx", small_network());
   write_file(folder_ / "bad.onnx", "no model");
   const std::vector<std::string> command = {
-      out_, model, folder_ / "bad.onnx", "--runs", "3", "--best-seconds", "1", "--evaluations", "200"};
+      out_, folder_ / "network.onnx", folder_ / "bad.onnx", "--runs", "3", "--best-seconds", "1", "--evaluations",
+      "200"};
   const auto done = table(command);
   ASSERT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_THAT(done.out, AllOf(HasSubstr("| light_squeezenet | "), HasSubstr("; of the 1 of `best`: "),
-                              HasSubstr("not run: bad: ")));
+  EXPECT_THAT(done.out,
+              AllOf(HasSubstr("| network | "), HasSubstr("; of the 1 of `best`: "), HasSubstr("not run: bad: ")));
   const std::string csv = read_file(out_ + "/measured.csv");
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 3) << csv;
   for (const char* method : {"one-core", "best", "learned"})
-    EXPECT_THAT(csv,
-                testing::ContainsRegex(std::string("light_squeezenet,") + method + ",0\\.[0-9]+,[0-9.e-]+,[0-9]+\n"));
+    EXPECT_THAT(csv, ::testing::ContainsRegex(std::string("network,") + method + ",0\\.[0-9]+,[0-9.e-]+,[0-9]+\n"));
   const auto again = table(command);
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(read_file(out_ + "/measured.csv"), csv) << "nothing was missing";
 }
 
-// The programs as they are, but for one model that does not run as `best` places it.
+// The real programs, except that one model does not run with the placement of `best`.
 TEST_F(MeasuredTable, GoesOnWithTheOthersWhereOneFailsAndTriesItAgain) {
   if (std::getenv("ONNXRUNTIME_LIBRARY") == nullptr) GTEST_SKIP() << "needs $ONNXRUNTIME_LIBRARY";
   for (const char* name : {"large", "small"}) write_file(folder_ / name + ".onnx", small_onnx());
@@ -73,7 +73,7 @@ TEST_F(MeasuredTable, GoesOnWithTheOthersWhereOneFailsAndTriesItAgain) {
   const auto again = made(EMPLACE_PROGRAM);
   ASSERT_EQ(again.exit_code, 0) << again.err;
   EXPECT_THAT(again.out, AllOf(Not(HasSubstr("not run")), HasSubstr("; of the 2 of `best`: ")));
-  EXPECT_THAT(read_file(out_ + "/measured.csv"), AllOf(testing::StartsWith(csv), HasSubstr("large,learned,")));
+  EXPECT_THAT(read_file(out_ + "/measured.csv"), AllOf(::testing::StartsWith(csv), HasSubstr("large,learned,")));
 }
 
 TEST_F(MeasuredTable, RefusesWhatItCannotDo) {

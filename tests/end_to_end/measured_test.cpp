@@ -1,4 +1,4 @@
-// Trainings on times that a program of the user's measures.
+// Trainings on times that a program of the user measures.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -15,9 +15,9 @@ namespace emplace::test::measured_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Eight ops in a chain on two devices.
 std::string chain_of_eight() {
@@ -32,7 +32,7 @@ std::string chain_of_eight() {
   return problem.dump();
 }
 
-class Measured : public testing::Test {
+class Measured : public ::testing::Test {
  protected:
   Measured() {
     write_file(problem_, chain_of_eight());
@@ -68,7 +68,7 @@ class Measured : public testing::Test {
 
   TemporaryFolder folder_;
   const std::string problem_ = folder_ / "problem.json", mark_ = "EMPLACE_TEST_MARK=" + std::to_string(::getpid());
-  // As many milliseconds as the checksum of the placement says.
+  // The time in milliseconds is a checksum of the placement.
   const std::string checksum_ = "set -- $(cksum); echo \"{\\\"seconds\\\": 0.$((1000 + $1 % 9000))}\"";
 };
 
@@ -121,7 +121,7 @@ TEST_F(Measured, AResumedRunMeasuresNoPlacementAgain) {
   EXPECT_LE(again, 10) << "only those of the batch in which it was killed";
   EXPECT_GT(before.size(), 10U);
 
-  // The same run undisturbed: the cache changes no bit of it.
+  // The same run without interruption: the cache changes no bit of it.
   const auto undisturbed = emplace_run(training("undisturbed", script, {"evaluations=400", "compare=[]"}));
   ASSERT_EQ(undisturbed.exit_code, 0) << undisturbed.err;
   EXPECT_EQ(read_file(folder_ / "run/best.placement.json"), read_file(folder_ / "undisturbed/best.placement.json"));

@@ -1,4 +1,4 @@
-// scripts/methods-table: one command from problems to the table of all methods.
+// scripts/methods-table: one command makes the table of all methods from problems.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 namespace emplace::test::methods_table_test {
 namespace {
 
-using testing::AllOf;
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class MethodsTable : public testing::Test {
+class MethodsTable : public ::testing::Test {
  protected:
   void SetUp() override {
     write_file(chain_, example_problem);
@@ -38,7 +38,7 @@ class MethodsTable : public testing::Test {
       list.push_back(rest.substr(0, end));
     return list;
   }
-  // The row of a method, without the problem's name; "" where there is none, "several" where it ran twice.
+  // The row of a method, without the problem's name; "" if there is none, "several" if it ran twice.
   std::string row(const std::string& problem, const std::string& method) const {
     const std::string start = problem + ",," + method + ",";
     std::string found;
@@ -76,7 +76,7 @@ TEST_F(MethodsTable, HoldsEveryPlacerOfEveryProblemAndRunsOnlyWhatIsMissing) {
                           HasSubstr("expert (unfit: ")));
   EXPECT_GT(page.find("| cpu-only | 0.02"), page.find("| best | **0.011")) << "sorted by step time";
 
-  // As an interrupted run leaves it: one row is missing, the last one is torn. What is there is kept as it is.
+  // As after an interrupted run: one row is missing, the last one is incomplete. Complete rows are kept as they are.
   std::string text = read_file(out_ + "/methods.csv");
   const std::size_t heft = text.find(chain_ + ",,heft,");
   text.erase(heft, text.find('\n', heft) + 1 - heft);
@@ -97,7 +97,8 @@ TEST_F(MethodsTable, NamesTheProblemsWhereBestIsBehind) {
   const std::string start = chain_ + ",,best,0.011010341333";
   text.replace(text.find(start), start.size(), chain_ + ",,best,0.022020682666");
   write_file(out_ + "/methods.csv", text);
-  // Half of twice the time is saved by all that found the optimum, of which the first to be listed is named.
+  // The step of `best` is now twice the optimum: the methods that found the optimum save half of it, and the first of
+  // them in the list is named.
   EXPECT_THAT(table({"--seconds", "0.1", chain_}).out,
               AllOf(HasSubstr("on 0 of 1 problems, not on: " + chain_ + " ("), HasSubstr(" is 50 % shorter).")));
 }

@@ -1,4 +1,4 @@
-// Exact placers of the objective `pipeline` as users meet them.
+// Exact placers of the objective `pipeline` from the command line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ TEST_F(PipelinePlace, RefusesTooManyIdeals) {
   const auto done = place(free, {"dp", "--objective", "pipeline"});
   EXPECT_EQ(done.exit_code, 2);
   EXPECT_THAT(done.err, HasSubstr("have more than 100000 ideals"));
-  // A portfolio goes on without it.
+  // A portfolio continues without it.
   const auto best = place(free, {"best", "--objective", "pipeline", "--evaluations", "500", "--json"});
   EXPECT_EQ(best.exit_code, 0) << best.err;
   EXPECT_EQ(json::parse(best.out)["feasible"], true);

@@ -1,4 +1,4 @@
-// `emplace place` under mpirun, interrupted, from a start, and where nothing is feasible.
+// `emplace place` under mpirun, interrupted, from a start, and without any feasible placement.
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -12,12 +12,12 @@ namespace emplace::test::place_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 const std::string model = "zoo:nmt?layers=2&sequence=4&training=true@k40x2";
 
-class Place : public testing::Test {
+class Place : public ::testing::Test {
  protected:
   // The placement that the program wrote, and its object without clocks.
   struct Result {
@@ -52,7 +52,7 @@ TEST_F(Place, GivesTheSameBitsForAnyNumberOfRanks) {
   }
 }
 
-// Ends within seconds although a day is left.
+// Checks that it ends within seconds although a day of its budget is left.
 void expect_interrupted(Process& process, int signal, const std::string& file) {
   std::this_thread::sleep_for(std::chrono::seconds(2));
   process.signal(signal);
@@ -79,7 +79,7 @@ TEST_F(Place, BeginsAtTheGivenPlacement) {
   const Result first = result_of(emplace_run(place("best", {"--evaluations", "3000", "--json"})));
   const std::string found = folder_ / "found.json";
   write_file(found, first.placement);
-  // One evaluation is the start's own.
+  // One evaluation is used for the start placement.
   const Result again = result_of(emplace_run(place("tabu", {"--start", found, "--evaluations", "1", "--json"})));
   EXPECT_EQ(again.object["makespan_ps"], first.object["makespan_ps"]);
   EXPECT_EQ(again.object["ops"], first.object["ops"]);
@@ -146,11 +146,12 @@ TEST_F(Place, SaysWhyNothingIsFeasible) {
   for (const char* method : {"best", "heft", "single"}) {
     const auto done = emplace_run({"place", method, problem});
     EXPECT_EQ(done.exit_code, 3) << method;
-    EXPECT_THAT(done.out, AllOf(HasSubstr("not feasible: "), HasSubstr("the ops hold 60 B all the time"))) << method;
+    EXPECT_THAT(done.out, AllOf(HasSubstr("not feasible: "), HasSubstr("the ops need 60 B of resident memory")))
+        << method;
     const auto as_json = emplace_run({"place", method, problem, "--json"});
     EXPECT_EQ(as_json.exit_code, 3) << method;
     EXPECT_EQ(json::parse(as_json.out)["feasible"], false) << method;
-    EXPECT_THAT(as_json.err, HasSubstr("no placement is feasible: the ops hold 60 B")) << method;
+    EXPECT_THAT(as_json.err, HasSubstr("no placement is feasible: the ops need 60 B")) << method;
   }
 }
 

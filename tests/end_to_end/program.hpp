@@ -1,4 +1,4 @@
-// The program as its users meet it: command lines in, output and exit codes out.
+// Runs the program as a user does: command lines in, output and exit codes out.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,8 +19,8 @@ inline Finished emplace_run(int ranks, std::vector<std::string> arguments) {
   return run(under_mpirun(ranks, command(std::move(arguments))));
 }
 
-// The same for a job that is to be killed: `mark` is in the environment of each of its processes, and what they leave
-// behind is in `folder`.
+// The same for a job that is to be killed: `mark` is in the environment of each of its processes, and the files that
+// they leave are in `folder`.
 inline std::vector<std::string> marked_job(int ranks, std::vector<std::string> arguments, const std::string& mark,
                                            const std::string& folder) {
   std::vector<std::string> job = under_mpirun(ranks, command(std::move(arguments)));
@@ -31,7 +31,7 @@ inline std::vector<std::string> marked_job(int ranks, std::vector<std::string> a
 // A training step that is small enough to learn on within a test.
 inline const std::string small_training = "zoo:nmt?layers=2&sequence=4&training=true";
 
-// The example of the design page: op a on gpu:0 and b on cpu:0 take 1 ms + 10 us + 4096 B / 12 GB/s + 10 ms.
+// An example of two ops on two devices: op a on gpu:0 and b on cpu:0 take 1 ms + 10 us + 4096 B / 12 GB/s + 10 ms.
 inline const char* const example_problem = R"({ "emplace": "problem/1", "name": "two-device chain",
   "devices":  [{"name": "cpu:0", "kind": "cpu", "memory_bytes": 68719476736}, {"name": "gpu:0", "kind": "gpu", "memory_bytes": 12884901888}],
   "channels": [{"name": "h2d", "latency_s": 1e-5, "bytes_per_s": 1.2e10}, {"name": "d2h", "latency_s": 1e-5, "bytes_per_s": 1.2e10}],

@@ -1,4 +1,4 @@
-// The commands of README.md and TUTORIAL.md run as they are written, and what the pages name is there.
+// The commands of README.md and TUTORIAL.md run as they are written, and the files that the pages name exist.
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 
@@ -13,6 +13,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "tests/end_to_end/program.hpp"
+#include "tests/support/small_models.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test::readme_test {
@@ -36,18 +37,16 @@ std::vector<std::string> commands_of(const std::string& page, const std::string&
   return commands;
 }
 
-class Pages : public testing::Test {
+class Pages : public ::testing::Test {
  protected:
-  // The reader's folder: the programs where the pages have them, the recipes, and a model.
-  void SetUp() override {
-    if (!file_exists(model_)) GTEST_SKIP() << "no model file here";
+  // The folder in which a reader works: it has the programs and the recipes at the paths of the pages.
+  Pages() {
     for (const char* name : {"configs", "scripts", "launch"})
       std::filesystem::create_directory_symlink(std::string(EMPLACE_SOURCE) + "/" + name, folder_ / name);
     make_folder(folder_ / "build/release");
     for (const char* end : {"", "-measure-onnx"})
       std::filesystem::create_symlink(std::string(EMPLACE_PROGRAM) + end,
                                       folder_ / (std::string("build/release/emplace") + end));
-    std::filesystem::copy_file(model_, folder_ / "model.onnx");
   }
 
   void expect_to_run(const std::vector<std::string>& commands) {
@@ -58,7 +57,6 @@ class Pages : public testing::Test {
     }
   }
 
-  const std::string model_ = "../shared/models/onnx-light/light_squeezenet.onnx";
   const TemporaryFolder folder_;
 };
 
@@ -66,19 +64,21 @@ TEST_F(Pages, OfTheReadmeRunAsWritten) {
   std::vector<std::string> here;
   for (const std::string& line : commands_of("README.md", "sh")) {
     const std::string program = line.substr(0, line.find(' '));
-    // They build and test the whole tree, or want a cluster: here only that they exist.
+    // They build and test the whole tree, or need a cluster: the test only checks that they exist.
     if (line.starts_with("scripts/") || program == "launch/ssh" || program == "launch/slurm")
       EXPECT_TRUE(file_exists(program)) << line;
     else
       here.push_back(line);
   }
   EXPECT_GE(here.size(), 7U);
+  write_file(folder_ / "model.onnx", small_network(0));  // the page names a batch
   expect_to_run(here);
 }
 
 TEST_F(Pages, OfTheTutorialRunAsWritten) {
   const std::vector<std::string> commands = commands_of("TUTORIAL.md", "sh");
   EXPECT_GE(commands.size(), 12U);
+  write_file(folder_ / "model.onnx", small_network());
   expect_to_run(commands);
 }
 
@@ -86,6 +86,7 @@ TEST_F(Pages, OfTheTutorialMeasureAsWritten) {
   if (std::getenv("ONNXRUNTIME_LIBRARY") == nullptr) GTEST_SKIP() << "needs $ONNXRUNTIME_LIBRARY";
   const std::vector<std::string> commands = commands_of("TUTORIAL.md", "sh measured");
   EXPECT_GE(commands.size(), 8U);
+  write_file(folder_ / "model.onnx", small_network());
   expect_to_run(commands);
 }
 
@@ -95,7 +96,7 @@ std::string four_digits(double value) {
 }
 
 TEST(ResultsPage, HasTheTableThatEmplaceReproduceMade) {
-  std::map<std::string, std::string> cells;  // "row.method": ours
+  std::map<std::string, std::string> cells;  // by "row.method": our figure
   std::vector<std::string> rows;
   for (const std::string& line : split(read_file("bench/results/table-hierarchical.csv"), '\n')) {
     const std::vector<std::string> fields = split(line, ',');
@@ -110,11 +111,11 @@ TEST(ResultsPage, HasTheTableThatEmplaceReproduceMade) {
     ASSERT_NE(at, std::string::npos) << row;
     const std::string line = page.substr(at, page.find('\n', at) - at);
     for (const char* method : {"expert", "scotch", "mincut", "hierarchical", "best", "bound"})
-      EXPECT_THAT(line, testing::HasSubstr(cells.at(row + "." + method))) << method;
+      EXPECT_THAT(line, ::testing::HasSubstr(cells.at(row + "." + method))) << method;
   }
   // In the order of the rows, below the table.
   for (const std::string& row : rows)
-    EXPECT_THAT(page, testing::ContainsRegex("[ \n]" + cells.at(row + ".hierarchical:random-grouping") + "[, :\n]"))
+    EXPECT_THAT(page, ::testing::ContainsRegex("[ \n]" + cells.at(row + ".hierarchical:random-grouping") + "[, :\n]"))
         << row;
 }
 

@@ -1,15 +1,17 @@
-// `emplace inspect --json` on every model among the outside files: the counts of their README.
+// `emplace inspect --json` and `cost` on a model of each format: small ones written here, and every model among the
+// outside files with the counts of their README.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
+#include "base/files.hpp"
 #include "tests/end_to_end/program.hpp"
+#include "tests/support/outside_files.hpp"
+#include "tests/support/small_models.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test::real_models_test {
 namespace {
 
-const std::string folder = "../shared/models/";
+const std::string folder = outside_file("models/");
 
 struct Model {
   const char* file;
@@ -48,35 +50,74 @@ const Model models[] = {
     {"tfjs/handtrack_ssd320fpnlite.json", 1185, 1422, no_count, no_count, 6},
 };
 
-TEST(RealModels, InspectGivesTheCountsOfTheTables) {
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs " << folder;
-  for (const Model& model : models) {
-    const Finished inspect = emplace_run({"inspect", "--json", folder + model.file});
-    ASSERT_EQ(inspect.exit_code, 0) << inspect.err;
-    const nlohmann::json counts = nlohmann::json::parse(inspect.out);
-    EXPECT_EQ(counts["kind"], "graph");
-    EXPECT_EQ(counts["ops"], model.nodes) << model.file;
-    EXPECT_EQ(counts["edges"], model.edges) << model.file;
-    EXPECT_EQ(counts.value("cut_edges", std::size_t{0}), model.cut_edges) << model.file;
-    if (model.tensors == no_count) continue;
-    EXPECT_EQ(counts["tensors"], model.tensors) << model.file;
-    EXPECT_EQ(counts["static_tensors"], model.static_tensors) << model.file;
+void expect_counts(const std::string& path, const Model& model) {
+  const Finished inspect = emplace_run({"inspect", "--json", path});
+  ASSERT_EQ(inspect.exit_code, 0) << inspect.err;
+  const nlohmann::json counts = nlohmann::json::parse(inspect.out);
+  EXPECT_EQ(counts["kind"], "graph");
+  EXPECT_EQ(counts["ops"], model.nodes) << path;
+  EXPECT_EQ(counts["edges"], model.edges) << path;
+  EXPECT_EQ(counts.value("cut_edges", std::size_t{0}), model.cut_edges) << path;
+  if (model.tensors == no_count) return;
+  EXPECT_EQ(counts["tensors"], model.tensors) << path;
+  EXPECT_EQ(counts["static_tensors"], model.static_tensors) << path;
+}
+
+void expect_to_become_a_problem(const std::string& path) {
+  const TemporaryFolder folder_for_problem;
+  const std::string problem = folder_for_problem / "problem.json";
+  const Finished cost = emplace_run({"cost", path, "k40x2", "-o", problem});
+  ASSERT_EQ(cost.exit_code, 0) << cost.err;
+  const Finished place = emplace_run({"place", "single", problem, "--json"});
+  ASSERT_EQ(place.exit_code, 0) << place.err;
+  EXPECT_GT(nlohmann::json::parse(place.out)["makespan_s"], 0) << path;
+}
+
+const std::pair<Model, std::string> small_models[] = {
+    {{"small.onnx", SmallNetwork::nodes, SmallNetwork::edges, SmallNetwork::nodes, SmallNetwork::nodes},
+     small_network()},
+    {{"small.xml", 5, 4, 4, 4}, small_openvino()},
+    {{"small.pbtxt", 9, 10, 10, 11, 1}, small_graphdef()},
+    {{"small.json", 4, 3, 4, 4}, small_tfjs()},
+};
+
+TEST(SmallModels, InspectGivesTheirCounts) {
+  const TemporaryFolder written;
+  for (const auto& [model, content] : small_models) {
+    write_file(written / model.file, content);
+    expect_counts(written / model.file, model);
   }
 }
 
+TEST(SmallModels, InspectGivesParametersAndMultiplyAddsOnceFilterProducersAreFolded) {
+  const TemporaryFolder written;
+  write_file(written / "small.onnx", small_network());
+  const auto lowered = nlohmann::json::parse(emplace_run({"inspect", "--json", written / "small.onnx"}).out)["lowered"];
+  EXPECT_EQ(lowered["ops"], SmallNetwork::ops);
+  EXPECT_EQ(lowered["parameters"], SmallNetwork::parameters);
+  // Activations, pools and biases are within 5 % of the multiply-adds.
+  EXPECT_NEAR(lowered["flops"].get<double>() / (2 * SmallNetwork::multiply_adds), 1, 0.05);
+}
+
+TEST(SmallModels, OfEveryFormatBecomeProblems) {
+  const TemporaryFolder written;
+  for (const auto& [model, content] : small_models) {
+    write_file(written / model.file, content);
+    expect_to_become_a_problem(written / model.file);
+  }
+}
+
+TEST(RealModels, InspectGivesTheCountsOfTheTables) {
+  REQUIRE_OUTSIDE_FILE(folder);
+  for (const Model& model : models) expect_counts(folder + model.file, model);
+}
+
 TEST(RealModels, EveryFormatBecomesAProblem) {
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs " << folder;
+  REQUIRE_OUTSIDE_FILE(folder);
   for (const char* file : {"onnx-graph-only/resnet50_tv.onnx", "openvino-ir/mobilenetv2.xml",
                            "openvino-ir/person-detection-retail-0013.xml", "tf-graphdef/opennmt_seq2seq_train.pbtxt",
-                           "tf-graphdef/faster_rcnn_resnet50_opencv.pbtxt", "tfjs/handtrack_ssd320fpnlite.json"}) {
-    const TemporaryFolder folder_for_problem;
-    const std::string problem = folder_for_problem / "problem.json";
-    const Finished cost = emplace_run({"cost", folder + file, "k40x2", "-o", problem});
-    ASSERT_EQ(cost.exit_code, 0) << cost.err;
-    const Finished place = emplace_run({"place", "single", problem, "--json"});
-    ASSERT_EQ(place.exit_code, 0) << place.err;
-    EXPECT_GT(nlohmann::json::parse(place.out)["makespan_s"], 0) << file;
-  }
+                           "tf-graphdef/faster_rcnn_resnet50_opencv.pbtxt", "tfjs/handtrack_ssd320fpnlite.json"})
+    expect_to_become_a_problem(folder + file);
 }
 
 }  // namespace

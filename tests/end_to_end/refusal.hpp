@@ -1,4 +1,4 @@
-// How the program refuses bad input: exit code 2, one sentence on standard error, nothing on standard output.
+// Checks how the program refuses bad input: exit code 2, one sentence on standard error, nothing on standard output.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -11,12 +11,12 @@
 
 namespace emplace::test {
 
-inline void expect_refused(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message) {
+inline void expect_refused(const std::vector<std::string>& arguments, const ::testing::Matcher<std::string>& message) {
   const auto done = emplace_run(arguments);
   EXPECT_EQ(done.exit_code, 2) << done.err;
   EXPECT_EQ(done.out, "");
   EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << "one sentence: " << done.err;
-  EXPECT_THAT(done.err, testing::AllOf(testing::StartsWith("error: "), message));
+  EXPECT_THAT(done.err, ::testing::AllOf(::testing::StartsWith("error: "), message));
 }
 
 }  // namespace emplace::test

@@ -1,4 +1,4 @@
-// `emplace report` as its users meet it: a page beside a sweep or a run, and one sentence for what is neither.
+// `emplace report` from the command line: a page in the folder of a sweep or a run, and one sentence for other folders.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -14,12 +14,12 @@ namespace emplace::test::report_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
-class Report : public testing::Test {
+class Report : public ::testing::Test {
  protected:
-  // Four trials, of which half fail: a share is for groupings that this one is not.
+  // Four trials, half of which fail, because a group_share below 1 is not allowed with their grouping.
   std::string sweep() {
     write_file(folder_ / "space.toml", "problem = \"" + small_training +
                                            "@k40x2\"\npolicy = \"post\"\nlearner = \"ppo\"\ngrouping = \"chain\"\n"
@@ -44,7 +44,7 @@ TEST_F(Report, OfASweepIsAPageInItsFolder) {
                                          {"curves", 2},
                                          {"curves_total", 2}}));
   const std::string page = read_file(folder + "/report.html");
-  EXPECT_THAT(page, AllOf(testing::StartsWith("<!DOCTYPE html>"), HasSubstr("\"counts\":{\"finished\":2"),
+  EXPECT_THAT(page, AllOf(::testing::StartsWith("<!DOCTYPE html>"), HasSubstr("\"counts\":{\"finished\":2"),
                           HasSubstr("only for the groupings 'colocrl'")));
   const auto again = emplace_run({"report", folder, "--output", folder_ / "page.html"});
   ASSERT_EQ(again.exit_code, 0) << again.err;
@@ -82,7 +82,8 @@ TEST_F(Report, RefusesTheSameFolderTwice) {
   expect_refused({"report", trials + "0000", other_name}, AllOf(HasSubstr(other_name), HasSubstr("named twice")));
 }
 
-// What `explain` says of the best placement is what the page shows, and the command on it trains to the same.
+// The page shows the output of `explain` for the best placement, and the command on the page trains to the same
+// placement.
 TEST_F(Report, OfARunShowsItsPlacementAndTheCommandThatFindsItAgain) {
   const std::string run = folder_ / "run", problem = small_training + "@k40x2";
   write_file(folder_ / "recipe.toml", "problem = \"" + problem + "\"\nupdates = 3\ncompare = []\n");

@@ -1,5 +1,5 @@
-// `emplace reproduce` as its users meet it: the table's forms, the same figures at any number of ranks, an end and a
-// second start.
+// `emplace reproduce` from the command line: the table's formats, the same figures for any number of ranks, an
+// interruption and a second start.
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 
@@ -12,7 +12,7 @@ namespace emplace::test::reproduce_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Two rows; everything in evaluations, so that nothing depends on a clock.
 constexpr const char* two_rows = R"(
@@ -48,7 +48,7 @@ published = { greedy = 0.125 }
 notes = ["said of the row"]
 )";
 
-class Reproduce : public testing::Test {
+class Reproduce : public ::testing::Test {
  protected:
   void SetUp() override { write_file(table_, two_rows); }
   // table.csv without the clock.

@@ -16,18 +16,18 @@ namespace {
 
 using nlohmann::json;
 
-// What is trained, and how far.
+// A training, and the number of updates.
 struct Training {
   std::string name;
   std::vector<std::string> arguments;
 };
 
-// Three seconds of training whatever the processor, a tenth of a second an update of 20 placements.
+// Three seconds of training on any processor: a tenth of a second per update of 20 placements.
 const std::vector<std::string> slowly = {"evaluator=sleep", "sleep.seconds=0.005"};
 
 void PrintTo(const Training& training, std::ostream* out) { *out << training.name; }
 
-// The 16 units leave workers something to share; every system makes its checkpoints between its updates.
+// 16 units, so that there is work for several workers; every system writes checkpoints during its training.
 std::vector<Training> trainings() {
   std::vector<Training> list = {
       {"quickstart",
@@ -45,7 +45,8 @@ std::vector<Training> trainings() {
   list.push_back({"placeto_in_order", placeto});
   for (const char* more : {"schedule=in-order", "greedy_every=2", "placeto.initial=best"})
     list.back().arguments.emplace_back(more);
-  // GDP in rounds that read each other, on machines of any size, from blocks on, with the best so far.
+  // GDP in rounds that use earlier rounds, on machines of any size, beginning with blocks, with the best placement so
+  // far.
   const System go{"go", {"gdp.hidden=8", "gdp.heads=2", "gdp.feedforward=16", "gdp.device_head=features"}};
   list.push_back({"go", go.training(common)});
   for (const char* more : {"gdp.coarse_units=2", "gdp.updates_per_level=4", "ppo.keep_best=true"})
@@ -53,12 +54,13 @@ std::vector<Training> trainings() {
   // One pass for all samples, the best so far among them.
   list.push_back(
       {"hsdag_tuned", System{"hsdag-tuned", {"hsdag.hidden=8", "ppo.samples_per_update=8"}}.training(common)});
-  // Six chunks an update, the last of one sample, with what tuned recipes add to the paper's networks and baselines.
+  // Six chunks per update, the last of one sample, with the additions of the tuned recipes to the paper's networks and
+  // baselines.
   const System tuned{"hierarchical-tuned",
                      {"hierarchical.hidden=8", "hierarchical.grouper_hidden=8", "hierarchical.groups=4",
                       "hierarchical.position_waves=3", "reinforce.chunk=3"}};
   list.push_back({"hierarchical_tuned_in_chunks", tuned.training(common)});
-  // Two of three problems an update, each draw for two updates, with a problem that is held out.
+  // Two of three problems per update, drawn again every two updates, with a held-out problem.
   list.push_back({"placeto_across_graphs",
                   systems()[3].training(
                       {"problems=[\"zoo:nmt?layers=2&sequence=4&training=true@k40x2\", "
@@ -69,7 +71,7 @@ std::vector<Training> trainings() {
   return list;
 }
 
-class SameBits : public testing::Test {
+class SameBits : public ::testing::Test {
  protected:
   std::vector<std::string> train(const std::string& run, const std::vector<std::string>& more = {}) {
     return of(trainings().front(), run, more);
@@ -84,9 +86,9 @@ class SameBits : public testing::Test {
   TemporaryFolder folder_;
 };
 
-class SameBitsOfEverySystem : public SameBits, public testing::WithParamInterface<Training> {};
+class SameBitsOfEverySystem : public SameBits, public ::testing::WithParamInterface<Training> {};
 
-INSTANTIATE_TEST_SUITE_P(Recipes, SameBitsOfEverySystem, testing::ValuesIn(trainings()),
+INSTANTIATE_TEST_SUITE_P(Recipes, SameBitsOfEverySystem, ::testing::ValuesIn(trainings()),
                          [](const auto& training) { return training.param.name; });
 
 TEST_P(SameBitsOfEverySystem, RewardsParametersAndBestPlacementDoNotDependOnTheNumberOfRanksOrOnWhatTheyDo) {
@@ -107,7 +109,7 @@ TEST_P(SameBitsOfEverySystem, RewardsParametersAndBestPlacementDoNotDependOnTheN
     }
 }
 
-// What a supervisor and a batch system do: the same command again and again.
+// The same command again and again, as a supervisor or a batch system runs it.
 TEST_P(SameBitsOfEverySystem, TheSameCommandWithContinueBeginsARunAndGoesOnWithIt) {
   const std::string alone = folder_ / "alone", run = folder_ / "run";
   ASSERT_EQ(emplace_run(of(GetParam(), alone, {"updates=5"})).exit_code, 0);
@@ -126,7 +128,7 @@ TEST_F(SameBits, AnUnfinishedRunOfAnotherRecipeIsNotContinued) {
   write_file(run + "/status", "running\n");
   const auto refused = emplace_run(train(run, {"--continue", "seed=9"}));
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, testing::HasSubstr(run + ": holds an unfinished run of another configuration: 'seed' is"));
+  EXPECT_THAT(refused.err, ::testing::HasSubstr(run + ": holds an unfinished run of another configuration: 'seed' is"));
   // A finished one is kept, as without --continue.
   write_file(run + "/status", "finished\n");
   EXPECT_EQ(emplace_run(train(run, {"--continue", "seed=9"})).exit_code, 0);
@@ -161,7 +163,7 @@ TEST_F(SameBits, OfANetworkDoNotDependOnTheNumberOfThreads) {
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_EQ(without_clocks(folder_ / "both"), without_clocks(folder_ / "one"));
 
-  // The program says so where threads have no cores of their own.
+  // The program warns if there are more threads than cores.
   cpu_set_t cores;
   ASSERT_EQ(sched_getaffinity(0, sizeof(cores), &cores), 0);
   int first = 0;
@@ -171,7 +173,7 @@ TEST_F(SameBits, OfANetworkDoNotDependOnTheNumberOfThreads) {
   bound.insert(bound.end(), arguments.begin(), arguments.end());
   const auto done = run(bound);
   EXPECT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_THAT(done.err, testing::HasSubstr("3 threads share 1 core (mpirun binds ranks"));
+  EXPECT_THAT(done.err, ::testing::HasSubstr("3 threads share 1 core (mpirun binds ranks"));
 }
 
 TEST_P(SameBitsOfEverySystem, ARunKilledHalfWayAndResumedOnOtherRanksEndsAsAnUndisturbedOne) {
@@ -233,7 +235,7 @@ TEST_F(SameBits, ARunEndsWith75BeforeItsTimeLimitAndResumes) {
   const std::string run = folder_ / "limited";
   const auto stopped = emplace_run(train(run, {"evaluations=100000000", "--time-limit", "1s"}));
   EXPECT_EQ(stopped.exit_code, 75) << stopped.err;
-  EXPECT_THAT(stopped.err, testing::HasSubstr("--resume " + run));
+  EXPECT_THAT(stopped.err, ::testing::HasSubstr("--resume " + run));
   EXPECT_EQ(read_file(run + "/status"), "interrupted\n");
   const std::string more =
       std::to_string(1 + std::stoull(experiment::load_newest_checkpoint(run).attributes.at("update")));
@@ -242,7 +244,7 @@ TEST_F(SameBits, ARunEndsWith75BeforeItsTimeLimitAndResumes) {
   for (const char* text : {"1x", "0s", "30m3h", "-5s", ""}) {
     const auto refused = emplace_run(train(run, {"--time-limit", text}));
     EXPECT_EQ(refused.exit_code, 2) << text;
-    EXPECT_THAT(refused.err, testing::HasSubstr("--time-limit")) << text;
+    EXPECT_THAT(refused.err, ::testing::HasSubstr("--time-limit")) << text;
   }
 }
 
@@ -264,7 +266,7 @@ TEST_F(SameBits, ABudgetThatARunIsResumedWithIsItsOwnFromThenOn) {
   const std::string once = folder_ / "once", run = folder_ / "run";
   ASSERT_EQ(emplace_run(train(once)).exit_code, 0);
   ASSERT_EQ(emplace_run(train(run, {"evaluations=300"})).exit_code, 0);
-  // Ends before it is done: a folder is where it wants to write a file.
+  // Fails before it is done, because there is a folder with the name of a file that it has to write.
   const std::string best = run + "/best.placement.json";
   std::filesystem::remove(best);
   std::filesystem::create_directories(best + "/in the way");
@@ -274,10 +276,10 @@ TEST_F(SameBits, ABudgetThatARunIsResumedWithIsItsOwnFromThenOn) {
   EXPECT_EQ(without_clocks(run), without_clocks(once));
   EXPECT_EQ(read_file(run + "/config.toml"),
             std::regex_replace(read_file(once + "/config.toml"), std::regex(once), run));
-  // The same where the recipe begins it again.
+  // The same if the run is started again from the recipe.
   ASSERT_EQ(emplace_run(train(run, {"evaluations=640", "--continue"})).exit_code, 0);
   const std::string config = read_file(run + "/config.toml");
-  EXPECT_THAT(config, testing::HasSubstr("evaluations = 640"));
+  EXPECT_THAT(config, ::testing::HasSubstr("evaluations = 640"));
   ASSERT_EQ(emplace_run({"train", "--resume", run}).exit_code, 0);
   EXPECT_EQ(experiment::load_newest_checkpoint(run).attributes.at("update"), "32") << "640 evaluations of 20 an update";
   EXPECT_EQ(read_file(run + "/config.toml"), config);
@@ -291,7 +293,7 @@ TEST_F(SameBits, ADamagedNewestCheckpointFallsBackToThePreviousOne) {
   std::filesystem::resize_file(run + "/checkpoint.h5", 1000);
   const auto resumed = emplace_run({"train", "--resume", run});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_THAT(resumed.err, testing::HasSubstr("checkpoint.h5"));
+  EXPECT_THAT(resumed.err, ::testing::HasSubstr("checkpoint.h5"));
   EXPECT_EQ(without_clocks(run), without_clocks(once));
 }
 
@@ -302,7 +304,7 @@ TEST_F(SameBits, ASecondRunInTheSameFolderKeepsTheFirst) {
   const auto second = emplace_run(train(run, {"seed=9"}));
   ASSERT_EQ(second.exit_code, 0);
   EXPECT_EQ(read_file(run + ".1/metrics.csv"), first);
-  EXPECT_THAT(second.err, testing::HasSubstr(run + ".1"));
+  EXPECT_THAT(second.err, ::testing::HasSubstr(run + ".1"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// One policy trained on several problems, and what it makes of one that it never saw: `problems = [...]`.
+// One policy trained on several problems, and its placement of another problem: `problems = [...]`.
 #include <gmock/gmock.h>
 
 #include "base/files.hpp"
@@ -11,10 +11,10 @@ namespace emplace::test::several_problems_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
-class SeveralProblems : public testing::TestWithParam<System> {
+class SeveralProblems : public ::testing::TestWithParam<System> {
  protected:
   [[nodiscard]] Finished train(int ranks, const std::string& run, const std::vector<std::string>& more = {}) const {
     auto arguments = GetParam().training({"problems=[\"" + first + "\", \"" + second + "\"]", "grouping=chain",
@@ -48,7 +48,7 @@ TEST_P(SeveralProblems, AreTrainedTogetherAndEachHasItsBestPlacement) {
     EXPECT_EQ(again["makespan_ps"], results[p]["makespan_ps"]) << p;
   }
   EXPECT_NE(results[0]["ops"].size(), results[1]["ops"].size());
-  // Resumed, both best placements are still there: an update more makes neither worse.
+  // Resumed, both best placements are still there: one more update makes neither worse.
   const auto resumed = emplace_run({"train", "--resume", run, "updates=7", "--json"});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   for (std::size_t p = 0; p < 2; ++p)
@@ -96,7 +96,7 @@ TEST_P(SeveralProblems, GiveParametersToATrainingOnFewerUnits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Recipes, SeveralProblems,
-                         testing::Values(systems()[2], systems()[3], systems()[4], systems()[5]), name_of_system);
+                         ::testing::Values(systems()[2], systems()[3], systems()[4], systems()[5]), name_of_system);
 
 }  // namespace
 }  // namespace emplace::test::several_problems_test

@@ -9,7 +9,7 @@ namespace emplace::test::simulator_test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Placeto's vector T7: s(40) -> x(50)@0, y(70)@1 -> z(10)@0, 760,000 bytes each; no channels.
 constexpr const char* t7 = R"({"emplace": "problem/1", "name": "T7",
@@ -21,7 +21,7 @@ constexpr const char* t7 = R"({"emplace": "problem/1", "name": "T7",
 constexpr const char* t7_placement = R"({"emplace": "placement/1", "problem": "T7",
   "ops": {"s": "d0", "x": "d0", "y": "d1", "z": "d0"}, "schedule": "in-order", "order": ["s", "x", "y", "z"]})";
 
-class Simulator : public testing::Test {
+class Simulator : public ::testing::Test {
  protected:
   void SetUp() override {
     write_file(problem_, t7);
@@ -39,7 +39,7 @@ TEST_F(Simulator, PlacetosVectorComesOutOnTheCommandLine) {
   const auto done = simulate({"--simulator", "placeto", "--json"});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   // The placement's own schedule is not Placeto's.
-  EXPECT_THAT(done.err, testing::AllOf(HasSubstr("placeto has no schedule in-order"), HasSubstr("placement.json")));
+  EXPECT_THAT(done.err, ::testing::AllOf(HasSubstr("placeto has no schedule in-order"), HasSubstr("placement.json")));
   EXPECT_EQ(json::parse(done.out), json::parse(R"({"makespan_ps": 335000000, "makespan_s": 0.000335, "feasible": true,
     "reason": null, "devices": [
       {"name": "d0", "busy_s": 0.0001, "peak_memory_bytes": 1520000, "overflow_bytes": 0},
@@ -66,7 +66,7 @@ TEST_F(Simulator, MistakesAreRefusedByName) {
   const auto unknown = simulate({"--simulator", "placetoo", "--json"});
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_EQ(unknown.out, "");
-  EXPECT_THAT(unknown.err, testing::AllOf(HasSubstr("'placetoo'"), HasSubstr("did you mean 'placeto'")));
+  EXPECT_THAT(unknown.err, ::testing::AllOf(HasSubstr("'placetoo'"), HasSubstr("did you mean 'placeto'")));
   const auto schedule = simulate({"--simulator", "placeto", "--schedule", "priority"});
   EXPECT_EQ(schedule.exit_code, 2);
   EXPECT_THAT(schedule.err, HasSubstr("placeto has no schedule priority"));
@@ -86,7 +86,7 @@ TEST_F(Simulator, TheListHasTheirOptions) {
       EXPECT_EQ(entry["options"][0]["default"], "5.7");
     }
   }
-  EXPECT_THAT(names, testing::IsSupersetOf({"plain", "placeto", "grappler", "baechi", "giph", "doppler", "quickp"}));
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"plain", "placeto", "grappler", "baechi", "giph", "doppler", "quickp"}));
 }
 
 }  // namespace

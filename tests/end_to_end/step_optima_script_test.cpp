@@ -8,8 +8,8 @@
 namespace emplace::test::step_optima_script_test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(StepOptimaScript, TellsOptimaFromOthersAndRefutesWhatNoScheduleReaches) {
   // A chain of 3 and 4 takes 7 on any processors: 6, published for the second, is out of reach.

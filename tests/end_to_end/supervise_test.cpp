@@ -1,4 +1,4 @@
-// launch/supervise: whatever kills or stops a job, the run is done in the end, with the same bits, and nothing is left.
+// launch/supervise: after any kill or stop of a job, the run is completed with the same bits, and no process is left.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -13,8 +13,8 @@
 namespace emplace::test::supervise_test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Stat {
   pid_t pid, parent, session;
@@ -39,7 +39,7 @@ std::vector<Stat> processes() {
   return list;
 }
 
-class Supervise : public testing::Test {
+class Supervise : public ::testing::Test {
  protected:
   // Open MPI's session folders go into the test's folder.
   [[nodiscard]] std::vector<std::string> supervise(std::vector<std::string> arguments) const {
@@ -58,13 +58,13 @@ class Supervise : public testing::Test {
     arguments.push_back("run=" + run);
     return supervise(arguments);
   }
-  // The present mpirun under the supervisor, 0 if there is none.
+  // The mpirun that the supervisor runs now, 0 if there is none.
   static pid_t mpirun_of(const Process& supervisor) {
     for (const Stat& each : processes())
       if (each.parent == supervisor.pid() && each.name == "mpirun" && each.is_alive) return each.pid;
     return 0;
   }
-  // Its processes by rank.
+  // The processes of that mpirun, by rank.
   static std::vector<pid_t> ranks_of(pid_t mpirun) {
     std::map<int, pid_t> by_rank;
     for (const Stat& each : processes()) {
@@ -178,7 +178,7 @@ TEST_F(Supervise, EndsWith75OnRequestLeavesNothingAndGoesOnLaterWithOtherRanks) 
     const Finished done = supervisor.wait(std::chrono::seconds(60));
     ASSERT_EQ(done.exit_code, 75) << done.err;
     EXPECT_EQ(read_file(run_ + "/status"), "interrupted\n");
-    EXPECT_THAT(alive_in(mpirun), testing::IsEmpty());
+    EXPECT_THAT(alive_in(mpirun), ::testing::IsEmpty());
     expect_nothing_left(shared);
   }
   const Finished done = run(training("2", run_));
@@ -199,7 +199,7 @@ TEST_F(Supervise, TakesItsJobWithItWhenItIsKilled) {
   for (int i = 0; i < 300 && !alive_in(mpirun).empty(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   const std::vector<pid_t> left = alive_in(mpirun);
-  EXPECT_THAT(left, testing::IsEmpty());
+  EXPECT_THAT(left, ::testing::IsEmpty());
   EXPECT_EQ(read_file(run_ + "/status"), "interrupted\n");
   for (const pid_t each : left) ::kill(each, SIGKILL);
 }
@@ -230,7 +230,7 @@ TEST_F(Supervise, GivesUpAfterDeathsWithoutANewerCheckpoint) {
   EXPECT_THAT(done.err, HasSubstr("2 deaths without a newer checkpoint than update 0 of " + run_ + ": giving up"));
 }
 
-// mpirun tells the other ranks to end, and rank 0 may have all that it needs for a checkpoint.
+// mpirun ends the other ranks with a signal, after which rank 0 may still be able to write a checkpoint.
 TEST_F(Supervise, GoesOnWhereRank0EndedInOrderBecauseAnotherDied) {
   updates_ = "6";
   const std::string program = folder_ / "ends-in-order";

@@ -1,4 +1,4 @@
-// `emplace sweep` as its users meet it: the same table at any number of ranks, nothing lost, nothing done twice.
+// `emplace sweep` from the command line: the same table for any number of ranks, no trial lost or run twice.
 #include <gmock/gmock.h>
 
 #include <deque>
@@ -15,10 +15,10 @@
 namespace emplace::test::sweep_test {
 namespace {
 
-using testing::AllOf;
-using testing::Each;
-using testing::HasSubstr;
-using testing::SizeIs;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 // sweep.csv by column, without the clock.
 std::map<std::string, std::vector<std::string>> columns_of(const std::string& folder) {
@@ -45,7 +45,7 @@ std::size_t lines_with(const std::string& file, const std::string& text) {
   return count;
 }
 
-class Sweep : public testing::Test {
+class Sweep : public ::testing::Test {
  protected:
   // Trainings of a tenth of a second.
   std::string space(const std::string& strategy) const {
@@ -72,7 +72,7 @@ TEST_F(Sweep, HasTheSameTableForAnyNumberOfRanksAndOfRanksATrial) {
                 AllOf(HasSubstr("best      "), HasSubstr("0 failed, 0 running, 0 remaining"), HasSubstr(alone)));
     const auto wanted = columns_of(alone);
     ASSERT_GE(wanted.at("trial").size(), 5U);
-    EXPECT_THAT(wanted.at("status"), Each(testing::AnyOf("finished", "stopped")));
+    EXPECT_THAT(wanted.at("status"), Each(::testing::AnyOf("finished", "stopped")));
     EXPECT_EQ(read_file(alone + "/status"), "finished\n");
     for (const auto& [ranks, each] : {std::pair(2, 1), std::pair(4, 1), std::pair(7, 2)}) {
       const std::string run = folder_ / "ranks" + std::to_string(ranks);
@@ -86,7 +86,7 @@ TEST_F(Sweep, HasTheSameTableForAnyNumberOfRanksAndOfRanksATrial) {
 
 TEST_F(Sweep, RecordsATrialThatFailsAndGoesOn) {
   const std::string file = space("trials = 6\nstrategy = \"grid\"\n");
-  // A share is for groupings that this one is not: known only when the problem is grouped.
+  // A group_share below 1 is not allowed with this grouping, which is found only when the problem is grouped.
   for (const int ranks : {1, 4}) {
     const std::string run = folder_ / "run" + std::to_string(ranks);
     const auto done = emplace_run(

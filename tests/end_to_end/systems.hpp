@@ -16,7 +16,7 @@ struct System {
   std::vector<std::string> small;
   const char* learner = "reinforce";
 
-  // `train` by the recipe, made small. Later options go before earlier ones.
+  // The arguments of `train` with the recipe and the options that make it small. Later options replace earlier ones.
   [[nodiscard]] std::vector<std::string> training(const std::vector<std::string>& more) const {
     std::vector<std::string> arguments = {"train", std::string("configs/recipes/") + name + ".toml", "compare=[]"};
     arguments.insert(arguments.end(), small.begin(), small.end());
@@ -35,6 +35,6 @@ inline std::vector<System> systems() {
 }
 
 inline void PrintTo(const System& system, std::ostream* out) { *out << system.name; }
-inline std::string name_of_system(const testing::TestParamInfo<System>& info) { return info.param.name; }
+inline std::string name_of_system(const ::testing::TestParamInfo<System>& info) { return info.param.name; }
 
 }  // namespace emplace::test

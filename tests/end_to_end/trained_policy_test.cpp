@@ -1,4 +1,4 @@
-// What a training leaves behind goes on: `place --policy RUN` and `train --init RUN`.
+// Trained policies are used again: `place --policy RUN` and `train --init RUN`.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -13,11 +13,11 @@ namespace emplace::test::trained_policy_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class TrainedPolicies : public testing::Test {
+class TrainedPolicies : public ::testing::Test {
  protected:
   std::string trained(const std::string& name, const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments = {"train", "configs/recipes/post.toml", "problem=" + small_training + "@k40x2",
@@ -63,7 +63,7 @@ TEST_F(TrainedPolicies, GoOnFromTheirParametersInANewRun) {
   // A rate too small to change anything: the parameters of the first run are those of the second.
   const std::string next = trained("next", {"--init", run, "evaluations=20", "post.learning_rate=1e-30"});
   EXPECT_EQ(placed(1, next).at("ops"), before.at("ops"));
-  // The new run stands alone: it is resumed without the old one.
+  // The new run does not need the old one: it is resumed without it.
   replace_file(run, run + ".elsewhere");
   const auto resumed = emplace_run({"train", "--resume", next, "evaluations=40"});
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;

@@ -1,4 +1,5 @@
-// scripts/transfer-table: one command from a recipe to what its policy knows of families that it never saw.
+// scripts/transfer-table: one command trains a recipe's policy without each family of models and places that family
+// with it.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -11,10 +12,10 @@
 namespace emplace::test::transfer_table_test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
-class TransferTable : public testing::Test {
+class TransferTable : public ::testing::Test {
  protected:
   Finished table(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"env", std::string("EMPLACE=") + EMPLACE_PROGRAM,
@@ -45,9 +46,9 @@ TEST_F(TransferTable, HoldsEveryWayToPlaceWhatWasLeftOutAndRunsOnlyWhatIsMissing
     for (const char* method :
          {"likeliest,1,", "sampled,1,", "fine-tuned,1,", "alone,1,", "single,-,", "expert,-,", "best,-,"})
       EXPECT_THAT(csv, HasSubstr(std::string("\ntransformer-xl,") + problem + "," + method));
-  // The training left the family out, and knows no problem of it.
+  // The training has no problem of the family that is left out.
   const std::string trained = read_file(out_ + "/runs/without-transformer-xl/1/config.toml");
-  EXPECT_THAT(trained, AllOf(HasSubstr("zoo:wavenet"), testing::Not(HasSubstr("zoo:transformer-xl"))));
+  EXPECT_THAT(trained, AllOf(HasSubstr("zoo:wavenet"), ::testing::Not(HasSubstr("zoo:transformer-xl"))));
   EXPECT_THAT(read_file(out_ + "/transfer.md"),
               HasSubstr("| transformer-xl | zoo:transformer-xl?layers=2&training=true@p100x2 | "));
 
@@ -63,9 +64,9 @@ TEST_F(TransferTable, LeavesOutTheTrainingAloneWhereItIsTold) {
   const auto done = table(without);
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(read_file(out_ + "/transfer.csv"),
-              AllOf(HasSubstr(",fine-tuned,1,"), testing::Not(HasSubstr(",alone,"))));
-  EXPECT_THAT(done.out, AllOf(HasSubstr("beats the expert on "), testing::Not(HasSubstr("within"))));
-  EXPECT_THAT(read_file(out_ + "/transfer.md"), testing::ContainsRegex("\\| (yes|no) \\|  \\|\n"));
+              AllOf(HasSubstr(",fine-tuned,1,"), ::testing::Not(HasSubstr(",alone,"))));
+  EXPECT_THAT(done.out, AllOf(HasSubstr("beats the expert on "), ::testing::Not(HasSubstr("within"))));
+  EXPECT_THAT(read_file(out_ + "/transfer.md"), ::testing::ContainsRegex("\\| (yes|no) \\|  \\|\n"));
 }
 
 TEST_F(TransferTable, RefusesWhatItCannotDo) {

@@ -10,10 +10,10 @@ namespace emplace::test::workload_test {
 namespace {
 
 using nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
-class Workloads : public testing::Test {
+class Workloads : public ::testing::Test {
  protected:
   void SetUp() override {
     Partitioning chain = chain_of({4, 6, 4});

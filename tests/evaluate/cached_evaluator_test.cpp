@@ -1,4 +1,5 @@
-// Evaluations that a run keeps: the same bits again, exactly for their placement, whatever happened to the file.
+// Evaluations that a run keeps in a file: they return the same bits, only for exactly their placement, also after the
+// file was damaged.
 #include "evaluate/cached/cached_evaluator.hpp"
 
 #include <gmock/gmock.h>
@@ -19,7 +20,7 @@ namespace {
 
 using namespace ::testing;
 
-// Its answers tell placements and times of asking apart.
+// Its outcomes differ from placement to placement and from call to call.
 class CountingEvaluator final : public evaluate::DirectEvaluator {
  public:
   explicit CountingEvaluator(std::size_t& asked) : asked_(asked) {}
@@ -77,7 +78,7 @@ TEST_F(KeptEvaluations, AsksOnceForEachPlacementOfEachProblem) {
   EXPECT_EQ(asked_, 5U);
 }
 
-// What a batch is before it is waited for.
+// Counts the jobs of each part that is submitted before wait().
 class PartsEvaluator final : public evaluate::Evaluator {
  public:
   explicit PartsEvaluator(std::vector<std::size_t>& parts) : parts_(parts) {}
@@ -160,7 +161,7 @@ TEST_F(KeptEvaluations, ForgetsWhatAKillCutShortAndNothingElse) {
     EXPECT_FALSE(file.find(0, b_)) << size;
     EXPECT_EQ(bytes().size(), with_one);
   }
-  for (std::size_t size = 0; size < with_one; ++size) {  // killed when the file was made, or in its first record
+  for (std::size_t size = 0; size < with_one; ++size) {  // a kill when the file was made, or in its first record
     write(whole.substr(0, size));
     (void)evaluate::EvaluationFile(file_, "one");
     EXPECT_FALSE(file_exists(file_ + ".1")) << size;
@@ -184,7 +185,7 @@ TEST_F(KeptEvaluations, NeverAcceptsADamagedRecordButKeepsTheOthers) {
     write(damaged);
     ::testing::internal::CaptureStderr();
     const evaluate::EvaluationFile file(file_, "one");
-    EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("damaged bytes are passed over")) << at;
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("damaged bytes are skipped")) << at;
     EXPECT_EQ(file.find(0, a_)->outcome, a);
     EXPECT_FALSE(file.find(0, b_)) << at;
     EXPECT_EQ(file.find(7, a_)->outcome, last) << at;
@@ -206,7 +207,7 @@ TEST_F(KeptEvaluations, SaysEachReasonOnceAndThatNothingCouldBeMeasured) {
 }
 
 TEST(EvaluationIdentity, DependsOnProblemScoringEvaluatorAndOptions) {
-  using namespace emplace::testing;
+  using namespace emplace::test;
   const Problem problem = tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {3, 1}}}, {{0, 1}}, 1);
   const Problem slower = tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {3, 1.5}}}, {{0, 1}}, 1);
   const Problem renamed = tiny(plain_devices(2), {{"a", {1, 2}}, {"c", {3, 1}}}, {{0, 1}}, 1);

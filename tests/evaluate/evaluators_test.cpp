@@ -1,4 +1,4 @@
-// What every evaluator promises (emplace/simulate/evaluators.hpp), checked for every entry of evaluators().
+// The contract of every evaluator (emplace/evaluate/evaluator.hpp), checked for every entry of evaluators().
 #include "emplace/evaluate/evaluator.hpp"
 
 #include <gmock/gmock.h>
@@ -12,8 +12,8 @@ namespace emplace::evaluate::evaluators_test {
 namespace {
 
 using namespace ::testing;
-using emplace::testing::plain_devices;
-using emplace::testing::tiny;
+using emplace::test::plain_devices;
+using emplace::test::tiny;
 
 class EveryEvaluator : public ::testing::TestWithParam<std::size_t> {
  protected:

@@ -1,4 +1,4 @@
-// A program of the user's may do anything; afterwards nothing of it is left.
+// A program of the user may do anything; after its run none of its processes is left.
 #include "evaluate/command/program_run.hpp"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ std::size_t open_descriptors() {
 class ProgramRun : public ::testing::Test {
  protected:
   ProgramRun() {
-    // The first run opens the subreaper's image, once in a process.
+    // The first run opens the subreaper's image, which happens once per process.
     static const ProgramEnd warm = run_program(shell("true"), input_);
     descriptors_ = open_descriptors();
   }
@@ -105,12 +105,13 @@ TEST_F(ProgramRun, EndsAProgramThatPrintsWithoutEnd) {
 }
 
 TEST_F(ProgramRun, EndsWhatTheProgramLeavesBehind) {
-  // In the background, in a session of its own, two generations deep, deaf to signals; all hold the output open.
+  // Processes in the background, in another session, two generations deep, and that ignore signals; all keep the output
+  // open.
   for (const char* script :
        {"sleep 1000 & echo 1", "setsid sleep 1000 & echo 1", "(setsid sh -c 'sleep 1000 & sleep 1000' &) ; echo 1",
         "nohup setsid sh -c \"trap '' TERM HUP; (sleep 1000 & sleep 1000); sleep 1000\" & echo 1",
         "for i in 1 2 3 4 5 6 7 8 9; do setsid sleep 1000 & done; echo 1",
-        // One that is never the same process for long.
+        // A process that starts its successor and ends, again and again.
         "export again='sleep 0.002; setsid sh -c \"$again\" &'; sh -c \"$again\"; sleep 0.1; echo 1"}) {
     const auto begin = Clock::now();
     const ProgramEnd end = run(script);

@@ -30,7 +30,7 @@ TEST(Contained, ACrashIsReportedWithTheStepAtWhichItHappened) {
     std::raise(SIGSEGV);
     return "never";
   });
-  EXPECT_THAT(done.killed, testing::HasSubstr("signal 11"));
+  EXPECT_THAT(done.killed, ::testing::HasSubstr("signal 11"));
   EXPECT_EQ(done.result, "");
   EXPECT_EQ(done.step, 3u);
 }

@@ -9,7 +9,7 @@
 namespace emplace::formats::cost_graph_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string text_file(const std::string& more = "") {
   return R"(node { name: "a" device: "/cpu:0" output_info { size: 24 dtype: DT_FLOAT shape { dim { size: 2 } dim { size: 3 } } }
@@ -64,7 +64,7 @@ TEST(CostGraphReader, RefusesBrokenGraphs) {
               HasSubstr("node 'c' reads output 2 of node 'a', which has 2 outputs"));
   EXPECT_THAT(refusal(R"(node { name: "c" id: 2 compute_cost: -1 })"), HasSubstr("compute_cost is negative: -1"));
   EXPECT_THAT(refusal_of(text_file(), "costs.pbtxt", {.shapes = {}, .batch = 2}),
-              HasSubstr("--shape and --batch cannot change it"));
+              HasSubstr("--shape and --batch cannot change them"));
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 namespace emplace::formats::dot_test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 OpId add(Graph& graph, const std::string& name, const std::string& type, const std::string& layer,
          std::vector<Operand> inputs, const Shape& shape) {

@@ -8,11 +8,12 @@
 #include "emplace/formats/reader.hpp"
 #include "graph/ops/op_table.hpp"
 #include "graph/passes/passes.hpp"
+#include "tests/support/outside_files.hpp"
 
 namespace emplace::formats::framework_models_test {
 namespace {
 
-const std::string folder = "../shared/models/";
+const std::string folder = test::outside_file("models/");
 
 struct Model {
   const char* file;
@@ -21,12 +22,11 @@ struct Model {
   std::size_t constants, cut_edges = 0;
 };
 constexpr std::size_t no_count = static_cast<std::size_t>(-1);
+void PrintTo(const Model& model, std::ostream* out) { *out << model.file; }
 
-class FrameworkModel : public testing::TestWithParam<Model> {
+class FrameworkModel : public ::testing::TestWithParam<Model> {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs " << folder;
-  }
+  void SetUp() override { REQUIRE_OUTSIDE_FILE(folder); }
 };
 
 TEST_P(FrameworkModel, HasTheCountsOfItsTable) {
@@ -46,21 +46,22 @@ TEST_P(FrameworkModel, HasTheCountsOfItsTable) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OpenVino, FrameworkModel,
-                         testing::Values(Model{"openvino-ir/roberta_base_cola.xml", 796, 859, 354, 795, 352},
-                                         Model{"openvino-ir/flan_t5_large_decoder.xml", 2619, 3025, 999, 2522, 983},
-                                         Model{"openvino-ir/face-detection-adas-0001.xml", 605, 631, 604, 604, 213},
-                                         Model{"openvino-ir/mobilenetv2.xml", 267, 276, 266, 266, 109},
-                                         Model{"openvino-ir/person-detection-retail-0013.xml", 274, 312, 274, 274, 1}));
+                         ::testing::Values(Model{"openvino-ir/roberta_base_cola.xml", 796, 859, 354, 795, 352},
+                                           Model{"openvino-ir/flan_t5_large_decoder.xml", 2619, 3025, 999, 2522, 983},
+                                           Model{"openvino-ir/face-detection-adas-0001.xml", 605, 631, 604, 604, 213},
+                                           Model{"openvino-ir/mobilenetv2.xml", 267, 276, 266, 266, 109},
+                                           Model{"openvino-ir/person-detection-retail-0013.xml", 274, 312, 274, 274,
+                                                 1}));
 
 INSTANTIATE_TEST_SUITE_P(
     TensorFlow, FrameworkModel,
-    testing::Values(Model{"tf-graphdef/opennmt_seq2seq_train.pbtxt", 3378, 5105, 2369, 3501, 740, 52},
-                    Model{"tf-graphdef/faster_rcnn_resnet50_opencv.pbtxt", 224, 245, no_count, no_count, 11},
-                    Model{"tfjs/handtrack_ssd320fpnlite.json", 1185, 1422, no_count, no_count, 619, 6}));
+    ::testing::Values(Model{"tf-graphdef/opennmt_seq2seq_train.pbtxt", 3378, 5105, 2369, 3501, 740, 52},
+                      Model{"tf-graphdef/faster_rcnn_resnet50_opencv.pbtxt", 224, 245, no_count, no_count, 11},
+                      Model{"tfjs/handtrack_ssd320fpnlite.json", 1185, 1422, no_count, no_count, 619, 6}));
 
 // In brackets in the table: without constants and without the edges that start at one.
 TEST(FrameworkModels, ConstantsOfOpenVinoStartTheEdgesThatTheTableLeavesOut) {
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs " << folder;
+  REQUIRE_OUTSIDE_FILE(folder);
   struct Row {
     const char* file;
     std::size_t nodes, edges;
@@ -82,7 +83,7 @@ TEST(FrameworkModels, ConstantsOfOpenVinoStartTheEdgesThatTheTableLeavesOut) {
 
 // Backward takes the products of forward twice: for the data and for the weights.
 TEST(FrameworkModels, AnOpenVinoModelTrainsAtThriceItsForwardCost) {
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs " << folder;
+  REQUIRE_OUTSIDE_FILE(folder);
   const Graph forward = prune(read_graph(folder + "openvino-ir/mobilenetv2.xml")).graph;
   const GraphStatistics step = statistics(expand_training(forward, {}).graph);
   EXPECT_TRUE(step.uncosted_ops.empty());

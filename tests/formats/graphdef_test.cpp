@@ -10,8 +10,8 @@
 namespace emplace::formats::graphdef_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string node(const std::string& name, const std::string& op, const std::vector<std::string>& inputs = {},
                  const std::string& attributes = "") {
@@ -111,10 +111,10 @@ TEST(TensorflowReader, GroupsThatShareAnOpAreOneGroup) {
 }
 
 TEST(TensorflowReader, CutsTheBackEdgesOfLoopsAndSaysSo) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   const Graph graph = read(placeholder("x", {4}) + node("e", "Enter", {"x"}) + node("m", "Merge", {"e", "n"}) +
                            node("s", "Switch", {"m", "x"}) + node("n", "NextIteration", {"s:1"}));
-  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
               HasSubstr("1 back edges of loops are cut: a loop is costed as one iteration"));
   ASSERT_EQ(graph.cut_edges.size(), 1u);
   EXPECT_EQ(graph.ops[graph.cut_edges[0].first.index()].name, "n");
@@ -204,11 +204,11 @@ TEST(TensorflowReader, BinaryAndTextGiveTheSameGraph) {
 
 TEST(TensorflowReader, WeightsThatTheFileLeavesOutAreCountedNotGuessed) {
   const std::string scope = "Mixed/";
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   const Graph graph =
       read(placeholder("x", {1, 8, 8, 3}) + node("sub", "Sub", {"x", "sub/y"}) +
            node("c", "Conv2D", {"sub", scope + "weights"}) + node("b", "BiasAdd", {"c", scope + "biases"}));
-  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
               HasSubstr("3 weights are not in the file, among them 'Mixed/biases'"));
   EXPECT_EQ(graph.parameters.size(), 3u);
   EXPECT_FALSE(graph.parameters[1].bytes().has_value());
@@ -268,7 +268,7 @@ TEST(TensorflowReader, RefusesBrokenTextByLine) {
     const std::string message = refusal(whole.substr(0, length));
     // Between two nodes a shorter graph remains.
     if (message == "read without an error") {
-      EXPECT_THAT(whole.substr(length, 1), testing::AnyOf("n", "\n")) << length;
+      EXPECT_THAT(whole.substr(length, 1), ::testing::AnyOf("n", "\n")) << length;
     }
   }
 }

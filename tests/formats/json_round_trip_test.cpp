@@ -140,7 +140,7 @@ TEST(ProblemJson, SecondsAreWrittenAsTheExactDecimalsOfTheTicks) {
   // 0 s lasts one tick and stays known as 0; the last device cannot run the op.
   builder.add_op({.name = "x", .type = {}, .seconds = {0.011010341333, 2, 0, 1e-3, std::nan("")}, .colocate = {}});
   EXPECT_THAT(write_problem_json(builder.build()),
-              testing::HasSubstr("\"seconds\": [0.011010341333, 2, 0, 0.001, null]"));
+              ::testing::HasSubstr("\"seconds\": [0.011010341333, 2, 0, 0.001, null]"));
 }
 
 TEST(ProblemJson, TicksBeyondTheWholeNumbersOfADoubleReadBackEqual) {

@@ -15,7 +15,7 @@
 namespace emplace::formats::large_files_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using namespace proto;
 
 constexpr std::int64_t mebibyte = std::int64_t{1} << 20;

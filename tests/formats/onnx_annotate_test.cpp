@@ -8,15 +8,16 @@
 #include "emplace/formats/reader.hpp"
 #include "formats/writers.hpp"
 #include "tests/formats/onnx_builder.hpp"
+#include "tests/support/outside_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::formats::onnx_annotate_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Texts = std::vector<std::string>;
 
-class AnnotatedOnnx : public testing::Test {
+class AnnotatedOnnx : public ::testing::Test {
  protected:
   std::string write(const onnx::ModelProto& model, const std::string& name = "model.onnx") {
     write_file(folder_ / name, model.SerializeAsString());
@@ -130,8 +131,8 @@ TEST_F(AnnotatedOnnx, KeepsEverythingElseOfAnyModel) {
 }
 
 TEST_F(AnnotatedOnnx, KeepsTheWeightsOfRealModels) {
-  const std::string models = "../shared/models/onnx-with-weights/";
-  if (!file_exists(models)) GTEST_SKIP() << "needs " << models;
+  const std::string models = test::outside_file("models/onnx-with-weights/");
+  REQUIRE_OUTSIDE_FILE(models);
   for (const auto& entry : std::filesystem::directory_iterator(models)) {
     const std::string path = entry.path().string(), out = folder_ / "out.onnx";
     const Texts devices(read_graph(path).ops.size(), "gpu:0");
@@ -160,7 +161,7 @@ TEST_F(AnnotatedOnnx, RefusesAnotherFolderWhereWeightsLieBesideTheModel) {
   EXPECT_FALSE(file_exists(folder_ / "elsewhere/out.onnx"));
   EXPECT_EQ(error_of(path, folder_ / "out.onnx", {"d", "d"}), "no error");
   EXPECT_EQ(read(folder_ / "out.onnx").graph().initializer(0).external_data(0).value(), "weights.bin");
-  EXPECT_THAT(files_of_model(path), testing::ElementsAre(path, folder_ / "weights.bin"));
+  EXPECT_THAT(files_of_model(path), ::testing::ElementsAre(path, folder_ / "weights.bin"));
 }
 
 TEST_F(AnnotatedOnnx, RefusesWhatIsNoOnnxModelOrHasOtherNodes) {

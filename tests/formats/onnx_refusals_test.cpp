@@ -10,14 +10,14 @@
 namespace emplace::formats::onnx_refusals_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string error_of_file(std::string_view content) {
   const TemporaryFile file(content);
   try {
     read_graph(file.path());
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), testing::StartsWith(file.path() + ": "));
+    EXPECT_THAT(error.what(), ::testing::StartsWith(file.path() + ": "));
     return error.what();
   }
   return "read without an error";
@@ -71,7 +71,7 @@ TEST(OnnxReader, RefusesACycle) {
   onnx::ModelProto model = conv_model();
   *graph_of(model).add_node() = make_node("Add", "first", {"y", "b2"}, {"a2"});
   *graph_of(model).add_node() = make_node("Neg", "second", {"a2"}, {"b2"});
-  EXPECT_THAT(error_of(model), testing::AllOf(HasSubstr("cycle"), HasSubstr("first"), HasSubstr("second")));
+  EXPECT_THAT(error_of(model), ::testing::AllOf(HasSubstr("cycle"), HasSubstr("first"), HasSubstr("second")));
 }
 
 TEST(OnnxReader, RefusesRepeatedAndUnknownNames) {

@@ -9,12 +9,14 @@
 #include "emplace/formats/reader.hpp"
 #include "graph/ops/op_table.hpp"
 #include "tests/formats/onnx_builder.hpp"
+#include "tests/support/outside_files.hpp"
+#include "tests/support/small_models.hpp"
 
 namespace emplace::formats::onnx_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Graph read(const onnx::ModelProto& model, const ReadOptions& options = {}) {
   const TemporaryFile file(model.SerializeAsString());
@@ -135,7 +137,7 @@ TEST(OnnxReader, NamesNodesWithoutANameAfterTheirTypeAndOutput) {
   graph.mutable_node(0)->clear_name();
   graph.mutable_node(1)->set_name("Conv:c");  // somebody else has the name already
   const Graph read_graph = read(model);
-  EXPECT_THAT(read_graph.ops[0].name, testing::StartsWith("Conv:c#"));
+  EXPECT_THAT(read_graph.ops[0].name, ::testing::StartsWith("Conv:c#"));
   EXPECT_EQ(read_graph.ops[1].name, "Conv:c");
 }
 
@@ -213,7 +215,10 @@ onnx::ModelProto model_with_branches() {
 }
 
 TEST(OnnxReader, AControlFlowNodeReadsWhatItsSubGraphsReadAndHoldsTheirWeights) {
+  ::testing::internal::CaptureStderr();
   const Graph graph = read(model_with_branches());
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("1 nodes have sub-graphs (If, Loop, Scan), among them"));
   ASSERT_EQ(graph.ops.size(), 2u);
   const GraphOp& op = graph.ops[1];
   // cond; then r and outer from the branches; then the weights of the branches: w1 and the constant.
@@ -287,9 +292,17 @@ TEST(OnnxReader, IsChosenByContentWhereTheNameSaysNothing) {
   EXPECT_THROW(read_graph(text.path()), InputError);
 }
 
+TEST(OnnxReader, FixesEverySizeOfANetworkWithItsBatch) {
+  const TemporaryFile file(test::small_network(0));
+  EXPECT_EQ(statistics(read_graph(file.path())).static_tensors, test::SmallNetwork::filters);
+  const GraphStatistics counts = statistics(read_graph(file.path(), {.shapes = {}, .batch = 1}));
+  EXPECT_EQ(counts.static_tensors, test::SmallNetwork::nodes);
+  EXPECT_TRUE(counts.unknown_tensors.empty());
+}
+
 TEST(OnnxReader, OpensASymbolicBatchOfARealModel) {
-  const std::string model = "../shared/models/onnx-with-weights/openwakeword_embedding.onnx";
-  if (!std::filesystem::exists(model)) GTEST_SKIP() << "needs " << model;
+  const std::string model = test::outside_file("models/onnx-with-weights/openwakeword_embedding.onnx");
+  REQUIRE_OUTSIDE_FILE(model);
   const GraphStatistics counts = statistics(read_graph(model, {.shapes = {}, .batch = 1}));
   EXPECT_EQ(counts.static_tensors, 65u);
   EXPECT_TRUE(counts.unknown_tensors.empty());

@@ -10,8 +10,8 @@
 namespace emplace::formats::placement_json_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // a -> b on a CPU and a GPU.
 Problem chain() {
@@ -64,9 +64,9 @@ struct Refusal {
   const char* message;  // a part of it
 };
 
-std::string name_of_refusal(const testing::TestParamInfo<Refusal>& test) { return test.param.name; }
+std::string name_of_refusal(const ::testing::TestParamInfo<Refusal>& test) { return test.param.name; }
 
-class PlacementJsonRefuses : public testing::TestWithParam<Refusal> {};
+class PlacementJsonRefuses : public ::testing::TestWithParam<Refusal> {};
 
 TEST_P(PlacementJsonRefuses, ByNameAndPlace) {
   try {
@@ -74,13 +74,13 @@ TEST_P(PlacementJsonRefuses, ByNameAndPlace) {
     FAIL() << "read without an error";
   } catch (const InputError& error) {
     EXPECT_THAT(std::string(error.what()), HasSubstr(GetParam().message));
-    EXPECT_THAT(std::string(error.what()), testing::StartsWith("p.json: "));
+    EXPECT_THAT(std::string(error.what()), ::testing::StartsWith("p.json: "));
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, PlacementJsonRefuses,
-    testing::Values(
+    ::testing::Values(
         Refusal{"Truncated", R"({"emplace": "placement/1", "ops": {"a")", "line 1, column 39: not valid JSON"},
         Refusal{"Problem", R"({"emplace": "problem/1"})", "emplace: must be 'placement/1', got 'problem/1'"},
         Refusal{"NoVersion", R"({"ops": {"a": "gpu:0", "b": "cpu:0"}})", "'placement/1' is missing"},

@@ -11,8 +11,8 @@
 namespace emplace::formats::problem_json_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // The example of the design page.
 const std::string chain = R"({ "emplace": "problem/1", "name": "two-device chain",
@@ -111,21 +111,21 @@ struct Refusal {
   const char* message;  // a part of it
 };
 
-std::string name_of_refusal(const testing::TestParamInfo<Refusal>& test) { return test.param.name; }
+std::string name_of_refusal(const ::testing::TestParamInfo<Refusal>& test) { return test.param.name; }
 
-class ProblemJsonRefuses : public testing::TestWithParam<Refusal> {};
+class ProblemJsonRefuses : public ::testing::TestWithParam<Refusal> {};
 
 TEST_P(ProblemJsonRefuses, ByNameAndPlace) {
   const std::string message = message_of(GetParam().text);
   EXPECT_THAT(message, HasSubstr(GetParam().message));
-  EXPECT_THAT(message, testing::StartsWith("chain.json: "));
+  EXPECT_THAT(message, ::testing::StartsWith("chain.json: "));
 }
 
 std::string nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
 INSTANTIATE_TEST_SUITE_P(
     Syntax, ProblemJsonRefuses,
-    testing::Values(
+    ::testing::Values(
         Refusal{"Empty", "", "line 1, column 1: not valid JSON"},
         Refusal{"Truncated", chain.substr(0, 200), "line 3, column 5: not valid JSON"},
         Refusal{"TrailingText", chain + " x", "line 7, column 57: not valid JSON: invalid literal"},
@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Shape, ProblemJsonRefuses,
-    testing::Values(
+    ::testing::Values(
         Refusal{"NoObject", "[1, 2]", "must be an object, got an array"},
         Refusal{"NoVersion", "{}", "the key 'emplace' with the text 'problem/1' or 'problem/2' is missing"},
         Refusal{"OtherVersion", with("problem/1", "problem/3"),
@@ -191,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Values, ProblemJsonRefuses,
-    testing::Values(
+    ::testing::Values(
         Refusal{"EmptyOpName", with("\"name\": \"a\"", "\"name\": \"\""), "ops[0]: the op has an empty name"},
         Refusal{"RepeatedOpName", with("\"name\": \"b\"", "\"name\": \"a\""), "ops[1]: the op name 'a' is used twice"},
         Refusal{"EmptyDeviceName", with("\"cpu:0\"", "\"\""), "devices[0]: the device has an empty name"},

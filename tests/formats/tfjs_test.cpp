@@ -7,7 +7,7 @@
 namespace emplace::formats::tfjs_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const std::string nodes = R"(
 {"name": "x", "op": "Placeholder", "attr": {"dtype": {"type": "DT_FLOAT"}, "shape": {"shape": {"dim": [{"size": "-1"}, {"size": "8"}, {"size": "8"}, {"size": "3"}]}}}},

@@ -8,22 +8,51 @@
 
 #include "base/files.hpp"
 #include "formats/workload/workload.hpp"
+#include "tests/support/outside_files.hpp"
+#include "tests/support/partitioning.hpp"
+#include "tests/support/ten_tasks.hpp"
 
 namespace emplace::formats::workload_counts_test {
 namespace {
 
-const std::string folder = "../shared/workloads/";
+const std::string folder = test::outside_file("workloads/");
 
-class WorkloadCounts : public testing::Test {
+class WorkloadCounts : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
-  }
+  void SetUp() override { REQUIRE_OUTSIDE_FILE(folder); }
 };
 
 std::size_t devices_of_kind(const Problem& problem, const std::string& kind) {
   return static_cast<std::size_t>(
       std::count_if(problem.devices.begin(), problem.devices.end(), [&](const Device& d) { return d.kind == kind; }));
+}
+
+// A chain of four nodes and their backward nodes, the last two of which are in no class.
+TEST(SmallWorkloadCounts, OfDnnPartitioning) {
+  test::Partitioning file = test::chain_of(std::vector<double>(8, 1));
+  for (std::size_t i = 0; i < 8; ++i) {
+    file.nodes[i].backward = i >= 4;
+    file.nodes[i].color = i < 3 || i > 4 ? static_cast<int>(std::min(i, 7 - i)) : -1;
+  }
+  file.edges.emplace_back(0, 7);
+  file.accelerators = 3;
+  file.cpus = 2;
+  const Problem p = file.problem();
+  EXPECT_EQ(p.op_count(), 8U);
+  EXPECT_EQ(std::count(p.backward.begin(), p.backward.end(), 1), 4);
+  EXPECT_EQ(p.edge_count(), 8U);
+  EXPECT_EQ(p.group_names.size(), 3U);
+  EXPECT_EQ(std::count(p.group.begin(), p.group.end(), GroupId{}), 2);
+  EXPECT_EQ(devices_of_kind(p, "accelerator"), 3U);
+  EXPECT_EQ(devices_of_kind(p, "cpu"), 2U);
+  EXPECT_EQ(p.channels.size(), 2U * 3 + 1);
+}
+
+TEST(SmallWorkloadCounts, OfHetDag) {
+  const Problem p = read_problem_text(test::ten_tasks_file, "Topcuoglu-3-10.txt");
+  EXPECT_EQ(p.op_count(), 10U);
+  EXPECT_EQ(p.edge_count(), 15U);
+  EXPECT_EQ(p.device_count(), 3U);
 }
 
 TEST_F(WorkloadCounts, OfDnnPartitioning) {

@@ -9,7 +9,7 @@
 namespace emplace::formats::workload_files_test {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 constexpr Ticks us = 1'000'000;
 constexpr Ticks ms = 1000 * us;

@@ -11,10 +11,10 @@
 namespace emplace::formats::workload_refusals_test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 template <class Step>
 std::string refusal_of(Step&& step) {
@@ -61,7 +61,7 @@ TEST(DnnPartitioningRefuses, BrokenFields) {
       {R"("destId": 2)", R"("destId": 9)", "f: edges[0]['destId']: ", "there is no node with the id 9"},
       {R"("destId": 2)", R"("destId": 1)", "f: edges[0]: ", "a cycle"},
       {R"("destId": 3)", R"("destId": 2)", "f: edges[1]: ", "the edge is listed twice"},
-      {R"("destId": 3, "cost": 2)", R"("destId": 3, "cost": 2.00001)", "f: edges[1].cost: ", "one cost"},
+      {R"("destId": 3, "cost": 2)", R"("destId": 3, "cost": 2.00001)", "f: edges[1].cost: ", "the same cost"},
       {R"("cost": 2, "size")", R"("cost": -2, "size")", "f: edges[0].cost: ", "must not be negative"},
       {R"("size": 1.5)", R"("size": -1.5)", "f: edges[0].size: ", "must not be negative"},
       {R"("isBackwardNode": 0})", R"("isBackwardNode": 1})", "no error", ""},

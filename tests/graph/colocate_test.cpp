@@ -10,7 +10,7 @@ namespace {
 using test::add;
 using test::find_op;
 using test::node;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 std::vector<std::string> groups_of(const Graph& graph) {
   std::vector<std::string> groups;
@@ -26,7 +26,7 @@ TEST(Colocate, BindsAVariableWithItsReadAndItsUpdateButNotWithItsUsers) {
   add(graph, "direct", "Add", {v, y}, {4});
   add(graph, "assign", "AssignAdd", {v, y}, {4});
   EXPECT_THAT(groups_of(colocate(graph, {}).graph), ElementsAre("coloc/v", "coloc/v", "", "", "coloc/v"));
-  EXPECT_THAT(groups_of(colocate(graph, {.variables = false}).graph), testing::Each(""));
+  EXPECT_THAT(groups_of(colocate(graph, {.variables = false}).graph), ::testing::Each(""));
 }
 
 TEST(Colocate, BindsGradientsWithTheirForwardOpAndKeepsGroupsThatAreThere) {
@@ -66,7 +66,7 @@ TEST(Colocate, JoinsEachOpWithItsOnlyConsumerAsColocRlDoes) {
 TEST(Colocate, CollapsesAGraphOfOneSinkWhereTheRuleIsRepeatedOnGroups) {
   // {c, d, e} is the only consumer group of {a, b}.
   const Graph graph = colocate(fork_and_join(), {.recursion = ColocateOptions::Recursion::group}).graph;
-  EXPECT_THAT(groups_of(graph), testing::Each("coloc/a"));
+  EXPECT_THAT(groups_of(graph), ::testing::Each("coloc/a"));
 }
 
 TEST(Colocate, FindsAFreeNameForANewGroup) {

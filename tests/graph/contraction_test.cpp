@@ -13,7 +13,7 @@ namespace emplace::contraction_test {
 namespace {
 
 using test::add;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 // x -> a -> b -> (c, d) -> e, with tensors of 4 bytes but for c's 400.
 struct Diamond {
@@ -90,8 +90,8 @@ TEST(SplitIntoLayers, TakesTheLayersThatTheModelNamesOnceForEachPhase) {
   const PassResult result = split_into_layers(expand_training(graph, {}).graph, {});
   std::vector<std::string> names;
   for (const GraphOp& op : result.graph.ops) names.push_back(op.name);
-  EXPECT_THAT(names, testing::UnorderedElementsAre("encoder/0", "encoder/1", "grad/encoder/0", "grad/encoder/1",
-                                                   "update/encoder/0", "update/encoder/1"));
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("encoder/0", "encoder/1", "grad/encoder/0", "grad/encoder/1",
+                                                     "update/encoder/0", "update/encoder/1"));
 }
 
 TEST(SplitIntoLayers, SplitsALayerThatAPathEntersAgain) {

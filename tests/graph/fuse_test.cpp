@@ -39,7 +39,7 @@ TEST(Fuse, TakesNormalisationAndActivationIntoTheConvolution) {
   net.relu("relu", net.batch_norm("bn", net.conv("conv", net.x)));
   const PassResult result = fuse(net.graph);
   result.graph.validate();
-  ASSERT_THAT(names_of(result.graph), testing::ElementsAre("conv"));
+  ASSERT_THAT(names_of(result.graph), ::testing::ElementsAre("conv"));
   EXPECT_EQ(result.graph.ops[0].type, "ConvolutionLayer");
   // FLOPs: 2 x 8 x 128 + 2 x 128 + 128. Read: the image, 64 weights, 4 x 8 figures; written: one image.
   const OpCost cost = cost_of(result.graph, OpId{0});
@@ -51,7 +51,7 @@ TEST(Fuse, TakesNormalisationAndActivationIntoTheConvolution) {
 TEST(Fuse, LeavesTheStatisticsOfABatchAPassOfTheirOwn) {
   Net net;
   net.relu("relu", net.batch_norm("bn", net.conv("conv", net.x), true));
-  EXPECT_THAT(names_of(fuse(net.graph).graph), testing::ElementsAre("conv", "bn", "relu"));
+  EXPECT_THAT(names_of(fuse(net.graph).graph), ::testing::ElementsAre("conv", "bn", "relu"));
 }
 
 TEST(Fuse, AddsAResidualInTheLaterConvolution) {
@@ -60,10 +60,10 @@ TEST(Fuse, AddsAResidualInTheLaterConvolution) {
   const Operand right = net.conv("right", net.relu("inner", net.conv("first", net.x)));
   net.relu("relu", add(net.graph, "add", "Add", {left, right}, net.image));
   const PassResult result = fuse(net.graph);
-  EXPECT_THAT(names_of(result.graph), testing::UnorderedElementsAre("left", "first", "right"));
+  EXPECT_THAT(names_of(result.graph), ::testing::UnorderedElementsAre("left", "first", "right"));
   const GraphOp* right_op = find_op(result.graph, "right");
-  EXPECT_THAT(right_op->merged_types,
-              testing::ElementsAre(testing::Pair("Add", 1U), testing::Pair("Conv", 1U), testing::Pair("Relu", 1U)));
+  EXPECT_THAT(right_op->merged_types, ::testing::ElementsAre(::testing::Pair("Add", 1U), ::testing::Pair("Conv", 1U),
+                                                             ::testing::Pair("Relu", 1U)));
 }
 
 TEST(Fuse, KeepsAResultThatIsReadTwiceOrHasAnotherShape) {

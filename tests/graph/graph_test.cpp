@@ -15,7 +15,7 @@ namespace {
 
 using test::add;
 using test::node;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string message_of(const std::function<void()>& action) {
   try {

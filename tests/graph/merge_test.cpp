@@ -12,8 +12,8 @@ namespace {
 using test::add;
 using test::find_op;
 using test::node;
-using testing::ElementsAre;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::Pair;
 
 constexpr std::uint32_t alone = Partition::alone;
 

@@ -12,7 +12,7 @@ using test::add;
 using test::find_op;
 using test::names_of;
 using test::node;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 Operand constant(Graph& graph, const std::string& name, Shape shape, DType dtype = DType::f32) {
   return add(graph, name, "Constant", {}, std::move(shape), dtype);

@@ -11,17 +11,16 @@
 #include "graph/ops/op_table.hpp"
 #include "graph/passes/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
+#include "tests/support/outside_files.hpp"
 
 namespace emplace::published_passes_test {
 namespace {
 
-const std::string shared = "../shared/";
+const std::string shared = test::outside_file("");
 
-class PublishedPasses : public testing::Test {
+class PublishedPasses : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(shared)) GTEST_SKIP() << shared << " is absent";
-  }
+  void SetUp() override { REQUIRE_OUTSIDE_FILE(shared); }
 };
 
 // Kernels that ONNX Runtime ran with all optimisations on, by type; without the layout's ReorderOutput.

@@ -1,39 +1,59 @@
-// The laws of the passes on every model file of the reader tests. Skipped where the files are absent.
+// The laws of the passes on model files: a small one of each format, and all of the outside files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <set>
 
+#include "base/files.hpp"
 #include "emplace/formats/reader.hpp"
 #include "tests/graph/merging_laws.hpp"
+#include "tests/support/outside_files.hpp"
+#include "tests/support/small_models.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::real_models_laws_test {
 namespace {
 
-const std::string folder = "../shared/models/";
+const std::string folder = test::outside_file("models/");
 
 bool is_forward(const Graph& graph) {
   return std::all_of(graph.ops.begin(), graph.ops.end(), [](const GraphOp& op) { return op.phase == Phase::forward; });
 }
 
-class RealModelLaws : public testing::Test {
+// With true: of the outside files.
+class ModelLaws : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
+    if (GetParam()) REQUIRE_OUTSIDE_FILE(folder);
   }
 
   using Check = std::function<void(const Graph& graph)>;
+  static void check_file(const std::string& path, const Check& check) {
+    SCOPED_TRACE(path);
+    check(formats::read_graph(path));
+  }
   // Every file as it is.
   static void for_each_file(const Check& check) {
+    if (!GetParam()) {
+      const test::TemporaryFolder models;
+      for (const auto& [name, content] : std::map<std::string, std::string>{{"small.onnx", test::small_network()},
+                                                                            {"small.xml", test::small_openvino()},
+                                                                            {"small.pbtxt", test::small_graphdef()},
+                                                                            {"small.json", test::small_tfjs()}}) {
+        write_file(models / name, content);
+        check_file(models / name, check);
+      }
+      return;
+    }
     std::size_t files = 0;
     for (const char* part :
          {"onnx-light", "onnx-graph-only", "onnx-with-weights", "openvino-ir", "tf-graphdef", "tfjs"})
       for (const auto& entry : std::filesystem::directory_iterator(folder + part)) {
-        SCOPED_TRACE(entry.path().filename().string());
         ++files;
-        check(formats::read_graph(entry.path().string()));
+        check_file(entry.path(), check);
       }
     EXPECT_EQ(files, 28U);
   }
@@ -56,7 +76,10 @@ class RealModelLaws : public testing::Test {
   }
 };
 
-TEST_F(RealModelLaws, PruningKeepsWhatTheRemainingOpsCostAndIsDoneAfterOneRun) {
+INSTANTIATE_TEST_SUITE_P(Small, ModelLaws, ::testing::Values(false));
+INSTANTIATE_TEST_SUITE_P(Outside, ModelLaws, ::testing::Values(true));
+
+TEST_P(ModelLaws, PruningKeepsWhatTheRemainingOpsCostAndIsDoneAfterOneRun) {
   for_each_file([](const Graph& graph) {
     const PassResult pruned = prune(graph);
     pruned.graph.validate();
@@ -70,12 +93,12 @@ TEST_F(RealModelLaws, PruningKeepsWhatTheRemainingOpsCostAndIsDoneAfterOneRun) {
       EXPECT_EQ(now.bytes_written, was.bytes_written) << graph.ops[i].name;
       EXPECT_EQ(pruned.graph.ops[pruned.became[i].index()].name, graph.ops[i].name);
     }
-    EXPECT_THAT(origins, testing::Each(1U));
+    EXPECT_THAT(origins, ::testing::Each(1U));
     EXPECT_EQ(prune(pruned.graph).graph.ops.size(), pruned.graph.ops.size());
   });
 }
 
-TEST_F(RealModelLaws, TrainingLeavesForwardOpsWhereTheyAreAndUpdatesNoParameterTwice) {
+TEST_P(ModelLaws, TrainingLeavesForwardOpsWhereTheyAreAndUpdatesNoParameterTwice) {
   for_each_file([](const Graph& file) {
     const Graph graph = prune(file).graph;
     if (!is_forward(graph)) return;
@@ -104,7 +127,7 @@ TEST_F(RealModelLaws, TrainingLeavesForwardOpsWhereTheyAreAndUpdatesNoParameterT
   });
 }
 
-TEST_F(RealModelLaws, SharingParametersHoldsTheirBytesOnce) {
+TEST_P(ModelLaws, SharingParametersHoldsTheirBytesOnce) {
   for_each_graph([](const Graph& graph) {
     const PassResult shared = share_parameters(graph);
     shared.graph.validate();
@@ -125,7 +148,7 @@ TEST_F(RealModelLaws, SharingParametersHoldsTheirBytesOnce) {
   });
 }
 
-TEST_F(RealModelLaws, FusionKeepsFlopsAndRaisesNoTraffic) {
+TEST_P(ModelLaws, FusionKeepsFlopsAndRaisesNoTraffic) {
   for_each_graph([](const Graph& graph) {
     const PassResult fused = fuse(graph);
     EXPECT_EQ(test::broken_law(graph, fused), "");
@@ -134,7 +157,7 @@ TEST_F(RealModelLaws, FusionKeepsFlopsAndRaisesNoTraffic) {
   });
 }
 
-TEST_F(RealModelLaws, ContractedChainsKeepAllCosts) {
+TEST_P(ModelLaws, ContractedChainsKeepAllCosts) {
   for_each_graph([](const Graph& graph) {
     const PassResult chains = contract_chains(graph, ChainRule::chain);
     expect_kept(graph, chains);
@@ -143,7 +166,7 @@ TEST_F(RealModelLaws, ContractedChainsKeepAllCosts) {
   });
 }
 
-TEST_F(RealModelLaws, CoarseningReachesExactlyTheNumberOfGroups) {
+TEST_P(ModelLaws, CoarseningReachesExactlyTheNumberOfGroups) {
   for_each_graph([](const Graph& graph) {
     for (const std::size_t groups : {1U, 10U, 200U}) {
       const PassResult coarse = coarsen(graph, groups);
@@ -153,7 +176,7 @@ TEST_F(RealModelLaws, CoarseningReachesExactlyTheNumberOfGroups) {
   });
 }
 
-TEST_F(RealModelLaws, LayersByDepthAreAcyclicAndAsManyAsAskedFor) {
+TEST_P(ModelLaws, LayersByDepthAreAcyclicAndAsManyAsAskedFor) {
   for_each_graph([](const Graph& graph) {
     const PassResult layers = split_into_layers(graph, {.layers = 5});
     expect_kept(graph, layers);
@@ -161,7 +184,7 @@ TEST_F(RealModelLaws, LayersByDepthAreAcyclicAndAsManyAsAskedFor) {
   });
 }
 
-TEST_F(RealModelLaws, CoLocationKeepsTheGroupsOfTheFile) {
+TEST_P(ModelLaws, CoLocationKeepsTheGroupsOfTheFile) {
   for_each_graph([](const Graph& graph) {
     using Recursion = ColocateOptions::Recursion;
     for (const Recursion recursion : {Recursion::none, Recursion::op, Recursion::group}) {

@@ -13,7 +13,7 @@ using test::add;
 using test::find_op;
 using test::node;
 using test::ops_of_type;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 double flops_of(const Graph& graph, Phase phase) {
   double flops = 0;

@@ -2,15 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
 
+#include "base/files.hpp"
 #include "emplace/formats/reader.hpp"
 #include "graph/ops/op_table.hpp"
 #include "graph/passes/passes.hpp"
 #include "tests/graph/small_graphs.hpp"
+#include "tests/support/outside_files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::variables_test {
@@ -76,7 +77,7 @@ TEST(Variables, AreHeldOnceHoweverOftenTheyAreReadAndUpdated) {
   EXPECT_EQ(resident_bytes(step, OpId{position(step, "w")}), 0);
   EXPECT_EQ(resident_bytes(step, OpId{position(step, "b")}), 16);
   const std::vector<OpId>& users = step.tensors[find_op(step, "w")->outputs[0].index()].consumers;
-  EXPECT_THAT(users, testing::Contains(OpId{position(step, "update/w")}));
+  EXPECT_THAT(users, ::testing::Contains(OpId{position(step, "update/w")}));
   Bytes state = 0;
   for (std::size_t i = 0; i < step.ops.size(); ++i)
     if (step.ops[i].phase == Phase::update) state += resident_bytes(step, OpId{i});
@@ -146,20 +147,23 @@ TEST(Variables, GetTheirGradientThroughOneIterationOfALoop) {
   EXPECT_EQ(ops_of_type(step, "ApplyGradientDescent").size(), 1U);
 }
 
-// The file of a real training step, without its optimiser and its savers: the graph that it was made from.
-class RealTrainingStep : public testing::Test {
+// The variables that the graph updates, by type of update; resources have the same update as other variables.
+std::map<std::string, std::set<std::string>> updated_variables(const Graph& graph) {
+  std::map<std::string, std::set<std::string>> variables;
+  for (const GraphOp& op : graph.ops)
+    if (op.phase == Phase::update)
+      variables[op.type].insert(graph.ops[graph.tensors[op.inputs[0].index].producer.index()].name);
+  return variables;
+}
+
+class TrainingStep : public ::testing::Test {
  protected:
-  static constexpr const char* file_name = "../shared/models/tf-graphdef/opennmt_seq2seq_train.pbtxt";
-
-  void SetUp() override {
-    if (!std::filesystem::exists(file_name)) GTEST_SKIP() << file_name << " is absent";
-  }
-
   static bool is_dropped(const std::string& name) {
     return name.starts_with("optim/") || name.starts_with("save/") || name == "Merge/MergeSummary";
   }
-  // The file has one field a line; nodes begin with "node {" and their name.
-  [[nodiscard]] Graph read_forward_part() const {
+  // The file of a training step without its optimiser and its savers: the graph that it was made from. The file has one
+  // field a line; nodes begin with "node {" and their name.
+  [[nodiscard]] Graph read_forward_part(const std::string& file_name) const {
     const std::string path = folder_ / "forward.pbtxt";
     std::ifstream file(file_name);
     std::ofstream kept(path);
@@ -179,49 +183,120 @@ class RealTrainingStep : public testing::Test {
     kept.close();
     return formats::read_graph(path);
   }
+  // `dense`, `sparse`: variables with an update of each kind.
+  void expect_updates_that_expansion_gives(const std::string& file_name, std::size_t dense, std::size_t sparse) const {
+    const auto published = updated_variables(formats::read_graph(file_name));
+    ASSERT_EQ(published.at("ApplyGradientDescent").size(), dense);
+    ASSERT_EQ(published.at("SparseApplyGradientDescent").size(), sparse);
+    const Graph forward = read_forward_part(file_name);
+    for (const bool pruned : {false, true}) {
+      const Graph step = expand_training(pruned ? prune(forward).graph : forward, {}).graph;
+      step.validate();
+      EXPECT_EQ(updated_variables(step), published) << pruned;
+      for (const GraphOp* update : ops_of_type(step, "ApplyGradientDescent")) {
+        const OpId variable = step.tensors[update->inputs[0].index].producer;
+        const Operand& value = step.ops[variable.index()].inputs.at(0);
+        EXPECT_EQ(step.tensors[update->inputs[1].index].shape, step.parameters[value.index].shape) << update->name;
+      }
+      for (const auto& [type, count] : statistics(step).uncosted_ops) EXPECT_FALSE(type.ends_with("Grad")) << type;
+    }
+  }
+  // All assignments of the file give initial or restored values.
+  static Graph expect_pruned_of_values_and_savers(const Graph& file, std::size_t assignments, std::size_t savers) {
+    const Graph step = prune(file).graph;
+    const auto count = [](const Graph& graph, const char* type) { return ops_of_type(graph, type).size(); };
+    EXPECT_EQ(count(file, "Assign") + count(file, "AssignVariableOp"), assignments);
+    EXPECT_EQ(count(step, "Assign") + count(step, "AssignVariableOp"), 0U);
+    EXPECT_EQ(count(file, "SaveV2"), savers);
+    EXPECT_EQ(count(step, "SaveV2") + count(step, "RestoreV2"), 0U);
+    EXPECT_EQ(updated_variables(step), updated_variables(file));
+    return step;
+  }
 
   test::TemporaryFolder folder_;
 };
 
-// The variables that the graph updates, by type of update; resources have the same update as other variables.
-std::map<std::string, std::set<std::string>> updated_variables(const Graph& graph) {
-  std::map<std::string, std::set<std::string>> variables;
-  for (const GraphOp& op : graph.ops)
-    if (op.phase == Phase::update)
-      variables[op.type].insert(graph.ops[graph.tensors[op.inputs[0].index].producer.index()].name);
-  return variables;
+// logits = table[ids] w + b, their cross entropy, plain gradient descent, initial values and a saver, as TensorFlow 1.x
+// writes them.
+std::string small_training_step() {
+  std::string text;
+  const auto attribute = [](const std::string& key, const std::string& value) {
+    return "  attr { key: \"" + key + "\" value { " + value + " } }\n";
+  };
+  const auto sizes = [](const std::vector<int>& dims) {
+    std::string list;
+    for (const int dim : dims) list += "dim { size: " + std::to_string(dim) + " } ";
+    return "{ " + list + "}";
+  };
+  const std::string type = attribute("T", "type: DT_FLOAT"), f32 = attribute("dtype", "type: DT_FLOAT");
+  const auto write = [&](const std::string& name, const std::string& op, const std::vector<std::string>& from,
+                         const std::vector<int>& dims, const std::string& attributes, const std::string& second = "") {
+    text += "node {\n  name: \"" + name + "\"\n  op: \"" + op + "\"\n";
+    for (const std::string& input : from) text += "  input: \"" + input + "\"\n";
+    text += attributes + attribute("_output_shapes", "list { shape " + sizes(dims) + second + " }") + "}\n";
+  };
+  const auto constant = [&](const std::string& name) {
+    write(name, "Const", {}, {}, f32 + attribute("value", "tensor { dtype: DT_FLOAT tensor_shape { } float_val: 1 }"));
+  };
+  const auto variable = [&](const std::string& name, const std::vector<int>& dims) {
+    write(name, "VariableV2", {}, dims, f32 + attribute("shape", "shape " + sizes(dims)));
+    write(name + "/initial", "RandomUniform", {"size"}, dims, f32);
+    write(name + "/Assign", "Assign", {name, name + "/initial"}, dims, type);
+    write(name + "/read", "Identity", {name}, dims, type);
+    write("save/Restore_" + name, "RestoreV2", {"save/file"}, dims, attribute("dtypes", "list { type: DT_FLOAT }"));
+    write("save/Assign_" + name, "Assign", {name, "save/Restore_" + name}, dims, type);
+  };
+  const std::string i32 = attribute("dtype", "type: DT_INT32");
+  write("ids", "Placeholder", {}, {6}, i32 + attribute("shape", "shape " + sizes({6})));
+  write("labels", "Placeholder", {}, {6}, i32 + attribute("shape", "shape " + sizes({6})));
+  write("save/file", "Placeholder", {}, {}, attribute("dtype", "type: DT_STRING"));
+  constant("size");
+  variable("table", {10, 4});
+  variable("w", {4, 3});
+  variable("b", {3});
+  write("lookup", "Gather", {"table/read", "ids"}, {6, 4}, attribute("Tparams", "type: DT_FLOAT"));
+  write("product", "MatMul", {"lookup", "w/read"}, {6, 3}, type);
+  write("logits", "BiasAdd", {"product", "b/read"}, {6, 3}, type);
+  write("loss", "SparseSoftmaxCrossEntropyWithLogits", {"logits", "labels"}, {6}, type, " shape " + sizes({6, 3}));
+  constant("optim/rate");
+  write("optim/gradient", "Mul", {"loss:1", "optim/rate"}, {6, 3}, type);
+  write("optim/w_gradient", "MatMul", {"lookup", "optim/gradient"}, {4, 3}, type + attribute("transpose_a", "b: true"));
+  write("optim/b_gradient", "BiasAddGrad", {"optim/gradient"}, {3}, type);
+  write("optim/rows", "MatMul", {"optim/gradient", "w/read"}, {6, 4}, type + attribute("transpose_b", "b: true"));
+  write("optim/update_w", "ApplyGradientDescent", {"w", "optim/rate", "optim/w_gradient"}, {4, 3}, type);
+  write("optim/update_b", "ApplyGradientDescent", {"b", "optim/rate", "optim/b_gradient"}, {3}, type);
+  write("optim/update_table", "ScatterSub", {"table", "ids", "optim/rows"}, {10, 4}, type);
+  write("save/SaveV2", "SaveV2", {"save/file", "table", "w", "b"}, {}, "");
+  return text;
 }
 
+TEST_F(TrainingStep, HasTheUpdatesThatExpansionOfItsForwardPartGives) {
+  write_file(folder_ / "step.pbtxt", small_training_step());
+  expect_updates_that_expansion_gives(folder_ / "step.pbtxt", 2, 1);
+}
+
+TEST_F(TrainingStep, IsPrunedOfItsInitialValuesAndSavers) {
+  write_file(folder_ / "step.pbtxt", small_training_step());
+  const Graph step = expect_pruned_of_values_and_savers(formats::read_graph(folder_ / "step.pbtxt"), 6, 1);
+  EXPECT_TRUE(ops_of_type(step, "RandomUniform").empty());
+}
+
+class RealTrainingStep : public TrainingStep {
+ protected:
+  void SetUp() override { REQUIRE_OUTSIDE_FILE(file_name); }
+
+  static inline const std::string file_name = test::outside_file("models/tf-graphdef/opennmt_seq2seq_train.pbtxt");
+};
+
 TEST_F(RealTrainingStep, HasTheUpdatesThatExpansionOfItsForwardPartGives) {
-  const auto published = updated_variables(formats::read_graph(file_name));
-  ASSERT_EQ(published.at("ApplyGradientDescent").size(), 12U);
-  ASSERT_EQ(published.at("SparseApplyGradientDescent").size(), 2U);
-  const Graph forward = read_forward_part();
-  for (const bool pruned : {false, true}) {
-    const Graph step = expand_training(pruned ? prune(forward).graph : forward, {}).graph;
-    step.validate();
-    EXPECT_EQ(updated_variables(step), published) << pruned;
-    for (const GraphOp* update : ops_of_type(step, "ApplyGradientDescent")) {
-      const OpId variable = step.tensors[update->inputs[0].index].producer;
-      const Operand& value = step.ops[variable.index()].inputs.at(0);
-      EXPECT_EQ(step.tensors[update->inputs[1].index].shape, step.parameters[value.index].shape) << update->name;
-    }
-    for (const auto& [type, count] : statistics(step).uncosted_ops) EXPECT_FALSE(type.ends_with("Grad")) << type;
-  }
+  expect_updates_that_expansion_gives(file_name, 12, 2);
 }
 
 TEST_F(RealTrainingStep, IsPrunedOfItsInitialValuesAndSavers) {
-  const Graph file = formats::read_graph(file_name), step = prune(file).graph;
-  // All assignments of the file give initial or restored values.
-  const auto count = [](const Graph& graph, const char* type) { return ops_of_type(graph, type).size(); };
-  EXPECT_EQ(count(file, "Assign") + count(file, "AssignVariableOp"), 32U);
-  EXPECT_EQ(count(step, "Assign") + count(step, "AssignVariableOp"), 0U);
-  EXPECT_EQ(count(file, "SaveV2"), 2U);
-  EXPECT_EQ(count(step, "SaveV2") + count(step, "RestoreV2"), 0U);
+  const Graph step = expect_pruned_of_values_and_savers(formats::read_graph(file_name), 32, 2);
   // The random numbers that are left belong to dropout.
   for (const GraphOp* op : ops_of_type(step, "RandomUniform"))
     EXPECT_NE(op->name.find("dropout"), std::string::npos) << op->name;
-  EXPECT_EQ(updated_variables(step), updated_variables(file));
 }
 
 }  // namespace

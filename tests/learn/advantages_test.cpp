@@ -11,7 +11,7 @@
 namespace emplace::learn::advantages_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::DoubleNear;
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -24,7 +24,7 @@ struct Problems {
                                              {&problem, make_grouping(problem, GroupingKind::op)}};
 };
 
-// Samples of one round, of these step times in seconds; 0: infeasible.
+// Samples of one round with these step times in seconds; 0: infeasible.
 std::vector<policy::Rollout> batch_of(const std::vector<double>& seconds, std::uint32_t problem = 0) {
   std::vector<policy::Rollout> batch;
   for (const double time : seconds) {
@@ -35,7 +35,7 @@ std::vector<policy::Rollout> batch_of(const std::vector<double>& seconds, std::u
   return batch;
 }
 
-// An episode as Placeto's: the initial placement's time, then one a decision.
+// An episode like Placeto's: the initial placement's time, then one for each decision.
 std::vector<policy::Rollout> episode(const std::vector<double>& seconds, std::uint32_t problem = 0) {
   auto rounds = batch_of(seconds, problem);
   for (std::uint32_t r = 0; r < rounds.size(); ++r) rounds[r].round = r;
@@ -75,13 +75,13 @@ TEST(Advantages, OfFailingSamplesStopMovingTheBaselineAfterSoManyUpdates) {
   EXPECT_DOUBLE_EQ(skipped.baseline, -9.6);
   EXPECT_THAT(skipped.used, ElementsAre(0));
   EXPECT_THAT(skipped.value, ElementsAre(DoubleNear(7.6, 1e-12), 0));
-  // B = 0.9 x -9.6 + 0.1 x -2 = -8.84, and stays there when nothing is left.
+  // B = 0.9 x -9.6 + 0.1 x -2 = -8.84, and does not change in an update without used samples.
   EXPECT_THAT(advantages.of(batch_of({0, 0}), 3).used, IsEmpty());
   EXPECT_DOUBLE_EQ(advantages.of(batch_of({1}), 4).baseline, -8.84);
 }
 
 TEST(Advantages, OfThePlacetoFormAreZeroInTheFirstEpisode) {
-  // docs/papers/placeto.md, item 7.8: the mean over the last values of G_t includes this episode's.
+  // docs/papers/placeto.md, item 7.8: the window of G_t includes this episode, so the first baseline equals the return.
   const Problems p;
   Advantages advantages(placeto(), p.list);
   EXPECT_THAT(advantages.of(episode({5, 3, 4, 2}), 1).value, Each(0.0));
@@ -96,7 +96,7 @@ TEST(Advantages, DoNotMixStepsOfAnEpisode) {
 }
 
 TEST(Advantages, AverageWorkersOfOneGraphAndKeepGraphsApart) {
-  // Two workers at once: G = 3, 1, 2 and 1, -1, -2, means 2, 0, 0; another graph has its own baseline: nothing.
+  // Two workers in one update: G = 3, 1, 2 and 1, -1, -2, means 2, 0, 0; another graph has its own baseline: nothing.
   const Problems p;
   Advantages advantages(placeto(), p.list);
   const auto batch = advantages.of(episode({5, 3, 4, 2}) + episode({5, 3, 2, 4}) + episode({9, 9, 1}, 1), 1);
@@ -131,7 +131,7 @@ TEST(Advantages, AreDividedByTheSpreadOfTheirProblem) {
   options.normalize = true;
   Advantages advantages(options, p.list);
   EXPECT_THAT(advantages.of(batch_of({1, 3}) + batch_of({10, 30}, 1), 1).value, ElementsAre(1, -1, 1, -1));
-  EXPECT_THAT(advantages.of(batch_of({1, 1}), 2).value, Each(0.0)) << "equal times have no unit";
+  EXPECT_THAT(advantages.of(batch_of({1, 1}), 2).value, Each(0.0)) << "the spread of equal times is 0";
 }
 
 TEST(Advantages, OfNormalizedEpisodesUseTheSpreadWithinSteps) {

@@ -44,7 +44,7 @@ TEST(Baselines, OfAWindowHaveThePresentBatch) {
 TEST(Baselines, LeaveTheSampleItselfOut) {
   Baselines baselines(BaselineKind::leave_one_out, 0, 1);
   EXPECT_THAT(baselines.of({}, Values{1, 2, 6}, {}), ElementsAre(4, 3.5, 1.5));
-  EXPECT_THAT(baselines.of({}, Values{5}, {}), ElementsAre(5)) << "nobody to compare with";
+  EXPECT_THAT(baselines.of({}, Values{5}, {}), ElementsAre(5)) << "no other sample to compare with";
 }
 
 TEST(Baselines, KeepProblemsControllersAndRoundsApart) {

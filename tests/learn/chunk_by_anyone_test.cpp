@@ -1,5 +1,5 @@
-// Chunks of a gradient can be computed by anyone: a policy that has nothing but the parameters and a chunk's rollouts
-// gives the bits that a policy gives which has been through all of them, whatever it has in memory.
+// Chunks of a gradient can be computed in any process: a policy that has only the parameters and a chunk's rollouts
+// computes the same bits as the policy that processed all rollouts, whatever its memory contains.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace emplace::learn::chunk_by_anyone_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 struct System {
   const char* name;
@@ -26,11 +26,11 @@ struct System {
 constexpr System systems[] = {
     {"post", "post", ""},
     {"colocrl", "colocrl", "hidden = 8\ntype_width = 2\ndevice_width = 3\naligned = true"},
-    // Noise of its own for each sample; a grouping serves two chunks.
+    // Each sample has its own noise; two chunks share a grouping.
     {"hierarchical", "hierarchical", "hidden = 8\ngrouper_hidden = 4\ngroups = 3"},
     {"placeto", "placeto", "message_rounds = 2\nposition_waves = 2"},
     {"gdp", "gdp", "hidden = 8\ntype_width = 2\nheads = 2\nfeedforward = 8\nsegment = 2\nrounds = 2"},
-    // Masks of its own for each round, and features that grow.
+    // Each round has its own dropout masks and changes the features.
     {"hsdag", "hsdag", "hidden = 8\nupdate_timestep = 3"},
     // One pass for all samples of a chunk.
     {"hsdag_at_once", "hsdag", "hidden = 8\nupdate_timestep = 1\ndropout = 0"}};
@@ -49,7 +49,7 @@ class Chunks : public ::testing::TestWithParam<System> {
     policy->parameters_changed();
     return policy;
   }
-  // Equally many units, as ColocRL wants them.
+  // Equal numbers of units, as ColocRL needs them.
   Problem one = chain_5(2);
   Problem two = tiny(plain_devices(2), {{"a", {4, 8}}, {"b", {6, 3}}, {"c", {8, 2}}, {"d", {6, 3}}, {"e", {4, no}}},
                      {{0, 1}, {0, 2}, {1, 3}, {2, 4}}, 1);
@@ -57,7 +57,7 @@ class Chunks : public ::testing::TestWithParam<System> {
                                              {&two, make_grouping(two, GroupingKind::op)}};
 };
 
-// What a policy reads of a rollout, by its contract, and nothing else.
+// Only what forward() and backward() may read of a rollout.
 std::vector<policy::Rollout> as_sent(std::span<const policy::Rollout> rollouts) {
   std::vector<policy::Rollout> copies;
   for (const policy::Rollout& rollout : rollouts) copies.push_back(decisions_of(rollout));
@@ -69,7 +69,7 @@ void weigh(std::size_t first_rollout, std::span<double> coefficients) {
     coefficients[i] = std::sin(static_cast<double>(100 * first_rollout + i + 1));
 }
 
-TEST_P(Chunks, HaveTheSameBitsWhoeverComputesThem) {
+TEST_P(Chunks, HaveTheSameBitsInEveryProcess) {
   constexpr double entropy_weight = 0.3;
   const auto master = fresh();
   Stream random{{.seed = 7}};
@@ -85,7 +85,7 @@ TEST_P(Chunks, HaveTheSameBitsWhoeverComputesThem) {
   std::vector<std::size_t> firsts;
   std::vector<double> log;
   ChunkedGradient gradient(2);
-  for (int twice = 0; twice < 2; ++twice) {  // the second time in memory that has been used
+  for (int twice = 0; twice < 2; ++twice) {  // the second time with memory from the first
     chunks.clear(), firsts.clear(), log.clear();
     gradient.compute(
         *master, rollouts,
@@ -131,7 +131,7 @@ TEST_P(Chunks, HaveTheSameBitsWhoeverComputesThem) {
 INSTANTIATE_TEST_SUITE_P(Policies, Chunks, ::testing::ValuesIn(systems),
                          [](const auto& system) { return std::string(system.param.name); });
 
-TEST(Policies, HaveTheirChunksComputedByAnyone) {
+TEST(Policies, AreAllInTheTestsOfChunks) {
   for (const policy::PolicyEntry& policy : policy::policies())
     EXPECT_TRUE(std::ranges::any_of(systems, [&](const System& system) { return system.policy == policy.name; }))
         << "give " << policy.name << " a row in `systems`, with options that make its network small";

@@ -1,5 +1,5 @@
-// Does ColocRL learn? docs/papers/colocrl.md, section 7.6, with a small network. Without the entropy's help at first
-// chain-5 (x = 2) ends on one device: the best placement has two cuts, and one cut is worse than none.
+// Does ColocRL learn? docs/papers/colocrl.md, section 7.6, with a small network. Without an entropy bonus at first,
+// chain-5 (x = 2) ends on one device, because the best placement has two cuts, but one cut is worse than none.
 #include <gtest/gtest.h>
 
 #include "tests/learn/network_training.hpp"
@@ -7,7 +7,7 @@
 namespace emplace::learn::colocrl_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 NetworkTraining colocrl(const Problem& problem, GroupingKind kind, std::uint64_t seed) {
   return {problem,

@@ -10,7 +10,7 @@
 #include "tests/learn/small_policies.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 // Chain-5 and fork-join, `samples` of each.
 struct Drawn {
@@ -35,4 +35,4 @@ struct Drawn {
   std::vector<policy::Rollout> rollouts;
 };
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

@@ -10,7 +10,7 @@
 namespace emplace::learn::elites_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 
 // An episode of rounds that took these times; each round's action is its number.
@@ -96,7 +96,7 @@ TEST(EliteWindow, KeepsTheShareOfAProblemThatHasPartOfTheWindow) {
   put(state, "window_added", std::vector<std::uint64_t>{0, 3, 1, 1, 2, 6});
   EXPECT_THROW(loaded.load(state, policy, 3), InputError) << "fewer than the window has";
   put(state, "window_added", std::vector<std::uint64_t>{0, 3, 1, 4, 2, 6, 3, 1});
-  EXPECT_THROW(loaded.load(state, policy, 3), InputError) << "of a problem that there is not";
+  EXPECT_THROW(loaded.load(state, policy, 3), InputError) << "of a problem that does not exist";
 
   window.clear();
   window.add(std::span(batch).first(3));
@@ -105,7 +105,7 @@ TEST(EliteWindow, KeepsTheShareOfAProblemThatHasPartOfTheWindow) {
 }
 
 TEST(EliteWindow, KeepsWhatMayStillBeAnEliteAndNotMuchMore) {
-  // 500 samples in batches of 10, the best in the middle, every time twice.
+  // 500 samples in batches of 10, the best in the middle; every time occurs twice.
   EliteWindow window(20, 500);
   EliteWindow loaded(20, 500);
   const Problem problem = chain_5(2);
@@ -120,7 +120,7 @@ TEST(EliteWindow, KeepsWhatMayStillBeAnEliteAndNotMuchMore) {
     loaded.add(batch);
     State state;
     loaded.save(state);
-    EXPECT_LE(get<std::int64_t>(state, "window_time").size(), 23u) << "ties with the 20th, and nothing more";
+    EXPECT_LE(get<std::int64_t>(state, "window_time").size(), 23u) << "the first 20 and ties with the 20th";
     loaded.load(state, policy, 1);
   }
   window.keep_elites();
@@ -141,7 +141,8 @@ TEST(EliteWindow, KeepsTheFastestHoweverManyItForgotOnTheWay) {
       std::vector<policy::Rollout> batch;
       for (const int time : *rc::gen::container<std::vector<int>>(rc::gen::inRange(1, 50))) {
         add_episode(batch, sample++, {static_cast<double>(time)});
-        batch.back().problem = *rc::gen::weightedElement<std::uint32_t>({{8, 0}, {1, 1}});  // one of them has few
+        batch.back().problem =
+            *rc::gen::weightedElement<std::uint32_t>({{8, 0}, {1, 1}});  // one of the problems has few samples
         all[batch.back().problem].push_back(batch.back().outcome.makespan);
       }
       window.add(batch);
@@ -166,7 +167,7 @@ TEST(EliteWindow, DropsSamplesThatEndInfeasible) {
   add_episode(batch, 0, {9, 1});
   batch.back().outcome.why = Infeasible::memory;
   add_episode(batch, 1, {9, 2});
-  batch[2].outcome.why = Infeasible::memory;  // on the way only
+  batch[2].outcome.why = Infeasible::memory;  // only in an earlier round
   EliteWindow window(5);
   window.add(batch);
   window.keep_elites();
@@ -208,7 +209,7 @@ TEST(EliteWindow, ContinuesAfterSaveAndLoad) {
   loaded.keep_elites();
   EXPECT_EQ(loaded.samples(), 1u);
 
-  EXPECT_THROW(EliteWindow(1).load(state, policy, 0), InputError) << "of a problem that is not there";
+  EXPECT_THROW(EliteWindow(1).load(state, policy, 0), InputError) << "of a problem that does not exist";
   // Sample 0 has rounds 0 to 2, sample 1 rounds 0 and 1; a key is update, problem, sample, round.
   const auto expect_refused = [&](std::size_t row, std::size_t column, std::uint64_t value) {
     auto keys = get<std::uint64_t>(state, "window_key");

@@ -1,4 +1,4 @@
-// Does GDP learn, and does what it learned serve on other graphs? docs/papers/gdp.md, sections 7.8 and 7.9, with a
+// Does GDP learn, and can it use what it learned on other graphs? docs/papers/gdp.md, sections 7.8 and 7.9, with a
 // small network.
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace emplace::learn::gdp_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 const std::string net =
     "hidden = 16\nheads = 2\nfeedforward = 32\ngraph_layers = 2\nplacer_layers = 1\ntype_width = 8\n";
@@ -19,15 +19,15 @@ const std::string ppo =
     "samples_per_update = 16\nlearning_rate = 0.003\nentropy_weight = 0.05\nentropy_weight_end = 0\n"
     "entropy_updates = 100\nchunk = 16\n";
 
-// Types tell the ops of the toys apart.
+// Gives the ops of the toys different types.
 Problem with_types(Problem problem) {
   problem.op_types = problem.op_names;
   return problem;
 }
 
-// Where two devices are alike, every placement is as good as its mirror image, and the paper's network, whose
-// embeddings have much in common, moves all ops together until they are on one device. With the mean taken off it does
-// not.
+// If two devices are equal, exchanging them in a placement does not change its step time. The embeddings of the paper's
+// network are similar for all ops, so it moves all ops together until they are on one device. It does not if the mean
+// embedding is subtracted.
 TEST(GdpLearning, SolvesTheToys) {
   const std::pair<Problem, Ticks> toys[] = {{chain_5(2), 20}, {chain_5(5), 24}, {fork_join(2), 14}};
   for (const char* more : {"", "superposition = \"graph\"\n", "device_head = \"features\"\n"})
@@ -41,7 +41,7 @@ TEST(GdpLearning, SolvesTheToys) {
 }
 
 TEST(GdpLearning, SolvesTwoChainsForMostSeeds) {
-  // A change of side half-way costs 1 ms a cut and is a local optimum.
+  // A placement in which chains change devices half-way costs 1 ms for each cut and is a local optimum.
   int solved = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     NetworkTraining training(with_types(two_chains(1)), "gdp", net + "centered = true\n",
@@ -101,7 +101,7 @@ struct Chains {
     evaluator = evaluate::make_local_evaluator(pointers, Schedule::fifo);
     trainer = std::make_unique<Trainer>(*policy, *learner, *evaluator, list, TrainerOptions{.seed = seed});
   }
-  double likeliest() const {  // ms, of the first
+  double likeliest() const {  // ms, of the first problem
     std::vector<policy::Rollout> rollouts;
     sample_rollouts(*policy, *evaluator, std::span(list).first(1), {.greedy = true}, rollouts);
     return 1e3 * to_seconds(rollouts.front().outcome.makespan);

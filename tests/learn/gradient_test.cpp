@@ -12,7 +12,7 @@
 namespace emplace::learn::gradient_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -106,7 +106,7 @@ TEST(ChunkedGradient, RefusesNumbersThatAreNotFinite) {
   EXPECT_THAT(refusal(drawn, 1), HasSubstr("log-probability is not finite (nan)"));
 }
 
-TEST(ChunkedGradient, TakesAnImpossibleActionThatNobodyWeighs) {
+TEST(ChunkedGradient, TakesAnImpossibleActionWhoseCoefficientIsZero) {
   // log p = -infinity for the action that a sample of the first op took.
   Drawn drawn("chain", 4);
   drawn.policy->parameters()[0] = -1e30f;

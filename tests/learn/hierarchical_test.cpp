@@ -10,7 +10,7 @@
 namespace emplace::learn::hierarchical_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 const std::string net = "hidden = 16\ngrouper_hidden = 64\nnoise = \"none\"\n";
 const std::string learner = "samples_per_update = 16\nlearning_rate = 0.01\nbaseline_start = \"first\"\n";
@@ -26,8 +26,9 @@ TEST(HierarchicalLearning, FindsTheOptimumOfTheToysWithAsManyGroupsAsOps) {
     }
 }
 
-// 3200 draws of 16 to 256 placements meet the optimum whatever is learned, so here the last ones and the likeliest
-// count. The paper's grouper cannot tell the ops of these toys apart; with what the tuned recipe adds it can.
+// 3200 draws out of 16 to 256 placements contain the optimum even without learning, so this test uses the last samples
+// and the likeliest placement. The paper's grouper cannot distinguish the ops of these toys; with the options of the
+// tuned recipe it can.
 TEST(HierarchicalLearning, EndsNearTheOptimumOfTheToysWhereItTellsOpsApart) {
   const std::string told = net + "position_waves = 4\ngrouper_gain = 5\ngrouper_entropy = 0.1\n" +
                            "placements_per_grouping = 1\naligned = true\n";
@@ -63,7 +64,8 @@ TEST(HierarchicalLearning, EndsOnTheBestSingleDeviceWithOneGroup) {
 }
 
 TEST(HierarchicalLearning, EndsOnAPlacementThatFitsIntoMemory) {
-  // a -> b, 5 ms and 6 bytes each, on devices of 10 bytes, x = 3: a split costs 13, the other two placements fail.
+  // a -> b, 5 ms and 6 bytes each, on devices of 10 bytes, x = 3: a split takes 13 ms, the other two placements do not
+  // fit.
   std::vector<Device> devices = plain_devices(2);
   for (Device& device : devices) device.memory = 10;
   const Problem problem = tiny(devices, {{"a", {5, 5}, "", 6}, {"b", {5, 5}, "", 6}}, {{0, 1}}, 3);
@@ -74,13 +76,14 @@ TEST(HierarchicalLearning, EndsOnAPlacementThatFitsIntoMemory) {
   EXPECT_DOUBLE_EQ(Rewards({}, list).of(together, 1).value(), -std::sqrt(0.1));
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     NetworkTraining training(problem, "hierarchical", net, learner, seed);
-    EXPECT_NEAR(training.run(400, 50), 13, 1e-9) << "what is feasible takes 13 ms, learned or not";
+    EXPECT_NEAR(training.run(400, 50), 13, 1e-9) << "every feasible placement takes 13 ms";
     EXPECT_GT(training.feasible_share, 0.9) << seed;
   }
 }
 
-// Two chains, two groups: with the grouper the mean step time falls well below that of a random placement, 57.21875,
-// and without it cannot. The chains are alike, so a grouper has to break the tie first: not every seed does so in time.
+// Two chains, two groups: with the grouper the mean step time falls well below that of a random placement, 57.21875;
+// with random groups it cannot. The chains are equal, so the grouper must first break the symmetry, which not every
+// seed does in time.
 TEST(HierarchicalLearning, GroupsBetterThanRandomGroupingDoes) {
   const std::string two = net + "groups = 2\nplacements_per_grouping = 1\n";
   int learned = 0;
@@ -95,7 +98,7 @@ TEST(HierarchicalLearning, GroupsBetterThanRandomGroupingDoes) {
   EXPECT_GE(learned, 3);
 }
 
-TEST(HierarchicalLearning, LearnsFromTheSamplesThatRunAloneOnceFailingOnesAreSkipped) {
+TEST(HierarchicalLearning, LearnsOnlyFromFeasibleSamplesOnceFailingOnesAreSkipped) {
   const auto update = [](bool with_failing) {
     NetworkTraining training(chain_5(2), "hierarchical", net, "samples_per_update = 4\nskip_failing_after = 0\n", 1);
     std::vector<policy::Rollout> rollouts(4);

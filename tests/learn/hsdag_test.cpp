@@ -1,4 +1,4 @@
-// Does HSDAG learn, and how far does it reach? docs/papers/hsdag.md, section 7.9.
+// Does HSDAG learn, and which placements can it reach? docs/papers/hsdag.md, section 7.9.
 #include <gtest/gtest.h>
 
 #include "learn/sampling.hpp"
@@ -7,15 +7,16 @@
 namespace emplace::learn::hsdag_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
-// The recipe's learner, quicker.
+// The recipe's learner with faster learning.
 const char* const learner =
     "samples_per_update = 1\nchunk = 1\nreward = \"inverse\"\ntime_unit = 0\ninfeasible = \"zero\"\nreturns = \"own\"\n"
     "discount = 0.95\nbaseline = \"none\"\nlearning_rate = 0.002";
 
 TEST(HsdagLearning, ReachesWhatItsClustersAllow) {
-  // chain-5 is one set, although 20 exists ungrouped; two chains, one on each device; fork-join in two pairs.
+  // chain-5 is one cluster, although 20 ms are possible without clusters; two chains, one on each device; fork-join in
+  // two pairs.
   const std::pair<Problem, Ticks> toys[] = {{chain_5(2), 24}, {two_chains(1), 40}, {fork_join(2), 14}};
   for (std::uint64_t seed = 1; seed <= 3; ++seed)
     for (const auto& [problem, optimum] : toys) {
@@ -26,9 +27,9 @@ TEST(HsdagLearning, ReachesWhatItsClustersAllow) {
     }
 }
 
-// Four ops beside each other that are quick on one of two devices, two on each: 20 ms; at random 58 ms on average. The
-// paper's learner, which has no baseline, is slow at it. All seeds but one end at 20 ms, that one with one op
-// misplaced.
+// Four independent ops, each fast on one of two devices, two on each: 20 ms; random placements take 58 ms on average.
+// The paper's learner has no baseline and learns this slowly. All seeds but one end at 20 ms; that one misplaces one
+// op.
 TEST(HsdagLearning, MakesGoodPlacementsLikely) {
   const Problem uneven =
       tiny(plain_devices(2), {{"a", {10, 30}}, {"b", {30, 10}}, {"c", {10, 30}}, {"d", {30, 10}}}, {}, 1);

@@ -11,7 +11,7 @@
 namespace emplace::learn::learning_batch_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 
 TEST(Minibatches, CoverEverySampleOnceInPartsOfEqualSize) {

@@ -10,7 +10,7 @@
 namespace emplace::learn::learning_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 TEST(Post, SolvesTheToys) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -31,8 +31,8 @@ TEST(Post, SolvesTheToysWithJointRatiosToo) {
 }
 
 TEST(Post, SolvesTwoChainsForMostSeeds) {
-  // 2 of 256 placements have 40. Placements in which both chains change sides half-way have 20 + 1 + 20 = 41, and
-  // independent factors cannot get from there to 40: 17 of 200 seeds end there. None ends above.
+  // 2 of 256 placements have 40. Placements in which both chains change devices half-way have 20 + 1 + 20 = 41, and
+  // independent distributions cannot get from there to 40: 17 of 200 seeds end there, and none above.
   int solved = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Ticks best = Training(two_chains(1), "post", {}, seed).run();
@@ -45,7 +45,7 @@ TEST(Post, SolvesTwoChainsForMostSeeds) {
 TEST(Post, PrefersTheFastestDeviceOfEveryOpWhereTransfersAreFree) {
   Training training(chain_5(0), "post");
   training.run();
-  EXPECT_EQ(testing::greedy(*training.policy, 0).placement.device, (std::vector<std::uint8_t>{0, 1, 1, 1, 0}));
+  EXPECT_EQ(test::greedy(*training.policy, 0).placement.device, (std::vector<std::uint8_t>{0, 1, 1, 1, 0}));
 }
 
 struct Chain {

@@ -1,4 +1,4 @@
-// Post from coarse to fine: blocks of neighbouring units move as one first, and are split level by level.
+// Post from coarse to fine: at first blocks of neighbouring units share a device; they are split level by level.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,19 +11,19 @@
 namespace emplace::learn::levels_test {
 namespace {
 
-using testing::ms;
-using testing::number;
-using testing::whole;
+using test::ms;
+using test::number;
+using test::whole;
 
 // A chain of 1 ms ops on equal devices; every cut costs 5 ms, so the optimum is one device: `count` ms.
 Problem chain(std::size_t count) {
-  std::vector<testing::TinyOp> ops;
-  std::vector<testing::TinyEdge> edges;
+  std::vector<test::TinyOp> ops;
+  std::vector<test::TinyEdge> edges;
   for (std::size_t i = 0; i < count; ++i) {
     ops.push_back({.name = "op" + std::to_string(i), .milliseconds = {1, 1}, .bytes = 100});
     if (i > 0) edges.push_back({i - 1, i});
   }
-  return testing::tiny(testing::plain_devices(2), ops, edges, 5);
+  return test::tiny(test::plain_devices(2), ops, edges, 5);
 }
 
 struct Levels {
@@ -47,7 +47,7 @@ struct Levels {
   std::unique_ptr<Trainer> trainer;
 };
 
-ConfigTable coarse() { return testing::table({{"coarse_units", whole(3)}, {"refits_per_level", whole(2)}}); }
+ConfigTable coarse() { return test::table({{"coarse_units", whole(3)}, {"refits_per_level", whole(2)}}); }
 
 TEST(PostLevels, EveryLevelsBlocksAreUnionsOfTheNextOnes) {
   const Problem problem = chain(48);
@@ -73,7 +73,7 @@ TEST(PostLevels, BlocksDoubleEveryFewRefitsUntilTheUnitsAreReached) {
                                        {80, 48},
                                        {120, 48}}) {
     levels.best_of(updates);
-    EXPECT_EQ(testing::greedy(*levels.policy, 0).actions.size(), heads) << "after " << updates << " updates";
+    EXPECT_EQ(test::greedy(*levels.policy, 0).actions.size(), heads) << "after " << updates << " updates";
   }
 }
 
@@ -92,7 +92,7 @@ TEST(PostLevels, ParametersAloneCarryTheLevel) {
   Levels second(coarse());
   std::copy(first.policy->parameters().begin(), first.policy->parameters().end(), second.policy->parameters().begin());
   second.policy->parameters_changed();
-  EXPECT_EQ(testing::greedy(*second.policy, 0).actions, testing::greedy(*first.policy, 0).actions);
+  EXPECT_EQ(test::greedy(*second.policy, 0).actions, test::greedy(*first.policy, 0).actions);
   second.learner->load(first.learner->save(), *second.policy);
   second.trainer->load(first.trainer->save());
   EXPECT_EQ(second.best_of(90), first.best_of(90));
@@ -107,11 +107,11 @@ TEST(PostLevels, ElitesOfACoarserLevelCountAtAFinerOne) {
   elite.actions = {1, 0, 1};
   levels.policy->fit({&elite, 1});
   levels.policy->fit({&elite, 1});
-  ASSERT_EQ(testing::greedy(*levels.policy, 0).actions.size(), 6U);
-  const Placement before = testing::greedy(*levels.policy, 0).placement;
+  ASSERT_EQ(test::greedy(*levels.policy, 0).actions.size(), 6U);
+  const Placement before = test::greedy(*levels.policy, 0).placement;
   elite.actions = {0, 1, 0};
   levels.policy->fit({&elite, 1});
-  const Placement after = testing::greedy(*levels.policy, 0).placement;
+  const Placement after = test::greedy(*levels.policy, 0).placement;
   for (std::size_t op = 0; op < 48; ++op) EXPECT_NE(after.device[op], before.device[op]) << op;
 }
 
@@ -124,7 +124,7 @@ TEST(PostLevels, ElitesThatNoTrainingDrewAreRefused) {
   }
 }
 
-// Logits of devices that a block cannot run on stand elsewhere in the parameters at each level.
+// Logits of devices that a block cannot run on have other positions in the parameters at each level.
 TEST(PostLevels, ParametersCarryForbiddenDevicesOfTheirLevel) {
   Problem problem = chain(48);
   for (const std::size_t op : {5U, 40U}) problem.op_time[op * 2 + 1] = cannot_run;
@@ -132,10 +132,10 @@ TEST(PostLevels, ParametersCarryForbiddenDevicesOfTheirLevel) {
   const auto first = policy::make_policy("post", coarse(), list, 1),
              second = policy::make_policy("post", coarse(), list, 1);
   for (int refit = 0; refit < 9; ++refit) first->fit({});
-  ASSERT_EQ(testing::greedy(*first, 0).actions.size(), 48U);
+  ASSERT_EQ(test::greedy(*first, 0).actions.size(), 48U);
   std::ranges::copy(first->parameters(), second->parameters().begin());
   second->parameters_changed();
-  EXPECT_EQ(testing::greedy(*second, 0).placement, testing::greedy(*first, 0).placement);
+  EXPECT_EQ(test::greedy(*second, 0).placement, test::greedy(*first, 0).placement);
 
   for (const auto& [op, device, value] :
        {std::tuple(5, 1, 0.0F), {5, 0, -std::numeric_limits<float>::infinity()}, {6, 1, std::nanf("")}}) {

@@ -9,7 +9,7 @@
 namespace emplace::learn::likelihood_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 struct TwoOps {
   Problem problem = tiny(plain_devices(2), {{"a", {1, 1}}, {"b", {1, 1}}}, {{0, 1}});

@@ -10,7 +10,7 @@
 #include "tests/policy/greedy.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 struct NetworkTraining {
   NetworkTraining(Problem of, const std::string& policy_name, const std::string& policy_options,
@@ -24,7 +24,7 @@ struct NetworkTraining {
         evaluator(evaluate::make_local_evaluator(std::vector<const Problem*>{&problem}, Schedule::fifo)),
         trainer(*policy, *learner, *evaluator, list, {.seed = seed}) {}
 
-  // Mean step time of the feasible samples of the last `last` of so many updates, ms.
+  // Mean step time of the feasible samples of the last `last` of `updates` updates, ms.
   double run(std::size_t updates, std::size_t last) {
     double sum = 0;
     feasible_share = 0;
@@ -51,4 +51,4 @@ struct NetworkTraining {
   double feasible_share = 0;  // of those last samples
 };
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

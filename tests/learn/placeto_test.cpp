@@ -9,7 +9,7 @@
 namespace emplace::learn::placeto_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 Ticks makespan(const Problem& problem, const std::vector<std::uint8_t>& devices) {
   const Problem* const list[] = {&problem};
@@ -19,7 +19,7 @@ Ticks makespan(const Problem& problem, const std::vector<std::uint8_t>& devices)
       .makespan;
 }
 
-// One episode of the policy that knows best: each op in turn to its best device, the others where they are.
+// One episode of the greedy policy: each op in turn moves to its best device while the others stay where they are.
 void visit_greedily(const Problem& problem, std::vector<std::uint8_t>& devices) {
   for (std::uint8_t& device : devices) {
     std::vector<Ticks> times;

@@ -1,5 +1,5 @@
-// Does what Placeto learns on some graphs serve on others? Nothing in its network depends on the graph
-// (docs/papers/placeto.md, section 1), so a policy that is trained on a family is used on members that it never saw.
+// Does what Placeto learns on some graphs transfer to others? No parameter of its network depends on the graph
+// (docs/papers/placeto.md, section 1), so a policy that is trained on a family is used on members outside its training.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 namespace emplace::learn::placeto_transfer_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
-// The family: two chains of 3 to 5 ops of 5 to 15 ms beside each other on two equal devices, 1 ms from one to the
-// other. Everything on one device takes as long as both chains, a device for each as long as the longer one.
+// The family: two independent chains of 3 to 5 ops of 5 to 15 ms on two equal devices, with transfers of 1 ms. On one
+// device they take as long as both chains together, with a device for each chain as long as the longer one.
 Problem two_random_chains(std::uint64_t number) {
   Stream random({.seed = 17, .purpose = Purpose::test, .update = 0, .index = static_cast<std::uint32_t>(number)});
   std::vector<TinyOp> ops;

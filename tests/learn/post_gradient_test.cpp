@@ -10,7 +10,7 @@
 namespace emplace::learn::post_gradient_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::Each;
 using ::testing::FloatNear;
 
@@ -61,7 +61,7 @@ TEST(PostPolicy, HasTheExactGradientOfChain5) {
 }
 
 TEST(PostPolicy, EstimatesTheGradientOfChain5WithinItsError) {
-  // (T - 30) ([d = 0] - 1/2) has a deviation of about 0.5 x 5 ms; of 40000 samples 0.0125; 5 sigma.
+  // (T - 30) ([d = 0] - 1/2) has a deviation of about 0.5 x 5 ms; of 40000 samples 0.0125; 5 standard errors.
   Training training(chain_5(2), "post", table({{"samples_per_update", whole(40000)}, {"window", whole(40000)}}));
   std::vector<policy::Rollout> all(40000);
   std::vector<policy::SampleSlot> draws;

@@ -10,7 +10,7 @@
 namespace emplace::learn::post_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::FloatEq;
@@ -161,7 +161,8 @@ TEST(PostLearner, ClipFormStopsAtTheClipRatio) {
 }
 
 TEST(PostLearner, MergedTermsGiveTheSumOverSamples) {
-  // The learner adds up equal heads first; the plain sum (section 2.4) on 12 samples of 4 units and 3 devices.
+  // The learner adds up equal heads first; the result must be the plain sum (section 2.4) for 12 samples of 4 units and
+  // 3 devices.
   for (const char* form : {"kl", "clip"}) {
     ByHand post(4, 3,
                 table({{"samples_per_update", whole(12)},
@@ -245,7 +246,7 @@ TEST(PostLearner, InfeasibleSamplesCountAsTwiceTheSlowest) {
 }
 
 TEST(PostLearner, RemembersTheSlowestTimeOfRefitsToo) {
-  // The second update refits, to the samples of time 1. What an infeasible sample of the third costs, 6 or 20, comes
+  // The second update refits to the samples of time 1. What an infeasible sample of the third costs, 6 or 20, comes
   // from that batch alone.
   const auto logits_after = [](double slowest) {
     ByHand post(1, 2, table({{"samples_per_update", whole(3)}, {"window", whole(6)}}));

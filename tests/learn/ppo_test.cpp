@@ -11,10 +11,10 @@
 namespace emplace::learn::ppo_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::Each;
 
-// PPO on two problems; with plain steps unless told otherwise.
+// PPO on two problems, with plain gradient steps by default.
 struct Ppo {
   explicit Ppo(ConfigTable options, const std::string& policy_name = "chain", std::size_t samples = 8)
       : drawn(policy_name, samples), before(parameters()) {
@@ -61,7 +61,7 @@ TEST(Ppo, OfOneStepIsReinforceWithTheSameAdvantages) {
   }
 }
 
-TEST(Ppo, StopsBeforeAStepFromBeyondTheDivergence) {
+TEST(Ppo, StopsOnceTheDivergenceExceedsKlStop) {
   for (const char* policy : {"post", "chain"}) {
     const auto steps = [&](double kl_stop) {
       return Ppo(table({{"epochs", whole(50)}, {"kl_stop", number(kl_stop)}}), policy).update();
@@ -76,7 +76,7 @@ TEST(Ppo, StopsBeforeAStepFromBeyondTheDivergence) {
 }
 
 TEST(Ppo, ClippedStaysNearerThanPlainRatios) {
-  // 1000 epochs; the plain form (a KL penalty of the least weight) goes on.
+  // 1000 epochs; the plain form (a KL penalty of the smallest weight) keeps moving.
   const ConfigTable clip = table({{"epochs", whole(1000)}, {"clip_ratio", number(0.1)}});
   const ConfigTable kl = table({{"epochs", whole(1000)}, {"form", text("kl")}, {"beta", number(1.0 / 64)}});
   EXPECT_LT(Ppo(clip).update().at("kl"), 0.2 * Ppo(kl).update().at("kl"));
@@ -107,7 +107,7 @@ TEST(Ppo, LearnsNothingFromSamplesThatAreAlikeOrLeftOut) {
 }
 
 TEST(Ppo, GivesEntropyTheWeightOfItsSchedule) {
-  // All samples alike: only the entropy acts, in one step of the length of its weight, 1 and 1/2; then there is none.
+  // All samples are equal, so only the entropy has a gradient; a step is proportional to its weight, 1, 1/2, then 0.
   Ppo ppo(table({{"epochs", whole(1)},
                  {"entropy_weight", number(1)},
                  {"entropy_weight_end", number(0)},
@@ -131,8 +131,8 @@ TEST(Ppo, GivesEntropyTheWeightOfItsSchedule) {
   EXPECT_EQ(after[2], ppo.before);
 }
 
-TEST(Ppo, AdaptsTheEntropysWeightToHowMuchShouldStillBeOpen) {
-  // The toy's best placement is found soon; the bonus has to hold half of the entropy until it may end.
+TEST(Ppo, AdaptsTheEntropysWeightToTheTargetEntropy) {
+  // The toy's best placement is found soon; the bonus must keep half of the entropy until its schedule ends.
   const Problem problem = chain_5(2);
   const std::vector<policy::PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
   const auto evaluator = evaluate::make_local_evaluator(std::vector<const Problem*>{&problem}, Schedule::fifo);
@@ -158,12 +158,12 @@ TEST(Ppo, AdaptsTheEntropysWeightToHowMuchShouldStillBeOpen) {
   const double first = entropies.front();
   EXPECT_NEAR(mean(290) / first, 0.5 * (1 - 300.0 / 900), 0.1);
   EXPECT_NEAR(mean(590) / first, 0.5 * (1 - 600.0 / 900), 0.1);
-  EXPECT_GT(*std::ranges::max_element(weights), 0.05) << "the weight that it began with holds nothing";
+  EXPECT_GT(*std::ranges::max_element(weights), 0.05) << "the initial weight cannot keep the entropy";
   EXPECT_EQ(weights.back(), 0);
   EXPECT_LT(mean(910), 0.05 * first);
 }
 
-TEST(Ppo, WantsAScheduleForAnEntropyToHold) {
+TEST(Ppo, NeedsAScheduleForAnEntropyTarget) {
   const auto refused = [](const ConfigTable& options) {
     return find_entry(learners(), "ppo", "learner").resolve(options);
   };
@@ -186,7 +186,7 @@ TEST(Ppo, HasTheBestPlacementSoFarAsOneMoreSample) {
     std::vector<policy::Rollout>& rollouts = ppo.drawn.rollouts;
     const std::size_t samples = 2 * 8;
     for (policy::Rollout& rollout : rollouts) rollout.outcome = {.makespan = 50 * ms};
-    // Of the first problem one is the fastest but infeasible, one the fastest that counts.
+    // Of the first problem's samples one is fastest but infeasible, and one is the fastest feasible one.
     const auto last_of = [&](std::uint32_t problem, std::uint32_t sample) -> policy::Rollout& {
       return *std::ranges::find_if(rollouts, [&](const policy::Rollout& each) {
         return each.problem == problem && each.sample == sample && each.round + 1 == ppo.drawn.policy->rounds(problem);
@@ -199,7 +199,8 @@ TEST(Ppo, HasTheBestPlacementSoFarAsOneMoreSample) {
       if (each.problem == 0 && each.sample == 5) best.push_back(each);
     EXPECT_EQ(ppo.update().at("used_samples"), samples) << policy;
 
-    // What was drawn now teaches nothing; the best of the first problem still does, that of the second does not.
+    // The samples of this batch are excluded; the best sample of the first problem is still used, that of the second is
+    // not.
     for (policy::Rollout& rollout : rollouts) rollout.outcome = {.makespan = 50 * ms};
     for (policy::Rollout& rollout : rollouts) rollout.update = 2;
     policy::LogProbabilities before, after;
@@ -210,13 +211,13 @@ TEST(Ppo, HasTheBestPlacementSoFarAsOneMoreSample) {
     ppo.drawn.policy->forward(best, after);
     double rise = 0;
     for (std::size_t h = 0; h < before.value.size(); ++h) rise += after.value[h] - before.value[h];
-    // The episode's decisions share a weight, which the other samples pull at too.
+    // The episode's decisions share a weight, which the other samples change too.
     if (policy != std::string("episode")) {
       EXPECT_GT(rise, 1e-4) << policy;
     }
     EXPECT_NE(ppo.parameters(), parameters) << policy;
 
-    // It is of the learner's state.
+    // It is part of the learner's state.
     const auto wanted = ppo.parameters();
     Ppo resumed(options, policy);
     std::ranges::copy(parameters, resumed.drawn.policy->parameters().begin());
@@ -251,12 +252,12 @@ TEST(Ppo, KeepsTheFastestOfEachProblem) {
   };
   EXPECT_EQ(update({30, 20}, {50, 50}), std::pair(4.0, Kept({{0, 20}, {1, 50}})));
   EXPECT_EQ(update({25, 20}, {40, 60}), std::pair(6.0, Kept({{0, 20}, {1, 40}})));
-  // Of a problem that is not in the batch nothing is learned.
+  // The best sample of a problem that is not in the batch is not used.
   EXPECT_EQ(update({15, 18}, {}), std::pair(3.0, Kept({{0, 15}, {1, 40}})));
   EXPECT_EQ(update({}, {45, 45}), std::pair(3.0, Kept({{0, 15}, {1, 40}})));
 }
 
-TEST(Ppo, KeepsTheBestOnlyWhereItKnowsWhatThatMeans) {
+TEST(Ppo, RefusesToKeepTheBestWithOtherReturnsOrAKlDivergence) {
   const auto refused = [](const ConfigTable& options) {
     return find_entry(learners(), "ppo", "learner").resolve(options);
   };
@@ -279,7 +280,7 @@ TEST(Ppo, LearnsTheSameInChunksOfAnySize) {
   }
 }
 
-// By REINFORCE, from the same samples of one problem: how far each parameter goes, over the number of a sample's heads.
+// How far REINFORCE moves each parameter with the same samples of one problem, divided by a sample's number of heads.
 std::vector<double> reinforced_over_heads(const ConfigTable& options, const std::string& policy, std::uint32_t problem,
                                           bool alike) {
   Ppo start({}, policy);
@@ -303,8 +304,8 @@ std::vector<double> reinforced_over_heads(const ConfigTable& options, const std:
 }
 
 TEST(Ppo, OverHeadsBeginsWithReinforcesGradientDividedByTheHeadsOfEachProblem) {
-  // docs/papers/gdp.md, item 7.6: all ratios are 1 in the first epoch; samples that are alike leave the entropy alone
-  // to act.
+  // docs/papers/gdp.md, item 7.6: all ratios are 1 in the first epoch; with equal samples only the entropy has a
+  // gradient.
   for (const bool alike : {false, true})
     for (const char* policy : {"post", "chain", "episode"}) {
       ConfigTable options = table({{"baseline_start", text("first")},

@@ -13,7 +13,7 @@
 namespace emplace::learn::reinforce_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::Each;
 using ::testing::HasSubstr;
 
@@ -87,9 +87,9 @@ TEST(Reinforce, EstimatesTheEnumeratedGradient) {
   EXPECT_GT(*std::ranges::max_element(moved), 0.1);
 }
 
-TEST(Reinforce, HasThatMeanWhenItSamples) {
+TEST(Reinforce, HasTheEnumeratedGradientAsItsMeanWhenItSamples) {
   // 4000 updates of K = 8 drawn samples; an advantage is below 20, so a coefficient's deviation is below 20 / 2 /
-  // sqrt(32000) = 0.056; 4 sigma. Parameters are put back after every update.
+  // sqrt(32000) = 0.056; 4 standard deviations. Parameters are restored after every update.
   ByHand sampled(table({{"baseline", text("none")}}));
   const std::vector<float> start(sampled.policy->parameters().begin(), sampled.policy->parameters().end());
   std::vector<double> mean(start.size(), 0.0);
@@ -159,7 +159,7 @@ TEST(Reinforce, DoesNothingWhereNoSampleIsLeft) {
   hand.move(batch);
   const State before = hand.learner->save();
   for (policy::Rollout& rollout : batch) rollout.outcome.why = Infeasible::memory;
-  EXPECT_THAT(hand.move(batch), Each(0.0)) << "not even what Adam has in store";
+  EXPECT_THAT(hand.move(batch), Each(0.0)) << "no step from Adam's momentum either";
   State after = hand.learner->save();
   put_scalar<std::uint64_t>(after, "updates", 1);
   EXPECT_EQ(after, before);
@@ -180,7 +180,8 @@ TEST(Reinforce, WeighsSamplesEqually) {
 }
 
 TEST(Reinforce, TakesEachProblemsOwnBaseline) {
-  // Ten times the times in problem 1; with first means and normalized advantages both learn alike.
+  // Step times of problem 1 are ten times as large; with first means as baselines and normalized advantages both learn
+  // alike.
   ByHand hand(table({{"baseline_start", text("first")}, {"normalize", flag(true)}}), "post", 2);
   std::ranges::fill(hand.policy->parameters(), 0.0f);
   std::vector<policy::Rollout> batch;
@@ -207,7 +208,8 @@ TEST(Reinforce, GivesEntropyItsWeight) {
 }
 
 TEST(Reinforce, GivesEntropyTheWeightOfItsSchedule) {
-  // Again only the entropy acts, and a plain step is as long as its weight: 1, 1/2 and then 0. Parameters are put back.
+  // Again only the entropy acts, and a plain step is proportional to its weight: 1, 1/2 and then 0. Parameters are
+  // restored.
   ByHand hand(table({{"t_fail", number(5e-3)},
                      {"entropy_weight", number(1)},
                      {"entropy_weight_end", number(0)},
@@ -256,8 +258,8 @@ TEST(Reinforce, RefusesAnOptimizerStateOfAnotherSize) {
   }
 }
 
-TEST(Reinforce, StopsWhereAStepWouldLeaveTheNumbers) {
-  // A rate of 1000 along an entropy of weight 1e38 is beyond float.
+TEST(Reinforce, StopsWhereAStepWouldOverflow) {
+  // A step of rate 1000 with an entropy weight of 1e38 overflows a float.
   ByHand hand(table({{"learning_rate", number(1000)}, {"entropy_weight", number(1e38)}}));
   EXPECT_THROW(hand.move({timed({0, 1}, 5), timed({1, 1}, 4)}), NotFinite);
 }

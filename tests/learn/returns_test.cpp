@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 
 std::vector<double> returns_of(const std::vector<double>& rewards, ReturnForm form, double discount) {
-  std::vector<double> returns{7};  // what stood there before
+  std::vector<double> returns{7};  // old contents
   returns_of(rewards, form, discount, returns);
   return returns;
 }
@@ -51,7 +51,7 @@ TEST(Returns, OfOneRoundAreItsRewardInEveryForm) {
 TEST(Returns, AreEachRoundsOwnRewardOrTheirSumTowardsTheLast) {
   EXPECT_THAT(returns_of(std::vector{4.0, 2.0}, ReturnForm::own, 0.5), ElementsAre(2, 0.5)) << "0.5 x 4, 0.25 x 2";
   EXPECT_THAT(returns_of(std::vector{4.0, 2.0}, ReturnForm::late, 0.5), ElementsAre(4, 4)) << "2 + 0.5 x 4";
-  EXPECT_THAT(returns_of(std::vector{3.0}, ReturnForm::own, 0.9), ElementsAre(testing::DoubleEq(2.7)));
+  EXPECT_THAT(returns_of(std::vector{3.0}, ReturnForm::own, 0.9), ElementsAre(::testing::DoubleEq(2.7)));
   EXPECT_THAT(returns_of(std::vector{3.0}, ReturnForm::late, 0.9), ElementsAre(3));
   // Section 6.4: over 20 rounds the weights add up to 12.83, the last being 1.
   EXPECT_NEAR(returns_of(std::vector(20, 1.0), ReturnForm::late, 0.95).front(), 12.83, 0.005);

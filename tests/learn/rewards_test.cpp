@@ -11,7 +11,7 @@
 namespace emplace::learn::rewards_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 struct OneProblem {
   explicit OneProblem(const Problem& problem) : list{{&problem, make_grouping(problem, GroupingKind::op)}} {}
@@ -71,7 +71,8 @@ TEST(Rewards, CountAnInfeasiblePlacementAsTenTimesTheSingleDeviceTimeUnlessToldO
 }
 
 TEST(Rewards, CountAnInfeasiblePlacementAsMinusTenWhateverTheProblemsScale) {
-  // docs/papers/gdp.md, section 2.6: -sqrt(t / t_ref), and -10 for what does not run. 24 ms and 22 ms on one device.
+  // docs/papers/gdp.md, section 2.6: -sqrt(t / t_ref), and -10 for what does not run. The problems take 24 ms and 22 ms
+  // on one device.
   for (const Problem& problem : {chain_5(2), fork_join(2)}) {
     const OneProblem one(problem);
     const Rewards rewards({.time_unit = 0, .fail_factor = 100}, one.list);
@@ -115,7 +116,7 @@ TEST(Rewards, TakePlacetosPenaltyForMissingMemory) {
 }
 
 TEST(Rewards, PenalizeOnlyMissingMemoryByTheByte) {
-  // t_fail = 7 s for what has no time at all, and for a split group, whose time says nothing.
+  // t_fail = 7 s for placements without a step time, and for a split group, whose step time has no meaning.
   const Problem problem = chain_5(2);
   const OneProblem one(problem);
   const Rewards rewards({.reward = "time", .infeasible = "penalty", .t_fail = 7}, one.list);

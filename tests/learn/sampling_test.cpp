@@ -10,11 +10,11 @@
 namespace emplace::learn::sampling_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 using ::testing::ElementsAre;
 
-// Round r moves op r of three to device 1; remembers whether it was asked to be greedy.
+// Round r moves op r of three to device 1; records whether the draws were greedy.
 class MovesOneByOne final : public StubPolicy {
  public:
   void sample(std::span<const policy::SampleSlot> draws) const override {
@@ -50,7 +50,7 @@ TEST(SamplingRequest, KeepsTheOrderOfASamplesFirstRound) {
   Forked f;
   f.run({.schedule = Schedule::in_order});
   ASSERT_EQ(f.rollouts.size(), 3u);
-  EXPECT_THAT(upward_rank_order(f.problem, f.rollouts[1].placement.device), ElementsAre(0, 1, 2)) << "b is dear now";
+  EXPECT_THAT(upward_rank_order(f.problem, f.rollouts[1].placement.device), ElementsAre(0, 1, 2)) << "b is slow now";
   for (const policy::Rollout& rollout : f.rollouts) EXPECT_THAT(rollout.placement.order, ElementsAre(0, 2, 1));
 }
 

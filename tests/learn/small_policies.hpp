@@ -1,5 +1,5 @@
-// Policies small enough to reason about, without closed forms: every decision is a softmax of a row of a table, plus a
-// weight a device times one observed number.
+// Policies small enough to reason about, without closed forms: every decision is a softmax of a row of a table plus,
+// for each device, a weight times one observed number.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/policy/policy.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 class TablePolicy : public policy::Policy {
  public:
@@ -106,7 +106,8 @@ class TablePolicy : public policy::Policy {
   std::vector<float> parameters_, gradient_;
 };
 
-// One round, one head an op, each given the one before: op v after device p has row (v, p + 1), the first row (0, 0).
+// One round with one head for each op, each given the previous decision: op v after device p has row (v, p + 1), the
+// first op row (0, 0).
 class ChainPolicy final : public TablePolicy {
  public:
   explicit ChainPolicy(std::span<const policy::PolicyProblem> problems, std::size_t devices = 2)
@@ -142,8 +143,8 @@ class ChainPolicy final : public TablePolicy {
   std::vector<std::size_t> first_op_;
 };
 
-// Op by op, as Placeto: round 0 is everything on device 0, without a decision; round r places op r - 1 and observes the
-// logarithm of the last round's time in milliseconds.
+// Op by op, as in Placeto: in round 0 everything is on device 0, without a decision; round r places op r - 1 and
+// observes the logarithm of the last round's time in milliseconds.
 class EpisodePolicy final : public TablePolicy {
  public:
   explicit EpisodePolicy(std::span<const policy::PolicyProblem> problems, std::size_t devices = 2)
@@ -194,4 +195,4 @@ inline std::unique_ptr<policy::Policy> make_small_policy(const std::string& name
   return policy::make_policy(name, {}, problems, seed);
 }
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

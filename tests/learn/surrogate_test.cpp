@@ -10,7 +10,7 @@
 namespace emplace::learn::surrogate_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 // A batch drawn before the parameters moved on, with advantages of both signs.
 struct MovedOn {
@@ -28,8 +28,8 @@ struct MovedOn {
     return {drawn.policy->gradient().begin(), drawn.policy->gradient().end()};
   }
 
-  // The objective, from its definition. The estimate of the KL divergence is one whose mean is meant, so its gradient
-  // is checked as it stands.
+  // The objective, from its definition. The gradient of the estimated KL divergence is checked as that of the estimate
+  // itself.
   double objective() {
     policy::LogProbabilities now;
     drawn.policy->forward(drawn.rollouts, now);
@@ -100,7 +100,7 @@ void expect_the_gradient_of_the_objective(MovedOn& moved, const std::string& wha
 TEST(Surrogate, HasTheGradientOfItsObjectiveInEveryForm) {
   for (const char* policy : {"post", "chain", "episode"})
     for (const RatioKind ratio : {RatioKind::per_head, RatioKind::joint})
-      for (const double clip : {0.0, 0.15})  // no ratio is so near to it that a difference crosses it
+      for (const double clip : {0.0, 0.15})  // no ratio is so close to it that a finite difference crosses it
         for (const double kl : {0.0, 0.7})
           for (const double entropy : {0.0, 0.2}) {
             MovedOn moved(policy, {.ratio = ratio,
@@ -128,7 +128,7 @@ TEST(Surrogate, DividesEachSampleByItsHeadsOnRequest) {
 
 TEST(Surrogate, HasNoGradientWhereATermIsClipped) {
   // One op, two devices, p_old = 1/2 each; a rollout that took device 0. Logit 1 makes p = 0.731, r = 1.46 > 1.2; logit
-  // -1 makes r = 0.54 < 0.8. min() clips only where the advantage leans the same way.
+  // -1 makes r = 0.54 < 0.8. min() clips only if the advantage has the sign that would move the ratio further out.
   const Problem problem = tiny(plain_devices(2), {{"a", {1, 1}}}, {});
   const std::vector<policy::PolicyProblem> list = {{&problem, make_grouping(problem, GroupingKind::op)}};
   policy::Rollout rollout;

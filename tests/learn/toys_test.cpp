@@ -1,5 +1,5 @@
-// Does every learner learn, with a policy of closed forms (post), one without (chain), and one of several rounds
-// (episode)? The toys of docs/papers, section 7.
+// Does every learner learn, with a policy that has closed forms (post), one without (chain), and one with several
+// rounds (episode)? The toys of docs/papers, section 7.
 #include <gtest/gtest.h>
 
 #include "learn/sampling.hpp"
@@ -8,7 +8,7 @@
 namespace emplace::learn::toys_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 struct Setting {
   const char* learner;
@@ -50,7 +50,8 @@ TEST_P(Toys, HaveTheOptimumAsTheModeInTheEnd) {
 }
 
 TEST_P(Toys, OfTwoChainsAreSolvedForMostSeeds) {
-  // Changes of side half-way cost 1 or 2 ms and are local optima; see Post.SolvesTwoChainsForMostSeeds.
+  // Placements in which chains change devices half-way cost 1 or 2 ms more and are local optima; see
+  // Post.SolvesTwoChainsForMostSeeds.
   int solved = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed)
     solved += train(two_chains(1), seed)->trainer->best().front().outcome.makespan == 40 * ms;

@@ -17,11 +17,11 @@
 namespace emplace::learn::trainer_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Records what it is asked and answers with its script, and after that with 1 ms an evaluation so far.
+// Records its jobs and returns the outcomes of its script; after those, evaluation n takes n ms.
 class RecordingEvaluator final : public evaluate::DirectEvaluator {
  public:
   std::vector<Outcome> evaluate_now(std::span<const evaluate::EvaluationJob> jobs) override {
@@ -43,7 +43,7 @@ class RecordingEvaluator final : public evaluate::DirectEvaluator {
   std::vector<std::vector<std::uint32_t>> orders;
 };
 
-// Everything on device (round); as many rounds as the problem has ops; checks what it is told of earlier rounds.
+// Everything on device (round); as many rounds as the problem has ops. Checks what it gets of earlier rounds.
 class RoundsPolicy final : public StubPolicy {
  public:
   explicit RoundsPolicy(std::vector<const Problem*> problems) : problems_(std::move(problems)) {}
@@ -65,7 +65,7 @@ class RoundsPolicy final : public StubPolicy {
   [[nodiscard]] std::size_t rounds(std::uint32_t p) const override { return problems_[p]->op_count(); }
 
   mutable std::vector<bool> greedy;  // of each draw
-  mutable std::vector<int> best;     // ops of the best placement that each draw was told of, or -1
+  mutable std::vector<int> best;     // ops of the best placement that each draw got, or -1
 
  private:
   std::vector<const Problem*> problems_;
@@ -179,7 +179,7 @@ TEST(ProblemsOfUpdate, AreDrawnWithoutRepetitionAndAllAlike) {
     ++times[drawn];
   }
   EXPECT_EQ(times.size(), 10U) << "every pair of 5";
-  // 400 of each are expected; six deviations are 6 sqrt(4000 x 0.1 x 0.9) = 114.
+  // 400 of each are expected; six standard deviations are 6 sqrt(4000 x 0.1 x 0.9) = 114.
   for (const auto& [pair, number] : times) EXPECT_NEAR(static_cast<double>(number), 400, 114) << pair[0] << pair[1];
 }
 
@@ -261,7 +261,7 @@ TEST(Trainer, PlacesHeldOutProblemsAfterEverySoManyUpdatesAndLearnsNothingFromTh
       EXPECT_TRUE(std::isnan(report.held_out_seconds[0]));
   }
   EXPECT_THAT(h.policy.greedy, ElementsAre(true, true, true, true, true, true));
-  EXPECT_THAT(h.policy.best, ::testing::Each(-1)) << "the best of another training would be no held-out problem";
+  EXPECT_THAT(h.policy.best, ::testing::Each(-1)) << "a held-out problem has no best placement from training";
   EXPECT_EQ(h.trainer.best().size(), 1U);
 }
 

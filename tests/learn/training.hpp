@@ -12,7 +12,7 @@
 #include "tests/policy/greedy.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 inline ConfigTable table(std::initializer_list<std::pair<const char*, ConfigValue>> values) {
   ConfigTable result("test");
@@ -65,7 +65,7 @@ struct Training {
   }
 };
 
-// A rollout that took these actions and came out feasible after `milliseconds`.
+// A rollout with these actions that is feasible and takes `milliseconds`.
 inline policy::Rollout timed(std::vector<std::uint8_t> actions, double milliseconds) {
   policy::Rollout rollout;
   rollout.actions = std::move(actions);
@@ -73,4 +73,4 @@ inline policy::Rollout timed(std::vector<std::uint8_t> actions, double milliseco
   return rollout;
 }
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

@@ -49,7 +49,7 @@ TEST(TreeSum, OfOneLeafIsTheLeaf) {
   EXPECT_EQ(as_list(sum.total()), (std::vector<double>{0.5, -2}));
 }
 
-// Whoever adds up which nodes, in whatever order: aligned runs of leaves are added up elsewhere first.
+// For any order of nodes, and for any aligned runs of leaves that are added up elsewhere first.
 RC_GTEST_PROP(TreeSum, HasTheSameBitsForEveryDivisionAndOrder, ()) {
   const auto leaves = *rc::gen::inRange<std::size_t>(1, 60);
   TreeSum all(leaves);

@@ -9,9 +9,9 @@
 namespace emplace::machine::bad_machine_test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 // Lines 1 to 10; what a test appends starts at line 11.
 const std::string two_devices = R"(name = "pair"

@@ -12,9 +12,9 @@
 namespace emplace::machine::machine_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::Pair;
-using testing::UnorderedElementsAre;
+using ::testing::ElementsAre;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 std::vector<std::string> device_names(const Machine& machine) {
   std::vector<std::string> names;
@@ -186,7 +186,7 @@ TEST(Presets, LaptopHasOneGpuWithEightGibibytes) {
 }
 
 TEST(Presets, AFileIsLoadedByItsPath) {
-  const std::string path = testing::TempDir() + "emplace_machine_test.toml";
+  const std::string path = ::testing::TempDir() + "emplace_machine_test.toml";
   write_file(path, "name = \"filed\"\n" + device("cpu"));
   EXPECT_EQ(load_machine(path).name, "filed");
   std::filesystem::remove(path);

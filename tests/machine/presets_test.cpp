@@ -11,11 +11,11 @@
 namespace emplace::machine::presets_test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-class EveryPreset : public testing::TestWithParam<std::string> {
+class EveryPreset : public ::testing::TestWithParam<std::string> {
  protected:
   const Machine machine = load_machine(GetParam());
 };
@@ -26,7 +26,7 @@ std::vector<std::string> examples() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, EveryPreset, testing::ValuesIn(examples()), [](const auto& preset) {
+INSTANTIATE_TEST_SUITE_P(Machines, EveryPreset, ::testing::ValuesIn(examples()), [](const auto& preset) {
   std::string name = preset.param;
   for (char& c : name)
     if (c == '-') c = '_';

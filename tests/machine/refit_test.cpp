@@ -41,7 +41,7 @@ TEST(Refit, APresetIsExtendedAndAllDevicesOfTheEntryChange) {
     const Machine before = load_machine(preset);
     const MachineDevice wanted = other_figures(before.devices[2]);  // a GPU
     const std::string text = refitted_machine_toml(preset, wanted, "mine");
-    EXPECT_THAT(text, testing::HasSubstr(std::string("extends = \"") + preset + "\""));
+    EXPECT_THAT(text, ::testing::HasSubstr(std::string("extends = \"") + preset + "\""));
     const Machine after = parse_machine(text, "mine.toml");
     EXPECT_EQ(after.name, "mine");
     ASSERT_EQ(after.devices.size(), before.devices.size());
@@ -114,7 +114,7 @@ TEST(RescaledMachine, OfAFileIsRepeatedAndOfAnUnknownKindRefused) {
     rescaled_machine_toml("laptop", {{"npu", {}}}, "m");
     FAIL() << "a laptop has none";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("no device of kind 'npu'; there are: cpu, gpu"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("no device of kind 'npu'; there are: cpu, gpu"));
   }
 }
 

@@ -1,5 +1,5 @@
-// What the MPI cases share: the list of cases, random problems and placements, and evaluators that answer without a
-// simulator.
+// Shared by the MPI cases: the list of cases, random problems and placements, and evaluators that return outcomes
+// without simulating.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace emplace::test {
 
-// Run as `mpirun -np N mpi_cases NAME`: rank 0 runs `master`, the others serve with `factory`. A failing check is an
-// exception: it ends the job with exit code 1 and says where.
+// Run as `mpirun -np N mpi_cases NAME`: rank 0 runs `master`, the others call serve() with `factory`. A failing check
+// throws an exception, which ends the job with exit code 1 and a message that names the place.
 struct Case {
   const char* name;
-  // Exit code of the job.
+  // Returns the exit code of the job.
   int (*master)(dist::World& world);
   dist::EvaluatorFactory (*factory)(int rank);
-  // What the other ranks do in place of serving.
+  // What the other ranks call instead of serve(), if not null.
   int (*worker)(dist::World& world) = nullptr;
 };
 
@@ -30,10 +30,10 @@ inline dist::EvaluatorFactory simulate(int) { return evaluate::make_evaluator; }
 // co-location groups and memory that some placements exceed.
 Problem random_problem(std::uint32_t seed, std::size_t op_count, std::size_t device_count);
 
-// Devices at random and, where wanted, a random topological order.
+// Random devices and, if `ordered`, a random topological order.
 Placement random_placement(const Problem& problem, Stream& stream, bool ordered);
 
-// Answers with numbers that depend on every byte of the placement, spread over the whole range of each field.
+// Returns outcomes that depend on every byte of the placement, spread over the whole range of each field.
 std::unique_ptr<evaluate::Evaluator> make_echo_evaluator(const evaluate::EvaluatorChoice& choice,
                                                          const evaluate::EvaluatorSetup& setup);
 

@@ -1,4 +1,5 @@
-// Programs of the user's on every worker: the same answers for any number of ranks, and what the programs are told.
+// Programs of the user on every worker: the same outcomes for any number of ranks, and the environment variables that
+// the programs get.
 #include "tests/mpi/command_cases.hpp"
 #include "dist/clients.hpp"
 
@@ -38,7 +39,7 @@ Measured measure(evaluate::Evaluator& evaluator, const Problem& problem, std::si
 
 }  // namespace
 
-// The answer is a checksum of the placement; a fifth of them fail, each with words of its own.
+// The time is a checksum of the placement; a fifth of the runs fail, each with another message.
 int same_measurements(dist::World& world) {
   const Problem problem = random_problem(11, 20, 3);
   const Problem* const list[] = {&problem};

@@ -7,7 +7,7 @@ namespace emplace::test {
 int same_measurements(dist::World& world);
 int programs_know_their_rank(dist::World& world);
 int measure_for_ever(dist::World& world);
-// Whatever the master says, workers look for a program that is not there.
+// Workers use a program that does not exist, whatever evaluator the master chose.
 dist::EvaluatorFactory without_its_program(int rank);
 
 }  // namespace emplace::test

@@ -1,4 +1,4 @@
-// Outcomes are those of one process, whatever the number of ranks.
+// For any number of ranks, outcomes are equal to those of one process.
 #include <fmt/core.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@ struct Batch {
   std::vector<Placement> placements;
   std::vector<evaluate::EvaluationJob> jobs;
 
-  // Of problems number `first` and up.
+  // `count` placements of the problems from number `first` on.
   Batch(std::span<const Problem* const> problems, std::size_t count, std::uint32_t seed, bool ordered,
         std::uint32_t first = 0) {
     Stream stream({.seed = seed});
@@ -36,7 +36,7 @@ std::vector<const Problem*> pointers_to(const std::vector<Problem>& problems) {
   return pointers;
 }
 
-// With starts of every third placement, and every fourth in one of two series.
+// Asks for the start times of every third placement, and puts every fourth in one of two series.
 std::pair<std::vector<Outcome>, std::vector<std::vector<Ticks>>> evaluate(evaluate::Evaluator& evaluator,
                                                                           std::vector<evaluate::EvaluationJob> jobs) {
   std::vector<std::vector<Ticks>> starts(jobs.size());
@@ -76,7 +76,7 @@ int same_outcomes(dist::World& world, Schedule schedule, bool ordered) {
   return 0;
 }
 
-// Rank 1 takes 30 ms a placement, the others 1 ms; the outcome says who answered.
+// Rank 1 takes 30 ms per placement, the others 1 ms; the outcome has the rank that evaluated.
 class UnevenEvaluator final : public evaluate::DirectEvaluator {
  public:
   explicit UnevenEvaluator(int rank) : rank_(rank) {}
@@ -102,7 +102,7 @@ int same_outcomes_fifo(dist::World& world) { return same_outcomes(world, Schedul
 int same_outcomes_priority(dist::World& world) { return same_outcomes(world, Schedule::priority, true); }
 int same_outcomes_in_order(dist::World& world) { return same_outcomes(world, Schedule::in_order, true); }
 
-// Messages of up to half a megabyte, beyond what MPI sends without asking the receiver first.
+// Messages of up to half a megabyte, above MPI's eager limit.
 int long_messages(dist::World& world) {
   std::vector<Problem> problems;
   problems.push_back(random_problem(4, 100'000, 2));

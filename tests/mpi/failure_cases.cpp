@@ -1,4 +1,4 @@
-// However a job fails, it ends, and with the right exit code.
+// A job that fails ends with the right exit code, wherever it fails.
 #include "tests/mpi/failure_cases.hpp"
 #include "dist/clients.hpp"
 
@@ -30,7 +30,7 @@ class FailingEvaluator final : public evaluate::DirectEvaluator {
   std::size_t seen_ = 0;
 };
 
-// Rank 1 is in every job with workers; the other ranks work on.
+// Only rank 1 fails, which is in every job with workers; the other ranks continue.
 dist::EvaluatorFactory failing(int rank, How how) {
   if (rank != 1) return make_echo_evaluator;
   return [how](const auto&, const auto&) -> std::unique_ptr<evaluate::Evaluator> {
@@ -40,7 +40,7 @@ dist::EvaluatorFactory failing(int rank, How how) {
 
 }  // namespace
 
-// Only another rank's failure ends this; CTest's limit does if it does not.
+// Only the failure of another rank ends this loop; if it does not, CTest's time limit does.
 int evaluate_for_ever(dist::World& world) {
   const Problem problem = random_problem(1, 50, 2);
   const Problem* const pointer = &problem;
@@ -53,7 +53,7 @@ int evaluate_for_ever(dist::World& world) {
 
 int release_with_bad_input(dist::World& world) {
   dist::release_workers(world, 2);
-  dist::release_workers(world, 0);  // they are gone already: nothing happens
+  dist::release_workers(world, 0);  // does nothing: they are released already
   return 2;
 }
 

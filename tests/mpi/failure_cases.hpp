@@ -9,7 +9,8 @@ int release_with_bad_input(dist::World& world);
 int throw_before_the_release(dist::World& world);
 int throw_between_batches(dist::World& world);
 int finish_while_workers_wait(dist::World& world);
-// Rank 1 throws: after twenty placements, the same with bad input, or when its evaluator is made.
+// Factories of evaluators that throw on rank 1: after twenty placements, after twenty placements because of bad input,
+// or when they are made.
 dist::EvaluatorFactory breaks(int rank);
 dist::EvaluatorFactory refuses_its_input(int rank);
 dist::EvaluatorFactory cannot_be_made(int rank);

@@ -1,4 +1,4 @@
-// What learner workers computes has the bits of one process.
+// Learner workers compute the same bits as one process.
 #include "tests/mpi/learner_worker_cases.hpp"
 #include "dist/clients.hpp"
 
@@ -13,7 +13,7 @@ namespace emplace::test {
 
 namespace {
 
-// Two problems, which the workers know too.
+// Two problems, and the evaluator through which the workers get them.
 struct Shared {
   explicit Shared(dist::World& its_world) : world(its_world) {}
 
@@ -26,7 +26,7 @@ struct Shared {
   const std::unique_ptr<evaluate::Evaluator> evaluator = dist::make_mpi_evaluator(world, pointers, Schedule::in_order);
 };
 
-// A policy here and on the workers.
+// A policy in this process and its copies on the workers.
 struct Learning {
   Learning(Shared& shared, const char* name, const char* options)
       : plan{name, ConfigTable::parse_toml(options, "test"), {shared.list, shared.op_types, 5}},
@@ -70,10 +70,10 @@ void step(policy::Policy& policy) {
 }
 
 constexpr const char* small_hierarchical = "hidden = 8\ngrouper_hidden = 4\ngroups = 3";
-// Its gradient is longer than what MPI sends without asking the receiver first.
+// Its gradient is longer than MPI's eager limit.
 constexpr const char* large_hierarchical = "hidden = 64\ngroups = 3";
 
-// A policy that does not say how long its gradient is, so that what workers send makes no sense to the master.
+// A policy that reports a wrong length of its gradient, so that the master cannot read what workers send.
 class Shortened final : public policy::Policy {
  public:
   explicit Shortened(policy::Policy& policy) : policy_(policy) {}
@@ -91,8 +91,8 @@ class Shortened final : public policy::Policy {
   policy::Policy& policy_;
 };
 
-// What goes wrong while workers compute a gradient: here where their messages are read, where the next chunks are
-// dealt, or there.
+// Where an error occurs while workers compute a gradient: on the master when it reads their messages or deals the next
+// chunks, or on a worker.
 enum class Wrong { reading, dealing, working };
 
 void compute_and_fail(Learning& learning, std::vector<policy::Rollout> rollouts, Wrong wrong) {
@@ -154,7 +154,7 @@ int answer_something_else(dist::World& world) {
   }
 }
 
-// Rank 0 is alone, the others are a part of the job, where nothing of a failure is left for what comes after it.
+// Rank 0 is alone, the others are one part of the job. After a failure in this part, the next work there must succeed.
 int failures_in_a_part(dist::World& world) {
   const auto part = world.split(world.rank() == 0 ? 0 : 1);
   if (!part->is_master()) return dist::serve(*part, make_but_not_on_rank_2);
@@ -181,7 +181,7 @@ int failures_in_a_part(dist::World& world) {
     learn(wrong);
     learn({});
   }
-  // A worker fails that has nothing to do, while another draws the only sample.
+  // A worker without work fails while another one draws the only sample.
   const Problem problem = random_problem(7, 60, 4);
   const Problem* const pointer = &problem;
   const std::vector<policy::PolicyProblem> list{{pointer, make_grouping(problem, GroupingKind::colocation, 12)}};
@@ -205,7 +205,7 @@ int failures_in_a_part(dist::World& world) {
 int same_samples_and_gradients(dist::World& world) {
   Shared shared(world);
   const auto alone = evaluate::make_local_evaluator(shared.pointers, Schedule::in_order);
-  // Rounds that read start times, rounds that read each other, samples with noise of their own.
+  // Policies whose rounds use start times or earlier rounds, or whose samples have noise.
   for (const auto& [name, options] : {std::pair("placeto", "message_rounds = 2"),
                                       std::pair("gdp", "hidden = 8\nheads = 2\nfeedforward = 8\nrounds = 2"),
                                       std::pair("hierarchical", small_hierarchical)}) {
@@ -253,7 +253,7 @@ int works_on_after_a_failure(dist::World& world) {
     return false;
   };
 
-  // Coefficients that this process cannot give, while workers wait for them.
+  // An error in computing the coefficients, while workers wait for them.
   learn::ChunkedGradient chunks(2);
   chunks.use(learning.learner_workers.get());
   const auto refuse = [](const learn::ChunkedGradient::Chunk& chunk, std::span<double>) {
@@ -262,7 +262,7 @@ int works_on_after_a_failure(dist::World& world) {
   EMPLACE_CHECK(fails([&] { chunks.compute(policy, rollouts, refuse, 0); }));
   EMPLACE_CHECK(gradient(policy, learning.learner_workers.get(), rollouts) == wanted);
 
-  // Parameters with which the workers can neither draw nor learn.
+  // Parameters that are not finite, so that the workers can neither draw nor learn.
   const std::vector<float> good(policy.parameters().begin(), policy.parameters().end());
   for (float& parameter : policy.parameters()) parameter = 1e38F;
   policy.parameters_changed();
@@ -274,7 +274,7 @@ int works_on_after_a_failure(dist::World& world) {
   return 0;
 }
 
-// Rank 1 evaluates thirty times slower than the others, and says in its outcomes who it is.
+// Rank 1 evaluates thirty times slower than the others; outcomes have the number of the rank.
 int slow_workers_draw_less(dist::World& world) {
   Shared shared(world);
   Learning learning(shared, "post", "");
@@ -283,7 +283,7 @@ int slow_workers_draw_less(dist::World& world) {
   for (std::uint64_t update = 1; update <= 4; ++update) {
     learning.learner_workers->sample_rollouts(*learning.policy, {.seed = 4, .update = update, .samples = 50}, rollouts);
     EMPLACE_CHECK(rollouts.size() == 100);
-    if (update == 1) continue;  // until then nobody knows
+    if (update == 1) continue;  // speeds are not measured yet
     all += rollouts.size();
     for (const policy::Rollout& rollout : rollouts) by_slow += rollout.outcome.subject == 1 ? 1 : 0;
   }

@@ -12,7 +12,7 @@ int master_that_cannot_read_gradients(dist::World& world);
 int master_that_cannot_deal_chunks(dist::World& world);
 int worker_that_cannot_learn(dist::World& world);
 int draw_for_ever(dist::World& world);
-// What a worker does that does not know what it is asked for.
+// A worker that answers requests with another kind of message.
 int answer_something_else(dist::World& world);
 int failures_in_a_part(dist::World& world);
 

@@ -19,7 +19,7 @@ namespace emplace::test {
 
 namespace {
 
-// A case with messages that are cut into parts, as those of more than a GiB are.
+// Runs a case with messages cut into small parts, as is done with messages of more than 1 GiB.
 template <int (*its_work)(dist::World&)>
 int in_parts(dist::World& world) {
   world.communicator().cut_into(72);

@@ -1,4 +1,4 @@
-// Groups of ranks have evaluators and failures of their own.
+// Each group of ranks has its own evaluators, and its failures do not affect the others.
 #include "tests/mpi/part_cases.hpp"
 #include "dist/clients.hpp"
 
@@ -10,7 +10,7 @@ namespace emplace::test {
 
 namespace {
 
-// Evaluates, and fails on problems of this name after a while.
+// Evaluates, and on problems of this name fails after twenty placements.
 class Fragile final : public evaluate::DirectEvaluator {
  public:
   explicit Fragile(const evaluate::EvaluatorSetup& setup)
@@ -32,7 +32,7 @@ std::unique_ptr<evaluate::Evaluator> make_fragile(const evaluate::EvaluatorChoic
   return std::make_unique<Fragile>(setup);
 }
 
-// One evaluator after the other, that of problem 7 fails.
+// Uses one evaluator after another; that of problem 7 fails.
 void evaluate_in(dist::World& part) {
   for (const std::uint32_t seed : {3, 7, 5, 7, 4}) {
     const Problem problem = random_problem(seed, 30, 2);
@@ -60,7 +60,7 @@ void evaluate_in(dist::World& part) {
 
 }  // namespace
 
-// Rank 0 is alone, the others are in twos, and the last alone if there is an odd one.
+// Rank 0 is a part of its own, the others are in parts of two, and the last rank is alone if their number is odd.
 int parts_of_a_job(dist::World& world) {
   const auto part = world.split(world.rank() == 0 ? 0 : (world.rank() + 1) / 2);
   EMPLACE_CHECK(part->is_part() && part->size() <= 2);

@@ -1,4 +1,4 @@
-// Groups of ranks that work side by side.
+// Groups of ranks that work in parallel.
 #pragma once
 
 #include "tests/mpi/cases.hpp"

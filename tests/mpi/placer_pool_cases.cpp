@@ -1,4 +1,4 @@
-// Placers on other ranks answer what they would answer here.
+// Placers on other ranks give the same results as in this process.
 #include "tests/mpi/placer_pool_cases.hpp"
 #include "dist/clients.hpp"
 
@@ -37,7 +37,7 @@ int same_answers(dist::World& world) {
   const auto jobs = some_jobs();
   search::PlacerRequest request = request_for(problem, *in_process, schedule);
   const auto wanted = search::make_local_placer_pool()->run(request, jobs);
-  // From a start too, which the first job finds.
+  // Also from a start placement, the one that the first job found.
   const Placement start = wanted[0]->result.placement;
   request.start = &start;
   const auto wanted_from_start = search::make_local_placer_pool()->run(request, jobs);
@@ -62,7 +62,7 @@ int same_answers(dist::World& world) {
   return 0;
 }
 
-// Searches without an end: the master's stop ends those that run, and no further one begins.
+// Searches without an end: a stop by the master ends those that run, and no further one begins.
 int stopped_jobs(dist::World& world) {
   const Problem problem = random_problem(2, 200, 4);
   const Problem* const list[] = {&problem};
@@ -81,7 +81,7 @@ int stopped_jobs(dist::World& world) {
 }
 
 int throw_while_jobs_run(dist::World& world) {
-  const Problem problem = random_problem(2, 100'000, 2);  // answers are longer than what MPI sends without asking
+  const Problem problem = random_problem(2, 100'000, 2);  // answers are longer than MPI's eager limit
   const Problem* const list[] = {&problem};
   const auto evaluator = dist::make_mpi_evaluator(world, list, Schedule::fifo);
   const auto pool = dist::make_mpi_placer_pool(world);
@@ -97,7 +97,7 @@ int throw_while_jobs_run(dist::World& world) {
   return 0;
 }
 
-// Jobs and batches of placements by turns.
+// Alternates between jobs and batches of placements.
 int more_batches_after_jobs(dist::World& world) {
   const Problem problem = random_problem(2, 60, 4);
   const Problem* const list[] = {&problem};

@@ -11,7 +11,7 @@ namespace emplace::test {
 Problem random_problem(std::uint32_t seed, std::size_t op_count, std::size_t device_count) {
   Stream stream({.seed = seed});
   ProblemBuilder builder("random " + std::to_string(seed));
-  // An op has 50 resident bytes on average: a device holds all of a few ops, but not of hundreds.
+  // An op has 50 resident bytes on average, so that a device can hold a few ops, but not hundreds.
   for (std::size_t d = 0; d < device_count; ++d)
     builder.add_device({"device:" + std::to_string(d), "cpu", static_cast<Bytes>(op_count) * 45 + 500});
   const ChannelId bus = builder.add_channel({"bus", 1e-9, 1e9, true});
@@ -46,7 +46,8 @@ Problem random_problem(std::uint32_t seed, std::size_t op_count, std::size_t dev
 
 Placement random_placement(const Problem& problem, Stream& stream, bool ordered) {
   Placement placement;
-  // One device may hold everything, most ops, or its share: feasible and infeasible placements of every kind.
+  // One device gets all ops, most of them, or its share, so that there are feasible and infeasible placements of every
+  // kind.
   const std::uint32_t strays = stream.below(4);
   const auto home = static_cast<std::uint8_t>(stream.below(static_cast<std::uint32_t>(problem.device_count())));
   for (std::size_t op = 0; op < problem.op_count(); ++op)

@@ -116,11 +116,11 @@ struct Objective {
 
 TEST(Seed, IsTheGradientOfLogProbabilitiesAndEntropies) {
   const Objective objective;
-  std::vector<double> values = testing::random_values<double>(20, 1, 2);
+  std::vector<double> values = test::random_values<double>(20, 1, 2);
   for (const bool folded : {false, true}) {
     const std::vector<double> gradient = objective.gradient<double>(values, folded);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const double slope = testing::slope_at_zero([&](double step) {
+      const double slope = test::slope_at_zero([&](double step) {
         std::vector<double> moved = values;
         moved[i] += step;
         return objective(moved);
@@ -132,7 +132,7 @@ TEST(Seed, IsTheGradientOfLogProbabilitiesAndEntropies) {
 
 TEST(Seed, InFloatAgreesWithDouble) {
   const Objective objective;
-  const std::vector<float> values = testing::random_values<float>(20, 1, 2);
+  const std::vector<float> values = test::random_values<float>(20, 1, 2);
   const std::vector<double> wide(values.begin(), values.end());
   for (const bool folded : {false, true}) {
     const auto quick = objective.gradient<float>(values, folded);
@@ -174,7 +174,7 @@ TEST(Seed, WithoutAMaskIsThatOfAMaskThatAllowsAll) {
   Objective masked, bare;
   masked.allowed.assign(20, 1);
   bare.allowed.clear();
-  const std::vector<double> values = testing::random_values<double>(20, 1, 2);
+  const std::vector<double> values = test::random_values<double>(20, 1, 2);
   for (const bool folded : {false, true})
     EXPECT_EQ(bare.gradient<double>(values, folded), masked.gradient<double>(values, folded));
 }

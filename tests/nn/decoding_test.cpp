@@ -10,7 +10,7 @@
 namespace emplace::nn::decoding_test {
 namespace {
 
-using testing::random_values;
+using test::random_values;
 using Vars = std::vector<Var>;
 
 TEST(Decoding, StepByStepHasTheBitsOfTheOpsOnWholeSequences) {
@@ -28,9 +28,9 @@ TEST(Decoding, StepByStepHasTheBitsOfTheOpsOnWholeSequences) {
                                      {a, 1},
                                      {h, d},
                                      {1, d}};
-  const auto values = random_values<float>(testing::total(shapes), 5, 0.5);
+  const auto values = random_values<float>(test::total(shapes), 5, 0.5);
   Tape<float> tape;
-  const Vars v = testing::parameters(tape, shapes, values);
+  const Vars v = test::parameters(tape, shapes, values);
   const FeedingResult r =
       feeding_decoder(tape, {v[0], v[1], v[2], v[3], v[4], v[5]}, v[6], v[7], v[8], v[9], {.batch = batch});
   const Var logits = linear(tape, r.hidden, v[10], v[11], Activation::tanh);
@@ -62,9 +62,9 @@ TEST(Decoding, StepByStepHasTheBitsOfTheOpsOnWholeSequences) {
 
 TEST(Decoding, WithoutBiasesStartsFromZeros) {
   const std::vector<Shape> shapes = {{1, 2}, {5, 12}};
-  const auto values = random_values<double>(testing::total(shapes), 5);
+  const auto values = random_values<double>(test::total(shapes), 5);
   Tape<double> tape;
-  const Vars v = testing::parameters(tape, shapes, values);
+  const Vars v = test::parameters(tape, shapes, values);
   const LstmResult r =
       lstm(tape, {.input = v[0], .weight = v[1], .bias = {}, .forget_bias = {}, .hidden = {}, .cell = {}}, {});
   const LstmStep<double> step(tape, tape.value(v[1]), 1);

@@ -10,7 +10,7 @@
 namespace emplace::nn::dropout_test {
 namespace {
 
-using testing::check_network;
+using test::check_network;
 using Vars = std::vector<Var>;
 
 StreamKey key(std::uint32_t index) { return {.seed = 3, .purpose = Purpose::dropout, .index = index}; }

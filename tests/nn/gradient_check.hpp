@@ -11,7 +11,7 @@
 #include "emplace/base/random.hpp"
 #include "nn/layers/ops.hpp"
 
-namespace emplace::nn::testing {
+namespace emplace::nn::test {
 
 // Uniform in [-bound, bound].
 template <class T>
@@ -130,4 +130,4 @@ void check_network(const std::vector<Shape>& shapes, F network, const std::vecto
   expect_float_agrees(shapes, as(0.0), as(0.0F), values);
 }
 
-}  // namespace emplace::nn::testing
+}  // namespace emplace::nn::test

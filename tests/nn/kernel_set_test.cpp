@@ -17,7 +17,7 @@
 namespace emplace::nn::kernel_set_test {
 namespace {
 
-using testing::random_values;
+using test::random_values;
 using Vars = std::vector<Var>;
 
 class EveryKernelSet : public ::testing::TestWithParam<KernelSet> {
@@ -39,7 +39,7 @@ const auto network = [](auto& tape, std::span<const Var> v) {
               activate(tape, context, Activation::tanh)};
 };
 
-TEST_P(EveryKernelSet, HasTheGradientsOfTheFormulas) { testing::check_network(shapes(), network); }
+TEST_P(EveryKernelSet, HasTheGradientsOfTheFormulas) { test::check_network(shapes(), network); }
 
 // x W, or x W + b, and all gradients, against sums in double.
 void expect_product(std::size_t m, std::size_t k, std::size_t n, bool biased) {
@@ -126,11 +126,11 @@ template <class T>
 std::vector<T> results(KernelSet set) {
   use_kernel_set(set);
   const auto s = shapes();
-  auto values = random_values<T>(testing::total(s), 1);
+  auto values = random_values<T>(test::total(s), 1);
   for (std::size_t i = 0; i < values.size(); i += 50) values[i] *= 25;  // some keys and queries are large
   Tape<T> tape;
-  const testing::Network<T> call = network;
-  auto evaluation = testing::evaluate<T>(tape, s, call, values, true);
+  const test::Network<T> call = network;
+  auto evaluation = test::evaluate<T>(tape, s, call, values, true);
   evaluation.gradient.push_back(static_cast<T>(evaluation.objective));
   use_kernel_set(kernel_sets().back());
   return evaluation.gradient;

@@ -9,7 +9,7 @@
 namespace emplace::nn::layers_test {
 namespace {
 
-using testing::check_network;
+using test::check_network;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Vars = std::vector<Var>;
@@ -103,7 +103,7 @@ TEST(MatmulTransposed, HasTheGradientsOfItsFormula) {
 }
 
 TEST(ProductOfConstant, IsTheProductWithAGradientByTheWeightAlone) {
-  const std::vector<double> values = testing::random_values<double>(20 + 15, 1);
+  const std::vector<double> values = test::random_values<double>(20 + 15, 1);
   const auto run = [&](bool constant) {
     std::vector<double> gradient(values.size());
     Tape<double> tape;

@@ -12,7 +12,7 @@
 namespace emplace::nn::network_test {
 namespace {
 
-using testing::random_values;
+using test::random_values;
 
 constexpr std::size_t steps = 7, batch = 3, features = 5, hidden = 6, width = 4, devices = 3;
 
@@ -82,7 +82,7 @@ TEST(Network, HasTheDirectionalDerivativesOfItsGradient) {
     const auto direction = random_values<double>(values.size(), 100 + d, 0.3);
     double slope = 0;
     for (std::size_t i = 0; i < values.size(); ++i) slope += gradient[i] * direction[i];
-    const double wanted = testing::slope_at_zero([&](double step) {
+    const double wanted = test::slope_at_zero([&](double step) {
       std::vector<double> moved = values;
       for (std::size_t i = 0; i < values.size(); ++i) moved[i] += step * direction[i];
       return network.objective<double>(tape, input, moved, {});
@@ -121,14 +121,14 @@ TEST(Network, LearnsAndAllocatesNothingAfterItsFirstSteps) {
   std::size_t before = 0;
   for (int step = 0; step < 30; ++step) {
     // The second step joins the blocks of the arena into one.
-    if (step == 2) before = emplace::testing::allocations();
+    if (step == 2) before = emplace::test::allocations();
     std::ranges::fill(gradient, 0.0F);
     last = network.objective<float>(tape, input, values, gradient);
     if (step == 0) first = last;
     for (float& g : gradient) g = -g;
     adam.step(values, gradient);
   }
-  EXPECT_EQ(emplace::testing::allocations(), before);
+  EXPECT_EQ(emplace::test::allocations(), before);
   EXPECT_GT(before, 0);
   EXPECT_GT(last, first + 0.5);
 }
@@ -143,13 +143,13 @@ TEST(Decoding, AllocatesNothingAStep) {
   const auto x = tape.matrix(2, 4), h = tape.matrix(2, 4), c = tape.matrix(2, 4), context = tape.matrix(2, 3);
   const auto y = tape.matrix(2, 9), gates = tape.matrix(2, 16);
   for (const auto& zeroed : {x, h, c, gates}) std::ranges::fill(zeroed.all(), 0.0F);
-  const std::size_t before = emplace::testing::allocations();
+  const std::size_t before = emplace::test::allocations();
   for (int i = 0; i < 3; ++i) {
     step(gates, x, h, c);
     attend(h, context);
     out(h, y);
   }
-  EXPECT_EQ(emplace::testing::allocations(), before);
+  EXPECT_EQ(emplace::test::allocations(), before);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "nn/tape/tape.hpp"
 
-namespace emplace::nn::testing {
+namespace emplace::nn::test {
 
 struct LstmState {
   std::size_t width;
@@ -50,4 +50,4 @@ inline std::vector<double> attend_reference(std::span<const double> query, Matri
   return context;
 }
 
-}  // namespace emplace::nn::testing
+}  // namespace emplace::nn::test

@@ -11,8 +11,8 @@
 namespace emplace::nn::recurrent_test {
 namespace {
 
-using testing::check_network;
-using testing::random_values;
+using test::check_network;
+using test::random_values;
 using Vars = std::vector<Var>;
 
 LstmVars lstm_vars(std::span<const Var> v) { return {v[0], v[1], v[2], v[3], v[4], v[5]}; }
@@ -45,20 +45,20 @@ TEST(Lstm, AgreesWithOneStepAfterTheOther) {
   for (const bool reverse : {false, true})
     for (const bool optional : {false, true}) {
       const auto shapes = lstm_shapes(steps, batch, f, h, optional);
-      const auto values = random_values<double>(testing::total(shapes), 5);
+      const auto values = random_values<double>(test::total(shapes), 5);
       Tape<double> tape;
-      const Vars v = testing::parameters(tape, shapes, values);
+      const Vars v = test::parameters(tape, shapes, values);
       const LstmResult r = lstm(tape, lstm_vars(v), {.batch = batch, .reverse = reverse});
       const auto x = tape.value(v[0]), w = tape.value(v[1]);
-      testing::LstmState state(batch, h);
+      test::LstmState state(batch, h);
       if (optional) {
         std::ranges::copy(tape.value(v[4]).all(), state.h.begin());
         std::ranges::copy(tape.value(v[5]).all(), state.c.begin());
       }
       for (std::size_t s = 0; s < steps; ++s) {
         const std::size_t t = reverse ? steps - 1 - s : s;
-        testing::lstm_step_reference(x.middle(t * batch, batch), w, optional ? tape.value(v[2]).data : nullptr,
-                                     optional ? *tape.value(v[3]).data : 0, state);
+        test::lstm_step_reference(x.middle(t * batch, batch), w, optional ? tape.value(v[2]).data : nullptr,
+                                  optional ? *tape.value(v[3]).data : 0, state);
         for (std::size_t i = 0; i < batch * h; ++i)
           EXPECT_NEAR(tape.value(r.hidden).data[t * batch * h + i], state.h[i], 1e-14);
       }
@@ -87,9 +87,9 @@ TEST(Lstm, ReadsSumsOfItsGatesToTheSameBits) {
         const LstmResult parts = lstm(tape, vars, {.batch = batch, .reverse = reverse, .summed = true});
         return std::pair{whole, parts};
       };
-      const auto values = random_values<float>(testing::total(shapes), 5);
+      const auto values = random_values<float>(test::total(shapes), 5);
       Tape<float> tape;
-      const auto [whole, parts] = both(tape, testing::parameters(tape, shapes, values));
+      const auto [whole, parts] = both(tape, test::parameters(tape, shapes, values));
       for (std::size_t i = 0; i < read.size() * h; ++i)
         EXPECT_EQ(tape.value(whole.hidden).data[i], tape.value(parts.hidden).data[i]);
       check_network(shapes, [&](auto& any, std::span<const Var> v) {
@@ -118,9 +118,9 @@ TEST(GateSums, RefusesShapesThatDoNotFit) {
 
 TEST(Lstm, RefusesRowsThatAreNoWholeSteps) {
   const auto shapes = lstm_shapes(5, 1, 2, 3, false);
-  const auto values = random_values<double>(testing::total(shapes), 5);
+  const auto values = random_values<double>(test::total(shapes), 5);
   Tape<double> tape;
-  const Vars v = testing::parameters(tape, shapes, values);
+  const Vars v = test::parameters(tape, shapes, values);
   EXPECT_THROW(lstm(tape, lstm_vars(v), {.batch = 2}), BugError);
   EXPECT_THROW(lstm(tape, lstm_vars(v), {.batch = 0}), BugError);
 }
@@ -155,13 +155,13 @@ TEST(Attention, AgreesWithTanhOneByOneAlsoForLargeKeysAndQueries) {
   const std::size_t n = 4, m = 6, a = 5, e = 3;
   const std::vector<Shape> shapes = {{n, a}, {m, a}, {m, e}, {a, 1}};
   for (const bool large : {false, true}) {
-    const auto values = large ? large_values(testing::total(shapes)) : random_values<double>(testing::total(shapes), 9);
+    const auto values = large ? large_values(test::total(shapes)) : random_values<double>(test::total(shapes), 9);
     Tape<double> tape;
-    const Vars v = testing::parameters(tape, shapes, values);
+    const Vars v = test::parameters(tape, shapes, values);
     const auto context = tape.value(attention(tape, v[0], v[1], v[2], v[3]));
     for (std::size_t t = 0; t < n; ++t) {
-      const auto wanted = testing::attend_reference(tape.value(v[0]).row(t), tape.value(v[1]), tape.value(v[2]),
-                                                    tape.value(v[3]).all());
+      const auto wanted =
+          test::attend_reference(tape.value(v[0]).row(t), tape.value(v[1]), tape.value(v[2]), tape.value(v[3]).all());
       for (std::size_t j = 0; j < e; ++j) EXPECT_NEAR(context(t, j), wanted[j], 1e-13);
     }
   }
@@ -171,7 +171,7 @@ TEST(Attention, InFloatAgreesWithDoubleForLargeKeysAndQueries) {
   const std::vector<Shape> shapes = {{4, 5}, {6, 5}, {6, 3}, {5, 1}};
   check_network(
       shapes, [](auto& tape, std::span<const Var> v) { return Vars{attention(tape, v[0], v[1], v[2], v[3])}; },
-      large_values(testing::total(shapes)));
+      large_values(test::total(shapes)));
 }
 
 // The LSTM's six, then query weight, keys, memory, v.
@@ -196,11 +196,11 @@ TEST(FeedingDecoder, HasTheGradientsOfItsFormula) {
 TEST(FeedingDecoder, AgreesWithOneStepAfterTheOther) {
   const std::size_t steps = 5, batch = 3, f = 2, e = 2, h = 3, a = 5;
   const auto shapes = feeding_shapes(steps, batch, true);
-  const auto values = random_values<double>(testing::total(shapes), 5);
+  const auto values = random_values<double>(test::total(shapes), 5);
   Tape<double> tape;
-  const Vars v = testing::parameters(tape, shapes, values);
+  const Vars v = test::parameters(tape, shapes, values);
   const FeedingResult r = feeding_decoder(tape, lstm_vars(v), v[6], v[7], v[8], v[9], {.batch = batch});
-  testing::LstmState state(batch, h);
+  test::LstmState state(batch, h);
   std::ranges::copy(tape.value(v[4]).all(), state.h.begin());
   std::ranges::copy(tape.value(v[5]).all(), state.c.begin());
   std::vector<double> context(batch * e);
@@ -211,13 +211,13 @@ TEST(FeedingDecoder, AgreesWithOneStepAfterTheOther) {
       x.insert(x.end(), row.begin(), row.end());
       x.insert(x.end(), context.begin() + b * e, context.begin() + (b + 1) * e);
     }
-    testing::lstm_step_reference({x.data(), batch, f + e}, tape.value(v[1]), tape.value(v[2]).data,
-                                 *tape.value(v[3]).data, state);
+    test::lstm_step_reference({x.data(), batch, f + e}, tape.value(v[1]), tape.value(v[2]).data, *tape.value(v[3]).data,
+                              state);
     for (std::size_t b = 0; b < batch; ++b) {
       std::vector<double> query(a);
       for (std::size_t j = 0; j < a; ++j)
         for (std::size_t i = 0; i < h; ++i) query[j] += state.h[b * h + i] * tape.value(v[6])(i, j);
-      const auto wanted = testing::attend_reference(query, tape.value(v[7]), tape.value(v[8]), tape.value(v[9]).all());
+      const auto wanted = test::attend_reference(query, tape.value(v[7]), tape.value(v[8]), tape.value(v[9]).all());
       std::ranges::copy(wanted, context.begin() + b * e);
       for (std::size_t j = 0; j < e; ++j) EXPECT_NEAR(tape.value(r.context)(t * batch + b, j), wanted[j], 1e-13);
       for (std::size_t j = 0; j < h; ++j)
@@ -228,9 +228,9 @@ TEST(FeedingDecoder, AgreesWithOneStepAfterTheOther) {
 
 TEST(FeedingDecoder, NamesItselfWhenShapesDoNotFit) {
   const auto shapes = feeding_shapes(2, 1, true);
-  const auto values = random_values<double>(testing::total(shapes), 5);
+  const auto values = random_values<double>(test::total(shapes), 5);
   Tape<double> tape;
-  const Vars v = testing::parameters(tape, shapes, values);
+  const Vars v = test::parameters(tape, shapes, values);
   EXPECT_THROW(feeding_decoder(tape, lstm_vars(v), v[6], v[8], v[7], v[9], {}), BugError);
   EXPECT_THROW(feeding_decoder(tape, lstm_vars(v), v[6], v[7], v[8], v[9], {.batch = 1, .reverse = true}), BugError);
 }

@@ -11,8 +11,8 @@
 namespace emplace::nn::segment_attention_test {
 namespace {
 
-using testing::check_network;
-using testing::random_values;
+using test::check_network;
+using test::random_values;
 using Vars = std::vector<Var>;
 
 TEST(SegmentAttention, HasTheGradientsOfItsFormula) {
@@ -62,7 +62,7 @@ TEST(SegmentAttention, IsWhatTheFormulaSays) {
       const std::vector<Shape> shapes = {
           {rows, columns}, {rows, columns}, {rows, columns}, {memory, columns}, {memory, columns}};
       Tape<double> tape;
-      const std::vector<Var> v = testing::parameters<double>(tape, shapes, values);
+      const std::vector<Var> v = test::parameters<double>(tape, shapes, values);
       const auto result =
           tape.value(segment_attention(tape, {v[0], v[1], v[2], v[3], v[4]}, {.heads = 4, .segment = 5}));
       EXPECT_THAT(result.all(),

@@ -10,9 +10,9 @@
 namespace emplace::nn::sparse_test {
 namespace {
 
-using testing::check_network;
+using test::check_network;
+using test::random_values;
 using ::testing::ElementsAre;
-using testing::random_values;
 using Vars = std::vector<Var>;
 
 // 4 x 4, symmetric, with an empty row.

@@ -17,11 +17,11 @@
 namespace emplace::nn::threads_test {
 namespace {
 
-using testing::evaluate;
-using testing::Evaluation;
-using testing::Network;
-using testing::random_values;
-using testing::total;
+using test::evaluate;
+using test::Evaluation;
+using test::Network;
+using test::random_values;
+using test::total;
 using Vars = std::vector<Var>;
 
 // Uses some threads, and one again at its end.

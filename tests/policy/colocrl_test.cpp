@@ -13,7 +13,7 @@
 namespace emplace::policy::colocrl_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 
 constexpr const char* small = "hidden = 6\ntype_width = 2\ndevice_width = 2\nshape_outputs = 1\nshape_dimensions = 1";

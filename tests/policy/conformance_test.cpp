@@ -1,4 +1,4 @@
-// What every policy promises (emplace/policy/policy.hpp), checked for every entry of policies().
+// The requirements on policies (emplace/policy/policy.hpp), checked for every entry of policies().
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace emplace::policy::conformance_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 TEST(Policies, HaveATrialEach) {
   for (const PolicyEntry& policy : policies())
@@ -48,7 +48,7 @@ class EveryPolicy : public ::testing::TestWithParam<std::size_t> {
       if (std::isfinite(parameter)) parameter += static_cast<float>(size * (2 * random.uniform() - 1));
   }
 
-  // What a simulator would leave behind, in as far as policies read it: some starts that depend on the placement.
+  // Replaces a simulator, of whose results policies read only start times: sets some that depend on the placement.
   void leave_starts(Rollout& rollout) const {
     if (!policy_->reads_start_times()) return;
     rollout.starts.clear();
@@ -95,8 +95,8 @@ class EveryPolicy : public ::testing::TestWithParam<std::size_t> {
   }
 
   // Differences of `value` by every parameter against gradient(). Parameters are floats, so the step is exact in them
-  // and the error of central differences is of second order in it plus rounding of the values. A relu bends where it
-  // switches: the slope here is then between those on either side.
+  // and the error of central differences is of second order in it plus rounding of the values. At the kink of a relu
+  // the slope here is between those on either side.
   template <class Value>
   void check_gradient(Value&& value, double tolerance) {
     const std::vector<float> gradient(policy_->gradient().begin(), policy_->gradient().end());
@@ -198,7 +198,7 @@ TEST_P(EveryPolicy, SamplesABatchAsItSamplesOneByOne) {
   EXPECT_EQ(at, single.size());
 }
 
-// What a checkpoint may say of a sample.
+// Samples as a damaged checkpoint may contain them.
 TEST_P(EveryPolicy, RefusesSamplesThatItCannotHaveDrawn) {
   const std::vector<Rollout> all = rollouts(1);
   const std::vector<Rollout> drawn(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(policy_->rounds(0)));
@@ -209,19 +209,20 @@ TEST_P(EveryPolicy, RefusesSamplesThatItCannotHaveDrawn) {
     EXPECT_THROW(policy_->check(changed), InputError) << what;
   };
   for (std::size_t round = 0; round < drawn.size(); ++round) {
-    expect_refused("an action more", [&](auto& rounds) { rounds[round].actions.push_back(0); });
-    expect_refused("an observation more", [&](auto& rounds) { rounds[round].observation.push_back(0); });
+    expect_refused("one more action", [&](auto& rounds) { rounds[round].actions.push_back(0); });
+    expect_refused("one more observation", [&](auto& rounds) { rounds[round].observation.push_back(0); });
     for (std::size_t i = 0; i < drawn[round].actions.size(); ++i)
       expect_refused("an action beyond all devices", [&](auto& rounds) { rounds[round].actions[i] = 254; });
     for (std::size_t i = 0; i < drawn[round].observation.size(); ++i)
-      expect_refused("what is no number", [&](auto& rounds) { rounds[round].observation[i] = NAN; });
+      expect_refused("not a number", [&](auto& rounds) { rounds[round].observation[i] = NAN; });
   }
   if (!drawn.back().actions.empty())
-    expect_refused("an action fewer", [&](auto& rounds) { rounds.back().actions.pop_back(); });
+    expect_refused("one action fewer", [&](auto& rounds) { rounds.back().actions.pop_back(); });
   if (trial().policy == std::string("placeto"))
     for (const float device : {3.0F, 254.0F, 0.5F, -1.0F})
-      expect_refused("a beginning on no device", [&](auto& rounds) { rounds.front().observation.back() = device; });
-  expect_refused("a round more", [&](auto& rounds) { rounds.push_back(rounds.back()); });
+      expect_refused("an initial device that does not exist",
+                     [&](auto& rounds) { rounds.front().observation.back() = device; });
+  expect_refused("one more round", [&](auto& rounds) { rounds.push_back(rounds.back()); });
 }
 
 TEST_P(EveryPolicy, LogProbabilitiesAreTheSamplingFrequencies) {
@@ -231,7 +232,8 @@ TEST_P(EveryPolicy, LogProbabilitiesAreTheSamplingFrequencies) {
   LogProbabilities log;
   policy_->forward(list, log);
   ASSERT_EQ(log.begin.size(), list.size() + 1);
-  // What a sample is drawn from: its problem, and what a first round that decides nothing has begun it with.
+  // What a sample's distribution depends on: its problem and, if the first round has no decision, that round's
+  // observation.
   using Start = std::pair<std::uint32_t, std::vector<float>>;
   std::map<std::pair<Start, std::vector<std::uint8_t>>, std::pair<std::size_t, double>> seen;
   std::map<Start, std::size_t> drawn;
@@ -259,7 +261,7 @@ TEST_P(EveryPolicy, LogProbabilitiesAreTheSamplingFrequencies) {
   for (const auto& [key, value] : seen) {
     const double p = std::exp(value.second);
     mass[key.first] += p;
-    // 5 sigma of a binomial count, and 1 for the rarest.
+    // 5 standard deviations of a binomial count, and 1 more for rare samples.
     const double expected = p * static_cast<double>(drawn[key.first]);
     EXPECT_NEAR(static_cast<double>(value.first), expected, 5 * std::sqrt(expected) + 1);
   }
@@ -316,18 +318,18 @@ TEST_P(EveryPolicy, TakesNoMoreFromTheHeapForAnotherGradientThanItsLists) {
   std::vector<double> ones;
   std::size_t taken[4];
   for (std::size_t& each : taken) {
-    const std::size_t before = testing::allocations();
+    const std::size_t before = test::allocations();
     policy_->forward(list, log);
     ones.resize(log.value.size(), 1.0);
     policy_->backward(list, ones, 0.1);
-    each = testing::allocations() - before;
+    each = test::allocations() - before;
   }
   EXPECT_EQ(taken[3], taken[2]);
-  EXPECT_LE(taken[3], 100U);  // lists of the batch's parts; what networks compute stays in their tapes
+  EXPECT_LE(taken[3], 100U);  // for lists of the batch's parts; networks compute in the memory of their tapes
 }
 
 TEST_P(EveryPolicy, HasTheGradientOfItsKlDivergence) {
-  if (!policy_->has_exact_kl()) GTEST_SKIP() << "no exact KL divergence";
+  if (!policy_->has_exact_kl()) return;  // no exact KL divergence
   policy_->mark_reference();
   EXPECT_NEAR(policy_->kl(), 0, 1e-12);
   perturb();
@@ -341,7 +343,7 @@ TEST_P(EveryPolicy, HasTheGradientOfItsKlDivergence) {
 }
 
 TEST_P(EveryPolicy, FitsItselfToElites) {
-  if (!policy_->has_fit()) GTEST_SKIP() << "no closed form";
+  if (!policy_->has_fit()) return;  // no closed form
   const auto list = rollouts(1);
   LogProbabilities before, after;
   policy_->forward(list, before);
@@ -354,7 +356,7 @@ TEST_P(EveryPolicy, FitsItselfToElites) {
 }
 
 TEST_P(EveryPolicy, ModeIsTheLikeliestSampleAfterAFit) {
-  if (!policy_->has_fit()) GTEST_SKIP() << "no closed form";
+  if (!policy_->has_fit()) return;  // no closed form
   const auto list = rollouts(1);
   policy_->fit(list);
   for (const Rollout& rollout : list)

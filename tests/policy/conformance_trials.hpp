@@ -1,11 +1,12 @@
-// What every policy is tried on (conformance_test.cpp): problems, and a row of small options or more for each policy.
+// Problems and options of the conformance tests (conformance_test.cpp), with at least one row of small options for each
+// policy.
 #pragma once
 
 #include <vector>
 
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 inline const Problem& three_devices() {  // 3 units, two forbidden devices
   static const Problem problem =
@@ -14,8 +15,8 @@ inline const Problem& three_devices() {  // 3 units, two forbidden devices
   return problem;
 }
 
-// Several problems, so that nothing relies on there being one: with as many units and devices in each, as many devices,
-// or neither.
+// Several problems, so that a policy cannot rely on there being only one: with equal numbers of units and of devices,
+// with equal numbers of devices, or with neither.
 inline std::vector<Problem> same_sizes() {
   return {three_devices(),
           tiny(plain_devices(3), {{"x", {1, 2, 3}}, {"y", {no, 1, 2}}, {"z", {2, 2, 2}}}, {{0, 2}, {1, 2}}, 1)};
@@ -25,7 +26,8 @@ inline std::vector<Problem> same_devices() {
 }
 inline std::vector<Problem> different() { return {three_devices(), chain_5(2)}; }
 
-// A path that parses into several clusters, and a pair of ops beside a third; no two ops that no device runs.
+// A path that is parsed into several clusters, and a pair of ops with an unconnected third. Every two ops have a device
+// that runs both.
 inline std::vector<Problem> sparse_graphs() {
   return {tiny(plain_devices(3),
                {{"a", {1, 2, 3}}, {"b", {1, no, 2}}, {"c", {1, 2, 1}}, {"d", {1, 1, 1}}, {"e", {2, 1, 1}}},
@@ -33,14 +35,15 @@ inline std::vector<Problem> sparse_graphs() {
           tiny(plain_devices(3), {{"x", {1, 2, 3}}, {"y", {1, 1, 2}}, {"z", {1, 1, no}}}, {{0, 1}}, 1)};
 }
 
-// What a policy is tried on. Networks are small, so that every parameter can be moved; what makes log-probabilities
-// differ from sample to sample is off.
+// A test case of a policy. Networks are small, so that every parameter can be moved; options that make
+// log-probabilities differ from sample to sample are off.
 struct Trial {
   const char* name;
   const char* policy;
   std::vector<Problem> (*problems)();
   const char* options;
-  // How far parameters move from their start, and the step of differences: deep networks of relus bend everywhere.
+  // How far parameters move from their start, and the step of finite differences, which must be small for deep relu
+  // networks.
   float move = 0.5F;
   float step = 1.0F / 256;
   std::size_t draws = 20000;
@@ -75,7 +78,7 @@ inline constexpr Trial trials[] = {
      "hidden = 4\ntype_width = 2\nheads = 2\nfeedforward = 3\ngraph_layers = 1\nplacer_layers = 1\nrounds = 2\n"
      "superposition = \"graph\"\ndevice_head = \"features\"\ncost_features = true\ncentered = true",
      0.3F, 1.0F / 1024, 10000},
-    // One round: the features of a second one move with the parameters, but no gradient flows through them.
+    // One round, because the features of a second one depend on the parameters but have no gradient.
     {"hsdag", "hsdag", sparse_graphs, "hidden = 4\nupdate_timestep = 1\ndropout = 0\nposition_width = 2", 0.1F,
      1.0F / 4096, 8000},
     {"hsdag_in_two_passes", "hsdag", sparse_graphs,
@@ -88,4 +91,4 @@ inline constexpr Trial trials[] = {
      1.0F / 4096, 20000},
 };
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

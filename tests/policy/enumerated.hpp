@@ -1,4 +1,4 @@
-// A policy on a problem so small that all its decisions can be listed: expectations are sums.
+// A policy on a problem so small that all decisions can be enumerated, so that expectations are sums.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "emplace/policy/policy.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 class Enumerated {
  public:
@@ -39,7 +39,7 @@ class Enumerated {
   }
 
   policy::Policy& policy() { return *policy_; }
-  // Of every list of decisions, the last one running fastest.
+  // Visits every list of decisions; the last decision changes fastest.
   [[nodiscard]] std::vector<double> probabilities() const {
     policy::LogProbabilities log;
     policy_->forward(all_, log);
@@ -137,4 +137,4 @@ class Enumerated {
   std::vector<policy::Rollout> all_;
 };
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

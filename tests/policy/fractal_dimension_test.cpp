@@ -13,10 +13,10 @@
 namespace emplace::policy::fractal_dimension_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::Each;
 using ::testing::ElementsAre;
-// Each node hangs on one or two of the `window` before it.
+// Each node has edges to one or two of the `window` nodes before it.
 NodeGraph sparse(std::uint32_t nodes, std::uint32_t window, std::uint64_t seed) {
   Stream random{{.seed = seed}};
   Ends ends;

@@ -1,4 +1,4 @@
-// What GDP reads of a problem (docs/papers/gdp.md, section 2.1).
+// GDP's input features (docs/papers/gdp.md, section 2.1).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace emplace::policy::gdp_features_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -65,7 +65,7 @@ TEST(GdpFeatures, NamesAFeatureThatIsNotFinite) {
   rows[5] = std::nanf("");
   try {
     check_features(problem, "shape", rows, 2, 1, 1);
-    FAIL() << "it took it";
+    FAIL() << "no error";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("problem tiny: op 'c' has a shape feature of nan"));
   }

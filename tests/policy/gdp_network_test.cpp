@@ -11,9 +11,9 @@
 namespace emplace::policy::gdp_network_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
-// A network small enough to look at every parameter.
+// A network small enough to check every parameter.
 GdpSizes small_sizes() {
   GdpSizes sizes;
   sizes.types = 3;
@@ -38,7 +38,7 @@ Lists lists(const std::vector<std::vector<std::uint32_t>>& rows) {
   return result;
 }
 
-// What a network reads of `n` nodes, in double.
+// A network's input for `n` nodes, in double.
 struct Graph {
   Graph(std::size_t n, const GdpSizes& sizes, std::vector<std::vector<std::uint32_t>> adjacent)
       : nodes(n),
@@ -137,7 +137,8 @@ TEST(GdpNetwork, GivesRenumberedNodesTheSameLogits) {
     for (std::size_t d = 0; d < 3; ++d) EXPECT_NEAR(before(v, d), after(number[v], d), 1e-12);
 }
 
-// Nodes without edges, each of a type of its own, so that the table tells which nodes a gradient reaches.
+// Nodes without edges, each of its own type, so that the gradient of the type table shows which nodes a gradient
+// reaches.
 struct TwoSegments {
   TwoSegments() {
     sizes.types = 6;
@@ -175,7 +176,7 @@ TEST(GdpNetwork, ReadsTheSegmentBeforeButSendsNoGradientThere) {
   EXPECT_GT(part(network.input.weight), 1e-3);
   EXPECT_GT(part(network.graph.front().join.weight), 1e-3);
 
-  // It does read the first: its types change the second segment's logits.
+  // The second segment does read the first, whose types change its logits.
   const Graph graph(6, two.sizes, std::vector<std::vector<std::uint32_t>>(6));
   nn::Tape<double> tape, moved_tape;
   const auto before = logits_of(tape, network, graph, parameters);

@@ -13,10 +13,10 @@
 namespace emplace::policy::gdp_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 
-// Types tell the ops of the toys apart.
+// Gives the ops of the toys different types.
 Problem with_types(Problem problem) {
   problem.op_types = problem.op_names;
   return problem;
@@ -77,7 +77,8 @@ TEST(Gdp, GivesAForbiddenDeviceNoProbabilityAndAFiniteGradient) {
   for (const float g : policy->gradient()) EXPECT_TRUE(std::isfinite(g));
 }
 
-// Of 200 samples of two_chains: how often two neighbours of a chain are apart, and how often any two ops.
+// In 200 samples of two_chains: how often two neighbours of a chain are on different devices, and how often any two
+// ops.
 struct Apart {
   int neighbours = 0, any = 0;
 };
@@ -105,7 +106,8 @@ TEST(Gdp, DrawsUnitsOfABlockTogetherAtFirstAndAloneInTheEnd) {
   for (const PolicyUse use : {PolicyUse::begin_training, PolicyUse::go_on_training}) {
     const auto policy = policy_of(p, options, 1, use);
     const auto splits = [&](std::uint64_t update) { return apart(*policy, update).neighbours; };
-    // 1200 pairs; halves of a chain are drawn apart in the second level, which is one of its three pairs.
+    // 1200 pairs of neighbours; the second level draws the halves of a chain separately, which affects one of its three
+    // pairs.
     EXPECT_LT(splits(1), 30);
     EXPECT_LT(splits(10), 30);
     EXPECT_NEAR(splits(11), 200, 50);
@@ -126,7 +128,7 @@ TEST(Gdp, DrawsBlocksOfAllSizesInTurnWhereNoTrainingFollows) {
   EXPECT_GT(apart(*policy_of(p, small, 1, PolicyUse::place), 1, 3).any, 180) << "every unit alone";
 }
 
-// How often each device was drawn for a graph's only block, of `draws`.
+// How often each device was drawn for a graph's only block in `draws` draws.
 std::vector<int> drawn_devices(const Policy& policy, std::uint32_t all_in_one, std::size_t devices,
                                std::uint32_t draws) {
   std::vector<int> count(devices, 0);
@@ -138,7 +140,7 @@ std::vector<int> drawn_devices(const Policy& policy, std::uint32_t all_in_one, s
     const SampleSlot draw{&stream, {&rollout, 1}};
     policy.sample({&draw, 1});
     const auto& device = rollout.placement.device;
-    EXPECT_EQ(std::ranges::count(device, device[0]), std::ssize(device)) << "the block is apart";
+    EXPECT_EQ(std::ranges::count(device, device[0]), std::ssize(device)) << "the block is split";
     ++count[device[0]];
   }
   return count;
@@ -166,8 +168,9 @@ TEST(Gdp, DrawsABlockFromTheMeanOfItsUnitsProbabilitiesWhereNoTrainingFollows) {
   }
   // Op 3 cannot run on device 1.
   const double wanted = mean[0] / (mean[0] + mean[2]);
-  ASSERT_GT(std::abs(wanted - 0.5), 0.1) << "else any draw would do";
-  ASSERT_GT(std::abs(wanted - first[0] / (first[0] + first[2])), 0.05) << "else the first unit would do";
+  ASSERT_GT(std::abs(wanted - 0.5), 0.1) << "otherwise a uniform draw would pass";
+  ASSERT_GT(std::abs(wanted - first[0] / (first[0] + first[2])), 0.05)
+      << "otherwise the first unit's probabilities would pass";
   constexpr std::uint32_t all_in_one = 2;  // of the levels of 1, 2 and 4 blocks, the second one first in update 1
   const std::vector<int> count = drawn_devices(*policy, all_in_one, 3, 4000);
   EXPECT_EQ(count[1], 0);
@@ -175,7 +178,7 @@ TEST(Gdp, DrawsABlockFromTheMeanOfItsUnitsProbabilitiesWhereNoTrainingFollows) {
 }
 
 TEST(Gdp, FindsTheDeviceThatABlockCanRunOnThoughItsUnitsAreSureOfOthers) {
-  // a can run on 0 and 1, b on 0 and 2: both on 0, however sure a network is of 1 and 2.
+  // a can run on 0 and 1, b on 0 and 2: both must be on 0, however large the network's probabilities of 1 and 2 are.
   const Problem p = with_types(tiny(plain_devices(3), {{"a", {1, 1, no}}, {"b", {1, no, 1}}}, {{0, 1}}, 1));
   int sure = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -189,7 +192,7 @@ TEST(Gdp, FindsTheDeviceThatABlockCanRunOnThoughItsUnitsAreSureOfOthers) {
     sure += static_cast<float>(std::exp(log.value[0])) == 0 && static_cast<float>(std::exp(log.value[1])) == 0;
     EXPECT_EQ(drawn_devices(*policy, 1, 3, 10), (std::vector<int>{10, 0, 0})) << seed;
   }
-  EXPECT_GT(sure, 0) << "of devices where the other cannot run";
+  EXPECT_GT(sure, 0) << "no network preferred a device where the other unit cannot run";
 }
 
 TEST(Gdp, PlacesGraphsOfOneNodeOfNodesWithoutEdgesAndOfTensorsWithoutBytes) {
@@ -219,7 +222,7 @@ TEST(Gdp, WantsAsManyDevicesEverywhereUnlessTheyHaveFeatures) {
                                            {&three, make_grouping(three, GroupingKind::op)}};
   try {
     make_policy("gdp", ConfigTable::parse_toml(small, ""), list, 1);
-    FAIL() << "it took them";
+    FAIL() << "no error";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("'tiny' has 2 and 'tiny' has 3"));
   }

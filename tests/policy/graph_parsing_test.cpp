@@ -15,7 +15,7 @@
 namespace emplace::policy::graph_parsing_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::DoubleEq;
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -83,8 +83,8 @@ NodeGraph random_graph(std::size_t nodes, std::size_t edges, std::uint64_t seed)
   return graph_of(nodes, ends);
 }
 
-// The released code's procedure: a set grows from the best edge that is left until nothing in it is the best edge of a
-// node outside, or has its own best edge outside.
+// The released code's procedure: a set grows from the best remaining edge until no node outside has its best edge into
+// the set, and no node inside has its best edge out of it.
 std::vector<std::uint32_t> grown(const NodeGraph& graph, const std::vector<double>& scores) {
   std::vector<std::int64_t> best(graph.nodes, -1);
   for (std::size_t e = 0; e < graph.edges(); ++e)
@@ -154,7 +154,7 @@ TEST(Parse, LeavesAQuarterToAThirdOfARandomSparseGraph) {
   for (const std::size_t nodes : {246, 500, 1000}) {
     double shrunk = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      // A connected one of 1.05 edges a node: each node hangs on an earlier one.
+      // A connected graph with 1.05 edges for each node: each node has an edge to an earlier one.
       Stream random{{.seed = seed}};
       Ends ends;
       for (std::uint32_t node = 1; node < nodes; ++node)

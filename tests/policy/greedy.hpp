@@ -3,7 +3,7 @@
 
 #include "emplace/policy/policy.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 inline policy::Rollout greedy(const policy::Policy& policy, std::uint32_t problem) {
   policy::Rollout rollout;
@@ -14,4 +14,4 @@ inline policy::Rollout greedy(const policy::Policy& policy, std::uint32_t proble
   return rollout;
 }
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

@@ -12,7 +12,7 @@
 #include "policy/hierarchical/options.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 inline const std::string small =
     "hidden = 4\ngrouper_hidden = 4\ntype_width = 2\nadjacency = 4\nshape_outputs = 1\nshape_dimensions = 2\n";
@@ -54,7 +54,7 @@ struct Made {
   std::unique_ptr<policy::Policy> policy;
 };
 
-// Each op feeds the seventh after it.
+// Each op has an edge to the seventh after it.
 inline Problem staggered_ops(std::size_t count) {
   std::vector<TinyOp> ops;
   std::vector<TinyEdge> edges;
@@ -65,8 +65,8 @@ inline Problem staggered_ops(std::size_t count) {
   return tiny(plain_devices(2), ops, edges, 1);
 }
 
-// What the grouper of such a policy computes in chunks, as one matrix of all rows on a tape of its own. `options` are
-// those of `made`, whose units are ops.
+// The computation of such a policy's grouper as one matrix of all rows, on a separate tape, instead of in chunks.
+// `options` are those of `made`, whose units are ops.
 struct WholeGrouper {
   WholeGrouper(Made& made, const std::string& options)
       : types(policy::op_types_of(made.list)),
@@ -97,4 +97,4 @@ struct WholeGrouper {
   nn::Var logits;
 };
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

@@ -1,4 +1,4 @@
-// The Hierarchical Planner's networks and what they read (docs/papers/hierarchical.md, sections 7.1 - 7.5).
+// The Hierarchical Planner's networks and input features (docs/papers/hierarchical.md, sections 7.1 - 7.5).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace emplace::policy::hierarchical_network_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::FloatEq;
 using ::testing::Pointwise;
 
@@ -208,7 +208,7 @@ TEST(GroupFeatures, KeepTotalsAndFollowPermutationsOfTheLabels) {
   }
   EXPECT_NEAR(ops, 4, 1e-6);
   EXPECT_NEAR(shapes, std::log(2 * 4 * 8.0), 1e-5);
-  const std::uint32_t label[] = {2, 0, 1};  // what group g is called now
+  const std::uint32_t label[] = {2, 0, 1};  // the new label of group g
   set_group_features(table, std::vector<std::uint32_t>{2, 0, 1, 1}, 3, 3, permuted);
   for (std::size_t g = 0; g < 3; ++g) {
     for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(permuted[label[g] * 7 + i], rows[g * 7 + i]);

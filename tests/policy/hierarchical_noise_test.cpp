@@ -1,5 +1,5 @@
 // Noise on the Hierarchical Planner's logits (docs/papers/hierarchical.md, section 2.7): drawn once, and the same
-// wherever it is drawn again.
+// whenever it is reproduced.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 namespace emplace::policy::hierarchical_noise_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 class HierarchicalNoise : public ::testing::TestWithParam<const char*> {
  protected:
-  // How often draws that share (update, sample), and so grouping and noise, take which devices; with one of each.
+  // Counts the devices of draws that share (update, sample), and so grouping and noise; with one rollout of each kind.
   static std::map<std::vector<std::uint8_t>, std::pair<double, Rollout>> frequencies(Made& made, std::uint64_t update) {
     std::map<std::vector<std::uint8_t>, std::pair<double, Rollout>> seen;
     constexpr std::uint32_t count = 20000;
@@ -44,14 +44,14 @@ TEST_P(HierarchicalNoise, GivesTheLogProbabilitiesOfTheNoisyLogits) {
     EXPECT_NEAR(drawn.first, p, 5 * std::sqrt(p / 20000) + 1e-4);
     EXPECT_GT(std::abs(made.log_probability(drawn.second) - silent.log_probability(drawn.second)), 1e-3);
   }
-  // It ends after its updates.
+  // There is no noise after its updates.
   const Rollout late = made.draw(11, 6, 0);
   EXPECT_TRUE(late.observation.empty());
   EXPECT_DOUBLE_EQ(made.log_probability(late), silent.log_probability(late));
 }
 
 TEST_P(HierarchicalNoise, KeepsItsSizeWhenParametersMoveOn) {
-  // Proximal steps ask for the old sample's log-probability under new parameters: the noise is still the drawn one.
+  // Proximal steps compute the old sample's log-probability under new parameters; the noise must be the drawn one.
   Made made(chain_5(2), small + "groups = 2\nnoise_size = 2\nnoise = \"" + GetParam() + "\"\n");
   made.perturb(0.5);
   const Rollout rollout = made.draw(1, 0, 0);
@@ -64,9 +64,9 @@ TEST_P(HierarchicalNoise, KeepsItsSizeWhenParametersMoveOn) {
 }
 
 TEST_P(HierarchicalNoise, IsTheSameInChunksAndInBatchesAsForAllRowsOfEachSample) {
-  // 300 ops are two chunks, 4 samples two groupings and so two folds: beside one matrix of all rows for each sample,
-  // with noise drawn here as docs/papers/hierarchical.md, section 2.7, says from the stream of update 3 and the
-  // grouping.
+  // 300 ops are two chunks, 4 samples have two groupings and so two folds. They are compared with one matrix of all
+  // rows for each sample; its noise is drawn here from the stream of update 3 and the grouping, as in
+  // docs/papers/hierarchical.md, section 2.7.
   constexpr std::size_t count = 300, groups = 5;
   const std::string chosen = small + "groups = 5\nplacements_per_grouping = 2\nposition_waves = 3\n" +
                              "grouper_entropy = 0.5\nnoise_size = 0.7\nnoise = \"" + GetParam() + "\"\n";

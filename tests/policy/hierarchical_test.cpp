@@ -16,7 +16,7 @@
 namespace emplace::policy::hierarchical_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -43,7 +43,7 @@ TEST(Hierarchical, SharesOneGroupingAmongThePlacementsThatAreDrawnForIt) {
   for (std::size_t sample = 0; sample < 8; ++sample) EXPECT_EQ(groups[sample], groups[sample / 4 * 4]);
   EXPECT_NE(groups[0], groups[4]);
   EXPECT_GT(placements.size(), 2U);
-  EXPECT_NE(made.draw(2, 0, 0).actions, made.draw(1, 0, 0).actions) << "another update draws anew";
+  EXPECT_NE(made.draw(2, 0, 0).actions, made.draw(1, 0, 0).actions) << "another update draws another grouping";
 }
 
 TEST(Hierarchical, PlacesEachUnitOnTheDeviceOfItsGroup) {
@@ -86,7 +86,7 @@ TEST(Hierarchical, KeepsEveryDeviceWithinTheBoundsOfTheSquash) {
     }
     EXPECT_LE(highest, most);
     EXPECT_GE(lowest, least);
-    EXPECT_GT(highest, 0.999) << "the bound is nearly met, or this test tests nothing";
+    EXPECT_GT(highest, 0.999) << "the probability must come close to the bound, or this test shows nothing";
   }
 }
 
@@ -132,7 +132,7 @@ TEST(Hierarchical, TakesRowChunksAsItTakesAllRows) {
 }
 
 TEST(Hierarchical, GivesAGroupThatNoDeviceCanRunTheFirstDeviceWithoutAChoice) {
-  // a runs on device 0 only, b on device 1 only: together in group 0 they are infeasible wherever they go.
+  // a runs on device 0 only, b on device 1 only: together in group 0 they are infeasible on every device.
   Made made(tiny(plain_devices(2), {{"a", {1, no}}, {"b", {no, 1}}}, {}, 1), quiet + "groups = 2\n");
   std::size_t together = 0;
   for (std::uint32_t sample = 0; sample < 64; ++sample) {
@@ -229,10 +229,11 @@ TEST(Hierarchical, KeepsTheNumberOfGroupsOfItsTrainingForOtherGraphs) {
     const auto list = as_list(*problem);
     const auto policy = entry.make(settled, {list, {}, 1, PolicyUse::go_on_training});
     EXPECT_EQ(policy->parameters().size(), parameters) << problem->op_count();
-    EXPECT_EQ(testing::greedy(*policy, 0).placement.device.size(), problem->op_count());
+    EXPECT_EQ(test::greedy(*policy, 0).placement.device.size(), problem->op_count());
   }
   EXPECT_NE(entry.make(asked, {as_list(large), {}, 1})->parameters().size(), parameters);
-  EXPECT_THROW(entry.make(settled, {as_list(small_one), {}, 1}), InputError) << "a training wants groups with units";
+  EXPECT_THROW(entry.make(settled, {as_list(small_one), {}, 1}), InputError)
+      << "a training needs at least as many units as groups";
 }
 
 TEST(Hierarchical, PlacesAGraphWithOneOp) {

@@ -12,12 +12,12 @@
 namespace emplace::policy::hsdag_features_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// p feeds x and y, both feed z; s feeds nobody. Types: p conv, x and y relu, z conv.
+// p feeds x and y, both feed z; s has no consumer. Types: p conv, x and y relu, z conv.
 Problem fork(const std::string& group_of_p_and_x = "") {
   ProblemBuilder builder("fork");
   for (int d = 0; d < 2; ++d) builder.add_device({"d" + std::to_string(d), "", no_memory_limit});

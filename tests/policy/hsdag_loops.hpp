@@ -1,5 +1,4 @@
-// HSDAG's network as docs/papers/hsdag.md, section 2.3 says it, without dropout, in double, one element after the
-// other.
+// HSDAG's network as in docs/papers/hsdag.md, section 2.3, without dropout, in double, computed element by element.
 #pragma once
 
 #include <cmath>
@@ -7,7 +6,7 @@
 
 #include "policy/hsdag/network.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 using Table = std::vector<std::vector<double>>;
 
@@ -116,4 +115,4 @@ struct HsdagLoops {
   }
 };
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

@@ -1,5 +1,5 @@
-// HSDAG's network (docs/papers/hsdag.md, sections 2.3, 7.1, 7.6 and 7.7), beside loops that follow section 2.3 word by
-// word.
+// HSDAG's network (docs/papers/hsdag.md, sections 2.3, 7.1, 7.6 and 7.7), compared with loops that follow section 2.3
+// literally.
 #include "policy/hsdag/network.hpp"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@
 namespace emplace::policy::hsdag_network_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using Ends = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 std::map<std::string, std::size_t> parts_of(std::size_t features, std::size_t devices) {
@@ -63,7 +63,7 @@ struct Fixture {
     features = random_doubles(nodes * sizes.features, 2, 1);
   }
 
-  // Z and logits; parses where there are no assignments.
+  // Z and logits; parses the graph if no assignments are given.
   template <class T>
   std::pair<std::vector<T>, std::vector<T>> run(std::span<const T> with, int passes) {
     nn::Tape<T> tape;
@@ -88,7 +88,7 @@ struct Fixture {
                 });
     return pass.finish();
   }
-  // Those that were parsed are kept.
+  // Parsed assignments are stored.
   void keep() {
     assignments.clear();
     for (std::size_t level = 0; level < levels.count; ++level) assignments.push_back(levels.clusters[level].of_node);
@@ -139,7 +139,7 @@ TEST(HsdagNetwork, ComputesWhatItsPageSays) {
     }
 }
 
-// With the assignment held fixed, as a step would change it.
+// With the assignment held fixed, because a finite step could change it.
 void expect_right_gradients(Fixture f, int passes, double rate) {
   f.run<double>(f.values, passes);
   f.keep();

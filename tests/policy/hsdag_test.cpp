@@ -1,5 +1,5 @@
-// HSDAG's policy: how its episodes go on, what a checkpoint may say of them, and whom it serves (docs/papers/hsdag.md,
-// sections 2.5 and 7.7).
+// HSDAG's policy: its episodes, their check when a checkpoint is read, and the problems that it supports
+// (docs/papers/hsdag.md, sections 2.5 and 7.7).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace emplace::policy::hsdag_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -148,7 +148,7 @@ TEST(Hsdag, GoesOnWithAnEpisodeThatAnotherBegan) {
 }
 
 TEST(Hsdag, DrawsFromTheProbabilitiesThatItLearnsFromDropoutIncluded) {
-  // Every round has masks of its own: without them, all samples would have the first round's probabilities in common.
+  // Every round has its own masks: without them, all samples would have the same probabilities in the first round.
   const Made made("dropout = 0.3\n" + none_grouped), without("dropout = 0\n" + none_grouped);
   const auto probabilities = [](const Made& from, std::uint32_t sample, std::uint64_t update) {
     auto rounds = from.episode(sample, update);
@@ -161,7 +161,7 @@ TEST(Hsdag, DrawsFromTheProbabilitiesThatItLearnsFromDropoutIncluded) {
   EXPECT_NE(probabilities(made, 0, 1), probabilities(made, 1, 1));
   EXPECT_NE(probabilities(made, 0, 1), probabilities(made, 0, 2));
   EXPECT_EQ(probabilities(without, 0, 1), probabilities(without, 1, 2));
-  // Frequencies of the first node over many masks against the mean probability: 5 sigma of 4000 draws.
+  // Frequencies of the first node over many masks against the mean probability: 5 standard deviations of 4000 draws.
   double expected = 0, found = 0;
   for (std::uint32_t sample = 0; sample < 4000; ++sample) {
     const auto rounds = made.episode(sample);
@@ -179,8 +179,8 @@ TEST(Hsdag, IsTheSameForEveryLikeliestEpisode) {
   for (std::size_t r = 0; r < one.size(); ++r) EXPECT_EQ(one[r].actions, other[r].actions);
 }
 
-// Item 7.7: no gradient flows through X_t. The gradient of an episode is that of its rounds, each a network of its own
-// with the features that it was given.
+// Item 7.7: no gradient flows through X_t. The gradient of an episode is the sum over its rounds, each computed as a
+// separate network with fixed features.
 TEST(Hsdag, HasTheGradientOfItsRoundsWithTheirFeaturesHeldFixed) {
   const Made made("dropout = 0\nscore_layers = 1\n");
   const auto rounds = made.episode(0);
@@ -237,7 +237,7 @@ TEST(Hsdag, KeepsItsClustersWhenItsParametersMove) {
   EXPECT_EQ(made.log_probabilities(rounds).size(), heads);
 }
 
-TEST(Hsdag, RefusesClustersThatNobodyParsed) {
+TEST(Hsdag, RefusesClustersThatParsingCannotProduce) {
   for (const char* options : {"", "parsing_passes = 2\n"}) {
     const Made made(options);
     const auto drawn = made.episode(0);
@@ -252,16 +252,16 @@ TEST(Hsdag, RefusesClustersThatNobodyParsed) {
         EXPECT_THAT(error.what(), HasSubstr(why));
       }
     };
-    refused([](Rollout& r) { r.observation[3] = 0.5F; }, "a node in cluster 0.5 of 12");
-    refused([](Rollout& r) { r.observation[3] = -1; }, "a node in cluster -1 of 12");
-    refused([](Rollout& r) { r.observation[3] = NAN; }, "a node in cluster nan of 12");
-    refused([](Rollout& r) { r.observation[3] = 12; }, "a node in cluster 12 of 12");
+    refused([](Rollout& r) { r.observation[3] = 0.5F; }, "a node in cluster 0.5, wanted a whole number below 12");
+    refused([](Rollout& r) { r.observation[3] = -1; }, "a node in cluster -1, wanted a whole number below 12");
+    refused([](Rollout& r) { r.observation[3] = NAN; }, "a node in cluster nan, wanted a whole number below 12");
+    refused([](Rollout& r) { r.observation[3] = 12; }, "a node in cluster 12, wanted a whole number below 12");
     refused([](Rollout& r) { r.observation[0] = 1; }, "not connected, or not in their order");
     refused([](Rollout& r) { r.observation[11] = 0; }, "not connected, or not in their order");
     refused([](Rollout& r) { r.observation.resize(11); }, "clusters of 11 of 12 nodes");
-    refused([](Rollout& r) { r.observation.push_back(0); }, "behind the clusters");
+    refused([](Rollout& r) { r.observation.push_back(0); }, "after the clusters");
     refused([](Rollout& r) { r.actions.push_back(0); }, "devices in a round");
-    refused([](Rollout& r) { r.actions[0] = 3; }, "device 3 of 3");
+    refused([](Rollout& r) { r.actions[0] = 3; }, "device 3, wanted a number below 3");
   }
   const Made made(learned);
   auto rounds = made.episode(0);
@@ -304,7 +304,8 @@ TEST(Hsdag, RefusesOptionsThatContradictEachOther) {
       return std::string(error.what());
     }
   };
-  EXPECT_THAT(message("groups = 3"), HasSubstr("groups is 3, but grouping 'parsed' has as many as it finds: wanted 0"));
+  EXPECT_THAT(message("groups = 3"),
+              HasSubstr("groups is 3, but grouping 'parsed' determines the number itself: wanted 0"));
   EXPECT_THAT(message("grouping = \"learned\""), HasSubstr("grouping 'learned' needs a number of groups"));
   EXPECT_THAT(message("position_width = 3"), HasSubstr("position_width is 3, wanted an even number"));
 }
@@ -317,7 +318,7 @@ TEST(Hsdag, RefusesProblemsOfDifferentNumbersOfDevices) {
     make_policy("hsdag", {}, list, 1);
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("policy hsdag: one network places on one number of devices"));
+    EXPECT_THAT(error.what(), HasSubstr("policy hsdag: all problems of one network need the same number of devices"));
   }
 }
 

@@ -9,7 +9,7 @@
 #include "emplace/base/random.hpp"
 #include "nn/layers/ops.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 inline std::vector<double> random_doubles(std::size_t count, std::uint32_t index, double bound) {
   Stream random({.seed = 11, .purpose = Purpose::test, .update = 0, .index = index});
@@ -19,8 +19,8 @@ inline std::vector<double> random_doubles(std::size_t count, std::uint32_t index
 }
 
 // `build` puts the network of the given parameters on a tape, for T double and float, and returns n x D logits. The
-// objective is the log-probability of fixed actions plus 0.3 times the entropy. `h` is the step of differences: short
-// where relus bend, so that none of them switches within it.
+// objective is the log-probability of fixed actions plus 0.3 times the entropy. `h` is the step of finite differences:
+// short for networks with relus, so that none of them switches within it.
 template <class Build>
 void check_network(std::size_t parameters, Build&& build, double h = 1e-4) {
   const std::vector<double> values = random_doubles(parameters, 1, 0.5);
@@ -64,4 +64,4 @@ void check_network(std::size_t parameters, Build&& build, double h = 1e-4) {
   for (std::size_t i = 0; i < parameters; ++i) EXPECT_NEAR(quick[i], gradient[i], 1e-4 * largest) << i;
 }
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

@@ -1,4 +1,4 @@
-// Graphs of units for tests of what HSDAG does with them.
+// Graphs of units for tests of HSDAG's graph algorithms.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "policy/hsdag/graph_parsing.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 using Ends = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
@@ -22,4 +22,4 @@ inline policy::NodeGraph path(std::uint32_t nodes) {
   return graph_of(nodes, ends);
 }
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

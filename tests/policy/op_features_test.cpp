@@ -11,7 +11,7 @@
 namespace emplace::policy::op_features_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 using ::testing::FloatEq;
 using ::testing::FloatNear;
@@ -35,7 +35,7 @@ TEST(OpFeatures, ListOutputsByDimensionsAsLogarithms) {
 }
 
 TEST(OpFeatures, ListNeighboursInTopologicalOrderWithinTheirSlots) {
-  // Ids against the order: c(2) -> a(0) -> {b(1), d(3)}, c -> b. Order: c a b d, N = 4.
+  // Ids that differ from the order: c(2) -> a(0) -> {b(1), d(3)}, c -> b. Order: c a b d, N = 4.
   const Problem p =
       tiny(plain_devices(1), {{"a", {1}}, {"b", {1}}, {"c", {1}}, {"d", {1}}}, {{2, 0}, {0, 1}, {0, 3}, {2, 1}});
   const std::vector<std::uint32_t> position = topological_positions(p);
@@ -70,7 +70,8 @@ TEST(OpFeatures, OfColocrlGroupsAreSumsAndMutualAdjacency) {
   // fork-join under rule 2: {s}, {a, b, t}; one edge between the groups.
   Problem p = fork_join(1);
   p.op_types = {"Split", "Conv", "Conv", "?"};
-  const PolicyProblem problem(&p, make_grouping(p, GroupingKind::colocrl), shapes({{{1}}, {{2}}, {{4}}, {}}));
+  PolicyProblem problem(&p, make_grouping(p, GroupingKind::colocrl));
+  problem.shapes = shapes({{{1}}, {{2}}, {{4}}, {}});
   const std::vector<std::string> types = {"Conv", "Split"};
   const ColocrlFeatures features = colocrl_features(problem, types, {1, 1});
   EXPECT_THAT(features.types.begin, ElementsAre(0, 1, 3));

@@ -12,7 +12,7 @@
 namespace emplace::policy::placeto_graph_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -29,7 +29,7 @@ TEST(PlacetoGraph, PartsTheUnitsIntoRelativesOfEach) {
       std::ranges::sort(all);
       RC_ASSERT(all.size() == ops);
       for (std::uint32_t u = 0; u < ops; ++u) RC_ASSERT(all[u] == u);
-      // A relative of a relative on the same side is one, and the two sides are each other's.
+      // An ancestor's ancestor is an ancestor, and ancestor and descendant are inverse relations.
       for (const std::uint32_t u : graph.ancestors[v]) {
         RC_ASSERT(std::ranges::binary_search(graph.descendants[u], v));
         for (const std::uint32_t w : graph.ancestors[u]) RC_ASSERT(std::ranges::binary_search(graph.ancestors[v], w));
@@ -64,7 +64,7 @@ TEST(PlacetoGraph, ARandomOrderVisitsEveryUnitOnceAndIsFixedByItsStream) {
 }
 
 TEST(PlacetoGraph, LeavesOutEdgesBackToAnEarlierUnit) {
-  // Group {a, c} feeds b and waits for it: the tensor from b to c runs back.
+  // Group {a, c} has an edge to b and one from b: the latter, from b to c, leads to an earlier unit.
   const Problem problem =
       tiny(plain_devices(2), {{"a", {1, 1}, "g"}, {"b", {1, 1}}, {"c", {1, 1}, "g"}}, {{0, 1}, {1, 2}});
   const PlacetoGraph graph =

@@ -1,4 +1,4 @@
-// Random graphs of Placeto's tests, and how they are seen without grouping.
+// Random graphs for Placeto's tests, and their PolicyProblem without grouping.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 #include "policy/placeto/graph.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 inline Stream any_stream() { return Stream({.seed = 1}); }
 
@@ -29,4 +29,4 @@ inline Problem random_graph(std::size_t ops, std::size_t devices, std::uint64_t 
   return tiny(plain_devices(devices), list, edges, 1);
 }
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

@@ -1,4 +1,4 @@
-// Placeto's network as loops that follow docs/papers/placeto.md, section 2.3 word by word.
+// Placeto's network as loops that follow docs/papers/placeto.md, section 2.3 literally.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 #include "policy/placeto/network.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 using Row = std::vector<double>;
 
@@ -32,7 +32,7 @@ struct Loops {
     return x;
   }
 
-  // relu(g(sum over the set of relu(f(x_u)))), the sum divided by the size where asked.
+  // relu(g(sum over the set of relu(f(x_u)))), the sum divided by the size of the set if `normalize` is on.
   [[nodiscard]] Row gather(const policy::PlacetoParameters::Gather& by, const std::vector<Row>& x,
                            std::span<const std::uint32_t> set, bool normalize) const {
     Row sum(x.front().size(), 0.0);
@@ -87,4 +87,4 @@ struct Loops {
   }
 };
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

@@ -1,5 +1,5 @@
-// Placeto's network (docs/papers/placeto.md, section 7, items 1, 3, 5 and 7), beside loops that follow section 2.3 word
-// by word.
+// Placeto's network (docs/papers/placeto.md, section 7, items 1, 3, 5 and 7), compared with loops that follow section
+// 2.3 literally.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace emplace::policy::placeto_network_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 struct Fixture {
   explicit Fixture(const Problem& problem, const PlacetoShape& shape, std::vector<std::uint32_t> visited,
@@ -138,7 +138,7 @@ TEST(PlacetoNetwork, ReachesAsFarAsItHasMessageRounds) {
   for (const int rounds : {0, 1, 3}) {
     const PlacetoShape shape{placeto_features(2, false), 2, rounds};
     Fixture f(problem, shape, {0});
-    for (double& value : f.values) value = std::abs(value);  // no relu is ever off
+    for (double& value : f.values) value = std::abs(value);  // so that no relu is off
     f.logits();
     const std::vector<double> before = f.embedding;
     const std::size_t d = shape.features;
@@ -158,7 +158,7 @@ TEST(PlacetoNetwork, ReachesAsFarAsItHasMessageRounds) {
   }
 }
 
-// A source has an empty sum of parents: its forward y is x, whatever the messages' parameters.
+// A source has an empty sum of parents, so its forward y is x for any parameters of the messages.
 TEST(PlacetoNetwork, LeavesASourceAsItIs) {
   const Problem problem = chain_5(2);
   const PlacetoShape shape{placeto_features(2, false), 2, 8};
@@ -202,7 +202,7 @@ TEST(PlacetoNetwork, DoesNotDependOnTheNumbersOfUnits) {
 }
 
 TEST(PlacetoNetwork, TellsDevicesApartByName) {
-  // Two equal devices: the placement with both exchanged takes as long, but it is another state.
+  // Two equal devices: with both exchanged a placement takes the same time, but it is another state.
   const Problem problem = fork_join(2);
   const std::size_t d = placeto_features(2, false);
   Fixture f(problem, {d, 2, 8}, {1});
@@ -211,8 +211,8 @@ TEST(PlacetoNetwork, TellsDevicesApartByName) {
   const std::vector<double> one = f.logits();
   write_placeto_state(f.graph, 2, false, 1, std::vector<std::uint8_t>{1, 1, 0, 1}, no_times, f.states);
   const std::vector<double> exchanged = f.logits();
-  EXPECT_GT(std::abs(exchanged[0] - one[0]), 1e-3) << "as it was";
-  EXPECT_GT(std::abs(exchanged[1] - one[0]), 1e-3) << "nor exchanged with it";
+  EXPECT_GT(std::abs(exchanged[0] - one[0]), 1e-3) << "the logits are not the same";
+  EXPECT_GT(std::abs(exchanged[1] - one[0]), 1e-3) << "nor are they exchanged with the devices";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Placeto's policy: how its episodes begin, go on and end.
+// Placeto's policy: the beginning, the rounds and the end of its episodes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace emplace::policy::placeto_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -26,7 +26,7 @@ struct Made {
         policy(make_policy(
             "placeto", ConfigTable::parse_toml("size = \"small\"\nmessage_rounds = 1\n" + options, "test"), list, 1)) {}
 
-  // All rounds of a sample; `starts` are those of every placement on the way.
+  // All rounds of a sample; every placement has the start times `starts`.
   std::vector<Rollout> episode(std::uint32_t sample, const std::vector<Ticks>& starts = {},
                                const Placement* best = nullptr) {
     Stream stream({.seed = 5, .purpose = Purpose::sample_placement, .update = 1, .index = sample});
@@ -51,7 +51,7 @@ Problem three_ops() {
   return tiny(plain_devices(3), {{"a", {1, 1, 1}}, {"b", {1, 1, 1}}, {"c", {no, 1, 1}}}, {{0, 1}, {1, 2}}, 1);
 }
 
-// How 20 episodes begin.
+// The initial placements of 20 episodes.
 std::set<std::vector<std::uint8_t>> beginnings(Made& made) {
   std::set<std::vector<std::uint8_t>> all;
   for (std::uint32_t sample = 0; sample < 20; ++sample) {
@@ -80,7 +80,7 @@ TEST(Placeto, BeginsOnFirstDevicesAndShowsThemOrNone) {
 
 TEST(Placeto, BeginsWithTheBestSoFarOnceThereIsOne) {
   Made made(three_ops(), "initial = \"best\"");
-  EXPECT_GT(beginnings(made).size(), 5U) << "none yet: each begins somewhere";
+  EXPECT_GT(beginnings(made).size(), 5U) << "no best placement yet: each begins at random";
   const Placement best{{2, 0, 1}, {}};
   for (std::uint32_t sample = 0; sample < 5; ++sample)
     EXPECT_THAT(made.episode(sample, {}, &best).front().placement.device, ElementsAre(2, 0, 1));
@@ -132,7 +132,7 @@ TEST(Placeto, ReadsWhenUnitsStartedInThePlacementBefore) {
 }
 
 TEST(Placeto, HasTheGradientOfABatchThatIsTheSumOfItsEpisodes) {
-  // 100 units: an episode is seven blocks of states, and the blocks of three together are cut elsewhere.
+  // 100 units: an episode has seven blocks of states; a batch of three episodes has other blocks.
   std::vector<TinyOp> ops;
   std::vector<TinyEdge> edges;
   for (std::size_t i = 0; i < 100; ++i) {
@@ -156,7 +156,7 @@ TEST(Placeto, HasTheGradientOfABatchThatIsTheSumOfItsEpisodes) {
     made.policy->forward(episode, log);
     made.episode(7);  // sampling in between changes nothing
     const std::vector<float> alone = gradient(episode, weights);
-    EXPECT_EQ(gradient(episode, weights), alone) << "nor does asking again";
+    EXPECT_EQ(gradient(episode, weights), alone) << "nor does a second call";
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += alone[i];
     batch.insert(batch.end(), episode.begin(), episode.end());
     coefficients.insert(coefficients.end(), weights.begin(), weights.end());
@@ -176,7 +176,7 @@ TEST(Placeto, RefusesMoreUnitsThanItCanKeepRelativesOf) {
     Made made(tiny(plain_devices(2), ops, {}), "");
     FAIL() << "no error";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("at most 4096; 'tiny' has 4097 (give `groups`)"));
+    EXPECT_THAT(error.what(), HasSubstr("at most 4096, but 'tiny' has 4097; `groups` reduces them"));
   }
 }
 

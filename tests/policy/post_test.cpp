@@ -10,7 +10,7 @@
 namespace emplace::policy::post_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 using ::testing::FloatEq;
 using ::testing::FloatNear;
@@ -73,7 +73,7 @@ TEST(PostPolicy, WithoutElitesOnlyMixes) {
 }
 
 TEST(PostPolicy, MixesOverTheRowsAllowedDevicesAndLosesNone) {
-  // Row a may use 2 of 3 devices: eps/2 each. Row b has one: it stays certain.
+  // Row a may use 2 of 3 devices: eps/2 each. Row b has one, whose probability stays 1.
   Post post(tiny(plain_devices(3), {{"a", {1, no, 1}}, {"b", {no, no, 1}}}, {}), 0.1);
   post.policy->fit(std::vector{with({0, 2})});
   const auto f = post.probabilities();

@@ -1,9 +1,9 @@
-// What a policy without parameters has in common with every other, for tests that are about its samples.
+// The base of policies without parameters, for tests that need only their samples.
 #pragma once
 
 #include "emplace/policy/policy.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 class StubPolicy : public policy::Policy {
  public:
@@ -15,4 +15,4 @@ class StubPolicy : public policy::Policy {
   [[nodiscard]] std::vector<ParameterInfo> layout() const override { return {}; }
 };
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

@@ -10,7 +10,7 @@
 #include "emplace/problem/builder.hpp"
 #include "tests/problem/tiny.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 inline OpSpec op(std::string name, std::vector<double> seconds, std::string group = {}) {
   return {.name = std::move(name),
@@ -49,4 +49,4 @@ inline std::string refusal(const std::function<void(ProblemBuilder&)>& step) {
   return "no error";
 }
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

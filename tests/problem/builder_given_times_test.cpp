@@ -9,10 +9,10 @@
 namespace emplace::builder_given_times_test {
 namespace {
 
+using test::op;
+using test::refusal;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using testing::op;
-using testing::refusal;
 using ::testing::StartsWith;
 
 // Three processors; a transfer takes the first time upwards and the second downwards.

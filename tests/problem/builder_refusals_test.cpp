@@ -9,13 +9,13 @@
 namespace emplace::builder_refusals_test {
 namespace {
 
-using testing::a;
+using test::a;
+using test::b;
+using test::no;
+using test::op;
+using test::refusal;
 using ::testing::AllOf;
-using testing::b;
 using ::testing::HasSubstr;
-using testing::no;
-using testing::op;
-using testing::refusal;
 using ::testing::StartsWith;
 
 TEST(Builder, RefusesEmptyProblems) {

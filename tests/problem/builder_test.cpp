@@ -14,14 +14,14 @@
 namespace emplace::builder_test {
 namespace {
 
-using testing::a;
+using test::a;
+using test::b;
+using test::begun;
+using test::no;
+using test::op;
 using ::testing::AllOf;
-using testing::b;
-using testing::begun;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::no;
-using testing::op;
 using ::testing::StartsWith;
 
 std::vector<std::uint32_t> row(const Lists& lists, std::size_t i) { return {lists[i].begin(), lists[i].end()}; }
@@ -105,12 +105,12 @@ TEST(Builder, TopologicalOrderIsTheSmallestIdFirst) {
       shuffled[i] = i;
       std::swap(shuffled[i], shuffled[random.below(static_cast<std::uint32_t>(i + 1))]);
     }
-    std::vector<testing::TinyOp> ops;
-    std::vector<testing::TinyEdge> edges;
+    std::vector<test::TinyOp> ops;
+    std::vector<test::TinyEdge> edges;
     for (std::size_t i = 0; i < count; ++i) ops.push_back({"op" + std::to_string(i), {1}});
     for (std::size_t i = 1; i < count; ++i)
       if (random.below(3) > 0) edges.push_back({shuffled[random.below(static_cast<std::uint32_t>(i))], shuffled[i]});
-    const Problem p = testing::tiny(testing::plain_devices(1), ops, edges);
+    const Problem p = test::tiny(test::plain_devices(1), ops, edges);
     std::vector<char> done(count, 0);
     RC_ASSERT(p.topological.size() == count);
     for (const std::uint32_t next : p.topological) {

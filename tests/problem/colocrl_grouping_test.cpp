@@ -9,7 +9,7 @@
 namespace emplace::colocrl_grouping_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

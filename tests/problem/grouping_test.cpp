@@ -15,7 +15,7 @@
 namespace emplace::grouping_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -169,7 +169,7 @@ TEST(Grouping, RefusesMoreGroupsThanOps) {
 
 TEST(Grouping, RefusesFewerGroupsThanDevicesAllow) {
   const Problem p = tiny(plain_devices(2), {{"a", {1, no}}, {"b", {no, 1}}}, {{0, 1}});
-  EXPECT_THAT(message_of([&] { make_grouping(p, GroupingKind::op, 1); }), HasSubstr("leave 2"));
+  EXPECT_THAT(message_of([&] { make_grouping(p, GroupingKind::op, 1); }), HasSubstr("2 remain"));
 }
 
 TEST(Grouping, AtRandomDrawsEachGroupEquallyOftenAndByTheSeed) {

@@ -8,7 +8,7 @@
 namespace emplace::order_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 
 TEST(UpwardRank, IsTheLongestPathToTheEndUnderThePlacement) {

@@ -9,7 +9,7 @@
 namespace emplace::outcome_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 const Outcome fast{.makespan = 10};
 const Outcome slow{.makespan = 20};

@@ -9,7 +9,7 @@
 namespace emplace::placement_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 

@@ -8,7 +8,7 @@
 namespace emplace::same_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 TEST(SameButForTheName, IsTrueOfTwoFilesOfOneProblem) {
   Problem renamed = chain_5(2);

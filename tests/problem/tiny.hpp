@@ -9,7 +9,7 @@
 
 #include "emplace/problem/builder.hpp"
 
-namespace emplace::testing {
+namespace emplace::test {
 
 inline constexpr double no = std::numeric_limits<double>::quiet_NaN();  // "cannot run here"
 inline constexpr Ticks ms = 1'000'000'000;
@@ -80,4 +80,4 @@ inline Problem fork_join(double x) {
               {{0, 1}, {0, 2}, {1, 3}, {2, 3}}, x);
 }
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

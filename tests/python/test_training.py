@@ -108,7 +108,11 @@ def test_a_problem_takes_the_place_of_the_recipes(tmp_path):
 def test_several_problems_are_learned_at_once():
     recipe = {
         "problems": ["zoo:nmt?layers=1@k40x2", "zoo:nmt?layers=2@k40x2"],
-        "policy": "post", "learner": "post", "grouping": "chain", "groups": 8, "updates": 2,
+        "policy": "post",
+        "learner": "post",
+        "grouping": "chain",
+        "groups": 8,
+        "updates": 2,
     }
     trained = emplace.train(recipe)
     assert [each.problem for each in trained.best] == ["zoo:nmt?layers=1@k40x2", "zoo:nmt?layers=2@k40x2"]
@@ -122,7 +126,7 @@ def test_several_problems_are_learned_at_once():
         ({"policy": "pots"}, "recipe: unknown policy 'pots' (did you mean 'post'?)"),
         ({"seed": -1}, "recipe: 'seed' must be at least 0, found -1"),
         ({"evaluations": 1.5}, "recipe: 'evaluations' must be a whole number, found a number"),
-        ({"seed": object()}, "recipe: wants a text, number, true or false, list or dictionary, found object"),
+        ({"seed": object()}, "recipe: must be a text, number, true or false, list or dictionary, found object"),
         ({"seed": 2**70}, f"recipe: {2**70} is beyond 64 bits"),
         ({"machine": None}, "recipe: `graph` needs `machine` beside it"),
         ({"evaluations": 3}, "recipe: the budget of 3 evaluations is less than the 20 of one update"),

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 using test::op;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // a (10 ms on cpu:0, 1 ms on gpu:0) sends 4096 bytes to b (10 ms, cpu:0 only): 10 us + 4096 / 12 GB/s = 10.341333 us.
 Problem chain() {

@@ -18,7 +18,7 @@ using nlohmann::json;
 using test::op;
 using test::RandomPlacement;
 using test::RandomProblem;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 [[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=200", 0);
 

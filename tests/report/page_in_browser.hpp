@@ -36,7 +36,7 @@ inline constexpr const char* text_faults = R"((() => {
   return faults;
 })())";
 
-class PageInBrowser : public testing::Test {
+class PageInBrowser : public ::testing::Test {
  protected:
   void SetUp() override {
     const std::optional<std::string> program = find_browser();
@@ -46,7 +46,7 @@ class PageInBrowser : public testing::Test {
   }
   void TearDown() override {
     if (browser_) {
-      EXPECT_THAT(browser_->complaints, testing::IsEmpty());
+      EXPECT_THAT(browser_->complaints, ::testing::IsEmpty());
     }
   }
 

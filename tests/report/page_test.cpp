@@ -9,8 +9,8 @@
 namespace emplace::report::page_test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t count = 0;
@@ -54,7 +54,8 @@ TEST(Page, KeepsTheLicenceOfTheLibraryThatDraws) {
 TEST(Page, NoScriptOfItsOwnEndsItsElement) {
   for (const HtmlText& file : html_texts()) {
     EXPECT_FALSE(file.text.empty()) << file.name;
-    EXPECT_THAT(std::string(file.text), Not(testing::AnyOf(HasSubstr("</script"), HasSubstr("</style")))) << file.name;
+    EXPECT_THAT(std::string(file.text), Not(::testing::AnyOf(HasSubstr("</script"), HasSubstr("</style"))))
+        << file.name;
   }
 }
 

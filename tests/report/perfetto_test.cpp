@@ -58,7 +58,7 @@ TEST(Trace, OfTheDesignPagesExampleIsExactToThePicosecond) {
   const Example example;
   const Traced traced = trace(example.problem, example.placement, example.timeline);
   // 10 us + 4096 B / 12 GB/s = 10.341333 us; the makespan is 1000 + 10.341333 + 10000 us.
-  using testing::HasSubstr;
+  using ::testing::HasSubstr;
   EXPECT_THAT(traced.text, HasSubstr(R"("name":"a","ts":0.000000,"dur":1000.000000,)"
                                      R"("args":{"type":"MatMul","start_ps":0,"duration_ps":1000000000})"));
   EXPECT_THAT(traced.text, HasSubstr(R"("name":"a","ts":1000.000000,"dur":10.341000,)"

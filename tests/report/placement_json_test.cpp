@@ -17,10 +17,10 @@ namespace emplace::report::placement_json_test {
 namespace {
 
 using nlohmann::json;
+using test::tiny;
+using test::TinyOp;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::tiny;
-using testing::TinyOp;
 
 [[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=200", 0);
 
@@ -54,7 +54,7 @@ std::vector<std::pair<std::size_t, Ticks>> starts_of(const json& lane, const jso
 // a (10 ms) and b (20 ms) on gpu:0, c (10 ms) on gpu:1 after a and b, whose tensors take 10 ms each: a 0-10, b 10-30,
 // the tensor of a 10-20 and that of b 30-40, c 40-50. All but the tensor of a is critical.
 FoundPlacement three_ops(const std::string& recipe = "") {
-  std::vector<Device> devices = testing::plain_devices(2);
+  std::vector<Device> devices = test::plain_devices(2);
   devices[0].memory = 5000;
   return found(tiny(devices, {{"m/a", {10, 10}, "", 1000, 500}, {"m/b", {20, 20}, "", 0, 100}, {"c", {10, 10}}},
                     {{0, 2}, {1, 2}}, 10),
@@ -64,7 +64,7 @@ FoundPlacement three_ops(const std::string& recipe = "") {
 TEST(PlacementJson, HasTheStepAsItRuns) {
   const json page = page_of(three_ops());
   EXPECT_TRUE(page["missing"].is_null());
-  EXPECT_EQ(page["time"], 50 * testing::ms);
+  EXPECT_EQ(page["time"], 50 * test::ms);
   EXPECT_EQ(page["ops"]["names"], (json{"m/a", "m/b", "c"}));
   EXPECT_EQ(page["ops"]["devices"], (json{0, 0, 1}));
   EXPECT_EQ(page["ops"]["made"], (json{500, 100, 0}));
@@ -73,11 +73,11 @@ TEST(PlacementJson, HasTheStepAsItRuns) {
   EXPECT_EQ(timeline["lanes"][0]["name"], "gpu:0");
   EXPECT_EQ(timeline["lanes"][2]["name"], "0>1");
   EXPECT_EQ(timeline["lanes"][2]["items"], (json{0, 1}));
-  EXPECT_EQ(timeline["lanes"][2]["gaps"], (json{10 * testing::ms, 10 * testing::ms}));
+  EXPECT_EQ(timeline["lanes"][2]["gaps"], (json{10 * test::ms, 10 * test::ms}));
   EXPECT_EQ(timeline["transfers"]["ops"], (json{0, 1}));
   EXPECT_EQ(timeline["transfers"]["bytes"], (json{500, 100}));
   EXPECT_EQ(timeline["path"]["steps"], (json{0, 1, -2, 2})) << "a, b, the tensor of b, c";
-  EXPECT_EQ(timeline["path"]["waiting"], 10 * testing::ms) << "b waited for a's device";
+  EXPECT_EQ(timeline["path"]["waiting"], 10 * test::ms) << "b waited for a's device";
 }
 
 // gpu:0 holds 1000 resident, and of outputs 500 until 20 ms and 100 from 10 ms until 40 ms; gpu:1 the copies from the
@@ -87,8 +87,8 @@ TEST(PlacementJson, HasMemoryWithItsCapacity) {
   const json& first = page["memory"][0];
   EXPECT_EQ(first["capacity"], 5000);
   EXPECT_EQ(first["peak"], 1600);
-  EXPECT_EQ(first["peak_at"], 10 * testing::ms);
-  EXPECT_EQ(first["times"], (json{0, 10 * testing::ms, 20 * testing::ms, 40 * testing::ms, 50 * testing::ms}));
+  EXPECT_EQ(first["peak_at"], 10 * test::ms);
+  EXPECT_EQ(first["times"], (json{0, 10 * test::ms, 20 * test::ms, 40 * test::ms, 50 * test::ms}));
   EXPECT_EQ(first["bytes"], (json{1500, 1600, 1100, 1000, 0}));
   EXPECT_EQ(first["resident"], 1000);
   EXPECT_EQ(first["outputs"], 600);
@@ -135,11 +135,11 @@ TEST(PlacementJson, ComparesWithOtherPlacersAndTheBound) {
   EXPECT_EQ(page["bound"], search::lower_bound(placement.problem()).ticks);
   std::map<std::string, json> rows;
   for (const json& row : page["baselines"]) rows[row["method"]] = row;
-  EXPECT_EQ(rows["post"]["time"], 50 * testing::ms);
+  EXPECT_EQ(rows["post"]["time"], 50 * test::ms);
   EXPECT_EQ(rows["post"]["learned"], true);
-  EXPECT_EQ(rows["device:gpu:1"]["time"], 40 * testing::ms) << "10 + 20 + 10 ms and no transfer";
+  EXPECT_EQ(rows["device:gpu:1"]["time"], 40 * test::ms) << "10 + 20 + 10 ms and no transfer";
   EXPECT_THAT(rows["device:gpu:9"]["reason"].get<std::string>(), HasSubstr("gpu:9"));
-  EXPECT_EQ(rows["single"]["time"], 40 * testing::ms);
+  EXPECT_EQ(rows["single"]["time"], 40 * test::ms);
   for (const char* method : {"heft", "climb", "anneal", "tabu", "brkga", "best", "branch-and-bound"}) {
     ASSERT_EQ(rows.count(method), 1U) << method;
     EXPECT_EQ(rows[method]["feasible"], true) << method;
@@ -180,8 +180,8 @@ TEST(PlacementJson, OfAPipelineHasTheLoadOfEachDevice) {
   const json page = page_of(three_ops("objective = \"pipeline\"\n"));
   EXPECT_TRUE(page["timeline"].is_null());
   ASSERT_EQ(page["loads"].size(), 2U);
-  EXPECT_EQ(page["loads"][0]["compute"], 30 * testing::ms);
-  EXPECT_GE(page["time"], 30 * testing::ms);
+  EXPECT_EQ(page["loads"][0]["compute"], 30 * test::ms);
+  EXPECT_GE(page["time"], 30 * test::ms);
 }
 
 // Every op and transfer begins on the page when it does in the explanation, and the path is the same chain.
@@ -257,7 +257,7 @@ TEST(PlacementJson, KeepsTheCriticalPathOfWhatIsTooLarge) {
 class FoundPlacements : public ::testing::Test {
  protected:
   std::string run(const std::string& name, const std::string& recipe = "") {
-    return test::trained_on(testing::two_chains(1), folder_ / name, "compare = []\n" + recipe);
+    return test::trained_on(test::two_chains(1), folder_ / name, "compare = []\n" + recipe);
   }
   test::TemporaryFolder folder_;
   ProblemCache shelf_;
@@ -282,7 +282,7 @@ TEST_F(FoundPlacements, ShareAProblem) {
 TEST_F(FoundPlacements, AreOfAsManyProblemsAsThereIsRoomFor) {
   for (const char* name : {"a", "b", "c"})
     write_file(folder_ / (std::string(name) + ".json"),
-               formats::write_problem_json(testing::two_chains(name[0] - 'a' + 1)));
+               formats::write_problem_json(test::two_chains(name[0] - 'a' + 1)));
   const std::string several = test::trained(
       folder_ / "run",
       fmt::format("problems = [\"{}\", \"{}\", \"{}\"]\n", folder_ / "a.json", folder_ / "b.json", folder_ / "c.json"));
@@ -301,7 +301,7 @@ TEST_F(FoundPlacements, SayWhatIsNotThere) {
   };
   std::filesystem::remove(problem);
   EXPECT_THAT(missing(), HasSubstr("run.problem.json"));
-  write_file(problem, formats::write_problem_json(testing::chain_5(1)));
+  write_file(problem, formats::write_problem_json(test::chain_5(1)));
   EXPECT_THAT(missing(), HasSubstr("best.placement.json")) << "another problem has its name now";
   write_file(problem, kept);
   EXPECT_EQ(missing(), "");

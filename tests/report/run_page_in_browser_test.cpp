@@ -15,8 +15,8 @@ namespace {
 
 using nlohmann::json;
 using test::text_faults;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 constexpr const char* small_model =
     "graph = \"zoo:nmt?layers=2&sequence=6&training=true\"\nmachine = \"k40x2\"\ngrouping = \"chain\"\ngroups = 90\n";
@@ -199,7 +199,7 @@ TEST_F(RunPageInBrowser, OfARunWithoutMetricsSaysThatTheyAreMissing) {
   open_runs({folder});
   EXPECT_THAT(text(".pill"), "finished");
   EXPECT_THAT(text(".message"), HasSubstr("metrics.csv is missing or empty"));
-  EXPECT_THAT(text(".figures"), testing::Not(HasSubstr("updates")));
+  EXPECT_THAT(text(".figures"), ::testing::Not(HasSubstr("updates")));
   EXPECT_THAT(text("main"), HasSubstr("The metrics of the run are missing"));
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-class RunPageTest : public testing::Test {
+class RunPageTest : public ::testing::Test {
  protected:
   std::string run(const std::string& name, const std::vector<double>& best) {
     const std::string path = folder_ / name;
@@ -46,12 +46,12 @@ TEST_F(RunPageTest, IsThereBeforeTheFirstUpdate) {
   EXPECT_EQ(page.points, 0U);
   json shown = test::data_of(page.html)["runs"][0];
   EXPECT_EQ(shown["updates"], 0);
-  EXPECT_THAT(shown["nothing_to_draw"].get<std::string>(), testing::HasSubstr("No update has been made yet"));
+  EXPECT_THAT(shown["nothing_to_draw"].get<std::string>(), ::testing::HasSubstr("No update has been made yet"));
   write_file(folders[0] + "/best.placement.json", "{}");
   for (const char* metrics : {"", "update,evaluations\n"}) {
     write_file(folders[0] + "/metrics.csv", metrics);
     shown = test::data_of(run_page(folders).html)["runs"][0];
-    EXPECT_THAT(shown["nothing_to_draw"].get<std::string>(), testing::HasSubstr("metrics.csv is missing or empty"));
+    EXPECT_THAT(shown["nothing_to_draw"].get<std::string>(), ::testing::HasSubstr("metrics.csv is missing or empty"));
   }
   const std::vector<std::string> whole = {run("b", {0.5})};
   EXPECT_EQ(test::data_of(run_page(whole).html)["runs"][0]["nothing_to_draw"], nullptr);
@@ -82,7 +82,7 @@ TEST_F(RunPageTest, SaysThatThereIsNoPlacementYet) {
   EXPECT_EQ(page.placements, 0U);
   const json placements = test::data_of(page.html)["placements"];
   ASSERT_EQ(placements.size(), 1U);
-  EXPECT_THAT(placements[0]["missing"].get<std::string>(), testing::HasSubstr("has not written a placement yet"));
+  EXPECT_THAT(placements[0]["missing"].get<std::string>(), ::testing::HasSubstr("has not written a placement yet"));
 }
 
 TEST_F(RunPageTest, KnowsWhetherAllRunsAreOfOneProblem) {

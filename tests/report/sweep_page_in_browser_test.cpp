@@ -14,7 +14,7 @@ using nlohmann::json;
 using test::came_to;
 using test::failed_with;
 using test::text_faults;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string random_search(std::size_t trials) { return test::sweep_text(fmt::format("trials = {}", trials)); }
 
@@ -167,7 +167,7 @@ TEST_F(PagesInBrowser, AClickOnAHeadingSortsAndAnotherTurnsTheOrder) {
   EXPECT_EQ(column(0).front(), std::to_string(data_["best"].get<int>()));
   browser_->click(".trials th:first-child button");
   EXPECT_THAT(column(0),
-              testing::ElementsAre("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14"));
+              ::testing::ElementsAre("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14"));
   browser_->click(".trials th:first-child button");
   EXPECT_EQ(column(0).front(), "14");
   browser_->click(".trials th:nth-child(3) button");
@@ -190,7 +190,7 @@ TEST_F(PagesInBrowser, PointingAtATrialNamesItWithItsValues) {
   browser_->settle();
   const std::string trial = at[2];
   EXPECT_THAT(text("#tip"),
-              testing::AllOf(HasSubstr("trial " + trial + ": "), HasSubstr("learner"), HasSubstr("groups")));
+              ::testing::AllOf(HasSubstr("trial " + trial + ": "), HasSubstr("learner"), HasSubstr("groups")));
   EXPECT_GE(count(".mark.hot"), 3);
   EXPECT_EQ(count(fmt::format(".mark.hot:not([data-trial=\"{}\"])", trial)), 0);
   keep_picture("sweep-pointed", false);

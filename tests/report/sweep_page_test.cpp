@@ -16,11 +16,11 @@ using nlohmann::json;
 using test::came_to;
 using test::data_of;
 using test::failed_with;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class SweepPageTest : public testing::Test {
+class SweepPageTest : public ::testing::Test {
  protected:
   json data(const SweepPageLimits& limits = {}) {
     return data_of(sweep_page(experiment::read_sweep_folder(path_), limits).html);
@@ -204,12 +204,12 @@ TEST_F(SweepPageTest, DamagedFilesAreRefusedByFileAndLine) {
   std::string record = read_file(path_ + "/record.jsonl");
   record.replace(record.find("\"objective\":2"), 13, "\"objective\":1");
   write_file(path_ + "/record.jsonl", record);
-  EXPECT_THAT(refusal(), testing::AllOf(HasSubstr("record.jsonl:3"), HasSubstr("checksum")));
+  EXPECT_THAT(refusal(), ::testing::AllOf(HasSubstr("record.jsonl:3"), HasSubstr("checksum")));
   make();
   const std::string metrics = experiment::trial_folder(path_, 1) + "/metrics.csv";
   write_file(metrics, "update,evaluations,best_step_time\n1,10,2\n2,20,two\n");
-  EXPECT_THAT(refusal(), testing::AllOf(HasSubstr("metrics.csv:3"), HasSubstr("'best_step_time'"), HasSubstr("'two'"),
-                                        HasSubstr("a number")));
+  EXPECT_THAT(refusal(), ::testing::AllOf(HasSubstr("metrics.csv:3"), HasSubstr("'best_step_time'"), HasSubstr("'two'"),
+                                          HasSubstr("a number")));
   make();
   write_file(path_ + "/config.toml", "[space]\nlearner = 3\n");
   EXPECT_THAT(refusal(), HasSubstr("config.toml"));

@@ -9,8 +9,8 @@
 namespace emplace::report::table_text_test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 experiment::Reproduction reproduction_of(const std::string& label) {
   experiment::Reproduction made;

@@ -10,7 +10,7 @@
 namespace emplace::report::timeline_svg_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 using ::testing::Not;
 

@@ -1,5 +1,5 @@
-// The law of lower bounds against the strongest opponents there are: no placer ever goes below one. Three problems a
-// case; scripts/prove takes thousands of cases.
+// The law of lower bounds, tested with all placers: no placer ever finds a step below a bound. Three problems per case;
+// scripts/prove runs thousands of cases.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -13,7 +13,7 @@
 namespace emplace::search::bound_law_test {
 namespace {
 
-// By every placer that fits the problem: 30 evaluations each, more where they search.
+// The results of every placer that fits the problem: 30 evaluations each, 300 for searches.
 struct Found {
   Ticks best = total_limit,
         proved = 0;  // the shortest feasible step (total_limit: none); the largest bound that a placer proved

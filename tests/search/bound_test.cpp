@@ -15,7 +15,7 @@
 namespace emplace::search::bound_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 
 Ticks by(const std::string& method, const Problem& problem) {
@@ -86,7 +86,7 @@ TEST(LowerBound, KnowsThatMemoryForcesTransfers) {
   const std::vector<Device> small = {{"a", "", 4}, {"b", "", 4}, {"c", "", 4}};
   const std::vector<TinyOp> ops = {{"a", {2, 2, 2}, "", 4}, {"b", {2, 2, 2}, "", 4}, {"c", {2, 2, 2}, "", 4}};
   EXPECT_EQ(by("memory", tiny(small, ops, {{0, 1}, {1, 2}}, 5)), 11 * ms);
-  // All of it fits on one device: nothing is forced.
+  // All ops fit on one device: no transfer is forced.
   const std::vector<Device> large = {{"a", "", 12}, {"b", "", 4}, {"c", "", 4}};
   EXPECT_EQ(by("memory", tiny(large, ops, {{0, 1}, {1, 2}}, 5)), 0);
 }
@@ -259,7 +259,7 @@ TEST(LowerBound, IsNeverAboveASimulatedStep) {
         const BoundReport report = lower_bounds(problem, Objective::step, 0.02);
         RC_ASSERT(!report.infeasible);
         for (const LowerBound& each : report.methods) RC_ASSERT(each.ticks <= seen.best);
-        // Whatever the time: the coarse form of the path is below the fine one.
+        // At any time, the coarse form of the path bound is below the fine one.
         const auto possible = possible_devices(problem);
         const EarliestTimes fine = earliest_times(problem, possible), coarse = earliest_times(problem, possible, 0);
         for (std::size_t i = 0; i < fine.end.size(); ++i) {

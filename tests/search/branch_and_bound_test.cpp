@@ -1,4 +1,4 @@
-// Branch and bound against exhaustive search, wherever it ends.
+// Branch and bound against exhaustive search, also if it ends early.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace emplace::search::branch_and_bound_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 
 PlacerResult solve(const Problem& problem, Schedule schedule = Schedule::in_order, std::int64_t nodes = 1'000'000,
@@ -100,8 +100,8 @@ TEST(BranchAndBound, KeepsToABudgetOfEvaluations) {
 }
 
 TEST(BranchAndBound, SaysWhatItLeavesOut) {
-  // p and q run on device 0 only, r and s, which they feed, on device 1 only. Side by side the transfers of 5 end at 6
-  // and 7, and the step at 8; on one channel they end at 6 and 11, and the step at 12.
+  // p and q run on device 0 only, r and s, which they feed, on device 1 only. On two channels the transfers of 5 end at
+  // 6 and 7, and the step at 8; on one channel they end at 6 and 11, and the step at 12.
   const std::vector<TinyOp> ops = {{"p", {1, no}}, {"q", {1, no}}, {"r", {no, 1}}, {"s", {no, 1}}};
   const auto solved = [&](Bytes memory, Schedule schedule) {
     return solve(tiny({{"d", "", memory}, {"e", "", memory}}, ops, {{0, 2}, {1, 3}}, 5), schedule);

@@ -1,4 +1,4 @@
-// What every placer promises, checked for every entry of placers().
+// The contract of every placer, checked for every entry of placers().
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,12 +14,12 @@
 namespace emplace::search::conformance_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 
 constexpr Schedule schedules[] = {Schedule::fifo, Schedule::priority, Schedule::in_order};
 
-// Counts what it is asked for.
+// Counts the evaluations.
 class CountingEvaluator final : public evaluate::DirectEvaluator {
  public:
   CountingEvaluator(const Problem& problem, evaluate::Scoring scoring) {
@@ -36,19 +36,19 @@ class CountingEvaluator final : public evaluate::DirectEvaluator {
   std::unique_ptr<evaluate::Evaluator> inner_;
 };
 
-// The step time, where the placer knows it for problems of every size.
+// The objective with which a placer is tested: the step time, if the placer supports it for problems of every size.
 Objective objective_for(const PlacerEntry& entry) {
   return entry.only_for.value_or(entry.in_best_for.value_or(Objective::step));
 }
 
-// Any placement can be an expert's; this one has units that cannot run there and groups that it would split.
+// Any placement can be the expert's; this one has units that cannot run on their device, and it splits groups.
 Problem with_expert(Problem problem) {
   for (std::size_t op = 0; op < problem.op_count(); ++op)
     problem.expert.push_back(static_cast<std::uint8_t>(op % problem.device_count()));
   return problem;
 }
 
-// A request as far as the problem goes.
+// A request with the problem, and without budgets.
 PlacerRequest request_for(const PlacerEntry& entry, const Problem& problem) {
   PlacerRequest request;
   request.problem = &problem;
@@ -56,7 +56,7 @@ PlacerRequest request_for(const PlacerEntry& entry, const Problem& problem) {
   return request;
 }
 
-// False, once it is refused with a reason, where the placer has no answer to the problem.
+// False if the placer cannot place the problem; then checks that it refuses it with the reason.
 bool answers(const PlacerEntry& entry, const Problem& problem) {
   const PlacerRequest request = request_for(entry, problem);
   const std::string why = entry.unfit ? entry.unfit(request) : "";
@@ -106,7 +106,7 @@ Problem rich_problem(std::uint64_t seed = 7) {
 class EveryPlacer : public ::testing::TestWithParam<std::size_t> {
  protected:
   [[nodiscard]] const PlacerEntry& entry() const { return placers()[GetParam()]; }
-  // What a second opinion says of a placement.
+  // The outcome of a placement by an engine that the placer did not use.
   [[nodiscard]] Outcome simulated(const Problem& problem, Schedule schedule, const Placement& placement) const {
     return objective_for(entry()) == Objective::pipeline
                ? simulate::make_pipeline_engine(problem)->evaluate(placement)
@@ -179,7 +179,7 @@ TEST_P(EveryPlacer, EndsSoonWithABudgetOfSeconds) {
 }
 
 TEST_P(EveryPlacer, RefusesAnObjectiveThatItDoesNotKnow) {
-  if (!entry().only_for) return;  // it knows both
+  if (!entry().only_for) return;  // it supports both
   const Problem problem = with_expert(rich_problem());
   PlacerRequest request;
   request.problem = &problem;

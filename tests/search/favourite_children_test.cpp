@@ -10,7 +10,7 @@
 namespace emplace::search::favourite_children_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 TEST(FavouriteChildren, AreConsumersAndNobodyIsTheFavouriteOfTwo) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {

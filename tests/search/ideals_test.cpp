@@ -1,4 +1,4 @@
-// Ideals and the preprocessing of contiguous splits: headers of src/search itself.
+// Ideals and the preprocessing of contiguous splits.
 #include "search/pipeline/ideals.hpp"
 
 #include <gtest/gtest.h>
@@ -38,9 +38,9 @@ TEST(Ideals, HaveTheCountsOfThePaper) {
 TEST(Ideals, AreRefusedBeyondTheLimit) {
   EXPECT_TRUE(ideals_of(nodes(4, {}), 16).has_value());
   EXPECT_FALSE(ideals_of(nodes(4, {}), 15).has_value());
-  // 2^200 of them: the limit ends it, not the memory.
+  // There are 2^200 of them: the limit ends the enumeration before memory does.
   EXPECT_FALSE(ideals_of(nodes(200, {})).has_value());
-  // Nor lists of n classes for each of n ideals: 20,000 of either would be 1.6 GB.
+  // There are no lists of n classes for each of n ideals either: with 20,000 of both they would have 1.6 GB.
   EXPECT_FALSE(ideals_of(nodes(20'000, {}), 100'000).has_value());
 }
 

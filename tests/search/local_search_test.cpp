@@ -1,4 +1,5 @@
-// Hill climbing on the incremental engine: every accepted move is exact, whatever the schedule and the channels.
+// Hill climbing on the incremental engine: every accepted move is exact, under every schedule and with all kinds of
+// channels.
 #include "search/local/local_search.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ Outcome simulate(const Problem& problem, const Placement& placement, Schedule sc
   return simulate::make_reference_engine(problem, schedule)->evaluate(placement);
 }
 
-// Memory around what the start needs, so that some moves overflow and some starts do.
+// Sets memories near the needs of the start placement, so that some moves and some starts overflow.
 void limit_memory(Problem& problem, const Placement& start, Schedule schedule) {
   Usage usage;
   simulate::make_reference_engine(problem, schedule)->evaluate(start, {.usage = &usage, .timeline = nullptr});

@@ -1,4 +1,5 @@
-// Moves of the order: what goes along, what is impossible, and which moves the critical path asks for.
+// Moves of the order: the ops that move along, the moves that are impossible, and those that the critical path
+// suggests.
 #include "search/local/order_moves.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +16,7 @@
 namespace emplace::search::order_moves_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Order = std::vector<std::uint32_t>;
@@ -52,7 +53,7 @@ TEST_F(OrderMoverOfFive, RefusesToPassWhatTheOpDependsOn) {
   EXPECT_THAT(order, ElementsAre(0, 1, 2, 3, 4));
 }
 
-// Whether b needs a, by a search that knows no order.
+// Whether b depends on a, found by a search along the edges, without an order.
 bool leads_to(const Problem& problem, std::uint32_t a, std::uint32_t b) {
   if (a == b) return true;
   for (const std::uint32_t tensor : problem.outputs[a])
@@ -97,9 +98,9 @@ CriticalChoices choices_of(const Problem& problem, const Placement& placement) {
 }
 
 TEST(CriticalChoices, MoveOpsOfABlockToItsBeginningAndItsEnd) {
-  // Device 0 runs s, a, b, c one after the other; d on device 1 waits for c, after s has sent it nothing.
-  // Path: s [0, 1) a [1, 3) b [3, 6) c [6, 10), transfer, d. The step begins with the block, so none gains by going
-  // before s; c is the last of it and what d waits for.
+  // Device 0 runs s, a, b, c one after the other; d on device 1 waits for c, and gets nothing from s. Path: s [0, 1) a
+  // [1, 3) b [3, 6) c [6, 10), transfer, d. The step begins with the block, so moving an op before s gains nothing; c
+  // is the last op of the block, and d waits for it.
   const Problem problem = tiny(
       plain_devices(2), {{"s", {1, no}}, {"a", {2, no}}, {"b", {3, no}}, {"c", {4, no}}, {"d", {no, 5}}}, {{3, 4}}, 1);
   const CriticalChoices choices = choices_of(problem, {{0, 0, 0, 0, 1}, {0, 1, 2, 3, 4}});

@@ -1,4 +1,4 @@
-// Orders for placements that bring none: the first one, and what order moves make of it.
+// Orders for placements without one: the first order, and its improvement by order moves.
 #include "search/local/order_polish.hpp"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@
 namespace emplace::search::order_polish_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 
 Outcome simulate(const Problem& problem, const Placement& placement, Schedule schedule) {

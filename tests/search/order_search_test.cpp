@@ -16,7 +16,7 @@
 namespace emplace::search::order_search_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using test::place;
 
 Outcome simulate(const Problem& problem, const Placement& placement, Schedule schedule) {
@@ -117,7 +117,7 @@ TEST(Neighbourhood, ChecksAndMakesWhatASimulationSaysOfAnyChange) {
 
 class Partitioners : public ::testing::TestWithParam<const char*> {};
 
-// With one evaluation there is none left for the order.
+// With one evaluation none is left for improving the order.
 TEST_P(Partitioners, OrderTheirOwnPlacementByMovesWithinTheBudget) {
   bool any_better = false;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {

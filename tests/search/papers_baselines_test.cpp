@@ -9,7 +9,7 @@
 namespace emplace::search::papers_baselines_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 
 PlacerResult place(const std::string& method, Problem problem, const std::vector<std::uint8_t>& expert = {}) {

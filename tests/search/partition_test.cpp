@@ -1,4 +1,4 @@
-// What partitioners promise beyond the conformance suite, worked by hand.
+// Properties of partitioners that the conformance test does not check, worked by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace emplace::search::partition_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::Each;
 using ::testing::Ne;
 
@@ -49,8 +49,8 @@ Problem random_graph(std::size_t count, std::uint64_t seed, std::vector<Device> 
 }
 
 TEST_P(EveryPartitioner, ThatKnowsTheGraphAloneCountsOpsAndNotWhatTheyCost) {
-  // A chain whose first op takes as long as the 15 others, the second device a tenth of the first one's speed: costs
-  // say that all but a few stay on the first device, the graph alone that each gets half of the ops.
+  // A chain whose first op takes as long as the 15 others, the second device a tenth of the first one's speed: by costs
+  // all but a few ops should stay on the first device, by the graph alone each should get half of the ops.
   std::vector<TinyOp> ops;
   std::vector<TinyEdge> edges;
   for (std::size_t i = 0; i < 16; ++i) {
@@ -141,7 +141,7 @@ TEST_P(EveryPartitioner, PrintsNothing) {
 }
 
 TEST_P(EveryPartitioner, SendsWhatCannotRunThereToTheDeviceThatEndsFirst) {
-  // 30 independent ops of 1 ms on three devices, 10 each; 6 of them run on device 2 only, whatever the partition says.
+  // 30 independent ops of 1 ms on three devices, 10 each; 6 of them run on device 2 only, whatever the partition is.
   std::vector<TinyOp> ops;
   for (int i = 0; i < 30; ++i) ops.push_back({"op" + std::to_string(i), {1, 1, 1}});
   for (std::size_t i = 0; i < 6; ++i) ops[i].milliseconds = {no, no, 1};

@@ -7,6 +7,7 @@
 #include "emplace/search/placer.hpp"
 #include "formats/workload/workload.hpp"
 #include "simulate/pipeline/pipeline.hpp"
+#include "tests/support/outside_files.hpp"
 #include "tests/support/partitioning.hpp"
 #include "tests/support/random_problem.hpp"
 
@@ -56,8 +57,9 @@ TEST(PipelineBound, IsNeverAboveALoad) {
 
 TEST(PipelineBound, OfBert24IsThePublishedOne) {
   // docs/papers/tarnawski.md, section 7 item 6: sum acc / (k + l x max acc / cpu) = 92.406 / 6.1 ms.
-  const std::string file = "../shared/workloads/dnn-partitioning/throughput-inputs/LayerGraphs/bert24_inference.json";
-  if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is absent";
+  const std::string file =
+      test::outside_file("workloads/dnn-partitioning/throughput-inputs/LayerGraphs/bert24_inference.json");
+  REQUIRE_OUTSIDE_FILE(file);
   const Problem problem = formats::read_problem_file({file, {}});
   EXPECT_NEAR(static_cast<double>(pipeline_lower_bound(problem).ticks) / ms, 92.406 / 6.1, 1e-5);
 }

@@ -41,7 +41,7 @@ TEST(PipelineDp, IsTheBestSequenceOfPiecesByBruteForce) {
         RC_ASSERT(result.note.find("no split into pieces that follow one another keeps") == 0);
         continue;
       }
-      // Merged idle ops take their ticks along.
+      // Idle ops take their ticks to the class that they are merged with.
       const Ticks moved = *merge == 't' ? static_cast<Ticks>(problem.op_count()) : 0;
       RC_ASSERT(result.outcome.feasible());
       RC_ASSERT(result.outcome.makespan >= *least);
@@ -90,8 +90,9 @@ TEST(PipelineDp, IsNeverWorseWithMoreDevicesOrMoreMemory) {
 }
 
 TEST(PipelineDpl, IsTheBestCutOfALongChain) {
-  // 1500 ops: long enough to be bounded by blocks first. A chain has one order, so dp looks at the same splits; and
-  // blocks of 6 ops alone would be off, with heavy ops at odd places and cheap cuts in few.
+  // 1500 ops: long enough that dpl first computes a bound with blocks of ops. A chain has one order, so dp searches the
+  // same splits. Blocks of 6 ops alone would not be exact here, because heavy ops and cheap cuts are at irregular
+  // positions.
   Partitioning chain;
   for (int v = 0; v < 1500; ++v) {
     chain.nodes.push_back(
@@ -104,7 +105,7 @@ TEST(PipelineDpl, IsTheBestCutOfALongChain) {
   const Problem problem = chain.problem();
   const PlacerResult linear = place_pipeline("dpl", problem);
   EXPECT_TRUE(linear.outcome.feasible());
-  // Without the bound by blocks: over_ideals() from the start.
+  // Without the bound by blocks: over_ideals() is used from the beginning.
   PlacerRequest request;
   request.problem = &problem;
   request.objective = Objective::pipeline;
@@ -136,13 +137,12 @@ TEST(PipelineDp, RefusesMoreIdealsThanItIsGiven) {
     place_pipeline("dp", free.problem(), {{"ideals", "5000"}});
     FAIL() << "took 2^30 ideals";
   } catch (const InputError& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "command line: the 30 classes of ops have more than 5000 ideals (ideals= sets the limit); dpl looks at "
-        "one order only");
+    EXPECT_STREQ(error.what(),
+                 "command line: the 30 classes of ops have more than 5000 ideals (the option ideals sets the limit); "
+                 "dpl, which tries one order only, can be used instead");
   }
   EXPECT_THROW(place_pipeline("dp", free.problem(), {{"ideals", "1"}}), InputError);
-  // 2^100: the limit of memory, whatever is asked for.
+  // 2^100 ideals: the memory limit ends the search, whatever option is given.
   free.nodes.assign(100, {.accelerator = 1, .cpu = 1});
   free.accelerators = 200;
   free.cpus = 55;

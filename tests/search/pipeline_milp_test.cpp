@@ -20,7 +20,8 @@ using Options = std::vector<std::pair<std::string, std::string>>;
 
 const Options any_split = {{"contiguous", "no"}};
 
-// One part in a million, the program's resolution, and the ticks of transfers and idle ops that it does not see.
+// Equal up to one part in a million, the program's resolution, and up to the ticks of transfers and idle ops, which the
+// program leaves out.
 bool equal_loads(Ticks found, Ticks least, const Problem& problem) {
   return found >= least && static_cast<double>(found - least) <=
                                1e-6 * static_cast<double>(least) + static_cast<double>(2 * problem.op_count());
@@ -65,7 +66,7 @@ TEST(PipelineMilp, IsTheBestOfAllSplitsByBruteForce) {
 }
 
 TEST(PipelineMilp, GivesAnHonestGapWhenItMayNotSearch) {
-  // No node of the tree and three heavy ops on two devices: 6 + 1 is the least, 4.5 what fractions of ops would allow.
+  // Without a search tree, three heavy ops on two devices: 6 + 1 is the least load, fractions of ops would allow 4.5.
   Partitioning chain = chain_of({3, 3, 3});
   chain.accelerators = 2;
   const PlacerResult result = place_pipeline("milp", chain.problem(), {{"contiguous", "no"}, {"nodes", "0"}});
@@ -77,7 +78,7 @@ TEST(PipelineMilp, GivesAnHonestGapWhenItMayNotSearch) {
 TEST(PipelineMilp, IsRightWhereverItEnds) {
   EXPECT_TRUE(rc::check("bound <= brute force", [] {
     RandomSplit random = *random_split(10);
-    // What the solver's tolerances hide: one byte too many beside 2^32, times from picoseconds to seconds.
+    // Values below the solver's tolerances: one byte too many beside 2^32, times from picoseconds to seconds.
     const int range = *rc::gen::inRange(0, 3);
     if (range == 1) random.problem.memory <<= 32;
     for (PartitionNode& node : random.problem.nodes) {

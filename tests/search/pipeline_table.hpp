@@ -9,12 +9,13 @@
 #include "emplace/search/placer.hpp"
 #include "formats/workload/workload.hpp"
 #include "simulate/pipeline/pipeline.hpp"
+#include "tests/support/outside_files.hpp"
 
 namespace emplace::test {
 
-inline const std::string partitioning_folder = "../shared/workloads/dnn-partitioning/throughput-inputs/";
+inline const std::string partitioning_folder = outside_file("workloads/dnn-partitioning/throughput-inputs/");
 
-// As the file has it, but for other numbers of devices where they are not negative.
+// The instance of the file; the numbers of devices replace those of the file unless they are negative.
 inline Problem partitioning_instance(const std::string& instance, int accelerators = -1, int cpus = -1) {
   const std::string file = partitioning_folder + instance + ".json";
   std::string text = read_file(file);

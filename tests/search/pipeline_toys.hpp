@@ -14,7 +14,7 @@ namespace emplace::test {
 struct PipelineToy {
   std::string name;
   Partitioning problem;
-  std::optional<double> contiguous, free;  // ms; nothing: no feasible placement
+  std::optional<double> contiguous, free;  // ms; empty: no feasible placement
   simulate::PipelineOptions count = {};
 };
 

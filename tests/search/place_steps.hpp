@@ -1,4 +1,4 @@
-// A placer on the step time of one problem, scored in this process.
+// Runs a placer with the objective `step` on one problem, evaluated in this process.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Jobs side by side, searches in chains, and requests to stop.
+// Jobs in parallel, searches in chains, and requests to stop.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace emplace::search::placer_pool_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 // 40 ops of 1 to 9 ms on three devices, random edges, transfers of 1 ms.
 Problem forty_ops() {
@@ -40,7 +40,7 @@ class PlacerPoolTest : public ::testing::Test {
   const std::unique_ptr<evaluate::Evaluator> evaluator_ = evaluate::make_local_evaluator(list_, Schedule::fifo);
 };
 
-// Claims many workers, and ends the last job first.
+// A pool that reports many workers and ends the last job first.
 class BackwardsPool final : public PlacerPool {
  public:
   [[nodiscard]] std::size_t size() const override { return 17; }
@@ -76,13 +76,13 @@ TEST_F(PlacerPoolTest, WithinABudgetOfSecondsAsManyChainsRunAsThePoolHasWorkers)
   timed.seconds = 0.05;
   timed.pool = &pool;
   const Placement start{std::vector<std::uint8_t>(problem_.op_count(), 0), {}};
-  timed.start = &start;  // so that nothing of the time goes to finding one
+  timed.start = &start;  // so that no time is spent on finding one
   (void)place_with("climb", timed, {});
   EXPECT_EQ(pool.widest, 17U);
 }
 
 TEST_F(PlacerPoolTest, AJobThatTheProblemIsNotForHasNoAnswer) {
-  // No expert is known of the problem, and the integer program takes 20 ops at most.
+  // The problem has no expert placement, and the integer program accepts 20 ops at most.
   const PoolJob jobs[] = {{.method = "expert"}, {.method = "single"}, {.method = "milp"}};
   const auto answers = make_local_placer_pool()->run(request(10), jobs);
   EXPECT_FALSE(answers[0]);
@@ -100,7 +100,7 @@ TEST_F(PlacerPoolTest, OnceTheTimeIsOverOnlyTheFirstJobRuns) {
   EXPECT_FALSE(answers[1]);
 }
 
-// Searches that would go on for ages end when they are asked to, with a placement whose outcome is its own.
+// Searches that would take very long end after a request to stop, with a placement and the outcome of that placement.
 TEST_F(PlacerPoolTest, ARequestToStopEndsEveryPlacerWithItsBestSoFar) {
   for (const PlacerEntry& entry : placers()) {
     if (entry.only_for.value_or(Objective::step) != Objective::step || entry.unfit) continue;

@@ -1,4 +1,4 @@
-// What single placers promise beyond the conformance suite, worked by hand.
+// Properties of single placers that the conformance test does not check, worked by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace emplace::search::placers_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -78,14 +78,14 @@ TEST(PlaceWith, RefusesEmptyBudgets) {
 }
 
 TEST(RoundRobin, TakesDevicesInTurnAndSkipsThoseThatCannot) {
-  // b cannot run on device 1, whose turn it is, so device 2 takes it and the turn goes on from there.
+  // b cannot run on device 1, whose turn it is, so device 2 takes it, and the next op continues from there.
   const Problem p = tiny(plain_devices(3), {{"a", {1, 1, 1}}, {"b", {1, no, 1}}, {"c", {1, 1, 1}}, {"d", {1, 1, 1}}},
                          {{0, 1}, {1, 2}, {2, 3}});
   EXPECT_THAT(place("round-robin", p).placement.device, ElementsAre(0, 2, 0, 1));
 }
 
 TEST(Random, FindsTheOptimumOfASmallProblem) {
-  // 2^5 placements, 1000 tries: all are met (probability of missing one below 32 e^-31).
+  // 2^5 placements, 1000 tries: all are tried (probability of missing one below 32 e^-31).
   EXPECT_EQ(place("random", chain_5(2)).outcome.makespan, 20 * ms);
   EXPECT_EQ(place("random", chain_5(2)).evaluations, 1000u);
 }
@@ -137,7 +137,7 @@ TEST(Contiguous, PrefersGpusAndUsesFewerWhereThatIsBetter) {
 }
 
 TEST(Contiguous, CutsByMemoryWhereBalanceAloneOverflows) {
-  // Costs ask for [a] [b c d], weights (4 bytes each, 8 a device) for [a b] [c d].
+  // The costs lead to [a] [b c d], the weights (4 bytes each, 8 per device) to [a b] [c d].
   const Problem p = tiny({{"gpu:0", "gpu", 8}, {"gpu:1", "gpu", 8}},
                          {{"a", {9, 9}, "", 4}, {"b", {3, 3}, "", 4}, {"c", {3, 3}, "", 4}, {"d", {3, 3}, "", 4}}, {});
   const PlacerResult result = place("contiguous", p);

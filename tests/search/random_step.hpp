@@ -59,14 +59,14 @@ inline Problem random_step_problem(Stream& random, std::uint32_t most_ops, std::
   return builder.build();
 }
 
-// What an exact search in-order decides alone.
+// The problem without contention and memory limits.
 inline Problem without_limits(Problem problem) {
   for (Channel& channel : problem.channels) channel.contention = false;
   for (Device& device : problem.devices) device.memory = no_memory_limit;
   return problem;
 }
 
-// Where its ops can run; groups together. The order is a random topological one.
+// Devices that can run the ops, groups on one device, and a random topological order.
 inline Placement random_placement(const Problem& problem, Stream& random) {
   Placement placement;
   std::vector<int> of_group(problem.group_names.size(), -1);

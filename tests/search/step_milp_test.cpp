@@ -10,7 +10,7 @@
 namespace emplace::search::step_milp_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 
 PlacerResult solve(const std::string& method, const Problem& problem, Schedule schedule,

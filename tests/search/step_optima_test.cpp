@@ -12,20 +12,19 @@
 #include "base/files.hpp"
 #include "emplace/search/placer.hpp"
 #include "formats/workload/workload.hpp"
+#include "tests/support/outside_files.hpp"
 
 namespace emplace::search::step_optima_test {
 namespace {
 
 using nlohmann::json;
 
-const std::string folder = "../shared/workloads/";
+const std::string folder = test::outside_file("workloads/");
 constexpr Ticks us = 1'000'000;
 
-class StepOptima : public testing::Test {
+class StepOptima : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
-  }
+  void SetUp() override { REQUIRE_OUTSIDE_FILE(folder); }
 };
 
 struct Solved {
@@ -46,7 +45,7 @@ Solved solve(const Problem& problem) {
   return {std::move(result), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
 }
 
-// Costs of 0 last 1 ps.
+// Rounds, because costs of 0 take 1 ps.
 Ticks in_microseconds(Ticks ticks) { return (ticks + us / 2) / us; }
 
 TEST_F(StepOptima, OfSinnensGraphsAreProved) {

@@ -8,13 +8,13 @@
 namespace emplace::search::unit_graph_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::ElementsAre;
 
 const std::vector<std::uint8_t> both = {1, 1};
 
 TEST(UnitGraph, WeighsAnEdgeByAllThatBothUnitsExchange) {
-  // a feeds b1 and b2, which are one unit: one tensor, sent once. b2 feeds c, c nobody. Transfers take 2 ms.
+  // a feeds b1 and b2, which are one unit: one tensor, sent once. b2 feeds c; c has no consumers. Transfers take 2 ms.
   const Problem p = tiny(plain_devices(2), {{"a", {1, 1}}, {"b1", {1, 1}, "b"}, {"b2", {1, 1}, "b"}, {"c", {1, 1}}},
                          {{0, 1}, {0, 2}, {2, 3}}, 2);
   const UnitGraph graph = make_unit_graph(p, Units(p).grouping);
@@ -53,7 +53,7 @@ TEST(Processors, LeaveOutDevicesThatCanRunNothing) {
 }
 
 TEST(Processors, AreAsFarApartAsTransfersLastInTheMeanOfBothWays) {
-  // 0 <-> 1: 1 s and 3 s, 1 -> 2: 8 s one way only, 0 and 2: no way at all.
+  // 0 <-> 1: 1 s and 3 s, 1 -> 2: 8 s one way only, 0 and 2: no route.
   ProblemBuilder builder("three");
   for (const char* name : {"x", "y", "z"}) builder.add_device({name, "gpu"});
   const auto route = [&](std::size_t from, std::size_t to, double seconds) {

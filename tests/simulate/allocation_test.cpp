@@ -1,4 +1,4 @@
-// An engine allocates nothing after its first evaluation: operator new of this program counts.
+// An engine allocates no memory after its first evaluation; operator new of this program counts allocations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace emplace::simulate::allocation_test {
 namespace {
 
-// 300 ops with one or two inputs on 4 devices with little memory; a bus, or a channel a pair.
+// 300 ops with one or two inputs on 4 devices with little memory; a bus, or a channel per pair.
 Problem some_problem(bool bus) {
   Stream random({.seed = 7, .index = bus});
   ProblemBuilder builder("some");
@@ -44,7 +44,7 @@ TEST(ExactEngine, AllocatesNothingAfterItsFirstEvaluation) {
     for (std::uint32_t k = 0; k < 20; ++k) {
       Stream random({.seed = 8, .index = k});
       placements.push_back({{}, problem.topological});
-      // The first keeps to one device: no transfers, the least of everything.
+      // The first uses one device only: no transfers, so the least memory of all.
       for (std::size_t op = 0; op < problem.op_count(); ++op)
         placements.back().device.push_back(static_cast<std::uint8_t>(k == 0 ? 0 : random.below(4)));
     }
@@ -53,12 +53,12 @@ TEST(ExactEngine, AllocatesNothingAfterItsFirstEvaluation) {
       Usage usage;
       const Want want{.usage = &usage, .timeline = nullptr};
       engine->evaluate(placements[0], want);
-      const std::size_t before = testing::allocations();
+      const std::size_t before = test::allocations();
       for (const Placement& placement : placements) {
         engine->evaluate(placement);
         engine->evaluate(placement, want);
       }
-      EXPECT_EQ(testing::allocations(), before) << name_of(schedule) << (bus ? " on a bus" : " on pairs");
+      EXPECT_EQ(test::allocations(), before) << name_of(schedule) << (bus ? " on a bus" : " on pairs");
     }
   }
 }
@@ -68,10 +68,10 @@ TEST(IncrementalEngine, AllocatesNothingAfterItsFirstBase) {
   const Placement base{std::vector<std::uint8_t>(problem.op_count(), 0), problem.topological};
   const auto engine = make_incremental_engine(problem);
   engine->set_base(base);
-  const std::size_t before = testing::allocations();
+  const std::size_t before = test::allocations();
   Stream random({.seed = 9});
   for (int i = 0; i < 500; ++i) {
-    // Neighbours in the order, more and more of them: memory is limited, so some trials cannot be settled cheaply.
+    // Neighbours in the order, more and more of them: memory is limited, so that some trials need the exact engine.
     const std::uint32_t first = random.below(300);
     const std::uint32_t count = 1 + random.below(std::min(300 - first, 1 + static_cast<std::uint32_t>(i) / 2));
     const std::span<const std::uint32_t> ops{&base.order[first], count};
@@ -79,7 +79,7 @@ TEST(IncrementalEngine, AllocatesNothingAfterItsFirstBase) {
     if (i % 5 == 0) engine->commit();
     if (i % 50 == 0) engine->set_base(base);
   }
-  EXPECT_EQ(testing::allocations(), before);
+  EXPECT_EQ(test::allocations(), before);
 }
 
 TEST(BatchEngine, AllocatesNothingAfterItsFirstEvaluation) {
@@ -88,7 +88,7 @@ TEST(BatchEngine, AllocatesNothingAfterItsFirstEvaluation) {
   Stream random({.seed = 9});
   std::vector<const std::uint8_t*> devices;
   for (std::vector<std::uint8_t>& placement : placements) {
-    // The first keeps to one device.
+    // The first uses one device only.
     if (&placement != &placements[0])
       for (std::uint8_t& device : placement) device = static_cast<std::uint8_t>(random.below(4));
     devices.push_back(placement.data());
@@ -98,10 +98,10 @@ TEST(BatchEngine, AllocatesNothingAfterItsFirstEvaluation) {
   for (const BatchKernel kernel : batch_kernels()) {
     const auto engine = make_batch_engine(problem, problem.topological, kernel);
     engine->evaluate({devices.data(), 1}, {outcomes.data(), 1}, {peaks.data(), 4});
-    const std::size_t before = testing::allocations();
+    const std::size_t before = test::allocations();
     engine->evaluate(devices, outcomes);
     engine->evaluate(devices, outcomes, peaks);
-    EXPECT_EQ(testing::allocations(), before) << name_of(kernel);
+    EXPECT_EQ(test::allocations(), before) << name_of(kernel);
   }
 }
 

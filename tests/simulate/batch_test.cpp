@@ -28,7 +28,7 @@ std::vector<const std::uint8_t*> pointers(const std::vector<Placement>& placemen
   return devices;
 }
 
-// Placements of the genes on `problem`, all with the order of the first.
+// Makes placements on `problem` from the random numbers, all with the order of the first.
 std::vector<Placement> placements_of(const Problem& problem, const std::vector<RandomPlacement>& genes) {
   std::vector<Placement> placements;
   for (const RandomPlacement& random : genes) placements.push_back(placement_of(problem, random));
@@ -45,7 +45,7 @@ void assert_equal(const Problem& problem, const std::vector<Placement>& placemen
     const auto batch = make_batch_engine(problem, placements[0].order, kernel);
     std::vector<Outcome> outcomes(placements.size()), with_memory(placements.size());
     std::vector<Bytes> peaks(placements.size() * row);
-    // Twice: nothing may stay behind from the first time.
+    // Twice, because the first call must not change the result of the second.
     batch->evaluate(devices, outcomes);
     batch->evaluate(devices, with_memory, peaks);
     batch->evaluate(devices, outcomes);
@@ -64,7 +64,7 @@ void assert_equal(const Problem& problem, const std::vector<Placement>& placemen
   }
 }
 
-// Many more problems have a supported network with these.
+// Changes the problem so that the engine supports its network more often.
 RandomProblem mostly_supported(RandomProblem random) {
   if (random.joined == Joined::bus || random.joined == Joined::nics || random.joined == Joined::shared_two_ways)
     random.joined = Joined::pairs;
@@ -97,7 +97,7 @@ TEST(BatchEngine, JudgesMemoryLikeTheReferenceAroundThePeak) {
   }));
 }
 
-// What every kernel says of a placement when device `device` has `memory`.
+// For every kernel, whether the placement is feasible if device `device` has `memory` bytes.
 std::vector<bool> fits(Problem problem, const Placement& placement, std::size_t device, Bytes memory) {
   problem.devices[device].memory = memory;
   std::vector<bool> feasible;
@@ -126,8 +126,8 @@ TEST(BatchEngine, CountsCopiesThatArriveBesideOpsFarBeforeThemInTheOrder) {
   for (const OpId sender : senders) toy.tensor(sender, 7, {last});
   const Problem problem = toy.build();
   for (std::uint32_t op = 0; op < problem.op_count(); ++op) placement.order.push_back(op);
-  EXPECT_THAT(fits(problem, placement, 1, 1070), testing::Each(true));
-  EXPECT_THAT(fits(problem, placement, 1, 1069), testing::Each(false));
+  EXPECT_THAT(fits(problem, placement, 1, 1070), ::testing::Each(true));
+  EXPECT_THAT(fits(problem, placement, 1, 1069), ::testing::Each(false));
 }
 
 TEST(BatchEngine, HoldsAnOriginalUntilItIsSentHoweverManyOpsRunMeanwhile) {
@@ -148,12 +148,12 @@ TEST(BatchEngine, HoldsAnOriginalUntilItIsSentHoweverManyOpsRunMeanwhile) {
     toy.tensor(far, 1, {after});
     const Problem problem = toy.build();
     for (std::uint32_t op = 0; op < problem.op_count(); ++op) placement.order.push_back(op);
-    EXPECT_THAT(fits(problem, placement, 0, 150), testing::Each(true));
-    EXPECT_THAT(fits(problem, placement, 0, 149), testing::Each(false));
+    EXPECT_THAT(fits(problem, placement, 0, 150), ::testing::Each(true));
+    EXPECT_THAT(fits(problem, placement, 0, 149), ::testing::Each(false));
   }
 }
 
-// Without groups, limits and tiny sizes: nothing but the kernels decides.
+// Without groups, limits and tiny sizes, so that only the kernels are tested.
 TEST(BatchEngine, EqualsTheExactEngineOnLargerProblems) {
   for (const std::uint32_t devices : {1U, 2U, 3U, 4U, 5U, 8U, 9U, 20U, 65U})
     // One kind of channel for all pairs; various ones; to the first device a channel of its own, to all others one that
@@ -183,7 +183,7 @@ TEST(BatchEngine, EqualsTheExactEngineOnLargerProblems) {
           if (to.empty() || to.back() != OpId{op}) to.push_back(OpId{op});
         }
       }
-      consumers[3].clear();  // one for many
+      consumers[3].clear();  // tensor 3 gets many consumers
       for (std::uint32_t op = 4; op < 400; op += 3) consumers[3].push_back(OpId{op});
       for (std::uint32_t op = 0; op < ops; ++op) toy.tensor(OpId{op}, 1 + random.below(20), consumers[op]);
       const Problem problem = toy.build();
@@ -243,7 +243,7 @@ TEST(BatchEngine, RefusesChannelsThatSeveralDevicesFeed) {
     make_batch_engine(problem, problem.topological);
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("channel 'c0' carries what several devices send"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("channel 'c0' carries what several devices send"));
   }
 }
 
@@ -265,7 +265,7 @@ TEST(BatchEngine, RefusesTimesBeyondTheExactRangeOfItsLanes) {
     make_batch_engine(problem, problem.topological);
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("less than 2^53 ps; these add up to 9.007e+15"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("less than 2^53 ps; these add up to 9.007e+15"));
   }
 }
 

@@ -86,7 +86,7 @@ TEST(CriticalPath, NamesTheOpThatHeldTheDevice) {
   toy.op({1});
   const Found found = find(toy.build(), {{0, 0, 0}, {}});
   EXPECT_EQ(found.path, (Words{"op0 0-2 none", "op1 2-6 waited 2 device busy", "op2 6-7 waited 6 device busy"}));
-  // Only the last op's own time was needed for its result; the rest held the device.
+  // Only the time of the last op was needed for its result; the others kept the device busy.
   EXPECT_EQ(found.shares.computing, 1);
   EXPECT_EQ(found.shares.waiting, 6);
 }
@@ -104,7 +104,7 @@ TEST(CriticalPath, NamesTheTransferThatHeldTheChannel) {
             (Words{"op0 0-1 none", "t0>d1 1-5 input t0", "t1>d1 5-7 waited 4 channel busy c0", "op2 7-10 input t1"}));
   EXPECT_EQ(found.shares.computing, 4);     // op0, op2
   EXPECT_EQ(found.shares.transferring, 2);  // t1
-  EXPECT_EQ(found.shares.waiting, 4);       // t0, only in the way
+  EXPECT_EQ(found.shares.waiting, 4);       // waiting for the channel that t0 uses
 }
 
 TEST(CriticalPath, NamesTheChannelOfARouteThatWasBusy) {
@@ -149,7 +149,7 @@ TEST(CriticalPath, IsEmptyForAPlacementWithoutATimeline) {
   EXPECT_TRUE(critical_path(problem, placement, Schedule::fifo, answer.timeline).empty());
 }
 
-// A second opinion on every step, by what the rules say of it.
+// Checks every step of the path by the rules, independently of the code under test.
 void assert_right(const Problem& p, const Placement& placement, Schedule schedule, const test::Answer& answer) {
   const auto path = critical_path(p, placement, schedule, answer.timeline);
   if (!answer.outcome.timed()) {

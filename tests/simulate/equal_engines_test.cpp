@@ -13,8 +13,7 @@ namespace {
 using test::RandomPlacement;
 using test::RandomProblem;
 
-// Hundreds of cases a law in this program, unless RC_PARAMS says otherwise (RC_PARAMS="max_success=30000 max_size=150"
-// takes half a minute a law).
+// 500 cases per law, unless RC_PARAMS is set (RC_PARAMS="max_success=30000 max_size=150" takes half a minute per law).
 [[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=500", 0);
 
 struct Answer {
@@ -32,7 +31,7 @@ Answer ask(Engine& engine, const Placement& placement) {
 void assert_equal(const Problem& problem, Schedule schedule, const Placement& placement, Engine& exact) {
   const auto reference = make_reference_engine(problem, schedule);
   const Answer expected = ask(*reference, placement);
-  // First without, then with everything: what is wanted must not change the outcome.
+  // First without, then with all figures: asking for them must not change the outcome.
   const Outcome alone = exact.evaluate(placement);
   const Answer actual = ask(exact, placement);
   RC_ASSERT(actual.timeline.op_start == expected.timeline.op_start);
@@ -51,7 +50,7 @@ void check_schedule(const std::string& name, Schedule schedule) {
       name, [schedule](const RandomProblem& random, const RandomPlacement& first, const RandomPlacement& second) {
         const Problem problem = problem_of(random);
         const auto exact = make_exact_engine(problem, schedule);
-        // Two placements on one engine: nothing may stay behind from the first.
+        // Two placements on one engine: the first must not change the result of the second.
         for (const RandomPlacement& genes : {first, second, first}) {
           const Placement placement = placement_of(problem, genes);
           assert_equal(problem, schedule, placement, *exact);

@@ -1,4 +1,4 @@
-// The worked example of the design, on every engine.
+// A worked example of two ops on two devices, on every engine.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ Problem two_device_chain() {
   return builder.build();
 }
 
-TEST(DesignExample, TakesElevenMillisecondsAndOneTransfer) {
+TEST(TwoDeviceChain, TakesElevenMillisecondsAndOneTransfer) {
   // a ends at 1 ms; 4096 bytes take 10 us + 4096 / 12e9 s = 10.341333... us; b takes 10 ms: 11010341333 ps.
   const Problem problem = two_device_chain();
   for (const auto& engine :

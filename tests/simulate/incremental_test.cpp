@@ -22,7 +22,7 @@ using test::Toy;
 
 [[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=500", 0);
 
-// The trial is what the exact engine says, as far as it claims to know.
+// The result of the trial is that of the exact engine, in those parts that the trial marks as exact.
 void assert_trial(const MoveEvaluation& trial, const Outcome& exact) {
   if (trial.memory_settled) {
     RC_ASSERT(trial.outcome == exact);
@@ -56,8 +56,8 @@ Move random_move(const Problem& problem, Stream& random) {
   return move;
 }
 
-// Trials and commits in a long sequence, each against the exact engine; some commits are taken back. Some move to two
-// devices at once.
+// A long sequence of trials and commits, each compared with the exact engine; some commits are undone, some moves go to
+// two devices at once.
 void follow(const Problem& problem, const Placement& start, std::size_t moves, Stream& random) {
   const auto exact = make_exact_engine(problem, Schedule::in_order);
   const auto incremental = make_incremental_engine(problem);
@@ -115,9 +115,9 @@ TEST(IncrementalEngine, JudgesMemoryLikeTheExactEngine) {
   }));
 }
 
-// Large enough for many checkpoints and for runs that agree with the base again: op times and sizes from a few values,
-// so that ties stay frequent. Devices are joined by a channel a pair, or share the way out. Where latencies are long,
-// an op waits for tensors sent many positions before it.
+// Large enough for many checkpoints and for runs that become equal to the base again. Op times and sizes have few
+// values, so that ties are frequent. Each pair of devices has a channel, or each device one channel for all that it
+// sends. If latencies are long, an op waits for tensors sent many positions before it.
 Problem long_problem(Stream& random, std::size_t devices, bool shared_way_out, std::uint32_t window) {
   Toy toy(devices);
   const std::uint32_t latency = random.below(3) == 0 ? 200 : 4;
@@ -156,8 +156,8 @@ TEST(IncrementalEngine, EqualsTheExactEngineWhereRunsAgreeAgain) {
 }
 
 TEST(IncrementalEngine, ShiftsWhatFollowsAMovedOp) {
-  // A chain a, b, c of 3, 4 and 5 ticks (b: 2 on device 1), 1 tick a transfer. All on device 0: 12. With b on device 1:
-  // a 0-3, sent 3-4, b 4-6, sent 6-7, c 7-12: 12. With b and c there: c (9 on device 1) 6-15.
+  // A chain a, b, c of 3, 4 and 5 ticks (b: 2 on device 1), 1 tick per transfer. All on device 0: 12. With b on device
+  // 1: a 0-3, sent 3-4, b 4-6, sent 6-7, c 7-12: 12. With b and c there: c (9 on device 1) 6-15.
   Toy toy(2);
   toy.route(0, 1, {toy.channel(1, 1)});
   toy.route(1, 0, {toy.channel(1, 1)});
@@ -242,7 +242,7 @@ TEST(IncrementalEngine, SaysWhenOnlyAFullSimulationKnowsTheMemory) {
   problem.devices[0].memory = 30;
   auto engine = make_incremental_engine(problem);
   EXPECT_TRUE(engine->set_base(spread).feasible());
-  EXPECT_TRUE(engine->try_move(std::vector{c.value}, 0).memory_settled);  // even all at once fit
+  EXPECT_TRUE(engine->try_move(std::vector{c.value}, 0).memory_settled);  // they fit even if all were alive at once
   problem.devices[0].memory = 20;
   engine = make_incremental_engine(problem);
   engine->set_base(spread);
@@ -269,7 +269,7 @@ TEST(IncrementalEngine, RefusesChannelsFedByTwoDevices) {
     make_incremental_engine(problem);
     FAIL() << "not refused";
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("each fed by one device"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("only one device may send"), std::string::npos) << error.what();
   }
 }
 

@@ -1,4 +1,4 @@
-// Laws that hold whatever the problem.
+// Laws that hold for every problem.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -118,7 +118,7 @@ TEST(LocalEvaluator, AnswersEachJobForItsProblem) {
   }));
 }
 
-// An episode moves a few ops at a time; every now and then much changes, or the order.
+// An episode moves a few ops at a time; sometimes many ops move, or the order changes.
 TEST(LocalEvaluator, SimulatesASeriesAsItSimulatesEachPlacement) {
   EXPECT_TRUE(rc::check("series", [](const RandomProblem& random, const std::vector<RandomPlacement>& genes,
                                      const std::vector<std::tuple<bool, std::uint32_t, std::uint8_t>>& moves) {

@@ -22,8 +22,8 @@ using Levels = std::vector<DeviceMemory::Level>;
 [[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=500", 0);
 
 TEST(MemoryTimeline, ShowsEveryRuleOfR5OnAStepOfThreeOps) {
-  // Device 0: op0 0-2 (resident 100, scratch 10) makes t0 (5 bytes) for op1 on device 0 and op2 on device 1.
-  // t0 is sent 2-8 (1 + 5 x 1). op1 2-3 makes t1 (7 bytes) for nobody. op2 8-12 (resident 1000).
+  // Device 0: op0 0-2 (resident 100, scratch 10) makes t0 (5 bytes) for op1 on device 0 and op2 on device 1. t0 is sent
+  // 2-8 (1 + 5 x 1). op1 2-3 makes t1 (7 bytes), which has no consumers. op2 8-12 (resident 1000).
   Toy toy(2);
   toy.route(0, 1, {toy.channel(1, 1)});
   const OpId op0 = toy.op({2, 2}, 100, 10), op1 = toy.op({1, 1}), op2 = toy.op({4, 4}, 1000);

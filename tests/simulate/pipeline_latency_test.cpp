@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "simulate/published/published.hpp"
+#include "tests/support/outside_files.hpp"
 #include "tests/support/partitioning.hpp"
 
 namespace emplace::simulate::pipeline_latency_test {
@@ -60,7 +61,7 @@ TEST(TarnawskiLatency, AcceleratorsThatWaitForEachOtherHaveNone) {
 }
 
 TEST(TarnawskiLatency, TimesThatExceedTheLimitAreRefused) {
-  // 50 consumers that may each be a piece of its own: 51 x 1e5 s, and three devices x 1e5 s for the builder.
+  // 50 consumers, each of which may be a separate piece: 51 x 1e5 s, and three devices x 1e5 s for the builder.
   Partitioning fork = with_cpu(chain_of(std::vector<double>(51, 1)));
   fork.edges.clear();
   for (int i = 1; i < 51; ++i) fork.edges.emplace_back(0, i);
@@ -81,8 +82,8 @@ TEST(TarnawskiThroughput, IsTheObjectivePipeline) {
 }
 
 TEST(PublishedLatencies, OfExpertSplits) {
-  const std::string folder = "../shared/workloads/dnn-partitioning/";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
+  const std::string folder = test::outside_file("workloads/dnn-partitioning/");
+  REQUIRE_OUTSIDE_FILE(folder);
   const auto of = [&](const std::string& name, int accelerators) {
     const std::string file = folder + "latency-inputs/LayerGraphs/" + name + ".json";
     const std::string split = folder + "human-experts/" + name + "_expert.json";

@@ -19,7 +19,7 @@ using test::RandomProblem;
 
 constexpr Ticks ms = 1'000'000'000;
 
-// a -> b; hosts cpu:0 and cpu:1, gpu:0 with 1 ms to cpu:0 and 3 ms to cpu:1, back 4 ms and 2 ms. 10 ms an op.
+// a -> b; hosts cpu:0 and cpu:1, gpu:0 with 1 ms to cpu:0 and 3 ms to cpu:1, back 4 ms and 2 ms. 10 ms per op.
 struct TwoHosts {
   ProblemBuilder builder{"two hosts"};
 
@@ -56,7 +56,7 @@ TEST(PipelineLoad, TakesTheQuickestOfSeveralHostsInEachDirection) {
   // It receives a: 10 + 2, over in1.
   EXPECT_EQ(engine->evaluate({{0, 2}, {}}, {.usage = &usage, .timeline = nullptr}).makespan, 12 * ms);
   EXPECT_EQ(usage.channel_busy, (std::vector<Ticks>{0, 0, 0, 2 * ms}));
-  // Between hosts nobody pays, and needs no route.
+  // Transfers between hosts cost nothing and need no route.
   EXPECT_EQ(engine->evaluate({{0, 1}, {}}).makespan, 10 * ms);
 }
 

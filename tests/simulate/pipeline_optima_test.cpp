@@ -1,5 +1,5 @@
-// Published optimal loads of dnn-partitioning (docs/papers/tarnawski.md, section 5), each attained by a split written
-// down here. The contiguous splits come from the dynamic program over ideals of section 2.4, the others from a search
+// Published optimal loads of dnn-partitioning (docs/papers/tarnawski.md, section 5), each attained by a split that is
+// listed here. The contiguous splits come from the dynamic program over ideals of section 2.4, the others from a search
 // that ended at the listed optimum.
 #include <gtest/gtest.h>
 
@@ -9,22 +9,21 @@
 #include "base/files.hpp"
 #include "formats/workload/workload.hpp"
 #include "simulate/pipeline/pipeline.hpp"
+#include "tests/support/outside_files.hpp"
 
 namespace emplace::simulate::pipeline_optima_test {
 namespace {
 
-const std::string folder = "../shared/workloads/dnn-partitioning/throughput-inputs/";
+const std::string folder = test::outside_file("workloads/dnn-partitioning/throughput-inputs/");
 
-class PublishedOptima : public testing::Test {
+class PublishedOptima : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
-  }
+  void SetUp() override { REQUIRE_OUTSIDE_FILE(folder); }
 };
 
 struct Optimum {
   const char* instance;
-  int accelerators;  // the file's number or another
+  int accelerators;  // the number of the file, or another one
   double load;       // ms, as listed
   // Runs of nodes in the file's order: "8a4bz" is eight on acc:0, four on acc:1, one on the CPU.
   const char* split;
@@ -55,11 +54,11 @@ std::vector<std::uint8_t> devices_of(const Optimum& row) {
   return devices;
 }
 
-// Every cost of the file is rounded to a picosecond, and a device sums less than two costs a node.
+// Every cost of the file is rounded to a picosecond, and a device sums less than two costs per node.
 double rounding_ms(const Problem& problem) { return 1e-9 * static_cast<double>(problem.op_count()); }
 
 void expect_attained(const Optimum& row, bool contiguous) {
-  SCOPED_TRACE(testing::Message() << row.instance << " on " << row.accelerators << " accelerators");
+  SCOPED_TRACE(::testing::Message() << row.instance << " on " << row.accelerators << " accelerators");
   const Problem problem = problem_of(row);
   ASSERT_EQ(problem.device_count(), static_cast<std::size_t>(row.accelerators) + 1);
   const Placement placement{devices_of(row), {}};
@@ -125,8 +124,8 @@ TEST_F(PublishedOptima, OfArbitrarySplitsAreAttained) {
 }
 
 TEST_F(PublishedOptima, AreLostByMovingANodeOfTheBusiestDevice) {
-  // BERT-24 with the first node of acc:1 on acc:0, 9a3b in place of 8a4b, costs 18.64 ms. Loads that any split attained
-  // would prove nothing.
+  // BERT-24 with the first node of acc:1 on acc:0, 9a3b in place of 8a4b, costs 18.64 ms. A test that every split
+  // passes would prove nothing.
   const Optimum worse{"LayerGraphs/bert24_inference", 6, 17.78990625, "9a3b4c4d5e6fz"};
   const Problem problem = problem_of(worse);
   const Outcome outcome = make_pipeline_engine(problem)->evaluate({devices_of(worse), {}});

@@ -6,17 +6,17 @@
 #include "base/files.hpp"
 #include "formats/workload/workload.hpp"
 #include "simulate/pipeline/pipeline.hpp"
+#include "tests/support/outside_files.hpp"
+#include "tests/support/partitioning.hpp"
 
 namespace emplace::simulate::pipeline_published_test {
 namespace {
 
-const std::string folder = "../shared/workloads/dnn-partitioning/";
+const std::string folder = test::outside_file("workloads/dnn-partitioning/");
 
-class PublishedLoads : public testing::Test {
+class PublishedLoads : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
-  }
+  void SetUp() override { REQUIRE_OUTSIDE_FILE(folder); }
   static Problem throughput(const std::string& name) {
     return formats::read_problem_file({folder + "throughput-inputs/" + name + ".json", {}});
   }
@@ -26,6 +26,36 @@ Outcome load(const Problem& problem, const std::vector<std::uint8_t>& device, co
   return make_pipeline_engine(problem, options)->evaluate({device, {}});
 }
 double in_ms(const Outcome& outcome) { return static_cast<double>(outcome.makespan) * 1e-9; }
+
+// A chain of 4, 6 and 4 ms with transfers of 1 ms and 600 bytes per node, on two accelerators.
+struct SmallSplit {
+  explicit SmallSplit(Bytes memory) : problem(chain(memory).problem()) {}
+  static test::Partitioning chain(Bytes memory) {
+    test::Partitioning chain = test::chain_of({4, 6, 4});
+    for (test::PartitionNode& node : chain.nodes) node.size = 600;
+    chain.accelerators = 2;
+    chain.memory = memory;
+    return chain;
+  }
+  Problem problem;
+  Placement placement =
+      formats::read_expert_split(R"({"cpus": [], "fpgas": [{"nodes": [0]}, {"nodes": [1, 2]}]})", "e.json", problem);
+};
+
+TEST(SmallLoads, OfAnExpertSplitAndOfOneAccelerator) {
+  const SmallSplit split(1200);
+  Usage usage;
+  const Outcome outcome =
+      make_pipeline_engine(split.problem)->evaluate(split.placement, {.usage = &usage, .timeline = nullptr});
+  EXPECT_TRUE(outcome.feasible());
+  EXPECT_EQ(in_ms(outcome), 11);  // 1 + 6 + 4; the other: 4 + 1
+  EXPECT_EQ(usage.device_peak, (std::vector<Bytes>{600, 1200}));
+  EXPECT_TRUE(devices_form_a_sequence(split.problem, split.placement.device));
+  EXPECT_EQ(in_ms(load(split.problem, {0, 0, 0})), 14);
+  EXPECT_EQ(load(split.problem, {0, 0, 0}).why, Infeasible::memory);
+  EXPECT_EQ(SmallSplit(1199).problem.devices[1].memory, 1199);
+  EXPECT_EQ(load(SmallSplit(1199).problem, split.placement.device).why, Infeasible::memory);
+}
 
 TEST_F(PublishedLoads, OfExpertSplits) {
   const struct {

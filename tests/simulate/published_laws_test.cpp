@@ -56,7 +56,7 @@ TEST(SwitchedEngine, IsTheReferenceUnderThePlainSwitches) {
                         }));
 }
 
-// The other scopes, on problems whose channels are of that scope.
+// Checks the other scopes on problems whose channels have that scope.
 void check_scope(ChannelScope scope, Joined joined) {
   EXPECT_TRUE(rc::check("scope", [=](RandomProblem random, const RandomPlacement& genes) {
     random.joined = joined;
@@ -111,7 +111,7 @@ Timed timed(RandomProblem random, RandomPlacement genes) {
   return timed;
 }
 
-// What an op lasts: Placeto's ops of cost 0 last nothing, all others at least a tick.
+// The duration of an op: in Placeto's simulator ops of cost 0 take no time, all others take at least a tick.
 Ticks cost(const std::string& simulator, const Problem& problem, std::size_t op, std::size_t device) {
   const bool zero = problem.zero_cost[op * problem.device_count() + device] != 0;
   return simulator == "placeto" && zero ? 0 : problem.time(OpId{op}, DeviceId{device});
@@ -137,7 +137,7 @@ TEST(PublishedSimulators, AreNeverFasterThanTheCriticalPathOrTheBusiestDevice) {
   EXPECT_TRUE(rc::check("bounds", [](const RandomProblem& random, const RandomPlacement& genes) {
     const auto [problem, placement] = timed(random, genes);
     for (const SimulatorEntry& entry : simulators()) {
-      // A load is no time of one step; accelerators that wait for each other have none.
+      // A load is not the time of a step, and accelerators that wait for each other have no time.
       if (entry.name.starts_with("tarnawski")) continue;
       std::vector<Ticks> load(problem.device_count()), path(problem.op_count());
       Ticks bound = 0;
@@ -168,7 +168,8 @@ TEST(PublishedSimulators, SendEachOutputOnceOrOnceADeviceOrOnceAnEdge) {
       tensors += !devices.empty();
       pairs += devices.size();
     }
-    // A broadcast stands once for each destination, all at the same time: bytes on channels and instants tell them.
+    // A broadcast is listed once for each destination, all at the same time; it is recognised by the bytes on channels
+    // and the times.
     const auto run = [&](const char* fan_out) {
       return ask(*choose_simulator("plain?fan_out=" + std::string(fan_out)).make(problem), placement);
     };

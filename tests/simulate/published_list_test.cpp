@@ -12,10 +12,10 @@ namespace {
 using test::M;
 using test::run;
 using test::SimulatorExample;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::string refusal(const std::function<void()>& act) {
   try {
@@ -38,7 +38,7 @@ TEST(Simulators, AreListedByName) {
   EXPECT_THAT(entry_names(simulators()), ElementsAre("plain", "placeto", "grappler", "baechi", "giph", "doppler",
                                                      "quickp", "tarnawski-latency", "tarnawski-throughput"));
   for (const SimulatorEntry& entry : simulators()) {
-    EXPECT_THAT(entry.summary, testing::EndsWith(".")) << entry.name;
+    EXPECT_THAT(entry.summary, ::testing::EndsWith(".")) << entry.name;
     EXPECT_EQ(entry.reference.empty(), entry.name == "plain") << entry.name;
     for (const OptionInfo& option : entry.options()) EXPECT_FALSE(option.help.empty()) << option.name;
   }
@@ -85,7 +85,7 @@ TEST(Simulators, WhatCannotRunOrHasNoWayHasNoTime) {
     EXPECT_EQ(unsupported.subject, 1U);
     EXPECT_FALSE(unsupported.timed());
     EXPECT_TRUE(usage.device_busy.empty());
-    // Those with rates of their own need no route.
+    // Simulators with their own rates need no routes.
     const bool needs_route =
         entry.name == "plain" || entry.name == "giph" || entry.name == "quickp" || entry.name.starts_with("tarnawski");
     const Outcome missing = engine->evaluate({{1, 0}, {}});

@@ -16,7 +16,7 @@ using test::Simulated;
 using test::SimulatorExample;
 using test::ticks;
 using test::tolerance;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 void expect_times(const Simulated& simulated, double last_op_end, double reported) {
   EXPECT_NEAR(simulated.last_op_end(), ticks(last_op_end), tolerance);
@@ -24,7 +24,7 @@ void expect_times(const Simulated& simulated, double last_op_end, double reporte
   EXPECT_TRUE(simulated.outcome.feasible());
 }
 
-// a(100) -> b(200) -> c(300); no channels: Placeto has its own.
+// a(100) -> b(200) -> c(300); no channels, as Placeto has its own.
 struct Chain : SimulatorExample {
   OpId a, b, c;
   Chain(std::size_t device_of_b, Bytes of_a, Bytes of_b, Bytes of_c)
@@ -164,7 +164,8 @@ TEST(Placeto, T11UsesTheOutputThatIsListedLast) {
 }
 
 TEST(Placeto, T12LeavesAGapAfterAFloatOf0OnlyOnRequest) {
-  // The original tests for the integer 0: a cost of 0.0 gets its gap. Here 0 s is 0, unless asked otherwise.
+  // The original compares with the integer 0, so that a cost of 0.0 gets a gap. Here 0 s is 0 without a gap, unless the
+  // option asks for one.
   for (const bool quirk : {false, true}) {
     SimulatorExample t12(1, false);
     const OpId a = t12.op(0, 0), b = t12.op(10, 0);

@@ -15,7 +15,7 @@ using test::Simulated;
 using test::SimulatorExample;
 using test::ticks;
 using test::us;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 // a(100)@0 sends one tensor of M bytes to b(200)@1, c(300)@2, e(100)@1.
 struct X : SimulatorExample {
@@ -41,7 +41,7 @@ Simulated run_x(const std::string& options, double makespan) {
 
 TEST(PlainSwitches, GraphXWithOneTransferADevice) {
   const X ids;
-  for (const char* scope : {"pair", "problem"}) {  // the problem has a channel a pair
+  for (const char* scope : {"pair", "problem"}) {  // the problem has one channel per pair
     const Simulated s = run_x("channels=" + std::string(scope), 1410);
     expect_runs(s, ids.b, 1110, 1310);
     expect_runs(s, ids.e, 1310, 1410);

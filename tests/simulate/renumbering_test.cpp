@@ -1,4 +1,4 @@
-// Op ids decide among ties and nothing else.
+// Op ids decide ties and nothing else.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -64,7 +64,7 @@ Placement renumbered(const Placement& placement, const Ids& number) {
   return result;
 }
 
-// Every time its own, of some 30 bits: chance ties are out of the question.
+// All times are different numbers of about 30 bits, so that there are no ties by chance.
 void make_times_distinct(Problem& problem, std::uint64_t seed) {
   Stream random{{.seed = seed}};
   const auto draw = [&] { return Ticks{1} + random.below(1U << 30); };
@@ -73,7 +73,7 @@ void make_times_distinct(Problem& problem, std::uint64_t seed) {
   for (Ticks& time : problem.transfer_time) time = draw();
 }
 
-// When each op has all its inputs.
+// For each op, the time at which it has all its inputs.
 std::vector<Ticks> ready_times(const Problem& p, const Placement& placement, const Timeline& timeline) {
   std::map<std::pair<std::uint32_t, std::size_t>, Ticks> arrival;  // of a tensor on a device
   for (const Timeline::Transfer& transfer : timeline.transfers)
@@ -140,9 +140,9 @@ TEST(Law, RenumberingOpsWithoutTiesChangesNothing) {
 }
 
 TEST(Law, RenumberingTiedOpsDoesMatter) {
-  // Without it the law above would hold of an engine that ignores ids. On d0 a (1 tick) and b (2 ticks) are ready at 0;
-  // d1 runs the reader of b, 4 ticks, with an immediate wire of 1 tick: a first, then 1 + 2 + 1 + 4; b first, 2 + 1
-  // + 4.
+  // Without this test the law above would also hold for an engine that ignores ids. On d0 a (1 tick) and b (2 ticks)
+  // are ready at 0; d1 runs the reader of b, 4 ticks, over a channel of 1 tick: a first, then 1 + 2 + 1 + 4; b first, 2
+  // + 1 + 4.
   ProblemBuilder builder("tied");
   for (const char* name : {"d0", "d1"}) builder.add_device({name, "", no_memory_limit});
   builder.add_route(DeviceId{0}, DeviceId{1}, {builder.add_channel({"wire", 1e-12, 1e24})});

@@ -71,8 +71,8 @@ TEST(R1, PriorityAndInOrderWithoutAnOrderAreRefused) {
         engine->evaluate({{0}, {}});
         ADD_FAILURE() << "evaluated without an order";
       } catch (const InputError& error) {
-        EXPECT_THAT(error.what(), testing::HasSubstr(std::string(name_of(schedule))));
-        EXPECT_THAT(error.what(), testing::HasSubstr("order"));
+        EXPECT_THAT(error.what(), ::testing::HasSubstr(std::string(name_of(schedule))));
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("order"));
       }
     }
 }
@@ -93,8 +93,8 @@ TEST(R2, ATensorIsSentOnceToEachOtherDeviceWithAConsumer) {
 }
 
 TEST(R3, OneChannelServesTensorsByIdAndThenDestination) {
-  // One channel for all that leaves device 0, a tick a byte. op0 ends at 2 with tensor 0 (2 bytes, for devices 2 and 1)
-  // and tensor 1 (1 byte, for device 1): tensor 0 to device 1 2-4, to device 2 4-6, tensor 1 6-7.
+  // One channel for all that leaves device 0, a tick per byte. op0 ends at 2 with tensor 0 (2 bytes, for devices 2 and
+  // 1) and tensor 1 (1 byte, for device 1): tensor 0 to device 1 2-4, to device 2 4-6, tensor 1 6-7.
   Toy toy(3);
   const ChannelId egress = toy.channel(0, 1);
   toy.route(0, 1, {egress});
@@ -109,7 +109,7 @@ TEST(R3, OneChannelServesTensorsByIdAndThenDestination) {
 
 TEST(R3, ABusServesRequestsByTimeAndThenByTensorWhoeverSends) {
   // op2 on device 2 ends at 1; op0 on device 0 and op1 on device 1 both end at 3. Tensor 0 belongs to op1, tensor 1 to
-  // op0, tensor 2 to op2; 2 ticks each. Tensor 2 asked first: 1-3. At 3 tensor 0 goes before tensor 1: 3-5, 5-7.
+  // op0, tensor 2 to op2; 2 ticks each. Tensor 2 is requested first: 1-3. At 3 tensor 0 goes before tensor 1: 3-5, 5-7.
   Toy toy(3);
   const ChannelId bus = toy.channel(0, 1);
   for (std::size_t i = 0; i < 3; ++i)
@@ -130,8 +130,8 @@ TEST(R3, ABusServesRequestsByTimeAndThenByTensorWhoeverSends) {
 }
 
 TEST(R3, ATransferOverTwoChannelsBlocksTheLinesOfBoth) {
-  // Routes 0->1 over A, 0->2 over A and B, 1->2 over B. Tensor 0 holds A 1-5. Tensor 1, asked at 3, waits for A until 5
-  // and stands first in B's line, so tensor 2, asked at 4, waits behind it although B is free: 5-6, then 6-7.
+  // Routes 0->1 over A, 0->2 over A and B, 1->2 over B. Tensor 0 holds A 1-5. Tensor 1, requested at 3, waits for A
+  // until 5 and is first in B's line, so tensor 2, requested at 4, waits behind it although B is free: 5-6, then 6-7.
   Toy toy(3);
   const ChannelId a = toy.channel(0, 1), b = toy.channel(0, 1);
   toy.route(0, 1, {a});
@@ -150,7 +150,7 @@ TEST(R3, ATransferOverTwoChannelsBlocksTheLinesOfBoth) {
 }
 
 TEST(R3, ARouteAddsLatenciesAndTakesTheSmallestBandwidth) {
-  // Latencies 2 + 3, 5 bytes at 4 ticks a byte: 25.
+  // Latencies 2 + 3, 5 bytes at 4 ticks per byte: 25.
   Toy toy(2);
   toy.route(0, 1, {toy.channel(2, 1), toy.channel(3, 4)});
   const OpId op0 = toy.op({1, 1}), op1 = toy.op({1, 1});
@@ -196,9 +196,9 @@ TEST(R4, WhatEndsAtAnInstantIsHandledBeforeAnythingStarts) {
 
 TEST(R5, BuffersLiveFromTheirStartToTheirLastUse) {
   // op0 0-2 on device 0 (resident 10, scratch 3) makes 5 bytes for op1 (device 0) and op2 (device 1); the copy travels
-  // 2-7. op1 2-7 (resident 1, scratch 2) -> op3 7-8 on device 0, which makes 9 bytes for nobody.
-  // Device 0: 11 resident; at 0 + 3 + 5 = 19; at 2 - 3 + 2 = 18; at 7 first - 2 (scratch) - 5 (op1 and the send end),
-  // then + 9 = 20, the peak. Device 1: 7 resident, + 5 at 2, op2 at 7 with scratch 1: 13.
+  // 2-7. op1 2-7 (resident 1, scratch 2) -> op3 7-8 on device 0, which makes 9 bytes without consumers. Device 0: 11
+  // resident; at 0 + 3 + 5 = 19; at 2 - 3 + 2 = 18; at 7 first - 2 (scratch) - 5 (op1 and the send end), then + 9 = 20,
+  // the peak. Device 1: 7 resident, + 5 at 2, op2 at 7 with scratch 1: 13.
   Toy toy(2);
   toy.route(0, 1, {toy.channel(0, 1)});
   const OpId op0 = toy.op({2, 2}, 10, 3), op1 = toy.op({5, 5}, 1, 2), op2 = toy.op({1, 1}, 7, 1), op3 = toy.op({1, 1});
@@ -220,7 +220,8 @@ TEST(R5, ACopyIsAllocatedWhenItsTransferStartsNotWhenItIsAskedFor) {
   toy.tensor(op0, 4, {op2});
   const Answer answer = simulate(toy.build(), {{0, 1, 1}, {}});
   EXPECT_EQ(answer.usage.device_peak, (std::vector<Bytes>{8, 8}));
-  // Under one sender for three tensors the third copy (9-13) never meets the first: still 8 where all asked at 1.
+  // Under one sender for three tensors the third copy (9-13) never meets the first: still 8, although all are requested
+  // at 1.
   Toy three(2);
   three.route(0, 1, {three.channel(0, 1)});
   const OpId from = three.op({1, 1});
@@ -258,7 +259,7 @@ TEST(R6, TheFirstTroubleInTheOrderOfTheRuleIsReported) {
   // Then memory: 4 bytes on device 1.
   answer = simulate(problem, {{0, 1, 1}, {}});
   EXPECT_EQ(answer.outcome, (Outcome{10, 3, Infeasible::memory, 1, 0}));
-  // Nothing: exactly enough is enough.
+  // No reason: a peak equal to the memory is allowed.
   problem.devices[1].memory = 4;
   answer = simulate(problem, {{0, 1, 1}, {}});
   EXPECT_EQ(answer.outcome, (Outcome{10, 0, Infeasible::no, 0, 0}));

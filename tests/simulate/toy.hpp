@@ -1,4 +1,4 @@
-// Small problems in ticks, and both engines asked at once.
+// Small problems in ticks, simulated on both engines.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ struct Answer {
   simulate::Timeline timeline;
 };
 
-// What the reference says, having checked that the exact engine says the same.
+// The result of the reference engine; checks that the exact engine has the same.
 inline Answer simulate(const Problem& problem, const Placement& placement, Schedule schedule = Schedule::fifo) {
   Answer reference, exact;
   reference.outcome = simulate::make_reference_engine(problem, schedule)

@@ -1,5 +1,5 @@
-// The worked example of docs/simulation.md: its files and tables are read from the page, and both engines must say the
-// same. docs/simulators.md has it under every published simulator.
+// The worked example of docs/simulation.md: its files and tables are read from the page, and both engines must give
+// them. docs/simulators.md has it under every published simulator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,8 +23,8 @@ namespace emplace::simulate::worked_example_test {
 namespace {
 
 using test::Answer;
-using testing::HasSubstr;
-using testing::SizeIs;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 using Row = std::map<std::string, std::string>;  // column: cell
 
@@ -97,7 +97,7 @@ std::string text_of(Ticks ticks) {
   return text;
 }
 
-class WorkedExample : public testing::Test {
+class WorkedExample : public ::testing::Test {
  protected:
   [[nodiscard]] Answer run_under(Schedule schedule) const { return test::simulate(problem_, placement_, schedule); }
   [[nodiscard]] static std::string section(Schedule schedule) { return "Under " + std::string(name_of(schedule)); }
@@ -186,7 +186,7 @@ TEST_F(WorkedExample, TransfersAreRequestedStartAndEndAsThePageSays) {
 TEST_F(WorkedExample, TheStepTimesAreThoseOfThePage) {
   EXPECT_EQ(run_under(Schedule::fifo).outcome, (Outcome{.makespan = 182333333}));
   EXPECT_THAT(page_.text(), HasSubstr("The step time is 182.333333 us (182333333 ps)."));
-  // The placement says so itself.
+  // The schedule is in the placement.
   EXPECT_EQ(file_.schedule, Schedule::priority);
   EXPECT_EQ(run_under(Schedule::priority).outcome, (Outcome{.makespan = 152333333}));
   EXPECT_THAT(page_.text(), HasSubstr("The step time is 152.333333 us (152333333 ps)."));
@@ -361,8 +361,8 @@ TEST_F(WorkedExample, WithBOnGpu0Tensor3WaitsBehindTheOlderRequestsOnTheUplink) 
   EXPECT_EQ(timeline.op_start[2], ticks("55"));
   EXPECT_EQ(timeline.op_end[2], ticks("75"));
   EXPECT_EQ(timeline.op_start[4], ticks("112.333333"));
-  EXPECT_THAT(timeline.transfers, testing::Contains(Timeline::Transfer{TensorId{3}, DeviceId{0}, DeviceId{2},
-                                                                       ticks("40"), ticks("89"), ticks("91")}));
+  EXPECT_THAT(timeline.transfers, ::testing::Contains(Timeline::Transfer{TensorId{3}, DeviceId{0}, DeviceId{2},
+                                                                         ticks("40"), ticks("89"), ticks("91")}));
 }
 
 TEST_F(WorkedExample, PublishedSimulatorsGiveTheTableOfTheirPage) {

@@ -10,24 +10,25 @@
 #include "emplace/simulate/engine.hpp"
 #include "formats/workload/workload.hpp"
 #include "problem/order.hpp"
+#include "tests/search/every_schedule.hpp"
+#include "tests/support/outside_files.hpp"
 #include "tests/support/random_order.hpp"
+#include "tests/support/ten_tasks.hpp"
 
 namespace emplace::simulate::workload_replay_test {
 namespace {
 
 using nlohmann::json;
 
-const std::string folder = "../shared/workloads/";
+const std::string folder = test::outside_file("workloads/");
 constexpr Ticks us = 1'000'000;
 
-// To the file's unit: costs of 0 last 1 ps, which adds at most one an op and edge on a path.
+// To the file's unit: costs of 0 last 1 ps, which adds at most one per op and edge on a path.
 Ticks in_units(Ticks ticks, Ticks unit) { return (ticks + unit / 2) / unit; }
 
-class Replay : public testing::Test {
+class Replay : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
-  }
+  void SetUp() override { REQUIRE_OUTSIDE_FILE(folder); }
 };
 
 // Devices and the order of starts; ties (costs of 0) in topological order.
@@ -42,6 +43,33 @@ Placement published_schedule(const Problem& problem, const json& instance) {
   std::stable_sort(placement.order.begin(), placement.order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return start[a] < start[b]; });
   return placement;
+}
+
+// Figure 3(a) of the paper: HEFT's schedule, which ends at 80.
+TEST(ReplayTenTasks, HeftsScheduleStartsEachTaskWhenItsPaperSays) {
+  const Problem problem = formats::read_problem_text(test::ten_tasks_file, "Topcuoglu-3-10.txt");
+  const std::vector<Ticks> start = {0, 27, 9, 18, 28, 26, 38, 57, 56, 73};
+  const Placement placement{{2, 0, 2, 1, 2, 1, 2, 0, 1, 1}, {0, 2, 3, 5, 1, 4, 6, 8, 7, 9}};  // by start
+  for (const auto& make : {make_reference_engine, make_exact_engine}) {
+    Timeline timeline;
+    const Outcome outcome =
+        make(problem, Schedule::in_order)->evaluate(placement, {.usage = nullptr, .timeline = &timeline});
+    EXPECT_EQ(outcome.makespan, 80 * us);
+    for (std::size_t task = 0; task < start.size(); ++task)
+      EXPECT_EQ(timeline.op_start.at(task), start[task] * us) << "n" << task + 1;
+  }
+}
+
+// A fork and join: 2, then 3 and 3, then 2, each edge 1. One processor takes 10. Any other schedule has two edges on
+// one path between processors: 2 + 1 + 3 + 2 where the last task follows the branch that was sent away.
+TEST(ReplayForkJoin, ItsOptimalScheduleTakesItsTimeAndNoOtherTakesLess) {
+  const std::string text = R"([{"name": "fork", "processors": 2, "optimal": 8, "weights": [2, 3, 3, 2],
+    "edges": [[0, 1, 1], [0, 2, 1], [1, 3, 1], [2, 3, 1]], "schedule": [[0, 0], [0, 2], [1, 3], [1, 6]]}])";
+  const Problem problem = formats::read_problem_text(text, "fork.json", {.instance = "fork", .processors = {}});
+  const Placement placement = published_schedule(problem, json::parse(text)[0]);
+  for (const auto& make : {make_reference_engine, make_exact_engine})
+    EXPECT_EQ(make(problem, Schedule::in_order)->evaluate(placement, {}).makespan, 8 * us);
+  EXPECT_EQ(test::best_of_all(problem, Schedule::in_order), 8 * us);
 }
 
 TEST_F(Replay, All276OptimalSchedulesTakeTheirPublishedTime) {
@@ -94,6 +122,18 @@ TEST_F(Replay, TheBestPlacementOfAHetDagTakesItsOptimalTime) {
     // No schedule is shorter than the optimum; on these graphs one of the two reaches it.
     EXPECT_EQ(in_units(least, us), known["optimal"].get<Ticks>()) << name;
   }
+}
+
+// Both tasks on the first device take 4 ms, which holds one of them only; apart they take 2 + 1 + 3.
+TEST(ReplayTwoTasks, TheBestPlacementWithinTheMemoryTakesItsOptimalTime) {
+  const Problem file = formats::read_problem_text(R"({"source": "s", "devices": 2, "memory": [5, 5],
+    "tasks": [{"id": 0, "time": [2, 3], "mem": 3}, {"id": 1, "time": [2, 3], "mem": 3}],
+    "edges": [{"src": 0, "dst": 1, "comm": [[0, 1], [1, 0]]}]})",
+                                                  "two.json");
+  Problem roomy = file;
+  for (Device& device : roomy.devices) device.memory = no_memory_limit;
+  EXPECT_EQ(in_units(test::best_of_all(roomy, Schedule::fifo), us), 4000);
+  EXPECT_EQ(in_units(test::best_of_all(file, Schedule::fifo), us), 6000);
 }
 
 TEST_F(Replay, TheBestPlacementOfMoiraisExampleTakesItsOptimalTime) {

@@ -12,7 +12,7 @@ void* counted(std::size_t size, std::size_t alignment = alignof(std::max_align_t
   ++count;
   return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }
-// Out of line: g++ 12 takes std::free behind operator delete for a mismatch.
+// Not inlined, because g++ 12 warns of a mismatch if it sees std::free in operator delete.
 [[gnu::noinline]] void release(void* memory) noexcept { std::free(memory); }
 void* must(void* memory) {
   if (!memory) throw std::bad_alloc();
@@ -21,7 +21,7 @@ void* must(void* memory) {
 
 }  // namespace
 
-// All forms, so that none is freed by another library's.
+// All forms of new and delete are replaced, so that none frees memory of another implementation.
 void* operator new(std::size_t size) { return must(counted(size)); }
 void* operator new[](std::size_t size) { return must(counted(size)); }
 void* operator new(std::size_t size, std::align_val_t a) { return must(counted(size, static_cast<std::size_t>(a))); }
@@ -39,8 +39,8 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { r
 void operator delete(void* memory, const std::nothrow_t&) noexcept { release(memory); }
 void operator delete[](void* memory, const std::nothrow_t&) noexcept { release(memory); }
 
-namespace emplace::testing {
+namespace emplace::test {
 
 std::size_t allocations() { return count; }
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

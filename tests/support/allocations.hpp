@@ -1,12 +1,12 @@
-// Counts what this program takes from the heap. Programs that ask are linked with allocations.cpp, which replaces
+// Counts the heap allocations of this program. Programs that use it are linked with allocations.cpp, which replaces
 // operator new (`counts_allocations(test_...)` in their CMakeLists.txt).
 #pragma once
 
 #include <cstddef>
 
-namespace emplace::testing {
+namespace emplace::test {
 
-// So far.
+// The number of allocations so far.
 std::size_t allocations();
 
-}  // namespace emplace::testing
+}  // namespace emplace::test

@@ -21,7 +21,7 @@
 
 namespace emplace::test {
 
-// Path of the browser, none where it is not installed.
+// Path of the browser; empty if it is not installed.
 inline std::optional<std::string> find_browser() {
   const char* path = std::getenv("PATH");
   std::string folder;
@@ -37,7 +37,7 @@ inline std::optional<std::string> find_browser() {
   }
 }
 
-// SIGPIPE is ignored while it lives: who writes to a process that died gets an error.
+// Ignores SIGPIPE while it exists, so that writing to a process that died returns an error.
 class IgnoredPipeSignal {
  public:
   IgnoredPipeSignal() : before_(::signal(SIGPIPE, SIG_IGN)) {}
@@ -62,7 +62,7 @@ class Browser {
     if (pid_ == 0) {
       ::setpgid(0, 0);
       ::signal(SIGPIPE, SIG_DFL);
-      // Out of the way first: the pipes may have the numbers 3 and 4 themselves.
+      // First copied to higher numbers: the pipes may have the numbers 3 and 4 themselves.
       const int read_end = ::fcntl(to[0], F_DUPFD, 10), write_end = ::fcntl(from[1], F_DUPFD, 10);
       ::dup2(read_end, 3);
       ::dup2(write_end, 4);
@@ -96,7 +96,7 @@ class Browser {
     pid_ = -1;
   }
 
-  // What the page threw, and what the browser reported as an error; requests for anything but the file itself too.
+  // Exceptions of the page, errors that the browser reported, and requests for anything but the file itself.
   std::vector<std::string> complaints;
 
   Json call(const std::string& method, const Json& parameters = Json::object()) {
@@ -135,7 +135,7 @@ class Browser {
     settle();
   }
 
-  // The value of a JavaScript expression; std::runtime_error with what it threw.
+  // The value of a JavaScript expression; std::runtime_error with its message if it throws.
   Json evaluate(const std::string& expression) {
     const Json done =
         call("Runtime.evaluate", {{"expression", expression}, {"returnByValue", true}, {"awaitPromise", true}});
@@ -143,7 +143,7 @@ class Browser {
       throw std::runtime_error(expression + ": " + done["exceptionDetails"].dump());
     return done.at("result").value("value", Json());
   }
-  // Two frames: what hangs on sizes is drawn again by then.
+  // Waits for two frames, after which everything that depends on sizes is drawn again.
   void settle() {
     if (session_.empty() || url_.empty()) return;
     evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30))))");
@@ -170,13 +170,13 @@ class Browser {
     call("Input.dispatchMouseEvent", {{"type", "mouseWheel"}, {"x", x}, {"y", y}, {"deltaX", 0}, {"deltaY", down}});
     settle();
   }
-  // By its name in KeyboardEvent.key; `text`: what it types.
+  // Presses a key, given by its name in KeyboardEvent.key; `text`: the text that it types.
   void key(const std::string& name, const std::string& text = "") {
     call("Input.dispatchKeyEvent", {{"type", "keyDown"}, {"key", name}, {"text", text}});
     call("Input.dispatchKeyEvent", {{"type", "keyUp"}, {"key", name}});
     settle();
   }
-  // In the middle of the first element that a CSS selector finds.
+  // Clicks in the middle of the first element that a CSS selector finds.
   void click(const std::string& selector) {
     const Json at = evaluate("(() => { const e = document.querySelector(" + Json(selector).dump() +
                              "); e.scrollIntoView({block: 'center'}); const b = e.getBoundingClientRect();"
@@ -185,7 +185,8 @@ class Browser {
     settle();
   }
 
-  // The whole page as a PNG, or what the window shows of it: for the whole the window grows, and the mouse leaves it.
+  // The whole page as a PNG, or the part that the window shows. For the whole page the window is enlarged and the mouse
+  // moved out of it.
   std::string picture(bool whole = true) {
     Json options = {{"format", "png"}};
     if (whole) {
@@ -245,7 +246,7 @@ class Browser {
   using Clock = std::chrono::steady_clock;
   TemporaryFolder folder_;
   IgnoredPipeSignal no_signal_;
-  Clock::time_point deadline_ = Clock::now() + std::chrono::seconds(120);  // for all that it is asked
+  Clock::time_point deadline_ = Clock::now() + std::chrono::seconds(120);  // for all calls together
   pid_t pid_ = -1;
   int to_ = -1, from_ = -1, last_id_ = 0;
   std::string inbox_, session_, url_;

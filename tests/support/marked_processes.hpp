@@ -1,4 +1,4 @@
-// Finds what a test started, wherever it went: by a variable in its environment.
+// Finds the processes that a test started, by a variable in their environment.
 #pragma once
 
 #include <signal.h>
@@ -27,7 +27,7 @@ inline std::vector<int> processes_with(const std::string& variable) {
   return found;
 }
 
-// Whether there are none, at the latest after `limit`.
+// Whether there are none of these processes, waiting up to `limit` for their end.
 inline bool none_left_with(const std::string& variable, std::chrono::seconds limit = std::chrono::seconds(10)) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!processes_with(variable).empty()) {
@@ -37,7 +37,7 @@ inline bool none_left_with(const std::string& variable, std::chrono::seconds lim
   return true;
 }
 
-// Kills them all, whatever their process groups; whether none is left.
+// Kills them all, in any process group; returns whether none is left.
 inline bool kill_all_with(const std::string& variable) {
   for (const int pid : processes_with(variable)) ::kill(pid, SIGKILL);
   return none_left_with(variable);

@@ -1,4 +1,4 @@
-// Small dnn-partitioning files for tests, written as the format has them.
+// Small files in the format dnn-partitioning, for tests.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace emplace::test {
 struct PartitionNode {
   double accelerator = 0, cpu = 0, cost = 1;
   Bytes size = 0;
-  int color = -1;  // below 0: none
+  int color = -1;  // negative: none
   bool backward = false;
 };
 

@@ -19,7 +19,7 @@
 namespace emplace::test {
 
 struct Finished {
-  int exit_code = -1;  // 128 + signal where a signal ended it
+  int exit_code = -1;  // 128 + signal if a signal ended it
   std::string out;
   std::string err;
   bool timed_out = false;
@@ -103,7 +103,7 @@ inline Finished run(const std::vector<std::string>& arguments, std::chrono::seco
   return Process(arguments).wait(limit);
 }
 
-// Asks again and again until `condition` holds; false where it does not for a minute.
+// Checks again and again until `condition` is true; returns false after a minute.
 template <class Condition>
 bool comes_true(const Condition& condition) {
   for (int i = 0; i < 12000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(5)))

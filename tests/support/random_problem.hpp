@@ -1,6 +1,6 @@
 // Random problems and placements for RapidCheck, made of small integers so that ties are everywhere. A RandomProblem is
-// a bag of numbers of which every value means something (positions are taken modulo what exists), so that RapidCheck
-// can shrink each part on its own; problem_of() and placement_of() turn them into the real things.
+// a set of numbers, all of whose values are valid (positions are taken modulo what exists), so that RapidCheck can
+// shrink each part separately; problem_of() and placement_of() make a problem and a placement from them.
 #pragma once
 
 #include <rapidcheck.h>
@@ -34,7 +34,7 @@ enum class Joined : std::uint8_t {
   egress,           // one channel for all that leaves a device
   nics,             // egress of one device and ingress of the other on one route
   shared_two_ways,  // one channel for both directions of a pair
-  anyhow,           // each pair its own list of channels, perhaps none
+  anyhow,           // a list of channels for each pair, perhaps empty
 };
 
 struct RandomChannel {
@@ -48,8 +48,8 @@ struct RandomProblem {
   Joined joined = Joined::pairs;
   std::vector<RandomChannel> channels;
   std::vector<std::vector<std::uint8_t>> routes;  // Joined::anyhow: channels of pair i, modulo
-  std::vector<RandomOp> ops;                      // one more, of 1 tick, is added where there are none
-  bool reversed = false;                          // op ids against the topological order
+  std::vector<RandomOp> ops;                      // if empty, one op of 1 tick is added
+  bool reversed = false;                          // op ids in reverse topological order
   bool tensors_by_slot = false;                   // tensor ids: all first outputs, then all second ones, ...
 };
 
@@ -57,7 +57,7 @@ struct RandomPlacement {
   std::vector<std::uint8_t> device;  // modulo; repeated
   std::vector<std::uint8_t> order;   // which of the ready ops comes next, modulo; repeated
   bool only_where_it_runs = true;    // choose among the devices that can run the op
-  bool groups_together = true;       // an op of a group follows the group's first op where it can
+  bool groups_together = true;       // an op of a group goes to the device of the group's first op if it can
 };
 
 inline Problem problem_of(const RandomProblem& random) {
@@ -120,7 +120,7 @@ inline Problem problem_of(const RandomProblem& random) {
     spec.name = "op" + std::to_string(op);
     spec.resident = ops[op].resident;
     spec.scratch = ops[op].scratch;
-    // A group needs a device that runs all of it: grouped ops run everywhere.
+    // A group needs a device that can run all its ops, so grouped ops can run everywhere.
     if (ops[op].group > 0) spec.colocate = "g" + std::to_string(ops[op].group);
     for (std::size_t d = 0; d < devices; ++d) {
       const std::uint8_t ticks = ops[op].ticks.empty() ? 1 : ops[op].ticks[d % ops[op].ticks.size()];

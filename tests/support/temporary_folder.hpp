@@ -1,4 +1,4 @@
-// A folder that lives as long as the test that made it.
+// A folder that is removed at the end of the test that made it.
 #pragma once
 
 #include "base/temporary_folder.hpp"

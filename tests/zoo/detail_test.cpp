@@ -43,7 +43,7 @@ TEST(MergeCells, SumsTheCostsOfACellAndKeepsTheTensorsBetweenCells) {
   ASSERT_EQ(merged.graph.tensors.size(), 3U);
   EXPECT_EQ(merged.graph.tensors[1].name, "relu");
   EXPECT_EQ(merged.graph.tensors[2].name, "tanh");
-  EXPECT_THAT(merged.became, testing::ElementsAre(OpId{0}, OpId{0}, OpId{1}, OpId{1}));
+  EXPECT_THAT(merged.became, ::testing::ElementsAre(OpId{0}, OpId{0}, OpId{1}, OpId{1}));
 }
 
 TEST(MergeCells, MakesOneForwardOneBackwardOpACellAndOneUpdateForItsWeights) {
@@ -58,7 +58,7 @@ TEST(MergeCells, MakesOneForwardOneBackwardOpACellAndOneUpdateForItsWeights) {
     names.insert(op.name);
     state += op.state_bytes;
   }
-  EXPECT_THAT(names, testing::ElementsAre("first", "grad/first", "grad/second", "second", "update/v", "update/w"));
+  EXPECT_THAT(names, ::testing::ElementsAre("first", "grad/first", "grad/second", "second", "update/v", "update/w"));
   EXPECT_EQ(state, 2 * 4 * (12 + 20));  // Adam keeps two copies
 }
 
@@ -72,8 +72,8 @@ TEST(MergeCells, CountsTheOutermostOfNestedCells) {
     x = model.elementwise("a", "Relu", {x});
   }
   model.elementwise("b", "Relu", {x});
-  EXPECT_THAT(model.cells().names, testing::ElementsAre("outer"));
-  EXPECT_THAT(model.cells().of_op, testing::ElementsAre(0, Cells::none));
+  EXPECT_THAT(model.cells().names, ::testing::ElementsAre("outer"));
+  EXPECT_THAT(model.cells().of_op, ::testing::ElementsAre(0, Cells::none));
 }
 
 TEST(MergeCells, RefusesACellThatAPathLeavesAndEntersAgain) {
@@ -108,9 +108,9 @@ TEST(FrameworkOps, AddsTheGradientOfAProductAsTensorFlowWritesIt) {
   std::multiset<std::string> types;
   for (const GraphOp& added : graph.ops)
     if (added.name.find("grad/mul") != std::string::npos && added.type != "OutputGrad") types.insert(added.type);
-  EXPECT_THAT(types,
-              testing::UnorderedElementsAre("Constant", "Constant", "BroadcastGradientArgs", "Mul", "Mul", "ReduceSum",
-                                            "ReduceSum", "Reshape", "Reshape", "NoOp", "Identity", "Identity"));
+  EXPECT_THAT(
+      types, ::testing::UnorderedElementsAre("Constant", "Constant", "BroadcastGradientArgs", "Mul", "Mul", "ReduceSum",
+                                             "ReduceSum", "Reshape", "Reshape", "NoOp", "Identity", "Identity"));
 }
 
 TEST(FrameworkOps, GivesEachParameterAVariableThatIsReadBeforeItsUsers) {

@@ -29,8 +29,8 @@ TEST(Nmt, SharesEveryRecurrentWeightBetweenAllTimeSteps) {
 TEST(Nmt, LabelsTheLayersThatAnExpertPlaces) {
   const Graph graph = build_zoo_model("nmt?layers=3&sequence=2&hidden=8&vocabulary=20&batch=2&training=true");
   EXPECT_THAT(layers_of(graph),
-              testing::UnorderedElementsAre("attention", "decoder/0", "decoder/1", "decoder/2", "embedding/source",
-                                            "embedding/target", "encoder/0", "encoder/1", "encoder/2", "softmax"));
+              ::testing::UnorderedElementsAre("attention", "decoder/0", "decoder/1", "decoder/2", "embedding/source",
+                                              "embedding/target", "encoder/0", "encoder/1", "encoder/2", "softmax"));
 }
 
 TEST(Nmt, GrowsLinearlyWithTheSequenceAndTheLayers) {

@@ -51,7 +51,7 @@ TEST(WeightDecay, IsRefusedOutsideTraining) {
     (void)build_zoo_model("resnet-50?weight_decay=true");
     ADD_FAILURE() << "no InputError";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("weight_decay belongs to a training step; it needs training=true"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("weight_decay belongs to a training step; it needs training=true"));
   }
 }
 

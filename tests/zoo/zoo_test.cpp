@@ -16,7 +16,7 @@
 namespace emplace::zoo::zoo_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string message_of(const std::string& specification) {
   try {
@@ -33,8 +33,8 @@ std::vector<std::string> names() {
   return all;
 }
 
-class EveryModel : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Zoo, EveryModel, testing::ValuesIn(names()), [](const auto& model) {
+class EveryModel : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Zoo, EveryModel, ::testing::ValuesIn(names()), [](const auto& model) {
   std::string name = model.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
@@ -46,7 +46,7 @@ TEST_P(EveryModel, BuildsAValidGraphOfKnownTypesAndSizesWithALayerForEachOp) {
     graph.validate();
     const GraphStatistics sums = statistics(graph);
     EXPECT_TRUE(sums.uncosted_ops.empty());
-    EXPECT_THAT(sums.unknown_tensors, testing::IsEmpty());
+    EXPECT_THAT(sums.unknown_tensors, ::testing::IsEmpty());
     for (const GraphOp& op : graph.ops) EXPECT_NE(op.layer, "") << op.name;
   }
 }
@@ -93,8 +93,8 @@ TEST_P(EveryModel, BuildsInferenceAndTrainingAtEachDetailWithoutGuesses) {
       const Graph graph = build_zoo_model(name);
       graph.validate();
       const GraphStatistics sums = statistics(graph);
-      EXPECT_THAT(sums.uncosted_ops, testing::IsEmpty()) << name;
-      EXPECT_THAT(sums.unknown_tensors, testing::IsEmpty()) << name;
+      EXPECT_THAT(sums.uncosted_ops, ::testing::IsEmpty()) << name;
+      EXPECT_THAT(sums.unknown_tensors, ::testing::IsEmpty()) << name;
       for (const GraphOp& op : graph.ops) EXPECT_NE(op.layer, "") << name << " " << op.name;
     }
 }
@@ -132,7 +132,7 @@ TEST_P(EveryModel, NamesTheSameLayersInTheSameOrderWhateverThePasses) {
 TEST_P(EveryModel, ExpandsItsInferenceGraphOfLayersToATrainingStepToo) {
   const Graph layers = build_zoo_model(small(GetParam()) + "&detail=layer");
   const GraphStatistics sums = statistics(cost::apply_passes(layers, {.training = true}, "the test").graph);
-  EXPECT_THAT(sums.uncosted_ops, testing::IsEmpty());
+  EXPECT_THAT(sums.uncosted_ops, ::testing::IsEmpty());
   // A layer's backward op has twice the FLOPs of its forward op.
   const double forward = statistics(layers).flops;
   EXPECT_GT(sums.flops, 2.5 * forward);
@@ -172,9 +172,9 @@ TEST_P(EveryModel, DescribesItselfAndItsOptions) {
 }
 
 TEST(Zoo, ListsTheModelsOfTheDesign) {
-  EXPECT_THAT(names(), testing::ElementsAre("inception-v3", "resnet-50", "resnet-101", "resnet-152", "rnnlm", "nmt",
-                                            "gnmt", "transformer-xl", "amoebanet-d", "nasnet-a", "wavenet", "bert-base",
-                                            "bert-large", "gpt-2", "vit-b-16", "moe-transformer"));
+  EXPECT_THAT(names(), ::testing::ElementsAre("inception-v3", "resnet-50", "resnet-101", "resnet-152", "rnnlm", "nmt",
+                                              "gnmt", "transformer-xl", "amoebanet-d", "nasnet-a", "wavenet",
+                                              "bert-base", "bert-large", "gpt-2", "vit-b-16", "moe-transformer"));
 }
 
 TEST(Zoo, ReadsOptionsFromTheSpecification) {

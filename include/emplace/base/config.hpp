@@ -1,5 +1,6 @@
-// Configuration values with the place they came from: what TOML files, key=value overrides and `?key=value` queries
-// become. Readers take keys out of a ConfigTable; a key that nobody took is an error that names the nearest right one.
+// Configuration values, each with the place it came from; TOML files, key=value overrides and `?key=value` queries are
+// parsed into them. A key of a ConfigTable that is never read is an error, whose message names the most similar valid
+// key.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +24,17 @@ struct ConfigValue {
   bool is_table_list = false;  // [[name]]: a list of tables, not a single one
 
   [[nodiscard]] const char* type_name() const;
-  [[nodiscard]] std::string to_toml() const;  // as it stands behind "key = "
+  [[nodiscard]] std::string to_toml() const;  // the text after "key = "
 
   // Equal values, wherever they came from.
   friend bool operator==(const ConfigValue& a, const ConfigValue& b);
 };
 
-// An ordered set of unique keys. Reading is checked: wrong types and leftovers are InputErrors with file and line.
+// Values under unique keys, in the order in which they were set. Values of a wrong type and keys that are never read
+// are InputErrors with file and line.
 class ConfigTable {
  public:
-  // Out of line: a value may hold tables, so these need ConfigValue to be complete.
+  // Defined in the .cpp file, because a value may hold tables: these functions need the complete type ConfigValue.
   ConfigTable();
   explicit ConfigTable(std::string place);
   ConfigTable(const ConfigTable&);
@@ -44,7 +46,7 @@ class ConfigTable {
   // Parses TOML. `file` names the text in messages. Refuses texts over 16 MiB and nesting beyond 64.
   static ConfigTable parse_toml(std::string_view text, const std::string& file);
   static ConfigTable read_toml(const std::string& path);
-  // One `value` as on the command line: TOML where it parses, plain text elsewhere.
+  // Parses one `value` of the command line: as TOML if it is valid TOML, else as plain text.
   static ConfigValue parse_value(std::string_view text, const std::string& place);
 
   [[nodiscard]] const std::string& place() const { return place_; }
@@ -85,7 +87,8 @@ class ConfigTable {
   std::string place_;
 };
 
-// A value as the type an option wants; InputError names the place and both types.
+// Returns the value in the type of an option. Throws InputError, which names the place and both types, if it has
+// another type.
 std::int64_t as_whole(const ConfigValue& value, std::string_view key);
 double as_number(const ConfigValue& value, std::string_view key);
 bool as_flag(const ConfigValue& value, std::string_view key);

@@ -19,20 +19,20 @@
 
 namespace emplace {
 
-// What a key decides. Resuming, sweeps and `emplace doctor` ask this record, so that no list of keys stands anywhere
-// else.
+// What the value of an option changes. Resuming, sweeps and `emplace doctor` read it here, so that there is no second
+// list of keys.
 enum class Affects : std::uint8_t {
-  results,  // what is computed, by the same measure
-  task,     // what is placed and how placements are judged: results of other values cannot be compared
+  results,  // the results; they can be compared with those of other values
+  task,     // the problem or how placements are scored: results of other values cannot be compared
   budget,   // how far a run goes
-  speed,    // how fast it goes, what it keeps and shows; the same bits whatever the value
+  speed,    // how fast a run is, and what it keeps and shows; its results are the same bits for every value
   place,    // where files are written
 };
 
 struct OptionMeta {
   std::optional<double> min = {};         // smallest value allowed
   std::optional<double> max = {};         // largest value allowed
-  bool above_min = false;                 // the smallest value itself is refused
+  bool above_min = false;                 // the value must be greater than `min`
   std::string unit = {};                  // "s", "bytes", ...
   std::vector<std::string> choices = {};  // texts allowed; empty: any
   std::string help = {};                  // one sentence

@@ -9,7 +9,7 @@
 
 namespace emplace {
 
-// What a stream is for. Values are part of the meaning of a seed: append, never renumber.
+// What a stream is for. The draws of a seed depend on these numbers: add new ones at the end, never renumber.
 enum class Purpose : std::uint32_t {
   initialise = 1,
   sample_placement = 2,

@@ -1,4 +1,5 @@
-// Ranks and roles: the only door to MPI. Rank 0 is the master; the others serve evaluations until told to stop.
+// The ranks of an MPI job and their roles; no other public header is about MPI. Rank 0 is the master; the other ranks,
+// the workers, evaluate placements until the master releases them.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +17,13 @@ namespace emplace::dist {
 class Communicator;  // MPI itself, private to src/dist
 class WorkPool;      // work that workers share, private to src/dist
 
-// What a worker (or the only rank) evaluates with: the evaluator that the master chose, or a test's fake.
+// Makes the evaluator of a worker (or of the only rank) from the master's choice. Tests pass factories of fake
+// evaluators.
 using EvaluatorFactory = std::function<std::unique_ptr<evaluate::Evaluator>(const evaluate::EvaluatorChoice& choice,
                                                                             const evaluate::EvaluatorSetup& setup)>;
 
-// What a rank sent and received (a broadcast is one message), and how long it had nothing to do but wait.
+// The messages that a rank sent and received (a broadcast is one message), their bytes, and how long the rank waited
+// for messages.
 struct Traffic {
   std::uint64_t messages = 0, bytes = 0;
   double waited_s = 0;
@@ -31,18 +34,20 @@ struct Traffic {
   }
 };
 
-// A worker of a part of a job failed; what it says begins with its rank and host.
+// Thrown on the master of a part of a job if one of the part's workers failed; the message begins with the worker's
+// rank and host.
 class RankFailure : public EnvironmentError {
  public:
   using EnvironmentError::EnvironmentError;
 };
 
-// MPI from construction to destruction. Works without mpirun too (one rank). Errors of MPI are EnvironmentErrors.
+// Starts MPI when constructed and ends it when destroyed. Without mpirun there is one rank. Errors of MPI calls are
+// thrown as EnvironmentErrors.
 class World {
  public:
   World(int& argc, char**& argv);
-  // Waits for the other ranks. A master that leaves workers unreleased (an exception on its way) releases them first,
-  // so that the job ends.
+  // Waits for the other ranks. If the master has not released the workers yet (because of an exception), it releases
+  // them first, so that the job ends.
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -51,22 +56,24 @@ class World {
   [[nodiscard]] int size() const;
   [[nodiscard]] bool is_master() const { return rank() == 0; }
 
-  // A part of the job as a world of its own: the ranks that give the same number, in their order. Collective; the parts
-  // end before the whole, which has nobody left to serve it. A part's workers serve one evaluator after the other until
-  // the part ends on its master, and their failures are exceptions there, which end nothing else.
+  // Splits the job into parts: the ranks that pass the same number form a world of their own, in the order of their
+  // ranks. Collective. The parts must be destroyed before this world, which has no workers of its own after the split.
+  // The workers of a part serve one evaluator after another until the part is destroyed on its master; their failures
+  // are thrown on that master and do not end the job.
   [[nodiscard]] std::unique_ptr<World> split(int part);
   [[nodiscard]] bool is_part() const { return is_part_; }
 
-  // Ends the whole job at once with this code, after the message has been printed. Never returns.
+  // Flushes the output streams and ends the whole job at once with this exit code. Never returns.
   [[noreturn]] void abort(int code);
 
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
-  // Master, with workers: what the clients of the workers share.
+  // For a master with workers: the pool of work that all clients of the workers use (src/dist/clients.hpp).
   [[nodiscard]] WorkPool& work_pool();
   [[nodiscard]] const Traffic& traffic() const;
-  // Of MPI: simulated time where the job is simulated (smpirun).
+  // The clock of MPI, in seconds; simulated time if the job is simulated (smpirun).
   [[nodiscard]] static double seconds();
-  // False once release_workers() was called: nobody is there to serve.
+  // True on a master whose workers are there to be used: neither released by release_workers() nor given away by
+  // split().
   [[nodiscard]] bool has_workers() const { return has_workers_; }
 
  private:
@@ -81,16 +88,16 @@ class World {
   bool is_part_ = false;
 };
 
-// Was this process started by mpirun, srun or smpirun? Answers without starting MPI.
+// Whether this process was started by mpirun, srun or smpirun. Does not start MPI.
 bool started_by_mpi();
 
-// Workers: receives problems and serves evaluations; returns when the master releases it, with the exit code that the
-// master wants the worker to end with. An exception of the evaluator ends the whole job with one line on standard error
-// (rank, host, message) and exit code 2 for bad input, else 1.
+// For workers: receives problems and evaluates placements until the master releases this rank; returns the exit code
+// that the master sent. An exception of the evaluator ends the whole job with one line on standard error (rank, host,
+// message) and exit code 2 for bad input, else 1; in a part of a job it is sent to the part's master instead.
 int serve(World& world, const EvaluatorFactory& factory = evaluate::make_evaluator);
 
-// Master: releases the workers (bad input found before the training began, say); nothing if they are released already.
-// The job's exit code is rank 0's, whatever the workers'.
+// For the master: releases the workers, for example if it finds bad input before the training begins; does nothing if
+// they are released already. The exit code of the job is that of rank 0, whatever code the workers get.
 void release_workers(World& world, int exit_code);
 
 }  // namespace emplace::dist

@@ -1,4 +1,5 @@
-// The one door to simulations: a batch of placements in, their outcomes out. In process here; over MPI in dist.
+// The interface of everything that evaluates placements: a batch of placements goes in, their outcomes come out. The
+// evaluators here work in the caller's process; src/dist/clients.hpp has the one that uses MPI workers.
 #pragma once
 
 #include <cstddef>
@@ -22,32 +23,33 @@ struct EvaluationJob {
 
   std::uint32_t problem = 0;  // position in the evaluator's list of problems
   const Placement* placement = nullptr;
-  // If wanted: when each op starts, N; empty where the outcome has no times or only a load.
+  // If not null: set to the start time of each op, shape N; empty if the outcome has no times or only a load.
   std::vector<Ticks>* starts = nullptr;
-  // Placements of one problem that differ little from the last one of the same series, in batch after batch: an
-  // evaluator may then simulate only what changes. The outcome is the same.
+  // The jobs of one series, also in different batches, are placements of one problem that differ little from one to the
+  // next, so that an evaluator may simulate only what changes. The outcome does not depend on the series.
   std::uint32_t series = no_series;
-  // If wanted: set to the reason, one sentence, where the outcome is Infeasible::not_measured.
+  // If not null: set to the reason, one sentence, if the outcome is Infeasible::not_measured.
   std::string* message = nullptr;
 };
 
-// A batch of placements is submitted, all at once or part by part, and waited for. Where other processes evaluate, they
-// begin with the first part while the caller makes the next ones or does other work.
+// The caller submits a batch of placements, all at once or part by part, and then waits for the outcomes. If other
+// processes evaluate, they begin with the first part while the caller makes the next ones or does other work.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
 
-  // Adds jobs to the batch. What they point to stays where it is until wait() or cancel() returns.
+  // Adds jobs to the batch. What they point to must stay valid until wait() or cancel() returns.
   virtual void submit(std::span<const EvaluationJob> jobs) = 0;
-  // Hands out more of the batch to processes that are done with what they had. Quick; for callers that do other work
-  // between submit() and wait().
+  // Sends more of the batch to processes that have finished what they had. Returns at once; for callers that do other
+  // work between submit() and wait().
   virtual void poll() {}
-  // The outcomes of the batch, in the order in which its jobs were submitted, whoever computed them and whenever they
-  // arrived; the batch is empty afterwards, also where this throws.
+  // Returns the outcomes of the batch in the order in which its jobs were submitted, whichever process computed them.
+  // Afterwards the batch is empty, also if this throws.
   virtual std::vector<Outcome> wait() = 0;
-  // Forgets the batch, for callers that fail before they wait.
+  // Discards the batch; for callers that fail before they call wait().
   virtual void cancel() = 0;
-  // Into how many parts to cut so many jobs so that evaluation and the making of jobs overlap.
+  // The number of parts in which so many jobs should be submitted, so that they are evaluated while the caller makes
+  // the next ones.
   [[nodiscard]] virtual std::size_t parts_of(std::size_t) const { return 1; }
 
   std::vector<Outcome> evaluate(std::span<const EvaluationJob> jobs) {
@@ -56,7 +58,7 @@ class Evaluator {
   }
 };
 
-// An evaluator that does all its work in wait(): it has one function to write.
+// An evaluator that does all its work in wait(): a subclass defines evaluate_now() only.
 class DirectEvaluator : public Evaluator {
  public:
   void submit(std::span<const EvaluationJob> jobs) final { jobs_.insert(jobs_.end(), jobs.begin(), jobs.end()); }
@@ -71,7 +73,7 @@ class DirectEvaluator : public Evaluator {
   std::vector<EvaluationJob> jobs_;
 };
 
-// What placements are judged by; the objective `pipeline` knows no schedule.
+// How placements are scored. The objective `pipeline` does not use the schedule.
 struct Scoring {
   Schedule schedule = Schedule::fifo;
   Objective objective = Objective::step;
@@ -86,12 +88,12 @@ struct Scoring {
 // evaluator.
 std::unique_ptr<Evaluator> make_local_evaluator(std::span<const Problem* const> problems, Scoring scoring);
 
-// Evaluates on these engines in this process, one a problem: other objectives, published simulators.
+// Evaluates in this process on the given engines, one per problem; for other objectives and published simulators.
 std::unique_ptr<Evaluator> make_local_evaluator_on(std::vector<std::unique_ptr<simulate::Engine>> engines);
 
 // The evaluators that a recipe may name: the built-in simulator, the user's own program, stand-ins.
 
-// What an evaluator is made for.
+// What the factory of an evaluator gets beside the options.
 struct EvaluatorSetup {
   std::span<const Problem* const> problems;  // they (not the span) outlive the evaluator
   Scoring scoring;
@@ -99,10 +101,11 @@ struct EvaluatorSetup {
 };
 
 struct EvaluatorEntry : EntryInfo {
-  // True: its times are measured, so that nothing is certain of them: no bound of the simulator's holds, a second
-  // evaluation may say otherwise, and there are no start times of ops.
+  // True: the evaluator measures times. Then the simulator's bounds do not hold, a second evaluation of the same
+  // placement may return another time, and there are no start times of ops.
   bool measures = false;
-  // `options`: the evaluator's own table of the recipe, as resolve() gives it. InputError where it cannot work here.
+  // `options`: the evaluator's own table of the recipe, as resolve() returns it. InputError if the evaluator cannot
+  // work with these options, problems or scoring.
   std::function<std::unique_ptr<Evaluator>(const ConfigTable& options, const EvaluatorSetup& setup)> make;
   // The options with defaults filled in, and with what depends on the present folder written out.
   std::function<ConfigTable(const ConfigTable& options)> resolve;

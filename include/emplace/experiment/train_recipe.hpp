@@ -1,5 +1,5 @@
 // Trains the policy of a recipe, from the run folder's last checkpoint if there is one; for programs that train as a
-// part of something else (sweeps, tables, your own). `emplace train` shows more on the way.
+// part of something else (sweeps, tables, your own). Unlike `emplace train` it shows no progress.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ struct TrainedPlacement {
 
 struct TrainedRecipe {
   bool finished = false;                              // false: `stop` or the deadline ended the training early
-  std::vector<std::optional<TrainedPlacement>> best;  // per problem of the recipe; none: no update was about it
+  std::vector<std::optional<TrainedPlacement>> best;  // per problem of the recipe; empty: no update used it
   std::uint64_t updates = 0, evaluations = 0;         // of all sessions of the run
   double seconds = 0;
 };

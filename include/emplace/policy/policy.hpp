@@ -1,6 +1,6 @@
-// What a policy offers to every learner (docs/architecture.md, learning): it samples placements, gives
-// log-probabilities per head, and turns coefficients of those into a gradient. It never sees a simulator and knows no
-// learner.
+// The interface between policies and learners (docs/architecture.md, learning). A policy samples placements, computes
+// log-probabilities (one for each head), and turns coefficients of those into a gradient. It calls no simulator and
+// does not depend on the learner.
 #pragma once
 
 #include <cstdint>
@@ -20,40 +20,40 @@
 
 namespace emplace::policy {
 
-// One sampled placement: what was decided, and (later) what came of it. A sample has one rollout a round; in lists of
-// rollouts they stand sample by sample, each sample's rounds in order.
+// One sampled placement: the policy's decisions and, once it is evaluated, the outcome. A sample has one rollout for
+// each round. Lists of rollouts are ordered by sample, and within a sample by round.
 struct Rollout {
-  std::uint64_t update = 0;   // counted from 1; with `sample` it keys streams that a policy draws beside SampleSlot's
-  std::uint32_t problem = 0;  // position in the training's list of problems
-  std::uint32_t sample = 0;   // position in the update's batch
-  std::uint32_t round = 0;    // 0 begins the sample
-  std::vector<std::uint8_t> actions;  // the policy's own decisions, as many as it likes
-  std::vector<float> observation;     // what else sample() read or drew, kept for forward()
+  std::uint64_t update = 0;           // counted from 1; with `sample` it keys the policy's own random streams
+  std::uint32_t problem = 0;          // position in the training's list of problems
+  std::uint32_t sample = 0;           // position in the update's batch
+  std::uint32_t round = 0;            // 0: the first of the sample
+  std::vector<std::uint8_t> actions;  // decisions; the policy defines their number and meaning
+  std::vector<float> observation;     // other values that sample() read or drew, for forward()
   Placement placement;
   Outcome outcome;
-  std::vector<Ticks> starts;  // N: of `placement`'s ops; only for policies that read start times, empty if not timed
+  std::vector<Ticks> starts;  // N: start times of the ops, for policies that read them; empty if not timed
 };
 
-// A sample that is being drawn: sample() fills the last of its rounds, whose update, problem, sample and round are set;
-// the earlier rounds are complete, outcomes included. The stream runs on from round to round.
+// A sample that is being drawn. sample() fills the last of `rounds`, whose update, problem, sample and round are
+// already set; the earlier rounds are complete, outcomes included. All rounds of a sample draw from the same stream.
 struct SampleSlot {
   Stream* stream = nullptr;
   std::span<Rollout> rounds;
-  // The likeliest decision instead of a draw, one after the other: the mode where decisions are independent, greedy
-  // decoding elsewhere.
+  // Take the likeliest decision at each step instead of drawing: this gives the mode if decisions are independent, and
+  // greedy decoding if they depend on each other.
   bool greedy = false;
-  const Placement* best = nullptr;  // the best of the problem so far; null: none yet
+  const Placement* best = nullptr;  // the problem's best placement so far; null: none yet
 };
 
-// S rollouts, each with as many heads as it has factors of the placement's probability that a learner may clip or weigh
-// on its own: one a unit for Post, one a unit and one a group for the Hierarchical Planner, none for a round without a
-// decision.
+// Log-probabilities of S rollouts. The probability of a rollout is a product of factors; each factor is a head, which a
+// learner can clip or weight separately. Post has a head for each unit, the Hierarchical Planner one for each unit and
+// one for each group; a round without a decision has no heads.
 struct LogProbabilities {
   std::vector<std::size_t> begin{0};  // S + 1: the heads of rollout s are value[begin[s]] .. value[begin[s + 1]]
   std::vector<double> value;          // natural logarithms
-  // S: of the distribution that the rollout was drawn from, all heads, nats; or as much of it as the policy's options
-  // let an entropy bonus count. Where a decision depends on earlier ones, the sum of the entropies met on the way,
-  // whose mean is the entropy.
+  // S: entropy in nats, summed over the heads, of the distribution that the rollout was drawn from; a policy's options
+  // may count only a share of some heads' entropy. If decisions depend on earlier ones, this is the sum of the
+  // conditional entropies along the rollout, whose expectation is the entropy.
   std::vector<double> entropy;
 
   [[nodiscard]] std::span<const double> of(std::size_t s) const {
@@ -65,30 +65,33 @@ class Policy {
  public:
   virtual ~Policy() = default;
 
-  // Draws one round of each sample with the present parameters; all draws are of one round number. A batch at once, so
-  // that what the samples share (an encoder, a table of probabilities, a grouping) is computed once.
+  // Draws one round of each sample with the present parameters; all slots have the same round number. It takes a whole
+  // batch, so that what the samples share (an encoding, a table of probabilities, a grouping) is computed once.
   virtual void sample(std::span<const SampleSlot> draws) const = 0;
+  // Rounds of a sample of this problem.
   [[nodiscard]] virtual std::size_t rounds(std::uint32_t) const { return 1; }
-  // Whether sample() wants Rollout::starts of the earlier rounds.
+  // Whether sample() reads Rollout::starts of the earlier rounds.
   [[nodiscard]] virtual bool reads_start_times() const { return false; }
-  // InputError for decisions that sample() cannot have drawn and forward() must not be given: all rounds of one sample
-  // of a problem that there is, as forward() reads them, from a checkpoint.
+  // Validates a sample from a checkpoint: `rounds` are all rounds of one sample of an existing problem, with the fields
+  // that forward() reads. Throws InputError for decisions that sample() cannot have drawn, which forward() need not
+  // support.
   virtual void check(std::span<const Rollout> rounds) const = 0;
 
-  // Log-probabilities of the rollouts' actions under the present parameters. `log` is overwritten; its memory is used
-  // again. Rollouts need only update, problem, sample, round, actions and observation.
+  // Log-probabilities of the rollouts' actions under the present parameters. `log` is overwritten and its memory
+  // reused. Only update, problem, sample, round, actions and observation of the rollouts are read.
   virtual void forward(std::span<const Rollout> rollouts, LogProbabilities& log) = 0;
-  // Adds d/dparameters of sum_{s,h} coefficient[s,h] * log p[s,h] + entropy_weight * sum_s entropy[s] to gradient();
-  // coefficients laid out as LogProbabilities::value; rollouts and parameters as in the last forward().
+  // Adds d/dparameters of sum_{s,h} coefficient[s,h] * log p[s,h] + entropy_weight * sum_s entropy[s] to gradient().
+  // The coefficients have the layout of LogProbabilities::value; rollouts and parameters must be those of the last
+  // forward().
   virtual void backward(std::span<const Rollout> rollouts, std::span<const double> coefficients,
                         double entropy_weight) = 0;
 
-  // True if head h of a rollout depends on its action h alone, which is below the problem's number of devices. Learners
-  // may then work on heads x devices instead of heads x samples: it is the same sum with equal terms added up first.
+  // True if head h of a rollout depends only on action h, which is a device number. Learners may then sum over heads x
+  // devices instead of heads x samples; the result is the same, with equal terms added up first.
   [[nodiscard]] virtual bool independent_heads() const { return false; }
 
-  // Exact KL divergence from a reference, where the policy has closed forms. Policies without them leave has_exact_kl()
-  // false and never see the calls.
+  // Exact KL divergence from a reference, for policies that have a closed form. If has_exact_kl() is false, the next
+  // three functions must not be called and throw BugError.
   [[nodiscard]] virtual bool has_exact_kl() const { return false; }
   // The distribution of the present parameters becomes the reference.
   virtual void mark_reference();
@@ -99,27 +102,28 @@ class Policy {
   virtual void add_kl_gradient(double weight);
 
   // Maximum-likelihood fit to the elites in closed form (cross-entropy method), then mixing with the uniform
-  // distribution; a problem without elites gets only the mixing. Rollouts need only problem and actions.
+  // distribution; without elites of a problem its distribution is only mixed. Only problem and actions of the rollouts
+  // are read.
   [[nodiscard]] virtual bool has_fit() const { return false; }
   virtual void fit(std::span<const Rollout> elites);
 
   virtual std::span<float> parameters() = 0;
   virtual std::span<float> gradient() = 0;
-  // Somebody else wrote parameters() (a checkpoint, another run): bring what is derived from them in step. InputError
-  // for values that no training leaves there.
+  // Must be called after parameters() were overwritten from outside (a checkpoint, another run): updates what is
+  // derived from them. Throws InputError for values that no training can produce.
   virtual void parameters_changed() {}
-  // Names and shapes of the slices of parameters(), in order: what a checkpoint stores under /policy.
+  // Names and shapes of the slices of parameters(), in order; a checkpoint stores them under /policy.
   struct ParameterInfo {
     std::string name;
     std::vector<std::uint64_t> shape;  // rows x columns
     [[nodiscard]] std::size_t size() const;
   };
   [[nodiscard]] virtual std::vector<ParameterInfo> layout() const = 0;
-  // Of the layout.
+  // The sum of the sizes in the layout.
   [[nodiscard]] std::size_t parameter_count() const;
 };
 
-// A problem as policies see it: the flat problem, the units to place, and the shapes of its ops' outputs.
+// What policies read of a problem: the flat problem, the units to place, and the shapes of its ops' outputs.
 struct PolicyProblem {
   const Problem* problem;
   Grouping grouping;
@@ -129,35 +133,36 @@ struct PolicyProblem {
       : problem(of), grouping(std::move(units)), shapes(output_shapes(*of)) {}
 };
 
-// What a policy is made for. The parameters of the last two come from a training whose problems may have been larger.
-// What a policy that only places draws need not follow the probabilities that its forward() gives.
+// What a policy is constructed for: to begin a training, to continue one, or only to place. In the last two cases the
+// parameters come from a training whose problems may have been larger. A policy that only places may draw from another
+// distribution than the one whose log-probabilities forward() computes.
 enum class PolicyUse : std::uint8_t { begin_training, go_on_training, place };
 
 struct PolicySetup {
-  std::span<const PolicyProblem> problems;  // they (the span's elements too) outlive the policy
-  // The types of ops that the policy tells apart, sorted, without repetition: those of the problems of its training. An
-  // op of another type counts as of none (a zero row of an embedding, no count).
+  std::span<const PolicyProblem> problems;  // must outlive the policy, with the span's elements
+  // The op types that the policy distinguishes, sorted, without repetition: those of its training problems. An op of
+  // any other type has no type (its embedding is zero, and it is in no type's count).
   std::span<const std::string> op_types;
   std::uint64_t seed = 0;
   PolicyUse use = PolicyUse::begin_training;
 };
 
-// The types of the problems' ops, sorted.
+// The types of the problems' ops, sorted, without repetition.
 std::vector<std::string> op_types_of(std::span<const PolicyProblem> problems);
 
 struct PolicyEntry : EntryInfo {
-  // Whether ops of a type that is not among op_types look poorer to it than others.
+  // Whether the policy reads op types, so that it has less information on an op whose type is not among op_types.
   bool reads_op_types = false;
-  // Whether what is learned on one problem says anything of another. False: each problem has parameters of its own.
+  // Whether what is learned on one problem applies to others. False: each problem has parameters of its own.
   bool transfers = true;
-  // `options`: the policy's own table of the recipe.
+  // `options`: the policy's table in the recipe.
   std::function<std::unique_ptr<Policy>(const ConfigTable& options, const PolicySetup& setup)> make;
   // The options with defaults filled in, for the run folder's config.toml.
   std::function<ConfigTable(const ConfigTable& options)> resolve;
-  // Empty, or: the options with what depends on the training's problems written out, so that the policy is the same for
-  // others.
+  // May be empty. Returns the options with the defaults that depend on the training problems written out, so that the
+  // policy is the same for other problems.
   std::function<ConfigTable(const ConfigTable& options, const PolicySetup& setup)> freeze_defaults;
-  std::vector<std::string> frozen;  // their names
+  std::vector<std::string> frozen;  // names of the options that freeze_defaults writes
 };
 
 // Every policy, in the order in which `emplace list policies` shows them.
@@ -165,7 +170,7 @@ std::span<const PolicyEntry> policies();
 // Adds an entry (base/registry.hpp). InputError for a name that is taken or malformed.
 void register_policy(PolicyEntry entry);
 
-// The policy called `name`, which tells apart the types of ops that these problems have.
+// Makes the policy called `name`, with the op types of these problems.
 std::unique_ptr<Policy> make_policy(std::string_view name, const ConfigTable& options,
                                     std::span<const PolicyProblem> problems, std::uint64_t seed);
 

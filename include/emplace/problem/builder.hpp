@@ -18,7 +18,7 @@ struct OpSpec {
   std::vector<double> seconds;  // one per device; NaN: the device cannot run the op
   Bytes resident = 0;
   Bytes scratch = 0;
-  std::string colocate;  // name of the co-location group; "": none
+  std::string colocate = {};  // name of the co-location group; "": none
   bool backward = false;
   std::string layer = {};   // Problem::layer; "": none
   std::string module = {};  // Problem::module; "": none
@@ -37,6 +37,7 @@ class ProblemBuilder {
  public:
   explicit ProblemBuilder(std::string name);
   ~ProblemBuilder();
+  ProblemBuilder(const ProblemBuilder& other);
   ProblemBuilder(ProblemBuilder&&) noexcept;
   ProblemBuilder& operator=(ProblemBuilder&&) noexcept;
 
@@ -61,25 +62,8 @@ class ProblemBuilder {
   Problem build(const std::string& place = {});
 
  private:
-  void fill_routes();
-  void fill_transfer_times();
-  void fill_shapes();
-
-  Problem problem_;
-  struct Tensor {
-    OpId from;
-    Bytes bytes;
-    std::vector<OpId> to;
-    std::string place;
-    std::optional<OutputSpec> output;
-  };
-  std::vector<Tensor> tensors_;
-  std::vector<std::vector<std::uint32_t>> routes_;  // D x D, allocated when the first route or op is added
-  std::size_t time_classes_ = 0;                    // 0: times are computed from bytes, latencies and bandwidths
-  std::vector<std::int32_t> time_class_;            // D x D like routes_: the class of given times
-  std::vector<Ticks> given_times_;                  // T x time_classes_
-  struct Names;                                     // the names met so far
-  std::unique_ptr<Names> names_;
+  struct Parts;  // what was added so far (src/problem/builder.cpp)
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace emplace

@@ -32,7 +32,9 @@ bool is_graph_at_machine(const std::string& source);
 
 struct LoadedProblem {
   Problem problem;
-  std::vector<std::string> warnings;  // about guesses of the cost model and about what an old file lacks
+  std::vector<std::string> warnings;  // about guesses of the cost model
+  // What a file of problem/1 lacks and policies read: no simulation depends on it. Empty for all other sources.
+  std::vector<std::string> lacks = {};
 };
 
 // Loads a problem JSON, a published workload, or GRAPH@MACHINE (split at the last '@').

@@ -17,14 +17,14 @@ class Batch {
  public:
   struct Entry {
     EvaluationJob job;
-    std::size_t asked = not_asked;  // position of the job that was passed on for it
-    bool is_first = false;          // it was passed on itself
-    Outcome outcome;                // of a job that was not passed on
+    std::size_t asked = not_asked;  // position in `asked` of the job whose outcome this one gets
+    bool is_first = false;          // this job is the one in `asked`
+    Outcome outcome;                // if it came from the file
     std::string message;
   };
   static constexpr std::size_t not_asked = ~std::size_t{0};
 
-  // Entries do not move: jobs that were passed on point to their messages.
+  // A deque, because its entries do not move: jobs that were passed on point to their messages.
   std::deque<Entry> entries;
   std::vector<EvaluationJob> asked;
 
@@ -40,7 +40,8 @@ class Batch {
     asked.back().message = &entry.message;
   }
 
-  // The position in `asked` of a job about the same placement, which is the job itself from now on where there is none.
+  // The position in `asked` of a job with the same placement. If there is none, returns not_asked and remembers this
+  // job, which the caller must then pass on.
   std::size_t equal_to(const EvaluationJob& job) {
     const std::size_t hash = hash_of(job);
     const auto [first, last] = positions_.equal_range(hash);
@@ -104,7 +105,7 @@ class CachedEvaluator final : public Evaluator {
   [[nodiscard]] std::size_t parts_of(std::size_t jobs) const override { return evaluator_->parts_of(jobs); }
 
  private:
-  // Answers the entry from the file or with an earlier one's answer, or passes it on.
+  // Takes the entry's outcome from the file or from an equal entry; else passes the job on.
   void take(Batch::Entry& entry) {
     const EvaluationJob& job = entry.job;
     if (!keeps_answer(job)) {

@@ -1,4 +1,4 @@
-// Evaluations that are kept in a file and not made twice.
+// An evaluator that keeps outcomes in a file, so that no placement is evaluated twice.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,15 @@
 
 namespace emplace::evaluate {
 
-// What an evaluation's outcome depends on beside the placement, as 32 hexadecimal digits: problems, scoring, evaluator
-// with its options, and for those that do not measure this program's version.
+// A digest, as 32 hexadecimal digits, of everything that an outcome depends on beside the placement: problems, scoring,
+// the evaluator with its options and, unless it measures, this program's version.
 std::string evaluation_identity(std::span<const Problem* const> problems, const Scoring& scoring,
                                 const EvaluatorChoice& choice);
 
-// Answers from `file` what was evaluated before, in this process or another, with the same bits; asks `evaluator` for
-// the rest, once for equal placements of a batch, and adds that. A file of another identity is set aside. A job that
-// wants start times is evaluated anew unless the evaluator `measures`, which has none.
+// Returns the outcomes of `file` for placements that were evaluated before, in this process or another, bit by bit the
+// same. Calls `evaluator` for the others, once for equal placements of a batch, and adds their outcomes to the file. A
+// file of another identity is renamed. A job that asks for start times is evaluated again, unless the evaluator
+// `measures` and so has none.
 std::unique_ptr<Evaluator> make_cached_evaluator(std::unique_ptr<Evaluator> evaluator, const std::string& file,
                                                  const std::string& identity, bool measures);
 

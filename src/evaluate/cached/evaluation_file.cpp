@@ -59,7 +59,7 @@ std::string key_of(std::uint32_t problem, const Placement& placement) {
   return key;
 }
 
-// Of a payload that is no shorter than its key and an outcome; 0 if it is.
+// The length of the key in a payload; 0 if the payload is shorter than its key and an outcome.
 std::size_t key_bytes(std::string_view payload) {
   if (payload.size() < key_header_bytes) return 0;
   std::string_view at = payload.substr(4);
@@ -81,7 +81,7 @@ KeptEvaluation answer_of(std::string_view text) {
 
 std::uint64_t hash_of(std::string_view key) { return XXH3_64bits(key.data(), key.size()); }
 
-// As many of the bytes as are there.
+// Reads `bytes` bytes at `offset`, or fewer at the end of the file.
 std::string read_at(int fd, std::uint64_t offset, std::size_t bytes) {
   std::string text(bytes, '\0');
   std::size_t done = 0;
@@ -122,7 +122,7 @@ void EvaluationFile::open(int flags) {
   if (fd_ < 0) throw EnvironmentError("{}: cannot be opened: {}", path_, std::strerror(errno));
 }
 
-// Whether its first record is that of `identity`, which is written where nothing but a part of that is there.
+// Whether the file's first record is that of `identity`. Writes this record if the file has nothing but a part of it.
 bool EvaluationFile::begins_with(std::string_view identity) {
   const std::string first = record_of(identity);
   const std::string there = read_at(fd_, 0, first.size());
@@ -143,7 +143,7 @@ void EvaluationFile::set_aside() {
   log_info("{} holds evaluations of other problems or of another evaluator: it is now {}", path_, aside);
 }
 
-// The payload of the record that begins there; none where it is cut short or damaged.
+// The payload of the record that begins at `offset`; empty if the record is cut short or damaged.
 std::optional<std::string> EvaluationFile::payload_at(std::uint64_t offset) const {
   const std::string header = read_at(fd_, offset, header_bytes);
   if (header.size() < header_bytes || !header.starts_with(magic)) return {};
@@ -157,7 +157,7 @@ std::optional<std::string> EvaluationFile::payload_at(std::uint64_t offset) cons
   return checked.substr(4, length);
 }
 
-// The first whole record at `from` or behind it, or end_.
+// The offset of the first undamaged record at `from` or after it; end_ if there is none.
 std::uint64_t EvaluationFile::next_record(std::uint64_t from) const {
   constexpr std::size_t part = 1 << 20;
   while (from < end_) {
@@ -169,7 +169,7 @@ std::uint64_t EvaluationFile::next_record(std::uint64_t from) const {
   return end_;
 }
 
-// Remembers the records from `offset` on; what is behind the last whole one is cut off.
+// Adds the records from `offset` on to the index; cuts off what follows the last undamaged one.
 void EvaluationFile::scan(std::uint64_t offset) {
   struct stat info {};
   if (::fstat(fd_, &info) != 0) throw EnvironmentError("{}: cannot be read: {}", path_, std::strerror(errno));
@@ -189,7 +189,7 @@ void EvaluationFile::scan(std::uint64_t offset) {
     offset += around_bytes + payload->size();
   }
   if (damaged > 0)
-    log_warning("{}: {} damaged bytes are passed over; what they held is evaluated again", path_, damaged);
+    log_warning("{}: {} damaged bytes are skipped; the evaluations in them are made again", path_, damaged);
   if (offset < end_ && ::ftruncate(fd_, static_cast<off_t>(offset)) != 0)
     throw EnvironmentError("{}: cannot be written: {}", path_, std::strerror(errno));
   end_ = offset;

@@ -51,7 +51,7 @@ class Digest {
   std::unique_ptr<XXH3_state_t, Free> state_{XXH3_createState()};
 };
 
-// What is derived from other fields is left out.
+// Fields that are derived from other fields are left out.
 void add(Digest& digest, const Problem& p) {
   digest.text(p.name);
   for (const Device& device : p.devices) {

@@ -67,8 +67,8 @@ class ReportingEvaluator final : public Evaluator {
   }
 
   const std::unique_ptr<Evaluator> evaluator_;
-  std::vector<const std::string*> messages_;  // of the batch
-  std::deque<std::string> own_messages_;      // of jobs submitted without one; a deque does not move them
+  std::vector<const std::string*> messages_;  // one per job of the batch
+  std::deque<std::string> own_messages_;  // for jobs submitted without one; a deque, because its elements do not move
   std::size_t seen_ = 0;
   std::set<std::string> reasons_;
 };

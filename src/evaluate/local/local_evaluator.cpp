@@ -1,4 +1,4 @@
-// The Evaluator in this process: one engine a problem, and one incremental engine a series of placements.
+// The Evaluator in this process: one engine per problem, and one incremental engine per series of placements.
 #include <map>
 
 #include "emplace/base/error.hpp"
@@ -10,8 +10,8 @@ namespace emplace::evaluate {
 
 namespace {
 
-// Placements of one series, each as what changed since the one before. The order must stay; where it does not, or where
-// much changes, the run starts afresh.
+// Simulates each placement of a series from what changed since the one before. If the order of ops changes or more than
+// a quarter of the ops move, it simulates the placement from the beginning.
 class Series {
  public:
   explicit Series(const Problem& problem) : engine_(simulate::make_incremental_engine(problem)) {}
@@ -53,7 +53,7 @@ class Series {
 
 class LocalEvaluator final : public DirectEvaluator {
  public:
-  // `problems`: those whose series are worth an incremental engine, or empty.
+  // `problems`: one per engine, null if its series get no incremental engine; or empty.
   LocalEvaluator(std::vector<std::unique_ptr<simulate::Engine>> engines, std::vector<const Problem*> problems)
       : engines_(std::move(engines)), incremental_(std::move(problems)), series_(engines_.size()) {
     incremental_.resize(engines_.size());

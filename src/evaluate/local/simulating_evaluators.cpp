@@ -1,4 +1,4 @@
-// Evaluators that simulate in this process: at full speed, and as slowly as told.
+// Evaluators that simulate in this process: at full speed, and with a sleep for each placement.
 #include <chrono>
 #include <thread>
 
@@ -17,13 +17,13 @@ struct SleepOptions {
 };
 void describe(SleepOptions& o, OptionVisitor& visit) {
   visit("seconds", o.seconds,
-        {.min = 0, .max = 3600, .unit = "s", .help = "How long each placement takes beside its simulation."});
+        {.min = 0, .max = 3600, .unit = "s", .help = "How long each placement takes in addition to its simulation."});
 }
 
 void sleep(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-// The time of a simulator that is slow, without its work: many fit on one core, so that a laptop shows how a cluster
-// scales.
+// Takes the time of a slow simulator without its work, so that many can share one core: one can measure on a laptop how
+// training scales on a cluster.
 class SleepEvaluator final : public DirectEvaluator {
  public:
   SleepEvaluator(const SleepOptions& options, const EvaluatorSetup& setup)

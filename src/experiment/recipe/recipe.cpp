@@ -43,7 +43,7 @@ void refuse_unknown_keys(const ConfigTable& table, const std::vector<OptionInfo>
   unknown.refuse_unread(known);
 }
 
-// The names of policy, learner and evaluator, but for those that no method has.
+// The names of the table's policy, learner and evaluator, without unknown ones.
 std::set<std::string> methods_of(const ConfigTable& table) {
   const RecipeOptions defaults;
   std::set<std::string> methods;
@@ -59,7 +59,8 @@ std::set<std::string> methods_of(const ConfigTable& table) {
   return methods;
 }
 
-// The values of a configuration by "key" and "table.key", but for what a resumed run may change and the folder.
+// The values of a configuration by "key" and "table.key", without those that a resumed run may change and the run
+// folder.
 std::map<std::string, ConfigValue> computing_values(const ConfigTable& config) {
   std::map<std::string, ConfigValue> values;
   for (const std::string& key : config.keys()) {
@@ -93,20 +94,21 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
   visit("policy", o.policy, {.help = "Policy that samples placements; see `emplace list policies`."});
   visit("learner", o.learner, {.help = "How the policy learns; see `emplace list learners`."});
   visit("evaluator", o.evaluator,
-        {.help = "What gives a placement's time; see `emplace list evaluators`.", .affects = Affects::task});
+        {.help = "How the time of a placement is found; see `emplace list evaluators`.", .affects = Affects::task});
   visit(
       "cache", o.cache,
       {.choices = {"measured", "all", "none"},
        .help = "Which evaluations the run folder keeps (file evaluations), so that an equal placement is not evaluated "
-               "again: those of an evaluator that measures, of any, or none.",
+               "again: those of an evaluator that measures, all, or none.",
        .affects = Affects::speed});
-  visit("grouping", o.grouping, {.choices = grouping_names(), .help = "What is placed as one unit."});
+  visit("grouping", o.grouping, {.choices = grouping_names(), .help = "Which ops are placed together as one unit."});
   visit("groups", o.groups, {.min = 1, .help = "Merge units until at most this many remain."});
   visit("group_share", o.group_share,
         {.min = 0,
          .max = 1,
          .above_min = true,
-         .help = "The groupings colocrl and colocrl-group join no units to more than this share of the total work."});
+         .help = "The groupings colocrl and colocrl-group join no units to one with more than this share of the total "
+                 "work."});
   visit("schedule", o.schedule,
         {.choices = schedule_choices(), .help = "In which order a device runs ready ops.", .affects = Affects::task});
   visit("objective", o.objective,
@@ -127,18 +129,19 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
   visit("threads", o.threads,
         {.min = 1,
          .max = 256,
-         .help = "Threads of rank 0 that the policy's network is computed on; no bit depends on them.",
+         .help = "Threads of rank 0 for the policy's network; the results do not depend on their number.",
          .affects = Affects::speed});
   visit("greedy_every", o.greedy_every,
         {.min = 1, .unit = "updates", .help = "Updates between evaluations of the policy's likeliest placement."});
   visit("problems_per_update", o.problems_per_update,
-        {.min = 1, .help = "Problems, drawn by the seed, that one update is about; all of them by default."});
+        {.min = 1, .help = "Number of problems in one update, drawn with the seed; all of them by default."});
   visit("hold_problems", o.hold_problems,
-        {.min = 1, .unit = "updates", .help = "Updates that a draw of problems_per_update problems lasts."});
-  visit("held_out", o.held_out,
-        {.help = "Problems that are never trained on: metrics.csv shows how the policy's likeliest placement of each "
-                 "gets on (held_out_step_time, with .0, .1, ... where there are several).",
-         .affects = Affects::task});
+        {.min = 1, .unit = "updates", .help = "Number of updates until problems_per_update problems are drawn again."});
+  visit(
+      "held_out", o.held_out,
+      {.help = "Problems that are never trained on: metrics.csv has the step time of the policy's likeliest placement "
+               "of each (held_out_step_time, with .0, .1, ... if there are several).",
+       .affects = Affects::task});
   visit("held_out_every", o.held_out_every,
         {.min = 1,
          .unit = "updates",
@@ -146,12 +149,12 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
   visit(
       "workers", o.workers,
       {.choices = {"simulate", "simulate+learn"},
-       .help = "What ranks other than 0 do: evaluate placements, or also draw them and compute parts of gradients; no "
-               "bit depends on it.",
+       .help = "What ranks other than 0 do: evaluate placements, or also draw them and compute parts of gradients; the "
+               "results do not depend on it.",
        .affects = Affects::speed});
-  visit(
-      "compare", o.compare,
-      {.help = "Placers whose step times stand beside the learned one in the final table.", .affects = Affects::speed});
+  visit("compare", o.compare,
+        {.help = "Placers whose step times are shown beside the learned one in the final table.",
+         .affects = Affects::speed});
 }
 
 void apply_overrides(ConfigTable& table, const std::vector<std::string>& overrides) {
@@ -172,7 +175,7 @@ void apply_values(ConfigTable& table, std::vector<std::pair<std::string, ConfigV
     return std::any_of(values.begin(), values.end(), [&](const auto& value) { return value.first == key; });
   };
   const bool names_graph = given("graph") || given("machine");
-  // What the recipe says of several problems means nothing where one takes their place.
+  // The recipe's keys about several problems have no meaning if one problem replaces them.
   if (given("problem") || (names_graph && table.contains("problems")))
     clear({"problems_per_update", "hold_problems", "held_out", "held_out_every"});
   if (given("problem")) clear({"graph", "machine", "problems"});
@@ -180,7 +183,7 @@ void apply_values(ConfigTable& table, std::vector<std::pair<std::string, ConfigV
   if (names_graph) clear({"problem", "problems"});
   ConfigTable after = table;
   for (const auto& [key, value] : values) after.set_path(key, value);
-  // The recipe's options of a method that another one replaces mean nothing any more.
+  // If a method is replaced by another one, the options of the replaced one are removed.
   for (const std::string& name : methods_of(table))
     if (!methods_of(after).contains(name)) table.erase(name);
   for (auto& [key, value] : values) table.set_path(key, std::move(value));
@@ -213,7 +216,7 @@ Recipe make_recipe(const ConfigTable& table) {
   if (o.policy != o.learner) refuse_unknown_keys(learner_table, learner_keys);
   refuse_unknown_keys(evaluator_table, evaluator.options());
   recipe.evaluator_options = evaluator_table;
-  // Resolved once here, so that a wrong value is named before anything is loaded.
+  // Resolved once here, so that a wrong value is reported before anything is loaded.
   (void)policy.resolve(recipe.policy_options);
   (void)learner.resolve(recipe.learner_options);
   (void)evaluator.resolve(recipe.evaluator_options);
@@ -224,8 +227,8 @@ Recipe make_recipe(const ConfigTable& table) {
   if (o.workers == "simulate+learn" && (evaluator.measures || o.cache == "all"))
     throw InputError(
         table.place_of(evaluator.measures ? "evaluator" : "cache"),
-        "workers = 'simulate+learn' evaluates placements where they are drawn, and keeps nothing of them: {} "
-        "goes with workers = 'simulate'",
+        "with workers = 'simulate+learn' the workers evaluate placements and do not keep the outcomes: {} goes "
+        "with workers = 'simulate'",
         evaluator.measures ? "an evaluator that measures" : "cache = 'all'");
 
   const int kinds = !o.problem.empty() + !o.problems.empty() + (!o.graph.empty() || !o.machine.empty());
@@ -244,7 +247,7 @@ Recipe make_recipe(const ConfigTable& table) {
                      count == 1 ? "" : "s");
   if (o.hold_problems > 1 && o.problems_per_update == 0)
     throw InputError(table.place_of("hold_problems"),
-                     "hold_problems is {}, but without problems_per_update every update is about all problems",
+                     "hold_problems is {}, but without problems_per_update every update uses all problems",
                      o.hold_problems);
   if (!policy.transfers && o.problems_per_update > 0 && o.problems_per_update < static_cast<std::int64_t>(count))
     throw InputError(table.place_of("problems_per_update"),
@@ -302,7 +305,7 @@ bool may_change_on_resume(const std::string& key) {
 
 namespace {
 
-// A value as it is said beside another; of long ones only what is around the place where they differ.
+// A value as it is printed beside another one; for long values only the text around the first difference.
 std::string from_difference(const std::string& value, const std::string& other) {
   constexpr std::size_t longest = 80, before = 30;
   if (value == "none" || std::max(value.size(), other.size()) <= longest) return value == "none" ? value : quote(value);
@@ -336,7 +339,7 @@ std::optional<UnfinishedRun> unfinished_run(const ConfigTable& wanted, double pa
   if (!file_exists(recipe.options.run + "/config.toml")) return {};
   RunFolder folder = RunFolder::open(recipe.options.run, patience_s);
   const ConfigTable there = folder.config();
-  // What the training settled when it began and the recipe leaves open.
+  // The values that the training fixed when it began and that the recipe does not give.
   ConfigTable config = wanted;
   const auto settled = [&](const std::string& dotted, const ConfigTable& ours, const ConfigTable& theirs) {
     const std::string key = dotted.substr(dotted.find('.') + 1);

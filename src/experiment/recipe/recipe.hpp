@@ -20,13 +20,13 @@ struct RecipeOptions {
   std::string machine;
   std::vector<std::string> problems;
   std::vector<std::string> shape;
-  std::int64_t batch = 0;  // 0: as the model says
+  std::int64_t batch = 0;  // 0: the model's own
   std::string policy = "post";
   std::string learner = "post";
   std::string evaluator = "simulator";
   std::string cache = "measured";
   std::string grouping = "colocation";
-  std::int64_t groups = 0;  // 0: as many as the grouping gives
+  std::int64_t groups = 0;  // 0: as many as the grouping makes
   double group_share = 1;   // 1: no limit
   std::string schedule = "fifo";
   std::string objective = "step";
@@ -51,43 +51,45 @@ void describe(RecipeOptions& options, OptionVisitor& visit);
 
 struct Recipe {
   RecipeOptions options;
-  ConfigTable policy_options;  // of the named policy, defaults not filled in
+  ConfigTable policy_options;  // the options of the named policy, without defaults
   ConfigTable learner_options;
   ConfigTable evaluator_options;
   source::SourceOptions source;
   std::string place;  // the recipe's file, for messages
 
-  // One source a problem, in order; `graph` and `machine` as "graph@machine".
+  // One source per problem, in order; `graph` and `machine` as "graph@machine".
   [[nodiscard]] std::vector<std::string> sources() const;
-  // Everything with defaults filled in, sources absolute: runs again as it is from any folder.
+  // The recipe with all defaults filled in and absolute sources, so that it can be run again from any folder.
   [[nodiscard]] ConfigTable resolved() const;
 };
 
-// `key=value` and `table.key=value` texts over a table. One kind of problem source on the command line replaces the
-// recipe's, another policy or learner the recipe's and its options.
+// Applies `key=value` and `table.key=value` texts to a table. A problem source of any kind replaces those of the
+// recipe; another policy or learner replaces the recipe's one and removes its options.
 void apply_overrides(ConfigTable& table, const std::vector<std::string>& overrides);
-// The same of values that are read already, by key or table.key.
+// The same for values that are parsed already, by key or table.key.
 void apply_values(ConfigTable& table, std::vector<std::pair<std::string, ConfigValue>> values);
 
-// InputError for unknown keys (with the nearest right one), two kinds of problem source, budgets of 0, unknown methods.
+// InputError for unknown keys (with the most similar valid one), two kinds of problem source, budgets of 0, unknown
+// methods.
 Recipe make_recipe(const ConfigTable& table);
 
-// Whether the key decides how far or how fast a run goes and not what it computes (OptionMeta::affects): only such keys
-// may be overridden with --resume.
+// Whether the key changes only how far or how fast a run goes, not what it computes (OptionMeta::affects): only such
+// keys may be overridden with --resume.
 bool may_change_on_resume(const std::string& key);
 
-// The first key in which two resolved configurations differ in what they compute, and how; "" if there is none.
+// A text with the first key whose values in two resolved configurations make them compute different results, and with
+// these values; "" if there is none.
 std::string difference_in_computing(const ConfigTable& then, const ConfigTable& now);
 
-// A run of a recipe that its folder holds already, with the recipe as that run settled it.
+// An unfinished run in a recipe's run folder, and the recipe with the values that the run fixed when it began.
 struct UnfinishedRun {
   RunFolder folder;
   ConfigTable config;
 };
 
-// The run to go on with where a recipe is started a second time. None if its folder holds no run, or a finished one of
-// another recipe; InputError for an unfinished one of another recipe, which nobody wants to lose by a wrong word.
-// InUse if a live process works in it for so long.
+// The run to continue if a recipe is started a second time. Empty if its folder has no run, or a finished one of
+// another recipe; InputError for an unfinished one of another recipe, which must not be lost because of a typing
+// mistake. InUse if a live process still works in the folder after `patience_s` seconds.
 std::optional<UnfinishedRun> unfinished_run(const ConfigTable& wanted, double patience_s = 0);
 
 }  // namespace emplace::experiment

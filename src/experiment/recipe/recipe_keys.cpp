@@ -19,7 +19,7 @@ std::vector<RecipeKey> recipe_keys(const std::string& policy, const std::string&
   const auto add = [&](const std::string& table, const std::vector<OptionInfo>& options) {
     for (const OptionInfo& option : options) {
       const std::string name = table + "." + option.name;
-      // A policy and a learner of one name share a table.
+      // A policy and a learner with the same name share a table.
       if (std::ranges::none_of(keys, [&](const RecipeKey& key) { return key.name == name; }))
         keys.push_back({name, option});
     }

@@ -1,4 +1,4 @@
-// Every key that a recipe may have, for who walks them: completion of command lines, the manual, `emplace doctor`.
+// The list of all keys that a recipe may have; for the completion of command lines, the manual and `emplace doctor`.
 #pragma once
 
 #include <string>
@@ -13,14 +13,15 @@ struct RecipeKey {
   OptionInfo option;
 };
 
-// Of a recipe with these methods: its own keys, those of the methods' tables, and those of the cost model's. A method
-// that there is none of has none.
+// The keys of a recipe with these methods: its own, those of the methods' tables, and those of the cost model's table.
+// Unknown methods have no keys.
 std::vector<RecipeKey> recipe_keys(const std::string& policy, const std::string& learner, const std::string& evaluator);
 
-// What a recipe's own key decides; methods' tables and unknown keys decide results, the cost model's the task.
+// What a key affects: a recipe's own key as it is described; the tables of methods and unknown keys affect results, the
+// cost model's table the task.
 Affects affects_of(const std::string& key);
 
-// The recipe's own keys that decide this.
+// The recipe's own keys that affect `what`.
 std::vector<std::string> keys_that_affect(Affects what);
 
 }  // namespace emplace::experiment

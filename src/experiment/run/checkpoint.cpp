@@ -30,8 +30,8 @@ void save_checkpoint(const std::string& folder, const Checkpoint& checkpoint) {
                      nan);
   const std::string written = newest + ".new";
   write_file(written, sealed(checkpoint_image(checkpoint)));
-  // A damaged newest must not push out a sound previous: after a fall-back that one is all there is.
-  // At every moment there is a newest one, but for file systems without second names.
+  // A damaged newest checkpoint must not replace a good previous one, which may be the only good one. The newest file
+  // exists at every moment, except on file systems without hard links.
   if (file_exists(newest) && is_sound(newest) && !add_name(newest, previous_in(folder)))
     replace_file(newest, previous_in(folder));
   replace_file(written, newest);
@@ -62,7 +62,7 @@ Checkpoint load_newest_checkpoint(const std::string& folder) {
     try {
       return load_checkpoint(previous);
     } catch (const InputError& error) {
-      throw InputError("", "{}; nor can the one before be read: {}", why_not, error.what());
+      throw InputError("", "{}; the previous checkpoint cannot be read either: {}", why_not, error.what());
     }
   }();
   log_warning("{}; continuing from {}", why_not, previous);

@@ -1,4 +1,4 @@
-// Checkpoints: State in HDF5, written so that no crash leaves an unreadable one, checked on load. The only HDF5 here.
+// Checkpoints: State in HDF5 files, written so that a crash never leaves only an unreadable one, and checked on load.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Checkpoint {
   std::map<std::string, std::string> attributes;
 };
 
-// Runs `read`, which knows what is wrong with a checkpoint's arrays, so that the InputError also says whose they are.
+// Calls `read`, which reads a checkpoint's arrays, and adds the checkpoint's place to the InputError that it throws.
 template <class Read>
 auto reading(const std::string& place, Read&& read) {
   try {
@@ -27,22 +27,23 @@ auto reading(const std::string& place, Read&& read) {
   }
 }
 
-// Temporary name, fsync; the present file (if it is sound) becomes checkpoint.previous.h5; rename; fsync of the folder.
-// Datasets carry Fletcher32 checksums, the root attribute "digest" the XXH3-128 over names, types, shapes, bytes and
-// attributes, and a last line behind the HDF5 data seals every byte. Attribute names "emplace" (the file format) and
-// "digest" are taken. InputError if an array under policy/ or optimizer/ has a NaN: a diverged run must not push out
-// the last good state. EnvironmentError if the disk refuses; the files that were there then stay.
+// Writes a file with a temporary name and flushes it; renames the present checkpoint, if it is sound, to
+// checkpoint.previous.h5; renames the new file to checkpoint.h5 and flushes the folder. Datasets carry Fletcher32
+// checksums, the root attribute "digest" the XXH3-128 over names, types, shapes, bytes and attributes, and a last line
+// behind the HDF5 data seals every byte. The attribute names "emplace" (the file format) and "digest" are reserved.
+// InputError if an array under policy/ or optimizer/ has a NaN: a diverged run must not replace the last good state.
+// EnvironmentError if writing fails; then the old files stay as they are.
 void save_checkpoint(const std::string& folder, const Checkpoint& checkpoint);
 
-// InputError naming the file and what is wrong: not HDF5, truncated, a changed byte, another format version, NaN in
-// policy/ or optimizer/. Time and memory are bounded by the file's size (at most 4 GiB).
+// Loads a checkpoint. Throws InputError, which names the file and the error: not HDF5, truncated, a changed byte,
+// another format version, NaN in policy/ or optimizer/. Time and memory are bounded by the file's size (at most 4 GiB).
 Checkpoint load_checkpoint(const std::string& file);
 
-// Whether a folder holds one of the two, sound or not.
+// Whether a folder has at least one of the two checkpoint files, damaged or not.
 bool has_checkpoint(const std::string& folder);
 
-// folder/checkpoint.h5, or folder/checkpoint.previous.h5 with a warning if the newest is damaged; InputError if neither
-// can be read.
+// Loads folder/checkpoint.h5 or, with a warning, folder/checkpoint.previous.h5 if the newest is damaged or missing;
+// InputError if neither can be read.
 Checkpoint load_newest_checkpoint(const std::string& folder);
 
 }  // namespace emplace::experiment

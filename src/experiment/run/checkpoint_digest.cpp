@@ -22,7 +22,7 @@ class Digest {
     if (bytes > 0) XXH3_128bits_update(state_.get(), data, bytes);
   }
   void add(std::uint64_t value) { add(&value, sizeof value); }
-  // Length first: neighbouring texts cannot trade characters.
+  // Length first, so that "ab", "c" and "a", "bc" have different digests.
   void add(const std::string& text) {
     add(text.size());
     add(text.data(), text.size());

@@ -1,4 +1,5 @@
-// HDF5 behind RAII: the only place that includes hdf5.h. Its error stack is silenced and becomes the exception's text.
+// HDF5 handles with RAII; the only place that includes hdf5.h. HDF5's error messages are not printed but become the
+// text of exceptions.
 #pragma once
 
 #include <hdf5.h>
@@ -11,11 +12,11 @@
 
 namespace emplace::experiment::hdf5 {
 
-// Nothing of HDF5 reaches standard error while one of these lives.
+// While an object of this class exists, HDF5 prints nothing on standard error.
 class Silence {
  public:
   Silence() {
-    // Its files are memory only; at exit it would complain of what a hostile one left open.
+    // HDF5's files are in memory only; at exit it would print errors about objects that a hostile file left open.
     H5dont_atexit();
     H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -29,7 +30,7 @@ class Silence {
   void* data_ = nullptr;
 };
 
-// What HDF5 could not do. Writers turn it into our bug or the environment's fault, readers into an InputError.
+// A call of HDF5 failed. Writers turn this into a BugError or an EnvironmentError, readers into an InputError.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -38,7 +39,7 @@ class Error : public std::runtime_error {
 // Throws `what` with the outermost and the innermost sentence of HDF5's error stack.
 [[noreturn]] void fail(const std::string& what);
 
-// For calls that answer with an id, a status or a count: negative means failure.
+// For calls that return an id, a status or a count: negative means failure.
 template <class Result>
 Result check(Result result, const std::string& what) {
   if (result < 0) fail(what);

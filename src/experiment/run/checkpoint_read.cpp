@@ -11,7 +11,8 @@ namespace {
 using hdf5::check;
 using hdf5::Handle;
 
-// Bounds on what a damaged or hostile file can make us walk through; far above any checkpoint of ours.
+// Bounds on the groups and objects that we read from a damaged or hostile file; far above those of any checkpoint that
+// we write.
 constexpr std::size_t max_depth = 16;
 constexpr std::size_t max_objects = 100'000;
 constexpr std::uint64_t max_chunk_bytes = std::uint64_t{1} << 20;
@@ -71,7 +72,8 @@ class Reader {
  private:
   [[nodiscard]] hid_t file() const { return file_.front(); }
 
-  // Everything read must fit in the file: no extent or length can ask for more memory than the file has bytes.
+  // Counts the bytes that are read, which cannot be more than the file has: so a damaged shape or length cannot make us
+  // allocate more memory than that.
   void take(std::uint64_t bytes, const std::string& name) {
     if (bytes > left_) throw InputError(place_, "{} claims more bytes than the file has", quote(name));
     left_ -= bytes;
@@ -156,7 +158,7 @@ class Reader {
     return true;
   }
 
-  // Only what save_checkpoint writes: no other filter, no large chunk, nothing stored outside the file.
+  // Refuses layouts that save_checkpoint does not write: other filters, large chunks, data stored outside the file.
   void check_layout(hid_t creation, std::size_t element_bytes, const std::string& name) {
     const std::string what = "read the layout of array " + quote(name);
     const H5D_layout_t layout = check(H5Pget_layout(creation), what);

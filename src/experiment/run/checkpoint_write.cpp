@@ -19,7 +19,7 @@ constexpr std::size_t seal_room = 128;
 // Chunks of at most this many elements: small enough that a damaged chunk size cannot ask for much memory.
 constexpr std::uint64_t chunk_elements = std::uint64_t{1} << 17;
 
-// Row-major blocks: whole trailing dimensions as far as they fit, at least 1 everywhere.
+// Row-major blocks: as many whole trailing dimensions as fit; every dimension is at least 1.
 std::vector<hsize_t> chunk_shape(const std::vector<std::uint64_t>& shape) {
   std::vector<hsize_t> chunk(shape.size(), 1);
   std::uint64_t left = chunk_elements;
@@ -30,7 +30,7 @@ std::vector<hsize_t> chunk_shape(const std::vector<std::uint64_t>& shape) {
   return chunk;
 }
 
-// "policy/layer/bias": parts that HDF5 takes literally.
+// Whether HDF5 uses the name as it is, like "policy/layer/bias": no part is empty, "." or "..".
 bool is_path(const std::string& name) {
   if (name.empty() || name.find('\0') != std::string::npos) return false;
   std::size_t begin = 0;
@@ -62,7 +62,7 @@ class KeptImage {
             .udata_free = [](void*) -> herr_t { return 0; },
             .udata = this};
   }
-  // With room for a seal; the buffer is given back.
+  // The buffer as a string with room for a seal; frees the buffer.
   [[nodiscard]] std::string take() {
     std::string bytes;
     bytes.reserve(size_ + seal_room);
@@ -93,7 +93,7 @@ class Writer {
  public:
   Writer() : group_plain_(plain(H5P_GROUP_CREATE)) {
     const Handle access = hdf5::property_list(H5P_FILE_ACCESS);
-    // Grows by 4 KiB, without a file behind it.
+    // The memory grows by 4 KiB at a time; nothing is written to a file.
     check(H5Pset_fapl_core(access, 4096, false), "choose the memory driver");
     H5FD_file_image_callbacks_t callbacks = image_.callbacks();
     check(H5Pset_file_image_callbacks(access, &callbacks), "keep the image");
@@ -138,7 +138,7 @@ class Writer {
   }
 
  private:
-  // Without time stamps: equal checkpoints are equal files.
+  // Without time stamps, so that equal checkpoints are equal files.
   static Handle plain(hid_t kind) {
     Handle list = hdf5::property_list(kind);
     check(H5Pset_obj_track_times(list, false), "switch time stamps off");

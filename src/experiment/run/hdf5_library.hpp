@@ -1,4 +1,4 @@
-// Which HDF5 writes checkpoints.
+// The version of the HDF5 library that writes checkpoints.
 #pragma once
 
 #include "base/library.hpp"

@@ -22,13 +22,13 @@ bool takes_last(std::string_view column) {
   return column == "update" || column == "evaluations" || column == "best_step_time" || column.starts_with("wall_");
 }
 
-// Lines of a file, one at a time.
+// Reads a file line by line.
 class Lines {
  public:
   explicit Lines(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb"), &std::fclose) {
     if (!file_) throw InputError(path, "{}", why_unreadable(path, errno));
   }
-  // False at the end, and for a last line that does not end in a line break: it is just being written.
+  // False at the end, and for a last line without a line break, as it is still being written.
   bool next(std::string& line) {
     line.clear();
     ++number_;
@@ -48,7 +48,7 @@ class Lines {
   std::size_t number_ = 0;
 };
 
-// Adds rows up to points; twice as many rows to a point whenever there are too many points.
+// Combines rows into points; doubles the number of rows per point whenever there are too many points.
 class Points {
  public:
   Points(std::vector<std::string> names, std::size_t most) : most_(most) {
@@ -88,7 +88,7 @@ class Points {
  private:
   struct Column {
     std::string name;
-    std::vector<double> sum;  // of `count` values; NaN for none
+    std::vector<double> sum;  // per point, of `count` values; NaN if there are none
     std::vector<std::uint64_t> count;
   };
 

@@ -1,4 +1,4 @@
-// Who works for a placer: the ranks there are, or this process.
+// Makes what a placer needs: an evaluator and a placer pool, on the other ranks or in this process.
 #pragma once
 
 #include <memory>
@@ -13,13 +13,13 @@ namespace emplace::experiment {
 
 struct PlacingBackend {
   std::unique_ptr<evaluate::Evaluator> evaluator;
-  std::unique_ptr<search::PlacerPool> pool;  // null: nobody shares the work
+  std::unique_ptr<search::PlacerPool> pool;  // null: this process does all the work
 };
-// On the workers of `world` (null, or of one rank: in this process). The problem must outlive the backend.
+// Makes the backend on the workers of `world` (null or one rank: in this process). The problem must outlive it.
 PlacingBackend make_placing_backend(dist::World* world, const Problem& problem, const evaluate::Scoring& scoring);
 
-// What a placer is told of the problem and its backend; budgets, seed and start are left to the caller. Both must
-// outlive the request.
+// The request to a placer for this problem and backend; the caller sets budgets, seed and start. Both must outlive the
+// request.
 search::PlacerRequest request_for(const source::LoadedProblem& loaded, const evaluate::Scoring& scoring,
                                   const PlacingBackend& backend);
 

@@ -46,13 +46,13 @@ FileLock::FileLock(const std::string& path, double patience_s, const std::string
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   bool said = false;
-  patience_s = std::max(patience_s, 0.2);  // who only looks, in is_locked(), has it for a moment
+  patience_s = std::max(patience_s, 0.2);  // is_locked() takes the lock for a moment
   while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
     const int why = errno;
     const std::chrono::duration<double> waited = Clock::now() - start;
     if (why == EWOULDBLOCK && waited.count() < patience_s && !stop_requested()) {
       if (waited.count() > 2 && !std::exchange(said, true))
-        log_info("{}: {}: waits for it, {} s at most", place, says, patience_s);
+        log_info("{}: {}: waiting for it to end, at most {} s", place, says, patience_s);
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       continue;
     }
@@ -80,7 +80,7 @@ RunFolder RunFolder::create(const std::string& given, const ConfigTable& config)
   const std::string path = without_trailing_slash(given);
   std::string moved;
   if (file_exists(path + "/config.toml")) {
-    const FileLock lock = take_lock(path);  // refuses a live run
+    const FileLock lock = take_lock(path);  // InUse if another process works in it
     for (int number = 1; moved.empty(); ++number)
       if (!file_exists(fmt::format("{}.{}", path, number))) moved = fmt::format("{}.{}", path, number);
     replace_file(path, moved);
@@ -164,7 +164,7 @@ void MetricsFile::add(const std::vector<std::pair<std::string, double>>& row) {
     header_ = join(names, ",");
     fmt::print(file_, "{}\n", header_);
   }
-  // A run that an older program began goes on with the columns that it has.
+  // A run that an older version of the program began keeps the columns that it has.
   std::vector<std::string> values;
   for (const std::string& name : split(header_, ',')) {
     const auto found = std::ranges::find(row, name, &std::pair<std::string, double>::first);

@@ -11,16 +11,18 @@
 
 namespace emplace::experiment {
 
-// Another process works in a folder, or with a file, for longer than this one would wait.
+// Another process still works in a folder, or with a file, after this process has waited for it.
 class InUse : public InputError {
  public:
   using InputError::InputError;
 };
 
-// Held until it is destroyed or the process dies: the kernel releases it, so it never goes stale.
+// A lock that is held until this object is destroyed or the process dies. The kernel releases it, so no stale lock can
+// remain.
 class FileLock {
  public:
-  // Of the file, which is made if it is not there. InUse, with `says`, if another holds it for so long.
+  // Locks the file, which is made if it does not exist. InUse, with the message `says`, if another process still holds
+  // the lock after `patience_s` seconds.
   FileLock(const std::string& path, double patience_s, const std::string& place, const std::string& says);
   ~FileLock();
   FileLock(FileLock&& other) noexcept;
@@ -30,24 +32,26 @@ class FileLock {
   int fd_ = -1;
 };
 
-// Whether another process holds the lock of this file now; false where there is no such file.
+// Whether another process holds the lock of this file now; false if there is no such file.
 bool is_locked(const std::string& path);
 
-// A folder as errors and commands name it.
+// The folder's path as messages and commands print it.
 std::string without_trailing_slash(std::string path);
 
 // The ranks of a killed job end by themselves within seconds, and hold its folders' locks until then.
 inline constexpr double lock_patience_s = 60;
 
-// The best placement of a run's problem: "best.placement.json" of one, "best.2.placement.json" of several.
+// The file of the best placement for a problem: "best.placement.json" if the run has one problem, else
+// "best.2.placement.json" for problem 2.
 std::string best_placement_file(std::size_t problem, std::size_t problems);
 
 class RunFolder {
  public:
-  // A new run. A finished or abandoned run that is already there is moved aside to PATH.1, PATH.2, ...: nothing is
-  // lost. InputError if a live process works in the folder.
+  // Makes the folder of a new run. The folder of a finished or interrupted run that is already there is renamed to
+  // PATH.1, PATH.2, ...: nothing is lost. InputError if a live process works in the folder.
   static RunFolder create(const std::string& path, const ConfigTable& config);
-  // An existing run; InputError if it is none, InUse if a live process works in it for so long.
+  // Opens the folder of an existing run; InputError if it is none, InUse if a live process still works in it after
+  // `patience_s` seconds.
   static RunFolder open(const std::string& path, double patience_s = 0);
 
   RunFolder(RunFolder&&) noexcept = default;
@@ -56,21 +60,24 @@ class RunFolder {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
   [[nodiscard]] ConfigTable config() const;
-  // Writes config.toml, unless it says the same already.
+  // Writes config.toml, unless it has the same content already.
   void set_config(const ConfigTable& config) const;
-  // Where an earlier run was moved to; "" if there was none.
+  // The new path of an earlier run's folder; "" if there was none.
   [[nodiscard]] const std::string& moved_aside() const { return moved_aside_; }
 
   // "running", "finished", "interrupted" or "failed".
   void set_status(const std::string& status) const;
-  // Where an error is on its way already, which must not be lost to that of a full disk.
+  // The same without exceptions; for callers that handle an error already, which an error of a full disk must not
+  // replace.
   void try_set_status(const std::string& status) const noexcept;
   [[nodiscard]] std::string status() const;
-  // The same of a folder that somebody else works in, "unknown" where there is none; and whether somebody does.
+  // The status of a folder that another process may work in, "unknown" if there is none; and whether another process
+  // works in it.
   static std::string status_of(const std::string& path);
   static bool in_use(const std::string& path);
-  // The status as it is now: what says "running" and is worked in by nobody was interrupted. `was_in_use` is in_use,
-  // asked before: who ends meanwhile has written a status by then.
+  // The present status: "interrupted" if the file says "running" and no process works in the folder. `was_in_use` must
+  // be the result of in_use() from before this call, so that a process that ends in between has already written its
+  // status.
   static std::string status_now(const std::string& path, bool was_in_use);
   static ConfigTable config_of(const std::string& path);
 
@@ -82,10 +89,10 @@ class RunFolder {
   FileLock lock_;  // of PATH/lock
 };
 
-// metrics.csv: one row an update. Columns are fixed by the first row; clock columns start with "wall_".
+// metrics.csv: one row per update. Columns are fixed by the first row; clock columns start with "wall_".
 class MetricsFile {
  public:
-  // Keeps the first `rows` rows that are there (those up to the checkpoint that a resumed run starts from).
+  // Keeps the first `rows` rows of an existing file (those up to the checkpoint that a resumed run starts from).
   MetricsFile(std::string path, std::size_t rows);
   ~MetricsFile();
   MetricsFile(const MetricsFile&) = delete;

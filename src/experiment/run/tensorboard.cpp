@@ -18,14 +18,14 @@ namespace {
 
 using Crc32c = boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true>;
 
-// TFRecord's: a CRC of data that holds CRCs should not be one of them.
+// The masked CRC of TFRecord. It masks because the CRC of data that contains CRCs is a weak check.
 std::uint32_t masked_crc(std::string_view data) {
   Crc32c crc;
   crc.process_bytes(data.data(), data.size());
   return std::rotr(crc.checksum(), 15) + 0xA282EAD8U;
 }
 
-// Little-endian, as the format has numbers.
+// Little-endian, as the format requires.
 template <class T>
 std::string raw(T value) {
   std::string bytes;
@@ -53,7 +53,7 @@ std::string event(std::uint64_t step, const std::string& what) {
   return field(1, fixed64, raw(std::bit_cast<std::uint64_t>(now))) + field(2, varint, number(step)) + what;
 }
 
-// A name that sorts behind those of earlier files.
+// A name that sorts after those of earlier files.
 std::string name_of_file() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   char host[256] = "host";

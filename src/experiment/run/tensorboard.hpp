@@ -1,4 +1,4 @@
-// What TensorBoard reads while a training goes on: the rows of metrics.csv as scalars.
+// Writes the rows of metrics.csv as scalars for TensorBoard, which reads them while the training runs.
 #pragma once
 
 #include <chrono>
@@ -15,15 +15,16 @@ namespace emplace::experiment {
 // TensorFlow's event.proto.
 class TensorboardFile {
  public:
-  // A file of its own in the folder, which is made. Rows that earlier files of the folder have behind `update` are
-  // void: a run that is resumed makes them again. InputError where the folder cannot be made, EnvironmentError where
-  // the file cannot be written.
+  // Makes the folder, if it does not exist, and a new file in it. TensorBoard then ignores the rows after `update` in
+  // earlier files of the folder: a resumed run writes them again. InputError if the folder cannot be made,
+  // EnvironmentError if the file cannot be written.
   TensorboardFile(const std::string& folder, std::uint64_t update);
   ~TensorboardFile();
   TensorboardFile(const TensorboardFile&) = delete;
   TensorboardFile& operator=(const TensorboardFile&) = delete;
 
-  // One scalar a column, at step `update`; what is not a number is left out. On disk within a second or so.
+  // Writes one scalar per column, at step `update`, and leaves out values that are not finite. They are on disk within
+  // about a second.
   void add(std::uint64_t update, const std::vector<std::pair<std::string, double>>& row);
 
  private:

@@ -38,7 +38,7 @@ void save_parameters(policy::Policy& policy, State& arrays) {
 
 namespace {
 
-// What does not fit, "" if everything does.
+// The first array that does not fit the policy, as a sentence; "" if all fit.
 std::string misfit(const policy::Policy& policy, const State& arrays) {
   const std::vector<policy::Policy::ParameterInfo> layout = policy.layout();
   for (const policy::Policy::ParameterInfo& info : layout) {

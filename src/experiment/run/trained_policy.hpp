@@ -1,4 +1,4 @@
-// What a run folder keeps of its policy, and the policy made of it again for other problems.
+// Saves the parameters of a policy in a run folder, and makes the policy again from them for other problems.
 #pragma once
 
 #include <memory>
@@ -15,30 +15,31 @@
 
 namespace emplace::experiment {
 
-// The number of devices that a policy was trained for, an array of a checkpoint.
+// The name of the checkpoint's array with the number of devices that the policy was trained for.
 inline constexpr const char* device_count_array = "trained_for/devices";
-// The resolved recipe, an attribute.
+// The name of the checkpoint's attribute with the resolved recipe.
 inline constexpr const char* config_attribute = "config";
 
-// parameters() as arrays "policy/NAME" by layout(), added to `arrays`.
+// Adds the policy's parameters() to `arrays`, as arrays "policy/NAME" by layout().
 void save_parameters(policy::Policy& policy, State& arrays);
 
-// The other way round; what is not under "policy/" is left alone. InputError, which begins with `place`, for arrays
-// that are missing, too many, or of another shape, for an infinite value where the policy's own is finite, and for what
-// the policy itself refuses.
+// Sets the policy's parameters from `arrays`; ignores arrays that are not under "policy/". InputError, which begins
+// with `place`, for arrays that are missing, unknown, or of another shape, for an infinite value where the policy's own
+// is finite, and for values that the policy itself refuses.
 void load_parameters(policy::Policy& policy, const State& arrays, const std::string& place);
 
-// The recipe that a checkpoint was written by. InputError, which begins with `place`, if there is none.
+// The recipe of the run that wrote a checkpoint. InputError, which begins with `place`, if there is none.
 Recipe recipe_of(const Checkpoint& checkpoint, const std::string& place);
 
-// The units of a problem as a training by this recipe makes those of a problem that it does not train on; at most as
-// many as it has ops. `place` begins the message of an InputError.
+// Groups the ops of a problem that a training with this recipe does not train on; never into more units than there are
+// ops. `place` begins the message of an InputError.
 Grouping group_unseen(const RecipeOptions& recipe, const Problem& problem, const std::string& place);
 
-// A run's recipe and parameters, for other problems than its own.
+// A run's recipe and parameters, to place other problems than those of the run.
 class TrainedPolicy {
  public:
-  // From the newest sound checkpoint of the run folder. InputError if there is none, or it is of another version.
+  // Loads the newest undamaged checkpoint of the run folder. InputError if there is none, or it has another format
+  // version.
   static TrainedPolicy load(const std::string& run);
 
   [[nodiscard]] const Recipe& recipe() const { return recipe_; }
@@ -46,15 +47,15 @@ class TrainedPolicy {
 
   // group_unseen() by the run's recipe.
   [[nodiscard]] Grouping group(const Problem& problem) const;
-  // The policy with the run's parameters, ready to place these problems. InputError where it cannot: another number of
-  // devices, or of units where the policy is bound to one graph.
+  // The policy with the run's parameters, ready to place these problems. InputError if the number of devices differs,
+  // or the number of units for a policy that is bound to one graph.
   [[nodiscard]] std::unique_ptr<policy::Policy> make(std::span<const policy::PolicyProblem> problems) const;
-  // The run's parameters into a policy made for these problems; InputError as above.
+  // Copies the run's parameters into a policy made for these problems; InputError as above.
   void give(policy::Policy& policy, std::span<const policy::PolicyProblem> problems) const;
-  // "3 ops of types that the policy never saw: 'Einsum' (2), 'Erf' (1)"; empty if there are none, or if it reads no
-  // types.
+  // "3 ops of types that the policy never saw: 'Einsum' (2), 'Erf' (1)"; empty if there are none, or if the policy does
+  // not use types.
   [[nodiscard]] std::string unseen_types(const Problem& problem) const;
-  // place_with_policy() on a problem that it never saw. NotFinite where the training diverged.
+  // Calls place_with_policy() for a problem that the run was not trained on. NotFinite if the training diverged.
   [[nodiscard]] search::PlacerResult place(const source::LoadedProblem& loaded,
                                            const search::PlacerRequest& request) const;
 
@@ -67,8 +68,9 @@ class TrainedPolicy {
   State arrays_;
 };
 
-// The likeliest placement of the policy, which was made for this one problem, and the best of samples too as far as the
-// request's budgets go; without a budget the likeliest alone. `evaluation` counts all that were made.
+// The better of the policy's likeliest placement and the best of its samples, as many as the request's budgets allow;
+// without a budget only the likeliest one. The policy must be made for this one problem. `evaluation` counts all
+// evaluations.
 learn::Best place_with_policy(const policy::Policy& policy, const policy::PolicyProblem& problem,
                               const search::PlacerRequest& request);
 

@@ -28,7 +28,7 @@ namespace emplace::experiment {
 
 namespace {
 
-// The learner's arrays of this name stand beside the policy's (docs/formats.md).
+// The prefix of the learner's arrays in a checkpoint, beside those of the policy (docs/formats.md).
 constexpr std::string_view optimizer_prefix = "optimizer/";
 
 constexpr const char* metrics_file = "metrics.csv";
@@ -37,7 +37,7 @@ void use_threads(std::size_t count) {
   try {
     nn::use_threads(count);
   } catch (const std::system_error& error) {
-    throw EnvironmentError("{} threads cannot be had: {}", count, error.what());
+    throw EnvironmentError("{} threads cannot be started: {}", count, error.what());
   }
   if (const std::size_t cores = allowed_cores().size(); cores < count)
     log_warning("{} threads share {} core{} (mpirun binds ranks to cores unless told --bind-to none)", count, cores,
@@ -61,13 +61,12 @@ Training::Training(Recipe recipe, bool from_checkpoint)
       schedule_(schedule_of(recipe_.options.schedule, recipe_.place)),
       objective_(objective_of(recipe_.options.objective, recipe_.place)) {
   RecipeOptions& o = recipe_.options;
-  // An evaluator that cannot work here says so before anything else is done; the one that is used is made by the
-  // caller.
+  // Makes an evaluator only for its errors, before anything slow is done; the caller makes the one that is used.
   (void)evaluate::make_evaluator(evaluator(), {{}, {schedule_, objective_}});
   for (const std::string& source : recipe_.sources()) {
     source::LoadedProblem loaded = o.graph.empty() ? source::load_problem(source, recipe_.source)
                                                    : source::load_problem(o.graph, o.machine, recipe_.source);
-    for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
+    add_warnings(loaded);
     problems_.push_back(std::move(loaded.problem));
   }
   const GroupingKind grouping = grouping_of(o.grouping, recipe_.place);
@@ -97,7 +96,7 @@ Training::Training(Recipe recipe, bool from_checkpoint)
   policy_ = policy.make(recipe_.policy_options, setup);
   if (init) init->give(*policy_, policy_problems_);
   if (policy_->reads_start_times() && evaluate::entry_of(evaluator()).measures)
-    log_warning("policy {} reads when each op starts, which a measurement does not say: it learns without",
+    log_warning("policy {} reads when each op starts, which a measurement does not say: it learns without start times",
                 quote(o.policy));
   make_held_out_policies();
   learner_ = find_entry(learn::learners(), o.learner, "learner")
@@ -119,12 +118,17 @@ dist::PolicyPlan Training::policy_plan() const {
   return {recipe_.options.policy, recipe_.policy_options, policy_setup()};
 }
 
+void Training::add_warnings(const source::LoadedProblem& loaded) {
+  warnings_.insert(warnings_.end(), loaded.warnings.begin(), loaded.warnings.end());
+  warnings_.insert(warnings_.end(), loaded.lacks.begin(), loaded.lacks.end());
+}
+
 void Training::load_held_out() {
   const RecipeOptions& o = recipe_.options;
   const std::vector<std::string> sources = recipe_.sources();
   for (const std::string& source : o.held_out) {
     source::LoadedProblem loaded = source::load_problem(source, recipe_.source);
-    for (const std::string& warning : loaded.warnings) log_warning("{}", warning);
+    add_warnings(loaded);
     for (std::size_t p = 0; p < problems_.size(); ++p)
       if (same_but_for_the_name(loaded.problem, problems_[p]))
         throw InputError(recipe_.place, "{} is held out, but the training has the same problem: {}", quote(source),
@@ -135,8 +139,8 @@ void Training::load_held_out() {
     held_out_problems_.emplace_back(&held_out_[p], group_unseen(o, held_out_[p], recipe_.place));
 }
 
-// As TrainedPolicy makes them of the run afterwards. Policies of their own, so that the training's is the same with and
-// without held-out problems.
+// Makes a policy for each held-out problem as TrainedPolicy does after the run. They are separate policies, so that the
+// training's policy is the same with and without held-out problems.
 void Training::make_held_out_policies() {
   const RecipeOptions& o = recipe_.options;
   const std::size_t devices = problems_.front().device_count();
@@ -203,14 +207,15 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
     load(load_newest_checkpoint(folder.path()), trainer, folder.path());
     saved_at_ = trainer.updates();
   }
-  // This session may have another value of what may change on a resume: a later, plain one keeps to it.
+  // A resume may change some options; a later resume without them keeps the new values.
   folder.set_config(recipe_.resolved());
   const std::uint64_t evaluations_before = trainer.evaluations();
   log::to_file(folder.file("log.txt"));
   folder.set_status("running");
+  for (const std::string& warning : warnings_) log_warning("{}", warning);
   End end = End::interrupted;
-  // Nothing is saved after a failure: learner and trainer may be in the middle of an update. The log stays open for
-  // the sentence that ends the program.
+  // Nothing is saved after a failure: learner and trainer may be in the middle of an update. The log stays open for the
+  // error message with which the program ends.
   try {
     end = train(folder, trainer, session);
     if (end == End::finished) held_out_best_ = trainer.place_held_out();
@@ -294,7 +299,7 @@ std::vector<std::pair<std::string, double>> Training::record(const learn::Update
   row.emplace_back("wall_seconds", seconds_);
   for (const auto& [name, value] : row) {
     std::vector<double>& column = history_[name == "wall_seconds" ? "seconds" : name];
-    column.resize(report.update - 1, std::nan(""));  // of updates by a program that did not know the column
+    column.resize(report.update - 1, std::nan(""));  // for updates of an older version without this column
     column.push_back(value);
   }
   return row;

@@ -1,5 +1,5 @@
-// One training from a recipe: problems, policy and learner made from it, the loop with its budgets, metrics and
-// checkpoints, and what came of it.
+// One training from a recipe: its problems, policy and learner, the loop with budgets, metrics and checkpoints, and the
+// results.
 #pragma once
 
 #include <chrono>
@@ -23,52 +23,52 @@ namespace emplace::experiment {
 
 class Training {
  public:
-  // Loads and builds everything that the recipe names: every InputError of a recipe comes from here.
-  // One that goes on from a checkpoint gets its parameters by run() and not from the recipe's `init`.
+  // Loads and builds everything that the recipe names; throws InputError if something is wrong with it. A training that
+  // continues from a checkpoint gets its parameters in run() and not from the recipe's `init`.
   explicit Training(Recipe recipe, bool from_checkpoint = false);
 
   enum class End { finished, interrupted };
 
-  // What one call of run() has.
+  // The inputs of one call of run().
   struct Session {
     evaluate::Evaluator&
-        evaluator;  // knows problem_list(); of use for comparisons afterwards too, so the caller owns it
+        evaluator;  // for problem_list(); owned by the caller, who also uses it for comparisons afterwards
     learn::LearnerWorkers* learner_workers =
         nullptr;  // made for policy_plan(); null: the learning is done in this process
     bool resume = false;
     bool show_progress = true;
-    // Asked after every update whether to end early, beside base/interrupt.hpp; or empty.
+    // Called after every update; true ends the training early, as a stop request does (base/interrupt.hpp). May be
+    // empty.
     std::function<bool()> stop = {};
-    // Behind it no update begins, and none that would end behind it if it took as long as the longest so far.
+    // No update begins after this time, nor one that would end after it if it took as long as the longest so far.
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
   };
 
-  // Trains until a budget ends or a stop is requested (base/interrupt.hpp), after the present update, writing the run
-  // folder as it goes; its config.toml becomes this training's recipe, which may have other budgets than the run so
-  // far. Whatever ends it early leaves the status "failed" and the last checkpoint as it is, which a
-  // NotFinite names.
+  // Trains until a budget is used up or a stop is requested (base/interrupt.hpp); then the present update is finished.
+  // Writes the run folder meanwhile: config.toml gets this training's recipe, whose budgets may differ from those of
+  // the run so far. An exception sets the status "failed" and leaves the last checkpoint as it is; NotFinite names it.
   End run(const RunFolder& folder, const Session& session);
 
-  // For learner workers.
+  // The policy as dist::make_mpi_learner_workers() needs it.
   [[nodiscard]] dist::PolicyPlan policy_plan() const;
   [[nodiscard]] const Recipe& recipe() const { return recipe_; }
   [[nodiscard]] const std::deque<Problem>& problems() const { return problems_; }
-  // Those that are never trained on.
+  // The problems that are never trained on.
   [[nodiscard]] const std::deque<Problem>& held_out() const { return held_out_; }
-  // What an evaluator of this training knows: the problems, then the held-out ones.
+  // The problems of this training's evaluator: those of the training, then the held-out ones.
   [[nodiscard]] std::vector<const Problem*> problem_list() const;
   [[nodiscard]] Schedule schedule() const { return schedule_; }
   [[nodiscard]] Objective objective() const { return objective_; }
-  // What its placements are to be evaluated with, its options resolved.
+  // The evaluator of the recipe, with its options resolved.
   [[nodiscard]] evaluate::EvaluatorChoice evaluator() const;
-  // After run(): best placement of each problem (none where no update was about it), updates and evaluations made and
-  // seconds spent, earlier sessions of the run included.
+  // After run(): the best placement of each problem (none if no update used the problem), and the numbers of updates,
+  // evaluations and seconds, earlier sessions of the run included.
   [[nodiscard]] const std::vector<learn::Best>& best() const { return best_; }
-  // What the policy makes of each held-out problem at the end; these placements count in no evaluations but their own.
+  // The policy's placement of each held-out problem at the end. Its evaluations are not counted in evaluations().
   [[nodiscard]] const std::vector<learn::Best>& held_out_best() const { return held_out_best_; }
   [[nodiscard]] std::uint64_t updates() const { return updates_; }
   [[nodiscard]] std::uint64_t evaluations() const { return evaluations_; }
-  // Those of the last run() alone.
+  // The evaluations of the last run() only.
   [[nodiscard]] std::uint64_t evaluations_of_session() const { return evaluations_of_session_; }
   [[nodiscard]] double seconds() const { return seconds_; }
 
@@ -80,6 +80,7 @@ class Training {
   [[nodiscard]] Limits limits() const;
   [[nodiscard]] learn::TrainerOptions trainer_options() const;
   [[nodiscard]] policy::PolicySetup policy_setup() const;
+  void add_warnings(const source::LoadedProblem& loaded);
   void load_held_out();
   void make_held_out_policies();
   End train(const RunFolder& folder, learn::Trainer& trainer, const Session& session);
@@ -90,14 +91,15 @@ class Training {
   Recipe recipe_;
   Schedule schedule_;
   Objective objective_;
-  std::deque<Problem> problems_;  // a deque: policies and evaluators keep pointers
+  std::vector<std::string> warnings_;  // about the problems, shown and kept in the log when run() begins
+  std::deque<Problem> problems_;       // a deque, because policies and evaluators keep pointers to its elements
   std::vector<policy::PolicyProblem> policy_problems_;
   std::deque<Problem> held_out_;
   std::vector<policy::PolicyProblem> held_out_problems_;
   std::unique_ptr<policy::Policy> policy_;
-  std::vector<std::unique_ptr<policy::Policy>> held_out_policies_;  // one a problem
+  std::vector<std::unique_ptr<policy::Policy>> held_out_policies_;  // one per held-out problem
   std::unique_ptr<learn::Learner> learner_;
-  std::map<std::string, std::vector<double>> history_;  // one value an update
+  std::map<std::string, std::vector<double>> history_;  // one value per update
   std::vector<learn::Best> best_, held_out_best_;
   std::uint64_t updates_ = 0, evaluations_ = 0, evaluations_of_session_ = 0;
   double seconds_ = 0;

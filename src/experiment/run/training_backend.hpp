@@ -1,4 +1,4 @@
-// What a training works with: the evaluator that its recipe names, and processes that share the learning.
+// Makes what a training needs: the evaluator that its recipe names, and the workers that share the learning.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,13 @@
 
 namespace emplace::experiment {
 
-// What a training works with.
+// The evaluator and the learner workers of a training.
 struct TrainingBackend {
   std::unique_ptr<evaluate::Evaluator> evaluator;
   std::unique_ptr<learn::LearnerWorkers> learner_workers;  // null: the learning is done in this process
 };
-// The evaluator that the training chose, on the workers of `world` (null: in this process), with what its recipe and
-// its run folder add to it; and learner workers where the recipe and the world have one.
+// Makes the evaluator of the training's recipe, on the workers of `world` (null: in this process), with its cache and
+// its warnings; and learner workers if the recipe asks for them and the world has workers.
 TrainingBackend make_training_backend(dist::World* world, const Training& training, const RunFolder& folder);
 
 }  // namespace emplace::experiment

@@ -12,7 +12,7 @@ namespace emplace::experiment {
 
 namespace {
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
+bool has_text(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
@@ -28,8 +28,8 @@ void refuse_idle(const Sweep& sweep, const Assignment& corner, const ConfigTable
     if (!corner.values[p] || dot == std::string::npos) continue;
     const std::string method = parameter.key.substr(0, dot);
     const std::string option = parameter.key.substr(dot + 1);
-    const bool of_policy = contains(policy_options(method), option);
-    const bool of_learner = contains(learner_options(method), option);
+    const bool of_policy = has_text(policy_options(method), option);
+    const bool of_learner = has_text(learner_options(method), option);
     if ((of_policy && method == policy) || (of_learner && method == learner) || (!of_policy && !of_learner)) continue;
     const char* kind = of_learner ? "learner" : "policy";
     throw InputError(parameter.place, "'{}' has no meaning if {} is {}{}", parameter.key, kind,

@@ -23,7 +23,7 @@ using json::Value;
 
 constexpr std::int64_t largest_id = OpId::none_value - 1;
 
-const std::vector<std::string> file_keys = {"emplace", "name", "devices", "channels", "routes", "ops", "tensors"};
+const std::vector<std::string> problem_keys = {"emplace", "name", "devices", "channels", "routes", "ops", "tensors"};
 const std::vector<std::string> device_keys = {"name", "kind", "memory_bytes"};
 const std::vector<std::string> channel_keys = {"name", "latency_s", "bytes_per_s", "contention"};
 const std::vector<std::string> route_keys = {"from", "to", "channels"};
@@ -34,7 +34,7 @@ struct Keys {
 };
 
 const Keys keys_of_version[] = {
-    {file_keys, {"name", "type", "seconds", "resident_bytes", "scratch_bytes", "colocate"}, {"from", "bytes", "to"}},
+    {problem_keys, {"name", "type", "seconds", "resident_bytes", "scratch_bytes", "colocate"}, {"from", "bytes", "to"}},
     {{"emplace", "name", "devices", "channels", "routes", "ops", "tensors", "expert"},
      {"name", "type", "seconds", "resident_bytes", "scratch_bytes", "colocate", "layer", "module"},
      {"from", "bytes", "to", "shape", "type"}}};

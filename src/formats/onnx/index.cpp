@@ -11,7 +11,7 @@ namespace emplace::formats {
 namespace {
 
 // Field numbers: onnx.proto.
-constexpr std::uint32_t graph_field = 7, training_info_field = 20;
+constexpr std::uint32_t index_graph_field = 7, training_info_field = 20;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ OnnxIndex::OnnxIndex(const std::string& file, google::protobuf::Arena& memory)
   ProtoFields in(file, "an ONNX model");
   bool found = false;
   in.each([&](const ProtoPlace& field) {
-    if (field.number == graph_field && field.has_length) {
+    if (field.number == index_graph_field && field.has_length) {
       if (found) throw InputError(file, "has its graph in several pieces, which no program writes");
       found = true;
       graph = field;

@@ -15,8 +15,6 @@ namespace emplace::formats {
 
 namespace {
 
-using enum ProtoKind;
-
 constexpr std::size_t largest_memory = std::size_t{4} << 30;
 
 struct Input {
@@ -28,6 +26,7 @@ class GraphFromCosts {
   GraphFromCosts(const std::string& file, ProtoCursor& in) : file_(file), in_(in) {}
 
   void add_node() {
+    using enum ProtoKind;
     static constexpr ProtoField fields[] = {
         {1, "name", text},           {2, "device", text},         {3, "id", whole},
         {4, "input_info", message},  {5, "output_info", message}, {6, "temporary_memory_size", whole},
@@ -102,6 +101,7 @@ class GraphFromCosts {
   }
 
   Input read_input() {
+    using enum ProtoKind;
     static constexpr ProtoField fields[] = {{1, "preceding_node", whole}, {2, "preceding_port", whole}};
     Input input;
     while (const std::uint32_t field = in_.next(fields)) (field == 1 ? input.node : input.port) = in_.whole();
@@ -112,6 +112,7 @@ class GraphFromCosts {
 
   // If shape and type do not give the stated size, the tensor has that many elements of one byte.
   GraphTensor read_output(OpId producer) {
+    using enum ProtoKind;
     static constexpr ProtoField fields[] = {{1, "size", whole}, {3, "shape", message}, {4, "dtype", enumeration}};
     GraphTensor tensor;
     tensor.producer = producer;
@@ -169,6 +170,7 @@ class GraphFromCosts {
 Graph read_cost_graph(const std::string& path, const ReadOptions& options) {
   if (!options.shapes.empty() || options.batch)
     throw InputError(path, "a CostGraphDef holds measurements at given sizes: --shape and --batch cannot change them");
+  using enum ProtoKind;
   static constexpr ProtoField fields[] = {{1, "node", message}};
   const std::unique_ptr<ProtoCursor> in = open_proto(path);
   GraphFromCosts graph(path, *in);

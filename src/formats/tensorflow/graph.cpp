@@ -13,7 +13,7 @@ namespace emplace::formats {
 
 namespace {
 
-constexpr std::size_t largest_memory = std::size_t{4} << 30;
+constexpr std::size_t largest_graph_memory = std::size_t{4} << 30;
 
 bool is_floating(DType type) {
   return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
@@ -53,9 +53,9 @@ std::string GraphFromTensorflow::place(std::size_t op) const {
 
 void GraphFromTensorflow::use_memory(std::size_t bytes) {
   memory_ += bytes;
-  if (memory_ > largest_memory)
+  if (memory_ > largest_graph_memory)
     throw InputError(file_, "is too large: without its weights the graph needs more than {}",
-                     human_bytes(static_cast<Bytes>(largest_memory)));
+                     human_bytes(static_cast<Bytes>(largest_graph_memory)));
 }
 
 void GraphFromTensorflow::add(TfNode node) {

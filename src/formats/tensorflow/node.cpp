@@ -11,8 +11,6 @@ namespace emplace::formats {
 
 namespace {
 
-using enum ProtoKind;
-
 constexpr std::size_t longest_list = 4096;
 constexpr std::size_t longest_text = 1024;
 constexpr std::size_t most_shapes = 65536;
@@ -47,6 +45,7 @@ std::string read_attribute_text(ProtoCursor& in) {
 }
 
 void read_tensor(ProtoCursor& in, TfValue& value) {
+  using enum ProtoKind;
   static constexpr ProtoField fields[] = {{1, "dtype", enumeration}, {2, "tensor_shape", message}};
   value.kind = TfValue::Kind::tensor;
   value.shape = Shape::scalar();  // the meaning of an absent shape
@@ -59,6 +58,7 @@ void read_tensor(ProtoCursor& in, TfValue& value) {
 }
 
 void read_list(ProtoCursor& in, TfValue& value) {
+  using enum ProtoKind;
   static constexpr ProtoField fields[] = {
       {2, "s", text}, {3, "i", whole}, {6, "type", enumeration}, {7, "shape", message}};
   value.kind = TfValue::Kind::list;
@@ -85,6 +85,7 @@ void read_list(ProtoCursor& in, TfValue& value) {
 }
 
 TfValue read_attribute_value(ProtoCursor& in) {
+  using enum ProtoKind;
   static constexpr ProtoField fields[] = {{1, "list", message},  {2, "s", text},        {3, "i", whole},
                                           {4, "f", real},        {5, "b", boolean},     {6, "type", enumeration},
                                           {7, "shape", message}, {8, "tensor", message}};
@@ -130,6 +131,7 @@ const TfValue* TfNode::find(std::string_view attribute) const {
 }
 
 Shape read_tensor_shape(ProtoCursor& in) {
+  using enum ProtoKind;
   static constexpr ProtoField fields[] = {{2, "dim", message}, {3, "unknown_rank", boolean}};
   static constexpr ProtoField dim_fields[] = {{1, "size", whole}};
   Shape shape = Shape::scalar();
@@ -151,6 +153,7 @@ Shape read_tensor_shape(ProtoCursor& in) {
 }
 
 TfNode read_node_def(ProtoCursor& in) {
+  using enum ProtoKind;
   static constexpr ProtoField fields[] = {
       {1, "name", text}, {2, "op", text}, {3, "input", text}, {4, "device", text}, {5, "attr", message}};
   static constexpr ProtoField entry_fields[] = {{1, "key", text}, {2, "value", message}};

@@ -18,7 +18,7 @@ using json::Kind;
 using json::Place;
 using json::Value;
 
-constexpr std::size_t longest_list = 4096;
+constexpr std::size_t longest_json_list = 4096;
 constexpr std::uint64_t largest_file = std::uint64_t{256} << 20;  // the weights are in other files
 
 // Reads a whole number; in protobuf's JSON form, 64-bit numbers are texts.
@@ -100,7 +100,7 @@ void read_list(Value value, const Place& place, TfValue& list) {
     member.each_element(at, [&](std::size_t i, Value element) {
       const Place here(at, i);
       if (key == "shape") list.shapes.push_back(shape_of(element, here));
-      if (i > longest_list) return;
+      if (i > longest_json_list) return;
       if (key == "s") list.texts.push_back(text_of_base64(element.text(here)));
       if (key == "i") list.wholes.push_back(whole_of(element, here));
       if (key == "type") list.types.push_back(type_of(element, here));

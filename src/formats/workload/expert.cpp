@@ -15,10 +15,10 @@ using json::Fields;
 using json::Place;
 using json::Value;
 
-const std::vector<std::string> file_keys = {"fpgas", "cpus", "maxLoad"};
+const std::vector<std::string> expert_keys = {"fpgas", "cpus", "maxLoad"};
 const std::vector<std::string> device_keys = {"nodes", "load"};
 
-constexpr std::int64_t any_id = std::int64_t{1} << 53;
+constexpr std::int64_t any_node_id = std::int64_t{1} << 53;
 constexpr std::uint8_t unplaced = 255;  // devices are numbers below max_devices = 255
 
 struct Split {
@@ -42,7 +42,7 @@ struct Split {
     const std::uint8_t d = device_called(name, place);
     part.need("nodes").each_element(place, [&](std::size_t i, Value value) {
       const Place at(place, i);
-      const std::string id = fmt::format("{}", value.whole(at, -any_id, any_id));
+      const std::string id = fmt::format("{}", value.whole(at, -any_node_id, any_node_id));
       const auto found = ops.find(id);
       if (found == ops.end()) throw InputError(at.str(), "the problem has no node {}", id);
       if (device[found->second] != unplaced) throw InputError(at.str(), "node {} is listed twice", id);
@@ -76,7 +76,7 @@ struct Split {
 Placement read_expert_split(std::string_view text, const std::string& file, const Problem& problem) {
   const json::Document document = json::parse(text, file);
   const Place place(file);
-  const Fields fields(document.root(), place, file_keys);
+  const Fields fields(document.root(), place, expert_keys);
   Split split(problem);
   split.read_list(fields, "fpgas", "acc");
   split.read_list(fields, "cpus", "cpu");

@@ -101,7 +101,7 @@ void read_edge(const Fields& fields, std::size_t devices, const Positions& posit
   builder.add_tensor(OpId{from}, 0, {OpId{to}}, fields.place().str(), seconds);
 }
 
-Problem read(std::string_view text, const std::string& file, const WorkloadRequest& request) {
+Problem read_moirai(std::string_view text, const std::string& file, const WorkloadRequest& request) {
   refuse_instance(request, file);
   const json::Document document = json::parse(text, file);
   const Place place(file);
@@ -138,7 +138,7 @@ WorkloadEntry moirai_workload() {
   entry.recognises = [](const TextOutline& outline) {
     return outline.bracket == '{' && outline.has("tasks") && outline.has("devices");
   };
-  entry.read = read;
+  entry.read = read_moirai;
   return entry;
 }
 

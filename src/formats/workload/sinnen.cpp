@@ -15,7 +15,7 @@ using json::Value;
 const std::vector<std::string> instance_keys = {"name",    "processors", "optimal",  "solver",
                                                 "weights", "edges",      "schedule", "recheck"};
 
-void check_length(Value list, const Place& place, std::size_t wanted) {
+void check_list_length(Value list, const Place& place, std::size_t wanted) {
   const std::size_t found = list.array_size(place);
   if (found != wanted) throw InputError(place.str(), "must have {} elements, got {}", wanted, found);
 }
@@ -24,10 +24,10 @@ void check_length(Value list, const Place& place, std::size_t wanted) {
 void check_schedule(const Fields& fields, std::size_t tasks, std::size_t processors) {
   if (fields.find("schedule") == nullptr) return;
   const Place place = fields.place("schedule");
-  check_length(fields.need("schedule"), place, tasks);
+  check_list_length(fields.need("schedule"), place, tasks);
   fields.need("schedule").each_element(place, [&](std::size_t i, Value task) {
     const Place at(place, i);
-    check_length(task, at, 2);
+    check_list_length(task, at, 2);
     task.each_element(at, [&](std::size_t part, Value value) {
       if (part == 0)
         static_cast<void>(value.whole(Place(at, part), 0, static_cast<std::int64_t>(processors) - 1));
@@ -42,7 +42,7 @@ void read_edges(const Fields& fields, std::size_t tasks, ProblemBuilder& builder
   const Place place = fields.place("edges");
   fields.need("edges").each_element(place, [&](std::size_t i, Value edge) {
     const Place at(place, i);
-    check_length(edge, at, 3);
+    check_list_length(edge, at, 3);
     std::uint32_t ends[2] = {};
     double seconds[1] = {};
     edge.each_element(at, [&](std::size_t part, Value value) {
@@ -56,7 +56,7 @@ void read_edges(const Fields& fields, std::size_t tasks, ProblemBuilder& builder
   });
 }
 
-Problem read(std::string_view text, const std::string& file, const WorkloadRequest& request) {
+Problem read_sinnen(std::string_view text, const std::string& file, const WorkloadRequest& request) {
   const json::Document document = json::parse(text, file);
   const Place list(file);
   const Value instance = choose_instance(document.root(), list, request);
@@ -98,7 +98,7 @@ WorkloadEntry sinnen_workload() {
   entry.recognises = [](const TextOutline& outline) {
     return outline.bracket == '[' && outline.has("weights") && !outline.has("preds");
   };
-  entry.read = read;
+  entry.read = read_sinnen;
   return entry;
 }
 

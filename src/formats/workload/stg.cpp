@@ -12,8 +12,7 @@ using json::Fields;
 using json::Place;
 using json::Value;
 
-const std::vector<std::string> instance_keys = {"name",       "weights", "preds", "critical_path",
-                                                "total_work", "table",   "check"};
+const std::vector<std::string> stg_keys = {"name", "weights", "preds", "critical_path", "total_work", "table", "check"};
 
 // The processor counts for which the file has a published makespan, as a text for messages.
 std::string published_counts(const Fields& fields) {
@@ -26,7 +25,7 @@ std::string published_counts(const Fields& fields) {
   return counts.empty() ? std::string() : " (there are published makespans for " + join(counts, ", ") + ")";
 }
 
-void read_edges(const Fields& fields, std::size_t tasks, ProblemBuilder& builder) {
+void read_stg_edges(const Fields& fields, std::size_t tasks, ProblemBuilder& builder) {
   const Place preds = fields.place("preds");
   const std::size_t rows = fields.need("preds").array_size(preds);
   if (rows != tasks) throw InputError(preds.str(), "must have one list for each of the {} tasks, got {}", tasks, rows);
@@ -48,7 +47,7 @@ void read_edges(const Fields& fields, std::size_t tasks, ProblemBuilder& builder
                          no_time);
 }
 
-Problem read(std::string_view text, const std::string& file, const WorkloadRequest& request) {
+Problem read_stg(std::string_view text, const std::string& file, const WorkloadRequest& request) {
   const json::Document document = json::parse(text, file);
   const Place list(file);
   const Value instance = choose_instance(document.root(), list, request);
@@ -57,7 +56,7 @@ Problem read(std::string_view text, const std::string& file, const WorkloadReque
     if (key == "name") name = value.text(list);
   });
   const Place place(list, name);
-  const Fields fields(instance, place, instance_keys);
+  const Fields fields(instance, place, stg_keys);
   if (!request.processors)
     throw InputError(place.str(), "does not state the number of processors: add ?processors=P{}",
                      published_counts(fields));
@@ -74,7 +73,7 @@ Problem read(std::string_view text, const std::string& file, const WorkloadReque
         {.name = fmt::format("{}", i), .type = {}, .seconds = std::vector<double>(processors, seconds), .colocate = {}},
         at.str());
   });
-  read_edges(fields, tasks, builder);
+  read_stg_edges(fields, tasks, builder);
   return builder.build(place.str());
 }
 
@@ -88,7 +87,7 @@ WorkloadEntry stg_workload() {
   entry.recognises = [](const TextOutline& outline) {
     return outline.bracket == '[' && outline.has("weights") && outline.has("preds");
   };
-  entry.read = read;
+  entry.read = read_stg;
   return entry;
 }
 

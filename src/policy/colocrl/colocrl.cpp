@@ -1,6 +1,6 @@
 // ColocRL: a sequence-to-sequence network over the units of one graph (Mirhoseini et al., ICML 2017;
-// docs/papers/colocrl.md, section 2). The width of its input is tied to the number of units, so all problems of a
-// training have as many.
+// docs/papers/colocrl.md, section 2). The width of its input depends on the number of units, so all problems of a
+// training must have the same number.
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
@@ -30,14 +30,14 @@ struct ColocrlOptions {
 
 void describe(ColocrlOptions& o, OptionVisitor& visit) {
   visit("aligned", o.aligned,
-        {.help = "The decoder also reads the encoder's state of the unit that it places; the paper's has to find it by "
-                 "attention."});
+        {.help = "The decoder also reads the encoder's state of the unit that it places; the paper's decoder must find "
+                 "it by attention."});
   visit("hidden", o.hidden, {.min = 1, .max = 8192, .help = "Units of the encoder's and of the decoder's LSTM."});
   visit("attention_width", o.attention_width,
         {.min = 0,
          .max = 8192,
-         .help = "Width in which the decoder compares itself with the units, most of the time of long sequences; 0: "
-                 "as hidden, as in the paper."});
+         .help = "Width of the attention's queries and keys, which take most of the time of long sequences; 0: as "
+                 "hidden, as in the paper."});
   visit("type_width", o.type_width, {.min = 1, .max = 8192, .help = "Width of the learned vector of an op's type."});
   visit("device_width", o.device_width, {.min = 1, .max = 8192, .help = "Width of the learned vector of a device."});
   visit("shape_outputs", o.shape_outputs, {.min = 1, .max = 64, .help = "Outputs of an op whose shapes are read."});
@@ -182,7 +182,7 @@ class ColocrlPolicy final : public NetworkPolicy {
   nn::Tape<float> tape_;
   ForcedSteps forced_;           // of the part that is on the tape
   nn::Categorical<float> rows_;  // likewise
-  bool is_on_tape_ = false;      // the only part's forward pass still is
+  bool is_on_tape_ = false;      // whether the forward pass of the only part is on tape_
   mutable nn::Tape<float> sampling_tape_;
 };
 

@@ -1,4 +1,4 @@
-// What ColocRL's encoder reads of each group of ops (docs/papers/colocrl.md, section 2.2).
+// Input features of ColocRL's encoder for each group of ops (docs/papers/colocrl.md, section 2.2).
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace emplace::policy {
 
 struct ColocrlFeatures {
   Lists types;              // M rows: the type ids of the group's ops
-  std::vector<float> rows;  // M x (S + M): sums of shape vectors; 1 at h where an edge joins the groups either way
+  std::vector<float> rows;  // M x (S + M): sums of shape vectors; 1 in column h if an edge joins it and group h
 };
 
 ColocrlFeatures colocrl_features(const PolicyProblem& problem, std::span<const std::string> op_types,

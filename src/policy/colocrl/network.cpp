@@ -29,7 +29,7 @@ ColocrlNetwork::ColocrlNetwork(const ColocrlSizes& of) : sizes(of) {
 template <class T>
 void ColocrlNetwork::initialize(std::span<T> values, std::uint64_t seed) const {
   layout.initialize(values, seed);
-  for (const nn::Slice& bias : {encoder_bias, decoder.bias})  // the columns of the gates are i f o g
+  for (const nn::Slice& bias : {encoder_bias, decoder.bias})  // the gates' columns are in the order i f o g
     std::ranges::fill(values.subspan(bias.begin + sizes.hidden, sizes.hidden), T{1});
 }
 

@@ -20,7 +20,7 @@ struct ColocrlSizes {
 
 struct ColocrlNetwork {
   explicit ColocrlNetwork(const ColocrlSizes& of);
-  // Glorot uniform for matrices, zeros for biases but 1 for the forget gates', +-0.1 for tables.
+  // Glorot uniform for matrices; 0 for biases, but 1 for those of the forget gates; uniform in +-0.1 for tables.
   template <class T>
   void initialize(std::span<T> values, std::uint64_t seed) const;
 
@@ -33,19 +33,19 @@ struct ColocrlNetwork {
   nn::Slice output_weight, output_bias;
 };
 
-// What the encoder reads of a problem.
+// The encoder's input for a problem.
 template <class T>
 struct ColocrlInput {
   const Lists* types;            // M rows: the type ids of the group's ops
   nn::Matrix<const T> features;  // M x (S + M): shapes, adjacency
 };
 
-// h as memory, M x H, and h W1 as keys, M x A.
+// The encoder's states h as memory, M x H, and h W1 as keys, M x A.
 template <class T>
 DecoderMemory encode(nn::Tape<T>& tape, const ColocrlNetwork& network, const ColocrlInput<T>& input);
 
-// (M B) x D logits of B samples, row t B + b, with the devices of the steps before given: `previous` has M B rows of
-// the device table and stays until the step ends.
+// (M B) x D logits of B samples: row t B + b is step t, given the devices of the earlier steps. `previous` has M B row
+// numbers of the device table and must stay valid until the tape's step ends.
 template <class T>
 nn::Var decode(nn::Tape<T>& tape, const ColocrlNetwork& network, const DecoderMemory& encoding,
                std::span<const std::uint32_t> previous, std::size_t batch);
@@ -55,7 +55,7 @@ template <class T>
 class ColocrlSteps {
  public:
   ColocrlSteps(nn::Tape<T>& tape, const ColocrlNetwork& network, const DecoderMemory& encoding, std::size_t batch);
-  // B x D logits of the next step; `previous`: B rows of the device table.
+  // B x D logits of the next step; `previous`: B row numbers of the device table.
   nn::Matrix<const T> operator()(std::span<const std::uint32_t> previous);
 
  private:

@@ -22,9 +22,9 @@ nn::Slice some_rows(const nn::Slice& whole, std::size_t begin, std::size_t count
   return {whole.begin + begin * whole.columns, count, whole.columns};
 }
 
-// What the decoder's gates get from what it reads: every row of the device table, (D + 1) x 4H with the biases, and,
-// where it reads that too, every row of the memory, M x 4H or none. These are few rows, and steps read them again and
-// again.
+// The inputs' contributions to the decoder's gates: for every row of the device table, (D + 1) x 4H with the biases,
+// and, if the decoder is aligned, for every row of the memory, M x 4H (else none). They are computed once, because
+// there are few rows and every step reads them.
 struct GateTables {
   Var devices, memory;
 };

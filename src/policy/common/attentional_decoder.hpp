@@ -1,5 +1,5 @@
-// The decoder of ColocRL and of the Hierarchical Planner: an LSTM that reads the device of the row before and looks at
-// all rows of an encoding by attention (docs/papers/colocrl.md, section 2.3; docs/papers/hierarchical.md, section 2.4).
+// The decoder of ColocRL and of the Hierarchical Planner: an LSTM that reads the device of the previous row and attends
+// to all rows of an encoding (docs/papers/colocrl.md, section 2.3; docs/papers/hierarchical.md, section 2.4).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ struct AttentionalDecoder {
   nn::Slice bias, forget_bias;  // 1 x 4H, 1 x 1; either may be left out
   nn::Slice query_weight;       // H x A
   nn::Slice score;              // A x 1
-  // It also reads the memory of the row that it decodes. The papers' decoders have to find that row by attention.
+  // Aligned: the decoder also reads the memory of the row that it decodes. The papers' decoders must find it by
+  // attention.
   bool aligned = false;
 };
 
@@ -24,11 +25,11 @@ struct AttentionalDecoder {
 struct DecoderMemory {
   nn::Var keys;                    // M x A
   nn::Var memory;                  // M x E
-  nn::Var last_hidden, last_cell;  // 1 x H: where the decoder starts
+  nn::Var last_hidden, last_cell;  // 1 x H: the decoder's initial state
 };
 
-// (M B) x (H + E) of B samples, row t B + b: [state, context] with the devices of the steps before given; `previous`
-// has M B rows of the device table and stays until the step ends.
+// (M B) x (H + E) for B samples: row t B + b is [state, context] of step t, given the devices of the earlier steps.
+// `previous` has M B row numbers of the device table and must stay valid until the tape's step ends.
 template <class T>
 nn::Var decoder_states(nn::Tape<T>& tape, const AttentionalDecoder& decoder, const DecoderMemory& memory,
                        std::span<const std::uint32_t> previous, std::size_t batch);
@@ -38,7 +39,7 @@ template <class T>
 class DecoderSteps {
  public:
   DecoderSteps(nn::Tape<T>& tape, const AttentionalDecoder& decoder, const DecoderMemory& memory, std::size_t batch);
-  // B x (H + E); `previous`: B rows of the device table.
+  // B x (H + E); `previous`: B row numbers of the device table.
   nn::Matrix<const T> operator()(std::span<const std::uint32_t> previous);
 
  private:

@@ -11,15 +11,15 @@
 
 namespace emplace::policy {
 
-// Where no device can run a unit, the sample is infeasible whatever it says: it takes the first device, without a
-// choice.
+// If no device can run a unit, every sample is infeasible; only the first device is then allowed, so that the
+// distribution stays defined.
 inline void allow_first_if_none(std::span<std::uint8_t> allowed) {
   for (const std::uint8_t each : allowed)
     if (each != 0) return;
   allowed.front() = 1;
 }
 
-// The largest logit among the allowed columns; the first of equals.
+// The column of the largest logit among the allowed ones (empty: all are allowed); the first of equals.
 template <class T>
 std::uint8_t likeliest(std::span<const T> logits, std::span<const std::uint8_t> allowed) {
   std::size_t best = logits.size();
@@ -29,8 +29,8 @@ std::uint8_t likeliest(std::span<const T> logits, std::span<const std::uint8_t> 
   return static_cast<std::uint8_t>(best);
 }
 
-// Inverse CDF of the softmax over the allowed columns, on one draw of the stream. `weights` is scratch of the same
-// length.
+// Draws from the softmax over the allowed columns by its inverse CDF, with one draw of the stream. `weights` is scratch
+// memory of the same length.
 template <class T>
 std::uint8_t draw(std::span<const T> logits, std::span<const std::uint8_t> allowed, Stream& stream,
                   std::span<T> weights) {
@@ -49,10 +49,10 @@ std::uint8_t draw(std::span<const T> logits, std::span<const std::uint8_t> allow
     below += static_cast<double>(weights[d]);
     if (below > wanted) break;
   }
-  return static_cast<std::uint8_t>(last);  // rounding may leave the sum short: then the last that can be
+  return static_cast<std::uint8_t>(last);  // if rounding leaves the sum short: the last possible one
 }
 
-// Where `uniform`, in [0, 1), falls among probabilities that add up to 1 but for rounding.
+// Inverse CDF at `uniform`, in [0, 1), of probabilities that add up to 1 except for rounding.
 template <class T>
 std::uint8_t at_quantile(std::span<const T> probability, double uniform) {
   double below = 0;

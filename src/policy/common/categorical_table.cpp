@@ -52,7 +52,7 @@ double CategoricalTable::kl_from(const CategoricalTable& old) const {
   return sum;
 }
 
-// d log p[a] / du_j = [a = j] - f_j: a row's weights enter once with f.
+// d log p[a] / du_j = [a = j] - f_j, so f_j is multiplied by the sum of the row's weights.
 void CategoricalTable::add_gradient(std::span<const double> weight, std::span<float> gradient) const {
   std::vector<double> sum(units_, 0.0);
   for (std::size_t d = 0; d < devices_; ++d)

@@ -7,8 +7,9 @@
 
 namespace emplace::policy {
 
-// Inside, numbers of one device stand together (D x U, "planes"), so that every loop runs over units and vectorises; D
-// is small. Logits and gradients outside are U x D. A logit of -infinity leaves its device out.
+// The values of one device are stored together (D x U, "planes"), so that every inner loop runs over units and
+// vectorises; D is small. The logits and gradients of the interface are U x D. A logit of -infinity excludes its
+// device.
 class CategoricalTable {
  public:
   CategoricalTable(std::size_t units, std::size_t devices);

@@ -1,4 +1,4 @@
-// Teacher forcing: the devices that were drawn, as a decoder reads them and is judged by them while it is trained.
+// Teacher forcing: the drawn devices as inputs and targets of a decoder in training.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace emplace::policy {
 
 // T steps of B samples, row t B + b, in the tape's arena.
 struct ForcedSteps {
-  std::span<std::uint32_t> previous;  // T B: the device of the step before, at first D, which is GO
+  std::span<std::uint32_t> previous;  // T B: the device of the previous step; D (GO) in the first step
   std::span<std::uint8_t> actions;    // T B
   std::span<std::uint8_t> allowed;    // T B x D
 };

@@ -1,5 +1,5 @@
-// Noise on logits for exploration (docs/papers/hierarchical.md, section 2.7). It is drawn once, when a sample is drawn;
-// afterwards the same stream gives it again, so that log-probabilities are those of the noisy logits.
+// Noise on logits for exploration (docs/papers/hierarchical.md, section 2.7). It is drawn when a sample is drawn; later
+// the same stream reproduces it, so that log-probabilities are those of the noisy logits.
 #pragma once
 
 #include <cmath>
@@ -14,13 +14,13 @@ namespace emplace::policy {
 struct LogitNoise {
   enum class Kind : std::uint8_t { none, uniform, rms } kind = Kind::none;
   double size = 0;
-  std::uint64_t updates = 0;  // in updates 1 .. `updates`; placing with a trained policy has none
+  std::uint64_t updates = 0;  // noise is on in updates 1 .. `updates`, and off after training
 
   [[nodiscard]] bool is_on(std::uint64_t update) const {
     return kind != Kind::none && size > 0 && update >= 1 && update <= updates;
   }
-  // What a row's noise is as large as, beside `size`: 1, or (rms) the root mean square of the row's logits. It belongs
-  // to the sample, as the logits have changed when the noise is drawn again.
+  // The factor of a row's noise besides `size`: 1, or (rms) the root mean square of the row's logits. It is stored with
+  // the sample, because the logits have changed when the noise is reproduced.
   [[nodiscard]] bool has_scale() const { return kind == Kind::rms; }
   [[nodiscard]] float scale_of(std::span<const float> logits) const {
     if (!has_scale()) return 1;

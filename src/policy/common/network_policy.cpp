@@ -30,7 +30,7 @@ std::vector<Policy::ParameterInfo> NetworkPolicy::layout() const {
 
 void require_finite(std::span<const float> logits) {
   for (const float value : logits)
-    if (!std::isfinite(value)) throw NotFinite("the network puts out a logit of {}", value);
+    if (!std::isfinite(value)) throw NotFinite("the network computes a logit of {}", value);
 }
 
 std::size_t common_device_count(std::span<const PolicyProblem> problems, std::string_view policy) {
@@ -39,8 +39,9 @@ std::size_t common_device_count(std::span<const PolicyProblem> problems, std::st
   for (const PolicyProblem& each : problems)
     if (each.problem->device_count() != first.device_count())
       throw InputError("policy " + std::string(policy),
-                       "one network places on one number of devices, but {} has {} and {} has {}", quote(first.name),
-                       first.device_count(), quote(each.problem->name), each.problem->device_count());
+                       "all problems of one network need the same number of devices, but {} has {} and {} has {}",
+                       quote(first.name), first.device_count(), quote(each.problem->name),
+                       each.problem->device_count());
   return first.device_count();
 }
 
@@ -51,13 +52,12 @@ std::size_t common_unit_count(std::span<const PolicyProblem> problems, std::stri
   for (const PolicyProblem& each : problems) {
     const std::size_t units = each.grouping.count();
     if (units != first.grouping.count())
-      throw InputError(
-          place,
-          "the network's input has one column a unit, so all problems need equally many, but {} has {} and "
-          "{} has {}",
-          quote(first.problem->name), first.grouping.count(), quote(each.problem->name), units);
+      throw InputError(place,
+                       "the network's input has a column for each unit, so all problems need the same number of units, "
+                       "but {} has {} and {} has {}",
+                       quote(first.problem->name), first.grouping.count(), quote(each.problem->name), units);
     if (units > most)
-      throw InputError(place, "takes at most {} units, but {} has {}; a larger grouping or `groups` makes them fewer",
+      throw InputError(place, "takes at most {} units, but {} has {}; a coarser grouping or `groups` reduces them",
                        most, quote(each.problem->name), units);
   }
   return first.grouping.count();

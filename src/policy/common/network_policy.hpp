@@ -1,4 +1,4 @@
-// What policies with a network share: the flat vectors of parameters and gradient, and their names.
+// The common part of policies with a network: the flat vectors of parameters and gradient, and their names.
 #pragma once
 
 #include <span>
@@ -14,12 +14,12 @@ class NetworkPolicy : public Policy {
  public:
   std::span<float> parameters() override { return parameters_; }
   std::span<float> gradient() override { return gradient_; }
-  // InputError naming the first slice that holds a value that is not finite.
+  // Throws InputError, naming the first slice with a value that is not finite.
   void parameters_changed() override;
   [[nodiscard]] std::vector<ParameterInfo> layout() const override;
 
  protected:
-  // As many parameters as the layout has, all 0.
+  // Allocates the layout's parameters and their gradient, all 0.
   void use(const nn::ParameterLayout& layout);
 
   std::vector<float> parameters_, gradient_;
@@ -28,12 +28,13 @@ class NetworkPolicy : public Policy {
   std::vector<nn::ParameterLayout::Info> slices_;
 };
 
-// NotFinite where a value is not finite: parameters have grown beyond all bounds.
+// Throws NotFinite if a logit is not finite: the parameters have diverged.
 void require_finite(std::span<const float> logits);
 
-// InputError naming both, where two problems have different numbers of devices; the common number.
+// Returns the problems' common number of devices. Throws InputError, naming two problems with different numbers.
 std::size_t common_device_count(std::span<const PolicyProblem> problems, std::string_view policy);
-// The same for units, of a network whose input has one column a unit: at most 8192, as memory grows with their square.
+// The same for units, for networks whose input has a column for each unit. InputError also above 8192 units, because
+// memory grows with their square.
 std::size_t common_unit_count(std::span<const PolicyProblem> problems, std::string_view policy);
 
 }  // namespace emplace::policy

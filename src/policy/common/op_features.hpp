@@ -1,4 +1,4 @@
-// What networks read of single ops: types, shapes of outputs, neighbours.
+// Input features of single ops for networks: types, shapes of outputs, neighbours.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace emplace::policy {
 
-// N: the position of each op's type in `op_types` (PolicySetup), no_type for another.
+// N: the position of each op's type in `op_types` (PolicySetup), or no_type if it is not there.
 inline constexpr std::uint32_t no_type = ~std::uint32_t{0};
 std::vector<std::uint32_t> type_ids(const Problem& problem, std::span<const std::string> op_types);
 
-// A fixed number of outputs, each of a fixed number of dimensions, as log(1 + dimension), 0 where absent; what is
-// beyond is left out.
+// Output shapes in a vector of fixed size: log(1 + dimension) for a fixed number of outputs and of dimensions of each,
+// 0 where absent; further ones are left out.
 struct ShapeSlots {
   std::size_t outputs = 0, dimensions = 0;
   [[nodiscard]] std::size_t size() const { return outputs * dimensions; }
@@ -25,24 +25,25 @@ struct ShapeSlots {
 // Adds the op's vector to `sum` (slots.size() values, output by output).
 void add_shape_logs(const OutputShapes& shapes, std::size_t op, const ShapeSlots& slots, std::span<float> sum);
 
-// N: where each op stands in the problem's topological order.
+// N: the position of each op in the problem's topological order.
 std::vector<std::uint32_t> topological_positions(const Problem& problem);
 
-// The op's first `slots` distinct producers, then as many consumers, both in topological order: (position + 1) / N, 0
-// where absent. `into` has 2 slots values.
+// The op's first `slots` distinct producers, then its first `slots` distinct consumers, both in topological order:
+// (position + 1) / N, 0 where absent. `into` has 2 x slots values.
 void set_neighbour_slots(const Problem& problem, std::span<const std::uint32_t> position, std::uint32_t op,
                          std::size_t slots, std::span<float> into);
 
-// Where the `index`th of `count` stands among them, x in (0, 1), as sin(pi k x) and cos(pi k x) for k = 1, 2, ...: a
-// network can tell neighbours apart by them that have the same features (after Vaswani et al. 2017, section 3.5).
+// Position encoding of item `index` of `count`: with x = (index + 1/2) / count, sin(pi k x) and cos(pi k x) for k = 1,
+// 2, ... With it a network can distinguish neighbours that have the same features (after Vaswani et al. 2017, section
+// 3.5).
 void set_position_waves(std::size_t index, std::size_t count, std::span<float> into);
 
-// InputError naming the problem, the unit's first op and `what` where one of the columns [begin, begin + count) of rows
-// of `width` is not finite; a row is a unit of the problem.
+// `rows` has a row of `width` values for each unit. Throws InputError, naming the problem, the unit's first op and
+// `what`, if a value in the columns [begin, begin + count) is not finite.
 void check_features(const PolicyProblem& problem, std::string_view what, std::span<const float> rows, std::size_t width,
                     std::size_t begin, std::size_t count);
 
-// visit(a, b) once or more for each pair of part_of[producer] and part_of[consumer] that differ.
+// Calls visit(a, b) at least once for each pair a = part_of[producer], b = part_of[consumer] with a != b.
 template <class Part, class Visit>
 void for_each_edge_between(const Problem& problem, std::span<const Part> part_of, Visit&& visit) {
   for (std::size_t tensor = 0; tensor < problem.tensor_count(); ++tensor) {
@@ -52,7 +53,7 @@ void for_each_edge_between(const Problem& problem, std::span<const Part> part_of
   }
 }
 
-// The pairs (producer's unit, consumer's unit) that differ, ascending, each once.
+// The distinct pairs (producer's unit, consumer's unit) of different units, ascending.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> unit_edges(const PolicyProblem& problem);
 
 }  // namespace emplace::policy

@@ -1,4 +1,4 @@
-// Batches cut into parts that a network takes at once.
+// Splits batches into parts that a network processes in one pass.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct RolloutPart {
   std::vector<std::size_t> members;
 };
 
-// One part a key, in the order in which they first appear.
+// One part for each key, in the order in which the keys first appear.
 template <class Key>
 std::vector<RolloutPart<Key>> parts_of(const std::vector<Key>& keys) {
   std::vector<RolloutPart<Key>> parts;

@@ -4,8 +4,8 @@
 
 namespace emplace::policy {
 
-// The action is the number of devices whose threshold is at or below the draw. From the last device of any probability
-// on they are above every draw.
+// The action is the number of devices whose threshold is at or below the draw. From the last device with a positive
+// probability on, the thresholds are above every draw.
 TableDraw::TableDraw(const CategoricalTable& table)
     : units_(table.units()), devices_(table.devices()), threshold_(units_ * devices_), bits_(units_) {
   std::vector<double> sum(units_, 0.0);
@@ -23,7 +23,7 @@ TableDraw::TableDraw(const CategoricalTable& table)
 
 void TableDraw::operator()(Stream& stream, std::vector<std::uint8_t>& devices) {
   for (std::uint32_t& word : bits_) word = stream.bits32();
-  // Comparisons are counted, not branched on: the branch would be unpredictable by design.
+  // The comparisons are added up instead of branched on: random draws make the branch unpredictable.
   devices.assign(units_, 0);
   for (std::size_t d = 0; d + 1 < devices_; ++d) {
     const std::uint64_t* threshold = threshold_.data() + d * units_;

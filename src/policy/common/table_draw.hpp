@@ -9,12 +9,12 @@
 
 namespace emplace::policy {
 
-// Inverse CDFs on 32 random bits a unit; a probability is off by 2^-32 at most.
+// Inverse CDFs with 32 random bits for each unit; the error of a probability is at most 2^-32.
 class TableDraw {
  public:
   explicit TableDraw(const CategoricalTable& table);
 
-  // A device for each of the table's units. One draw of the stream a unit, in their order.
+  // Draws a device for each of the table's units, with one draw of the stream for each unit, in order.
   void operator()(Stream& stream, std::vector<std::uint8_t>& devices);
 
  private:

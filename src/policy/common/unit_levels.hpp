@@ -1,4 +1,4 @@
-// From coarse to fine: the units of a problem, merged to half as many again and again.
+// Groupings of a problem's units from coarse to fine, each with about half as many units as the next.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace emplace::policy {
 
-// The coarsest, of `coarsest` units or as few as devices allow, first, and the problem's own units last; 0: these
-// alone.
+// The first level has `coarsest` units, or as few as the devices allow; the last has the problem's own units. 0: only
+// that last level.
 inline std::vector<Grouping> halved_levels(const PolicyProblem& problem, std::size_t coarsest) {
   if (coarsest == 0) return {problem.grouping};
   return levels_of(problem.grouping, coarsest, [&](const Grouping& finer) {

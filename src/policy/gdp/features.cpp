@@ -131,7 +131,7 @@ GdpFeatures gdp_features(const PolicyProblem& problem, std::span<const std::stri
   auto edges = unit_edges(problem);
   if (options.neighbours) {
     std::vector<std::size_t> found(n, 0);
-    for (const auto& [from, to] : edges)  // by `from`, so each unit's predecessors come in order
+    for (const auto& [from, to] : edges)  // sorted by `from`, so predecessors are in order
       if (found[to] < gdp_predecessors)
         row_of(to)[column + found[to]++] =
             static_cast<float>((static_cast<double>(from) - static_cast<double>(to)) / static_cast<double>(n));

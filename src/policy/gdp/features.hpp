@@ -1,5 +1,5 @@
-// What GDP's network reads of a problem: a node is a unit of its grouping, in topological order (docs/papers/gdp.md,
-// section 2.1).
+// Input features of GDP's network. A node is a unit of the problem's grouping; nodes are in topological order
+// (docs/papers/gdp.md, section 2.1).
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 namespace emplace::policy {
 
 struct GdpFeatureOptions {
-  bool neighbours = true;          // places of the first predecessors
-  std::vector<std::string> kinds;  // of devices whose times are read ("" is a kind)
+  bool neighbours = true;          // relative positions of the first predecessors
+  std::vector<std::string> kinds;  // kinds of devices whose times are read ("" is a kind)
   std::size_t position_waves = 0;
   bool device_features = false;
 };
@@ -27,7 +27,7 @@ inline constexpr std::size_t gdp_device_features = 6 + 2 * gdp_device_waves;
 std::size_t gdp_feature_count(const GdpFeatureOptions& options);
 
 struct GdpFeatures {
-  Lists types;                 // N: of the unit's ops
+  Lists types;                 // N: types of each unit's ops
   std::vector<float> rows;     // N x gdp_feature_count
   Lists neighbours;            // N: predecessors and successors, ascending
   Lists all;                   // one list of all N
@@ -39,9 +39,10 @@ struct GdpFeatures {
 //   for the first five predecessors, (position(u) - position(v)) / N, 0 where absent;
 //   for each kind, log(time / mean time of all units on it), 0 where it has no device that can run the unit;
 //   waves of the position (set_position_waves).
-// A device's features: log of its speed beside the fastest, the share of ops that it can run, log(1 + memory / resident
-// bytes of all ops), log(1 + time of a mean transfer from and to it / mean op time), 1 / D, waves of its place among
-// the devices, which alone tell equal devices apart. InputError naming problem, unit and block for what is not finite.
+// A device's features: log of its speed relative to each op's fastest device, the share of ops that it can run, log(1 +
+// memory / resident bytes of all ops), log(1 + time of a mean transfer from and to it / mean op time), 1 / D, and waves
+// of its number, the only features that differ between equal devices. Throws InputError, naming problem, unit and
+// block, for values that are not finite.
 GdpFeatures gdp_features(const PolicyProblem& problem, std::span<const std::string> op_types,
                          const GdpFeatureOptions& options);
 

@@ -1,7 +1,7 @@
-// GDP: a graph network and a Transformer place all units of a graph at once, and nothing in them depends on the graph,
-// so that one policy learns on many graphs (Zhou et al. 2019; GO: Zhou et al., NeurIPS 2020; docs/papers/gdp.md,
-// section 2). One pass of the network serves all samples of a problem. With `rounds` the network reads its own last
-// decisions and decides again; all rounds are of one rollout, as only the last placement is evaluated.
+// GDP: a graph network and a Transformer place all units of a graph at once. No parameter depends on the graph, so one
+// policy can learn on many graphs (Zhou et al. 2019; GO: Zhou et al., NeurIPS 2020; docs/papers/gdp.md, section 2). One
+// forward pass serves all samples of a problem. With several `rounds` the network reads its own last decisions and
+// decides again; these rounds are one rollout, because only the last placement is evaluated.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -23,17 +23,17 @@ namespace emplace::policy {
 
 namespace {
 
-// Blocks of units that are drawn together. Units that are drawn alone begin with placements of many needless transfers,
-// between which one unit makes no difference. In a training each unit is drawn from its own probabilities, with the
-// block's random number: log-probabilities are those of each unit by itself. Where no training follows, a block gets
-// one device, from the mean of its units' probabilities.
+// Blocks of units that are drawn together. If units were drawn independently, the first placements would have many
+// unnecessary transfers, and moving one unit would hardly change the step time. In a training each unit is drawn from
+// its own probabilities with the block's random number, so log-probabilities are those of the single units. A policy
+// that only places draws one device for a block, from the mean of its units' probabilities.
 struct GdpBlocks {
   std::vector<std::uint32_t> block_of_unit;
   std::size_t count;
-  std::vector<std::uint8_t> allowed;  // blocks x D: where all its units can run
+  std::vector<std::uint8_t> allowed;  // blocks x D: 1 if all units of the block can run
 };
 
-// U x D: 1 where the unit can run, or on the first device where it can on none.
+// U x D: 1 where the unit can run; only on the first device if it can run on none.
 std::vector<std::uint8_t> allowed_devices(const Grouping& units) {
   std::vector<std::uint8_t> allowed = units.allowed;
   const std::size_t devices = units.device_count();
@@ -42,7 +42,7 @@ std::vector<std::uint8_t> allowed_devices(const Grouping& units) {
   return allowed;
 }
 
-// The coarsest first; the last has a block a unit.
+// The coarsest level first; in the last each unit is a block.
 std::vector<GdpBlocks> make_levels(const PolicyProblem& problem, std::size_t coarsest) {
   std::vector<GdpBlocks> levels;
   for (const Grouping& grouping : halved_levels(problem, coarsest)) {
@@ -63,7 +63,7 @@ class GdpPolicy final : public NetworkPolicy {
         places_(setup.use == PolicyUse::place) {
     settle_kinds(options, setup);
     network_ = std::make_unique<GdpNetwork>(gdp_sizes(options, setup));
-    // Where no training follows, one block of all units is a level too, where devices allow it.
+    // A policy that only places also has a level with one block of all units, if the devices allow it.
     const auto coarsest =
         static_cast<std::size_t>(places_ ? std::min<std::int64_t>(options.coarse_units, 1) : options.coarse_units);
     for (const PolicyProblem& problem : setup.problems)
@@ -167,7 +167,7 @@ class GdpPolicy final : public NetworkPolicy {
     [[nodiscard]] std::span<const std::uint8_t> allowed() const { return levels.back().allowed; }  // N x D
   };
 
-  // The network's pass that is on the tape. Its values hold as long as the parameters do.
+  // The forward pass that is on the tape; it is valid until the parameters change.
   struct Pass {
     nn::Tape<float> tape;
     nn::Categorical<float> rows;  // N x D
@@ -184,14 +184,14 @@ class GdpPolicy final : public NetworkPolicy {
     return std::span(rollout.actions).subspan(round * units, units);
   }
 
-  // Puts the pass on the tape, unless it is there: `decided` of the round before, or empty in the first. `fresh`: with
-  // a tape that has not gone backward.
+  // Computes the forward pass, unless it is on the tape already. `decided`: the decisions of the previous round, empty
+  // in the first. `fresh`: the tape must not have been used by a backward pass.
   void pass(std::uint32_t number, std::span<const std::uint8_t> decided = {}, bool fresh = false) const {
     if (decided.empty() && pass_->is_first_of(number, parameters_) && !(fresh && pass_->has_gradient)) return;
     const Prepared& problem = problems_.at(number);
     const std::size_t units = problem.units->count();
     const GdpSizes& sizes = network_->sizes;
-    pass_->any = false;  // of what throws
+    pass_->any = false;  // in case of an exception below
     pass_->decisions.assign(units * sizes.decision, 0.0F);
     for (std::size_t v = 0; v < decided.size(); ++v)
       write_decision(problem, decided[v], std::span(pass_->decisions).subspan(v * sizes.decision, sizes.decision));
@@ -223,7 +223,7 @@ class GdpPolicy final : public NetworkPolicy {
     std::ranges::copy(rows.subspan(device * into.size(), into.size()), into.begin());
   }
 
-  // Finer from update to update in a training, each level in turn where no training follows.
+  // In a training the levels get finer with the number of updates; a policy that only places uses each level in turn.
   [[nodiscard]] std::uint64_t level_of(const Rollout& rollout, std::uint64_t levels) const {
     if (places_) return (rollout.update + rollout.sample) % levels;
     return std::min((std::max<std::uint64_t>(rollout.update, 1) - 1) / updates_per_level_, levels - 1);
@@ -253,7 +253,7 @@ class GdpPolicy final : public NetworkPolicy {
   void place_blocks(const GdpBlocks& blocks, std::span<const double> uniform, std::span<std::uint8_t> actions) const {
     const nn::Matrix<float>& of_unit = pass_->rows.probability;
     const std::size_t devices = of_unit.columns;
-    // Above 0, as what one unit is sure of may be where another cannot run.
+    // Starts above 0: one unit's probability may be 1 on a device where another unit cannot run.
     std::vector<double> of_block(blocks.count * devices, std::numeric_limits<double>::min());
     for (std::size_t v = 0; v < of_unit.rows; ++v)
       for (std::size_t d = 0; d < devices; ++d)
@@ -269,7 +269,7 @@ class GdpPolicy final : public NetworkPolicy {
     for (std::size_t v = 0; v < actions.size(); ++v) actions[v] = device[blocks.block_of_unit[v]];
   }
 
-  // visit(members, round): the first round once for all samples of a problem, later ones sample by sample.
+  // Calls visit(members, round): in the first round once for all samples of a problem, in later ones for each sample.
   template <class Visit>
   void for_each_pass(std::span<const Rollout> rollouts, bool fresh, Visit&& visit) {
     std::vector<std::uint32_t> problem_of;
@@ -291,7 +291,7 @@ class GdpPolicy final : public NetworkPolicy {
   bool places_;
   std::unique_ptr<GdpNetwork> network_;
   std::vector<Prepared> problems_;
-  std::unique_ptr<Pass> pass_;  // sample() leaves it for forward(), and that for backward()
+  std::unique_ptr<Pass> pass_;  // of sample(), reused by forward(), and by backward()
 };
 
 }  // namespace

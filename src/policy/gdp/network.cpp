@@ -109,8 +109,8 @@ class Forward {
     return h;
   }
 
-  // A layer of section 2.4. A segment's memory is the layer's input in the segment before, so its keys and values are
-  // those that were computed there, with gradients by the weights alone.
+  // A layer of section 2.4. A segment's memory is the layer's input in the previous segment, so its keys and values are
+  // those computed there; gradients flow only into the weights.
   Var transform(const GdpNetwork::PlacerLayer& layer, Var x, Var gate, bool memory) {
     if (layer.query.size() > 0) {
       const Var z = gated(x, gate), key_weight = parameter(layer.key), value_weight = parameter(layer.value);

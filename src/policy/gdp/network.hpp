@@ -1,6 +1,6 @@
-// GDP's network: GraphSAGE over the nodes of a graph, then a Transformer that places them a segment at a time, gated by
-// the graph (docs/papers/gdp.md, sections 2.2 to 2.4; GO's gating and refinement, 2.3 and 2.5). H: hidden width, N:
-// nodes, D: devices.
+// GDP's network: GraphSAGE over the nodes of a graph, then a segment-wise Transformer that places them, gated by the
+// graph (docs/papers/gdp.md, sections 2.2 to 2.4; GO's gating and refinement, 2.3 and 2.5). H: hidden width, N: nodes,
+// D: devices.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace emplace::policy {
 
-// How the graph gates the placer: not at all, each node's input of every dense layer (GDP), or one gate for the whole
-// graph at the start of each layer (GO).
+// How the graph gates the placer: not at all; with a gate for each node at the input of every dense layer (GDP); or
+// with one gate for the whole graph at the start of each layer (GO).
 enum class Superposition : std::uint8_t { none, per_node, graph };
 
 struct GdpSizes {
   std::size_t types = 0, type_width = 32;
-  std::size_t features = 0;         // columns beside the type's vector
-  std::size_t decision = 0;         // columns that tell where a node was placed before (GO's rounds); 0: none
-  std::size_t devices = 0;          // of the head; unused where devices have features
-  std::size_t device_features = 0;  // columns of a device's features; 0: the head has one column a device instead
+  std::size_t features = 0;         // columns besides the type's embedding
+  std::size_t decision = 0;         // columns of a node's device in the previous round (GO); 0: none
+  std::size_t devices = 0;          // of the head; unused if devices have features
+  std::size_t device_features = 0;  // columns of a device's features; 0: the head has a column for each device
   std::size_t hidden = 128, graph_layers = 4;
   std::size_t placer_layers = 3, heads = 4, feedforward = 512, segment = 128;
   Superposition superposition = Superposition::per_node;
   bool attention = true, memory = true;
-  bool centered = false;    // the placer reads how a node differs from the graph's mean
-  double head_gain = 0.01;  // so small that the first policy is nearly uniform
+  bool centered = false;    // the placer reads embeddings minus the graph's mean
+  double head_gain = 0.01;  // small, so that the first policy is nearly uniform
 };
 
 struct GdpNetwork {
@@ -73,7 +73,7 @@ struct GdpInput {
   nn::Matrix<const T> devices;    // D x device_features
 };
 
-// What tests look at beside the logits.
+// The embedding and the gate are for tests.
 struct GdpResult {
   nn::Var embedding;  // N x H: x0
   nn::Var gate;       // Gamma: N x H, 1 x H, or none

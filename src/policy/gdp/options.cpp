@@ -12,46 +12,46 @@ void describe(GdpOptions& o, OptionVisitor& visit) {
   visit("heads", o.heads, {.min = 1, .max = 1024, .help = "Heads of attention; they divide `hidden`."});
   visit("feedforward", o.feedforward, {.min = 1, .max = 65536, .help = "Inner width of a Transformer's layer."});
   visit("segment", o.segment,
-        {.min = 1, .max = 65536, .help = "Nodes that attend to each other, and to as many before them."});
+        {.min = 1, .max = 65536, .help = "Nodes in a segment; they attend to each other and to the segment before."});
   visit("type_width", o.type_width, {.min = 1, .max = 8192, .help = "Width of the learned vector of an op's type."});
   visit("superposition", o.superposition,
         {.choices = {"per_node", "graph", "none"},
          .help = "What gates the placer: a vector of each node (GDP), one of the graph (GO), or nothing."});
-  visit("attention", o.attention, {.help = "Off: the placer sees each node alone (ablation)."});
-  visit("memory", o.memory, {.help = "Off: a segment does not see the one before it (ablation)."});
+  visit("attention", o.attention, {.help = "Off: the placer has no attention between nodes (ablation)."});
+  visit("memory", o.memory, {.help = "Off: a segment does not attend to the one before it (ablation)."});
   visit("rounds", o.rounds,
         {.min = 1,
          .max = 64,
-         .help = "Times that the network decides, each time knowing what it decided before (GO: 3)."});
+         .help = "Times that the network decides; after the first time it reads its last decisions (GO: 3)."});
   visit("neighbour_features", o.neighbour_features,
-        {.help = "A node's features tell how far off its first predecessors stand."});
-  visit("cost_features", o.cost_features, {.help = "A node's features tell its time on each kind of device."});
+        {.help = "A node's features have its distances to its first predecessors in topological order."});
+  visit("cost_features", o.cost_features, {.help = "A node's features have its time on each kind of device."});
   visit(
       "device_kinds", o.device_kinds,
       {.help = "The kinds of devices whose times are read (cost_features); empty: those of the training's problems."});
   visit("position_waves", o.position_waves,
         {.min = 0,
          .max = 4096,
-         .help = "A node's features tell its place in topological order, as sine and cosine of so many waves; without "
-                 "them nodes alike in type, shape and surroundings get the same probabilities."});
-  visit("centered", o.centered,
-        {.help = "The placer reads how a node's embedding differs from the mean of the graph's."});
-  visit("device_head", o.device_head,
-        {.choices = {"fixed", "features"},
-         .help = "The network's output has a column for each device, or compares nodes with features of the devices "
-                 "(speed, memory, links), so that the policy also places on machines that it never saw."});
+         .help = "A node's features have the sine and cosine of this many waves at its position in topological order; "
+                 "without them nodes of equal type, shape and neighbourhood get the same probabilities."});
+  visit("centered", o.centered, {.help = "The placer reads each node's embedding minus the mean over the graph."});
+  visit(
+      "device_head", o.device_head,
+      {.choices = {"fixed", "features"},
+       .help = "The network's output has a column for each device, or compares nodes with features of the devices "
+               "(speed, memory, links), so that the policy can also place on machines that were not in its training."});
   visit("head_gain", o.head_gain,
         {.min = 0,
          .max = 100,
-         .help = "Scale of the first weights of the head: 0.01 starts nearly uniform; larger ones tell equal devices "
-                 "apart from the start."});
-  visit("coarse_units", o.coarse_units,
-        {.min = 0,
-         .max = 1e6,
-         .help =
-             "Training begins with units merged to so many blocks, whose units share a random number, and doubles "
-             "their number level by level; `place --policy` draws blocks of all sizes in turn. 0: every unit is drawn "
-             "alone."});
+         .help = "Scale of the head's initial weights: with 0.01 the first policy is nearly uniform; with larger ones "
+                 "equal devices have different probabilities from the start."});
+  visit(
+      "coarse_units", o.coarse_units,
+      {.min = 0,
+       .max = 1e6,
+       .help =
+           "Training begins with units merged into this many blocks, each drawn with one random number, and doubles "
+           "the number level by level; `place --policy` uses all levels in turn. 0: every unit is drawn separately."});
   visit("updates_per_level", o.updates_per_level, {.min = 1, .help = "Updates between two levels (coarse_units)."});
 }
 
@@ -75,7 +75,7 @@ GdpOptions read_gdp_options(const ConfigTable& table) {
     throw InputError(table.place_of("heads"), "heads is {}, wanted a divisor of hidden, which is {}", o.heads,
                      o.hidden);
   if (!o.cost_features && !o.device_kinds.empty())
-    throw InputError(table.place_of("device_kinds"), "device_kinds are read with cost_features only");
+    throw InputError(table.place_of("device_kinds"), "device_kinds needs cost_features = true");
   return o;
 }
 

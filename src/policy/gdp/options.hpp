@@ -1,4 +1,4 @@
-// GDP's options, and the sizes of its network and the features that they mean.
+// GDP's options, and the network sizes and features that follow from them.
 #pragma once
 
 #include <string>
@@ -36,7 +36,7 @@ struct GdpOptions {
 void describe(GdpOptions& o, OptionVisitor& visit);
 GdpOptions read_gdp_options(const ConfigTable& table);
 
-// Names the kinds of the setup's devices where their times are read and no kinds are named.
+// Sets device_kinds to the kinds of the setup's devices if cost_features is on and no kinds are given.
 void settle_kinds(GdpOptions& options, const PolicySetup& setup);
 
 GdpFeatureOptions gdp_feature_options(const GdpOptions& o);

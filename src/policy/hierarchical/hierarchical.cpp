@@ -1,7 +1,7 @@
-// The Hierarchical Planner: a grouper assigns each unit to one of G groups, a placer each group to a device (Mirhoseini
-// et al., ICLR 2018; docs/papers/hierarchical.md, section 2). Actions are the units' groups and then the groups'
-// devices, and each is a head of its own: the joint ratio of tens of thousands of groups would leave every clipping
-// range at once.
+// The Hierarchical Planner: a grouper assigns each unit to one of G groups, and a placer assigns each group to a device
+// (Mirhoseini et al., ICLR 2018; docs/papers/hierarchical.md, section 2). The actions are the units' groups, then the
+// groups' devices. Each action is a separate head, because the joint probability ratio of tens of thousands of actions
+// would leave every clipping range at once.
 #include <algorithm>
 #include <map>
 
@@ -125,14 +125,14 @@ class HierarchicalPolicy final : public NetworkPolicy {
     UnitTable table;
   };
 
-  // Of a rollout whose groups are set, if the mode has any.
+  // The unit's group in a rollout whose groups are set (without grouping each unit is a group).
   [[nodiscard]] std::size_t group_of(const Rollout& rollout, std::size_t unit) const {
     return mode_ == GroupingMode::none ? unit : rollout.actions[unit];
   }
   [[nodiscard]] std::size_t grouped_units(const Rollout& rollout) const {
     return mode_ == GroupingMode::none ? 0 : problems_.at(rollout.problem).units->count();
   }
-  // Groups that are drawn uniformly are no decision that could be learned, and no heads.
+  // Groups that are drawn uniformly cannot be learned, so they have no heads.
   [[nodiscard]] std::size_t heads_of(const Rollout& rollout) const {
     EMPLACE_CHECK(rollout.actions.size() == grouped_units(rollout) + network_.sizes.groups);
     return (network_.sizes.has_grouper ? grouped_units(rollout) : 0) + network_.sizes.groups;
@@ -175,7 +175,7 @@ class HierarchicalPolicy final : public NetworkPolicy {
     }
   }
 
-  // Each different grouping of a problem once, and which of them each rollout has.
+  // Lists each distinct grouping of each problem once, and in `view_of` which of them each rollout has.
   template <class At>
   std::vector<GroupView> views_of(std::size_t count, At&& at, std::vector<std::size_t>& view_of) const {
     std::map<std::pair<std::uint32_t, std::vector<std::uint8_t>>, std::size_t> known;
@@ -216,12 +216,12 @@ class HierarchicalPolicy final : public NetworkPolicy {
   LogitNoise noise_;
   mutable Grouper grouper_;
   Placer placer_;
-  mutable Placer sampling_placer_;  // with memory of its own: what forward() left is still there after sample()
+  mutable Placer sampling_placer_;  // separate, so that sample() keeps what forward() computed
   std::vector<Prepared> problems_;
-  std::vector<std::size_t> begin_;  // of the heads at the last forward(), as its parts and views
+  std::vector<std::size_t> begin_;  // where heads begin; parts_ and views_ too are the last forward()'s
   std::vector<Part> parts_;
   std::vector<GroupView> views_;
-  bool is_on_tape_ = false;  // the only part's forward pass still is
+  bool is_on_tape_ = false;  // whether the forward pass of the only part is on placer_'s tape
 };
 
 }  // namespace

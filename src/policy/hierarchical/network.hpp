@@ -15,12 +15,12 @@ struct HierarchicalSizes {
   bool has_grouper = true;
   std::size_t shape_slots = 25, neighbour_slots = 20, position_waves = 0;
   std::size_t type_width = 20, grouper_hidden = 64;
-  std::size_t hidden = 512;  // H, even: the encoder has H/2 units each way
-  double grouper_gain = 1;   // times Glorot's bound: how far apart the grouper's first logits are
+  std::size_t hidden = 512;  // H, even: the encoder has H/2 units in each direction
+  double grouper_gain = 1;   // times Glorot's bound: spread of the grouper's first logits
   bool aligned = false;      // the decoder reads the memory of the group that it places, too
   double squash = 5, temperature = 10;
 
-  [[nodiscard]] std::size_t op_constants() const {  // beside the type
+  [[nodiscard]] std::size_t op_constants() const {  // columns besides the type's
     return shape_slots + neighbour_slots + 2 * position_waves;
   }
   [[nodiscard]] std::size_t group_features() const { return types + shape_slots + groups; }  // F_g
@@ -45,22 +45,22 @@ struct HierarchicalNetwork {
 };
 
 // n x G logits of n ops. types: n rows of one type id or none; constants: n x (shapes, neighbours, position waves).
-// Both stay until the step ends.
+// Both must stay valid until the tape's step ends.
 template <class T>
 nn::Var grouper_logits(nn::Tape<T>& tape, const HierarchicalNetwork& network, const Lists& types,
                        nn::Matrix<const T> constants);
 
-// m as memory and as keys: G x H.
-// `groups`: G x F_g, stays until the step ends; no gradient passes through.
+// Encodes the groups: m, G x H, is both memory and keys. `groups`: G x F_g, gets no gradient and must stay valid until
+// the tape's step ends.
 template <class T>
 DecoderMemory encode_groups(nn::Tape<T>& tape, const HierarchicalNetwork& network, nn::Matrix<const T> groups);
 
-// h_i of the encoder, G x H: what encode_groups makes memory of.
+// The encoder's states h_i, G x H, from which encode_groups computes the memory.
 template <class T>
 nn::LstmResult encoder_states(nn::Tape<T>& tape, const HierarchicalNetwork& network, nn::Matrix<const T> groups);
 
-// (G B) x D squashed logits of B samples, row t B + b. `previous`: G B rows of the device table, kept until the step
-// ends.
+// (G B) x D squashed logits of B samples, row t B + b. `previous`: G B row numbers of the device table, which must stay
+// valid until the tape's step ends.
 template <class T>
 nn::Var decode_groups(nn::Tape<T>& tape, const HierarchicalNetwork& network, const DecoderMemory& encoding,
                       std::span<const std::uint32_t> previous, std::size_t batch);
@@ -70,7 +70,7 @@ template <class T>
 class PlacerSteps {
  public:
   PlacerSteps(nn::Tape<T>& tape, const HierarchicalNetwork& network, const DecoderMemory& encoding, std::size_t batch);
-  // B x D squashed logits of the next step, free to be changed; `previous`: B rows of the device table.
+  // B x D squashed logits of the next step, which the caller may change; `previous`: B row numbers of the device table.
   nn::Matrix<T> operator()(std::span<const std::uint32_t> previous);
 
  private:

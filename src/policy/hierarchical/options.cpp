@@ -11,7 +11,7 @@ namespace emplace::policy {
 namespace {
 
 constexpr std::size_t most_groups = 256;  // a group is one byte
-constexpr double largest = 1e6;           // of what scales logits: beyond, a float may not hold them
+constexpr double largest = 1e6;           // of options that scale logits: above it a float may overflow
 constexpr const char* place = "policy hierarchical";
 
 }  // namespace
@@ -19,13 +19,14 @@ constexpr const char* place = "policy hierarchical";
 void describe(HierarchicalOptions& o, OptionVisitor& visit) {
   visit("grouping", o.grouping,
         {.choices = {"learned", "none", "random"},
-         .help = "Groups of units by the grouper, none (the placer places units), or drawn at random: the ablations."});
+         .help = "Groups of units are learned by the grouper, not used (the placer places units), or drawn at random; "
+                 "the last two are ablations."});
   visit("groups", o.groups,
         {.min = 0,
          .max = most_groups,
          .help = "Number of groups; 0: the smallest of 256, 20 a device, and the units of the smallest problem."});
   visit("placements_per_grouping", o.placements_per_grouping,
-        {.min = 1, .help = "Placements drawn for each grouping that is drawn."});
+        {.min = 1, .help = "Placements drawn for each drawn grouping."});
   visit("grouper_hidden", o.grouper_hidden, {.min = 1, .max = 8192, .help = "Hidden units of the grouper."});
   visit("hidden", o.hidden,
         {.min = 2, .max = 8192, .help = "Units of the decoder's LSTM, and of both directions of the encoder's; even."});
@@ -38,24 +39,28 @@ void describe(HierarchicalOptions& o, OptionVisitor& visit) {
   visit("position_waves", o.position_waves,
         {.min = 0,
          .max = 256,
-         .help = "The grouper also reads sine and cosine of so many waves at the place of an op in topological order; "
-                 "the paper's cannot tell ops of one type and shape apart that have neighbours close by."});
+         .help =
+             "The grouper also reads the sine and cosine of this many waves at an op's position in topological order; "
+             "without them it cannot distinguish ops of equal type and shape with neighbours at similar positions."});
   visit("grouper_gain", o.grouper_gain,
         {.min = 0,
          .max = 1000,
          .above_min = true,
-         .help = "Spread of the grouper's first logits, in Glorot's: above 1, the first groups hold from sample to "
-                 "sample, and the placer can learn where to put them."});
+         .help = "Scale of the grouper's initial output weights, as a multiple of Glorot's; above 1 the first "
+                 "groupings are similar from sample to sample, so that the placer can learn to place them."});
   visit("grouper_entropy", o.grouper_entropy,
         {.min = 0,
          .max = 1,
-         .help = "Share of the entropy of groups, of which there are many, in the policy's, in metrics.csv too."});
+         .help =
+             "Weight of the entropy of the many grouping decisions within the policy's entropy, in metrics.csv too."});
   visit("aligned", o.aligned,
-        {.help =
-             "The placer also reads its memory of the group that it places; the paper's has to find it by attention."});
-  visit(
-      "squash", o.squash,
-      {.min = 0, .max = largest, .above_min = true, .help = "C of the placer's logits C tanh(l / T): none is larger."});
+        {.help = "The placer also reads its memory of the group that it places; the paper's placer must find it by "
+                 "attention."});
+  visit("squash", o.squash,
+        {.min = 0,
+         .max = largest,
+         .above_min = true,
+         .help = "C of the placer's logits C tanh(l / T): the bound of their absolute values."});
   visit("temperature", o.temperature,
         {.min = 1 / largest, .max = largest, .help = "T of the placer's logits C tanh(l / T)."});
   visit(
@@ -63,7 +68,8 @@ void describe(HierarchicalOptions& o, OptionVisitor& visit) {
       {.choices = {"uniform", "rms", "none"},
        .help = "Noise on all logits: uniform within noise_size, normal with noise_size times their root mean square."});
   visit("noise_size", o.noise_size, {.min = 0, .max = largest, .help = "Size of the noise."});
-  visit("noise_updates", o.noise_updates, {.min = 0, .unit = "updates", .help = "Updates that have noise."});
+  visit("noise_updates", o.noise_updates,
+        {.min = 0, .unit = "updates", .help = "Updates with noise, from the first on."});
 }
 
 GroupingMode mode_of(const HierarchicalOptions& options) {
@@ -78,7 +84,8 @@ LogitNoise noise_of(const HierarchicalOptions& options) {
 
 HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& o, const PolicySetup& setup) {
   if (o.hidden % 2 != 0)
-    throw InputError(place, "hidden is {}, wanted an even number: half of it reads each way", o.hidden);
+    throw InputError(place, "hidden is {}, wanted an even number: the encoder has half of it in each direction",
+                     o.hidden);
   if (o.adjacency % 2 != 0)
     throw InputError(place, "adjacency is {}, wanted an even number: half of it are producers", o.adjacency);
   if (mode_of(o) == GroupingMode::none && o.groups > 0)

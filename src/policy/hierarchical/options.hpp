@@ -1,5 +1,5 @@
-// Options of the Hierarchical Planner's policy (docs/papers/hierarchical.md, section 3), and the network that they mean
-// for given problems.
+// Options of the Hierarchical Planner's policy (docs/papers/hierarchical.md, section 3), and the network sizes that
+// follow from them for given problems.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +39,10 @@ void describe(HierarchicalOptions& options, OptionVisitor& visit);
 
 GroupingMode mode_of(const HierarchicalOptions& options);
 LogitNoise noise_of(const HierarchicalOptions& options);
-// InputError for problems with different numbers of devices, for more groups than units in a training, and without
-// grouping for different numbers of units or more of them than an encoder can read.
+// Throws InputError for problems with different numbers of devices, for more groups than units in a training, and,
+// without grouping, for problems with different numbers of units or more units than the encoder supports.
 HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& options, const PolicySetup& setup);
-// The options with the number of groups that these problems get.
+// The options with the default number of groups for these problems written out.
 ConfigTable freeze_groups(const ConfigTable& options, const PolicySetup& setup);
 
 }  // namespace emplace::policy

@@ -1,4 +1,4 @@
-// The Hierarchical Planner's placer at work: one encoding of the groups, several samples of devices for them.
+// The Hierarchical Planner's placer: it encodes the groups once and draws devices for them for several samples.
 #pragma once
 
 #include <span>
@@ -11,20 +11,20 @@
 
 namespace emplace::policy {
 
-// One grouping of one problem's units as the placer sees it.
+// The placer's input: one grouping of one problem's units.
 struct GroupView {
   std::vector<float> features;        // G x F_g
-  std::vector<std::uint8_t> allowed;  // G x D, at least one a row
+  std::vector<std::uint8_t> allowed;  // G x D, at least one 1 in each row
 };
 
 class Placer {
  public:
-  // The network outlives this.
+  // The network must outlive the placer.
   Placer(const HierarchicalNetwork& network, const LogitNoise& noise, std::uint64_t seed)
       : network_(network), noise_(noise), seed_(seed) {}
 
-  // A device for each group becomes the last G actions of each member's last round; with a noise that has scales these
-  // are appended to its observations.
+  // Draws a device for each group and appends the G devices to the actions of each member's last round; if the noise
+  // has scales, they are appended to its observation.
   void draw(const GroupView& groups, std::span<const float> parameters, std::span<const SampleSlot> draws,
             std::span<const std::size_t> members);
 
@@ -33,8 +33,8 @@ class Placer {
   const nn::Categorical<float>& run(const GroupView& groups, std::span<const float> parameters,
                                     std::span<float> gradient, std::span<const Rollout> rollouts,
                                     std::span<const std::size_t> members);
-  // After run() of the same members: adds the gradient. `begin`: of each rollout's heads in `coefficients`, of which
-  // the last G are ours, and after the last one the end.
+  // Adds the gradient; must follow run() of the same members. `begin` (rollouts + 1): where each rollout's heads begin
+  // in `coefficients`; the last G heads of a rollout are the placer's.
   void backward(std::span<const std::size_t> members, std::span<const std::size_t> begin,
                 std::span<const double> coefficients, double entropy_weight);
 

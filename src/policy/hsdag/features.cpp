@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t shape_slots = 4;
 constexpr double unknown_dimension = 100;  // as in the released code
-constexpr const char* place = "policy hsdag";
+constexpr const char* hsdag_place = "policy hsdag";
 
 std::vector<std::uint32_t> read_degrees(const std::vector<std::string>& texts, const char* option) {
   std::vector<std::uint32_t> degrees;
@@ -23,7 +23,7 @@ std::vector<std::uint32_t> read_degrees(const std::vector<std::string>& texts, c
     std::uint32_t degree = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), degree);
     if (error != std::errc() || end != text.data() + text.size() || (!degrees.empty() && degree <= degrees.back()))
-      throw InputError(place, "{} has {}, wanted whole numbers in ascending order", option, quote(text));
+      throw InputError(hsdag_place, "{} has {}, wanted whole numbers in ascending order", option, quote(text));
     degrees.push_back(degree);
   }
   return degrees;

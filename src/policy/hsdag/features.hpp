@@ -1,4 +1,4 @@
-// What HSDAG reads of a problem (Duan et al. 2024, docs/papers/hsdag.md, sections 2.1 and 2.2): the graph of its units,
+// HSDAG's input for a problem (Duan et al. 2024, docs/papers/hsdag.md, sections 2.1 and 2.2): the graph of its units,
 // which are the nodes, and their features.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace emplace::policy {
 
-// Distinct other units that a tensor runs from and to, each once.
+// For each unit the number of distinct other units that it reads tensors of (in) and that read its tensors (out).
 struct UnitDegrees {
   std::vector<std::uint32_t> in, out;
 };
@@ -22,8 +22,8 @@ struct HsdagGraph {
 };
 HsdagGraph hsdag_graph(const PolicyProblem& problem);
 
-// The features that are switched on, and their widths. Degrees are told apart that `options` name, or that occur in
-// these problems; a node with another one has none of the columns.
+// The features that are switched on, and their widths. Each degree that `options` lists, or else that occurs in these
+// problems, has a one-hot column; for a node with another degree all columns are 0.
 struct HsdagColumns {
   std::size_t types = 0;
   bool node_number = false;  // features = code
@@ -33,11 +33,11 @@ struct HsdagColumns {
 
   [[nodiscard]] std::size_t width() const;
 };
-// InputError for degrees that are no ascending whole numbers.
+// Throws InputError for degrees that are not whole numbers in ascending order.
 HsdagColumns hsdag_columns(const HsdagOptions& options, const PolicySetup& setup, std::span<const HsdagGraph> graphs);
 
-// N x F. `index` keys the searches that large graphs are sampled by. InputError naming the feature and the unit where
-// one is no finite number.
+// N x F. `index` keys the random stream for estimates on large graphs. Throws InputError, naming the feature and the
+// unit, for a value that is not finite.
 std::vector<float> hsdag_features(const PolicyProblem& problem, const HsdagGraph& graph, const HsdagColumns& columns,
                                   std::span<const std::string> op_types, std::uint64_t seed, std::uint32_t index);
 

@@ -22,7 +22,7 @@ struct LogSums {
   }
 };
 
-// The slope for N(v, r), which steps[i].count from r = steps[i].radius on; radii end at `last`.
+// The slope for an N(v, r) that is steps[i].count from r = steps[i].radius on; the largest radius is `last`.
 struct Step {
   std::uint32_t radius;
   double count;
@@ -42,12 +42,12 @@ double slope(std::span<const Step> steps, std::uint32_t last, LogSums& sums) {
   return (products - mean * logs) / (sums.second[last] - mean * sums.first[last]);
 }
 
-// Breadth-first searches that leave their memory ready for the next.
+// Breadth-first search; later runs reuse its memory.
 class Search {
  public:
   explicit Search(const NodeGraph& graph) : graph_(graph), distance_(graph.nodes, unseen) {}
 
-  // Looks at no more than `edges` neighbours, and then at no part of a level.
+  // Looks at no more than `edges` neighbours; a level that exceeds this limit is dropped as a whole.
   void run(std::uint32_t from, std::size_t edges = ~std::size_t{0}) {
     for (const std::uint32_t node : queue_) distance_[node] = unseen;
     queue_.assign(1, from);
@@ -77,9 +77,9 @@ class Search {
   }
 
   [[nodiscard]] std::uint32_t distance(std::uint32_t node) const { return distance_[node]; }
-  [[nodiscard]] std::span<const std::uint32_t> reached() const { return queue_; }  // the nearest first
-  [[nodiscard]] bool whole() const { return whole_; }                              // reached the whole component
-  // The radius up to which all nodes are reached, and N(v, r) for those.
+  [[nodiscard]] std::span<const std::uint32_t> reached() const { return queue_; }  // nearest first
+  [[nodiscard]] bool whole() const { return whole_; }                              // it reached the whole component
+  // The radius up to which all nodes are reached; add_steps() appends N(v, r) up to there.
   [[nodiscard]] std::uint32_t radius() const { return static_cast<std::uint32_t>(levels_.size() - 1); }
   void add_steps(std::vector<Step>& steps) const {
     for (std::uint32_t r = 1; r <= radius(); ++r) steps.push_back({r, static_cast<double>(levels_[r] - 1)});
@@ -112,7 +112,7 @@ class Sampled {
     note(search, search.reached().back(), count_ + 1);
   }
 
-  // Of the sources, then the two ends.
+  // The node's distances from the sources, then from the two ends.
   [[nodiscard]] std::span<const std::uint32_t> from(std::uint32_t node) const {
     return std::span(distances_).subspan(place_[node] * (count_ + 2), count_ + 2);
   }
@@ -126,11 +126,12 @@ class Sampled {
   }
 
   std::size_t count_;
-  std::vector<std::uint32_t>& place_;  // of each node among its component's
+  std::vector<std::uint32_t>& place_;  // position of each node in its component
   std::vector<std::uint32_t> distances_;
 };
 
-// Goes on with the steps of a node's own search, up to all `others` of its component; the last radius.
+// Appends estimated steps to those of a node's own search, up to all `others` of its component. Returns the last
+// radius.
 std::uint32_t add_sampled_steps(const Search& search, std::size_t others, std::span<const std::uint32_t> distances,
                                 std::size_t sources, std::vector<std::uint32_t>& far, std::vector<Step>& steps) {
   const std::uint32_t seen = search.radius();
@@ -141,7 +142,7 @@ std::uint32_t add_sampled_steps(const Search& search, std::size_t others, std::s
   const auto near = static_cast<double>(search.reached().size() - 1);
   const double rest = static_cast<double>(others) - near;
   const std::uint32_t last = std::max(seen + 1, std::ranges::max(distances));
-  // N(v, r) does not stand still before the first of them is reached.
+  // N(v, r) also grows at radii before the first source is reached.
   if (far.empty() || far.front() > seen + 1) steps.push_back({seen + 1, near + 1});
   for (std::size_t i = 0; i < far.size(); ++i) {
     const double within = near + rest * static_cast<double>(i + 1) / static_cast<double>(far.size());

@@ -10,19 +10,19 @@
 
 namespace emplace::policy {
 
-// Nodes up to which all distances are computed.
+// The largest number of nodes for which all distances are computed.
 inline constexpr std::size_t fractal_exact_nodes = 4096;
 
-// N: D(v), the least-squares slope of log N(v, r) on log r over the radii r = 1, 2, ... at which nodes become reachable
-// from v, N(v, r) of them within r, v not counted; 0 with fewer than two radii. All pairs: time nodes x (nodes +
-// edges).
+// N: D(v), the least-squares slope of log N(v, r) on log r, where N(v, r) is the number of nodes within distance r of
+// v, without v, and r = 1, 2, ... up to the largest distance from v; 0 with fewer than two radii. It computes the
+// distances of all pairs in time nodes x (nodes + edges).
 std::vector<float> fractal_dimensions(const NodeGraph& graph);
 
-// The same, estimated in time (nodes + edges) x a constant. Close by, N(v, r) is counted: by a search from v that ends
-// when it has looked at so many edges. Farther out, the nodes of v's component that are left are spread over radii as
-// are those among `sources` of them, drawn evenly from each component; the last radius is the distance to the farthest
-// of these sources and of two ends of a long path (the farthest from the first source, and the farthest from that).
-// Components that the first search covers have their exact value.
+// The same, estimated in time (nodes + edges) x a constant. For small radii N(v, r) is counted by a search from v that
+// stops after `edges` edges. For larger radii the distances of the component's remaining nodes are assumed to be
+// distributed like those of `sources` nodes, drawn uniformly from the component. The last radius is the distance to the
+// farthest of these sources and of the two ends of a long path (the node farthest from the first source, and the node
+// farthest from that one). The value is exact for components that the first search covers.
 struct FractalSampling {
   std::size_t sources = 128;
   std::size_t edges = 512;

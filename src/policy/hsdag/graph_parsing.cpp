@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t none = ~std::uint32_t{0};
 
-// With halving; the smaller root stays, so that a root is its component's smallest node.
+// Union-find with path halving. join() keeps the smaller root, so a root is its component's smallest node.
 std::uint32_t root_of(std::vector<std::uint32_t>& parent, std::uint32_t node) {
   while (parent[node] != node) node = parent[node] = parent[parent[node]];
   return node;
@@ -27,19 +27,21 @@ void start(std::size_t nodes, std::vector<std::uint32_t>& parent) {
   parent.resize(nodes);
   std::iota(parent.begin(), parent.end(), 0U);
 }
-// Roots become numbers in their order; returns how many. A root comes before its members.
+// Replaces each root by its position among the roots, in all nodes, and returns their number. A root comes before its
+// members.
 std::size_t number(std::vector<std::uint32_t>& parent) {
   std::uint32_t count = 0;
   for (std::uint32_t node = 0; node < parent.size(); ++node)
     parent[node] = parent[node] == node ? count++ : parent[parent[node]];
   return count;
 }
-// So that each node's parent is its root or a number that it got.
+// Makes the parent of each node its root, as number() needs it.
 void flatten(std::vector<std::uint32_t>& parent) {
   for (std::uint32_t node = 0; node < parent.size(); ++node) parent[node] = root_of(parent, node);
 }
 
-// Rows of the items 0, 1, ... whose key is below `count`.
+// Lists with one row for each key below `count`: the items 0, 1, ... that have it. Items with the key `none` are in no
+// row.
 template <class Key>
 void list_by(std::size_t count, std::size_t items, Key&& key, Lists& lists) {
   lists.begin.assign(count + 1, 0);
@@ -78,8 +80,9 @@ void make_graph(std::size_t nodes, std::vector<std::pair<std::uint32_t, std::uin
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
   std::vector<std::uint32_t>& items = graph.neighbours.items;
   items.resize(begin.back());
-  // A node's smaller neighbours come in ascending order as edges' first ends, then itself, then the larger ones. Begins
-  // are moved on while rows are filled, and back afterwards.
+  // Each row gets the node's smaller neighbours, which are first ends of edges and so come in ascending order, then the
+  // node itself, then the larger neighbours. While rows are filled, `begin` holds the write positions; it is restored
+  // afterwards.
   for (std::size_t e = 0; e < ends.size(); ++e) items[begin[graph.to[e]]++] = graph.from[e];
   for (std::uint32_t node = 0; node < nodes; ++node) items[begin[node]++] = node;
   for (std::size_t e = 0; e < ends.size(); ++e) items[begin[graph.from[e]]++] = graph.to[e];

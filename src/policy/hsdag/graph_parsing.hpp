@@ -24,7 +24,7 @@ struct NodeGraph {
   [[nodiscard]] std::size_t edges() const { return from.size(); }
 };
 
-// `ends` are the edges in any order, either end first, repetitions and loops among them; used up.
+// `ends`: the edges in any order and direction, repetitions and loops allowed; they are overwritten.
 void make_graph(std::size_t nodes, std::vector<std::pair<std::uint32_t, std::uint32_t>>& ends, NodeGraph& graph);
 
 // C clusters of a graph's nodes, numbered by their smallest node.
@@ -37,14 +37,15 @@ struct Clusters {
   [[nodiscard]] std::size_t count() const { return members.rows(); }
 };
 
-// Every node picks its incident edge of highest score, of equals the first; clusters are what these edges join. Scores
-// are E. Fills `clusters`.
+// Every node picks its incident edge of highest score (the first of equals); the clusters are the components that these
+// edges connect. `scores` has E values.
 template <class T>
 void parse(const NodeGraph& graph, std::span<const T> scores, Clusters& clusters);
-// What the edges within each of these sets join; it is `of_node` again where that is connected clusters in their order.
+// The connected components when only edges within the sets `of_node` count. They equal `of_node` if those sets are
+// connected and numbered by their smallest node.
 void components_within(const NodeGraph& graph, std::span<const std::uint32_t> of_node,
                        std::vector<std::uint32_t>& component);
-// Fills the other members from `of_node`, whose numbers are below `count` and all occur.
+// Computes the other members from `of_node`, in which every number below `count` occurs.
 void complete(const NodeGraph& graph, std::size_t count, Clusters& clusters);
 // The graph of the clusters: edges between different ones, once each.
 void coarsen(const NodeGraph& graph, const Clusters& clusters, NodeGraph& coarser);

@@ -1,7 +1,7 @@
 // HSDAG: a network that parses the graph of units into clusters and places each of them (Duan et al., NeurIPS 2024;
-// docs/papers/hsdag.md, section 2). A sample is an episode of `update_timestep` placements: after each, the features of
-// every node grow by the embedding of its cluster, through which no gradient flows. A round's actions are the devices
-// of its clusters, and its observation says which they are, as later parameters would parse other ones.
+// docs/papers/hsdag.md, section 2). A sample is an episode of `update_timestep` placements: after each, the embedding
+// of its cluster is added to the features of every node, without gradient. A round's actions are the devices of its
+// clusters. Its observation stores the clusters, because later parameters would parse others.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -69,7 +69,7 @@ class HsdagPolicy final : public NetworkPolicy {
       std::span<const std::uint8_t> devices = round.actions;
       if (way_ == HsdagGrouping::learned) {
         if (devices.size() < part.graph.nodes)
-          throw InputError("checkpoint", "a sample has {} actions in a round, wanted one for each of {} units and more",
+          throw InputError("checkpoint", "a sample has {} actions in a round, wanted more than {}, the number of units",
                            devices.size(), part.graph.nodes);
         const auto groups = devices.first(part.graph.nodes);
         check_below(groups, network_->sizes().groups, "group");
@@ -139,7 +139,7 @@ class HsdagPolicy final : public NetworkPolicy {
     }
   }
 
-  // Rounds are computed again rather than kept, but for the last pass, which still is on the tape.
+  // Rounds are recomputed rather than stored, except for the last pass, which is still on the tape.
   void backward(std::span<const Rollout> rollouts, std::span<const double> coefficients,
                 double entropy_weight) override {
     const auto heads = [](std::span<const Rollout> of) {
@@ -168,7 +168,7 @@ class HsdagPolicy final : public NetworkPolicy {
   }
 
  private:
-  // Clusters as they are drawn or parsed, noted down in the round.
+  // For sampling: clusters are parsed or drawn, and stored in the round.
   struct Drawing final : HsdagDecisions {
     const SampleSlot* draw;
     explicit Drawing(const SampleSlot& of) : draw(&of) {}
@@ -185,10 +185,10 @@ class HsdagPolicy final : public NetworkPolicy {
       return actions;
     }
   };
-  // Clusters as they were noted down.
+  // For learning: clusters are read from the round.
   struct Given final : HsdagDecisions {
     const Rollout* round;
-    mutable std::size_t read = 0;  // of the observation
+    mutable std::size_t read = 0;  // position in the observation
     explicit Given(const Rollout& of) : round(&of) {}
     void parsed(const NodeGraph& graph, std::span<const float>, Clusters& clusters) const override {
       read_clusters(graph, round->observation, read, clusters);
@@ -205,7 +205,7 @@ class HsdagPolicy final : public NetworkPolicy {
                        : emplace::policy::draw<float>(logits, allowed, *draw.stream, weights);
   }
 
-  // Groups of nodes (of learned groups, else none) and devices of clusters.
+  // Splits a rollout's actions into the groups of nodes (none unless groups are learned) and the devices of clusters.
   [[nodiscard]] std::pair<std::span<const std::uint8_t>, std::span<const std::uint8_t>> decisions(
       const Rollout& rollout) const {
     const std::size_t groups = way_ == HsdagGrouping::learned ? parts_.at(rollout.problem).graph.nodes : 0;
@@ -214,7 +214,7 @@ class HsdagPolicy final : public NetworkPolicy {
     return {all.first(groups), all.subspan(groups)};
   }
 
-  // One pass with the features x. `levels` are those of the tape.
+  // One forward pass with the features x. `levels` belong to the tape.
   HsdagRound compute(nn::Tape<float>& tape, const HsdagPart& part, std::span<const float> x, const Rollout& round,
                      bool greedy, std::span<float> gradient, HsdagLevels& levels,
                      const HsdagDecisions& decisions) const {
@@ -227,7 +227,8 @@ class HsdagPolicy final : public NetworkPolicy {
                        decisions);
   }
 
-  // Of the round of an episode whose earlier rounds were computed before; the state is in x_.
+  // The forward pass of a drawn round. The earlier rounds of its episode were computed before, and x_ has their
+  // features.
   HsdagRound compute_given(const Rollout& rollout) {
     const HsdagPart& part = parts_.at(rollout.problem);
     if (rollout.round == 0) x_ = part.features;
@@ -237,8 +238,8 @@ class HsdagPolicy final : public NetworkPolicy {
     return run;
   }
 
-  // How many of the rollouts, from the first on, one pass serves: those of single rounds without dropout, where nothing
-  // but the parameters decides what the pass gives.
+  // How many of the rollouts, from the first on, share one pass: those of episodes of one round without dropout, where
+  // the pass depends only on the parameters.
   [[nodiscard]] std::size_t with_one_pass(std::span<const Rollout> rollouts) const {
     const Rollout& first = rollouts.front();
     std::size_t count = 1;
@@ -248,7 +249,7 @@ class HsdagPolicy final : public NetworkPolicy {
     return count;
   }
 
-  // Of the rollouts that the pass serves.
+  // Adds the gradient of the rollouts that share the pass.
   void seed(const HsdagRound& run, std::span<const Rollout> members, std::span<const double> coefficients,
             double entropy_weight) {
     if (members.size() == 1) {
@@ -270,7 +271,7 @@ class HsdagPolicy final : public NetworkPolicy {
     tape_.backward();
   }
 
-  // The features with which the round of this draw begins: as its last round left them, or from all earlier rounds.
+  // The features at the beginning of this round: kept from the previous round, or recomputed from all earlier rounds.
   std::vector<float>& state_of(const SampleSlot& draw) const {
     const Rollout& now = draw.rounds.back();
     const HsdagPart& part = parts_.at(now.problem);
@@ -290,7 +291,7 @@ class HsdagPolicy final : public NetworkPolicy {
   }
 
   struct Episode {
-    std::uint32_t rounds = 0;  // that x has seen
+    std::uint32_t rounds = 0;  // that x includes
     std::vector<float> x;
   };
   using EpisodeKey = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, bool>;  // update, problem, sample, greedy
@@ -299,15 +300,14 @@ class HsdagPolicy final : public NetworkPolicy {
   std::uint32_t rounds_;
   int passes_;
   double dropout_;
-  bool is_one_pass_;  // of all samples of an update
+  bool is_one_pass_;  // all samples of an update share one forward pass
   std::uint64_t seed_;
   std::vector<HsdagPart> parts_;
   std::optional<HsdagNetwork> network_;
   nn::Tape<float> tape_;
-  HsdagLevels levels_;    // of the pass on the tape
-  std::vector<float> x_;  // its features
-  std::optional<std::pair<HsdagRound, std::size_t>>
-      on_tape_;  // forward()'s last pass, which serves rollouts from this one on
+  HsdagLevels levels_;                                         // of the pass on the tape
+  std::vector<float> x_;                                       // its features
+  std::optional<std::pair<HsdagRound, std::size_t>> on_tape_;  // forward()'s last pass, and the first of its rollouts
   mutable nn::Tape<float> sampling_tape_;
   mutable HsdagLevels sampling_levels_;
   mutable std::map<EpisodeKey, Episode> episodes_;  // that are being drawn

@@ -89,7 +89,7 @@ Var HsdagPass<T>::linear(Var x, const HsdagNetwork::Linear& layer, nn::Activatio
   return nn::linear(tape_, x, tape_.parameter(layer.weight), tape_.parameter(layer.bias), activation);
 }
 
-// LN(h + y), where y is h after as many times drop(relu(Ahat y W + b)) as there are layers.
+// LN(h + y), where y is h after applying drop(relu(Ahat y W + b)) once for each layer.
 template <class T>
 Var HsdagPass<T>::gnn(const HsdagNetwork::Gnn& layers, const NodeGraph& graph) {
   if (mixed_.is_none()) mixed_ = mix(graph, h_);

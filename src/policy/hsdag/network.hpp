@@ -1,5 +1,6 @@
 // HSDAG's network (Duan et al. 2024, docs/papers/hsdag.md, section 2.3): nodes are embedded, parsed into clusters along
-// the edges of highest score, and each cluster gets a device. The assignment of nodes to clusters is a constant.
+// the edges of highest score, and each cluster gets a device. No gradient flows through the assignment of nodes to
+// clusters.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ struct HsdagSizes {
   std::size_t hidden = 128;  // H
   std::size_t devices = 0;   // D
   int score_layers = 2, pool_layers = 1;
-  // Edges get scores (the paper's network), nodes get logits of so many groups, or neither: then no such layers.
+  // Either edges get scores (the paper's network), or nodes get logits over `groups` groups, or neither; layers that
+  // are not needed are left out.
   bool scores_edges = true;
   std::size_t groups = 0;
 };
@@ -66,8 +68,8 @@ class HsdagNetwork {
   nn::ParameterLayout layout_;
 };
 
-// One pass over a graph, step by step: what is decided between the steps (which clusters there are) is the caller's.
-// Graphs and clusters stay until the tape's step ends.
+// One forward pass over a graph, step by step; between the steps the caller decides on the clusters. Graphs and
+// clusters must stay valid until the tape's step ends.
 template <class T>
 class HsdagPass {
  public:
@@ -78,8 +80,8 @@ class HsdagPass {
   nn::Var edge_scores(const NodeGraph& graph);
   // N x groups.
   nn::Var group_logits(const NodeGraph& graph);
-  // h becomes that of the clusters. With scores their rows are scaled by w_c = 2 x the sum of the scores of the edges
-  // within, 1 for a cluster of one node.
+  // Replaces h by the rows of the clusters. If scores are given, a cluster's row is scaled by w_c = 2 x the sum of the
+  // scores of the edges within it, or 1 for a cluster of one node.
   void pool(const NodeGraph& graph, const Clusters& clusters, nn::Var scores);
 
   struct Result {
@@ -103,16 +105,16 @@ class HsdagPass {
   nn::Var mixed_;  // Ahat h, which both graph networks begin with; none: not computed yet
 };
 
-// The levels of a pass that parses: one a parsing pass, while there are edges left. Its memory is used again.
+// The clusterings of a forward pass: one for each parsing pass, as long as there are edges. The memory is reused.
 struct HsdagLevels {
   std::vector<Clusters> clusters;
-  std::vector<NodeGraph> coarser;              // behind each level but the last
+  std::vector<NodeGraph> coarser;              // the graph after each level but the last
   std::size_t count = 0;                       // of levels in use
   std::vector<std::uint32_t> cluster_of_node;  // N, at the end
   std::size_t cluster_count = 0;               // likewise
 };
 
-// Parses and pools `passes` times; decide(level, graph, edge scores, clusters) fills the clusters of each level.
+// Parses and pools up to `passes` times; decide(level, graph, edge scores, clusters) fills the clusters of each level.
 template <class T, class Decide>
 void pool_parsed(HsdagPass<T>& pass, const NodeGraph& graph, int passes, HsdagLevels& levels, Decide&& decide) {
   const auto most = static_cast<std::size_t>(passes);

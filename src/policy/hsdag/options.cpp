@@ -7,17 +7,15 @@ namespace emplace::policy {
 void describe(HsdagOptions& o, OptionVisitor& visit) {
   visit("grouping", o.grouping,
         {.choices = {"parsed", "none", "learned"},
-         .help = "Nodes are placed in the clusters that the graph is parsed into, each by itself (an encoder and a "
-                 "placer), or in groups drawn from a softmax (a grouper and a placer)."});
-  visit("groups", o.groups, {.min = 0, .max = 256, .help = "Groups of grouping = learned; 0 otherwise."});
+         .help = "Nodes are placed by the clusters that the graph is parsed into, one by one (an encoder and a "
+                 "placer), or by groups drawn from a softmax (a grouper and a placer)."});
+  visit("groups", o.groups, {.min = 0, .max = 256, .help = "Number of groups for grouping = learned; 0 otherwise."});
   visit("update_timestep", o.update_timestep,
         {.min = 1,
          .max = 1e6,
-         .help = "Placements of an episode; each node's features grow by its cluster's embedding after each."});
+         .help = "Placements of an episode; after each, its cluster's embedding is added to each node's features."});
   visit("parsing_passes", o.parsing_passes,
-        {.min = 1,
-         .max = 64,
-         .help = "How often clusters are parsed into larger ones; each pass leaves a quarter to a third of them."});
+        {.min = 1, .max = 64, .help = "Parsing passes; each leaves a quarter to a third as many clusters."});
   visit("hidden", o.hidden, {.min = 1, .max = 8192, .help = "Width of all hidden layers."});
   visit("score_layers", o.score_layers,
         {.min = 1, .max = 64, .help = "Graph convolutions whose result scores edges (or draws groups)."});
@@ -27,18 +25,18 @@ void describe(HsdagOptions& o, OptionVisitor& visit) {
       {.min = 0, .max = 0.99, .help = "Share of the hidden values dropped while placements are drawn to learn from."});
   visit("features", o.features,
         {.choices = {"paper", "code"},
-         .help = "The features of the paper, or types and the number of the node alone, as in the released code."});
-  visit("shape_feature", o.shape_feature, {.help = "Nodes have the shape of their last op's first output."});
+         .help = "The features of the paper, or only op types and the node's number, as in the released code."});
+  visit("shape_feature", o.shape_feature, {.help = "A node's features have the shape of its last op's first output."});
   visit("structure_features", o.structure_features,
-        {.help = "Nodes have their in-degree, out-degree and fractal dimension."});
+        {.help = "A node's features have its in-degree, out-degree and fractal dimension."});
   visit("position_feature", o.position_feature,
-        {.help = "Nodes have sines and cosines of their place in topological order."});
+        {.help = "A node's features have sines and cosines of its position in topological order."});
   visit("position_width", o.position_width,
-        {.min = 2, .max = 1024, .help = "So many sines and cosines of the place in topological order; even."});
+        {.min = 2, .max = 1024, .help = "Number of sines and cosines of the position in topological order; even."});
   visit("in_degrees", o.in_degrees,
-        {.help = "In-degrees that are told apart, ascending; none: those of the training's problems."});
+        {.help = "In-degrees with a feature column each, ascending; none: those of the training's problems."});
   visit("out_degrees", o.out_degrees,
-        {.help = "Out-degrees that are told apart, ascending; none: those of the training's problems."});
+        {.help = "Out-degrees with a feature column each, ascending; none: those of the training's problems."});
 }
 
 HsdagOptions read_hsdag_options(const ConfigTable& table) {
@@ -49,7 +47,7 @@ HsdagOptions read_hsdag_options(const ConfigTable& table) {
   if (o.grouping == "learned" && o.groups == 0)
     throw InputError(table.place_of("grouping"), "grouping 'learned' needs a number of groups");
   if (o.grouping != "learned" && o.groups > 0)
-    throw InputError(table.place_of("groups"), "groups is {}, but grouping '{}' has as many as it finds: wanted 0",
+    throw InputError(table.place_of("groups"), "groups is {}, but grouping '{}' determines the number itself: wanted 0",
                      o.groups, o.grouping);
   return o;
 }

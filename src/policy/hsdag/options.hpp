@@ -27,7 +27,7 @@ struct HsdagOptions {
 };
 void describe(HsdagOptions& options, OptionVisitor& visit);
 
-// Options whose values do not contradict each other: InputError.
+// Throws InputError for options that contradict each other.
 HsdagOptions read_hsdag_options(const ConfigTable& table);
 
 }  // namespace emplace::policy

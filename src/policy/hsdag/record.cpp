@@ -33,7 +33,8 @@ std::size_t check_clusters(const NodeGraph& graph, int passes, std::span<const f
     clusters.of_node.clear();
     for (const float cluster : observation.first(now->nodes)) {
       if (!(cluster >= 0 && cluster < static_cast<float>(now->nodes) && std::floor(cluster) == cluster))
-        throw InputError("checkpoint", "a sample has a node in cluster {} of {}", cluster, now->nodes);
+        throw InputError("checkpoint", "a sample has a node in cluster {}, wanted a whole number below {}", cluster,
+                         now->nodes);
       clusters.of_node.push_back(static_cast<std::uint32_t>(cluster));
     }
     components_within(*now, clusters.of_node, component);
@@ -46,7 +47,7 @@ std::size_t check_clusters(const NodeGraph& graph, int passes, std::span<const f
     coarser = std::move(next);
     now = &coarser;
   }
-  check_count(observation.size(), 0, "observations behind the clusters of a round");
+  check_count(observation.size(), 0, "observations after the clusters of a round");
   return now->nodes;
 }
 

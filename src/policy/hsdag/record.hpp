@@ -1,5 +1,5 @@
-// The clusters that a round of HSDAG was parsed into, as its observation has them: of each parsing pass the cluster of
-// each of its nodes, since later parameters would parse other ones.
+// Stores the clusters of an HSDAG round in its observation: for each parsing pass the cluster of each node. They are
+// stored because later parameters would parse others.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,11 @@
 namespace emplace::policy {
 
 void note_clusters(const Clusters& clusters, std::vector<float>& observation);
-// The clusters of the graph's nodes that stand at `read`, which moves on behind them. A bug where there are none.
+// Reads the clusters of the graph's nodes from position `read` on, and moves `read` behind them. Throws BugError if the
+// observation is too short.
 void read_clusters(const NodeGraph& graph, std::span<const float> observation, std::size_t& read, Clusters& clusters);
-// How many clusters there are in the end. InputError for an observation that no `passes` parses of the graph leave.
+// Returns the final number of clusters. Throws InputError for an observation that `passes` parsing passes over the
+// graph cannot produce.
 std::size_t check_clusters(const NodeGraph& graph, int passes, std::span<const float> observation);
 
 }  // namespace emplace::policy

@@ -34,7 +34,7 @@ void set_alone(const NodeGraph& graph, Clusters& clusters) {
   complete(graph, graph.nodes, clusters);
 }
 
-// C x D, in the tape's memory: devices that run all nodes of a cluster.
+// C x D, in the tape's memory: 1 for devices that can run all nodes of a cluster.
 std::span<const std::uint8_t> allowed_of(nn::Tape<float>& tape, const HsdagPart& part, const HsdagLevels& levels,
                                          std::size_t devices) {
   const std::span<std::uint8_t> allowed = tape.array<std::uint8_t>(levels.cluster_count * devices);

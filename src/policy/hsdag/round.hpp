@@ -13,7 +13,7 @@
 
 namespace emplace::policy {
 
-// How nodes come into clusters (HsdagOptions::grouping).
+// How nodes are assigned to clusters (HsdagOptions::grouping).
 enum class HsdagGrouping : std::uint8_t { parsed, none, learned };
 HsdagGrouping hsdag_way(const std::string& grouping);
 
@@ -31,7 +31,7 @@ struct HsdagRound {
   nn::Matrix<const float> embedding;
 };
 
-// Where a round gets its clusters from: they are drawn, or were drawn before.
+// The source of a round's clusters: they are drawn now, or were drawn before.
 class HsdagDecisions {
  public:
   // Fills the clusters of one parsing pass.
@@ -43,8 +43,8 @@ class HsdagDecisions {
   ~HsdagDecisions() = default;
 };
 
-// Puts the round on the tape, whose step has begun with the network's parameters. `x` is N x F, `levels` are the tape's
-// own.
+// Computes the round on the tape, whose step must have begun with the network's parameters. `x` is N x F; `levels`
+// belong to the tape.
 HsdagRound hsdag_round(nn::Tape<float>& tape, const HsdagNetwork& network, HsdagGrouping way, int passes,
                        const HsdagPart& part, std::span<const float> x, const nn::Dropout& dropout, HsdagLevels& levels,
                        const HsdagDecisions& decisions);

@@ -22,7 +22,7 @@ Lists lists_of(std::vector<std::vector<std::uint32_t>> rows) {
   return lists;
 }
 
-// One bit a unit. `order` has a unit's neighbours before it.
+// Transitive closure, with one bit for each pair of units. In `order` a unit comes after its neighbours.
 Lists reachable(const Lists& neighbours, std::span<const std::uint32_t> order) {
   const std::size_t count = order.size();
   const std::size_t words = (count + 63) / 64;
@@ -82,7 +82,8 @@ PlacetoGraph placeto_graph(const PolicyProblem& of, bool random_order, Stream st
   const Grouping& grouping = of.grouping;
   const std::size_t count = grouping.count();
   if (count > placeto_most_units)
-    throw InputError("policy placeto", "places one unit after the other, at most {}; {} has {} (give `groups`)",
+    throw InputError("policy placeto",
+                     "places one unit after the other, at most {}, but {} has {}; `groups` reduces them",
                      placeto_most_units, quote(problem.name), count);
   std::vector<std::vector<std::uint32_t>> parents(count), children(count);
   std::vector<double> cost(count, 0), bytes(count, 0), memory(count, 0);

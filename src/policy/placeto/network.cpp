@@ -9,7 +9,7 @@ namespace emplace::policy {
 
 namespace {
 
-// Rows of `lists` for each state in turn, its items moved to the state's rows.
+// Repeats the rows of `lists` for each state, with the items shifted to the state's rows.
 void repeat(const Lists& lists, std::size_t states, Lists& out) {
   out.begin.assign(1, 0);
   out.items.clear();
@@ -78,7 +78,7 @@ class Network {
     return y;
   }
 
-  // The three pools share no row, so together they work on each row once.
+  // The three pools have no row in common, so together they process each row once.
   nn::Var pool(const PlacetoParameters::Gather& by, nn::Var h, const PlacetoPool& set) {
     const nn::Var each = fnn(by.before, nn::gather_rows(tape_, h, set.rows), nn::Activation::relu);
     const nn::Var all =

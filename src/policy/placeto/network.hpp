@@ -1,5 +1,5 @@
 // Placeto's network (Addanki et al. 2019; docs/papers/placeto.md, section 2.3): messages from parents and from
-// children, three poolings around the current unit, and a classifier. Nothing in it depends on the graph.
+// children, three poolings around the current unit, and a classifier. No parameter depends on the graph.
 #pragma once
 
 #include <array>
@@ -18,28 +18,28 @@ struct PlacetoShape {
   int message_rounds = 8;    // k
   bool small = false;
   bool normalize = false;          // poolings divide by the number of units pooled
-  std::size_t position_waves = 0;  // the classifier reads twice as many numbers more
+  std::size_t position_waves = 0;  // the classifier reads 2 more numbers for each
 };
 
-// Rows that are pooled: `lists` has B rows, whose items are positions in `rows`, one after the other.
+// Rows that are pooled: `lists` has B rows, whose items are consecutive positions in `rows`.
 struct PlacetoPool {
   std::vector<std::uint32_t> rows;
   Lists lists;
 };
 
-// B states of one graph under each other: row b U + u is unit u of state b.
+// B states of one graph, stacked: row b U + u is unit u of state b.
 struct PlacetoBlock {
   std::size_t states = 0;
   Lists parents, children;                      // B U rows
-  Lists itself_if_parents, itself_if_children;  // B U rows: the row itself, or nothing
+  Lists itself_if_parents, itself_if_children;  // B U rows: the row itself if it has any, else nothing
   PlacetoPool ancestors, descendants, rest;     // relatives of each state's current unit
   std::vector<std::uint32_t> current;           // B: its row
   std::vector<std::uint8_t> allowed;            // B x D
-  std::vector<float> waves;                     // B x 2 position waves: where its current unit stands
+  std::vector<float> waves;                     // B x 2 position waves: position of its current unit
   std::vector<float> waves_of_unit;             // U x 2 position waves, filled once
 };
 
-// Fills `block` (its memory is used again, for the same graph) for states whose current units are given.
+// Fills `block` for states with these current units. Its memory is reused, so it must always have the same graph.
 void fill_placeto_block(const PlacetoGraph& graph, const Grouping& grouping, std::span<const std::uint32_t> current,
                         std::size_t position_waves, PlacetoBlock& block);
 
@@ -70,13 +70,13 @@ class PlacetoParameters {
   nn::ParameterLayout layout_;
 };
 
-// The values on the way, for tests; `logits` is B x D.
+// The embedding is for tests; `logits` is B x D.
 struct PlacetoVars {
   nn::Var embedding;  // (B U) x 2d: h = [from parents, from children]
   nn::Var logits;
 };
 
-// `states` is (B U) x d. It and the block stay until the step ends.
+// `states` is (B U) x d. It and the block must stay valid until the tape's step ends.
 template <class T>
 PlacetoVars placeto_network(nn::Tape<T>& tape, const PlacetoParameters& parameters, nn::Matrix<const T> states,
                             const PlacetoBlock& block);

@@ -1,8 +1,7 @@
-// Placeto: an episode visits the units one by one and puts each on a device, by a graph network that sees the whole
-// placement so far and when everything started in its last simulation (Addanki et al., NeurIPS 2019;
-// docs/papers/placeto.md, section 2). A sample is an episode: round 0 is the initial placement, which decides nothing
-// and is kept as its observation; round r places the r-th unit. The entropy is that of the softmax; the released code
-// adds 1e-3 inside its logarithm.
+// Placeto: an episode visits the units one by one and places each with a graph network, which reads the whole placement
+// so far and the start times in its last simulation (Addanki et al., NeurIPS 2019; docs/papers/placeto.md, section 2).
+// A sample is an episode: round 0 is the initial placement, which has no decision and is stored as the observation;
+// round r places the r-th unit. The entropy is that of the softmax; the released code adds 1e-3 inside its logarithm.
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
@@ -30,31 +29,32 @@ struct PlacetoOptions {
 
 void describe(PlacetoOptions& o, OptionVisitor& visit) {
   visit("message_rounds", o.message_rounds,
-        {.min = 0, .max = 1000, .help = "How far messages between units travel: so many edges."});
+        {.min = 0, .max = 1000, .help = "Number of edges that messages between units travel."});
   visit("size", o.size,
-        {.choices = {"full", "small"}, .help = "Layers of the network: the paper's, or one less each."});
-  visit("normalize_aggs", o.normalize_aggs, {.help = "Poolings divide by the number of units that they pool."});
+        {.choices = {"full", "small"}, .help = "Layers in each part of the network: the paper's number, or one less."});
+  visit("normalize_aggs", o.normalize_aggs, {.help = "Poolings divide sums by the number of pooled units."});
   visit("traversal", o.traversal,
         {.choices = {"topo", "random"}, .help = "Units are visited in topological order, or in one random order."});
   visit("initial", o.initial,
         {.choices = {"random", "random-each", "first", "none", "best"},
-         .help = "Episodes begin with one random placement drawn once, with one of their own, with every unit on its "
-                 "first device, with that and no device shown to the network, or with the best so far."});
-  visit("memory_feature", o.memory_feature, {.help = "The network sees each unit's resident bytes too."});
+         .help = "Initial placement of episodes: one random placement for all, a random one for each, every unit on "
+                 "its first device, the same with no device shown to the network, or the best so far."});
+  visit("memory_feature", o.memory_feature, {.help = "The network also reads each unit's resident bytes."});
   visit("position_waves", o.position_waves,
         {.min = 0,
          .max = 256,
-         .help = "The classifier also reads sine and cosine of so many waves at the unit's place in topological "
-                 "order; the paper's cannot tell units apart that have the same surroundings."});
+         .help = "The classifier also reads the sine and cosine of this many waves at the unit's position in "
+                 "topological order; without them it cannot distinguish units with equal neighbourhoods."});
 }
 
-// States that the network takes at once. The last block of a batch is smaller; a batch is cut by its order alone.
+// States that the network processes in one pass. The last block of a batch may be smaller; the blocks depend only on
+// the order of the batch.
 constexpr std::size_t block_states = 16;
 
 struct Part {
   const Grouping* units;
   PlacetoGraph graph;
-  std::vector<std::uint8_t> initial;  // U, the first round of every sample; empty: drawn for each
+  std::vector<std::uint8_t> initial;  // U: initial devices of every sample; empty: drawn for each
   mutable PlacetoBlock block;         // scratch
 };
 
@@ -130,7 +130,8 @@ class PlacetoPolicy final : public NetworkPolicy {
     }
     for (const float device : rounds.front().observation)
       if (device != no_device && !(device >= 0 && device < static_cast<float>(devices) && std::floor(device) == device))
-        throw InputError("checkpoint", "a sample begins with a unit on device {} of {}", device, devices);
+        throw InputError("checkpoint", "a sample begins with a unit on device {}, wanted a whole number below {}",
+                         device, devices);
   }
 
   void sample(std::span<const SampleSlot> draws) const override {
@@ -146,7 +147,7 @@ class PlacetoPolicy final : public NetworkPolicy {
       if (!block.members.empty() && (block.part != &part || block.members.size() == block_states)) decide(block, draws);
       Rollout& before = draw.rounds[now.round - 1];
       read_unit_starts(*part.units, before.starts, part.graph.order[now.round - 1], now.observation);
-      now.starts = std::move(before.starts);  // the evaluator's memory, used again
+      now.starts = std::move(before.starts);  // reuses the memory
       before.starts.clear();
       std::vector<std::uint8_t> devices = shown_in(draw.rounds.front());
       for (std::size_t r = 1; r < now.round; ++r) devices[part.graph.order[r - 1]] = draw.rounds[r].actions.front();
@@ -169,7 +170,7 @@ class PlacetoPolicy final : public NetworkPolicy {
     });
   }
 
-  // Blocks are computed again rather than kept: an episode of U units is U graphs of U nodes.
+  // Blocks are recomputed rather than stored: an episode of U units has U graphs of U nodes.
   void backward(std::span<const Rollout> rollouts, std::span<const double> coefficients,
                 double entropy_weight) override {
     std::size_t next = 0;
@@ -187,7 +188,7 @@ class PlacetoPolicy final : public NetworkPolicy {
   }
 
  private:
-  // Decisions of one problem that the network takes at once.
+  // Decisions of one problem that the network processes in one pass.
   struct Block {
     const Part* part = nullptr;
     std::vector<std::size_t> members;    // positions in the batch
@@ -205,7 +206,7 @@ class PlacetoPolicy final : public NetworkPolicy {
     part.units->expand(devices.front() != no_device ? devices : first_devices(*part.units), now.placement);
   }
 
-  // The devices that an episode shows at its beginning, from its first round.
+  // The units' devices at the beginning of an episode, from the observation of its first round.
   static std::vector<std::uint8_t> shown_in(const Rollout& first) {
     std::vector<std::uint8_t> devices;
     for (const float device : first.observation) devices.push_back(static_cast<std::uint8_t>(device));
@@ -224,7 +225,7 @@ class PlacetoPolicy final : public NetworkPolicy {
                         rollout.observation, std::span(block.states).last(size));
   }
 
-  // visit(block) for the decisions in order.
+  // Calls visit(block) for all decisions, in order.
   template <class Visit>
   void for_each_block(std::span<const Rollout> rollouts, Visit&& visit) {
     Block& block = block_;
@@ -236,7 +237,7 @@ class PlacetoPolicy final : public NetworkPolicy {
       if (!block.members.empty()) visit(std::as_const(block));
       empty();
     };
-    empty();  // of what a visit left that threw
+    empty();  // an earlier visit() that threw may have left some
     for (std::size_t i = 0; i < rollouts.size(); ++i) {
       const Rollout& rollout = rollouts[i];
       const Part& part = parts_.at(rollout.problem);
@@ -285,8 +286,8 @@ class PlacetoPolicy final : public NetworkPolicy {
   PlacetoParameters network_;
   std::vector<Part> parts_;
   nn::Tape<float> tape_;
-  Block block_;                        // of forward() and backward(), whose memory is used again
-  std::vector<std::uint8_t> devices_;  // likewise: of the episode that is read
+  Block block_;                        // of forward() and backward(); its memory is reused
+  std::vector<std::uint8_t> devices_;  // likewise: the present devices of the episode
   mutable nn::Tape<float> sampling_tape_;
 };
 

@@ -1,6 +1,6 @@
 // Post's distribution: one categorical over devices for each unit, and no network (Gao, Chen, Li, NeurIPS 2018, section
-// 3). Parameters are a table of logits, units x devices; a device on which a unit cannot run has the logit -infinity
-// from the start and is left out of everything.
+// 3). Parameters are a table of logits, units x devices; a device on which a unit cannot run always has the logit
+// -infinity, so it is never drawn and has no gradient.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -40,7 +40,7 @@ void describe(PostOptions& o, OptionVisitor& visit) {
   visit("refits_per_level", o.refits_per_level, {.min = 1, .help = "Refits before the blocks are split again."});
 }
 
-// About one unit a sample is moved at random (our choice; the paper gives no value).
+// Chosen so that about one unit of each sample is moved at random (the paper gives no value).
 double eps_of(double option, std::size_t units, std::size_t devices) {
   if (option > 0) return option;
   if (devices < 2) return 0.1;
@@ -48,8 +48,8 @@ double eps_of(double option, std::size_t units, std::size_t devices) {
   return std::clamp(d / ((d - 1) * static_cast<double>(units)), 0.01, 0.1);
 }
 
-// One problem's part of the parameters, from `begin` on. With several levels, coarse to fine, only the first cells are
-// in use until the last level is reached: units x devices of the present level.
+// One problem's part of the parameters, which starts at `begin`. With several levels, coarse to fine, only the first
+// cells (units x devices of the present level) are in use until the last level is reached.
 struct Part {
   std::vector<Grouping> levels;
   std::size_t begin;
@@ -63,7 +63,7 @@ struct Part {
   [[nodiscard]] std::size_t devices() const { return now.devices(); }
   [[nodiscard]] std::size_t cells() const { return units() * devices(); }
   [[nodiscard]] double eps() const { return eps_of(eps_option, units(), devices()); }
-  // The level that a sample of so many actions was drawn at, null if there is none.
+  // The level at which a sample with this number of actions was drawn; null if there is none.
   [[nodiscard]] const Grouping* level_of(std::size_t actions) const {
     const auto found = std::ranges::find(levels, actions, &Grouping::count);
     return found == levels.end() ? nullptr : &*found;
@@ -75,8 +75,9 @@ struct Part {
   }
 };
 
-// Independent factors cannot say "same device as my neighbour" (docs/papers/post.md, section 6), so on a long chain
-// they settle on many needless cuts. Blocks that move as one can; each level's blocks are unions of the next one's.
+// With independent distributions a unit cannot follow its neighbour's device (docs/papers/post.md, section 6), so on a
+// long chain they converge to many unnecessary cuts. Blocks of units that share a distribution avoid these; each
+// level's blocks are unions of blocks of the next level.
 class PostPolicy final : public Policy {
  public:
   PostPolicy(const PostOptions& options, const PolicySetup& setup)
@@ -122,7 +123,7 @@ class PostPolicy final : public Policy {
     const Rollout& rollout = rounds.front();
     const Part& part = parts_.at(rollout.problem);
     if (part.level_of(rollout.actions.size()) == nullptr)
-      throw InputError("checkpoint", "a sample has {} devices, which is no level's number of units",
+      throw InputError("checkpoint", "a sample has {} devices, but no level has this number of units",
                        rollout.actions.size());
     check_below(rollout.actions, part.devices(), "device");
     check_count(rollout.observation.size(), 0, "observations");
@@ -152,7 +153,8 @@ class PostPolicy final : public Policy {
 
   void backward(std::span<const Rollout> rollouts, std::span<const double> coefficients,
                 double entropy_weight) override {
-    // All rollouts of a problem are one sum over its cells: weights first, the distribution once.
+    // The gradient of all rollouts of a problem is one sum over its cells: first add up the weights of each cell, then
+    // multiply by the distribution's gradient once.
     weight_.assign(cells_, 0.0);
     std::vector<double> entropy_weights(parts_.size(), 0.0);
     std::size_t next = 0;
@@ -198,7 +200,7 @@ class PostPolicy final : public Policy {
     std::vector<double> elites_of(parts_.size(), 0.0);
     for (const Rollout& elite : elites) {
       const Part& part = parts_.at(elite.problem);
-      const Grouping* drawn = part.level_of(elite.actions.size());  // a coarser one, where elites are kept for long
+      const Grouping* drawn = part.level_of(elite.actions.size());  // a coarser level if elites are kept over several
       EMPLACE_CHECK(drawn != nullptr);
       for (std::size_t unit = 0; unit < part.units(); ++unit)
         count[part.begin + unit * part.devices() +
@@ -218,7 +220,7 @@ class PostPolicy final : public Policy {
       const Grouping& before = part.grouping();
       part.set_level(level_of(part));
       mix(part, before, fitted);
-      if (&part.grouping() != &before) part.reference.set(logits(part));  // the old one has other units
+      if (&part.grouping() != &before) part.reference.set(logits(part));  // the old one has the old level's units
     }
   }
 
@@ -238,7 +240,7 @@ class PostPolicy final : public Policy {
         if (finite ? !std::isfinite(value) : value != forbidden)
           throw InputError("checkpoint", "policy/{} holds {} for unit {} and device {}, wanted {}", layout()[p].name,
                            value, cell / part.devices(), cell % part.devices(),
-                           finite ? "a finite number" : "the -inf of an impossible choice");
+                           finite ? "a finite number" : "-inf, because the device cannot run the unit");
       }
     }
   }
@@ -271,8 +273,8 @@ class PostPolicy final : public Policy {
     return std::min(static_cast<std::size_t>(parameters_.back()) / refits_per_level_, part.levels.size() - 1);
   }
 
-  // Logits of the part's units from the probabilities `fitted` (units x devices) of the units of `before` that hold
-  // them, mixed with the uniform distribution over each unit's own devices.
+  // Sets the logits of the part's units. A unit gets the probabilities `fitted` (units of `before` x devices) of the
+  // unit of `before` that contains it, mixed with the uniform distribution over the devices that can run it.
   void mix(const Part& part, const Grouping& before, std::span<const double> fitted) {
     const Grouping& units = part.grouping();
     const std::size_t devices = part.devices();

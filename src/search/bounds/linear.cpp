@@ -210,7 +210,7 @@ class LinearBound {
   Multipliers multipliers_;
 };
 
-Ticks linear(BoundContext& context) {
+Ticks linear_program_bound(BoundContext& context) {
   const Problem& p = context.problem;
   if (p.op_count() * p.device_count() > most_shares || p.edge_count() * p.device_count() > most_moves ||
       context.deadline.passed())
@@ -231,7 +231,7 @@ BoundEntry linear_bound() {
   entry.name = "linear-program";
   entry.summary = "Assignment, load, precedence with transfers and memory in one linear program.";
   entry.reference = "Tarnawski et al. 2020, relaxed";
-  entry.bound = linear;
+  entry.bound = linear_program_bound;
   return entry;
 }
 

@@ -17,7 +17,7 @@ UnitTimes units_of(const Problem& problem) {
 
 Ticks quick(BoundContext& context) { return pipeline_lower_bound(context.problem).ticks; }
 
-Ticks linear(BoundContext& context) {
+Ticks pipeline_linear_bound(BoundContext& context) {
   const UnitTimes units = units_of(context.problem);
   return best_load_weights(units, quick_load_weights(units), context.deadline).bound;
 }
@@ -51,7 +51,7 @@ BoundEntry pipeline_load_bound() {
 BoundEntry pipeline_linear_load_bound() {
   BoundEntry entry = load_bound();
   entry.objective = Objective::pipeline;
-  entry.bound = linear;
+  entry.bound = pipeline_linear_bound;
   return entry;
 }
 

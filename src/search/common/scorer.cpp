@@ -1,9 +1,12 @@
-#include "search/common/scorer.hpp"
+#include "emplace/search/scorer.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "emplace/base/error.hpp"
 #include "problem/order.hpp"
+#include "search/common/deadline.hpp"
+#include "search/local/order_polish.hpp"
 
 namespace emplace::search {
 
@@ -19,21 +22,42 @@ std::uint64_t evaluations_for_order(const Problem& problem, const std::optional<
 }
 }  // namespace
 
-Scorer::Scorer(const PlacerRequest& request) : request_(request), deadline_(request.seconds, request.stop) {
+struct Scorer::Parts {
+  explicit Parts(const PlacerRequest& of) : request(of), deadline(of.seconds, of.stop) {}
+
+  // The pipeline's load does not depend on an order.
+  [[nodiscard]] std::vector<std::uint32_t> order_for(const std::vector<std::uint8_t>& device) {
+    return polish ? polish->first_order(device) : upward_rank_order(*request.problem, device);
+  }
+
+  PlacerRequest request;
+  Deadline deadline;
+  std::optional<OrderPolish> polish;  // for schedules and objectives that use an order
+  PlacerResult best;
+  bool best_brought_order = true;
+};
+
+Scorer::Scorer(const PlacerRequest& request) {
   EMPLACE_CHECK(request.problem != nullptr && request.evaluator != nullptr);
+  parts_ = std::make_unique<Parts>(request);
   if (request.schedule != Schedule::fifo && request.objective == Objective::step)
-    polish_.emplace(*request.problem, request.schedule);
+    parts_->polish.emplace(*request.problem, request.schedule);
 }
+Scorer::~Scorer() = default;
+
+std::uint64_t Scorer::evaluations() const { return parts_->best.evaluations; }
+const PlacerResult& Scorer::best() const { return parts_->best; }
 
 bool Scorer::exhausted() const {
-  if (best_.evaluations == 0) return false;
-  if (request_.evaluations && best_.evaluations >= *request_.evaluations) return true;
-  return deadline_.passed();
+  if (parts_->best.evaluations == 0) return false;
+  if (parts_->request.evaluations && parts_->best.evaluations >= *parts_->request.evaluations) return true;
+  return parts_->deadline.passed();
 }
 
 std::uint64_t Scorer::affordable(std::uint64_t wanted) const {
-  return request_.evaluations
-             ? std::min(wanted, *request_.evaluations - std::min(*request_.evaluations, best_.evaluations))
+  return parts_->request.evaluations
+             ? std::min(wanted,
+                        *parts_->request.evaluations - std::min(*parts_->request.evaluations, parts_->best.evaluations))
              : wanted;
 }
 
@@ -41,42 +65,38 @@ void Scorer::score(std::vector<Placement> candidates) {
   std::size_t next = 0;
   while (next < candidates.size() && !exhausted()) {
     const std::size_t left = candidates.size() - next;
-    const std::size_t count = affordable(request_.seconds ? std::min(left, best_.evaluations == 0 ? 1 : piece) : left);
+    const std::size_t count =
+        affordable(parts_->request.seconds ? std::min(left, parts_->best.evaluations == 0 ? 1 : piece) : left);
     std::vector<evaluate::EvaluationJob> jobs;
     std::vector<char> brought_order;
     for (std::size_t i = next; i < next + count; ++i) {
       Placement& candidate = candidates[i];
-      brought_order.push_back(request_.schedule == Schedule::fifo || !candidate.order.empty());
-      if (!brought_order.back()) candidate.order = order_for(candidate.device);
+      brought_order.push_back(parts_->request.schedule == Schedule::fifo || !candidate.order.empty());
+      if (!brought_order.back()) candidate.order = parts_->order_for(candidate.device);
       jobs.push_back({0, &candidate});
     }
-    const std::vector<Outcome> outcomes = request_.evaluator->evaluate(jobs);
+    const std::vector<Outcome> outcomes = parts_->request.evaluator->evaluate(jobs);
     EMPLACE_CHECK(outcomes.size() == count);
     for (std::size_t i = 0; i < count; ++i) {
-      if (best_.evaluations++ > 0 && !better(outcomes[i], best_.outcome)) continue;
-      best_.placement = std::move(candidates[next + i]);
-      best_.outcome = outcomes[i];
-      best_brought_order_ = brought_order[i] != 0;
+      if (parts_->best.evaluations++ > 0 && !better(outcomes[i], parts_->best.outcome)) continue;
+      parts_->best.placement = std::move(candidates[next + i]);
+      parts_->best.outcome = outcomes[i];
+      parts_->best_brought_order = brought_order[i] != 0;
     }
     next += count;
   }
 }
 
-// The pipeline's load does not depend on an order.
-std::vector<std::uint32_t> Scorer::order_for(const std::vector<std::uint8_t>& device) {
-  return polish_ ? polish_->first_order(device) : upward_rank_order(*request_.problem, device);
-}
-
 PlacerResult Scorer::result() {
-  if (polish_ && !best_brought_order_ && !exhausted()) {
-    best_brought_order_ = true;
+  if (parts_->polish && !parts_->best_brought_order && !exhausted()) {
+    parts_->best_brought_order = true;
     std::optional<std::uint64_t> left;
-    if (request_.evaluations) left = *request_.evaluations - best_.evaluations;
-    best_.evaluations +=
-        polish_->improve(best_.placement, best_.outcome, evaluations_for_order(*request_.problem, left),
-                         *request_.evaluator, [this] { return deadline_.passed(); });
+    if (parts_->request.evaluations) left = *parts_->request.evaluations - parts_->best.evaluations;
+    parts_->best.evaluations += parts_->polish->improve(
+        parts_->best.placement, parts_->best.outcome, evaluations_for_order(*parts_->request.problem, left),
+        *parts_->request.evaluator, [this] { return parts_->deadline.passed(); });
   }
-  return best_;
+  return parts_->best;
 }
 
 void Scorer::score(Placement candidate) {

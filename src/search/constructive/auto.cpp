@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "search/common/scorer.hpp"
+#include "emplace/search/scorer.hpp"
 #include "search/common/units.hpp"
 #include "search/methods.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "search/common/scorer.hpp"
+#include "emplace/search/scorer.hpp"
 #include "search/common/units.hpp"
 #include "search/methods.hpp"
 

@@ -1,5 +1,5 @@
 // Everything on the first CPU, as in the first column of the papers' tables.
-#include "search/common/scorer.hpp"
+#include "emplace/search/scorer.hpp"
 #include "search/common/units.hpp"
 #include "search/methods.hpp"
 

@@ -1,7 +1,7 @@
 // Everything on one device; ops that cannot run there go to their fastest device.
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "search/common/scorer.hpp"
+#include "emplace/search/scorer.hpp"
 #include "search/common/units.hpp"
 #include "search/methods.hpp"
 

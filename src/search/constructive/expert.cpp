@@ -1,7 +1,7 @@
 // The human expert's placement, which some problems have (Problem::expert).
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "search/common/scorer.hpp"
+#include "emplace/search/scorer.hpp"
 #include "search/common/units.hpp"
 #include "search/methods.hpp"
 

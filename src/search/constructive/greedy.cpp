@@ -3,7 +3,7 @@
 // is tried for two views of memory.
 #include <algorithm>
 
-#include "search/common/scorer.hpp"
+#include "emplace/search/scorer.hpp"
 #include "search/common/units.hpp"
 #include "search/methods.hpp"
 

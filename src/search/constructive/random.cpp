@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "emplace/base/random.hpp"
-#include "search/common/scorer.hpp"
+#include "emplace/search/scorer.hpp"
 #include "search/common/units.hpp"
 #include "search/methods.hpp"
 

@@ -1,5 +1,5 @@
 // Assigns units in topological order to the devices in turn, skipping devices that cannot run them.
-#include "search/common/scorer.hpp"
+#include "emplace/search/scorer.hpp"
 #include "search/common/units.hpp"
 #include "search/methods.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
-#include "search/common/scorer.hpp"
+#include "emplace/search/scorer.hpp"
 
 namespace emplace::search {
 

@@ -18,9 +18,9 @@ namespace emplace::search {
 namespace {
 
 // The first is METIS's own default. With larger ones it can keep more units together.
-constexpr double imbalances[] = {0.03, 0.1, 0.4, 1.5};
+constexpr double metis_imbalances[] = {0.03, 0.1, 0.4, 1.5};
 // Sums of weights have to stay below 2^31, with 1 for every small one.
-constexpr double total_weight = 0x1p30;
+constexpr double metis_weight = 0x1p30;
 constexpr double smallest_share = 1e-4;  // of the work; METIS divides by shares in single precision
 
 // Silences standard output: METIS prints there if a part of its recursion has no vertices.
@@ -53,7 +53,7 @@ struct Constraint {
 };
 
 Constraint work_constraint(const Processors& processors, double imbalance) {
-  Constraint work{scaled(processors.work, total_weight), {}, 1 + imbalance};
+  Constraint work{scaled(processors.work, metis_weight), {}, 1 + imbalance};
   const double sum = std::accumulate(processors.speed.begin(), processors.speed.end(), 0.0);
   for (const double speed : processors.speed) work.share.push_back(std::max(speed / sum, smallest_share));
   return work;
@@ -81,7 +81,7 @@ std::optional<Constraint> memory_constraint(const Problem& problem, const Units&
   std::vector<double> bytes;
   for (std::size_t unit = 0; unit < units.count(); ++unit)
     bytes.push_back(static_cast<double>(units.memory(unit, views[v])));
-  constraint.weight = scaled(bytes, total_weight);
+  constraint.weight = scaled(bytes, metis_weight);
   for (const double s : size) constraint.share.push_back(std::max(s / memory, smallest_share));
   return constraint;
 }
@@ -105,7 +105,7 @@ std::vector<std::uint32_t> partition(const std::vector<Constraint>& constraints,
     for (const Constraint& constraint : constraints)
       shares.push_back(static_cast<real_t>(constraint.share[k] /
                                            std::accumulate(constraint.share.begin(), constraint.share.end(), 0.0)));
-  const std::vector<std::int64_t> edges = scaled(graph.weight, total_weight);
+  const std::vector<std::int64_t> edges = scaled(graph.weight, metis_weight);
   std::vector<idx_t> begin(graph.begin.begin(), graph.begin.end());
   std::vector<idx_t> neighbours(graph.neighbour.begin(), graph.neighbour.end());
   std::vector<idx_t> edge_weights(edges.begin(), edges.end());
@@ -125,7 +125,7 @@ std::vector<std::uint32_t> partition(const std::vector<Constraint>& constraints,
 
 PlacerResult place_metis(const PlacerRequest& request, const ConfigTable& options) {
   const auto known = read_options<PartitionOptions>(options);
-  return place_by_partition(request, known, every_device(*request.problem), imbalances,
+  return place_by_partition(request, known, every_device(*request.problem), metis_imbalances,
                             [&](const Units& units, const UnitGraph& graph, const Processors& processors,
                                 double imbalance, std::uint64_t seed) {
                               std::vector<Constraint> constraints{work_constraint(processors, imbalance)};

@@ -9,7 +9,7 @@ namespace emplace::search {
 namespace {
 
 // The first is Scotch's own default. With larger ones it can keep more units together.
-constexpr double imbalances[] = {0.01, 0.1, 0.4, 1.5};
+constexpr double scotch_imbalances[] = {0.01, 0.1, 0.4, 1.5};
 
 std::vector<std::uint32_t> map_units(const Units&, const UnitGraph& graph, const Processors& processors,
                                      double imbalance, std::uint64_t seed) {
@@ -18,12 +18,12 @@ std::vector<std::uint32_t> map_units(const Units&, const UnitGraph& graph, const
 
 PlacerResult place_scotch(const PlacerRequest& request, const ConfigTable& options) {
   return place_by_partition(request, read_options<PartitionOptions>(options), every_device(*request.problem),
-                            imbalances, map_units);
+                            scotch_imbalances, map_units);
 }
 
 PlacerResult place_mincut(const PlacerRequest& request, const ConfigTable& options) {
   return place_by_partition(request, read_options<PartitionOptions>(options), accelerators(*request.problem),
-                            imbalances, map_units);
+                            scotch_imbalances, map_units);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ namespace emplace::search {
 namespace {
 
 // Sums over edges of weight x distance stay below 2^31 * 2^14 * 2, so 64 bits cannot overflow.
-constexpr double total_weight = 0x1p31;
+constexpr double scotch_weight = 0x1p31;
 // Distances; rounding to integers is within 6 % even for the closest pair.
 constexpr double closest = 16, farthest = 0x1p14;
 constexpr double total_speed = 0x1p16;
@@ -154,8 +154,8 @@ std::vector<std::uint32_t> scotch_map(const UnitGraph& graph, const Processors& 
 
   Context context(seed);
   Architecture architecture(context, processors);
-  BoundGraph units(context, {graph.begin.begin(), graph.begin.end()}, scaled(processors.work, total_weight),
-                   {graph.neighbour.begin(), graph.neighbour.end()}, scaled(graph.weight, 2 * total_weight));
+  BoundGraph units(context, {graph.begin.begin(), graph.begin.end()}, scaled(processors.work, scotch_weight),
+                   {graph.neighbour.begin(), graph.neighbour.end()}, scaled(graph.weight, 2 * scotch_weight));
   Strategy strategy;
   check(SCOTCH_stratGraphMapBuild(strategy.get(), SCOTCH_STRATDEFAULT, static_cast<SCOTCH_Num>(processors.count()),
                                   imbalance),

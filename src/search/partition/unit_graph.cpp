@@ -17,7 +17,7 @@ struct Edge {
 };
 
 // One edge for each tensor and other unit that consumes it, in both directions.
-std::vector<Edge> exchanges(const Problem& problem, const Grouping& grouping) {
+std::vector<Edge> bytes_between_units(const Problem& problem, const Grouping& grouping) {
   const MeanCosts costs(problem);
   std::vector<Edge> edges;
   std::vector<std::uint32_t> reached_by(grouping.count(), std::numeric_limits<std::uint32_t>::max());
@@ -37,7 +37,7 @@ std::vector<Edge> exchanges(const Problem& problem, const Grouping& grouping) {
 }  // namespace
 
 UnitGraph make_unit_graph(const Problem& problem, const Grouping& grouping) {
-  std::vector<Edge> edges = exchanges(problem, grouping);
+  std::vector<Edge> edges = bytes_between_units(problem, grouping);
   // A stable sort, so that both directions of a pair are summed in the same order.
   std::ranges::stable_sort(
       edges, [](const Edge& a, const Edge& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });

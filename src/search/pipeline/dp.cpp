@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
-#include "search/common/scorer.hpp"
+#include "emplace/search/scorer.hpp"
 #include "search/methods.hpp"
 #include "search/pipeline/contiguous_split.hpp"
 

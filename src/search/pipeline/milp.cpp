@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "search/common/scorer.hpp"
+#include "emplace/search/scorer.hpp"
 #include "search/exact/milp_step.hpp"
 #include "search/exact/solver_options.hpp"
 #include "search/methods.hpp"

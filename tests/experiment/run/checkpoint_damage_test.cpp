@@ -1,4 +1,4 @@
-// Damaged checkpoints: never taken for another state, always followed by the one before.
+// Damaged checkpoints: they are never read as another state, and the previous checkpoint is used instead.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -16,7 +16,7 @@
 namespace emplace::experiment::checkpoint_damage_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string message_of(const auto& call) {
   try {
@@ -57,8 +57,9 @@ TEST(DamagedCheckpoint, IsNeverAcceptedAndTheOneBeforeIsLoaded) {
                                                        folder.path()));
 }
 
-// The layers below the seal: HDF5's checksums, our bounds and the digest of the content. In a process of its own,
-// because HDF5 1.10 loses ids of damaged files and complains about them when it ends: one reason for the seal.
+// The checks below the seal: HDF5's checksums, our bounds and the digest of the content. They run in a separate
+// process, because HDF5 1.10 loses ids of damaged files and prints errors about them when it ends: one reason for the
+// seal.
 TEST(DamagedCheckpoint, IsRefusedOrReadUnchangedEvenWithoutItsSeal) {
   const Checkpoint original = sample_checkpoint();
   const std::string good = checkpoint_image(original);
@@ -102,12 +103,12 @@ TEST(DamagedCheckpoint, DoesNotPushOutASoundPreviousOne) {
 TEST(DamagedCheckpoint, NamesBothFilesWhenNeitherCanBeRead) {
   const TemporaryFolder folder;
   EXPECT_THAT(message_of([&] { load_newest_checkpoint(folder.path()); }),
-              testing::AllOf(HasSubstr("checkpoint.h5: there is none"), HasSubstr("checkpoint.previous.h5")));
+              ::testing::AllOf(HasSubstr("checkpoint.h5: there is none"), HasSubstr("checkpoint.previous.h5")));
   write_file(folder / "checkpoint.h5", "short");
   write_file(folder / "checkpoint.previous.h5", "");
   EXPECT_THAT(message_of([&] { load_newest_checkpoint(folder.path()); }),
-              testing::AllOf(HasSubstr("checkpoint.h5: is not an HDF5 file"),
-                             HasSubstr("checkpoint.previous.h5: is not an HDF5 file")));
+              ::testing::AllOf(HasSubstr("checkpoint.h5: is not an HDF5 file"),
+                               HasSubstr("checkpoint.previous.h5: is not an HDF5 file")));
 }
 
 TEST(DamagedCheckpoint, ThatIsMissingAfterAKillBetweenTheRenamesIsReplacedByThePrevious) {
@@ -117,7 +118,7 @@ TEST(DamagedCheckpoint, ThatIsMissingAfterAKillBetweenTheRenamesIsReplacedByTheP
   EXPECT_EQ(load_newest_checkpoint(folder.path()).attributes.at("update"), "1");
 }
 
-// An HDF5 file that another program made, with what a checkpoint never has.
+// An HDF5 file of another program, with objects that a checkpoint never has.
 class ForeignFile {
  public:
   explicit ForeignFile(const char* name = "foreign") {
@@ -185,7 +186,7 @@ TEST(ForeignHdf5File, WithAnotherDigestIsRefused) {
   EXPECT_THAT(file.refusal(), HasSubstr("is damaged: its content has digest"));
 }
 
-// 2^40 floats that were never written take no room in the file, and would take 4 TiB of ours.
+// 2^40 floats that were never written take no space in the file, but would take 4 TiB of our memory.
 TEST(ForeignHdf5File, CannotMakeUsAllocateMoreThanItHolds) {
   const ForeignFile file;
   file.as_checkpoint();

@@ -1,4 +1,4 @@
-// A process killed while it saves: whatever the moment, a reader finds a state that was saved whole.
+// A process is killed while it saves, at any moment: a reader then finds a state that was saved completely.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -28,7 +28,7 @@ TEST(KilledProcess, LeavesALoadableCheckpointWheneverItDies) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      alarm(30);  // should the parent die
+      alarm(30);  // in case the parent dies
       for (std::uint64_t update = before + 1;; ++update) save_checkpoint(folder.path(), large_checkpoint(update));
     }
     usleep(1000 + stream.below(20'000));

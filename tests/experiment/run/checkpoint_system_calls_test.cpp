@@ -1,4 +1,4 @@
-// Every moment of a save is survived: killed at each of its system calls in turn, and on a disk that is full.
+// A save that fails leaves a readable checkpoint: killed at each of its system calls in turn, and on a full disk.
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,12 +16,12 @@
 namespace emplace::experiment::checkpoint_system_calls_test {
 namespace {
 
-// A process that saves is killed as it enters or leaves a system call, the n-th such moment. True if it was done
-// before; none if this process may not watch another.
+// Kills a process that saves at the n-th time that it enters or leaves a system call. True if it had finished before;
+// empty if this process may not trace another one.
 std::optional<bool> save_but_die_at(const std::string& folder, const Checkpoint& checkpoint, int n) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(60);  // should the parent die
+    alarm(60);  // in case the parent dies
     if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(9);
     raise(SIGSTOP);
     save_checkpoint(folder, checkpoint);
@@ -55,7 +55,7 @@ TEST(SystemCallsOfASave, MayEachBeTheLast) {
     ASSERT_TRUE(is_new || same_bits(found, before)) << "moment " << n;
     ASSERT_TRUE(is_new || !done);
     (is_new ? news : olds) += 1;
-    // The next save is not in the way of what this one left.
+    // The next save works in spite of the files that this one left.
     save_checkpoint(folder.path(), after);
     ASSERT_TRUE(same_bits(load_checkpoint(folder / "checkpoint.h5"), after)) << "moment " << n;
     ASSERT_LT(n, 5000) << "a save has no end";
@@ -69,7 +69,7 @@ TEST(FullDisk, KeepsTheCheckpointThatIsThereAndSaysWhy) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    // A file system of its own of 256 KiB, which nobody else sees and which goes with the process.
+    // A separate file system of 256 KiB, which no other process sees and which ends with this process.
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         mount("emplace", folder.path().c_str(), "tmpfs", 0, "size=256k") != 0)
       _exit(77);
@@ -88,7 +88,7 @@ TEST(FullDisk, KeepsTheCheckpointThatIsThereAndSaysWhy) {
       }
       if (!same_bits(load_checkpoint(folder / "checkpoint.h5"), sample_checkpoint(1))) _exit(3);
     }
-    // Nothing of the attempts is left in the way: a smaller state still fits.
+    // The failed attempts left no files that take space: a smaller state still fits.
     save_checkpoint(folder.path(), sample_checkpoint(3));
     _exit(same_bits(load_checkpoint(folder / "checkpoint.h5"), sample_checkpoint(3)) ? 0 : 4);
   }

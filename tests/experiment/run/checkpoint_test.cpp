@@ -15,7 +15,7 @@
 namespace emplace::experiment::checkpoint_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string message_of(const auto& call) {
   try {
@@ -40,7 +40,7 @@ TEST(Checkpoint, MayBeEmpty) {
   EXPECT_TRUE(back.attributes.empty());
 }
 
-// 300,000 floats need three chunks of 2^17 elements; HDF5 keeps attributes over 64 KiB apart from the others.
+// 300,000 floats need three chunks of 2^17 elements; HDF5 stores attributes over 64 KiB differently from the others.
 TEST(Checkpoint, HoldsArraysOfManyChunksAndAttributesOver64KiB) {
   const TemporaryFolder folder;
   Checkpoint large = sample_checkpoint();

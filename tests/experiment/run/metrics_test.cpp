@@ -11,11 +11,11 @@
 namespace emplace::experiment::metrics_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsNan;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsNan;
 
-class MetricsTest : public testing::Test {
+class MetricsTest : public ::testing::Test {
  protected:
   Metrics read(const std::string& text, std::size_t points = 100) {
     write_file(path_, text);
@@ -43,7 +43,7 @@ TEST_F(MetricsTest, AreTheColumnsOfTheFile) {
 }
 
 TEST_F(MetricsTest, OfManyUpdatesTakeMeansAndOfWhatOnlyGrowsOrFallsTheLast) {
-  // Seven rows in at most three points: four rows a point would be two points, two rows a point would be four.
+  // Seven rows in at most three points: four rows per point make two points, two rows per point would make four.
   const Metrics metrics = read(
       "update,evaluations,best_step_time,kl,wall_seconds\n"
       "1,10,,1,0.5\n2,20,9,2,1\n3,30,8,,1.5\n4,40,7,6,2\n5,50,7,4,2.5\n6,60,6,4,3\n7,70,,7,3.5\n",
@@ -84,19 +84,19 @@ TEST_F(MetricsTest, LeaveOutALineThatIsJustBeingWritten) {
 
 TEST_F(MetricsTest, DamageIsRefusedByLine) {
   EXPECT_THAT(refusal("update,evaluations\n1,10\n2\n"),
-              testing::AllOf(HasSubstr("metrics.csv:3"), HasSubstr("1 cells"), HasSubstr("wanted 2")));
+              ::testing::AllOf(HasSubstr("metrics.csv:3"), HasSubstr("1 cells"), HasSubstr("wanted 2")));
   EXPECT_THAT(refusal("update,evaluations\n1,x\n"),
-              testing::AllOf(HasSubstr("metrics.csv:2"), HasSubstr("'evaluations'"), HasSubstr("'x'")));
+              ::testing::AllOf(HasSubstr("metrics.csv:2"), HasSubstr("'evaluations'"), HasSubstr("'x'")));
   EXPECT_THAT(refusal("update,evaluations\n1,inf\n"), HasSubstr("metrics.csv:2"));
   EXPECT_THAT(refusal(std::string("update,evaluations\n\0,1\n", 23)), HasSubstr("metrics.csv:2"));
-  EXPECT_THAT(refusal("a,b\n"), testing::AllOf(HasSubstr("metrics.csv:1"), HasSubstr("'update'")));
+  EXPECT_THAT(refusal("a,b\n"), ::testing::AllOf(HasSubstr("metrics.csv:1"), HasSubstr("'update'")));
   EXPECT_THAT(refusal("update,evaluations,kl,kl\n"), HasSubstr("twice"));
   EXPECT_THAT(refusal("update,evaluations\n" + std::string(1'000'000, '1') + "\n"),
               HasSubstr("metrics.csv:2: is longer"));
   std::string wide = "update,evaluations";
   for (int i = 2; i < 1000; ++i) wide += fmt::format(",{}", i);
   EXPECT_EQ(refusal(wide + "\n"), "accepted");
-  EXPECT_THAT(refusal(wide + ",x\n"), testing::AllOf(HasSubstr("metrics.csv:1"), HasSubstr("1001 columns")));
+  EXPECT_THAT(refusal(wide + ",x\n"), ::testing::AllOf(HasSubstr("metrics.csv:1"), HasSubstr("1001 columns")));
   make_folder(folder_ / "folder.csv");
   EXPECT_THROW((void)read_metrics(folder_ / "folder.csv", 10), InputError);
 }

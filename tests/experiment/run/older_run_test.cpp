@@ -1,4 +1,4 @@
-// A run that a program began which knew fewer columns of metrics.csv.
+// A run begun by an older program, whose metrics.csv has fewer columns.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +8,7 @@
 #include "emplace/formats/problem_json.hpp"
 #include "experiment/run/checkpoint.hpp"
 #include "experiment/run/metrics.hpp"
+#include "experiment/run/run_folder.hpp"
 #include "tests/problem/tiny.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -18,8 +19,8 @@ constexpr const char *missing = "step_time_q50", *missing_history = "history/ste
 
 class OlderRun : public ::testing::Test {
  protected:
-  OlderRun() { write_file(folder_ / "p.json", formats::write_problem_json(testing::two_chains(1))); }
-  // Begun where there is no run, gone on with elsewhere.
+  OlderRun() { write_file(folder_ / "p.json", formats::write_problem_json(test::two_chains(1))); }
+  // Begins the run if there is none, else resumes it.
   void train(int updates) {
     const ConfigTable recipe = ConfigTable::parse_toml(
         fmt::format("problem = \"{}\"\npolicy = \"post\"\nlearner = \"ppo\"\nupdates = {}\nrun = \"{}\"\n",
@@ -27,7 +28,7 @@ class OlderRun : public ::testing::Test {
         "r.toml");
     EXPECT_EQ(train_recipe(recipe, nullptr, {}).updates, static_cast<std::uint64_t>(updates));
   }
-  // As if this program had not known the column.
+  // Removes the column, as if an older program had written the file.
   void forget_column() {
     Checkpoint checkpoint = load_newest_checkpoint(run_);
     EXPECT_EQ(checkpoint.arrays.erase(missing_history), 1U);

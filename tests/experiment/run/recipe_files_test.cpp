@@ -1,5 +1,5 @@
-// The recipes that come with the program: each paper's as its page in docs/papers says (section 3 unless another is
-// named), whatever the file itself writes out and what it leaves to the defaults.
+// The recipes that come with the program: each paper's recipe has the values of its page in docs/papers (section 3
+// unless another is named), whether they are in the file or are defaults.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -19,7 +19,7 @@ ConfigTable resolved(const std::string& name) {
   return make_recipe(table).resolved();
 }
 
-// The value of "key" or "table.key" as one line of TOML, whole numbers as any number; "none" where there is none.
+// The value of "key" or "table.key" as one line of TOML, whole numbers like other numbers; "none" if it is missing.
 std::string value_at(const ConfigTable& recipe, const std::string& path) {
   const std::size_t dot = path.find('.');
   const ConfigTable& table = dot == std::string::npos ? recipe : recipe.table(path.substr(0, dot));
@@ -36,7 +36,7 @@ std::string value_at(const ConfigTable& recipe, const std::string& path) {
 struct DocumentedValue {
   const char* key;
   const char* value;  // as TOML; "none": not given
-  const char* where;  // its name there, and the section
+  const char* where;  // its name in the page, and the section
 };
 
 void expect_values(const std::string& name, const std::vector<DocumentedValue>& values) {
@@ -321,7 +321,7 @@ TEST(RecipeFiles, GoHasItsChangesToGdp) {
                        {"ppo.entropy_weight", "0.01", "w_ent"}});
 }
 
-// Of every file, so that an option that is renamed or whose bounds change is missed in none.
+// Checks every file, so that renaming an option or changing its bounds is noticed in all of them.
 TEST(RecipeFiles, ResolveToThemselves) {
   std::vector<std::string> names;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
@@ -330,9 +330,9 @@ TEST(RecipeFiles, ResolveToThemselves) {
     const std::string once = resolved(names.back()).to_toml();
     EXPECT_EQ(make_recipe(ConfigTable::parse_toml(once, names.back())).resolved().to_toml(), once) << names.back();
   }
-  EXPECT_THAT(names, testing::IsSupersetOf({"colocrl", "colocrl-tuned", "hierarchical", "hierarchical-tuned", "hsdag",
-                                            "hsdag-rnn", "hsdag-tuned", "placeto", "placeto-tuned", "post",
-                                            "post-tuned", "quickstart", "gdp", "go"}));
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"colocrl", "colocrl-tuned", "hierarchical", "hierarchical-tuned", "hsdag",
+                                              "hsdag-rnn", "hsdag-tuned", "placeto", "placeto-tuned", "post",
+                                              "post-tuned", "quickstart", "gdp", "go"}));
 }
 
 }  // namespace

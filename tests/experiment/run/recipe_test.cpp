@@ -13,8 +13,8 @@
 namespace emplace::experiment::recipe_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Recipe recipe_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
   ConfigTable table = ConfigTable::parse_toml(text, "r.toml");
@@ -91,7 +91,7 @@ TEST(Recipe, PolicyAndLearnerOfOneNameShareTheirTable) {
   const ConfigTable resolved = recipe.resolved();
   EXPECT_EQ(resolved.table("post").number("elite_fraction"), 0.2);
   EXPECT_THAT(refusal("problem = \"p.json\"\n[post]\nelite_fractoin = 0.2\n"),
-              testing::AllOf(HasSubstr("r.toml:3"), HasSubstr("did you mean 'elite_fraction'")));
+              ::testing::AllOf(HasSubstr("r.toml:3"), HasSubstr("did you mean 'elite_fraction'")));
 }
 
 TEST(Recipe, TheResolvedConfigurationResolvesToItself) {
@@ -99,9 +99,10 @@ TEST(Recipe, TheResolvedConfigurationResolvesToItself) {
                                   {"post.elite_fraction=0.3", "seed=7", "groups=12"});
   const std::string once = recipe.resolved().to_toml();
   EXPECT_EQ(make_recipe(ConfigTable::parse_toml(once, "config.toml")).resolved().to_toml(), once);
-  EXPECT_THAT(once, testing::AllOf(HasSubstr("seconds = 2.5"), HasSubstr("elite_fraction = 0.3"), HasSubstr("seed = 7"),
-                                   HasSubstr("groups = 12"), HasSubstr("checkpoint_every = 10")));
-  EXPECT_THAT(once, testing::Not(HasSubstr("\nupdates = "))) << "a budget that was not given is not written as 0";
+  EXPECT_THAT(once,
+              ::testing::AllOf(HasSubstr("seconds = 2.5"), HasSubstr("elite_fraction = 0.3"), HasSubstr("seed = 7"),
+                               HasSubstr("groups = 12"), HasSubstr("checkpoint_every = 10")));
+  EXPECT_THAT(once, ::testing::Not(HasSubstr("\nupdates = "))) << "a budget that was not given is not written as 0";
 }
 
 const std::string several = "problems = [\"p.json\", \"q.json\"]\npolicy = \"placeto\"\nlearner = \"reinforce\"\n";

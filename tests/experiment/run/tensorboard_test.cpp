@@ -1,4 +1,4 @@
-// Event files as TensorBoard reads them: taken apart here by the format's own rules.
+// Event files as TensorBoard reads them, parsed here by the rules of the format.
 #include "experiment/run/tensorboard.hpp"
 
 #include <gmock/gmock.h>
@@ -20,8 +20,8 @@
 namespace emplace::experiment::tensorboard_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::Pair;
 
 // CRC-32C bit by bit: reflected, polynomial 0x82F63B78.
 std::uint32_t crc32c(std::string_view data) {
@@ -121,7 +121,7 @@ TEST(TensorboardFile, HasAVersionAndAScalarAColumnAtEachUpdate) {
   }
   const auto files = files_in(folder / "tensorboard");
   ASSERT_EQ(files.size(), 1u);
-  EXPECT_THAT(files[0], testing::HasSubstr("events.out.tfevents."));
+  EXPECT_THAT(files[0], ::testing::HasSubstr("events.out.tfevents."));
   const auto records = records_of(files[0]);
   ASSERT_EQ(records.size(), 3u);
   EXPECT_EQ(fields_of(records[0]).find(3)->second.text, "brain.Event:2");
@@ -159,7 +159,7 @@ TEST(TensorboardFile, OnAFullDiskSaysSo) {
   make_folder(folder / "events");
   TensorboardFile file(folder / "events", 0);
   const auto written = files_in(folder / "events");
-  // What it has open becomes a device that is always full.
+  // The file that it has open is replaced by a device that is always full.
   const int full = ::open("/dev/full", O_WRONLY);
   ASSERT_GE(full, 0);
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {

@@ -11,9 +11,9 @@
 namespace emplace::experiment::trained_policy_test {
 namespace {
 
-// Puts both ops on device 0 first, then moves one more to device 1, which is faster, in each sample; remembers what it
-// was told to be the best so far.
-class Improving final : public testing::StubPolicy {
+// Puts both ops on device 0 first, then moves one more to device 1, which is faster, in each sample; records the best
+// placement so far that it is given.
+class Improving final : public test::StubPolicy {
  public:
   void sample(std::span<const policy::SampleSlot> draws) const override {
     for (const policy::SampleSlot& draw : draws) {
@@ -29,9 +29,9 @@ class Improving final : public testing::StubPolicy {
   mutable std::vector<std::uint64_t> updates;
 };
 
-// With a budget, on two free ops.
+// Places two ops that may run on any device, within a budget of evaluations.
 learn::Best place(const Improving& policy, std::uint64_t evaluations, std::uint64_t seed) {
-  const Problem problem = testing::tiny(testing::plain_devices(2), {{"a", {3, 1}}, {"b", {3, 1}}}, {});
+  const Problem problem = test::tiny(test::plain_devices(2), {{"a", {3, 1}}, {"b", {3, 1}}}, {});
   const policy::PolicyProblem seen(&problem, make_grouping(problem, GroupingKind::op));
   const Problem* const pointers[] = {&problem};
   const auto evaluator = evaluate::make_local_evaluator(pointers, Schedule::fifo);
@@ -49,7 +49,7 @@ std::vector<std::uint64_t> updates_of_seed(std::uint64_t seed) {
   return policy.updates;
 }
 
-// By the update policies key draws of their own: the Hierarchical Planner its groupings.
+// Policies use the number of the update as a key of their own draws, the Hierarchical Planner for its groupings.
 TEST(PlaceWithPolicy, BeginsEachSeedAtAnUpdateOfItsOwnBeyondEveryTraining) {
   EXPECT_EQ(updates_of_seed(1), updates_of_seed(1));
   std::set<std::uint64_t> seen;
@@ -64,10 +64,10 @@ TEST(PlaceWithPolicy, BeginsEachSeedAtAnUpdateOfItsOwnBeyondEveryTraining) {
 }
 
 TEST(PlaceWithPolicy, TellsThePolicyTheBestSoFar) {
-  using testing::ms;
+  using test::ms;
   const Improving policy;
   const learn::Best best = place(policy, 18, 0);
-  // The likeliest, then 16 at once, then one: each batch knows the best of those before it.
+  // The likeliest, then 16 at once, then one: each batch gets the best of those before it.
   ASSERT_EQ(policy.told.size(), 18U);
   EXPECT_TRUE(policy.told[0].empty());
   for (std::size_t i = 1; i <= 16; ++i) EXPECT_EQ(policy.told[i], (std::vector<std::uint8_t>{0, 0}));

@@ -1,4 +1,4 @@
-// What is on the disk when a checkpoint appears there.
+// The order in which a training writes and flushes its files when it saves a checkpoint.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -29,13 +29,13 @@ void train(const std::string& run) {
   training.run(folder, {.evaluator = *backend.evaluator, .show_progress = false});
 }
 
-// What `work` does in a process of its own to the files of a folder, one after the other, as "write metrics.csv",
-// "fsync metrics.csv", "rename checkpoint.h5"; none if this process may not watch another.
+// Runs `work` in a separate process and lists what it does to the files of a folder, in order, as "write metrics.csv",
+// "fsync metrics.csv", "rename checkpoint.h5"; empty if this process may not trace another one.
 template <class Work>
 std::vector<std::string> deeds(const std::string& folder, const Work& work) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(60);  // should the parent die
+    alarm(60);  // in case the parent dies
     if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(9);
     raise(SIGSTOP);
     try {
@@ -91,9 +91,9 @@ TEST(SystemCallsOfATraining, BringAllRowsOfTheMetricsToTheDiskBeforeTheCheckpoin
   for (const std::string& deed : all)
     if (deed.ends_with(" metrics.csv") || deed == "rename checkpoint.h5") of_both.push_back(deed);
   // The first is the empty file, with which a training begins.
-  EXPECT_THAT(of_both, testing::ElementsAre("rename metrics.csv", "write metrics.csv", "write metrics.csv",
-                                            "fsync metrics.csv", "rename checkpoint.h5", "write metrics.csv",
-                                            "write metrics.csv", "fsync metrics.csv", "rename checkpoint.h5"));
+  EXPECT_THAT(of_both, ::testing::ElementsAre("rename metrics.csv", "write metrics.csv", "write metrics.csv",
+                                              "fsync metrics.csv", "rename checkpoint.h5", "write metrics.csv",
+                                              "write metrics.csv", "fsync metrics.csv", "rename checkpoint.h5"));
 }
 
 }  // namespace

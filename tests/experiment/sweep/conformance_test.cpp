@@ -1,4 +1,4 @@
-// What every strategy promises (emplace/sweep/strategy.hpp), checked for every entry of sweep_strategies().
+// The contract of every strategy (experiment/sweep/strategy.hpp), checked for every entry of sweep_strategies().
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
@@ -20,13 +20,13 @@ const Space& mixed() {
 }
 
 std::unique_ptr<SweepStrategy> made(const SweepStrategyEntry& entry, std::uint64_t seed = 1, std::size_t trials = 40) {
-  // A grid has the points that it has; few, so that tests are quick.
+  // The number of trials of a grid follows from its points; few, so that tests are quick.
   ConfigTable options("test");
   if (entry.name == "grid") options.set("points", {std::int64_t{2}, "test"});
   return entry.make(options, {.space = &mixed(), .trials = entry.name == "grid" ? 0 : trials, .seed = seed});
 }
 
-// Some values in a row fail; more budget helps.
+// The objective of a trial: some neighbouring values fail; a larger budget gives a better value.
 std::optional<double> judge(const Assignment& assignment, double share) {
   double sum = 0;
   for (const auto& value : assignment.values) sum += value ? std::sin(*value * 3 + 1) : 0.25;
@@ -83,7 +83,7 @@ TEST_P(EveryStrategy, ChangesNothingWhenItHasNothingToHandOut) {
     const auto work = asked->next();
     ASSERT_EQ(work, left->next());
     if (!work) break;
-    // All that can be handed out now is; then one of them is asked for in vain many times.
+    // Takes all works that are available now; further calls then return nothing, however often they are made.
     std::vector<Work> open = {*work};
     while (const auto more = asked->next()) {
       open.push_back(*more);
@@ -95,7 +95,7 @@ TEST_P(EveryStrategy, ChangesNothingWhenItHasNothingToHandOut) {
       asked->report(each, objective);
       left->report(each, objective);
       if (each != open.back()) {
-        // What this result set free waits its turn in both.
+        // The works that this result made available must come in the same order from both.
         if (const auto more = asked->next()) {
           ASSERT_EQ(left->next(), more);
           const auto result = judge(asked->assignment(more->trial), asked->share(more->rung));
@@ -140,13 +140,13 @@ TEST_P(EveryStrategy, FinishesWhenEveryTrialFails) {
 }
 
 TEST_P(EveryStrategy, FinishesWithOneTrial) {
-  if (entry().name == "grid") GTEST_SKIP() << "has the points that it has";
+  if (entry().name == "grid") return;  // which has the points that it has
   const auto strategy = made(entry(), 1, 1);
   EXPECT_EQ(carry_out(*strategy, 4, 1, judge).tried.size(), 1U);
 }
 
 TEST_P(EveryStrategy, DependsOnNoOrderOfResultsWhereItSaysSo) {
-  if (!entry().deterministic) GTEST_SKIP() << "says that it does";
+  if (!entry().deterministic) return;  // says that it does depend on it
   const Carried alone = carry_out(*made(entry()), 1, 0, judge);
   const std::set<Work> works(alone.works.begin(), alone.works.end());
   EXPECT_TRUE(rc::check([&] {
@@ -174,7 +174,7 @@ TEST_P(EveryStrategy, KnowsTrialsFromTheirNumberAloneWhereItSaysSo) {
 }
 
 TEST_P(EveryStrategy, DrawsOtherTrialsForOtherSeeds) {
-  if (entry().name == "grid") GTEST_SKIP() << "draws nothing";
+  if (entry().name == "grid") return;  // which draws nothing
   EXPECT_NE(carry_out(*made(entry(), 1), 1, 1, judge).tried, carry_out(*made(entry(), 2), 1, 1, judge).tried);
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using test::space_of;
 
-// Rows of trials at these values with these objectives.
+// Rows of trials with these values and objectives.
 std::vector<TrialRow> rows_of(const std::vector<std::vector<std::optional<double>>>& values,
                               const std::vector<double>& objectives) {
   std::vector<TrialRow> rows;
@@ -78,7 +78,7 @@ TEST(ParallelCoordinates, PutTheBestTrialLast) {
   const auto points = parallel_coordinates(space, rows_of({{0, {}}, {1, 9}}, {1, 2}));
   ASSERT_EQ(points.size(), 2U);
   EXPECT_EQ(points[0].trial, 1U);
-  EXPECT_THAT(points[0].coordinates, testing::ElementsAre(0.75, 0.75));
+  EXPECT_THAT(points[0].coordinates, ::testing::ElementsAre(0.75, 0.75));
   EXPECT_EQ(points[1].coordinates[1], std::nullopt);
 }
 

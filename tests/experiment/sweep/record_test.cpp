@@ -12,7 +12,7 @@ namespace emplace::experiment::record_test {
 namespace {
 
 using test::TemporaryFolder;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const SweepEvent began{.work = {3, 1}, .values = {{"policy", "post"}, {"ppo.form", "a \"quoted\",\nname \xff"}}};
 const SweepEvent ended{.kind = SweepEvent::Kind::end,
@@ -27,7 +27,7 @@ std::string filled(const TemporaryFolder& folder) {
   return record.path();
 }
 
-// Without write_file's flushes, of which there would be one a byte.
+// Without the flushes of write_file, which would be one per byte.
 void write_quickly(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
 }

@@ -13,8 +13,8 @@ namespace {
 
 using test::mixed_space;
 using test::space_refusal;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Space of(const std::string& text) { return test::space_of(text); }
 Space mixed() { return Space(ConfigTable::parse_toml(mixed_space, "s.toml").table("space")); }
@@ -103,7 +103,7 @@ TEST(Space, LeavesInactiveParametersOutOfTheRecipe) {
   EXPECT_THAT(keys({0, 0, 0, 0, 0, 0}), ElementsAre("learner", "groups", "checkpoint_every"));
   EXPECT_THAT(keys({1, 0, 0, 0, 0, 0}),
               ElementsAre("learner", "ppo.learning_rate", "ppo.form", "ppo.clip_ratio", "groups", "checkpoint_every"));
-  // Of the form "kl" there is no clip_ratio; nor where the form itself is inactive.
+  // With the form "kl" there is no clip_ratio; nor if the form itself is inactive.
   EXPECT_THAT(keys({1, 0, 1, 0, 0, 0}),
               ElementsAre("learner", "ppo.learning_rate", "ppo.form", "groups", "checkpoint_every"));
 }
@@ -169,7 +169,7 @@ TEST(Space, RefusesConditionsThatNeverHold) {
   EXPECT_THAT(space_refusal(policy + "groups = { integers = [1, 4], when = { polcy = \"gdp\" } }"),
               HasSubstr("'groups' depends on 'polcy', which is not in [space] (did you mean 'policy'?)"));
   EXPECT_THAT(space_refusal(policy + "groups = { integers = [1, 4], when = { policy = \"placeto\" } }"),
-              HasSubstr("'groups' depends on policy = \"placeto\", which is none of its choices (post, gdp)"));
+              HasSubstr("'groups' depends on policy = \"placeto\", which is not one of its choices (post, gdp)"));
   EXPECT_THAT(space_refusal(policy + "groups = { integers = [1, 4], when = { policy = [] } }"),
               HasSubstr("can never be active"));
   EXPECT_THAT(
@@ -181,7 +181,7 @@ TEST(Space, RefusesConditionsThatNeverHold) {
   EXPECT_THAT(space_refusal("groups = { integers = [1, 4], when = { threads = 1 } }\n"
                             "threads = { integers = [1, 4], when = { groups = 1 } }"),
               HasSubstr("the conditions of 'groups', 'threads' form a cycle"));
-  // groups wants gdp, and threads, which is there for post alone.
+  // groups requires gdp and threads, and threads is active for post only.
   EXPECT_THAT(space_refusal(policy + "threads = { integers = [1, 4], when = { policy = \"post\" } }\n"
                                      "groups = { integers = [1, 4], when = { policy = \"gdp\", threads = 1 } }"),
               HasSubstr("'groups' can never be active: its conditions need different values of 'policy'"));

@@ -1,4 +1,4 @@
-// What single strategies claim, against their papers and by hand.
+// Properties of single strategies, checked against their papers and by hand.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 using test::Carried;
 using test::carry_out;
 using test::space_of;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 std::unique_ptr<SweepStrategy> made(const std::string& name, const Space& space, std::size_t trials,
                                     const std::string& options = "", std::uint64_t seed = 1) {
@@ -35,7 +35,7 @@ Space plane() {
   return space_of("\"ppo.clip_ratio\" = { uniform = [0, 1] }\n\"ppo.entropy_weight\" = { uniform = [0, 1] }");
 }
 
-// The objective of a trial is the value of its only parameter, one of 0, 1, ..., in the order that `values` says.
+// The objective of a trial is the value of its only parameter, one of 0, 1, ..., in the order of `values`.
 Space line() { return space_of("seed = { integers = [0, 1000] }"); }
 
 std::optional<double> value_of(const Assignment& assignment, double) { return assignment.values[0]; }
@@ -166,7 +166,7 @@ TEST(Hyperband, GoesRoundItsBracketsUntilThereAreEnoughTrials) {
 }
 
 TEST(Asha, PromotesByThePapersRule) {
-  // Reduction 2, three rungs, one worker. Rung 0 has seen n trials when one of its best floor(n / 2) may go on.
+  // Reduction 2, three rungs, one worker. When rung 0 has n results, a trial among its best floor(n / 2) may continue.
   const std::vector<double> objectives = {5, 3, 4, 1, 2, 6};
   const Space space = line();
   const auto asha = made("asha", space, 6, "reduction = 2\nrungs = 3");
@@ -176,18 +176,18 @@ TEST(Asha, PromotesByThePapersRule) {
     asha->report(*work, objectives[work->trial]);
   }
   EXPECT_EQ(works,
-            "0:0 1:0 "      // 5, 3: of two the best one goes on
+            "0:0 1:0 "      // 5, 3: of two the best one continues
             "1:1 "          // the first on rung 1 alone is not in the best half of one
-            "2:0 3:0 "      // of three still one, which has gone on; of 5, 3, 4, 1 two, and of those 3 is new
-            "3:1 "          // rung 1 has 3 and 1: the better one goes on at once, from the top rung down
+            "2:0 3:0 "      // of three still one, which has continued; of 5, 3, 4, 1 two, and of those 3 is new
+            "3:1 "          // rung 1 has 3 and 1: the better one continues at once, from the top rung down
             "3:2 4:0 4:1 "  // of five the best two are 1 and 2
-            "5:0 ");        // of six the best three are 1, 2 and 3: all have gone on
+            "5:0 ");        // of six the best three are 1, 2 and 3: all have continued
   EXPECT_TRUE(asha->finished());
   for (std::size_t trial = 0; trial < 6; ++trial) EXPECT_EQ(asha->stopped(trial), trial != 3) << trial;
 }
 
 TEST(Asha, WaitsForNobody) {
-  // The first trial takes for ever: all others are tried, and go on without it.
+  // The first trial never ends: all others are tried, and continue without it.
   const Space space = line();
   const auto asha = made("asha", space, 30);
   ASSERT_EQ(asha->next(), (Work{0, 0}));

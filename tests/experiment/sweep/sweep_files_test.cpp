@@ -8,7 +8,7 @@
 namespace emplace::experiment::sweep_files_test {
 namespace {
 
-// Of every file, so that an option that is renamed or whose bounds change is missed in none.
+// Checks every file, so that renaming an option or changing its bounds is noticed in all of them.
 TEST(SweepFiles, AreValidAndResolveToThemselves) {
   std::vector<std::string> names;
   for (const auto& file : std::filesystem::directory_iterator("configs/sweeps")) {
@@ -19,7 +19,7 @@ TEST(SweepFiles, AreValidAndResolveToThemselves) {
     const std::string once = sweep.resolved().to_toml();
     EXPECT_EQ(make_sweep(ConfigTable::parse_toml(once, names.back())).resolved().to_toml(), once) << names.back();
   }
-  EXPECT_THAT(names, testing::IsSupersetOf({"post-learners", "gdp-hyperband", "placeto-tpe"}));
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"post-learners", "gdp-hyperband", "placeto-tpe"}));
 }
 
 TEST(SweepFiles, HyperbandCostsWhatItsFileSays) {

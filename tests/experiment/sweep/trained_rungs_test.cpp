@@ -1,5 +1,5 @@
-// A sweep of real trainings in one process: what a coordinator does with SweepRun, and that a training that goes on
-// from rung to rung comes to what it would have come to at once.
+// A sweep of real trainings in one process: does what a coordinator does with SweepRun, and checks that a training that
+// continues from rung to rung gives the same result as one without interruptions.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ TEST(TrainedRungs, ComeToWhatWholeTrainingsComeTo) {
     }
     EXPECT_TRUE(run.finished());
   }
-  // The same again, each trial to its last rung at once.
+  // The same again, with each trial trained to its last rung at once.
   const SweepRun run(halving, folder / "record.jsonl");
   const auto rows = run.rows();
   std::set<TrialStatus> statuses;
@@ -53,7 +53,7 @@ TEST(TrainedRungs, ComeToWhatWholeTrainingsComeTo) {
   }
   // 2 updates on the first rung, 4 on the second, all 8 on the third, which one of four trials reaches.
   EXPECT_EQ(std::ranges::count(rows, 1, &TrialRow::share), 1);
-  EXPECT_THAT(statuses, testing::ElementsAre(TrialStatus::finished, TrialStatus::stopped));
+  EXPECT_THAT(statuses, ::testing::ElementsAre(TrialStatus::finished, TrialStatus::stopped));
 }
 
 // The policy's parameters after a trial of one training.

@@ -16,13 +16,13 @@ namespace emplace::test {
 using Judge = std::function<std::optional<double>(const experiment::Assignment&, double share)>;
 
 struct Carried {
-  std::vector<experiment::Work> works;                  // in the order in which they were handed out
+  std::vector<experiment::Work> works;                  // in the order in which they were given out
   std::map<std::size_t, experiment::Assignment> tried;  // by trial
   std::set<std::size_t> stopped;
-  std::map<std::size_t, double> objectives;  // the last of each trial that had one
+  std::map<std::size_t, double> objectives;  // the last one of each trial
 };
 
-// `workers` workers take works as they come free; each work takes a random time drawn by `seed`.
+// `workers` workers take works whenever they are idle; each work takes a random time drawn with `seed`.
 inline Carried carry_out(experiment::SweepStrategy& strategy, std::size_t workers, std::uint64_t seed,
                          const Judge& judge) {
   Carried carried;

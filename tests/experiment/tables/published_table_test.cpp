@@ -1,4 +1,4 @@
-// Table files: what they say, and what is wrong with the others.
+// Reading of table files, and the messages for wrong ones.
 #include "experiment/tables/published_table.hpp"
 
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 namespace emplace::experiment::published_table_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr const char* small = R"(
 title = "Two methods"

@@ -1,4 +1,4 @@
-// A small table made again: its machine, its cells, and what a second call does.
+// A small table is reproduced: its machine, its cells, and a second call.
 #include "experiment/tables/reproduction.hpp"
 
 #include <gmock/gmock.h>
@@ -19,8 +19,8 @@
 namespace emplace::experiment::reproduction_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr const char* graph = "zoo:rnnlm?layers=1&sequence=4&hidden=64&vocabulary=500&training=true";
 
@@ -50,7 +50,7 @@ keys = {{ groups = 9 }}
                      graph, published);
 }
 
-class SmallReproduction : public testing::Test {
+class SmallReproduction : public ::testing::Test {
  protected:
   Reproduction make(const std::string& toml, bool quick = true) {
     return reproduce(parse_table(toml, "small", "small.toml"),
@@ -236,7 +236,7 @@ TEST_F(SmallReproduction, HasTheMedianOfItsSeeds) {
             .get<Ticks>()));
   std::ranges::sort(seconds);
   EXPECT_THAT((std::vector{learned.low.value(), learned.ours.value(), learned.high.value()}),
-              testing::ElementsAreArray(seconds));
+              ::testing::ElementsAreArray(seconds));
 }
 
 TEST_F(SmallReproduction, StopsAtItsTimeAndGoesOn) {

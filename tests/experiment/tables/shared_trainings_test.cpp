@@ -1,4 +1,4 @@
-// Trainings that several cells of a table wait for.
+// Trainings that several cells of a table need.
 #include "experiment/tables/reproduction.hpp"
 
 #include <gmock/gmock.h>
@@ -15,10 +15,10 @@
 namespace emplace::experiment::shared_trainings_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-// Three rows of two models, and networks as small as they get.
+// Three rows of two models, with the smallest possible networks.
 constexpr const char* of_shared_trainings = R"(
 title = "Trainings on several rows"
 source = "nobody"
@@ -62,7 +62,7 @@ machine = "k40x4"
 skip = ["together"]
 )";
 
-class SharedTrainings : public testing::Test {
+class SharedTrainings : public ::testing::Test {
  protected:
   Reproduction make(const std::string& toml = of_shared_trainings) {
     return reproduce(parse_table(toml, "shared", "shared.toml"),
@@ -71,7 +71,7 @@ class SharedTrainings : public testing::Test {
   nlohmann::json kept(const std::string& id) const {
     return nlohmann::json::parse(read_file(folder_ / ("out/cells/" + id + ".json")));
   }
-  // The recipe of the one run whose name begins so.
+  // The recipe of the only run whose name begins with `id`.
   std::string recipe_of(const std::string& id) const {
     std::string text;
     for (const auto& run : std::filesystem::directory_iterator(folder_ / "out/runs"))
@@ -87,10 +87,10 @@ TEST_F(SharedTrainings, AreMadeOnceASeedOnTheRowsThatTheyAreFor) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "out/runs"), {}), 2 + 2 * 2 + 3 * 2)
       << "together; without either model; three rows tuned";
   const std::string together = recipe_of("rows.all.together.0"), without = recipe_of("rows.without.rnnlm.1");
-  EXPECT_THAT(together, testing::AllOf(HasSubstr("zoo:rnnlm?layers=1&sequence=3"), HasSubstr("sequence=4&"),
-                                       testing::Not(HasSubstr("zoo:nmt")), HasSubstr("device_head = \"features\""),
-                                       testing::Not(HasSubstr("held_out = ["))));
-  EXPECT_THAT(without, testing::AllOf(HasSubstr("zoo:nmt"), testing::Not(HasSubstr("zoo:rnnlm"))));
+  EXPECT_THAT(together, ::testing::AllOf(HasSubstr("zoo:rnnlm?layers=1&sequence=3"), HasSubstr("sequence=4&"),
+                                         ::testing::Not(HasSubstr("zoo:nmt")), HasSubstr("device_head = \"features\""),
+                                         ::testing::Not(HasSubstr("held_out = ["))));
+  EXPECT_THAT(without, ::testing::AllOf(HasSubstr("zoo:nmt"), ::testing::Not(HasSubstr("zoo:rnnlm"))));
   EXPECT_THAT(recipe_of("nmt.tuned.1"), HasSubstr("runs/rows.without.nmt.1-"));
   for (const RowFigures& row : made.rows)
     for (const CellFigures& cell : row.cells) {

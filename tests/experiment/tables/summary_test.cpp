@@ -1,4 +1,4 @@
-// Medians of seeds, their intervals, and how like two tables are.
+// Medians of seeds, their intervals, and how similar two tables are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -18,7 +18,7 @@ MedianInterval counted(const std::vector<double>& values) {
   const std::size_t n = values.size();
   std::size_t all = 1;
   for (std::size_t i = 0; i < n; ++i) all *= n;
-  std::vector<double> lower, upper;  // of the two in the middle
+  std::vector<double> lower, upper;  // of the two middle values
   for (std::size_t sample = 0; sample < all; ++sample) {
     std::vector<double> drawn;
     for (std::size_t i = 0, rest = sample; i < n; ++i, rest /= n) drawn.push_back(values[rest % n]);

@@ -1,4 +1,4 @@
-// How fast a table's devices are, by the columns that calibrate them.
+// The speed of a table's devices, fitted to the columns that calibrate them.
 #include "experiment/tables/table_machine.hpp"
 
 #include <gmock/gmock.h>
@@ -7,7 +7,7 @@
 namespace emplace::experiment::table_machine_test {
 namespace {
 
-class DeviceScales : public testing::Test {
+class DeviceScales : public ::testing::Test {
  protected:
   void SetUp() override {
     table_.name = "t";
@@ -16,7 +16,7 @@ class DeviceScales : public testing::Test {
     for (const char* label : {"a", "b", "c", "d"}) table_.rows[static_cast<std::size_t>(label[0] - 'a')].label = label;
     table_.rows[0].published = {{"c", {2.0}}, {"g", {1.0}}};    // cpu x 2, gpu x 4
     table_.rows[1].published = {{"c", {4.0}}, {"g", {0.125}}};  // cpu x 4, gpu x 0.5
-    table_.rows[2].published = {{"c", {6.0}}, {"g", {{}}}};     // OOM tells nothing of speed
+    table_.rows[2].published = {{"c", {6.0}}, {"g", {{}}}};     // OOM has no information on speed
     runs_.assign(4, {{"cpu", {1.0, 10}}, {"gpu", {0.25, 100}}});
   }
   double time(std::size_t row, const char* kind) const { return device_scales(table_, runs_)[row].at(kind).time; }

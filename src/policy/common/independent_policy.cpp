@@ -1,0 +1,120 @@
+#include "emplace/policy/independent_policy.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "emplace/base/error.hpp"
+#include "policy/common/categorical_draw.hpp"
+#include "policy/common/drawn_sample.hpp"
+
+namespace emplace::policy {
+
+namespace {
+
+// The softmax of a unit's logits over the devices that can run it; returns its entropy.
+double softmax(std::span<const double> logits, std::span<const std::uint8_t> allowed, std::span<double> probability) {
+  const double largest = logits[likeliest(logits, allowed)];
+  double sum = 0;
+  for (std::size_t d = 0; d < logits.size(); ++d)
+    sum += probability[d] = allowed[d] != 0 ? std::exp(logits[d] - largest) : 0;
+  double entropy = 0;
+  for (double& p : probability) {
+    p /= sum;
+    if (p > 0) entropy -= p * std::log(p);
+  }
+  return entropy;
+}
+
+}  // namespace
+
+IndependentPolicy::IndependentPolicy(const PolicySetup& setup, std::vector<float> parameters)
+    : problems_(setup.problems), parameters_(std::move(parameters)), gradient_(parameters_.size(), 0.0F) {}
+
+void IndependentPolicy::parameters_changed() {
+  for (const float parameter : parameters_)
+    if (!std::isfinite(parameter)) throw InputError("checkpoint", "a parameter of the policy is {}", parameter);
+}
+
+IndependentPolicy::Distribution IndependentPolicy::distribution(std::size_t problem) const {
+  const Grouping& units = problems_[problem].grouping;
+  const std::size_t devices = units.device_count();
+  std::vector<double> values(units.count() * devices);
+  logits(problem, values);
+  Distribution result{std::vector<double>(values.size()), std::vector<double>(units.count())};
+  for (std::size_t unit = 0; unit < units.count(); ++unit)
+    result.entropy[unit] = softmax(std::span<const double>(values).subspan(unit * devices, devices),
+                                   std::span(units.allowed).subspan(unit * devices, devices),
+                                   std::span(result.probability).subspan(unit * devices, devices));
+  return result;
+}
+
+std::vector<IndependentPolicy::Distribution> IndependentPolicy::distributions() const {
+  std::vector<Distribution> all;
+  for (std::size_t p = 0; p < problems_.size(); ++p) all.push_back(distribution(p));
+  return all;
+}
+
+void IndependentPolicy::sample(std::span<const SampleSlot> draws) const {
+  const std::vector<Distribution> all = distributions();
+  for (const SampleSlot& draw : draws) {
+    Rollout& rollout = draw.rounds.back();
+    const Grouping& units = problems_[rollout.problem].grouping;
+    const std::size_t devices = units.device_count();
+    rollout.actions.resize(units.count());
+    for (std::size_t unit = 0; unit < units.count(); ++unit) {
+      const auto p = std::span(all[rollout.problem].probability).subspan(unit * devices, devices);
+      rollout.actions[unit] = draw.greedy ? static_cast<std::uint8_t>(std::ranges::max_element(p) - p.begin())
+                                          : at_quantile(p, draw.stream->uniform());
+    }
+    units.expand(rollout.actions, rollout.placement);
+  }
+}
+
+void IndependentPolicy::check(std::span<const Rollout> rounds) const {
+  check_count(rounds.size(), 1, "rounds");
+  const Grouping& units = problems_[rounds.front().problem].grouping;
+  check_count(rounds.front().actions.size(), units.count(), "units");
+  check_below(rounds.front().actions, units.device_count(), "device");
+  check_count(rounds.front().observation.size(), 0, "observations");
+}
+
+void IndependentPolicy::forward(std::span<const Rollout> rollouts, LogProbabilities& log) {
+  const std::vector<Distribution> all = distributions();
+  log.begin.assign(1, 0);
+  log.value.clear();
+  log.entropy.clear();
+  for (const Rollout& rollout : rollouts) {
+    const Distribution& now = all[rollout.problem];
+    const std::size_t devices = problems_[rollout.problem].grouping.device_count();
+    for (std::size_t unit = 0; unit < rollout.actions.size(); ++unit)
+      log.value.push_back(std::log(now.probability[unit * devices + rollout.actions[unit]]));
+    log.begin.push_back(log.value.size());
+    log.entropy.push_back(std::accumulate(now.entropy.begin(), now.entropy.end(), 0.0));
+  }
+}
+
+// d log p[a] / d logit[d] = (d == a) - p[d]; d entropy / d logit[d] = -p[d] (log p[d] + entropy).
+void IndependentPolicy::backward(std::span<const Rollout> rollouts, std::span<const double> coefficients,
+                                 double entropy_weight) {
+  const std::vector<Distribution> all = distributions();
+  std::vector<std::vector<double>> by_logit(problems_.size());
+  std::size_t head = 0;
+  for (const Rollout& rollout : rollouts) {
+    const Distribution& now = all[rollout.problem];
+    const std::size_t devices = problems_[rollout.problem].grouping.device_count();
+    std::vector<double>& sum = by_logit[rollout.problem];
+    sum.resize(now.probability.size(), 0.0);
+    for (std::size_t unit = 0; unit < rollout.actions.size(); ++unit, ++head)
+      for (std::size_t d = 0; d < devices; ++d) {
+        const double p = now.probability[unit * devices + d];
+        if (p == 0) continue;
+        sum[unit * devices + d] += coefficients[head] * ((d == rollout.actions[unit] ? 1 : 0) - p) -
+                                   entropy_weight * p * (std::log(p) + now.entropy[unit]);
+      }
+  }
+  for (std::size_t p = 0; p < by_logit.size(); ++p)
+    if (!by_logit[p].empty()) add_gradient(p, by_logit[p]);
+}
+
+}  // namespace emplace::policy
