@@ -136,7 +136,7 @@ class Colocrl : public LearnedSystems {};
 TEST_P(Colocrl, IsRefusedProblemsOfDifferentNumbersOfUnits) {
   const std::string other = "zoo:nmt?layers=2&sequence=5&training=true@k40x2";
   expect_refused(training("run", {"problems=[\"" + small_training + "@k40x2\", \"" + other + "\"]"}),
-                 AllOf(HasSubstr("policy colocrl"), HasSubstr("all problems need equally many"),
+                 AllOf(HasSubstr("policy colocrl"), HasSubstr("all problems need the same number of units"),
                        HasSubstr("sequence=4&training=true@k40x2' has "), HasSubstr("' has ")));
   const auto done = emplace_run(training("run", {"problem=" + small_training + "@k40x2", "groups=8", "--json"}));
   ASSERT_EQ(done.exit_code, 0) << done.err;

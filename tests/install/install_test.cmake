@@ -42,18 +42,18 @@ run(${WORK}/build/examples/simulate_a_placement)
 expect("step 11010341333 ps")
 
 run(${WORK}/build/examples/write_a_placer list placers)
-expect("lightest +Each unit to the device that has least to do")
+expect("lightest[ \n]+Each unit to the device that has least to do")
 run(${WORK}/build/examples/write_a_placer place lightest ${problem} --json)
-expect("\"step_s\"")
+expect("\"makespan_s\"")
 
 run(${WORK}/build/examples/write_a_policy train ${SOURCE}/configs/recipes/quickstart.toml policy=speeds learner=reinforce updates=5
-    evaluations=0 groups=16 run=${WORK}/speeds speeds.start=0.5)
+    groups=16 run=${WORK}/speeds speeds.start=0.5)
 expect("speeds")
 run(${WORK}/build/examples/write_a_policy place --policy ${WORK}/speeds ${problem} --json)
-expect("\"step_s\"")
+expect("\"makespan_s\"")
 
 file(WRITE ${WORK}/model.chain "Relu 1000000\nSigmoid 1000000\nRelu 1000000\n")
-run(${WORK}/build/examples/write_a_reader cost model.chain k40x2)
+run(${WORK}/build/examples/write_a_reader cost model.chain k40x2 -o chain.json)
 expect("3 ops")
 run(${WORK}/build/examples/write_an_evaluator train ${SOURCE}/configs/recipes/quickstart.toml evaluator=noisy evaluations=200
     groups=16 run=${WORK}/noisy)

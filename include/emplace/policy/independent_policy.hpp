@@ -1,6 +1,6 @@
-// A base for policies whose units choose their devices independently of each other, each from the softmax over the
-// devices that can run it. A derived policy only computes logits from its parameters, and the gradient of its
-// parameters from the gradient of the logits.
+// A base class for policies that draw the device of each unit independently of the other units, from a softmax over the
+// devices that can run the unit. A derived class implements only the logits as a function of its parameters, and the
+// gradient of the parameters given the gradient of the logits.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,19 @@ class IndependentPolicy : public Policy {
   [[nodiscard]] bool independent_heads() const final { return true; }
   std::span<float> parameters() final { return parameters_; }
   std::span<float> gradient() final { return gradient_; }
-  // InputError for a parameter that is not finite.
+  // Throws InputError if a parameter is not finite.
   void parameters_changed() override;
 
  protected:
-  // `parameters`: the initial values, as many as layout() says.
+  // `parameters`: the initial values; their number must be parameter_count().
   IndependentPolicy(const PolicySetup& setup, std::vector<float> parameters);
 
-  // Writes the logits of a problem's units under the present parameters: units x devices, row by row. Logits of
-  // devices that cannot run the unit are ignored.
+  // Writes the logits of a problem for the present parameters: units x devices, row by row. Logits of devices that
+  // cannot run the unit are ignored.
   virtual void logits(std::size_t problem, std::span<double> units_by_devices) const = 0;
-  // Adds to gradient() what follows from `by_logit` (units x devices), the derivatives of the learner's sum by the
-  // logits of the problem; 0 for devices that cannot run the unit.
+  // Adds the derivatives with respect to the parameters to gradient(). `by_logit` (units x devices): the derivatives of
+  // the sum that backward() differentiates with respect to the problem's logits; 0 for devices that cannot run the
+  // unit.
   virtual void add_gradient(std::size_t problem, std::span<const double> by_logit) = 0;
 
   // The present parameters.
@@ -39,10 +40,10 @@ class IndependentPolicy : public Policy {
   [[nodiscard]] const PolicyProblem& problem(std::size_t position) const { return problems_[position]; }
 
  private:
-  // Probabilities of a problem's units x devices, and the sum of the units' entropies in nats.
+  // The distributions of a problem's units.
   struct Distribution {
-    std::vector<double> probability;
-    std::vector<double> entropy;  // per unit
+    std::vector<double> probability;  // units x devices
+    std::vector<double> entropy;      // of each unit, in nats
   };
   [[nodiscard]] std::vector<Distribution> distributions() const;
   [[nodiscard]] Distribution distribution(std::size_t problem) const;

@@ -12,7 +12,7 @@ namespace emplace::policy {
 
 namespace {
 
-// The softmax of a unit's logits over the devices that can run it; returns its entropy.
+// Writes the softmax of a unit's logits over the devices that can run it to `probability`; returns its entropy in nats.
 double softmax(std::span<const double> logits, std::span<const std::uint8_t> allowed, std::span<double> probability) {
   const double largest = logits[likeliest(logits, allowed)];
   double sum = 0;
