@@ -39,23 +39,27 @@ endfunction()
 emplace_precompiled(emplace_precompiled_plain)
 emplace_precompiled(emplace_precompiled_json <nlohmann/json.hpp>)
 
-# emplace_folder(NAME [JSON] [OWN_FLAGS] USES folder... LINKS library...): LINKS stay private to the folder's sources.
+# For code that is never busy for long: it compiles in half of the time.
+set(EMPLACE_QUICK_FLAGS $<$<CONFIG:Release>:-O1>)
+
+# emplace_folder(NAME [JSON] [QUICK] [OWN_FLAGS] USES folder... LINKS library...): LINKS stay private to the folder's sources.
 # OWN_FLAGS: it adds compile options, so that it cannot share a precompiled header.
 function(emplace_folder name)
-  cmake_parse_arguments(ARG "JSON;OWN_FLAGS" "" "USES;LINKS;INCLUDES" ${ARGN})
+  cmake_parse_arguments(ARG "JSON;QUICK;OWN_FLAGS" "" "USES;LINKS;INCLUDES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/subreaper/|/app/(main|cpu_check)\\.cpp$")
   list(TRANSFORM ARG_USES PREPEND emplace_ OUTPUT_VARIABLE uses)
   add_library(emplace_${name} STATIC ${sources})
   add_library(emplace::${name} ALIAS emplace_${name})
   set_target_properties(emplace_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
-  # Several files are compiled as one, which saves half of the build: the same templates are compiled once.
-  set_target_properties(emplace_${name} PROPERTIES UNITY_BUILD ${EMPLACE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
   target_include_directories(emplace_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
   target_include_directories(emplace_${name} SYSTEM PRIVATE ${ARG_INCLUDES})
   target_compile_features(emplace_${name} PUBLIC cxx_std_20)
   target_link_libraries(emplace_${name} PUBLIC ${uses} fmt::fmt PRIVATE $<BUILD_INTERFACE:emplace_flags> ${ARG_LINKS})
+  if(ARG_QUICK)
+    target_compile_options(emplace_${name} PRIVATE ${EMPLACE_QUICK_FLAGS})
+  endif()
   if(ARG_OWN_FLAGS)
     target_precompile_headers(emplace_${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
   elseif(ARG_JSON)
@@ -82,6 +86,9 @@ function(embed_texts target)
     DEPENDS ${ARG_FILES} ${script}
     VERBATIM)
   target_sources(${target} PRIVATE ${embedded})
+  # A target without dependencies that uses the command too: without it, CMake would delay the command, and with it all
+  # files of `target`, until the libraries that `target` links are built.
+  add_custom_target(${target}_${ARG_FUNCTION} DEPENDS ${embedded})
 endfunction()
 
 # emplace_kernels(STEM): STEM_plain.cpp, STEM_avx2.cpp and STEM_avx512.cpp of this folder are the same code for three
@@ -100,7 +107,11 @@ function(emplace_kernels stem)
   endif()
 endfunction()
 
+# The tested code is in the libraries; optimising the tests themselves would only make the build slower.
+set(EMPLACE_TEST_FLAGS $<$<CONFIG:Release>:-Og>)
+
 # emplace_tests(FOLDER LINKS library...): every *_test.cpp here becomes part of build/.../tests/test_FOLDER.
+# Each file has a namespace of its own, named after it, because the files of a folder are compiled as one.
 function(emplace_tests name)
   cmake_parse_arguments(ARG "" "" "USES;LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
@@ -112,11 +123,7 @@ function(emplace_tests name)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(test_${name} PRIVATE ${uses} emplace_${name} emplace_flags GTest::gmock GTest::gtest_main rapidcheck ${ARG_LINKS})
   target_precompile_headers(test_${name} REUSE_FROM tests_precompiled)
-  # Several files are compiled as one: what GoogleTest and RapidCheck instantiate takes longer than the tests themselves.
-  # So each file has a namespace of its own, named after it.
-  set_target_properties(test_${name} PROPERTIES UNITY_BUILD ${EMPLACE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
-  # What is tested is in the libraries; optimising the tests themselves would only make the build slower.
-  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(test_${name} PRIVATE ${EMPLACE_TEST_FLAGS})
   # Tests run in the source tree: they read configs/ and docs/, and the outside files where there are any.
   gtest_discover_tests(test_${name} TEST_PREFIX ${name}/ WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()

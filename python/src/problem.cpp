@@ -36,8 +36,6 @@ Placement placement_of(const Problem& problem, const Devices& devices, const std
 
 namespace {
 
-constexpr std::chrono::milliseconds patience{1000};
-
 // ---- Making problems ------------------------------------------------------------------------------------------------
 
 // Loads a graph on a machine, or without a machine any PROBLEM argument of the program.
@@ -53,7 +51,7 @@ ProblemHandle load(const std::string& source, const std::optional<std::string>& 
         return std::make_shared<LoadedProblem>(machine ? source::load_problem(source, *machine, options)
                                                        : source::load_problem(source, options));
       },
-      patience);
+      usual_patience);
 }
 
 template <class T>

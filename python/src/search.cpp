@@ -16,8 +16,6 @@ namespace emplace::python {
 
 namespace {
 
-constexpr std::chrono::milliseconds patience{1000};
-
 void refuse_start_where_unused(const std::string& method) {
   std::vector<std::string> users;
   for (const search::PlacerEntry& entry : search::placers())
@@ -67,7 +65,7 @@ py::dict place(const ProblemHandle& self, const std::string& method, std::option
                               (done.result.outcome.feasible() && done.result.outcome.makespan == done.bound.ticks);
         return done;
       },
-      patience);
+      usual_patience);
   const search::PlacerResult& result = placed.result;
   py::dict dict;
   dict["placement"] = to_array(result.placement.device);
@@ -88,7 +86,7 @@ py::tuple bound(const ProblemHandle& self, double seconds, const std::string& ob
     throw InputError("seconds", "a budget must be above zero and finite, found {}", seconds);
   const Objective what = objective_of(objective, "objective");
   const search::BoundReport report =
-      work_and_wait([=](Meeting&) { return search::lower_bounds(self->problem(), what, seconds); }, patience);
+      work_and_wait([=](Meeting&) { return search::lower_bounds(self->problem(), what, seconds); }, usual_patience);
   py::list methods;
   for (const search::LowerBound& each : report.methods) methods.append(py::make_tuple(each.method, each.ticks));
   const search::LowerBound best = report.best();

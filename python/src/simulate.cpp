@@ -227,7 +227,7 @@ void run_batch(const Batch& batch, std::size_t wanted_threads, std::size_t at_a_
   std::vector<std::jthread> helpers;
   try {
     while (helpers.size() + 1 < threads) helpers.emplace_back(helper);
-  } catch (const std::system_error&) {  // no more threads: those that run do the work
+  } catch (const std::system_error&) {  // the system starts no further thread: those that run do the work
   }
   try {
     auto runner = make_runner();

@@ -16,7 +16,7 @@ namespace emplace::python {
 namespace {
 
 // Ctrl-C waits for the end of the present update and its checkpoint, however long; a second Ctrl-C does not.
-constexpr std::chrono::hours patience{24 * 365};
+constexpr std::chrono::hours training_patience{24 * 365};
 
 // The recipe of a file or a dictionary, without the keys `left_out`, and with `overrides`.
 ConfigTable config_of_recipe(const py::object& recipe, const std::vector<std::string>& left_out,
@@ -107,7 +107,7 @@ py::dict train(const py::object& recipe, const std::vector<std::string>& left_ou
   const bool ask = after_update.has_value();
   const Trained trained =
       work_and_wait([config, resume, ask](Meeting& meeting) { return train_recipe(config, resume, meeting, ask); },
-                    patience, [&] { return (*after_update)(run).cast<bool>(); });
+                    training_patience, [&] { return (*after_update)(run).cast<bool>(); });
   py::dict result;
   result["problems"] = placements_of(trained.problems);
   result["held_out"] = placements_of(trained.held_out);

@@ -31,6 +31,9 @@ class Meeting {
   bool asked_ = false, done_ = false, abandoned_ = false;
 };
 
+// How long Ctrl-C waits for work that ends soon once it is asked to.
+inline constexpr std::chrono::milliseconds usual_patience{1000};
+
 // Runs `work`, which must own or share everything that it uses. If a signal handler of Python raises, the work is asked
 // to stop; if it has not ended after `patience` or at a second Ctrl-C, it goes on alone and its result is dropped.
 // `answer` is called by Meeting::ask(); it returns true to end early, and may throw. The caller holds the GIL.

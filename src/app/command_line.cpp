@@ -96,4 +96,10 @@ void CommandLine::footer(const std::string& text) { command_->footer(text); }
 
 const CLI::App& CommandLine::program() const { return *command_->get_parent(); }
 
+std::string value_type(const CLI::Option& option) {
+  // CLI11 adds a colon and the names of the option's checks: "step|pipeline:CHECK".
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(':'));
+}
+
 }  // namespace emplace::app

@@ -62,4 +62,7 @@ class CommandLine {
   CLI::App* command_;
 };
 
+// The type name of a declared option as it was given: "step|pipeline".
+std::string value_type(const CLI::Option& option);
+
 }  // namespace emplace::app

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "app/command_line.hpp"
 #include "base/text.hpp"
 #include "emplace/base/config.hpp"
 #include "emplace/base/error.hpp"
@@ -28,12 +29,6 @@ namespace {
 // False for flags.
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
-// "step|pipeline" of "step|pipeline:CHECK": CLI11 adds a colon and the names of the option's checks to the type name.
-std::string type_of(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  return type.substr(0, type.find(':'));
-}
-
 class Completer {
  public:
   Completer(const CLI::App& command, std::span<const std::string> words) : command_(command), word_(words.back()) {
@@ -52,9 +47,9 @@ class Completer {
       }
     }
     if (waiting != nullptr)
-      offer_values(type_of(*waiting), "");
+      offer_values(value_type(*waiting), "");
     else if (const std::size_t equals = word_.find('='); word_.starts_with("--") && equals != std::string::npos)
-      offer_values(find(word_) == nullptr ? "" : type_of(*find(word_)), word_.substr(0, equals + 1));
+      offer_values(find(word_) == nullptr ? "" : value_type(*find(word_)), word_.substr(0, equals + 1));
     else if (word_.starts_with('-') && !options_end)
       offer_options();
     else
@@ -93,7 +88,7 @@ class Completer {
     const bool resumes = values_.contains("resume");
     const std::size_t at = std::min(positionals_.size() + (resumes ? 1 : 0), list.size() - 1);
     if (positionals_.size() < list.size() || list[at]->get_items_expected_max() > 1)
-      offer_values(type_of(*list[at]), "");
+      offer_values(value_type(*list[at]), "");
   }
 
   // Offers the values of this type, each with `prefix` (the part of the word before the value) in front.

@@ -50,11 +50,6 @@ void item(const std::string& head, const std::string& says) { fmt::print(".TP\n{
 // Prints text whose line breaks are kept.
 void laid_out(std::string_view text) { fmt::print(".nf\n{}\n.fi\n", plain(text)); }
 
-std::string type_of(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  return type.substr(0, type.find(':'));
-}
-
 // The command with its positional arguments: [ARGUMENT] if it is optional, ARGUMENT ... if it can be repeated.
 std::string usage(const CLI::App& command) {
   std::string text = bold("emplace " + command.get_name());
@@ -78,7 +73,7 @@ void describe_command(const CLI::App& command) {
       for (const std::string& name : option->get_lnames()) head += bold("--" + name) + ", ";
       head.resize(head.size() - 2);
     }
-    if (option->get_items_expected_max() > 0) head += " " + italic(type_of(*option));
+    if (option->get_items_expected_max() > 0) head += " " + italic(value_type(*option));
     item(head, option->get_description());
   }
   const std::string footer = command.get_footer();

@@ -29,4 +29,8 @@ const DTypeRow& row_of(DType type) {
 std::int64_t bytes_of(DType type) { return row_of(type).bytes; }
 const char* name_of(DType type) { return row_of(type).name; }
 
+bool is_floating(DType type) {
+  return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
+}
+
 }  // namespace emplace

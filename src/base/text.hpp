@@ -23,6 +23,9 @@ std::string printable(std::string_view text);
 // A name from an untrusted file for one line of a message: printable, at most 80 bytes of it, in quotes.
 std::string quote(std::string_view name);
 
+// The text without blanks, tabs and carriage returns at its ends.
+std::string_view trimmed(std::string_view text);
+
 std::string human_bytes(Bytes bytes);       // "1.50 GiB"
 std::string human_seconds(double seconds);  // "12.3 ms", "4 min 05 s"
 // Seconds of "90", "90s", "10m", "3h30m" or "1d12h": whole numbers of days, hours, minutes and seconds in this order.

@@ -12,7 +12,7 @@ namespace emplace::cost {
 
 namespace {
 
-bool is_floating(DType type) {
+bool has_float_rate(DType type) {
   switch (type) {
     case DType::f16:
     case DType::bf16:
@@ -38,7 +38,7 @@ DType compute_dtype(const Graph& graph, OpId op) {
   DType floating = DType::unknown;
   const auto look = [&](DType type) {
     if (first_known == DType::unknown) first_known = type;
-    if (floating == DType::unknown && is_floating(type)) floating = type;
+    if (floating == DType::unknown && has_float_rate(type)) floating = type;
   };
   const GraphOp& node = graph.ops[op.index()];
   for (const TensorId output : node.outputs) look(graph.tensors[output.index()].dtype);

@@ -19,7 +19,7 @@ namespace {
 // ColorBrewer's Set3 (Brewer 2002): light enough for black text.
 constexpr std::array palette = {"#8dd3c7", "#fdb462", "#80b1d3", "#b3de69", "#fb8072", "#bebada",
                                 "#fccde5", "#ffed6f", "#bc80bd", "#ccebc5", "#d9d9d9", "#ffffb3"};
-constexpr const char* unplaced = "#f5f5f5";
+constexpr const char* unplaced_color = "#f5f5f5";
 constexpr std::size_t longest_label = 40;
 
 struct Group {
@@ -39,7 +39,7 @@ Group group_of(OpClass cls) {
     case OpClass::movement:
     case OpClass::embedding: return {"movement, embedding", palette[7]};
     case OpClass::update: return {"updates", palette[5]};
-    case OpClass::free: return {"no work", unplaced};
+    case OpClass::free: return {"no work", unplaced_color};
     case OpClass::other: return {"other", palette[4]};
   }
   return {"other", palette[4]};
@@ -176,7 +176,7 @@ class DotWriter {
     const char* color = group_of(cost.cls).color;
     if (!options_.device_of_op.empty()) {
       const std::string& device = options_.device_of_op[i];
-      color = device.empty() ? unplaced : color_of_device_.at(device);
+      color = device.empty() ? unplaced_color : color_of_device_.at(device);
       tip += device.empty() ? ", not placed" : ", on " + device;
     }
     ++ops_of_color_[color];
@@ -217,7 +217,8 @@ class DotWriter {
         entries.emplace_back(fmt::format("{}: {} {}", device, count, count == 1 ? "op" : "ops"), color);
       }
       const auto count = std::count(options_.device_of_op.begin(), options_.device_of_op.end(), "");
-      if (count > 0) entries.emplace_back(fmt::format("not placed: {} {}", count, count == 1 ? "op" : "ops"), unplaced);
+      if (count > 0)
+        entries.emplace_back(fmt::format("not placed: {} {}", count, count == 1 ? "op" : "ops"), unplaced_color);
     }
     if (entries.empty()) return;
     out_ += "  legend [shape=plaintext, style=\"\", label=<<table border=\"0\" cellborder=\"1\" cellspacing=\"2\">";

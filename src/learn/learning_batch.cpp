@@ -11,7 +11,7 @@ namespace emplace::learn {
 namespace {
 
 // Appends the rounds of one sample.
-void append(LearningBatch& to, std::span<const policy::Rollout> rounds, std::span<const double> advantages) {
+void append_sample(LearningBatch& to, std::span<const policy::Rollout> rounds, std::span<const double> advantages) {
   for (const policy::Rollout& round : rounds) to.copies.push_back(decisions_of(round));
   to.advantages.insert(to.advantages.end(), advantages.begin(), advantages.end());
   to.begins.push_back(to.copies.size());
@@ -31,7 +31,7 @@ LearningBatch used_samples(std::span<const policy::Rollout> rollouts, const Adva
   for (const std::size_t s : advantages.used) {
     const std::size_t begin = advantages.begins[s];
     const std::size_t count = advantages.begins[s + 1] - begin;
-    append(batch, rollouts.subspan(begin, count), std::span(advantages.value).subspan(begin, count));
+    append_sample(batch, rollouts.subspan(begin, count), std::span(advantages.value).subspan(begin, count));
   }
   batch.rollouts = batch.copies;
   return batch;
@@ -53,7 +53,7 @@ LearningBatch select(const LearningBatch& batch, std::span<const std::size_t> sa
   for (const std::size_t s : samples) {
     const std::size_t begin = batch.begins[s];
     const std::size_t count = batch.begins[s + 1] - begin;
-    append(part, batch.rollouts.subspan(begin, count), std::span(batch.advantages).subspan(begin, count));
+    append_sample(part, batch.rollouts.subspan(begin, count), std::span(batch.advantages).subspan(begin, count));
     for (std::size_t i = begin; i < begin + count; ++i) append(part.old, batch.old, i);
   }
   part.rollouts = part.copies;

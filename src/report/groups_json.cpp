@@ -12,8 +12,6 @@ namespace emplace::report {
 
 namespace {
 
-constexpr std::size_t longest_name = 120;
-
 // The run's units. If a picture cannot show so many, neighbours on one device are merged, first those that exchange
 // most bytes in relation to their work, so that no group absorbs all others.
 Grouping groups_of(const FoundPlacement& found, std::size_t most) {

@@ -21,5 +21,7 @@ std::string html_text(std::string_view text);
 std::string json_in_script(std::string json);
 // A text for a page: valid UTF-8 of at most `longest` bytes; if it was cut, its original length is appended.
 std::string page_text(std::string_view text, std::size_t longest = 2000);
+// Bytes of an op's or a device's name in a picture.
+inline constexpr std::size_t longest_name = 120;
 
 }  // namespace emplace::report

@@ -9,8 +9,6 @@ namespace emplace::report {
 
 namespace {
 
-constexpr std::size_t longest_name = 120;
-
 // The positions of the `most` longest, ascending; all positions if there are at most so many.
 template <class Duration>
 std::vector<std::uint32_t> longest(std::size_t count, std::size_t most, const Duration& duration) {

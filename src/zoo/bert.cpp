@@ -30,7 +30,7 @@ void describe(BertOptions& o, OptionVisitor& visit) {
   describe(o.step, visit);
 }
 
-constexpr std::int64_t longest_sequence = 512;
+constexpr std::int64_t bert_longest_sequence = 512;
 
 class Bert {
  public:
@@ -65,7 +65,7 @@ class Bert {
     const auto cell = model_.cell("embedding");
     const Shape shape{o_.batch, o_.sequence, width_};
     words_ = model_.parameter("embedding/words", {o_.vocabulary, width_});
-    const Operand positions = model_.parameter("embedding/positions", {longest_sequence, width_});
+    const Operand positions = model_.parameter("embedding/positions", {bert_longest_sequence, width_});
     const Operand types = model_.parameter("embedding/types", {2, width_});
     const Operand tokens = model_.input("tokens", {o_.batch, o_.sequence}, DType::i32);
     const Operand segments = model_.input("segments", {o_.batch, o_.sequence}, DType::i32);

@@ -29,7 +29,7 @@ void describe(Gpt2Options& o, OptionVisitor& visit) {
   describe(o.step, visit);
 }
 
-constexpr std::int64_t longest_sequence = 1024;
+constexpr std::int64_t gpt2_longest_sequence = 1024;
 
 StackOptions stack_of(const Gpt2Options& o) {
   StackOptions stack{12, 768};
@@ -56,7 +56,7 @@ Graph build(const Gpt2Options& o) {
   model.set_layer("embedding");
   {
     const auto cell = model.cell("embedding");
-    const Operand positions = model.parameter("embedding/positions", {longest_sequence, width});
+    const Operand positions = model.parameter("embedding/positions", {gpt2_longest_sequence, width});
     const Operand tokens = model.input("tokens", {o.batch, o.sequence}, DType::i32);
     const Operand word = model.op("embedding/word", "Gather", {words, tokens}, {o.batch, o.sequence, width},
                                   {{"axis", std::int64_t{0}}});

@@ -63,5 +63,7 @@ enum class DType : std::uint8_t {
 // Bytes of one element; 0 for unknown and text.
 [[nodiscard]] std::int64_t bytes_of(DType type);
 [[nodiscard]] const char* name_of(DType type);
+// True for f16, bf16, f32 and f64.
+[[nodiscard]] bool is_floating(DType type);
 
 }  // namespace emplace

@@ -1,6 +1,6 @@
 // A base class for policies that draw the device of each unit independently of the other units, from a softmax over the
-// devices that can run the unit. A derived class implements only the logits as a function of its parameters, and the
-// gradient of the parameters given the gradient of the logits.
+// devices that can run the unit (if none can, the first device is chosen). A derived class implements only the logits
+// as a function of its parameters, and the gradient of the parameters given the gradient of the logits.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +49,9 @@ class IndependentPolicy : public Policy {
   [[nodiscard]] Distribution distribution(std::size_t problem) const;
 
   std::span<const PolicyProblem> problems_;
+  // Of each problem: units x devices, 1 if the device can run the unit. A unit that no device can run may only be put
+  // on the first device; the simulator then reports why such a placement is infeasible.
+  std::vector<std::vector<std::uint8_t>> allowed_;
   std::vector<float> parameters_, gradient_;
 };
 

@@ -49,9 +49,9 @@ class Lines {
 };
 
 // Combines rows into points; doubles the number of rows per point whenever there are too many points.
-class Points {
+class MetricPoints {
  public:
-  Points(std::vector<std::string> names, std::size_t most) : most_(most) {
+  MetricPoints(std::vector<std::string> names, std::size_t most) : most_(most) {
     for (std::string& name : names) {
       last_.push_back(takes_last(name));
       columns_.push_back({std::move(name), {}, {}});
@@ -146,7 +146,7 @@ Metrics read_metrics(const std::string& path, std::size_t most_points) {
   if (!lines.next(line)) return {};
   const std::vector<std::string> names = split(line, ',');
   check_header(names, lines.place());
-  Points points(names, most_points);
+  MetricPoints points(names, most_points);
   std::vector<double> row(names.size());
   while (lines.next(line)) {
     const std::vector<std::string> cells = split(line, ',');

@@ -65,9 +65,9 @@ class Display {
   bool is_new_ = true;
 };
 
-class Coordinator {
+class SweepCoordinator {
  public:
-  Coordinator(const Sweep& sweep, SweepRun& run, const std::string& folder, const SweepSession& session)
+  SweepCoordinator(const Sweep& sweep, SweepRun& run, const std::string& folder, const SweepSession& session)
       : sweep_(sweep), run_(run), folder_(folder), session_(session) {}
 
   bool here() {
@@ -158,7 +158,7 @@ void check_ranks(const Sweep& sweep, const dist::World* world) {
 
 bool run_sweep(const Sweep& sweep, SweepRun& run, const std::string& folder, const SweepSession& session) {
   make_folder(folder + "/trials");
-  Coordinator coordinator(sweep, run, folder, session);
+  SweepCoordinator coordinator(sweep, run, folder, session);
   if (session.world == nullptr || session.world->size() == 1) return coordinator.here();
   return coordinator.on(*session.world);
 }

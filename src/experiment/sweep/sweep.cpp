@@ -17,7 +17,7 @@ namespace emplace::experiment {
 
 namespace {
 
-constexpr std::int64_t most_seeds = 1000;
+constexpr std::int64_t most_seeds_of_trial = 1000;
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
@@ -72,8 +72,9 @@ std::vector<std::int64_t> read_seeds(const ConfigTable& table, std::int64_t firs
     return seeds;
   }
   const std::int64_t count = as_whole(*given, "seeds");
-  if (count < 1 || count > most_seeds)
-    throw InputError(given->place, "'seeds' must be a list, or their number from 1 to {}, found {}", most_seeds, count);
+  if (count < 1 || count > most_seeds_of_trial)
+    throw InputError(given->place, "'seeds' must be a list, or their number from 1 to {}, found {}",
+                     most_seeds_of_trial, count);
   for (std::int64_t i = 0; i < count; ++i) seeds.push_back(first + i);
   return seeds;
 }

@@ -42,9 +42,9 @@ void fields(Result& result, const Visit& visit) requires std::is_same_v<std::rem
   visit("seconds", result.seconds);
 }
 
-class Writer {
+class CellWriter {
  public:
-  explicit Writer(json& to) : to_(to) {}
+  explicit CellWriter(json& to) : to_(to) {}
   template <class T>
   void operator()(const char* key, const T& value) const {
     to_[key] = value;
@@ -59,9 +59,9 @@ class Writer {
 };
 
 // Throws json::exception if a field is missing or of another type.
-class Reader {
+class CellReader {
  public:
-  explicit Reader(const json& from) : from_(from) {}
+  explicit CellReader(const json& from) : from_(from) {}
   template <class T>
   void operator()(const char* key, T& value) const {
     from_.at(key).get_to(value);
@@ -102,32 +102,32 @@ json identity_of(const CellTask& task) {
   CellTask here = task;
   for (std::string* text : {&here.problem, &here.placement, &here.policy, &here.recipe})
     *text = without_folder(*text, task.folder);
-  identity_fields(here, Writer(value));
+  identity_fields(here, CellWriter(value));
   return value;
 }
 
 json to_json(const CellResult& result) {
   json value;
-  fields(result, Writer(value));
+  fields(result, CellWriter(value));
   return value;
 }
 
 CellResult cell_result_from(const json& value) {
   CellResult result;
-  fields(result, Reader(value));
+  fields(result, CellReader(value));
   return result;
 }
 
 std::string to_text(const CellTask& task) {
   json value;
-  fields(task, Writer(value));
+  fields(task, CellWriter(value));
   return one_line(value);
 }
 
 CellTask cell_task_from(const std::string& text) {
   const json value = json::parse(text);
   CellTask task;
-  fields(task, Reader(value));
+  fields(task, CellReader(value));
   return task;
 }
 

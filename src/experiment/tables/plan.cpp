@@ -21,7 +21,7 @@ namespace emplace::experiment {
 
 namespace {
 
-constexpr const char* place = "table";  // named in messages
+constexpr const char* origin = "table";  // named in messages
 
 // A hash of a text, in hexadecimal digits.
 std::string sum(const std::string& text) { return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size())); }
@@ -47,8 +47,8 @@ std::string run_folder_of(const CellTask& task, const ConfigTable& recipe) {
 void set_budget(ConfigTable& recipe, const CellBudget& budget) {
   if (!budget.evaluations && !budget.seconds) return;
   for (const std::string& key : keys_that_affect(Affects::budget)) recipe.erase(key);
-  if (budget.evaluations) recipe.set("evaluations", {static_cast<std::int64_t>(*budget.evaluations), place});
-  if (budget.seconds) recipe.set("seconds", {*budget.seconds, place});
+  if (budget.evaluations) recipe.set("evaluations", {static_cast<std::int64_t>(*budget.evaluations), origin});
+  if (budget.seconds) recipe.set("seconds", {*budget.seconds, origin});
 }
 
 void set_budget(CellTask& task, const CellBudget& budget) {
@@ -224,25 +224,25 @@ std::vector<std::size_t> Plan::rows_of_other_models(const std::string& model) co
 
 Plan::PlannedRecipe Plan::plan_recipe(const RecipeRequest& request, const CellTask& made,
                                       const std::vector<std::size_t>& rows) const {
-  ConfigTable recipe = load_recipe(request.recipe, place);
+  ConfigTable recipe = load_recipe(request.recipe, origin);
   std::vector<std::pair<std::string, ConfigValue>> values;
   for (const ConfigTable* keys : request.keys) add_keys("", *keys, values);
   if (made.problem.empty()) {
     ConfigList list;
-    for (const std::size_t r : rows) list.push_back({problems_[r], place});
-    values.emplace_back("problems", ConfigValue{std::move(list), place});
+    for (const std::size_t r : rows) list.push_back({problems_[r], origin});
+    values.emplace_back("problems", ConfigValue{std::move(list), origin});
     for (const char* key : {"held_out", "held_out_every"}) recipe.erase(key);
   } else {
-    values.emplace_back("problem", ConfigValue{made.problem, place});
+    values.emplace_back("problem", ConfigValue{made.problem, origin});
   }
-  values.emplace_back("seed", ConfigValue{static_cast<std::int64_t>(made.seed), place});
-  values.emplace_back("objective", ConfigValue{made.objective, place});
-  values.emplace_back("compare", ConfigValue{ConfigList{}, place});
-  if (!request.init.empty()) values.emplace_back("init", ConfigValue{request.init, place});
+  values.emplace_back("seed", ConfigValue{static_cast<std::int64_t>(made.seed), origin});
+  values.emplace_back("objective", ConfigValue{made.objective, origin});
+  values.emplace_back("compare", ConfigValue{ConfigList{}, origin});
+  if (!request.init.empty()) values.emplace_back("init", ConfigValue{request.init, origin});
   apply_values(recipe, std::move(values));
   set_budget(recipe, request.budget);
   const std::string run = run_folder_of(made, recipe);
-  recipe.set("run", {run, place});
+  recipe.set("run", {run, origin});
   return {make_recipe(recipe).resolved().to_toml(), run};
 }
 

@@ -14,7 +14,7 @@ namespace emplace::experiment {
 
 namespace {
 
-constexpr std::int64_t most_seeds = 1000;
+constexpr std::int64_t most_seeds_of_cell = 1000;
 
 CellBudget read_budget(const ConfigTable& table) {
   CellBudget budget;
@@ -33,8 +33,8 @@ CellBudget read_budget(const ConfigTable& table) {
 
 std::int64_t read_seeds(const ConfigTable& table, const char* key, std::int64_t otherwise) {
   const std::int64_t seeds = table.whole(key, otherwise);
-  if (seeds < 1 || seeds > most_seeds)
-    throw InputError(table.place_of(key), "{} is {}, wanted 1 to {}", key, seeds, most_seeds);
+  if (seeds < 1 || seeds > most_seeds_of_cell)
+    throw InputError(table.place_of(key), "{} is {}, wanted 1 to {}", key, seeds, most_seeds_of_cell);
   return seeds;
 }
 

@@ -31,9 +31,9 @@ using Clock = std::chrono::steady_clock;
 using Results = std::map<std::string, CellResult>;
 
 // Does all tasks that have no result yet, here or on groups of ranks.
-class Coordinator {
+class ReproductionCoordinator {
  public:
-  Coordinator(const Plan& plan, const ReproductionSession& session) : session_(session) {
+  ReproductionCoordinator(const Plan& plan, const ReproductionSession& session) : session_(session) {
     for (const auto& [id, task] : plan.trainings()) add(task);
     for (const PlannedCell& cell : plan.cells())
       for (const CellTask& task : cell.tasks) add(task);
@@ -268,7 +268,7 @@ Reproduction reproduce(const PublishedTable& table, const ReproductionSession& s
   refuse_another_table(table, session);
   const Plan plan(table, session);
   write_file(file_of_table(session), name_of_table(table, session));
-  Coordinator coordinator(plan, session);
+  ReproductionCoordinator coordinator(plan, session);
   coordinator.make_all();
   Reproduction reproduction = collect(table, plan, coordinator.results(), session.quick);
   reproduction.jobs = coordinator.tasks();

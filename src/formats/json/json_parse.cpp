@@ -15,7 +15,7 @@ namespace emplace::formats::json {
 
 namespace {
 
-constexpr std::size_t deepest = 64;
+constexpr std::size_t deepest_json = 64;
 
 // The value of a decimal text such as "4096.0" or "1.2e10" if it is whole and fits 64 bits; exact beyond 2^53 too.
 std::optional<std::int64_t> whole_of_decimal(std::string_view text) {
@@ -115,7 +115,7 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   bool open(Kind kind) {
-    if (open_.size() == deepest) throw InputError(file_, "{}: nested deeper than {} levels", path(), deepest);
+    if (open_.size() == deepest_json) throw InputError(file_, "{}: nested deeper than {} levels", path(), deepest_json);
     count_child();
     open_.push_back(document_.nodes.size());
     Node node;

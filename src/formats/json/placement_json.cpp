@@ -17,7 +17,7 @@ using json::Fields;
 using json::Place;
 using json::Value;
 
-const std::vector<std::string> file_keys = {"emplace", "problem", "ops", "schedule", "order"};
+const std::vector<std::string> placement_keys = {"emplace", "problem", "ops", "schedule", "order"};
 
 std::vector<std::uint32_t> read_order(const Fields& file, const Problem& problem, const json::Positions& op_positions) {
   std::vector<std::uint32_t> order;
@@ -37,7 +37,7 @@ std::map<std::string, std::string> devices_of_placement_json(std::string_view te
   const json::Document document = json::parse(text, file);
   const Place place(file);
   json::check_header(document.root(), place, "placement");
-  const Fields fields(document.root(), place, file_keys);
+  const Fields fields(document.root(), place, placement_keys);
   std::map<std::string, std::string> devices;
   const Place ops = fields.place("ops");
   fields.need("ops").each_member(
@@ -49,7 +49,7 @@ PlacementFile read_placement_json(std::string_view text, const std::string& file
   const json::Document document = json::parse(text, file);
   const Place place(file);
   json::check_header(document.root(), place, "placement");
-  const Fields fields(document.root(), place, file_keys);
+  const Fields fields(document.root(), place, placement_keys);
 
   const json::Positions op_positions = json::positions_of(problem.op_names);
 

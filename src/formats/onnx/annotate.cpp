@@ -20,7 +20,7 @@ namespace emplace::formats {
 
 namespace {
 
-constexpr std::uint32_t node_field = 1, graph_field = 7, doc_string_field = 6, node_metadata_field = 9,
+constexpr std::uint32_t node_field = 1, model_graph_field = 7, doc_string_field = 6, node_metadata_field = 9,
                         model_metadata_field = 14;
 constexpr std::string_view device_line = "emplace device: ", our_keys = "emplace.", layer_key = "layer_ann";
 
@@ -28,16 +28,16 @@ std::string metadata_entry(std::uint32_t field, std::string_view key, std::strin
   return proto_field(field, proto_field(1, key) + proto_field(2, value));
 }
 
-class EditFinder {
+class NodeEditFinder {
  public:
-  EditFinder(const std::string& model, const OnnxAnnotations& annotations)
+  NodeEditFinder(const std::string& model, const OnnxAnnotations& annotations)
       : in_(model, "an ONNX model"), model_(model), annotations_(annotations) {}
 
   // Returns the edits in the order of the file.
   std::vector<ByteEdit> run() {
     in_.each([&](const ProtoPlace& field) {
       if (!field.has_length) return;
-      if (field.number == graph_field) return in_.edit(field, edits_, [&] { edit_graph(); });
+      if (field.number == model_graph_field) return in_.edit(field, edits_, [&] { edit_graph(); });
       if (field.number != model_metadata_field) return in_.skip(field);
       if (key_of(field).starts_with(our_keys)) erase(field);
     });
@@ -116,7 +116,7 @@ class EditFinder {
 void write_annotated_onnx(const std::string& model, const std::string& output, const OnnxAnnotations& annotations) {
   check_reader(model, "onnx", "an ONNX model");
   check_weights_stay_beside(model, std::span(&output, 1));
-  const std::vector<ByteEdit> edits = EditFinder(model, annotations).run();
+  const std::vector<ByteEdit> edits = NodeEditFinder(model, annotations).run();
   std::int64_t size = static_cast<std::int64_t>(std::filesystem::file_size(model));
   for (const ByteEdit& edit : edits) size += edit.growth();
   if (size > std::numeric_limits<int>::max())

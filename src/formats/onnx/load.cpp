@@ -21,9 +21,10 @@ namespace {
 using google::protobuf::io::CodedInputStream;
 
 constexpr std::size_t largest_kept_tensor = std::size_t{16} << 10;
-constexpr std::size_t largest_memory = std::size_t{1} << 30;
+constexpr std::size_t largest_model_memory = std::size_t{1} << 30;
 constexpr std::size_t largest_text = std::size_t{64} << 10;
-constexpr int deepest = 60;  // a sub-graph takes three levels and its tensors two; protobuf itself stops at 100
+constexpr int deepest_subgraph =
+    60;  // a sub-graph takes three levels and its tensors two; protobuf itself stops at 100
 
 // The kind of a field's content. `data` is a tensor's content. Messages are named after onnx.proto.
 enum class Part : std::uint8_t {
@@ -116,7 +117,7 @@ class Stripper {
   Stripper(CodedInputStream& in, const std::string& file) : in_(in), file_(file) {}
 
   void copy_message(Part message, int depth, std::string& out) {
-    if (depth > deepest) fail("its sub-graphs are nested too deeply");
+    if (depth > deepest_subgraph) fail("its sub-graphs are nested too deeply");
     use_memory(memory_of(message) + sizeof(void*));
     std::string data;
     bool data_dropped = false;
@@ -208,9 +209,9 @@ class Stripper {
 
   void use_memory(std::size_t bytes) {
     memory_ += bytes;
-    if (memory_ > largest_memory)
+    if (memory_ > largest_model_memory)
       throw InputError(file_, "is too large: without its weights the model still needs more than {}",
-                       human_bytes(static_cast<Bytes>(largest_memory)));
+                       human_bytes(static_cast<Bytes>(largest_model_memory)));
   }
 
   CodedInputStream& in_;

@@ -60,8 +60,7 @@ class GraphFromOnnx {
     check_external_data(tensor, file_);
     const TypeAndShape type = type_and_shape(tensor, file_, name);
     // Shapes, axes and other whole numbers are not trained, nor are scalar constants.
-    const bool trained = !type.shape.dims.empty() && (type.dtype == DType::f16 || type.dtype == DType::bf16 ||
-                                                      type.dtype == DType::f32 || type.dtype == DType::f64);
+    const bool trained = !type.shape.dims.empty() && is_floating(type.dtype);
     std::string unique = name;
     for (std::size_t i = parameter_names_.size(); !parameter_names_.insert(unique).second; ++i)
       unique = fmt::format("{}#{}", name, i);

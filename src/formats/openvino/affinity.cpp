@@ -27,9 +27,9 @@ std::string xml_escaped(std::string_view text) {
   return out;
 }
 
-class EditFinder {
+class LayerEditFinder {
  public:
-  EditFinder(const std::string& file, const OpenvinoXml& xml) : file_(file), text_(xml.text()), net_(xml.net()) {}
+  LayerEditFinder(const std::string& file, const OpenvinoXml& xml) : file_(file), text_(xml.text()), net_(xml.net()) {}
 
   std::vector<ByteEdit> run(const std::vector<std::string>& device_of_layer) {
     std::size_t i = 0;
@@ -108,7 +108,7 @@ void write_openvino_affinity(const std::string& model, const std::string& output
                              const std::vector<std::string>& device_of_layer) {
   check_reader(model, "openvino", "an OpenVINO IR");
   const OpenvinoXml xml(model);
-  const std::vector<ByteEdit> edits = EditFinder(model, xml).run(device_of_layer);
+  const std::vector<ByteEdit> edits = LayerEditFinder(model, xml).run(device_of_layer);
   FileWriter out(output);
   copy_with_edits(model, out, edits);
   out.finish();

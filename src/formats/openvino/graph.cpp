@@ -46,11 +46,11 @@ void GraphFromIr::sort_ports(Ports& ports, const char* what, const std::string& 
 }
 
 void GraphFromIr::use_memory(std::size_t bytes) {
-  constexpr std::size_t largest_memory = std::size_t{4} << 30;
+  constexpr std::size_t largest_graph_memory = std::size_t{4} << 30;
   memory_ += bytes;
-  if (memory_ > largest_memory)
+  if (memory_ > largest_graph_memory)
     throw InputError(file_, "is too large: without its weights the graph needs more than {}",
-                     human_bytes(static_cast<Bytes>(largest_memory)));
+                     human_bytes(static_cast<Bytes>(largest_graph_memory)));
 }
 
 std::string GraphFromIr::text_of(const pugi::xml_node& node, const char* attribute, const std::string& where) const {

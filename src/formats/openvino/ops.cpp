@@ -12,7 +12,7 @@ namespace emplace::formats {
 
 namespace {
 
-constexpr OpenvinoOpName names[] = {
+constexpr OpenvinoOpName openvino_names[] = {
     {"Const", "Constant"},
     {"Convolution", "Conv"},
     {"ConvolutionBackpropData", "ConvTranspose"},
@@ -116,12 +116,6 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 Attribute value_of(std::string_view text, bool is_list) {
   std::vector<std::int64_t> wholes;
   bool all_whole = true;
@@ -164,7 +158,7 @@ OpenvinoOpName graph_op_name(std::string_view openvino, const pugi::xml_node& da
   if (openvino == "ReLU" && data.attribute("negative_slope").as_double(0) != 0) return {openvino, "LeakyRelu"};
   static const auto* const map = [] {
     auto* rows = new std::unordered_map<std::string_view, const OpenvinoOpName*>;
-    for (const OpenvinoOpName& row : names) rows->emplace(row.openvino, &row);
+    for (const OpenvinoOpName& row : openvino_names) rows->emplace(row.openvino, &row);
     return rows;
   }();
   const auto found = map->find(openvino);

@@ -12,10 +12,6 @@ namespace {
 
 constexpr int deepest_body = 16;
 
-bool is_floating(DType type) {
-  return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
-}
-
 }  // namespace
 
 // Parses a shape such as "1, 3, 224, 224"; "" is a scalar.

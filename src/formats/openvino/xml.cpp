@@ -11,17 +11,17 @@ namespace emplace::formats {
 
 namespace {
 
-constexpr std::uint64_t largest_file = std::uint64_t{1} << 30;
-constexpr std::size_t largest_memory = std::size_t{4} << 30;
+constexpr std::uint64_t largest_xml_file = std::uint64_t{1} << 30;
+constexpr std::size_t largest_xml_memory = std::size_t{4} << 30;
 
 }  // namespace
 
-OpenvinoXml::OpenvinoXml(const std::string& path) : text_(read_file(path, largest_file)) {
+OpenvinoXml::OpenvinoXml(const std::string& path) : text_(read_file(path, largest_xml_file)) {
   // Estimates the memory of pugixml: a node for each element, an attribute for each equals sign. pugixml never expands
   // entities of a DTD.
   const auto elements = static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '<'));
   const auto attributes = static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '='));
-  if (elements * sizeof(void*) * 8 + attributes * sizeof(void*) * 5 + text_.size() > largest_memory)
+  if (elements * sizeof(void*) * 8 + attributes * sizeof(void*) * 5 + text_.size() > largest_xml_memory)
     throw InputError(path, "is too large: {} elements and {} attributes", elements, attributes);
   const pugi::xml_parse_result parsed =
       document_.load_buffer(text_.data(), text_.size(),

@@ -12,7 +12,7 @@ namespace emplace::formats {
 
 namespace {
 
-constexpr std::size_t deepest = 64;
+constexpr std::size_t deepest_message = 64;
 
 class TextCursor final : public ProtoCursor {
  public:
@@ -108,7 +108,8 @@ class TextCursor final : public ProtoCursor {
 
   void message(const std::function<void()>& body) override {
     if (!token_.is('{') && !token_.is('<')) fail(fmt::format("expected '{{', found {}", found()));
-    if (open_.size() == deepest) fail(fmt::format("messages are nested deeper than {} levels", deepest));
+    if (open_.size() == deepest_message)
+      fail(fmt::format("messages are nested deeper than {} levels", deepest_message));
     open_.push_back({token_.is('{') ? '}' : '>', 0});
     advance();
     body();
@@ -166,7 +167,8 @@ class TextCursor final : public ProtoCursor {
     do {
       if (token_.kind == ProtoToken::Kind::end) fail("the file ends inside a message");
       if (token_.is('{') || token_.is('<') || token_.is('[')) {
-        if (closers.size() == deepest) fail(fmt::format("messages are nested deeper than {} levels", deepest));
+        if (closers.size() == deepest_message)
+          fail(fmt::format("messages are nested deeper than {} levels", deepest_message));
         closers += token_.is('{') ? '}' : token_.is('<') ? '>' : ']';
       } else if (token_.is('}') || token_.is('>') || token_.is(']')) {
         if (closers.empty() || closers.back() != token_.value[0])

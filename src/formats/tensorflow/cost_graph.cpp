@@ -15,7 +15,7 @@ namespace emplace::formats {
 
 namespace {
 
-constexpr std::size_t largest_memory = std::size_t{4} << 30;
+constexpr std::size_t largest_cost_graph_memory = std::size_t{4} << 30;
 
 struct Input {
   std::int64_t node = 0, port = 0;  // port -1: a control dependency
@@ -90,9 +90,9 @@ class GraphFromCosts {
  private:
   void use_memory(std::size_t bytes) {
     memory_ += bytes;
-    if (memory_ > largest_memory)
+    if (memory_ > largest_cost_graph_memory)
       throw InputError(file_, "is too large: the graph needs more than {}",
-                       human_bytes(static_cast<Bytes>(largest_memory)));
+                       human_bytes(static_cast<Bytes>(largest_cost_graph_memory)));
   }
 
   std::int64_t not_negative(std::int64_t value, const char* what) const {

@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::size_t largest_graph_memory = std::size_t{4} << 30;
 
-bool is_floating(DType type) {
-  return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
-}
-
 // The names in the "loc:@name" entries of _class: the node must be on the device of these nodes.
 std::vector<std::string> co_location(const TfNode& node) {
   std::vector<std::string> names;

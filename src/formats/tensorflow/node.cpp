@@ -12,7 +12,7 @@ namespace emplace::formats {
 namespace {
 
 constexpr std::size_t longest_list = 4096;
-constexpr std::size_t longest_text = 1024;
+constexpr std::size_t longest_attribute = 1024;
 constexpr std::size_t most_shapes = 65536;
 constexpr std::size_t most_inputs = std::size_t{1} << 20;
 constexpr std::int64_t reference = 100;  // added to the type of a variable's output: DT_FLOAT_REF = 101
@@ -27,11 +27,11 @@ constexpr ProtoEnumerator type_names[] = {
 };
 
 // Quantized integers and the eight-bit floats are mapped to plain integers of the same width.
-constexpr DType types[] = {DType::unknown, DType::f32,  DType::f64,     DType::i32,     DType::u8,      DType::i16,
-                           DType::i8,      DType::text, DType::c64,     DType::i64,     DType::boolean, DType::i8,
-                           DType::u8,      DType::i32,  DType::bf16,    DType::i16,     DType::u16,     DType::u16,
-                           DType::c128,    DType::f16,  DType::unknown, DType::unknown, DType::u32,     DType::u64,
-                           DType::u8,      DType::u8};
+constexpr DType type_of_enumerator[] = {
+    DType::unknown, DType::f32, DType::f64, DType::i32,     DType::u8,   DType::i16, DType::i8,
+    DType::text,    DType::c64, DType::i64, DType::boolean, DType::i8,   DType::u8,  DType::i32,
+    DType::bf16,    DType::i16, DType::u16, DType::u16,     DType::c128, DType::f16, DType::unknown,
+    DType::unknown, DType::u32, DType::u64, DType::u8,      DType::u8};
 
 std::int64_t read_type(ProtoCursor& in) {
   const std::int64_t type = in.enumeration(tensorflow_types());
@@ -40,7 +40,7 @@ std::int64_t read_type(ProtoCursor& in) {
 }
 
 std::string read_attribute_text(ProtoCursor& in) {
-  std::string text = in.text(longest_text).value_or("");
+  std::string text = in.text(longest_attribute).value_or("");
   return is_utf8(text) ? text : "";
 }
 
@@ -209,7 +209,7 @@ DType dtype_of_tensorflow(std::int64_t type, const std::string& place) {
   const bool known =
       std::any_of(std::begin(type_names), std::end(type_names), [&](const auto& row) { return row.number == plain; });
   if (!known) throw InputError(place, "has the element type {}, which TensorFlow's types.proto does not know", type);
-  return static_cast<std::size_t>(plain) < std::size(types) ? types[plain] : DType::unknown;
+  return static_cast<std::size_t>(plain) < std::size(type_of_enumerator) ? type_of_enumerator[plain] : DType::unknown;
 }
 
 }  // namespace emplace::formats

@@ -10,7 +10,7 @@ namespace emplace::formats {
 namespace {
 
 // Types for which ONNX has the same op, with operands at the same positions except for `order`.
-constexpr TfOpName names[] = {
+constexpr TfOpName tensorflow_names[] = {
     {"Const", "Constant"},
     {"VariableV2", "Variable"},
     {"Variable", "Variable"},
@@ -110,7 +110,7 @@ std::string attribute_name(const std::string& name) {
 TfOpName graph_op_name(std::string_view tensorflow) {
   static const auto* const map = [] {
     auto* rows = new std::unordered_map<std::string_view, const TfOpName*>;
-    for (const TfOpName& row : names) rows->emplace(row.tensorflow, &row);
+    for (const TfOpName& row : tensorflow_names) rows->emplace(row.tensorflow, &row);
     return rows;
   }();
   const auto found = map->find(tensorflow);

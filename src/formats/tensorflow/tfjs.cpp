@@ -19,7 +19,7 @@ using json::Place;
 using json::Value;
 
 constexpr std::size_t longest_json_list = 4096;
-constexpr std::uint64_t largest_file = std::uint64_t{256} << 20;  // the weights are in other files
+constexpr std::uint64_t largest_tfjs_file = std::uint64_t{256} << 20;  // the weights are in other files
 
 // Reads a whole number; in protobuf's JSON form, 64-bit numbers are texts.
 std::int64_t whole_of(Value value, const Place& place) {
@@ -203,7 +203,7 @@ void complete_constant(TfNode& node, const Weights& weights, const std::string& 
 }
 
 Graph read_tfjs(const std::string& path, const ReadOptions& options) {
-  const std::string text = read_file(path, largest_file);
+  const std::string text = read_file(path, largest_tfjs_file);
   const json::Document document = json::parse(text, path);
   const Place place(path);
   std::optional<Value> nodes;
@@ -235,7 +235,7 @@ Graph read_tfjs(const std::string& path, const ReadOptions& options) {
 }
 
 std::vector<std::string> weights_beside(const std::string& path) {
-  const std::string text = read_file(path, largest_file);
+  const std::string text = read_file(path, largest_tfjs_file);
   const json::Document document = json::parse(text, path);
   const Place place(path);
   std::vector<std::string> files;

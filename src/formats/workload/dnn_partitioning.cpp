@@ -136,7 +136,7 @@ void read_edge(const Fields& fields, const Nodes& nodes, EdgeSet& edges, std::ve
 }
 
 // Tensors have 0 bytes, because the file's memory limit counts only the nodes' sizes.
-Problem read(std::string_view text, const std::string& file, const WorkloadRequest& request) {
+Problem read_dnn_partitioning(std::string_view text, const std::string& file, const WorkloadRequest& request) {
   refuse_instance(request, file);
   const json::Document document = json::parse(text, file);
   const Place place(file);
@@ -180,7 +180,7 @@ WorkloadEntry dnn_partitioning_workload() {
     return outline.bracket == '{' &&
            (outline.has("maxFPGAs") || outline.has("maxCPUs") || outline.has("maxSizePerFPGA"));
   };
-  entry.read = read;
+  entry.read = read_dnn_partitioning;
   return entry;
 }
 

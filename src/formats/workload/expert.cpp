@@ -16,7 +16,7 @@ using json::Place;
 using json::Value;
 
 const std::vector<std::string> expert_keys = {"fpgas", "cpus", "maxLoad"};
-const std::vector<std::string> device_keys = {"nodes", "load"};
+const std::vector<std::string> node_list_keys = {"nodes", "load"};
 
 constexpr std::int64_t any_node_id = std::int64_t{1} << 53;
 constexpr std::uint8_t unplaced = 255;  // devices are numbers below max_devices = 255
@@ -55,7 +55,7 @@ struct Split {
     const Place list = file.place(key);
     file.need(key).each_element(list, [&](std::size_t i, Value part) {
       const Place at(list, i);
-      read_nodes(Fields(part, at, device_keys), fmt::format("{}:{}", prefix, i));
+      read_nodes(Fields(part, at, node_list_keys), fmt::format("{}:{}", prefix, i));
     });
   }
 

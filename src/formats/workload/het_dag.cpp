@@ -11,13 +11,6 @@ namespace emplace::formats {
 
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
 enum class Section { start, critical, tasks, edges, end };
 
 struct Reader {
@@ -119,7 +112,7 @@ struct Reader {
   }
 };
 
-Problem read(std::string_view text, const std::string& file, const WorkloadRequest& request) {
+Problem read_het_dag(std::string_view text, const std::string& file, const WorkloadRequest& request) {
   refuse_instance(request, file);
   Reader reader(file, request);
   while (!text.empty()) {
@@ -146,7 +139,7 @@ WorkloadEntry het_dag_workload() {
     const std::string_view text = outline.text.substr(first);
     return text.starts_with("#critical") || text.starts_with("#tasks");
   };
-  entry.read = read;
+  entry.read = read_het_dag;
   return entry;
 }
 

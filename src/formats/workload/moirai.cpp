@@ -13,11 +13,11 @@ using json::Fields;
 using json::Place;
 using json::Value;
 
-const std::vector<std::string> file_keys = {"source", "devices", "memory", "tasks", "edges"};
+const std::vector<std::string> moirai_file_keys = {"source", "devices", "memory", "tasks", "edges"};
 const std::vector<std::string> task_keys = {"id", "time", "mem"};
-const std::vector<std::string> edge_keys = {"src", "dst", "comm"};
+const std::vector<std::string> moirai_edge_keys = {"src", "dst", "comm"};
 
-constexpr std::int64_t any_id = std::int64_t{1} << 53;
+constexpr std::int64_t any_moirai_id = std::int64_t{1} << 53;
 
 void check_length(Value list, const Place& place, std::size_t wanted) {
   const std::size_t found = list.array_size(place);
@@ -25,7 +25,7 @@ void check_length(Value list, const Place& place, std::size_t wanted) {
     throw InputError(place.str(), "must have {} elements, one for each device, got {}", wanted, found);
 }
 
-std::size_t add_devices(const Fields& file, ProblemBuilder& builder) {
+std::size_t add_moirai_devices(const Fields& file, ProblemBuilder& builder) {
   const auto count = static_cast<std::size_t>(file.whole("devices", 1, static_cast<std::int64_t>(max_devices)));
   const Place memory = file.place("memory");
   check_length(file.need("memory"), memory, count);
@@ -37,7 +37,7 @@ std::size_t add_devices(const Fields& file, ProblemBuilder& builder) {
 }
 
 // Every ordered pair of devices is a separate class of routes; those of the diagonal are not used.
-void add_routes(std::size_t count, ProblemBuilder& builder) {
+void add_moirai_routes(std::size_t count, ProblemBuilder& builder) {
   std::vector<ChannelId> channels;
   for (std::size_t pair = 0; pair < count * count; ++pair)
     if (pair / count != pair % count)
@@ -53,7 +53,7 @@ void add_routes(std::size_t count, ProblemBuilder& builder) {
 using Positions = std::unordered_map<std::int64_t, std::uint32_t>;
 
 void read_task(const Fields& fields, std::size_t devices, Positions& positions, ProblemBuilder& builder) {
-  const std::int64_t id = fields.whole("id", -any_id, any_id);
+  const std::int64_t id = fields.whole("id", -any_moirai_id, any_moirai_id);
   const auto [at, is_new] = positions.emplace(id, static_cast<std::uint32_t>(positions.size()));
   if (!is_new)
     throw InputError(fields.place("id").str(), "the id {} is used twice (also by number {})", id, at->second);
@@ -86,10 +86,10 @@ std::vector<double> read_matrix(Value matrix, const Place& place, std::size_t de
   return seconds;
 }
 
-void read_edge(const Fields& fields, std::size_t devices, const Positions& positions, EdgeSet& edges,
-               ProblemBuilder& builder) {
+void read_moirai_edge(const Fields& fields, std::size_t devices, const Positions& positions, EdgeSet& edges,
+                      ProblemBuilder& builder) {
   const auto end = [&](const char* key) {
-    const std::int64_t id = fields.whole(key, -any_id, any_id);
+    const std::int64_t id = fields.whole(key, -any_moirai_id, any_moirai_id);
     const auto found = positions.find(id);
     if (found == positions.end()) throw InputError(fields.place(key).str(), "there is no task with the id {}", id);
     return found->second;
@@ -105,12 +105,12 @@ Problem read_moirai(std::string_view text, const std::string& file, const Worklo
   refuse_instance(request, file);
   const json::Document document = json::parse(text, file);
   const Place place(file);
-  const Fields fields(document.root(), place, file_keys);
+  const Fields fields(document.root(), place, moirai_file_keys);
   static_cast<void>(fields.text_or_empty("source"));
   ProblemBuilder builder(problem_name_of(file));
-  const std::size_t devices = add_devices(fields, builder);
+  const std::size_t devices = add_moirai_devices(fields, builder);
   refuse_processors(request, file, devices);
-  add_routes(devices, builder);
+  add_moirai_routes(devices, builder);
   Positions positions;
   const Place tasks = fields.place("tasks");
   fields.need("tasks").each_element(tasks, [&](std::size_t i, Value task) {
@@ -123,7 +123,7 @@ Problem read_moirai(std::string_view text, const std::string& file, const Worklo
               edge_list.str());
   fields.need("edges").each_element(edge_list, [&](std::size_t i, Value edge) {
     const Place at(edge_list, i);
-    read_edge(Fields(edge, at, edge_keys), devices, positions, edges, builder);
+    read_moirai_edge(Fields(edge, at, moirai_edge_keys), devices, positions, edges, builder);
   });
   return builder.build(file);
 }

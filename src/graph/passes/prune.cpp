@@ -29,10 +29,6 @@ bool only_rearranges(const std::string& type) {
   return is_one_of(type, {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast"});
 }
 
-bool is_floating(DType type) {
-  return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
-}
-
 class Pruner {
  public:
   explicit Pruner(const Graph& graph)

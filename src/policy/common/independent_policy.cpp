@@ -29,7 +29,14 @@ double softmax(std::span<const double> logits, std::span<const std::uint8_t> all
 }  // namespace
 
 IndependentPolicy::IndependentPolicy(const PolicySetup& setup, std::vector<float> parameters)
-    : problems_(setup.problems), parameters_(std::move(parameters)), gradient_(parameters_.size(), 0.0F) {}
+    : problems_(setup.problems), parameters_(std::move(parameters)), gradient_(parameters_.size(), 0.0F) {
+  for (const PolicyProblem& problem : problems_) {
+    const Grouping& units = problem.grouping;
+    std::vector<std::uint8_t>& allowed = allowed_.emplace_back(units.allowed.begin(), units.allowed.end());
+    for (std::size_t unit = 0; unit < units.count(); ++unit)
+      allow_first_if_none(std::span(allowed).subspan(unit * units.device_count(), units.device_count()));
+  }
+}
 
 void IndependentPolicy::parameters_changed() {
   for (const float parameter : parameters_)
@@ -44,7 +51,7 @@ IndependentPolicy::Distribution IndependentPolicy::distribution(std::size_t prob
   Distribution result{std::vector<double>(values.size()), std::vector<double>(units.count())};
   for (std::size_t unit = 0; unit < units.count(); ++unit)
     result.entropy[unit] = softmax(std::span<const double>(values).subspan(unit * devices, devices),
-                                   std::span(units.allowed).subspan(unit * devices, devices),
+                                   std::span(allowed_[problem]).subspan(unit * devices, devices),
                                    std::span(result.probability).subspan(unit * devices, devices));
   return result;
 }
@@ -73,10 +80,15 @@ void IndependentPolicy::sample(std::span<const SampleSlot> draws) const {
 
 void IndependentPolicy::check(std::span<const Rollout> rounds) const {
   check_count(rounds.size(), 1, "rounds");
-  const Grouping& units = problems_[rounds.front().problem].grouping;
-  check_count(rounds.front().actions.size(), units.count(), "units");
-  check_below(rounds.front().actions, units.device_count(), "device");
-  check_count(rounds.front().observation.size(), 0, "observations");
+  const Rollout& sample = rounds.front();
+  const Grouping& units = problems_[sample.problem].grouping;
+  check_count(sample.actions.size(), units.count(), "units");
+  check_below(sample.actions, units.device_count(), "device");
+  for (std::size_t unit = 0; unit < units.count(); ++unit)
+    if (allowed_[sample.problem][unit * units.device_count() + sample.actions[unit]] == 0)
+      throw InputError("checkpoint", "a sample puts unit {} on device {}, which cannot run it", unit,
+                       sample.actions[unit]);
+  check_count(sample.observation.size(), 0, "observations");
 }
 
 void IndependentPolicy::forward(std::span<const Rollout> rollouts, LogProbabilities& log) {

@@ -51,7 +51,7 @@ void describe(PlacetoOptions& o, OptionVisitor& visit) {
 // the order of the batch.
 constexpr std::size_t block_states = 16;
 
-struct Part {
+struct PlacetoPart {
   const Grouping* units;
   PlacetoGraph graph;
   std::vector<std::uint8_t> initial;  // U: initial devices of every sample; empty: drawn for each
@@ -102,7 +102,7 @@ class PlacetoPolicy final : public NetworkPolicy {
       const PolicyProblem& problem = setup.problems[p];
       Stream order({.seed = setup.seed, .purpose = Purpose::shuffle, .update = 0, .index = p});
       Stream initial({.seed = setup.seed, .purpose = Purpose::initialise, .update = 1, .index = p});
-      Part& part = parts_.emplace_back();
+      PlacetoPart& part = parts_.emplace_back();
       part.units = &problem.grouping;
       part.graph = placeto_graph(problem, options.traversal == "random", order);
       if (options.initial == "random") part.initial = random_devices(problem.grouping, initial);
@@ -119,7 +119,7 @@ class PlacetoPolicy final : public NetworkPolicy {
   [[nodiscard]] bool reads_start_times() const override { return true; }
 
   void check(std::span<const Rollout> rounds) const override {
-    const Part& part = parts_.at(rounds.front().problem);
+    const PlacetoPart& part = parts_.at(rounds.front().problem);
     const std::size_t units = part.units->count(), devices = network_.shape().devices;
     check_count(rounds.size(), units + 1, "rounds");
     for (const Rollout& round : rounds) {
@@ -139,7 +139,7 @@ class PlacetoPolicy final : public NetworkPolicy {
     for (std::size_t i = 0; i < draws.size(); ++i) {
       const SampleSlot& draw = draws[i];
       Rollout& now = draw.rounds.back();
-      const Part& part = parts_.at(now.problem);
+      const PlacetoPart& part = parts_.at(now.problem);
       if (now.round == 0) {
         begin(part, draw);
         continue;
@@ -190,13 +190,13 @@ class PlacetoPolicy final : public NetworkPolicy {
  private:
   // Decisions of one problem that the network processes in one pass.
   struct Block {
-    const Part* part = nullptr;
+    const PlacetoPart* part = nullptr;
     std::vector<std::size_t> members;    // positions in the batch
     std::vector<std::uint32_t> current;  // units
     std::vector<float> states;           // (members U) x d
   };
 
-  void begin(const Part& part, const SampleSlot& draw) const {
+  void begin(const PlacetoPart& part, const SampleSlot& draw) const {
     Rollout& now = draw.rounds.back();
     std::vector<std::uint8_t> devices = part.initial;
     if (from_best_ && draw.best != nullptr) devices = devices_of_units(*part.units, *draw.best);
@@ -213,7 +213,7 @@ class PlacetoPolicy final : public NetworkPolicy {
     return devices;
   }
 
-  void add_state(Block& block, const Part& part, std::size_t member, const Rollout& rollout,
+  void add_state(Block& block, const PlacetoPart& part, std::size_t member, const Rollout& rollout,
                  const std::vector<std::uint8_t>& devices) const {
     const std::size_t size = part.graph.count() * network_.shape().features;
     EMPLACE_CHECK(devices.size() == part.graph.count() && rollout.observation.size() == part.graph.count());
@@ -240,7 +240,7 @@ class PlacetoPolicy final : public NetworkPolicy {
     empty();  // an earlier visit() that threw may have left some
     for (std::size_t i = 0; i < rollouts.size(); ++i) {
       const Rollout& rollout = rollouts[i];
-      const Part& part = parts_.at(rollout.problem);
+      const PlacetoPart& part = parts_.at(rollout.problem);
       if (rollout.round == 0) {
         devices_.assign(rollout.observation.begin(), rollout.observation.end());
         continue;
@@ -253,7 +253,7 @@ class PlacetoPolicy final : public NetworkPolicy {
   }
 
   nn::Categorical<float> run(nn::Tape<float>& tape, const Block& block, std::span<float> gradient) const {
-    const Part& part = *block.part;
+    const PlacetoPart& part = *block.part;
     fill_placeto_block(part.graph, *part.units, block.current, network_.shape().position_waves, part.block);
     tape.begin(parameters_, gradient);
     const nn::Matrix<const float> states{block.states.data(), block.members.size() * part.graph.count(),
@@ -284,7 +284,7 @@ class PlacetoPolicy final : public NetworkPolicy {
 
   bool with_memory_, from_best_;
   PlacetoParameters network_;
-  std::vector<Part> parts_;
+  std::vector<PlacetoPart> parts_;
   nn::Tape<float> tape_;
   Block block_;                        // of forward() and backward(); its memory is reused
   std::vector<std::uint8_t> devices_;  // likewise: the present devices of the episode

@@ -50,7 +50,7 @@ double eps_of(double option, std::size_t units, std::size_t devices) {
 
 // One problem's part of the parameters, which starts at `begin`. With several levels, coarse to fine, only the first
 // cells (units x devices of the present level) are in use until the last level is reached.
-struct Part {
+struct PostPart {
   std::vector<Grouping> levels;
   std::size_t begin;
   double eps_option;
@@ -93,7 +93,7 @@ class PostPolicy final : public Policy {
     cells_ = cells;
     parameters_.assign(cells + (has_levels_ ? 1 : 0), 0.0f);
     gradient_.assign(parameters_.size(), 0.0f);
-    for (const Part& part : parts_)
+    for (const PostPart& part : parts_)
       for (std::size_t cell = 0; cell < part.cells(); ++cell)
         if (!part.grouping().allowed[cell]) parameters_[part.begin + cell] = forbidden;
   }
@@ -102,7 +102,7 @@ class PostPolicy final : public Policy {
     std::vector<std::optional<TableDraw>> draw_of(parts_.size());
     for (const SampleSlot& each : draws) {
       Rollout& rollout = each.rounds.back();
-      const Part& part = parts_.at(rollout.problem);
+      const PostPart& part = parts_.at(rollout.problem);
       if (each.greedy) {
         likeliest(part, rollout.actions);
       } else {
@@ -121,7 +121,7 @@ class PostPolicy final : public Policy {
   void check(std::span<const Rollout> rounds) const override {
     check_count(rounds.size(), 1, "rounds");
     const Rollout& rollout = rounds.front();
-    const Part& part = parts_.at(rollout.problem);
+    const PostPart& part = parts_.at(rollout.problem);
     if (part.level_of(rollout.actions.size()) == nullptr)
       throw InputError("checkpoint", "a sample has {} devices, but no level has this number of units",
                        rollout.actions.size());
@@ -132,14 +132,14 @@ class PostPolicy final : public Policy {
   [[nodiscard]] bool independent_heads() const override { return true; }
 
   void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override {
-    for (Part& part : parts_) part.now.set(logits(part));
+    for (PostPart& part : parts_) part.now.set(logits(part));
     std::vector<double> entropies;
-    for (const Part& part : parts_) entropies.push_back(part.now.entropy());
+    for (const PostPart& part : parts_) entropies.push_back(part.now.entropy());
     log.begin.assign(1, 0);
     log.value.clear();
     log.entropy.clear();
     for (const Rollout& rollout : rollouts) {
-      const Part& part = parts_.at(rollout.problem);
+      const PostPart& part = parts_.at(rollout.problem);
       EMPLACE_CHECK(rollout.actions.size() == part.units());
       const std::size_t at = log.value.size();
       log.value.resize(at + part.units());
@@ -159,7 +159,7 @@ class PostPolicy final : public Policy {
     std::vector<double> entropy_weights(parts_.size(), 0.0);
     std::size_t next = 0;
     for (const Rollout& rollout : rollouts) {
-      const Part& part = parts_.at(rollout.problem);
+      const PostPart& part = parts_.at(rollout.problem);
       EMPLACE_CHECK(next + part.units() <= coefficients.size());
       double* weight = weight_.data() + part.begin;
       for (std::size_t unit = 0; unit < part.units(); ++unit)
@@ -169,7 +169,7 @@ class PostPolicy final : public Policy {
     }
     EMPLACE_CHECK(next == coefficients.size());
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      const Part& part = parts_[p];
+      const PostPart& part = parts_[p];
       part.now.add_gradient(std::span<const double>(weight_).subspan(part.begin, part.cells()), gradient_of(part));
       if (entropy_weights[p] != 0) part.now.add_entropy_gradient(entropy_weights[p], gradient_of(part));
     }
@@ -177,12 +177,12 @@ class PostPolicy final : public Policy {
 
   [[nodiscard]] bool has_exact_kl() const override { return true; }
   void mark_reference() override {
-    for (Part& part : parts_) part.reference.set(logits(part));
+    for (PostPart& part : parts_) part.reference.set(logits(part));
   }
   [[nodiscard]] double kl() const override {
     double sum = 0;
     std::size_t heads = 0;
-    for (const Part& part : parts_) {
+    for (const PostPart& part : parts_) {
       CategoricalTable now(part.units(), part.devices());
       now.set(logits(part));
       sum += now.kl_from(part.reference);
@@ -191,7 +191,7 @@ class PostPolicy final : public Policy {
     return sum / static_cast<double>(heads);
   }
   void add_kl_gradient(double weight) override {
-    for (const Part& part : parts_) part.now.add_kl_gradient(part.reference, weight, gradient_of(part));
+    for (const PostPart& part : parts_) part.now.add_kl_gradient(part.reference, weight, gradient_of(part));
   }
 
   [[nodiscard]] bool has_fit() const override { return true; }
@@ -199,7 +199,7 @@ class PostPolicy final : public Policy {
     std::vector<double> count(cells_, 0.0);  // units x devices in each part
     std::vector<double> elites_of(parts_.size(), 0.0);
     for (const Rollout& elite : elites) {
-      const Part& part = parts_.at(elite.problem);
+      const PostPart& part = parts_.at(elite.problem);
       const Grouping* drawn = part.level_of(elite.actions.size());  // a coarser level if elites are kept over several
       EMPLACE_CHECK(drawn != nullptr);
       for (std::size_t unit = 0; unit < part.units(); ++unit)
@@ -209,7 +209,7 @@ class PostPolicy final : public Policy {
     }
     if (has_levels_) parameters_.back() += 1;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      Part& part = parts_[p];
+      PostPart& part = parts_[p];
       part.now.set(logits(part));
       std::vector<double> fitted(part.cells());
       for (std::size_t unit = 0; unit < part.units(); ++unit)
@@ -231,7 +231,7 @@ class PostPolicy final : public Policy {
     if (has_levels_ && !(refits >= 0 && refits < 0x1p24f && refits == std::floor(refits)))
       throw InputError("checkpoint", "policy/refits must be a count, found {}", refits);
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      Part& part = parts_[p];
+      PostPart& part = parts_[p];
       part.set_level(level_of(part));
       const std::vector<std::uint8_t>& allowed = part.grouping().allowed;
       for (std::size_t cell = 0; cell < part.levels.back().allowed.size(); ++cell) {
@@ -255,27 +255,27 @@ class PostPolicy final : public Policy {
   }
 
  private:
-  void likeliest(const Part& part, std::vector<std::uint8_t>& actions) const {
+  void likeliest(const PostPart& part, std::vector<std::uint8_t>& actions) const {
     actions.resize(part.units());
     for (std::size_t unit = 0; unit < part.units(); ++unit) {
       const float* row = parameters_.data() + part.begin + unit * part.devices();
       actions[unit] = static_cast<std::uint8_t>(std::max_element(row, row + part.devices()) - row);
     }
   }
-  [[nodiscard]] std::span<const float> logits(const Part& part) const {
+  [[nodiscard]] std::span<const float> logits(const PostPart& part) const {
     return std::span<const float>(parameters_).subspan(part.begin, part.cells());
   }
-  [[nodiscard]] std::span<float> gradient_of(const Part& part) {
+  [[nodiscard]] std::span<float> gradient_of(const PostPart& part) {
     return std::span<float>(gradient_).subspan(part.begin, part.cells());
   }
-  [[nodiscard]] std::size_t level_of(const Part& part) const {
+  [[nodiscard]] std::size_t level_of(const PostPart& part) const {
     if (!has_levels_) return 0;
     return std::min(static_cast<std::size_t>(parameters_.back()) / refits_per_level_, part.levels.size() - 1);
   }
 
   // Sets the logits of the part's units. A unit gets the probabilities `fitted` (units of `before` x devices) of the
   // unit of `before` that contains it, mixed with the uniform distribution over the devices that can run it.
-  void mix(const Part& part, const Grouping& before, std::span<const double> fitted) {
+  void mix(const PostPart& part, const Grouping& before, std::span<const double> fitted) {
     const Grouping& units = part.grouping();
     const std::size_t devices = part.devices();
     const double eps = part.eps();
@@ -291,7 +291,7 @@ class PostPolicy final : public Policy {
 
   bool has_levels_;
   std::size_t refits_per_level_;
-  std::vector<Part> parts_;
+  std::vector<PostPart> parts_;
   std::size_t cells_ = 0;          // of all parts at their finest levels
   std::vector<float> parameters_;  // logits, and with levels the number of refits so far
   std::vector<float> gradient_;

@@ -7,13 +7,15 @@ namespace emplace::search {
 
 namespace {
 
-constexpr double scale = 0x1p32;
+constexpr double multiplier_scale = 0x1p32;
 
 // x in units of 2^-32, limited to the range from 0 to 1 (2^32 units).
-std::int64_t whole(double x) { return x > 0 ? static_cast<std::int64_t>(std::min(x, 1.0) * scale) : 0; }
+std::int64_t whole(double x) { return x > 0 ? static_cast<std::int64_t>(std::min(x, 1.0) * multiplier_scale) : 0; }
 
 // x in units of 2^-32, limited so that later sums cannot overflow 128 bits.
-Wide wide(double x) { return x > 0 && std::isfinite(x) ? static_cast<Wide>(std::min(x * scale, 0x1p100)) : 0; }
+Wide wide(double x) {
+  return x > 0 && std::isfinite(x) ? static_cast<Wide>(std::min(x * multiplier_scale, 0x1p100)) : 0;
+}
 
 }  // namespace
 
@@ -59,7 +61,7 @@ Ticks dual_certificate(const StepArcs& a, const Multipliers& given) {
   for (std::size_t d = 0; d < devices; ++d) {
     const Bytes limit = a.problem.devices[d].memory;
     if (limit == no_memory_limit || limit > total_limit) continue;
-    const double price = given.memory[d] * scale;
+    const double price = given.memory[d] * multiplier_scale;
     // An absurdly large price gives no bound and would overflow.
     if (!(price > 0) || price * static_cast<double>(std::max<Bytes>(limit, 1)) > 0x1p100) continue;
     memory[d] = static_cast<Wide>(price);

@@ -8,8 +8,7 @@ namespace emplace::search {
 
 namespace {
 
-constexpr double scale = 1000;
-constexpr double unlimited = IntegerProgram::unlimited;
+constexpr double latest_in_units = 1000;
 
 // N x N: 1 if the second op depends on the first.
 std::vector<std::uint8_t> descendants(const StepModel& model) {
@@ -28,7 +27,7 @@ StepProgram::StepProgram(const Problem& problem, const StepModel& model, Ticks l
     : problem_(problem),
       model_(model),
       units_(make_grouping(problem, GroupingKind::colocation)),
-      unit_(static_cast<double>(latest) / scale) {
+      unit_(static_cast<double>(latest) / latest_in_units) {
   add_columns(latest);
   add_memory();
   add_symmetry();
@@ -65,7 +64,7 @@ void StepProgram::add_columns(Ticks latest) {
         program_.add_column(scaled(head), std::max(scaled(head), scaled(latest - after_.back())), 0, false));
     Terms ends{{makespan_, 1}, {start_.back(), -1}};
     put_time(ends, op, -1, true);
-    program_.add_row(ends, 0, unlimited);
+    program_.add_row(ends, 0, IntegerProgram::unlimited);
   }
 }
 
@@ -87,7 +86,7 @@ void StepProgram::add_memory() {
     for (std::size_t unit = 0; unit < units_.count(); ++unit)
       if (const int column = share_[unit * model_.devices + d]; column >= 0 && row.size[unit] > 0)
         terms.emplace_back(column, row.size[unit]);
-    if (!terms.empty()) program_.add_row(terms, -unlimited, row.memory);
+    if (!terms.empty()) program_.add_row(terms, -IntegerProgram::unlimited, row.memory);
   }
 }
 
@@ -103,7 +102,7 @@ void StepProgram::add_symmetry() {
       Terms terms{{share_[unit * model_.devices + d], 1}};
       for (std::size_t earlier = 0; earlier < unit; ++earlier)
         if (const int column = share_[earlier * model_.devices + before]; column >= 0) terms.emplace_back(column, -1);
-      program_.add_row(terms, -unlimited, 0);
+      program_.add_row(terms, -IntegerProgram::unlimited, 0);
     }
   }
 }
@@ -117,7 +116,7 @@ void StepProgram::add_load() {
       for (const std::uint32_t op : units_.members[unit]) time += model_.time[op * model_.devices + d];
       terms.emplace_back(share_[unit * model_.devices + d], -scaled(time));
     }
-    program_.add_row(terms, 0, unlimited);
+    program_.add_row(terms, 0, IntegerProgram::unlimited);
   }
 }
 
@@ -128,7 +127,7 @@ void StepProgram::add_arcs() {
     for (const StepModel::Arc& arc : model_.consumers[from]) {
       Terms plain{{start_[arc.op], 1}, {start_[from], -1}};
       put_time(plain, from, -1, false);
-      program_.add_row(plain, 0, unlimited);
+      program_.add_row(plain, 0, IntegerProgram::unlimited);
       if (units_.unit_of_op[from] == units_.unit_of_op[arc.op]) continue;
       for (std::size_t e = 0; e < model_.devices; ++e) {
         if (x(arc.op, e) < 0) continue;
@@ -137,7 +136,7 @@ void StepProgram::add_arcs() {
           if (x(from, d) < 0) continue;
           const Ticks transfer = model_.transfer_time(arc, d, e);
           if (transfer == never)
-            program_.add_row(Terms{{x(from, d), 1}, {x(arc.op, e), 1}}, -unlimited, 1);
+            program_.add_row(Terms{{x(from, d), 1}, {x(arc.op, e), 1}}, -IntegerProgram::unlimited, 1);
           else
             longest = std::max(longest, transfer);
         }
@@ -149,7 +148,7 @@ void StepProgram::add_arcs() {
           terms.emplace_back(x(from, d),
                              -scaled(model_.time[from * model_.devices + d] + (transfer == never ? 0 : transfer)));
         }
-        program_.add_row(terms, -scaled(longest), unlimited);
+        program_.add_row(terms, -scaled(longest), IntegerProgram::unlimited);
       }
     }
 }
@@ -186,7 +185,7 @@ void StepProgram::add_pair(std::uint32_t first, std::uint32_t second, int order,
       terms.emplace_back(x(second, d), -slack);
       conditions += 2;
     }
-    program_.add_row(terms, scaled(time) - slack * conditions, unlimited);
+    program_.add_row(terms, scaled(time) - slack * conditions, IntegerProgram::unlimited);
   }
 }
 

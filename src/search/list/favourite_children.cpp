@@ -8,30 +8,32 @@ namespace emplace::search {
 
 namespace {
 
-struct Edge {
+struct TransferEdge {
   std::uint32_t from, to;
   double transfer;
 };
 
 // Each pair of ops once, with its costliest tensor.
-std::vector<Edge> edges_of(const Problem& problem, const MeanCosts& costs) {
-  std::vector<Edge> edges;
+std::vector<TransferEdge> edges_of(const Problem& problem, const MeanCosts& costs) {
+  std::vector<TransferEdge> edges;
   for (std::uint32_t op = 0; op < problem.op_count(); ++op) {
     const std::size_t begin = edges.size();
     for (const std::uint32_t tensor : problem.outputs[op])
       for (const std::uint32_t consumer : problem.consumers[tensor])
         edges.push_back({op, consumer, costs.transfer[tensor]});
     const auto first = edges.begin() + static_cast<std::ptrdiff_t>(begin);
-    std::sort(first, edges.end(),
-              [](const Edge& a, const Edge& b) { return a.to != b.to ? a.to < b.to : a.transfer > b.transfer; });
-    edges.erase(std::unique(first, edges.end(), [](const Edge& a, const Edge& b) { return a.to == b.to; }),
-                edges.end());
+    std::sort(first, edges.end(), [](const TransferEdge& a, const TransferEdge& b) {
+      return a.to != b.to ? a.to < b.to : a.transfer > b.transfer;
+    });
+    edges.erase(
+        std::unique(first, edges.end(), [](const TransferEdge& a, const TransferEdge& b) { return a.to == b.to; }),
+        edges.end());
   }
   return edges;
 }
 
 // The value x of each edge; empty if no solution was found.
-std::vector<double> relax(const Problem& problem, const MeanCosts& costs, const std::vector<Edge>& edges) {
+std::vector<double> relax(const Problem& problem, const MeanCosts& costs, const std::vector<TransferEdge>& edges) {
   const std::vector<double> rank = upward_ranks(problem, costs);
   const double scale = 1000 / *std::max_element(rank.begin(), rank.end());  // scales the longest path to 1000
   IntegerProgram program;
@@ -63,7 +65,7 @@ std::vector<double> relax(const Problem& problem, const MeanCosts& costs, const 
 
 // 0 for edges that are the costliest output of their producer and the costliest input of their consumer (the first of
 // equals), 1 for the others.
-std::vector<double> by_transfer(const Problem& problem, const std::vector<Edge>& edges) {
+std::vector<double> by_transfer(const Problem& problem, const std::vector<TransferEdge>& edges) {
   constexpr std::size_t none = ~std::size_t{0};
   std::vector<std::size_t> costliest_out(problem.op_count(), none), costliest_in(problem.op_count(), none);
   for (std::size_t e = 0; e < edges.size(); ++e)
@@ -78,7 +80,7 @@ std::vector<double> by_transfer(const Problem& problem, const std::vector<Edge>&
 }  // namespace
 
 Favourites favourite_children(const Problem& problem, const MeanCosts& costs, std::size_t most_edges) {
-  const std::vector<Edge> edges = edges_of(problem, costs);
+  const std::vector<TransferEdge> edges = edges_of(problem, costs);
   Favourites favourites;
   favourites.consumer.assign(problem.op_count(), static_cast<std::uint32_t>(problem.op_count()));
   std::vector<double> x;

@@ -27,7 +27,7 @@ void describe(AnnealOptions& o, OptionVisitor& visit) {
 }
 
 // Of the guesses that may overflow, one in this many is tried as an exchange.
-constexpr std::uint32_t exchanges = 4;
+constexpr std::uint32_t one_overflow_in = 4;
 
 class Annealing {
  public:
@@ -55,7 +55,7 @@ class Annealing {
   // Makes the change if it is accepted; returns whether it was.
   bool try_out(const Change& change, double threshold) {
     const Outcome guess = neighbourhood_.guess(change);
-    overflows_ = neighbourhood_.may_overflow() && random_.below(exchanges) == 0;
+    overflows_ = neighbourhood_.may_overflow() && random_.below(one_overflow_in) == 0;
     count();
     if (!is_taken(guess, threshold) || session_.exhausted()) return false;
     const Outcome exact = neighbourhood_.check(change);

@@ -27,7 +27,7 @@ void describe(TabuOptions& o, OptionVisitor& visit) {
 }
 
 // Of the guesses that may overflow, one in this many is also tried as an exchange.
-constexpr std::uint32_t exchanges = 4;
+constexpr std::uint32_t one_exchange_in = 4;
 
 class TabuSearch {
  public:
@@ -99,7 +99,7 @@ class TabuSearch {
       Change change = moves_.draw(neighbourhood_, random_);
       look_at(change);
       if (!neighbourhood_.may_overflow() || change.unit == Change::none || session_.exhausted()) continue;
-      if (random_.below(exchanges) != 0) continue;
+      if (random_.below(one_exchange_in) != 0) continue;
       const auto others = partners(neighbourhood_, change.unit, change.device, random_);
       if (others.empty()) continue;
       change.partner = others[random_.below(static_cast<std::uint32_t>(others.size()))];

@@ -11,15 +11,15 @@ namespace emplace::search {
 
 namespace {
 
-struct Edge {
+struct WeightedEdge {
   std::uint32_t from, to;
   double weight;
 };
 
 // One edge for each tensor and other unit that consumes it, in both directions.
-std::vector<Edge> bytes_between_units(const Problem& problem, const Grouping& grouping) {
+std::vector<WeightedEdge> bytes_between_units(const Problem& problem, const Grouping& grouping) {
   const MeanCosts costs(problem);
-  std::vector<Edge> edges;
+  std::vector<WeightedEdge> edges;
   std::vector<std::uint32_t> reached_by(grouping.count(), std::numeric_limits<std::uint32_t>::max());
   for (std::uint32_t tensor = 0; tensor < problem.tensor_count(); ++tensor) {
     const std::uint32_t from = grouping.unit_of_op[problem.producer[tensor].index()];
@@ -37,13 +37,14 @@ std::vector<Edge> bytes_between_units(const Problem& problem, const Grouping& gr
 }  // namespace
 
 UnitGraph make_unit_graph(const Problem& problem, const Grouping& grouping) {
-  std::vector<Edge> edges = bytes_between_units(problem, grouping);
+  std::vector<WeightedEdge> edges = bytes_between_units(problem, grouping);
   // A stable sort, so that both directions of a pair are summed in the same order.
-  std::ranges::stable_sort(
-      edges, [](const Edge& a, const Edge& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
+  std::ranges::stable_sort(edges, [](const WeightedEdge& a, const WeightedEdge& b) {
+    return a.from != b.from ? a.from < b.from : a.to < b.to;
+  });
   UnitGraph graph;
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    const Edge& edge = edges[i];
+    const WeightedEdge& edge = edges[i];
     while (graph.begin.size() <= edge.from) graph.begin.push_back(graph.neighbour.size());
     if (i > 0 && edges[i - 1].from == edge.from && edges[i - 1].to == edge.to) {
       graph.weight.back() += edge.weight;

@@ -12,14 +12,14 @@ namespace emplace::search {
 
 namespace {
 
-using Edge = std::pair<std::uint32_t, std::uint32_t>;
+using OpPair = std::pair<std::uint32_t, std::uint32_t>;
 
-void sort_and_thin(std::vector<Edge>& edges) {
+void sort_and_thin(std::vector<OpPair>& edges) {
   std::ranges::sort(edges);
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
 }
 
-Lists lists_of(std::vector<Edge> edges, std::size_t rows) {
+Lists lists_of(std::vector<OpPair> edges, std::size_t rows) {
   sort_and_thin(edges);
   Lists lists;
   std::size_t next = 0;
@@ -30,8 +30,8 @@ Lists lists_of(std::vector<Edge> edges, std::size_t rows) {
   return lists;
 }
 
-std::vector<Edge> reversed(std::vector<Edge> edges) {
-  for (Edge& edge : edges) std::swap(edge.first, edge.second);
+std::vector<OpPair> reversed(std::vector<OpPair> edges) {
+  for (OpPair& edge : edges) std::swap(edge.first, edge.second);
   return edges;
 }
 
@@ -42,11 +42,11 @@ void each_edge(const Problem& p, Visit&& visit) {
 }
 
 // Steps 1 and 2: edges between different classes.
-std::vector<Edge> class_edges(const Problem& p, const std::vector<std::uint32_t>& of_op, std::size_t count) {
+std::vector<OpPair> class_edges(const Problem& p, const std::vector<std::uint32_t>& of_op, std::size_t count) {
   std::vector<char> has_forward(count, 0);
   for (std::size_t op = 0; op < p.op_count(); ++op)
     if (!p.is_backward(OpId{op})) has_forward[of_op[op]] = 1;
-  std::vector<Edge> edges;
+  std::vector<OpPair> edges;
   each_edge(p, [&](std::uint32_t from, std::uint32_t to) {
     const std::uint32_t a = of_op[from], b = of_op[to];
     if (a == b) return;
@@ -152,10 +152,10 @@ SplitClasses split_classes(const Problem& problem, bool merge_idle) {
     IdleMerger(problem, classes.of_op, count).run();
     count = renumber(problem, classes.of_op);
   }
-  const std::vector<Edge> edges = class_edges(problem, classes.of_op, count);
+  const std::vector<OpPair> edges = class_edges(problem, classes.of_op, count);
   classes.after = lists_of(edges, count);
   classes.before = lists_of(reversed(edges), count);
-  std::vector<Edge> members;
+  std::vector<OpPair> members;
   for (std::uint32_t op = 0; op < problem.op_count(); ++op) members.emplace_back(classes.of_op[op], op);
   classes.members = lists_of(std::move(members), count);
   return classes;

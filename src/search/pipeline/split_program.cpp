@@ -11,9 +11,8 @@ namespace emplace::search {
 
 namespace {
 using Terms = std::vector<std::pair<int, double>>;
-constexpr double scale = 1000;
-constexpr double negligible = scale * 1e-9;
-constexpr double unlimited = IntegerProgram::unlimited;
+constexpr double longest_load = 1000;
+constexpr double negligible = longest_load * 1e-9;
 }  // namespace
 
 SplitProgram::SplitProgram(const Problem& problem, const SplitProgramOptions& options)
@@ -23,7 +22,7 @@ SplitProgram::SplitProgram(const Problem& problem, const SplitProgramOptions& op
   const Grouping grouping = make_grouping(problem, GroupingKind::colocation);
   unit_of_op_ = grouping.unit_of_op;
   units_ = grouping.count();
-  unit_ = static_cast<double>(options.better_than.value_or(longest_compute(problem))) / scale;
+  unit_ = static_cast<double>(options.better_than.value_or(longest_compute(problem))) / longest_load;
   add_units();
   add_memory();
   add_symmetry();
@@ -69,7 +68,7 @@ void SplitProgram::add_memory() {
       if (bytes[unit] > memory) program_.upper[static_cast<std::size_t>(x(unit, d))] = 0;
       if (row.size[unit] > 0) terms.emplace_back(x(unit, d), row.size[unit]);
     }
-    program_.add_row(terms, -unlimited, row.memory);
+    program_.add_row(terms, -IntegerProgram::unlimited, row.memory);
   }
 }
 
@@ -84,9 +83,10 @@ void SplitProgram::add_symmetry() {
   for (std::size_t op = 0; op < problem_.op_count(); ++op)
     for (std::size_t k = 0; k < kinds; ++k) {
       const Ticks time = kinds_[k].time(problem_, op);
-      work[unit_of_op_[op] * kinds + k] += time == cannot_run ? unlimited : static_cast<double>(time) / unit_;
+      work[unit_of_op_[op] * kinds + k] +=
+          time == cannot_run ? IntegerProgram::unlimited : static_cast<double>(time) / unit_;
     }
-  const double limit = options_.better_than ? scale : unlimited;
+  const double limit = options_.better_than ? longest_load : IntegerProgram::unlimited;
   for (std::size_t k = 0; k < kinds; ++k) {
     const std::vector<std::uint8_t>& devices = kinds_[k].devices;
     std::vector<std::size_t> order(units_), only_here;
@@ -110,7 +110,9 @@ void SplitProgram::add_symmetry() {
     }
     Terms count;
     for (std::size_t i = 0; i < best; ++i) count.emplace_back(x(only_here[i], devices[0]), 1);
-    if (best > 0) program_.add_row(count, static_cast<double>((best + devices.size() - 1) / devices.size()), unlimited);
+    if (best > 0)
+      program_.add_row(count, static_cast<double>((best + devices.size() - 1) / devices.size()),
+                       IntegerProgram::unlimited);
     for (std::size_t i = 0; i < order.size(); ++i)
       for (std::size_t later = i + 2; later < devices.size(); ++later)
         program_.upper[static_cast<std::size_t>(x(order[i], devices[later]))] = 0;
@@ -128,14 +130,14 @@ void SplitProgram::add_loads() {
       work[(unit_of_op_[op] * kinds + k) * phases + phase] +=
           static_cast<double>(std::max<Ticks>(0, kinds_[k].time(problem_, op))) / unit_;
   }
-  const double limit = options_.better_than ? scale * (1 - resolution) : unlimited;
+  const double limit = options_.better_than ? longest_load * (1 - resolution) : IntegerProgram::unlimited;
   std::vector<int> largest;
   Terms sum;
   for (std::size_t phase = 0; phase < phases; ++phase) {
     largest.push_back(program_.add_column(0, limit, 1, false));
     sum.emplace_back(largest.back(), 1);
   }
-  if (options_.better_than) program_.add_row(sum, -unlimited, limit);
+  if (options_.better_than) program_.add_row(sum, -IntegerProgram::unlimited, limit);
 
   for (std::size_t d = 0; d < devices; ++d) {
     const std::size_t k = kind_of_device_[d];
@@ -154,7 +156,7 @@ void SplitProgram::add_loads() {
         const int paid = program_.add_column(0, missing ? 0 : 1, 0, false);
         for (const std::uint32_t unit : tensors.consumers[t]) {
           const Terms row = {{paid, 1}, {producer, -here}, {x(unit, d), here}};
-          program_.add_row(row, 0, unlimited);
+          program_.add_row(row, 0, IntegerProgram::unlimited);
         }
         transfer[phase].emplace_back(paid, price);
       };
@@ -163,16 +165,16 @@ void SplitProgram::add_loads() {
     }
     for (std::size_t phase = 0; phase < phases; ++phase) {
       // A separate row for work without transfers, which the solver's knapsack covers need.
-      if (options_.better_than) program_.add_row(compute[phase], -unlimited, limit);
+      if (options_.better_than) program_.add_row(compute[phase], -IntegerProgram::unlimited, limit);
       Terms load = compute[phase];
       if (options_.count.overlap) {
         load.emplace_back(largest[phase], -1);
-        program_.add_row(load, -unlimited, 0);
+        program_.add_row(load, -IntegerProgram::unlimited, 0);
         load.clear();
       }
       load.insert(load.end(), transfer[phase].begin(), transfer[phase].end());
       load.emplace_back(largest[phase], -1);
-      program_.add_row(load, -unlimited, 0);
+      program_.add_row(load, -IntegerProgram::unlimited, 0);
     }
   }
 }
@@ -186,13 +188,13 @@ void SplitProgram::add_contiguity() {
     for (std::size_t d = 0; d < devices; ++d) {
       const int here = x(unit_of_op_[op], d);
       const int own = z[op * devices + d] = program_.add_column(0, 1, 0, false);
-      program_.add_row(Terms{{own, 1}, {here, -1}}, 0, unlimited);
+      program_.add_row(Terms{{own, 1}, {here, -1}}, 0, IntegerProgram::unlimited);
       for (const std::uint32_t tensor : problem_.inputs[op]) {
         const OpId from = problem_.producer[tensor];
         if (problem_.is_backward(from)) continue;
-        program_.add_row(Terms{{own, 1}, {z[from.index() * devices + d], -1}}, -unlimited, 0);
+        program_.add_row(Terms{{own, 1}, {z[from.index() * devices + d], -1}}, -IntegerProgram::unlimited, 0);
         const int there = x(unit_of_op_[from.index()], d);
-        if (there != here) program_.add_row(Terms{{own, 1}, {here, -1}, {there, 1}}, -unlimited, 1);
+        if (there != here) program_.add_row(Terms{{own, 1}, {here, -1}, {there, 1}}, -IntegerProgram::unlimited, 1);
       }
     }
   }

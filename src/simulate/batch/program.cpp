@@ -6,7 +6,7 @@
 namespace emplace::simulate {
 
 namespace {
-constexpr double never = std::numeric_limits<double>::infinity();
+constexpr double infinite_time = std::numeric_limits<double>::infinity();
 // The code and costs of so many ops stay in the L2 cache while all lanes walk over them.
 constexpr std::size_t ops_a_stretch = 128;
 constexpr std::uint32_t none = 0xffffffff;
@@ -60,7 +60,7 @@ BatchProgram::BatchProgram(const Problem& p, const Network& network, std::span<c
     const std::uint32_t op = order[position];
     for (std::size_t d = 0; d < devices; ++d) {
       const Ticks time = p.op_time[op * devices + d];
-      op_time.push_back(time == cannot_run ? never : static_cast<double>(time));
+      op_time.push_back(time == cannot_run ? infinite_time : static_cast<double>(time));
     }
     const bool has_slot = slot_of[op] != none;
     if (has_slot) free_slots.give_back(slot_of[op]);
@@ -74,7 +74,7 @@ BatchProgram::BatchProgram(const Problem& p, const Network& network, std::span<c
       for (std::size_t cls = 0; cls < columns; ++cls)
         transfer.push_back(cls < p.route_classes.size()
                                ? static_cast<double>(p.transfer_time[tensor * p.route_classes.size() + cls])
-                               : never);
+                               : infinite_time);
       code.push_back(static_cast<std::uint32_t>(in_pairs ? (consumers.size() + 1) / 2 : consumers.size()));
       for (const std::uint32_t consumer : consumers) {
         const bool first = slot_of[consumer] == none;
