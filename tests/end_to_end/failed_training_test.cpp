@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(Recipes, DivergingTraining,
 
 // Post's advantages are standardised, its probability ratios bounded by the smallest probability that is ever drawn,
 // and it has no network: at the largest learning rate its table's logits are large, and finite.
-TEST_F(FailedTraining, IsNoneOfPosts) {
+TEST_F(FailedTraining, DoesNotHappenToPostAtTheLargestLearningRate) {
   for (const char* ratio : {"per_op", "joint"})
     for (const char* steps : {"both", "proximal"}) {
       const auto done = emplace_run(systems()[0].training(

@@ -84,7 +84,7 @@ TEST(PipelineLoad, ADeviceWithoutAWayFromAHostCannotReceive) {
 }
 
 // The sums of that section, term by term: for every device, its set of ops and the tensors that cross the set's border.
-Ticks sheet_load(const Problem& p, const std::vector<std::uint8_t>& device, const PipelineOptions& options) {
+Ticks load_by_definition(const Problem& p, const std::vector<std::uint8_t>& device, const PipelineOptions& options) {
   const bool hosts = std::ranges::any_of(p.devices, [](const Device& d) { return d.kind == "cpu"; });
   Ticks largest = 0, largest_forward = 0, largest_backward = 0;
   for (std::size_t d = 0; d < p.device_count(); ++d) {
@@ -126,7 +126,7 @@ TEST(PipelineLoad, IsTheDocumentedSumOnRandomProblems) {
     const Placement placement = placement_of(problem, genes);
     const Outcome outcome = make_pipeline_engine(problem, options)->evaluate(placement);
     RC_PRE(outcome.why != Infeasible::unsupported_op);
-    RC_ASSERT(outcome.makespan == sheet_load(problem, placement.device, options));
+    RC_ASSERT(outcome.makespan == load_by_definition(problem, placement.device, options));
     RC_ASSERT((outcome.why == Infeasible::missing_route) == !outcome.timed());
     bool split = false;
     for (std::size_t a = 0; a < problem.op_count(); ++a)

@@ -183,7 +183,7 @@ TEST(Recipe, ACommandsFolderIsWrittenOut) {
   EXPECT_EQ(make_recipe(resolved).resolved().to_toml(), resolved.to_toml());
 }
 
-TEST(Recipe, WhatIsEvaluatedWhereItIsDrawnIsNotKept) {
+TEST(Recipe, RefusesACacheAndAMeasuringEvaluatorIfLearnerWorkersEvaluate) {
   const std::string text = "problem = \"p.json\"\nworkers = \"simulate+learn\"";
   EXPECT_EQ(refusal(text), "accepted");
   EXPECT_THAT(refusal(text, {"cache=all"}), HasSubstr("goes with workers = 'simulate'"));
