@@ -34,8 +34,8 @@ class IdealProgram {
   // above `both_most`. Nothing if there is no such split or the solve was stopped.
   std::optional<Split> solve(Ticks most = total_limit, Ticks forward_most = total_limit, Ticks both_most = total_limit);
   [[nodiscard]] bool stopped() const { return stopped_; }
-  // Number of pairs of ideals that the last solve looked at. Without limits and with sufficient memory it looks at every
-  // pair that a split can have (on a chain fewer than all).
+  // Number of pairs of ideals that the last solve looked at. Without limits and with sufficient memory it looks at
+  // every pair that a split can have (on a chain fewer than all).
   [[nodiscard]] std::uint64_t pairs() const { return pairs_; }
 
  private:
