@@ -39,6 +39,7 @@ using ProblemHandle = std::shared_ptr<LoadedProblem>;
 void add_errors(py::module_& module);
 void add_problem(py::module_& module);
 void add_simulate(py::module_& module);
+void add_timeline(py::module_& module);
 void add_search(py::module_& module);
 void add_train(py::module_& module);
 void add_lists(py::module_& module);

@@ -61,6 +61,7 @@ PYBIND11_MODULE(_core, module) {
   add_lists(module);
   add_problem(module);
   add_simulate(module);
+  add_timeline(module);
   add_search(module);
   add_train(module);
 }

@@ -9,20 +9,13 @@
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
 #include "experiment/run/placing_backend.hpp"
+#include "search/common/first_placement.hpp"
 #include "simulate/pipeline/pipeline.hpp"
 #include "waiting.hpp"
 
 namespace emplace::python {
 
 namespace {
-
-void refuse_start_where_unused(const std::string& method) {
-  std::vector<std::string> users;
-  for (const search::PlacerEntry& entry : search::placers())
-    if (entry.from_start) users.push_back(entry.name);
-  if (std::ranges::find(users, method) == users.end())
-    throw InputError("start", "is for {}; {} does not use a first placement", join(users, ", "), quote(method));
-}
 
 struct Placed {
   search::PlacerResult result;
@@ -39,7 +32,7 @@ py::dict place(const ProblemHandle& self, const std::string& method, std::option
   const ConfigTable table = config_of(options, "place");
   std::optional<Placement> begin;
   if (start) {
-    refuse_start_where_unused(method);
+    search::refuse_start_where_unused("start", method);
     begin = placement_of(self->problem(), *start, start_order);
     if (scoring.schedule != Schedule::fifo && begin->order.empty())
       throw InputError("start", "the schedule {} needs an order, and the placement has none",

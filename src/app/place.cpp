@@ -19,6 +19,7 @@
 #include "experiment/recipe/recipe.hpp"
 #include "experiment/run/placing_backend.hpp"
 #include "experiment/run/trained_policy.hpp"
+#include "search/common/first_placement.hpp"
 #include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::app {
@@ -134,14 +135,6 @@ void settle_method(Arguments& arguments) {
   arguments.problem = std::exchange(arguments.method, "");
 }
 
-void refuse_start_where_unused(const std::string& method) {
-  std::vector<std::string> users;
-  for (const search::PlacerEntry& entry : search::placers())
-    if (entry.from_start) users.push_back(entry.name);
-  if (std::ranges::find(users, method) == users.end())
-    throw InputError("--start", "is for {}; {} does not use a first placement", join(users, ", "), quote(method));
-}
-
 ExitCode run_place(Arguments arguments, dist::World* world) {
   settle_method(arguments);
   if (arguments.evaluations && *arguments.evaluations == 0)
@@ -163,7 +156,7 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
       log_warning("{}: {}", trained->run(), unseen);
   ScheduledPlacement start;
   if (!arguments.start.empty()) {
-    refuse_start_where_unused(arguments.method);
+    search::refuse_start_where_unused("--start", arguments.method);
     start = read_placement_and_warn(arguments.start, problem, arguments.schedule);
   }
   const Objective objective = arguments.objective.get();

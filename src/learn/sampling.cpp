@@ -76,20 +76,20 @@ class Samples {
   std::vector<Stream> streams_;        // of the initialised samples; does not move
 };
 
-void set_order(std::span<const policy::PolicyProblem> problems, Schedule schedule, const policy::SampleSlot& draw) {
-  policy::Rollout& now = draw.rounds.back();
+void set_order(std::span<const policy::PolicyProblem> problems, Schedule schedule, const policy::SampleSlot& slot) {
+  policy::Rollout& now = slot.rounds.back();
   std::vector<std::uint32_t>& order = now.placement.order;
   if (schedule == Schedule::fifo)
     order.clear();
   else if (order.empty())
-    order = now.round > 0 ? draw.rounds.front().placement.order
+    order = now.round > 0 ? slot.rounds.front().placement.order
                           : upward_rank_order(*problems[now.problem].problem, now.placement.device);
 }
 
 // The beginning of part `part`. Each part is longer than the one before, so that evaluation of the first begins soon.
 // No part is empty.
-std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t draws) {
-  return std::max(part, draws * part * (part + 1) / (parts * (parts + 1)));
+std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t slots) {
+  return std::max(part, slots * part * (part + 1) / (parts * (parts + 1)));
 }
 
 // Draws one round of the samples in `list`, part by part; each part is evaluated while the next is drawn. Then calls
@@ -100,18 +100,18 @@ std::vector<Outcome> draw_and_evaluate(const policy::Policy& policy, evaluate::E
                                        const std::function<bool()>& meanwhile) {
   const bool with_starts = policy.reads_start_times();
   const std::size_t parts = evaluator.parts_of(list.size());
-  std::vector<policy::SampleSlot> draws;
+  std::vector<policy::SampleSlot> slots;
   std::vector<evaluate::EvaluationJob> jobs;
   for (std::size_t part = 0; part < parts; ++part) {
     const std::size_t begin = begin_of_part(part, parts, list.size());
     const std::size_t end = begin_of_part(part + 1, parts, list.size());
-    draws.clear();
+    slots.clear();
     jobs.clear();
-    for (const std::size_t s : list.subspan(begin, end - begin)) draws.push_back(samples.draw(s, round));
-    policy.sample(draws);
-    for (const policy::SampleSlot& draw : draws) {
-      set_order(problems, request.schedule, draw);
-      policy::Rollout& now = draw.rounds.back();
+    for (const std::size_t s : list.subspan(begin, end - begin)) slots.push_back(samples.draw(s, round));
+    policy.sample(slots);
+    for (const policy::SampleSlot& slot : slots) {
+      set_order(problems, request.schedule, slot);
+      policy::Rollout& now = slot.rounds.back();
       jobs.push_back({request.first_in_evaluator + now.problem, &now.placement, with_starts ? &now.starts : nullptr,
                       policy.rounds(now.problem) > 1 ? now.sample : evaluate::EvaluationJob::no_series});
     }

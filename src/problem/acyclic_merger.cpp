@@ -33,7 +33,7 @@ void peel(const Edges& edges, std::vector<char>& stays) {
 }
 
 // Indexed by root: 1 if the unit may be on a cycle, which includes units on a path from one cycle to another.
-std::vector<char> on_circles(const Problem& problem, const UnitMerger& units) {
+std::vector<char> on_cycles(const Problem& problem, const UnitMerger& units) {
   Edges there, back;
   for (std::uint32_t tensor = 0; tensor < problem.tensor_count(); ++tensor)
     for (const std::uint32_t consumer : problem.consumers[tensor]) {
@@ -62,7 +62,7 @@ AcyclicMerger::AcyclicMerger(const Problem& problem, UnitMerger& units)
     std::size_t& of_root = first[units.find(problem.topological[position])];
     of_root = std::min(of_root, position);
   }
-  const std::vector<char> on_circle = on_circles(problem, units);
+  const std::vector<char> on_cycle = on_cycles(problem, units);
   for (std::uint32_t op = 0; op < problem.op_count(); ++op) {
     Ticks fastest = cannot_run;
     for (std::size_t d = 0; d < problem.device_count(); ++d) {
@@ -75,7 +75,7 @@ AcyclicMerger::AcyclicMerger(const Problem& problem, UnitMerger& units)
     for (const std::uint32_t tensor : problem.outputs[op])
       for (const std::uint32_t consumer : problem.consumers[tensor]) {
         const std::uint32_t other = units.find(consumer);
-        if (first[other] > first[root] || !(on_circle[root] && on_circle[other])) after_[root].push_back(consumer);
+        if (first[other] > first[root] || !(on_cycle[root] && on_cycle[other])) after_[root].push_back(consumer);
       }
   }
 }
@@ -99,7 +99,7 @@ bool AcyclicMerger::join(std::uint32_t a, std::uint32_t b, double most_work) {
   b = units_.find(b);
   if (a == b) return false;
   const double work = work_[a] + work_[b];
-  if (work > most_work || !units_.compatible(a, b) || closes_circle(a, b)) return false;
+  if (work > most_work || !units_.compatible(a, b) || closes_cycle(a, b)) return false;
   const std::uint32_t root = units_.merge(a, b);
   std::vector<std::uint32_t>& into = after_[root];
   std::vector<std::uint32_t>& from = after_[root == a ? b : a];
@@ -110,7 +110,7 @@ bool AcyclicMerger::join(std::uint32_t a, std::uint32_t b, double most_work) {
   return true;
 }
 
-bool AcyclicMerger::closes_circle(std::uint32_t a, std::uint32_t b) {
+bool AcyclicMerger::closes_cycle(std::uint32_t a, std::uint32_t b) {
   return has_path_around(a, b) || has_path_around(b, a);
 }
 

@@ -33,7 +33,7 @@ class AcyclicMerger {
 
  private:
   // Whether there is a path between the two through a third unit.
-  bool closes_circle(std::uint32_t a, std::uint32_t b);
+  bool closes_cycle(std::uint32_t a, std::uint32_t b);
   bool has_path_around(std::uint32_t from, std::uint32_t to);
 
   UnitMerger& units_;

@@ -1,4 +1,4 @@
-// The machine folder repeats names of the graph folder, which it may not include; here they are held together.
+// The machine folder repeats names of the graph folder, which it may not include; this test checks that they are equal.
 #include <gtest/gtest.h>
 
 #include "emplace/machine/machine.hpp"

@@ -94,7 +94,7 @@ TEST(PublishedFigures, InceptionOnOneK40FitsAndIsOfThePublishedOrderOfMagnitude)
   EXPECT_GT(on_gpu, 0.15 / 5);
   EXPECT_LT(on_gpu, 0.15 * 5);
   EXPECT_NEAR(on_cpu / on_gpu, 0.61 / 0.15, 1.0);
-  // Why not nearer: no K40 does this step's arithmetic in 0.15 s.
+  // The error cannot be smaller, because no K40 does this step's arithmetic in 0.15 s.
   EXPECT_GT(lowered.statistics.flops / 4.29e12, 0.15);
 }
 

@@ -30,7 +30,7 @@ TEST(LoadBalancer, LeavesTheLastItemsToFastWorkers) {
   // The slow worker takes 1 s for an item. 50 items take the other half a second, 1000 items ten.
   EXPECT_EQ(balancer.count(1, 50), 0U);
   EXPECT_EQ(balancer.count(1, 1000), 5U);
-  EXPECT_EQ(balancer.count(0, 1), 1U) << "the fastest never refuses";
+  EXPECT_EQ(balancer.count(0, 1), 1U) << "the fastest worker always gets an item";
 }
 
 TEST(LoadBalancer, FollowsChangesOfSpeed) {
@@ -41,7 +41,7 @@ TEST(LoadBalancer, FollowsChangesOfSpeed) {
   EXPECT_EQ(balancer.count(0, 100), 38U);  // half of 75, rounded up
 }
 
-TEST(LoadBalancer, GivesNobodyMoreThanAnEqualShareForAWindfall) {
+TEST(LoadBalancer, LimitsAWorkerToAnEqualShareAfterOneVeryShortTime) {
   LoadBalancer balancer(4);
   for (std::size_t worker = 0; worker < 4; ++worker) balancer.took(worker, 10, 1.0);
   balancer.took(0, 10, 0.0);
@@ -49,7 +49,7 @@ TEST(LoadBalancer, GivesNobodyMoreThanAnEqualShareForAWindfall) {
   for (int i = 0; i < 20; ++i) balancer.took(0, 10, 0.0);
   EXPECT_EQ(balancer.count(0, 400), 100U);
   balancer.took(0, 10, 1.0);
-  EXPECT_LT(balancer.count(0, 400), 100U) << "it is slow again as soon as it is seen to be";
+  EXPECT_LT(balancer.count(0, 400), 100U) << "its next measured time lowers its speed";
 }
 
 }  // namespace

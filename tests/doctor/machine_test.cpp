@@ -1,4 +1,4 @@
-// What the checks say of machines that are well and of others.
+// What the checks say of healthy and of faulty machines.
 #include "doctor/machine.hpp"
 
 #include <gmock/gmock.h>
@@ -119,7 +119,7 @@ TEST(CheckOnnxRuntime, IsANoteWhereNoneIsNamedAndAWarningWhereANameIsWrong) {
   EXPECT_THAT(check_onnx_runtime().says, HasSubstr("/none/libonnxruntime.so"));
   ::setenv("ONNXRUNTIME_LIBRARY", "libc.so.6", 1);
   EXPECT_THAT(check_onnx_runtime().says, HasSubstr("no OrtGetApiBase"));
-  EXPECT_STREQ(std::getenv("ORT_DISABLE_TELEMETRY"), "1") << "or it leaves files behind";
+  EXPECT_STREQ(std::getenv("ORT_DISABLE_TELEMETRY"), "1") << "otherwise ONNX Runtime leaves files";
   if (before != nullptr)
     ::setenv("ONNXRUNTIME_LIBRARY", restore.c_str(), 1);
   else
@@ -141,7 +141,7 @@ dist::RankReport rank(int number, const std::string& host, std::vector<std::int3
 }
 
 TEST(CheckRanks, Rank0NeedsNoCoreOfItsOwn) {
-  // Rank 0 naps; two that work have two cores.
+  // Rank 0 sleeps; the two ranks that work have two cores.
   const std::vector<dist::RankReport> fit = {rank(0, "one", {0, 1}), rank(1, "one", {0, 1}), rank(2, "one", {0, 1})};
   ASSERT_EQ(check_ranks(fit).size(), 1U);
   EXPECT_EQ(check_ranks(fit).front().level, Level::ok);

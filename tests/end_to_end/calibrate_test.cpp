@@ -140,7 +140,7 @@ TEST_F(Calibrate, SetsOpsOneByOneAndFusedRunsBesideWhatWasMeasured) {
   ASSERT_EQ(emplace_run({"cost", model, "laptop", "-o", folder_ / "p.json"}).exit_code, 0);
   const Json costed = Json::parse(read_file(folder_ / "p.json"));
   ASSERT_EQ(costed["ops"].size(), SmallNetwork::ops);
-  // Each op takes 100 us, each kernel 90 us: one for each op but the convolutions, whose activation is in the kernel.
+  // Each op takes 100 us, each kernel 90 us: one kernel for each op, but a convolution and its activation share one.
   std::string op_rows = "node\top\tmin_us\n", kernel_rows = op_rows;
   for (const Json& op : costed["ops"]) {
     const auto name = op["name"].get<std::string>();
@@ -156,7 +156,7 @@ TEST_F(Calibrate, SetsOpsOneByOneAndFusedRunsBesideWhatWasMeasured) {
   EXPECT_THAT(read_file(machine), HasSubstr("# a fused run of " + model + ": 1.173 ms measured, "));
 
   const auto cost = [&](const std::vector<std::string>& more) { return cpu_cost(model, machine, ops, run, more); };
-  // 21 ops, a Dropout that is folded away, and a row of no op; 13 kernels and a row of none.
+  // 21 ops, a Dropout that is folded away, and a row that matches no op; 13 kernels and a row that matches none.
   for (const Json& cpu : {cost({}), cost({"--fuse"})}) {
     EXPECT_NEAR(cpu["unfused_measured_seconds"].get<double>(), 2112e-6, 1e-9);
     EXPECT_NEAR(cpu["fused_measured_seconds"].get<double>(), 1173e-6, 1e-9);

@@ -183,8 +183,11 @@ TEST_P(LearnedSystems, LearnTheSameFromAModelAndFromTheProblemThatCostWritesOfIt
   }
   EXPECT_EQ(metrics_without_clocks(folder_ / "file"), metrics_without_clocks(folder_ / "model"));
   const auto of_file = without_clocks(folder_ / "file"), of_model = without_clocks(folder_ / "model");
-  for (const auto& [name, digest] : of_model)
-    if (name.starts_with("policy/")) EXPECT_EQ(of_file.at(name), digest) << name;
+  for (const auto& [name, digest] : of_model) {
+    if (name.starts_with("policy/")) {
+      EXPECT_EQ(of_file.at(name), digest) << name;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Recipes, Colocrl, ::testing::Values(systems()[1]), name_of_system);

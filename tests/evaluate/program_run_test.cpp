@@ -66,7 +66,7 @@ TEST_F(ProgramRun, GivesWhatTheProgramPrints) {
 
 TEST_F(ProgramRun, GivesEveryRunTheWholeInput) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(run("read first; echo $first").output, "placement\n");
-  EXPECT_EQ(run("echo spoilt >/dev/stdin; cat").output, "placement\n") << "nobody writes to the input";
+  EXPECT_EQ(run("echo spoilt >/dev/stdin; cat").output, "placement\n") << "the program must not change its input";
 }
 
 TEST_F(ProgramRun, SaysHowAProgramFailed) {

@@ -115,7 +115,7 @@ TEST(Variables, KeepTheGradientOfALookupSparse) {
   }
 }
 
-TEST(Variables, ThatNobodyReadsAreNoObjective) {
+TEST(Variables, ThatNoOpReadsAreNotObjectives) {
   Linear linear;
   const Operand other = add(linear.graph, "counter", "Variable",
                             {Operand::of(linear.graph.add_parameter("counter", DType::f32, {3}))}, {3});

@@ -64,13 +64,13 @@ TEST(PostPolicy, EstimatesTheGradientOfChain5WithinItsError) {
   // (T - 30) ([d = 0] - 1/2) has a deviation of about 0.5 x 5 ms; of 40000 samples 0.0125; 5 standard errors.
   Training training(chain_5(2), "post", table({{"samples_per_update", whole(40000)}, {"window", whole(40000)}}));
   std::vector<policy::Rollout> all(40000);
-  std::vector<policy::SampleSlot> draws;
+  std::vector<policy::SampleSlot> slots;
   std::vector<Stream> streams;
   std::vector<evaluate::EvaluationJob> jobs;
   for (std::uint32_t s = 0; s < all.size(); ++s)
     streams.emplace_back(StreamKey{.seed = 2, .purpose = Purpose::sample_placement, .update = 1, .index = s});
-  for (std::size_t s = 0; s < all.size(); ++s) draws.push_back({&streams[s], {&all[s], 1}});
-  training.policy->sample(draws);
+  for (std::size_t s = 0; s < all.size(); ++s) slots.push_back({&streams[s], {&all[s], 1}});
+  training.policy->sample(slots);
   for (const policy::Rollout& rollout : all) jobs.push_back({0, &rollout.placement});
   const auto outcomes = training.evaluator->evaluate(jobs);
   std::vector<double> coefficients;

@@ -17,12 +17,12 @@ using ::testing::ElementsAre;
 // Round r moves op r of three to device 1; records whether the draws were greedy.
 class MovesOneByOne final : public StubPolicy {
  public:
-  void sample(std::span<const policy::SampleSlot> draws) const override {
-    for (const policy::SampleSlot& draw : draws) {
-      policy::Rollout& now = draw.rounds.back();
+  void sample(std::span<const policy::SampleSlot> slots) const override {
+    for (const policy::SampleSlot& slot : slots) {
+      policy::Rollout& now = slot.rounds.back();
       EXPECT_TRUE(now.actions.empty() && now.observation.empty() && now.placement.order.empty()) << "left over";
       now.observation = {1};
-      now.actions = {static_cast<std::uint8_t>(draw.greedy)};
+      now.actions = {static_cast<std::uint8_t>(slot.greedy)};
       now.placement.device.assign(3, 0);
       for (std::size_t op = 0; op <= now.round; ++op) now.placement.device[op] = 1;
     }
@@ -57,10 +57,10 @@ TEST(SamplingRequest, KeepsTheOrderOfASamplesFirstRound) {
 // Fails when the second round is drawn.
 class FailsLater final : public StubPolicy {
  public:
-  void sample(std::span<const policy::SampleSlot> draws) const override {
-    for (const policy::SampleSlot& draw : draws) {
-      if (draw.rounds.back().round == 1) throw std::runtime_error("no second round");
-      draw.rounds.back().placement.device.assign(3, 0);
+  void sample(std::span<const policy::SampleSlot> slots) const override {
+    for (const policy::SampleSlot& slot : slots) {
+      if (slot.rounds.back().round == 1) throw std::runtime_error("no second round");
+      slot.rounds.back().placement.device.assign(3, 0);
     }
   }
   [[nodiscard]] std::size_t rounds(std::uint32_t) const override { return 2; }

@@ -81,10 +81,10 @@ class TablePolicy : public policy::Policy {
   }
   [[nodiscard]] virtual std::vector<Head> heads_of(const policy::Rollout& rollout) const = 0;
   // Likeliest or drawn.
-  [[nodiscard]] std::uint8_t decide(const policy::SampleSlot& draw, Head head) const {
+  [[nodiscard]] std::uint8_t decide(const policy::SampleSlot& slot, Head head) const {
     const std::vector<double> p = probabilities(head);
-    if (draw.greedy) return static_cast<std::uint8_t>(std::max_element(p.begin(), p.end()) - p.begin());
-    double left = draw.stream->uniform();
+    if (slot.greedy) return static_cast<std::uint8_t>(std::max_element(p.begin(), p.end()) - p.begin());
+    double left = slot.stream->uniform();
     std::uint8_t d = 0;
     while (d + 1u < devices_ && left >= p[d]) left -= p[d++];
     return d;
@@ -119,12 +119,12 @@ class ChainPolicy final : public TablePolicy {
     }
     set_rows(ops * (devices + 1));
   }
-  void sample(std::span<const policy::SampleSlot> draws) const override {
-    for (const policy::SampleSlot& draw : draws) {
-      policy::Rollout& now = draw.rounds.back();
+  void sample(std::span<const policy::SampleSlot> slots) const override {
+    for (const policy::SampleSlot& slot : slots) {
+      policy::Rollout& now = slot.rounds.back();
       now.actions.clear();
       for (std::size_t op = 0; op < problems_[now.problem]->op_count(); ++op)
-        now.actions.push_back(decide(draw, {row(now, op), 0, 0}));
+        now.actions.push_back(decide(slot, {row(now, op), 0, 0}));
       now.placement.device = now.actions;
     }
   }
@@ -157,19 +157,19 @@ class EpisodePolicy final : public TablePolicy {
     set_rows(ops);
   }
   [[nodiscard]] std::size_t rounds(std::uint32_t problem) const override { return problems_[problem]->op_count() + 1; }
-  void sample(std::span<const policy::SampleSlot> draws) const override {
-    for (const policy::SampleSlot& draw : draws) {
-      policy::Rollout& now = draw.rounds.back();
+  void sample(std::span<const policy::SampleSlot> slots) const override {
+    for (const policy::SampleSlot& slot : slots) {
+      policy::Rollout& now = slot.rounds.back();
       now.actions.clear();
       now.observation.clear();
       if (now.round == 0) {
         now.placement.device.assign(problems_[now.problem]->op_count(), 0);
         continue;
       }
-      const policy::Rollout& before = draw.rounds[now.round - 1];
+      const policy::Rollout& before = slot.rounds[now.round - 1];
       const double time = before.outcome.timed() ? to_seconds(before.outcome.makespan) * 1e3 : 1;
       now.observation = {static_cast<float>(std::log(time))};
-      now.actions = {decide(draw, head(now, 0))};
+      now.actions = {decide(slot, head(now, 0))};
       now.placement.device = before.placement.device;
       now.placement.device[now.round - 1] = now.actions.front();
     }

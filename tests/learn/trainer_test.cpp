@@ -47,18 +47,18 @@ class RecordingEvaluator final : public evaluate::DirectEvaluator {
 class RoundsPolicy final : public StubPolicy {
  public:
   explicit RoundsPolicy(std::vector<const Problem*> problems) : problems_(std::move(problems)) {}
-  void sample(std::span<const policy::SampleSlot> draws) const override {
-    for (const policy::SampleSlot& draw : draws) {
-      policy::Rollout& now = draw.rounds.back();
-      greedy.push_back(draw.greedy);
-      best.push_back(draw.best == nullptr ? -1 : static_cast<int>(draw.best->device.size()));
-      EXPECT_EQ(now.round + 1, draw.rounds.size());
-      for (std::size_t r = 0; r + 1 < draw.rounds.size(); ++r) {
-        EXPECT_EQ(draw.rounds[r].round, r);
-        EXPECT_EQ(draw.rounds[r].sample, now.sample);
-        EXPECT_TRUE(draw.rounds[r].outcome.timed());
+  void sample(std::span<const policy::SampleSlot> slots) const override {
+    for (const policy::SampleSlot& slot : slots) {
+      policy::Rollout& now = slot.rounds.back();
+      greedy.push_back(slot.greedy);
+      best.push_back(slot.best == nullptr ? -1 : static_cast<int>(slot.best->device.size()));
+      EXPECT_EQ(now.round + 1, slot.rounds.size());
+      for (std::size_t r = 0; r + 1 < slot.rounds.size(); ++r) {
+        EXPECT_EQ(slot.rounds[r].round, r);
+        EXPECT_EQ(slot.rounds[r].sample, now.sample);
+        EXPECT_TRUE(slot.rounds[r].outcome.timed());
       }
-      now.actions = {static_cast<std::uint8_t>(draw.stream->below(200))};
+      now.actions = {static_cast<std::uint8_t>(slot.stream->below(200))};
       now.placement.device.assign(problems_[now.problem]->op_count(), static_cast<std::uint8_t>(now.round % 2));
     }
   }

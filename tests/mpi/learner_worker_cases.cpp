@@ -77,7 +77,7 @@ constexpr const char* large_hierarchical = "hidden = 64\ngroups = 3";
 class Shortened final : public policy::Policy {
  public:
   explicit Shortened(policy::Policy& policy) : policy_(policy) {}
-  void sample(std::span<const policy::SampleSlot> draws) const override { policy_.sample(draws); }
+  void sample(std::span<const policy::SampleSlot> slots) const override { policy_.sample(slots); }
   void check(std::span<const policy::Rollout> rounds) const override { policy_.check(rounds); }
   void forward(std::span<const policy::Rollout> rollouts, policy::LogProbabilities& log) override {
     policy_.forward(rollouts, log);

@@ -75,8 +75,8 @@ class EveryPolicy : public ::testing::TestWithParam<std::size_t> {
           rounds[r].problem = p;
           rounds[r].sample = sample;
           rounds[r].round = r;
-          const SampleSlot draw{&stream, std::span(rounds).first(r + 1)};
-          policy_->sample({&draw, 1});
+          const SampleSlot slot{&stream, std::span(rounds).first(r + 1)};
+          policy_->sample({&slot, 1});
           leave_starts(rounds[r]);
         }
         all.insert(all.end(), rounds.begin(), rounds.end());
@@ -181,11 +181,11 @@ TEST_P(EveryPolicy, SamplesABatchAsItSamplesOneByOne) {
   for (std::uint32_t s = 0; s < batch.size(); ++s) streams.push_back(stream_of(1, s));
   const std::size_t rounds = std::max(policy_->rounds(0), policy_->rounds(1));
   for (std::size_t r = 0; r < rounds; ++r) {
-    std::vector<SampleSlot> draws;
+    std::vector<SampleSlot> slots;
     for (std::size_t s = 0; s < batch.size(); ++s)
-      if (r < batch[s].size()) draws.push_back({&streams[s], std::span(batch[s]).first(r + 1)});
-    policy_->sample(draws);
-    for (const SampleSlot& draw : draws) leave_starts(draw.rounds.back());
+      if (r < batch[s].size()) slots.push_back({&streams[s], std::span(batch[s]).first(r + 1)});
+    policy_->sample(slots);
+    for (const SampleSlot& slot : slots) leave_starts(slot.rounds.back());
   }
   std::size_t at = 0;
   for (const std::vector<Rollout>& sample : batch)

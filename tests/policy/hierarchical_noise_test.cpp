@@ -74,14 +74,14 @@ TEST_P(HierarchicalNoise, IsTheSameInChunksAndInBatchesAsForAllRowsOfEachSample)
   made.perturb(0.3);
   std::vector<Rollout> rollouts(4);
   std::vector<Stream> streams;
-  std::vector<SampleSlot> draws;
+  std::vector<SampleSlot> slots;
   for (std::uint32_t s = 0; s < 4; ++s) {
     rollouts[s].update = 3;
     rollouts[s].sample = s;
     streams.push_back(made.stream(s));
   }
-  for (std::size_t s = 0; s < 4; ++s) draws.push_back({&streams[s], {&rollouts[s], 1}});
-  made.policy->sample(draws);
+  for (std::size_t s = 0; s < 4; ++s) slots.push_back({&streams[s], {&rollouts[s], 1}});
+  made.policy->sample(slots);
   for (std::uint32_t s = 0; s < 4; ++s) {
     const Rollout alone = made.draw(3, s, s);
     EXPECT_EQ(rollouts[s].actions, alone.actions);

@@ -249,7 +249,7 @@ Problem random_problem(std::size_t ops, std::size_t devices, std::uint64_t seed,
   return tiny(plain_devices(devices), list, edges);
 }
 
-bool units_form_a_circle(const Problem& p, const Grouping& g) {
+bool units_form_a_cycle(const Problem& p, const Grouping& g) {
   std::vector<std::set<std::uint32_t>> to(g.count());
   std::vector<int> missing(g.count(), 0);
   for (std::uint32_t t = 0; t < p.tensor_count(); ++t)
@@ -301,8 +301,8 @@ TEST(Grouping, LawsHoldOnRandomProblems) {
           if (!p.group[a].is_none() && p.group[a] == p.group[b]) RC_ASSERT(g->unit_of_op[a] == g->unit_of_op[b]);
     }
     RC_ASSERT(chains.count() <= colocated.count());
-    if (!units_form_a_circle(p, colocated))
-      for (const Grouping* g : {&chains, &colocrl, &repeated, &parents}) RC_ASSERT(!units_form_a_circle(p, *g));
+    if (!units_form_a_cycle(p, colocated))
+      for (const Grouping* g : {&chains, &colocrl, &repeated, &parents}) RC_ASSERT(!units_form_a_cycle(p, *g));
   }));
 }
 

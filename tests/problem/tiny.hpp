@@ -16,7 +16,7 @@ inline constexpr Ticks ms = 1'000'000'000;
 
 struct TinyOp {
   std::string name;
-  std::vector<double> milliseconds;  // one a device
+  std::vector<double> milliseconds;  // one per device
   std::string colocate = {};
   Bytes resident = 0;
   Bytes bytes = 0;  // of its output

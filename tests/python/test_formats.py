@@ -507,18 +507,10 @@ def test_the_program_reads_the_examples_of_the_page(tmp_path, name):
             continue
         file = tmp_path / f"{position}.{kind}"
         file.write_text(text)
-        if name == "problem-2":
-            needs_problem_2(file)
         emplace("inspect", file)
 
 
 # ---- The same verdict as the program ---------------------------------------------------------------------------------
-
-
-def needs_problem_2(file):
-    done = emplace("inspect", file, codes=(0, 2))
-    if "this program reads 'problem/1'" in done.stderr:
-        pytest.skip("this build does not read problem/2")
 
 
 def changed(document, path, change):
@@ -647,7 +639,6 @@ def test_the_schema_of_problem_2_says_of_changed_problems_what_the_program_says(
     assert errors("problem-2", CHAIN_2) == []
     assert errors("problem-2", dict(CHAIN, emplace="problem/2")) == []
     file = write_json(tmp_path / "problem.json", CHAIN_2)
-    needs_problem_2(file)
     accepts = read_by(lambda file: ("inspect", file), write_json, file)
     assert same_verdict("problem-2", [("as it is", CHAIN_2)], accepts) == 0
     documents = [(label, change(CHAIN_2)) for label, change in PROBLEM_2_CHANGES.items() if label != "of version 1"]

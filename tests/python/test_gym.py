@@ -9,7 +9,7 @@ import pytest
 
 from support import emplace, load_quietly
 
-gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed: scripts/python-test installs it")
+gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed: scripts/test-packages installs it")
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 from emplace.gym import PlacementEnv  # noqa: E402

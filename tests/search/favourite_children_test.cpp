@@ -12,7 +12,7 @@ namespace {
 
 using namespace test;
 
-TEST(FavouriteChildren, AreConsumersAndNobodyIsTheFavouriteOfTwo) {
+TEST(FavouriteChildren, AreConsumersAndNoTaskIsTheFavouriteOfTwo) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     Stream random({.seed = seed});
     std::vector<TinyOp> ops;

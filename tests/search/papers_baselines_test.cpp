@@ -80,10 +80,10 @@ TEST(Expert, PlacesAsToldButKeepsGroupsTogetherAndOpsWhereTheyRun) {
   EXPECT_THAT(place("expert", p, {1, 0, 0, 2}).placement.device, ElementsAre(1, 1, 2, 2));
 }
 
-TEST(Expert, SaysThatOnlyZooModelsHaveOne) {
+TEST(Expert, SaysWhichProblemsHaveOneWhereItIsNotKnown) {
   EXPECT_EQ(refusal("expert", chain_5(1)),
             "command line: the placer 'expert' cannot be used: no expert's placement is known of 'tiny'; zoo models "
-            "(zoo:NAME@MACHINE) have one");
+            "(zoo:NAME@MACHINE) have one, and files of problem/2 may have one");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Files from outside the repository (models, workloads, profiles), which some tests read as further evidence.
+// Files from outside the repository, which some tests read as further evidence: docs/outside-files.md.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,11 +9,14 @@
 
 namespace emplace::test {
 
-// A path in ../shared, or in the folder that $EMPLACE_SHARED_FOLDER names: with a folder that does not exist, the tests
-// run as in a clone of the repository alone.
+// Beside the clone: tests run in its root.
+inline constexpr const char* default_outside_folder = "../shared";
+
+// The path of an outside file. If $EMPLACE_SHARED_FOLDER names a folder that does not exist, the tests run as in a
+// clone of the repository alone (docs/outside-files.md).
 inline std::string outside_file(const std::string& path) {
   const char* folder = std::getenv("EMPLACE_SHARED_FOLDER");
-  return std::string(folder == nullptr ? "../shared" : folder) + "/" + path;
+  return std::string(folder == nullptr ? default_outside_folder : folder) + "/" + path;
 }
 
 }  // namespace emplace::test

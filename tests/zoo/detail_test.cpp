@@ -144,8 +144,8 @@ TEST(FrameworkOps, MapsBackToTheOpsThatWereThere) {
 
 // The Hierarchical Planner's graphs: Inception-V3 24,713 ops, ResNet 20,586, RNNLM 9,021, NMT 28,044, 46,600 and 83,712
 // with 2, 4 and 8 layers (9,278 ops more a layer, which is 50 time steps of about 93 ops in encoder and decoder); GDP:
-// GNMT with 8 layers over 50,000. None says its optimiser or its lengths. He et al. 2016 train ResNet with momentum and
-// weight decay (section 3.4).
+// GNMT with 8 layers over 50,000. No paper states its optimiser or sequence lengths. He et al. 2016 train ResNet with
+// momentum and weight decay (section 3.4).
 TEST(FrameworkOps, ReachesTheSizesOfThePapers) {
   struct Published {
     const char* model;

@@ -3,8 +3,7 @@
 //
 //   struct PpoOptions { double clip_ratio = 0.2; int epochs = 4; };
 //   void describe(PpoOptions& o, OptionVisitor& visit) {
-//     visit("clip_ratio", o.clip_ratio, {.min = 0, .max = 1, .help = "Largest change of the action probability
-//     ratio."});
+//     visit("clip_ratio", o.clip_ratio, {.min = 0, .max = 1, .help = "Largest change of an action's probability."});
 //   }
 #pragma once
 

@@ -13,7 +13,7 @@ namespace emplace::policy {
 
 class IndependentPolicy : public Policy {
  public:
-  void sample(std::span<const SampleSlot> draws) const final;
+  void sample(std::span<const SampleSlot> slots) const final;
   void check(std::span<const Rollout> rounds) const final;
   void forward(std::span<const Rollout> rollouts, LogProbabilities& log) final;
   void backward(std::span<const Rollout> rollouts, std::span<const double> coefficients, double entropy_weight) final;

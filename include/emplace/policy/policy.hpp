@@ -67,7 +67,7 @@ class Policy {
 
   // Draws one round of each sample with the present parameters; all slots have the same round number. It takes a whole
   // batch, so that what the samples share (an encoding, a table of probabilities, a grouping) is computed once.
-  virtual void sample(std::span<const SampleSlot> draws) const = 0;
+  virtual void sample(std::span<const SampleSlot> slots) const = 0;
   // Rounds of a sample of this problem.
   [[nodiscard]] virtual std::size_t rounds(std::uint32_t) const { return 1; }
   // Whether sample() reads Rollout::starts of the earlier rounds.

@@ -1,5 +1,5 @@
-// Engines compute the outcome of one placement by the rules R1-R6 (docs/simulation.md). All engines give the same
-// ticks.
+// Engines compute the outcome of one placement by the rules R1-R6 (docs/simulation.md). The reference, exact, batch and
+// incremental engines give the same ticks; others are for the objective `pipeline` and for published simulators.
 #pragma once
 
 #include <memory>
@@ -34,8 +34,8 @@ struct Want {
 };
 
 // Has scratch memory for one Problem and one schedule, so every thread needs its own engine. Nothing is allocated after
-// the first evaluation, unless a timeline is wanted, or a step is for the first time too long for 64-bit keys (about
-// 2^63 ps / number of ops). The Problem must outlive the engine.
+// the first evaluation, except for timelines, and for the first step that needs more than 64-bit keys (longer than
+// about 2^63 ps / number of ops). The Problem must outlive the engine.
 class Engine {
  public:
   virtual ~Engine() = default;

@@ -23,19 +23,17 @@ from ._lists import (
     list_policies,
     list_readers,
 )
-from ._problem import (
+from ._problem import InputWarning, Problem, load
+from ._results import (
     Bound,
     Channel,
     CriticalPath,
     Device,
-    InputWarning,
     Placed,
-    Problem,
     SavedPlacement,
     Simulation,
     Timeline,
     Units,
-    load,
 )
 from ._training import Learned, Trained, train
 

@@ -93,3 +93,30 @@ def order_rows(order: npt.ArrayLike | None, ops: int, batch: tuple[int, ...]) ->
         wanted = f"[{ops}]" + (f" or {shape_text((*batch, ops))}" if batch else "")
         raise InputError(f"order: must have shape {wanted}, found {shape_text(array.shape)}")
     return array.reshape(-1, ops)
+
+
+def memory_list(values: Any, devices: int) -> list[int | None]:
+    """None: no limit."""
+    listed = [values] * devices if np.ndim(values) == 0 else list(values)
+    if len(listed) != devices:
+        raise InputError(f"memory_bytes: must have shape [{devices}], found [{len(listed)}]")
+    numbers = [None if value is None or value == np.inf else int(value) for value in listed]
+    for device, number in enumerate(numbers):
+        if number is not None and not 0 <= number <= 2**62:
+            raise InputError(f"memory_bytes: must be from 0 to 2^62, found {number} for device {device}")
+    return numbers
+
+
+def shape_list(shapes: Sequence[Sequence[int] | None] | None, edges: int) -> list[list[int] | None]:
+    if shapes is None:
+        return []
+    if len(shapes) != edges:
+        raise InputError(f"edge_shapes: must have {edges} shapes, found {len(shapes)}")
+    return [None if shape is None else integers(shape, "edge_shapes", (len(shape),)).tolist() for shape in shapes]
+
+
+def group_name_list(groups: npt.ArrayLike | None, ops: int) -> list[str]:
+    if groups is None or np.asarray(groups).dtype.kind == "U":
+        names = None if groups is None else [str(group) for group in np.asarray(groups)]
+        return texts(names, "groups", ops, "")
+    return ["" if group < 0 else f"group:{group}" for group in integers(groups, "groups", (ops,))]

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._core import InputError
-from ._problem import PICOSECONDS, Problem, Simulation
+from ._problem import Problem
+from ._results import PICOSECONDS, Simulation
 
 Observation = npt.NDArray[np.float32]
 

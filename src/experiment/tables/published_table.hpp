@@ -42,7 +42,7 @@ struct TableMethod {
 };
 
 // The training with which pre-trained methods begin: one for each model of the table, on the rows of all other models
-// (GDP's transfer, papers/gdp 2.7).
+// (GDP's transfer, docs/papers/gdp.md, section 2.7).
 struct Pretraining {
   std::string recipe;  // "": the table has no pre-training
   ConfigTable options;

@@ -70,10 +70,10 @@ class ColocrlPolicy final : public NetworkPolicy {
     network_.initialize<float>(parameters_, setup.seed);
   }
 
-  void sample(std::span<const SampleSlot> draws) const override {
+  void sample(std::span<const SampleSlot> slots) const override {
     std::vector<std::uint32_t> problem_of;
-    for (const SampleSlot& each : draws) problem_of.push_back(each.rounds.back().problem);
-    for (const Part& part : parts_of(problem_of)) sample_part(part, draws);
+    for (const SampleSlot& each : slots) problem_of.push_back(each.rounds.back().problem);
+    for (const Part& part : parts_of(problem_of)) sample_part(part, slots);
   }
 
   void check(std::span<const Rollout> rounds) const override {
@@ -138,7 +138,7 @@ class ColocrlPolicy final : public NetworkPolicy {
     return {&problem.features.types, {rows.data(), network_.sizes.groups, rows.size() / network_.sizes.groups}};
   }
 
-  void sample_part(const Part& part, std::span<const SampleSlot> draws) const {
+  void sample_part(const Part& part, std::span<const SampleSlot> slots) const {
     const Prepared& problem = problems_.at(part.key);
     const std::size_t devices = network_.sizes.devices, batch = part.members.size();
     sampling_tape_.begin(parameters_, {});
@@ -146,13 +146,13 @@ class ColocrlPolicy final : public NetworkPolicy {
                              batch);
     std::vector<std::uint32_t> previous(batch, static_cast<std::uint32_t>(devices));  // GO
     std::vector<float> weights(devices);
-    for (const std::size_t i : part.members) draws[i].rounds.back().actions.resize(network_.sizes.groups);
+    for (const std::size_t i : part.members) slots[i].rounds.back().actions.resize(network_.sizes.groups);
     for (std::size_t t = 0; t < network_.sizes.groups; ++t) {
       const nn::Matrix<const float> logits = step(previous);
       require_finite(logits.all());
       const std::span<const std::uint8_t> allowed = std::span(problem.units->allowed).subspan(t * devices, devices);
       for (std::size_t b = 0; b < batch; ++b) {
-        const SampleSlot& each = draws[part.members[b]];
+        const SampleSlot& each = slots[part.members[b]];
         const std::uint8_t device = each.greedy ? likeliest(logits.row(b), allowed)
                                                 : draw<float>(logits.row(b), allowed, *each.stream, weights);
         each.rounds.back().actions[t] = device;
@@ -160,7 +160,7 @@ class ColocrlPolicy final : public NetworkPolicy {
       }
     }
     for (const std::size_t i : part.members) {
-      Rollout& rollout = draws[i].rounds.back();
+      Rollout& rollout = slots[i].rounds.back();
       problem.units->expand(rollout.actions, rollout.placement);
     }
   }

@@ -62,17 +62,17 @@ std::vector<IndependentPolicy::Distribution> IndependentPolicy::distributions() 
   return all;
 }
 
-void IndependentPolicy::sample(std::span<const SampleSlot> draws) const {
+void IndependentPolicy::sample(std::span<const SampleSlot> slots) const {
   const std::vector<Distribution> all = distributions();
-  for (const SampleSlot& draw : draws) {
-    Rollout& rollout = draw.rounds.back();
+  for (const SampleSlot& slot : slots) {
+    Rollout& rollout = slot.rounds.back();
     const Grouping& units = problems_[rollout.problem].grouping;
     const std::size_t devices = units.device_count();
     rollout.actions.resize(units.count());
     for (std::size_t unit = 0; unit < units.count(); ++unit) {
       const auto p = std::span(all[rollout.problem].probability).subspan(unit * devices, devices);
-      rollout.actions[unit] = draw.greedy ? static_cast<std::uint8_t>(std::ranges::max_element(p) - p.begin())
-                                          : at_quantile(p, draw.stream->uniform());
+      rollout.actions[unit] = slot.greedy ? static_cast<std::uint8_t>(std::ranges::max_element(p) - p.begin())
+                                          : at_quantile(p, slot.stream->uniform());
     }
     units.expand(rollout.actions, rollout.placement);
   }

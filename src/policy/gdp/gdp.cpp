@@ -76,22 +76,22 @@ class GdpPolicy final : public NetworkPolicy {
     pass_->gradient = gradient_;
   }
 
-  void sample(std::span<const SampleSlot> draws) const override {
+  void sample(std::span<const SampleSlot> slots) const override {
     std::vector<std::uint32_t> problem_of;
-    for (const SampleSlot& each : draws) problem_of.push_back(each.rounds.back().problem);
+    for (const SampleSlot& each : slots) problem_of.push_back(each.rounds.back().problem);
     for (const RolloutPart<std::uint32_t>& part : parts_of(problem_of)) {
       const Prepared& problem = problems_.at(part.key);
       const std::size_t units = problem.units->count();
-      for (const std::size_t i : part.members) draws[i].rounds.back().actions.resize(rounds_ * units);
+      for (const std::size_t i : part.members) slots[i].rounds.back().actions.resize(rounds_ * units);
       pass(part.key);
-      for (const std::size_t i : part.members) decide(draws[i], 0, problem);
+      for (const std::size_t i : part.members) decide(slots[i], 0, problem);
       for (std::size_t round = 1; round < rounds_; ++round)
         for (const std::size_t i : part.members) {
-          pass(part.key, actions_of(draws[i].rounds.back(), round - 1, units));
-          decide(draws[i], round, problem);
+          pass(part.key, actions_of(slots[i].rounds.back(), round - 1, units));
+          decide(slots[i], round, problem);
         }
       for (const std::size_t i : part.members) {
-        Rollout& rollout = draws[i].rounds.back();
+        Rollout& rollout = slots[i].rounds.back();
         const auto last = actions_of(rollout, rounds_ - 1, units);
         problem.units->expand({last.begin(), last.end()}, rollout.placement);
       }
@@ -229,19 +229,19 @@ class GdpPolicy final : public NetworkPolicy {
     return std::min((std::max<std::uint64_t>(rollout.update, 1) - 1) / updates_per_level_, levels - 1);
   }
 
-  void decide(const SampleSlot& draw, std::size_t round, const Prepared& problem) const {
-    Rollout& rollout = draw.rounds.back();
+  void decide(const SampleSlot& slot, std::size_t round, const Prepared& problem) const {
+    Rollout& rollout = slot.rounds.back();
     const nn::Categorical<float>& rows = pass_->rows;
     const std::size_t units = rows.scores.rows, devices = rows.scores.columns;
     const std::span<std::uint8_t> actions = std::span(rollout.actions).subspan(round * units, units);
-    if (draw.greedy) {
+    if (slot.greedy) {
       for (std::size_t v = 0; v < units; ++v)
         actions[v] = likeliest<float>(rows.scores.row(v), problem.allowed().subspan(v * devices, devices));
       return;
     }
     const GdpBlocks& blocks = problem.levels[level_of(rollout, problem.levels.size())];
     std::vector<double> uniform(blocks.count);
-    for (double& each : uniform) each = draw.stream->uniform();
+    for (double& each : uniform) each = slot.stream->uniform();
     if (places_) {
       place_blocks(blocks, uniform, actions);
       return;

@@ -40,14 +40,14 @@ class HierarchicalPolicy final : public NetworkPolicy {
     network_.initialize<float>(parameters_, setup.seed);
   }
 
-  void sample(std::span<const SampleSlot> draws) const override {
-    draw_groups(draws);
+  void sample(std::span<const SampleSlot> slots) const override {
+    draw_groups(slots);
     std::vector<Rollout*> rollouts;
-    for (const SampleSlot& each : draws) rollouts.push_back(&each.rounds.back());
+    for (const SampleSlot& each : slots) rollouts.push_back(&each.rounds.back());
     std::vector<std::size_t> view_of;
     const std::vector<GroupView> views = views_of(
         rollouts.size(), [&](std::size_t i) -> const Rollout& { return *rollouts[i]; }, view_of);
-    for (const Part& part : parts_of(view_of)) sampling_placer_.draw(views[part.key], parameters_, draws, part.members);
+    for (const Part& part : parts_of(view_of)) sampling_placer_.draw(views[part.key], parameters_, slots, part.members);
     std::vector<std::uint8_t> device_of_unit;
     for (Rollout* rollout : rollouts) {
       const Prepared& problem = problems_[rollout->problem];
@@ -145,10 +145,10 @@ class HierarchicalPolicy final : public NetworkPolicy {
     for (const auto& part : parts_of(problem_of)) visit(problems_.at(part.key), part.members);
   }
 
-  void draw_groups(std::span<const SampleSlot> draws) const {
+  void draw_groups(std::span<const SampleSlot> slots) const {
     using Key = std::tuple<std::uint64_t, std::uint32_t, bool>;
     std::map<std::uint32_t, std::map<Key, std::vector<Rollout*>>> wanted;
-    for (const SampleSlot& each : draws) {
+    for (const SampleSlot& each : slots) {
       Rollout& rollout = each.rounds.back();
       rollout.actions.clear();
       rollout.observation.clear();

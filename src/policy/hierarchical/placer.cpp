@@ -16,7 +16,7 @@ nn::Matrix<const float> Placer::matrix_of(const GroupView& groups) const {
   return {groups.features.data(), network_.sizes.groups, network_.sizes.group_features()};
 }
 
-void Placer::draw(const GroupView& groups, std::span<const float> parameters, std::span<const SampleSlot> draws,
+void Placer::draw(const GroupView& groups, std::span<const float> parameters, std::span<const SampleSlot> slots,
                   std::span<const std::size_t> members) {
   const std::size_t devices = network_.sizes.devices;
   tape_.begin(parameters, {});
@@ -24,13 +24,13 @@ void Placer::draw(const GroupView& groups, std::span<const float> parameters, st
   std::vector<std::uint32_t> previous(members.size(), static_cast<std::uint32_t>(devices));  // GO
   std::vector<float> noise(devices), weights(devices);
   std::vector<Stream> noises;
-  for (const std::size_t i : members) noises.push_back(noise_stream(draws[i].rounds.back()));
+  for (const std::size_t i : members) noises.push_back(noise_stream(slots[i].rounds.back()));
   for (std::size_t t = 0; t < network_.sizes.groups; ++t) {
     const nn::Matrix<float> logits = step(previous);
     require_finite(logits.all());
     const std::span<const std::uint8_t> allowed = std::span(groups.allowed).subspan(t * devices, devices);
     for (std::size_t b = 0; b < members.size(); ++b) {
-      const SampleSlot& each = draws[members[b]];
+      const SampleSlot& each = slots[members[b]];
       Rollout& rollout = each.rounds.back();
       const std::span<float> row = logits.row(b);
       if (!each.greedy && noise_.is_on(rollout.update)) {

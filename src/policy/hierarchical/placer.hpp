@@ -25,7 +25,7 @@ class Placer {
 
   // Draws a device for each group and appends the G devices to the actions of each member's last round; if the noise
   // has scales, they are appended to its observation.
-  void draw(const GroupView& groups, std::span<const float> parameters, std::span<const SampleSlot> draws,
+  void draw(const GroupView& groups, std::span<const float> parameters, std::span<const SampleSlot> slots,
             std::span<const std::size_t> members);
 
   // Teacher forcing of the members' last G actions: a row t B + b for each step and member, on the tape until the next

@@ -25,11 +25,11 @@ namespace {
 class HsdagPolicy final : public NetworkPolicy {
  public:
   HsdagPolicy(const HsdagOptions& options, const PolicySetup& setup)
-      : way_(hsdag_way(options.grouping)),
+      : grouping_(hsdag_grouping(options.grouping)),
         rounds_(static_cast<std::uint32_t>(options.update_timestep)),
         passes_(options.parsing_passes),
         dropout_(options.dropout),
-        is_one_pass_(rounds_ == 1 && dropout_ == 0 && way_ != HsdagGrouping::learned),
+        is_one_pass_(rounds_ == 1 && dropout_ == 0 && grouping_ != HsdagGrouping::learned),
         seed_(setup.seed) {
     std::vector<HsdagGraph> graphs;
     for (const PolicyProblem& problem : setup.problems) graphs.push_back(hsdag_graph(problem));
@@ -47,7 +47,7 @@ class HsdagPolicy final : public NetworkPolicy {
     sizes.devices = common_device_count(setup.problems, "hsdag");
     sizes.score_layers = options.score_layers;
     sizes.pool_layers = options.pool_layers;
-    sizes.scores_edges = way_ == HsdagGrouping::parsed;
+    sizes.scores_edges = grouping_ == HsdagGrouping::parsed;
     sizes.groups = static_cast<std::size_t>(options.groups);
     network_.emplace(sizes);
     use(network_->layout());
@@ -61,13 +61,13 @@ class HsdagPolicy final : public NetworkPolicy {
     check_count(rounds.size(), rounds_, "rounds");
     for (const Rollout& round : rounds) {
       std::size_t clusters = part.graph.nodes;
-      if (way_ == HsdagGrouping::parsed) {
+      if (grouping_ == HsdagGrouping::parsed) {
         clusters = check_clusters(part.graph, passes_, round.observation);
       } else {
         check_count(round.observation.size(), 0, "observations in a round");
       }
       std::span<const std::uint8_t> devices = round.actions;
-      if (way_ == HsdagGrouping::learned) {
+      if (grouping_ == HsdagGrouping::learned) {
         if (devices.size() < part.graph.nodes)
           throw InputError("checkpoint", "a sample has {} actions in a round, wanted more than {}, the number of units",
                            devices.size(), part.graph.nodes);
@@ -83,27 +83,27 @@ class HsdagPolicy final : public NetworkPolicy {
     }
   }
 
-  void sample(std::span<const SampleSlot> draws) const override {
+  void sample(std::span<const SampleSlot> slots) const override {
     HsdagRound run;
-    for (std::size_t i = 0; i < draws.size(); ++i) {
-      const SampleSlot& draw = draws[i];
-      Rollout& now = draw.rounds.back();
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const SampleSlot& slot = slots[i];
+      Rollout& now = slot.rounds.back();
       const HsdagPart& part = parts_.at(now.problem);
-      std::vector<float>* const grown = rounds_ > 1 ? &state_of(draw) : nullptr;
+      std::vector<float>* const grown = rounds_ > 1 ? &state_of(slot) : nullptr;
       const std::vector<float>& x = grown != nullptr ? *grown : part.features;
       now.actions.clear();
       now.observation.clear();
-      if (const Rollout* before = i > 0 ? &draws[i - 1].rounds.back() : nullptr;
+      if (const Rollout* before = i > 0 ? &slots[i - 1].rounds.back() : nullptr;
           before != nullptr && is_one_pass_ && before->problem == now.problem)
         now.observation = before->observation;
       else
-        run = compute(sampling_tape_, part, x, now, draw.greedy, {}, sampling_levels_, Drawing(draw));
+        run = compute(sampling_tape_, part, x, now, slot.greedy, {}, sampling_levels_, Drawing(slot));
       const std::size_t count = sampling_levels_.cluster_count;
       std::vector<float> weights(network_->sizes().devices);
       const std::span<const std::uint8_t> allowed = run.devices.allowed;
       for (std::size_t c = 0; c < count; ++c)
         now.actions.push_back(
-            decide(draw, run.devices.scores.row(c), allowed.subspan(c * weights.size(), weights.size()), weights));
+            decide(slot, run.devices.scores.row(c), allowed.subspan(c * weights.size(), weights.size()), weights));
       const std::span<const std::uint8_t> devices = std::span(now.actions).last(count);
       std::vector<std::uint8_t> device_of_unit;
       for (const std::uint32_t cluster : sampling_levels_.cluster_of_node) device_of_unit.push_back(devices[cluster]);
@@ -128,7 +128,7 @@ class HsdagPolicy final : public NetworkPolicy {
           }
         };
         const auto [groups, devices] = decisions(rollouts[s]);
-        if (way_ == HsdagGrouping::learned) take(run.groups, groups);
+        if (grouping_ == HsdagGrouping::learned) take(run.groups, groups);
         take(run.devices, devices);
         log.begin.push_back(log.value.size());
       }
@@ -170,18 +170,18 @@ class HsdagPolicy final : public NetworkPolicy {
  private:
   // For sampling: clusters are parsed or drawn, and stored in the round.
   struct Drawing final : HsdagDecisions {
-    const SampleSlot* draw;
-    explicit Drawing(const SampleSlot& of) : draw(&of) {}
+    const SampleSlot* slot;
+    explicit Drawing(const SampleSlot& of) : slot(&of) {}
     void parsed(const NodeGraph& graph, std::span<const float> scores, Clusters& clusters) const override {
       require_finite(scores);
       parse(graph, scores, clusters);
-      note_clusters(clusters, draw->rounds.back().observation);
+      note_clusters(clusters, slot->rounds.back().observation);
     }
     [[nodiscard]] std::span<const std::uint8_t> grouped(const nn::Categorical<float>& groups) const override {
-      std::vector<std::uint8_t>& actions = draw->rounds.back().actions;
+      std::vector<std::uint8_t>& actions = slot->rounds.back().actions;
       std::vector<float> weights(groups.scores.columns);
       for (std::size_t node = 0; node < groups.scores.rows; ++node)
-        actions.push_back(decide(*draw, groups.scores.row(node), {}, weights));
+        actions.push_back(decide(*slot, groups.scores.row(node), {}, weights));
       return actions;
     }
   };
@@ -199,16 +199,16 @@ class HsdagPolicy final : public NetworkPolicy {
     }
   };
 
-  static std::uint8_t decide(const SampleSlot& draw, std::span<const float> logits,
+  static std::uint8_t decide(const SampleSlot& slot, std::span<const float> logits,
                              std::span<const std::uint8_t> allowed, std::span<float> weights) {
-    return draw.greedy ? likeliest<float>(logits, allowed)
-                       : emplace::policy::draw<float>(logits, allowed, *draw.stream, weights);
+    return slot.greedy ? likeliest<float>(logits, allowed)
+                       : emplace::policy::draw<float>(logits, allowed, *slot.stream, weights);
   }
 
   // Splits a rollout's actions into the groups of nodes (none unless groups are learned) and the devices of clusters.
   [[nodiscard]] std::pair<std::span<const std::uint8_t>, std::span<const std::uint8_t>> decisions(
       const Rollout& rollout) const {
-    const std::size_t groups = way_ == HsdagGrouping::learned ? parts_.at(rollout.problem).graph.nodes : 0;
+    const std::size_t groups = grouping_ == HsdagGrouping::learned ? parts_.at(rollout.problem).graph.nodes : 0;
     const std::span<const std::uint8_t> all = rollout.actions;
     EMPLACE_CHECK(all.size() >= groups);
     return {all.first(groups), all.subspan(groups)};
@@ -223,7 +223,7 @@ class HsdagPolicy final : public NetworkPolicy {
                   .update = round.update,
                   .index = round.sample * rounds_ + round.round});
     tape.begin(parameters_, gradient);
-    return hsdag_round(tape, *network_, way_, passes_, part, x, {dropout_, greedy ? nullptr : &masks}, levels,
+    return hsdag_round(tape, *network_, grouping_, passes_, part, x, {dropout_, greedy ? nullptr : &masks}, levels,
                        decisions);
   }
 
@@ -254,7 +254,7 @@ class HsdagPolicy final : public NetworkPolicy {
             double entropy_weight) {
     if (members.size() == 1) {
       const auto [groups, devices] = decisions(members.front());
-      if (way_ == HsdagGrouping::learned)
+      if (grouping_ == HsdagGrouping::learned)
         nn::seed<float>(tape_, run.groups, groups, coefficients.first(groups.size()), entropy_weight);
       nn::seed<float>(tape_, run.devices, devices, coefficients.last(devices.size()), entropy_weight);
     } else {
@@ -272,17 +272,17 @@ class HsdagPolicy final : public NetworkPolicy {
   }
 
   // The features at the beginning of this round: kept from the previous round, or recomputed from all earlier rounds.
-  std::vector<float>& state_of(const SampleSlot& draw) const {
-    const Rollout& now = draw.rounds.back();
+  std::vector<float>& state_of(const SampleSlot& slot) const {
+    const Rollout& now = slot.rounds.back();
     const HsdagPart& part = parts_.at(now.problem);
     if (now.round == 0)
       std::erase_if(episodes_, [&](const auto& each) { return std::get<0>(each.first) != now.update; });
-    Episode& episode = episodes_[{now.update, now.problem, now.sample, draw.greedy}];
+    Episode& episode = episodes_[{now.update, now.problem, now.sample, slot.greedy}];
     if (now.round == 0 || episode.rounds != now.round) {
       episode.x = part.features;
-      for (const Rollout& earlier : draw.rounds.first(now.round)) {
+      for (const Rollout& earlier : slot.rounds.first(now.round)) {
         const HsdagRound run =
-            compute(sampling_tape_, part, episode.x, earlier, draw.greedy, {}, sampling_levels_, Given(earlier));
+            compute(sampling_tape_, part, episode.x, earlier, slot.greedy, {}, sampling_levels_, Given(earlier));
         grow(episode.x, run.embedding, sampling_levels_);
       }
     }
@@ -296,7 +296,7 @@ class HsdagPolicy final : public NetworkPolicy {
   };
   using EpisodeKey = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, bool>;  // update, problem, sample, greedy
 
-  HsdagGrouping way_;
+  HsdagGrouping grouping_;
   std::uint32_t rounds_;
   int passes_;
   double dropout_;

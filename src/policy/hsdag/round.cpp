@@ -48,7 +48,7 @@ std::span<const std::uint8_t> allowed_of(nn::Tape<float>& tape, const HsdagPart&
 
 }  // namespace
 
-HsdagGrouping hsdag_way(const std::string& grouping) {
+HsdagGrouping hsdag_grouping(const std::string& grouping) {
   if (grouping == "parsed") return HsdagGrouping::parsed;
   return grouping == "none" ? HsdagGrouping::none : HsdagGrouping::learned;
 }

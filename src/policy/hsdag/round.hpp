@@ -15,7 +15,7 @@ namespace emplace::policy {
 
 // How nodes are assigned to clusters (HsdagOptions::grouping).
 enum class HsdagGrouping : std::uint8_t { parsed, none, learned };
-HsdagGrouping hsdag_way(const std::string& grouping);
+HsdagGrouping hsdag_grouping(const std::string& grouping);
 
 // A problem of the training.
 struct HsdagPart {

@@ -134,26 +134,26 @@ class PlacetoPolicy final : public NetworkPolicy {
                          device, devices);
   }
 
-  void sample(std::span<const SampleSlot> draws) const override {
+  void sample(std::span<const SampleSlot> slots) const override {
     Block block;
-    for (std::size_t i = 0; i < draws.size(); ++i) {
-      const SampleSlot& draw = draws[i];
-      Rollout& now = draw.rounds.back();
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const SampleSlot& slot = slots[i];
+      Rollout& now = slot.rounds.back();
       const PlacetoPart& part = parts_.at(now.problem);
       if (now.round == 0) {
-        begin(part, draw);
+        begin(part, slot);
         continue;
       }
-      if (!block.members.empty() && (block.part != &part || block.members.size() == block_states)) decide(block, draws);
-      Rollout& before = draw.rounds[now.round - 1];
+      if (!block.members.empty() && (block.part != &part || block.members.size() == block_states)) decide(block, slots);
+      Rollout& before = slot.rounds[now.round - 1];
       read_unit_starts(*part.units, before.starts, part.graph.order[now.round - 1], now.observation);
       now.starts = std::move(before.starts);  // reuses the memory
       before.starts.clear();
-      std::vector<std::uint8_t> devices = shown_in(draw.rounds.front());
-      for (std::size_t r = 1; r < now.round; ++r) devices[part.graph.order[r - 1]] = draw.rounds[r].actions.front();
+      std::vector<std::uint8_t> devices = shown_in(slot.rounds.front());
+      for (std::size_t r = 1; r < now.round; ++r) devices[part.graph.order[r - 1]] = slot.rounds[r].actions.front();
       add_state(block, part, i, now, devices);
     }
-    decide(block, draws);
+    decide(block, slots);
   }
 
   void forward(std::span<const Rollout> rollouts, LogProbabilities& log) override {
@@ -196,11 +196,11 @@ class PlacetoPolicy final : public NetworkPolicy {
     std::vector<float> states;           // (members U) x d
   };
 
-  void begin(const PlacetoPart& part, const SampleSlot& draw) const {
-    Rollout& now = draw.rounds.back();
+  void begin(const PlacetoPart& part, const SampleSlot& slot) const {
+    Rollout& now = slot.rounds.back();
     std::vector<std::uint8_t> devices = part.initial;
-    if (from_best_ && draw.best != nullptr) devices = devices_of_units(*part.units, *draw.best);
-    if (devices.empty()) devices = random_devices(*part.units, *draw.stream);
+    if (from_best_ && slot.best != nullptr) devices = devices_of_units(*part.units, *slot.best);
+    if (devices.empty()) devices = random_devices(*part.units, *slot.stream);
     now.actions.clear();
     now.observation.assign(devices.begin(), devices.end());
     part.units->expand(devices.front() != no_device ? devices : first_devices(*part.units), now.placement);
@@ -263,13 +263,13 @@ class PlacetoPolicy final : public NetworkPolicy {
     return nn::categorical<float>(tape, logits, part.block.allowed);
   }
 
-  void decide(Block& block, std::span<const SampleSlot> draws) const {
+  void decide(Block& block, std::span<const SampleSlot> slots) const {
     if (block.members.empty()) return;
     const nn::Categorical<float> rows = run(sampling_tape_, block, {});
     const std::size_t devices = network_.shape().devices;
     std::vector<float> weights(devices);
     for (std::size_t b = 0; b < block.members.size(); ++b) {
-      const SampleSlot& each = draws[block.members[b]];
+      const SampleSlot& each = slots[block.members[b]];
       Rollout& now = each.rounds.back();
       const std::span<const std::uint8_t> allowed = rows.allowed.subspan(b * devices, devices);
       const std::uint8_t device = each.greedy ? likeliest<float>(rows.scores.row(b), allowed)

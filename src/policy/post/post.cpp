@@ -98,9 +98,9 @@ class PostPolicy final : public Policy {
         if (!part.grouping().allowed[cell]) parameters_[part.begin + cell] = forbidden;
   }
 
-  void sample(std::span<const SampleSlot> draws) const override {
+  void sample(std::span<const SampleSlot> slots) const override {
     std::vector<std::optional<TableDraw>> draw_of(parts_.size());
-    for (const SampleSlot& each : draws) {
+    for (const SampleSlot& each : slots) {
       Rollout& rollout = each.rounds.back();
       const PostPart& part = parts_.at(rollout.problem);
       if (each.greedy) {

@@ -33,7 +33,7 @@ PlacerEntry expert_placer() {
   entry.unfit = [](const PlacerRequest& request) {
     if (!request.problem->expert.empty()) return std::string();
     return "no expert's placement is known of " + quote(request.problem->name) +
-           "; zoo models (zoo:NAME@MACHINE) have one";
+           "; zoo models (zoo:NAME@MACHINE) have one, and files of problem/2 may have one";
   };
   entry.place = place_expert;
   return entry;

@@ -3,9 +3,8 @@
 // - An output is held from its op's start, a copy from its request; both until the last consumer on the device has
 //   ended.
 // - A device requests a copy at the earliest when the producer ends. In the walk the device's clock may already be
-// later
-//   than that, so that the copy should have been counted for ops before. Its bytes are therefore added to the highest
-//   level of each stretch that was not over at the request.
+//   later, so the copy should have been counted for earlier ops. Its bytes are therefore added to the highest level of
+//   each stretch that was not over at the request.
 // - An original that no op on its device needs any more is freed some ops later, when all that its device had sent by
 //   then has arrived.
 // Sizes are rounded up to whole counts of a unit. Times are rounded to floats. This keeps their order, but makes some

@@ -57,7 +57,8 @@ void FeasibilityTracker::begin(const std::vector<std::uint8_t>& device, const st
   add_tensors(device, -1);
 }
 
-Outcome FeasibilityTracker::judge(const std::vector<std::uint8_t>& device, const std::vector<std::uint32_t>& moved) {
+Outcome FeasibilityTracker::feasibility(const std::vector<std::uint8_t>& device,
+                                        const std::vector<std::uint32_t>& moved) {
   const Problem& p = layout_.problem;
   const std::size_t devices = p.device_count();
   OpId unsupported;  // `none` compares larger than any op

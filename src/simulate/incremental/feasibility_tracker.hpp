@@ -16,11 +16,11 @@ class FeasibilityTracker {
 
   // Sets the base, in which every op must be able to run and every needed route must exist.
   void set_base(const std::vector<std::uint8_t>& device);
-  // Must be called before the ops' devices change, and judge() after.
+  // Must be called before the ops' devices change, and feasibility() after.
   void begin(const std::vector<std::uint8_t>& device, const std::vector<std::uint32_t>& moved);
   // The outcome without makespan and overflow. After unsupported_op and missing_route the placement cannot be timed.
-  Outcome judge(const std::vector<std::uint8_t>& device, const std::vector<std::uint32_t>& moved);
-  // After judge(): whether each device's memory holds everything that could be alive at the same time.
+  Outcome feasibility(const std::vector<std::uint8_t>& device, const std::vector<std::uint32_t>& moved);
+  // After feasibility(): whether each device's memory holds everything that could be alive at the same time.
   [[nodiscard]] bool memory_settled() const;
   // The placement last judged becomes the base.
   void commit();

@@ -20,7 +20,7 @@ class OrderedEngine final : public IncrementalEngine {
   explicit OrderedEngine(const Problem& problem)
       : layout_(problem),
         exact_(make_exact_engine(problem, Schedule::in_order)),
-        judge_(layout_),
+        feasibility_(layout_),
         run_(layout_),
         seen_(problem.op_count(), 0) {
     moved_.reserve(problem.op_count());
@@ -33,7 +33,7 @@ class OrderedEngine final : public IncrementalEngine {
     outcome_ = exact_->evaluate(placement);
     base_ = placement;
     run_.lay_out(base_);
-    tried_ = false;
+    evaluated_ = false;
     start_over();
     return outcome_;
   }
@@ -54,47 +54,47 @@ class OrderedEngine final : public IncrementalEngine {
       }
     }
     for (const std::uint32_t op : moved_) seen_[op] = 0;
-    tried_ = true;
-    trial_ = {outcome_};
-    if (moved_.empty()) return trial_;
+    evaluated_ = true;
+    move_ = {outcome_};
+    if (moved_.empty()) return move_;
     if (outcome_.timed()) {
-      judge_.begin(base_.device, moved_);
+      feasibility_.begin(base_.device, moved_);
       there();
-      trial_.outcome = judge_.judge(base_.device, moved_);
-      if (trial_.outcome.why != Infeasible::unsupported_op && trial_.outcome.why != Infeasible::missing_route) {
-        trial_.memory_settled = judge_.memory_settled();
-        trial_.outcome.makespan = run_.retrace(changed());
-        trial_.walked = run_.walked();
+      move_.outcome = feasibility_.feasibility(base_.device, moved_);
+      if (move_.outcome.why != Infeasible::unsupported_op && move_.outcome.why != Infeasible::missing_route) {
+        move_.memory_settled = feasibility_.memory_settled();
+        move_.outcome.makespan = run_.retrace(changed());
+        move_.walked = run_.walked();
       }
     } else {
       there();
-      trial_.outcome = exact_->evaluate(base_);
-      trial_.walked = base_.device.size();
+      move_.outcome = exact_->evaluate(base_);
+      move_.walked = base_.device.size();
     }
     back();
-    return trial_;
+    return move_;
   }
 
   Outcome settle() override {
-    EMPLACE_CHECK(tried_, "there is no trial to settle");
-    if (!trial_.memory_settled) {
+    EMPLACE_CHECK(evaluated_, "no move was evaluated");
+    if (!move_.memory_settled) {
       there();
-      trial_ = {exact_->evaluate(base_), true, trial_.walked + base_.device.size()};
+      move_ = {exact_->evaluate(base_), true, move_.walked + base_.device.size()};
       back();
     }
-    return trial_.outcome;
+    return move_.outcome;
   }
 
   Outcome commit() override {
     settle();
-    tried_ = false;
+    evaluated_ = false;
     if (moved_.empty()) return outcome_;
     const bool was_timed = outcome_.timed();
     there();
-    outcome_ = trial_.outcome;
+    outcome_ = move_.outcome;
     if (was_timed && outcome_.timed()) {
       run_.record(changed().front());
-      judge_.commit();
+      feasibility_.commit();
     } else {
       start_over();
     }
@@ -115,7 +115,7 @@ class OrderedEngine final : public IncrementalEngine {
     if (!outcome_.timed()) return;
     const Ticks makespan = run_.record();
     EMPLACE_CHECK(makespan == outcome_.makespan);
-    judge_.set_base(base_.device);
+    feasibility_.set_base(base_.device);
   }
 
   // Moves the trial's ops, and moves them back.
@@ -145,13 +145,13 @@ class OrderedEngine final : public IncrementalEngine {
 
   const Layout layout_;
   const std::unique_ptr<Engine> exact_;
-  FeasibilityTracker judge_;
+  FeasibilityTracker feasibility_;
   OrderedRun run_;
   Placement base_;
   Outcome outcome_;
   // Data of the trial.
-  bool tried_ = false;
-  MoveEvaluation trial_;
+  bool evaluated_ = false;
+  MoveEvaluation move_;
   std::vector<std::uint32_t> moved_;  // without ops that are on their target device already
   std::vector<std::uint8_t> home_;    // their devices in the base
   std::vector<std::uint8_t> target_;  // and in the trial

@@ -47,7 +47,7 @@ Ticks OrderedRun::retrace(const std::vector<std::uint32_t>& changed) {
   }
   for (const Stretch& stretch : walked_)
     std::copy(arrival_.begin() + steps_[stretch.begin].out, arrival_.begin() + steps_[stretch.end].out,
-              trial_.begin() + steps_[stretch.begin].out);
+              arrival_after_move_.begin() + steps_[stretch.begin].out);
   return makespan;
 }
 
@@ -115,7 +115,7 @@ std::uint32_t OrderedRun::deciding_slots(std::uint32_t boundary, std::uint32_t u
       const Lanes consumer = {slot[0].consumer, slot[1].consumer, slot[2].consumer, slot[3].consumer};
       Lanes slack, trial, arrival;
       load_lanes(slack, &slack_[s]);
-      load_lanes(trial, &trial_[s]);
+      load_lanes(trial, &arrival_after_move_[s]);
       load_lanes(arrival, &arrival_[s]);
       const Lanes later = trial - arrival - shift;
       // A comparison sets all bits of a lane, or none.

@@ -51,7 +51,7 @@ OrderedRun::OrderedRun(const Layout& layout)
   start_.resize(ops_);
   end_.resize(ops_);
   arrival_.assign(edges + lanes, 0);
-  trial_.assign(edges + lanes, 0);
+  arrival_after_move_.assign(edges + lanes, 0);
   slack_.resize(edges + lanes);
   first_crossing_.resize(boundaries_);
   checkpoints_.assign(boundaries_ * (3 * devices_ + lines_count_), 0);
@@ -141,7 +141,7 @@ Ticks OrderedRun::walk(std::uint32_t begin, std::uint32_t end) {
   const Pair* const pairs = pairs_.data();
   Ticks* const free = free_.data();
   Ticks* const lines = lines_.data();
-  Ticks* const trial = trial_.data();
+  Ticks* const trial = arrival_after_move_.data();
   std::uint32_t* const sent = sent_.data();
   Ticks now = 0;
   for (std::uint32_t k = begin; k != end; ++k) {
@@ -205,7 +205,7 @@ void OrderedRun::send_by_routes(std::uint32_t from, Ticks now, std::uint32_t beg
         for (const std::uint32_t channel : network.contended[row + to]) lines_[channel] = arrival_on_[to];
       }
     arrival_on_[from] = now;
-    for (; first != last; ++first) trial_[first] = arrival_on_[device_[slots_[first].consumer]];
+    for (; first != last; ++first) arrival_after_move_[first] = arrival_on_[device_[slots_[first].consumer]];
   }
 }
 
@@ -229,7 +229,7 @@ Ticks OrderedRun::record(std::uint32_t from) {
     std::copy(lines_.begin(), lines_.end(), at.lines);
   }
   makespan_ = *std::max_element(free_.begin(), free_.end());
-  std::copy(trial_.begin() + first, trial_.end(), arrival_.begin() + first);
+  std::copy(arrival_after_move_.begin() + first, arrival_after_move_.end(), arrival_.begin() + first);
   summarise();
   return makespan_;
 }

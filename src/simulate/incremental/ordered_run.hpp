@@ -115,7 +115,7 @@ class OrderedRun {
   std::vector<std::uint32_t> reach_;
 
   // Data of the walk.
-  std::vector<Ticks> free_, lines_, trial_;
+  std::vector<Ticks> free_, lines_, arrival_after_move_;
   std::vector<std::uint32_t> sent_;  // D: the last tensor sent to each device
   std::vector<Ticks> arrival_on_;    // D
   std::vector<Stretch> walked_;

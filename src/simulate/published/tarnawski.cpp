@@ -115,15 +115,15 @@ class LatencyEngine final : public Engine {
     const auto add = [&](std::uint32_t block, bool out) {
       const std::uint32_t d = blocks_[block].device;
       if (!model_.pays(d) || !outcome.feasible()) return;
-      const auto passage = out ? model_.out(tensor, d) : model_.in(tensor, d);
-      if (!passage) {
+      const auto transfer = out ? model_.out(tensor, d) : model_.in(tensor, d);
+      if (!transfer) {
         outcome = {.why = Infeasible::missing_route, .device = static_cast<std::uint8_t>(d), .subject = tensor.value};
         return;
       }
-      blocks_[block].lasts += passage->time;
+      blocks_[block].lasts += transfer->time;
       for (const std::uint32_t channel :
-           out ? p_.route(DeviceId{d}, passage->host) : p_.route(passage->host, DeviceId{d})) {
-        usage.channel_busy[channel] += passage->time;
+           out ? p_.route(DeviceId{d}, transfer->host) : p_.route(transfer->host, DeviceId{d})) {
+        usage.channel_busy[channel] += transfer->time;
         usage.channel_bytes[channel] += p_.tensor_bytes[tensor.index()];
       }
     };

@@ -15,12 +15,12 @@ namespace {
 // placement so far that it is given.
 class Improving final : public test::StubPolicy {
  public:
-  void sample(std::span<const policy::SampleSlot> draws) const override {
-    for (const policy::SampleSlot& draw : draws) {
-      updates.push_back(draw.rounds.back().update);
-      told.push_back(draw.best == nullptr ? std::vector<std::uint8_t>{} : draw.best->device);
+  void sample(std::span<const policy::SampleSlot> slots) const override {
+    for (const policy::SampleSlot& slot : slots) {
+      updates.push_back(slot.rounds.back().update);
+      told.push_back(slot.best == nullptr ? std::vector<std::uint8_t>{} : slot.best->device);
       const std::size_t moved = std::min<std::size_t>(told.size() - 1, 2);
-      draw.rounds.back().placement.device = {static_cast<std::uint8_t>(moved > 0),
+      slot.rounds.back().placement.device = {static_cast<std::uint8_t>(moved > 0),
                                              static_cast<std::uint8_t>(moved > 1)};
     }
   }
