@@ -3,7 +3,6 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <span>
 #include <thread>
 
 #include "base/cores.hpp"

@@ -1,6 +1,9 @@
 // Simulates many placements on several threads.
 #pragma once
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <optional>

@@ -1,8 +1,5 @@
 // The module emplace._core: errors, lists of entries, and the functions of the other files.
-#include <optional>
-
 #include "base/log.hpp"
-#include "base/not_finite.hpp"
 #include "base/version.hpp"
 #include "bind.hpp"
 #include "emplace/base/error.hpp"

@@ -1,9 +1,10 @@
 // Problems: made from files, models and arrays, and shown as arrays.
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <tuple>
 
 #include "base/files.hpp"

@@ -1,9 +1,8 @@
 // Placers and lower bounds.
-#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <optional>
 
-#include "base/text.hpp"
 #include "bind.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/search/bound.hpp"
@@ -19,8 +18,7 @@ namespace {
 
 struct Placed {
   search::PlacerResult result;
-  search::LowerBound bound;
-  bool proved_optimal = false;
+  search::ResultProof proof;
   double seconds = 0;
 };
 
@@ -52,10 +50,7 @@ py::dict place(const ProblemHandle& self, const std::string& method, std::option
         Placed done;
         done.result = search::place_with(method, request, table);
         done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-        done.bound = search::lower_bound(problem, scoring.objective);
-        if (done.result.lower_bound > done.bound.ticks) done.bound = {done.result.lower_bound, method};
-        done.proved_optimal = done.result.proved_optimal ||
-                              (done.result.outcome.feasible() && done.result.outcome.makespan == done.bound.ticks);
+        done.proof = search::proof_of(done.result, method, search::lower_bound(problem, scoring.objective));
         return done;
       },
       usual_patience);
@@ -68,8 +63,8 @@ py::dict place(const ProblemHandle& self, const std::string& method, std::option
   dict["reason"] = simulate::reason_of(scoring.objective, self->problem(), result.outcome, result.placement.device, {});
   dict["evaluations"] = result.evaluations;
   dict["seconds"] = placed.seconds;
-  dict["lower_bound_ps"] = placed.bound.ticks;
-  dict["proved_optimal"] = placed.proved_optimal;
+  dict["lower_bound_ps"] = placed.proof.bound.ticks;
+  dict["proved_optimal"] = placed.proof.optimal;
   dict["note"] = result.note;
   return dict;
 }
@@ -78,8 +73,11 @@ py::tuple bound(const ProblemHandle& self, double seconds, const std::string& ob
   if (!(seconds > 0 && std::isfinite(seconds)))
     throw InputError("seconds", "a budget must be above zero and finite, found {}", seconds);
   const Objective what = objective_of(objective, "objective");
-  const search::BoundReport report =
-      work_and_wait([=](Meeting&) { return search::lower_bounds(self->problem(), what, seconds); }, usual_patience);
+  const search::BoundReport report = work_and_wait(
+      [=](Meeting& meeting) {
+        return search::lower_bounds(self->problem(), what, seconds, [&meeting] { return meeting.stopped(); });
+      },
+      usual_patience);
   py::list methods;
   for (const search::LowerBound& each : report.methods) methods.append(py::make_tuple(each.method, each.ticks));
   const search::LowerBound best = report.best();

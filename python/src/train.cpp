@@ -2,13 +2,12 @@
 #include <chrono>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "bind.hpp"
 #include "emplace/base/error.hpp"
+#include "emplace/experiment/train_recipe.hpp"
 #include "experiment/recipe/recipe.hpp"
-#include "experiment/run/training.hpp"
-#include "experiment/run/training_backend.hpp"
-#include "simulate/pipeline/pipeline.hpp"
 #include "waiting.hpp"
 
 namespace emplace::python {
@@ -40,77 +39,68 @@ ConfigTable config_of_recipe(const py::object& recipe, const std::vector<std::st
   return table;
 }
 
-struct Trained {
-  struct Problem {
-    std::string name, reason;
-    learn::Best best;
-  };
-  std::vector<Problem> problems, held_out;
-  bool finished = false;
-  std::uint64_t updates = 0, evaluations = 0;
-  double seconds = 0;
-};
+// Marks the thread that waits for a training. Trainings take turns, so a training that a callback or a signal handler
+// begins on this thread would wait for the outer one, which waits for the callback.
+class Waiting {
+ public:
+  Waiting() {
+    if (std::exchange(is_here_, true))
+      throw InputError("train", "a callback or signal handler of a training cannot begin another training");
+  }
+  ~Waiting() { is_here_ = false; }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
 
-Trained train_recipe(const ConfigTable& config, bool resume, Meeting& meeting, bool ask) {
+ private:
+  static thread_local bool is_here_;
+};
+thread_local bool Waiting::is_here_ = false;
+
+experiment::TrainedRecipe train_in_turn(const ConfigTable& config, bool resume, Meeting& meeting, bool ask) {
   // The process has one log file and one pool of threads for networks.
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   if (meeting.stopped()) return {};
-  std::optional<experiment::UnfinishedRun> begun = resume ? experiment::unfinished_run(config) : std::nullopt;
-  experiment::Training training(experiment::make_recipe(begun ? begun->config : config),
-                                begun && experiment::has_checkpoint(begun->folder.path()));
-  const experiment::RunFolder folder =
-      begun ? std::move(begun->folder)
-            : experiment::RunFolder::create(training.recipe().options.run, training.recipe().resolved());
-  const auto backend = experiment::make_training_backend(nullptr, training, folder);
-  const auto end = training.run(folder, {.evaluator = *backend.evaluator,
-                                         .learner_workers = nullptr,
-                                         .resume = begun.has_value(),
-                                         .show_progress = false,
-                                         .stop = [&] { return meeting.stopped() || (ask && meeting.ask()); }});
-  Trained done;
-  done.finished = end == experiment::Training::End::finished;
-  done.updates = training.updates();
-  done.evaluations = training.evaluations();
-  done.seconds = training.seconds();
-  const auto add = [&](std::vector<Trained::Problem>& list, const Problem& problem, const learn::Best& best) {
-    const std::string reason =
-        best.any ? simulate::reason_of(training.objective(), problem, best.outcome, best.placement.device, {})
-                 : "no update was about it";
-    list.push_back({problem.name, reason, best});
-  };
-  for (std::size_t p = 0; p < training.best().size(); ++p)
-    add(done.problems, training.problems()[p], training.best()[p]);
-  for (std::size_t p = 0; p < training.held_out_best().size(); ++p)
-    add(done.held_out, training.held_out()[p], training.held_out_best()[p]);
-  return done;
+  const auto stop = [&] { return meeting.stopped() || (ask && meeting.ask()); };
+  return experiment::train_recipe(config, nullptr, {.stop = stop, .deadline = {}}, {.resume = resume, .wait = false});
 }
 
-py::list placements_of(const std::vector<Trained::Problem>& problems) {
+py::list placements_of(const std::vector<std::string>& names,
+                       const std::vector<std::optional<experiment::TrainedPlacement>>& found) {
+  const experiment::TrainedPlacement none{.placement = {}, .outcome = {}, .reason = "no update used it"};
   py::list list;
-  for (const Trained::Problem& each : problems) {
-    const Placement& placement = each.best.placement;
-    list.append(py::make_tuple(each.name, to_array(placement.device),
+  for (std::size_t p = 0; p < found.size(); ++p) {
+    const experiment::TrainedPlacement& best = found[p] ? *found[p] : none;
+    const Placement& placement = best.placement;
+    list.append(py::make_tuple(names[p], to_array(placement.device),
                                placement.order.empty() ? py::object(py::none()) : to_array(placement.order),
-                               each.best.outcome.makespan, each.best.any && each.best.outcome.feasible(), each.reason,
-                               each.best.evaluation));
+                               best.outcome.makespan, found[p] && best.outcome.feasible(), best.reason,
+                               best.evaluation));
   }
   return list;
+}
+
+// The run folder that the recipe or an override names.
+std::optional<std::string> run_of_recipe(const py::object& recipe, const std::vector<std::string>& left_out,
+                                         const py::dict& overrides) {
+  const ConfigTable config = config_of_recipe(recipe, left_out, overrides);
+  return config.contains("run") ? std::optional(config.text("run")) : std::nullopt;
 }
 
 // `after_update` is called with the run folder, also before the first update; it returns true to end the training.
 py::dict train(const py::object& recipe, const std::vector<std::string>& left_out, const py::dict& overrides,
                const std::string& default_run, bool resume, const std::optional<py::function>& after_update) {
+  const Waiting waiting;
   ConfigTable config = config_of_recipe(recipe, left_out, overrides);
   if (!config.contains("run")) config.set("run", {default_run, "default"});
   const std::string run = config.text("run");
   const bool ask = after_update.has_value();
-  const Trained trained =
-      work_and_wait([config, resume, ask](Meeting& meeting) { return train_recipe(config, resume, meeting, ask); },
+  const experiment::TrainedRecipe trained =
+      work_and_wait([config, resume, ask](Meeting& meeting) { return train_in_turn(config, resume, meeting, ask); },
                     training_patience, [&] { return (*after_update)(run).cast<bool>(); });
   py::dict result;
-  result["problems"] = placements_of(trained.problems);
-  result["held_out"] = placements_of(trained.held_out);
+  result["problems"] = placements_of(trained.problem_names, trained.best);
+  result["held_out"] = placements_of(trained.held_out_names, trained.held_out);
   result["run"] = run;
   result["finished"] = trained.finished;
   result["updates"] = trained.updates;
@@ -121,6 +111,9 @@ py::dict train(const py::object& recipe, const std::vector<std::string>& left_ou
 
 }  // namespace
 
-void add_train(py::module_& module) { module.def("train", train); }
+void add_train(py::module_& module) {
+  module.def("run_of_recipe", run_of_recipe);
+  module.def("train", train);
+}
 
 }  // namespace emplace::python

@@ -31,11 +31,12 @@ class Meeting {
   bool asked_ = false, done_ = false, abandoned_ = false;
 };
 
-// How long Ctrl-C waits for work that ends soon once it is asked to.
+// How long Ctrl-C waits for work to end, which most work does soon once it is asked to.
 inline constexpr std::chrono::milliseconds usual_patience{1000};
 
 // Runs `work`, which must own or share everything that it uses. If a signal handler of Python raises, the work is asked
-// to stop; if it has not ended after `patience` or at a second Ctrl-C, it goes on alone and its result is dropped.
+// to stop; if it has not ended after `patience` or at a second Ctrl-C, it goes on alone and its result is dropped. Work
+// that never looks at Meeting::stopped(), as reading a problem, always goes on to its end.
 // `answer` is called by Meeting::ask(); it returns true to end early, and may throw. The caller holds the GIL.
 void run_and_wait(std::function<void(Meeting& meeting)> work, std::chrono::milliseconds patience,
                   const std::function<bool()>& answer);

@@ -45,6 +45,20 @@ Json error_json(const cost::PredictionError& error) {
           {"spearman", std::isnan(error.spearman) ? Json(nullptr) : Json(error.spearman)}};
 }
 
+Json class_json(const cost::ClassFit& fit) {
+  const cost::ClassTrust& trust = fit.trust;
+  Json json = error_json(fit.error);
+  json.update({{"samples", trust.samples},
+               {"compute_bound", trust.compute_bound},
+               {"efficiency", trust.efficiency > 0 ? Json(trust.efficiency) : Json(nullptr)},
+               {"efficiency_from", cost::name_of(trust.efficiency_from)},
+               {"bytes_per_s", trust.samples > 0 ? Json(trust.bytes_per_s) : Json(nullptr)},
+               {"bytes_per_s_from", cost::name_of(trust.bandwidth_from)},
+               {"expected_error", trust.expected_error},
+               {"compute_bound_error", trust.compute_error}});
+  return json;
+}
+
 Json errors_json(const std::vector<cost::PredictionError>& errors) {
   Json list = Json::array();
   for (const cost::PredictionError& error : errors) list.push_back(error_json(error));
@@ -94,6 +108,35 @@ void add_row(TextTable& table, const cost::PredictionError& error) {
              std::isnan(error.spearman) ? std::string("-") : fmt::format("{:.3f}", error.spearman)});
 }
 
+// A figure and where it comes from: "0.35, fitted".
+std::string figure_text(const std::string& figure, cost::FigureSource source) {
+  switch (source) {
+    case cost::FigureSource::none: return "-";
+    case cost::FigureSource::fitted: return figure + ", fitted";
+    case cost::FigureSource::few: return figure + ", one or two ops";
+    case cost::FigureSource::machine: return figure + ", prior: the machine's";
+    case cost::FigureSource::all_classes: return figure + ", prior: all classes";
+  }
+  return figure;
+}
+
+// How far each class can be trusted: how many ops show which figure, and the error to expect of the time of one op.
+void print_trust(const cost::Calibration& calibration) {
+  TextTable table({"op class", "ops", "bound by compute", "efficiency", "memory bandwidth",
+                   "expected error of such an op", "of one bound by compute"});
+  for (const cost::ClassFit& fit : calibration.classes) {
+    const cost::ClassTrust& trust = fit.trust;
+    if (trust.samples == 0) continue;
+    table.add(
+        {fit.error.model, fmt::format("{}", trust.samples),
+         fmt::format("{:.0f} %", 100 * static_cast<double>(trust.compute_bound) / static_cast<double>(trust.samples)),
+         figure_text(fmt::format("{:.3g}", trust.efficiency), trust.efficiency_from),
+         figure_text(fmt::format("{:.3g} GB/s", 1e-9 * trust.bytes_per_s), trust.bandwidth_from),
+         fmt::format("{:.0f} %", 100 * trust.expected_error), fmt::format("{:.0f} %", 100 * trust.compute_error)});
+  }
+  fmt::print("how far each class can be trusted\n{}\n", table.str());
+}
+
 void print_tables(const Arguments& arguments, const cost::Calibration& calibration) {
   const auto header = [](const char* first) {
     return TextTable({first, "ops", "measured", "predicted", "total off by", "median op", "rank correlation"});
@@ -102,6 +145,7 @@ void print_tables(const Arguments& arguments, const cost::Calibration& calibrati
   TextTable classes = header("op class");
   for (const cost::ClassFit& fit : calibration.classes) add_row(classes, fit.error);
   fmt::print("{}\n", classes.str());
+  print_trust(calibration);
   TextTable types = header("op type");
   for (const cost::PredictionError& error : calibration.types) add_row(types, error);
   fmt::print("{}\n", types.str());
@@ -131,7 +175,7 @@ void print_tables(const Arguments& arguments, const cost::Calibration& calibrati
 void print_summary(const Arguments& arguments, const cost::Calibration& calibration) {
   Json json = {{"machine", arguments.machine}, {"device", arguments.device}, {"output", arguments.output}};
   json["classes"] = Json::array();
-  for (const cost::ClassFit& fit : calibration.classes) json["classes"].push_back(error_json(fit.error));
+  for (const cost::ClassFit& fit : calibration.classes) json["classes"].push_back(class_json(fit));
   json["types"] = errors_json(calibration.types);
   json["models"] = errors_json(calibration.models);
   json["left_out"] = errors_json(calibration.left_out);
@@ -252,16 +296,22 @@ Action add_calibrate(CommandLine& cli) {
   cli.footer(
       "Fits, for each class of ops, seconds = a + FLOPs / (peak x efficiency) + bytes / bandwidth by robust least "
       "squares on\n"
-      "relative residuals, and writes efficiency, memory_efficiency, half_flops, half_bytes and launch_overhead_s "
-      "with\n"
-      "overlap = 0 (configs/machines/README.md). The peak stays as it is. Classes without a measured op keep the "
-      "machine's\n"
-      "figures, or take those of all classes together. Profile without fusion (ONNX Runtime: optimisation level 0), so "
-      "that\n"
-      "kernels are the graph's ops. A run with fused ops saves launches and traffic, and is faster still because the "
-      "runtime chooses\n"
-      "data layouts for the whole graph: fused_speedup, by class, is fitted to profiles of such runs, given with "
-      "--fused.\n\n"
+      "relative residuals, and writes efficiency, memory_efficiency, half_flops, half_bytes, launch_overhead_s and "
+      "overlap\n"
+      "(configs/machines/README.md). The peak stays as it is. Ops that are bound by memory show a bandwidth, but no "
+      "efficiency: a\n"
+      "class with fewer than three ops that are bound by compute keeps the efficiency that the machine names for it, "
+      "corrected by\n"
+      "about half of what the machine is off in the other classes. A table shows how far each class can be trusted. "
+      "Classes\n"
+      "without a measured op keep the machine's figures, or take those of all classes together. Profile without fusion "
+      "(ONNX\n"
+      "Runtime: optimisation level 0), so that kernels are the graph's ops. A run with fused ops saves launches and "
+      "traffic, and is\n"
+      "faster still because the runtime chooses data layouts for the whole graph: fused_speedup, by class, is fitted "
+      "to "
+      "profiles of\n"
+      "such runs, given with --fused.\n\n"
       "Example:\n"
       "  emplace calibrate laptop --device cpu:0 resnet50.onnx=resnet50.tsv inception.onnx=inception.json -o "
       "mine.toml\n"

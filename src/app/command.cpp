@@ -34,6 +34,7 @@ int serve_cells(dist::World& world) {
 
 std::span<const Command> commands() {
   static const Command list[] = {
+      {"auto", "the best placement of a model on a machine, with no method to choose", add_auto, serve_evaluations},
       {"train", "learn a placement, alone or under mpirun", add_train, serve_evaluations},
       {"sweep", "many trainings over a space of recipe keys, alone or under mpirun", add_sweep, serve_trials},
       {"place", "place with a method that does not learn, alone or under mpirun", add_place, serve_evaluations},
@@ -43,6 +44,7 @@ std::span<const Command> commands() {
       {"compare", "placements of one problem side by side", add_compare},
       {"cost", "turn a model and a machine into a problem", add_cost},
       {"calibrate", "fit a device's figures to measured op times", add_calibrate},
+      {"machine", "describe this host as a machine file: cores, memory, PCIe links, GPUs", add_machine},
       {"convert", "write a model for Graphviz, for Netron with its placement, or as a problem", add_convert},
       {"export", "write a placement in the form that a framework reads: OpenVINO, ONNX, TensorFlow, PyTorch, JSON",
        add_export},
@@ -71,6 +73,8 @@ void GraphArguments::add(CommandLine& cli, bool with_fuse) {
                  "Fuse element-wise ops into their producers, as runtimes do: one launch, no traffic between");
   cli.add_option("--optimizer", optimizer, "State kept for each parameter, with --training: sgd, momentum or adam")
       .type_name("sgd|momentum|adam");
+  cli.add_flag("--allow-unsized", allow_unsized,
+               "Accept a model with tensors of unknown size at more than 1 % of its ops; they count 0 bytes");
 }
 
 source::SourceOptions GraphArguments::options() const {
@@ -82,6 +86,7 @@ source::SourceOptions GraphArguments::options() const {
   if (training) roofline.set("training", {true, "--training"});
   if (fuse) roofline.set("fuse", {true, "--fuse"});
   if (!optimizer.empty()) roofline.set("optimizer", {optimizer, "--optimizer"});
+  if (allow_unsized) roofline.set("allow_unsized", {true, "--allow-unsized"});
   options.roofline = read_options<cost::RooflineOptions>(roofline);
   return options;
 }
@@ -92,12 +97,28 @@ const char* GraphArguments::given() const {
          : training           ? "--training"
          : fuse               ? "--fuse"
          : !optimizer.empty() ? "--optimizer"
+         : allow_unsized      ? "--allow-unsized"
                               : nullptr;
 }
 
 void GraphArguments::refuse(const std::string& file, const char* kind) const {
   if (const char* option = given(); option != nullptr)
     throw InputError(option, "is for models and GRAPH@MACHINE; {} is read as a {}", quote(file), kind);
+}
+
+void ConstraintArguments::add(CommandLine& cli) {
+  cli.add_option("--pin", constraints.pin,
+                 "Ops or modules that must run on a device, as 'encoder/*=gpu:0'; may be repeated")
+      .type_name("PATTERN=DEVICE")
+      .one_value();
+  cli.add_option("--forbid", constraints.forbid,
+                 "A device that no op may use, or the ops that may not use it, as 'decoder/*=gpu:1'; may be repeated")
+      .type_name("[PATTERN=]DEVICE")
+      .one_value();
+  cli.add_option("--together", constraints.together,
+                 "Modules whose ops must share a device, as 'encoder/layer.*'; may be repeated")
+      .type_name("PATTERN")
+      .one_value();
 }
 
 void ScheduleArgument::add(CommandLine& cli) {

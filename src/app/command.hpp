@@ -13,6 +13,7 @@
 #include "emplace/dist/world.hpp"
 #include "emplace/problem/placement.hpp"
 #include "emplace/source/load_problem.hpp"
+#include "problem/constraints.hpp"
 
 namespace emplace::app {
 
@@ -42,6 +43,7 @@ inline constexpr ExitMeaning exit_codes[] = {
     {ExitCode::interrupted, "stopped early on request (train: go on with --resume)"},
 };
 
+Action add_auto(CommandLine& cli);
 Action add_train(CommandLine& cli);
 Action add_sweep(CommandLine& cli);
 Action add_place(CommandLine& cli);
@@ -49,6 +51,7 @@ Action add_bound(CommandLine& cli);
 Action add_simulate(CommandLine& cli);
 Action add_cost(CommandLine& cli);
 Action add_calibrate(CommandLine& cli);
+Action add_machine(CommandLine& cli);
 Action add_convert(CommandLine& cli);
 Action add_export(CommandLine& cli);
 Action add_explain(CommandLine& cli);
@@ -72,19 +75,29 @@ inline constexpr const char* placement_help = "Placement JSON, or an expert spli
 
 // Arguments that several commands share. They are shared_ptr members of the command's captured state.
 
-// --batch, --shape, --training, --fuse, --optimizer: how a GRAPH becomes a Problem.
+// --batch, --shape, --training, --fuse, --optimizer, --allow-unsized: how a GRAPH becomes a Problem.
 struct GraphArguments {
   std::optional<std::int64_t> batch;
   std::vector<std::string> shapes;
   bool training = false;
   bool fuse = false;
   std::string optimizer;
+  bool allow_unsized = false;
 
   void add(CommandLine& cli, bool with_fuse = true);
   [[nodiscard]] source::SourceOptions options() const;
   [[nodiscard]] const char* given() const;  // name of the first of them that was given, or nullptr
   // Throws InputError if one of them was given: they are for models, and `file` is a `kind` ("problem").
   void refuse(const std::string& file, const char* kind) const;
+};
+
+// --pin, --forbid, --together: what the user demands of a placement (problem/constraints.hpp).
+struct ConstraintArguments {
+  Constraints constraints;
+
+  void add(CommandLine& cli);
+  // Changes the problem so that its feasible placements are those that meet the demands.
+  void apply(Problem& problem) const { constrain(problem, constraints, "command line"); }
 };
 
 // --schedule

@@ -93,7 +93,7 @@ class Completer {
 
   // Offers the values of this type, each with `prefix` (the part of the word before the value) in front.
   void offer_values(const std::string& type, const std::string& prefix) {
-    if (type.find('|') != std::string::npos) {
+    if (type == "probe" || type.find('|') != std::string::npos) {
       for (const std::string& choice : split(type, '|')) offer(prefix + choice, "");
     } else if (type == "KEY=VALUE") {
       offer_key_value();
@@ -115,8 +115,8 @@ class Completer {
     } else if (type == "MACHINE") {
       offer_entries(prefix, machine::machines());
       offer_files(prefix);
-    } else if (type == "GRAPH" || type == "PROBLEM" || type == "SOURCE") {
-      offer_source(prefix, type != "GRAPH");
+    } else if (type == "GRAPH" || type == "MODEL" || type == "PROBLEM" || type == "SOURCE") {
+      offer_source(prefix, type == "PROBLEM" || type == "SOURCE");
       if (type == "SOURCE") offer_entries(prefix, machine::machines());
     } else if (type == "GRAPH=PROFILE") {
       const std::size_t equals = word_.rfind('=');

@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "cost/lower.hpp"
+#include "cost/unsized.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/machine/machine.hpp"
 #include "source/expert.hpp"
@@ -145,6 +146,7 @@ ExitCode run_cost(const Arguments& arguments) {
   const std::vector<cost::DeviceProfile> profiles = read_profiles(arguments);
   const Graph graph = source::load_graph(arguments.graph, options.read);
   cost::Lowered lowered = cost::lower(graph, machine, options.roofline, arguments.graph + "@" + machine.name, profiles);
+  cost::refuse_unsized(lowered, options.roofline, arguments.graph);
   source::add_expert(arguments.graph, lowered);
   const std::vector<std::string> warnings = cost::cost_warnings(lowered);
   for (const std::string& warning : warnings) log_warning("{}", warning);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -10,6 +11,7 @@
 #include "app/command.hpp"
 #include "app/result_json.hpp"
 #include "base/files.hpp"
+#include "base/interrupt.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "deploy/device_names.hpp"
@@ -17,6 +19,7 @@
 #include "emplace/machine/machine.hpp"
 #include "experiment/recipe/recipe.hpp"
 #include "experiment/run/run_folder.hpp"
+#include "formats/writers.hpp"
 
 namespace emplace::app {
 
@@ -36,8 +39,9 @@ constexpr const char* export_help =
     "listed.\n\n"
     "onnx        FILE.onnx with ONNX Runtime's layer_ann in each node's metadata, FILE.segments.json and a model for "
     "each\n"
-    "            run of ops on one device (FILE.0.cpu.onnx, ...); a check proves that these models together equal the "
-    "model\n"
+    "            run of ops on one device (FILE.0.cpu.onnx, ...), at most 1000; a check proves that these models "
+    "together\n"
+    "            equal the model\n"
     "openvino    the IR with each layer's device as user data \"affinity\"; launch/run-openvino.py compiles it\n"
     "tensorflow  the GraphDef, binary or text, with device strings\n"
     "pytorch     a device_map by module, for ONNX models that PyTorch exported\n"
@@ -213,6 +217,14 @@ void say_what_is_not_renamed(const std::map<std::string, std::string>& renamed, 
       log_warning("--rename: the machine has no device {}{}", quote(device), did_you_mean(device, devices));
 }
 
+// The first SIGINT or SIGTERM requests a stop, which is found between two files; the second ends the program at once.
+void stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { request_stop(); };
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+}
+
 ExitCode run_export(const Arguments& arguments) {
   const deploy::ExportEntry& exporter = find_entry(deploy::exporters(), arguments.target, "target", "--for");
   const auto renamed = deploy::parse_renames(arguments.renames);
@@ -226,7 +238,14 @@ ExitCode run_export(const Arguments& arguments) {
   const deploy::ModelPlacement placement = deploy::read_model_placement(placed.model, placed.source, placed.file);
   placement.refuse_to_replace(std::span(&arguments.output, 1));
   say_what_is_not_renamed(renamed, placement, placed);
-  const deploy::Exported exported = exporter.write({placement, renamed, arguments.output});
+  stop_on_signals();
+  deploy::Exported exported;
+  try {
+    exported = exporter.write({placement, renamed, arguments.output, stop_requested});
+  } catch (const formats::WritingStopped&) {
+    log_warning("stopped on request; the files written so far were removed");
+    return ExitCode::interrupted;
+  }
   if (arguments.json)
     print_json(to_json(arguments, placement, exported));
   else

@@ -6,12 +6,15 @@
 
 #include "app/command.hpp"
 #include "app/inspect_checkpoint.hpp"
+#include "app/inspect_machine.hpp"
 #include "app/result_json.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "cost/lower.hpp"
 #include "emplace/machine/machine.hpp"
+#include "formats/json/json_peek.hpp"
+#include "formats/json/placement_devices.hpp"
 #include "formats/workload/workload.hpp"
 #include "graph/ops/op_table.hpp"
 
@@ -60,6 +63,44 @@ std::string uncosted_text(const GraphStatistics& s) {
                      join(parts, ", "), percent(total, s.ops), percent(s.uncosted_bytes, s.bytes));
 }
 
+// The tensors that the graph gets from outside.
+std::vector<const GraphTensor*> inputs_of(const Graph& graph) {
+  std::vector<const GraphTensor*> inputs;
+  for (const GraphTensor& tensor : graph.tensors)
+    if (tensor.producer.is_none()) inputs.push_back(&tensor);
+  return inputs;
+}
+
+// Sizes by dimension, null where one is not fixed; null without a known rank.
+Json sizes_json(const Shape& shape) {
+  if (!shape.ranked) return nullptr;
+  Json sizes = Json::array();
+  for (const std::int64_t size : shape.dims) sizes.push_back(size == Shape::unknown_dimension ? Json() : Json(size));
+  return sizes;
+}
+
+Json inputs_json(const Graph& graph) {
+  Json list = Json::array();
+  for (const GraphTensor* input : inputs_of(graph))
+    list.push_back({{"name", input->name}, {"type", name_of(input->dtype)}, {"shape", sizes_json(input->shape)}});
+  return list;
+}
+
+void print_inputs(const Graph& graph) {
+  constexpr std::size_t shown = 20;
+  const std::vector<const GraphTensor*> inputs = inputs_of(graph);
+  if (inputs.empty()) {
+    fmt::print("inputs: none\n\n");
+    return;
+  }
+  TextTable table({"input", "type", "shape"});
+  for (std::size_t i = 0; i < std::min(inputs.size(), shown); ++i)
+    table.add({printable(inputs[i]->name), name_of(inputs[i]->dtype), inputs[i]->shape.str()});
+  fmt::print("{}", table.str());
+  if (inputs.size() > shown) fmt::print("and {} more inputs\n", inputs.size() - shown);
+  fmt::print("\n");
+}
+
 void inspect_graph(const Arguments& arguments) {
   const source::SourceOptions options = arguments.graph.options();
   const Graph graph = source::load_graph(arguments.file, options.read);
@@ -69,11 +110,13 @@ void inspect_graph(const Arguments& arguments) {
     Json json = {{"kind", "graph"}, {"name", graph.name}};
     json.update(statistics_json(file));
     if (file.cut_edges > 0) json["cut_edges"] = file.cut_edges;
+    json["inputs"] = inputs_json(graph);
     json["lowered"] = statistics_json(lowered);
     print_json(json);
     return;
   }
   fmt::print("graph {}\n\n", quote(graph.name));
+  print_inputs(graph);
   TextTable table({"", "as the file has it", "after passes"});
   const auto row = [&](const std::string& name, const auto& text) { table.add({name, text(file), text(lowered)}); };
   using S = const GraphStatistics&;
@@ -120,50 +163,29 @@ void inspect_problem(const Arguments& arguments, const Problem& problem) {
                {"resident", human_bytes(resident)}});
 }
 
-void inspect_placement(const Arguments& arguments, const Json& json) {
+void inspect_placement(const Arguments& arguments, std::string_view text) {
   arguments.graph.refuse(arguments.file, "placement");
-  const Json ops = json.value("ops", Json::object());
-  std::map<std::string, std::size_t> count;
-  for (const auto& [op, device] : ops.items()) ++count[device.is_string() ? device.get<std::string>() : device.dump()];
-  const std::string problem =
-      json.contains("problem") && json["problem"].is_string() ? json["problem"].get<std::string>() : "";
-  const std::string schedule =
-      json.contains("schedule") && json["schedule"].is_string() ? json["schedule"].get<std::string>() : "";
+  const formats::PlacementContents placement = formats::placement_contents(text, arguments.file);
+  const std::string schedule(placement.schedule ? name_of(*placement.schedule) : "");
   if (arguments.json) {
     print_json({{"kind", "placement"},
-                {"problem", problem},
-                {"ops", ops.size()},
+                {"problem", placement.problem},
+                {"ops", placement.ops},
                 {"schedule", schedule.empty() ? Json() : Json(schedule)},
-                {"ops_by_device", count}});
+                {"ops_by_device", placement.ops_by_device}});
     return;
   }
-  print_pairs({{"placement of", quote(problem)},
-               {"ops", fmt::format("{}", ops.size())},
-               {"schedule", schedule.empty() ? "not given" : schedule}});
-  for (const auto& [device, ops_there] : count) fmt::print("  {} ops on {}\n", ops_there, quote(device));
+  print_pairs({{"placement of", quote(placement.problem)},
+               {"ops", fmt::format("{}", placement.ops)},
+               {"schedule", schedule.empty() ? "not given" : schedule},
+               {"order", placement.ordered == 0 ? "not given" : fmt::format("of {} ops", placement.ordered)}});
+  for (const auto& [device, ops_there] : placement.ops_by_device)
+    fmt::print("  {} ops on {}\n", ops_there, quote(device));
 }
 
-void inspect_machine(const Arguments& arguments) {
+void inspect_machine_of(const Arguments& arguments) {
   arguments.graph.refuse(arguments.file, "machine");
-  const machine::Machine machine = machine::load_machine(arguments.file);
-  if (arguments.json) {
-    print_json({{"kind", "machine"},
-                {"name", machine.name},
-                {"devices", machine.devices.size()},
-                {"channels", machine.channels.size()},
-                {"routes", machine.routes.size()}});
-    return;
-  }
-  fmt::print("machine {}\n\n", quote(machine.name));
-  TextTable table({"device", "kind", "memory", "f32 peak", "memory bandwidth", "launch"});
-  for (const machine::MachineDevice& device : machine.devices) {
-    const auto peak = device.peak_flops.find("f32");
-    table.add({device.name, device.kind, device.memory_limited ? human_bytes(device.memory_bytes) : "no limit",
-               peak == device.peak_flops.end() ? "-" : human_count(peak->second) + "FLOP/s",
-               human_bytes(static_cast<Bytes>(device.memory_bytes_per_s)) + "/s",
-               human_seconds(device.launch_overhead_s)});
-  }
-  fmt::print("{}\n{} channels, {} routes\n", table.str(), machine.channels.size(), machine.routes.size());
+  inspect_machine(machine::load_machine(arguments.file), arguments.json);
 }
 
 ExitCode run_inspect(const Arguments& arguments) {
@@ -190,24 +212,22 @@ ExitCode run_inspect(const Arguments& arguments) {
     return ExitCode::done;
   }
   if (!file_exists(file) && file.find('/') == std::string::npos && file.find('.') == std::string::npos) {
-    inspect_machine(arguments);  // a preset's name
+    inspect_machine_of(arguments);  // a preset's name
     return ExitCode::done;
   }
   const std::string extension = std::filesystem::path(file).extension().string();
   if (extension == ".toml") {
-    inspect_machine(arguments);
+    inspect_machine_of(arguments);
   } else if (extension == ".h5" || extension == ".hdf5") {
     arguments.graph.refuse(file, "checkpoint");
     inspect_checkpoint(file, experiment::load_checkpoint(file), "", arguments.json);
   } else if (extension == ".json") {
     const std::string text = read_file(file);
-    const Json json = Json::parse(text, nullptr, false);
-    const bool tagged = json.is_object() && json.contains("emplace") && json["emplace"].is_string();
-    const std::string tag = tagged ? json["emplace"].get<std::string>() : "";
-    if (json.is_object() && json.contains("modelTopology"))
+    const formats::json::TopKeys keys = formats::json::top_keys(text);
+    if (keys.model_topology)
       inspect_graph(arguments);
-    else if (tag.starts_with("placement/"))
-      inspect_placement(arguments, json);
+    else if (keys.format.starts_with("placement/"))
+      inspect_placement(arguments, text);
     else
       inspect_problem(arguments, formats::read_problem_text(text, file));  // throws if it is not a problem
   } else if (extension == ".txt") {

@@ -21,6 +21,7 @@
 #include "experiment/run/trained_policy.hpp"
 #include "search/common/first_placement.hpp"
 #include "simulate/pipeline/pipeline.hpp"
+#include "verdict/verdict.hpp"
 
 namespace emplace::app {
 
@@ -30,6 +31,7 @@ struct Arguments {
   std::string method, problem, policy, start, output;
   std::vector<std::string> options;
   GraphArguments graph;
+  ConstraintArguments constraints;
   ScheduleArgument schedule;
   ObjectiveArgument objective;
   std::uint64_t seed = 0;
@@ -71,8 +73,7 @@ class Watch {
 };
 
 void print_result(const Arguments& arguments, const Problem& problem, Objective objective,
-                  const search::PlacerResult& result, const search::LowerBound& bound, bool proved,
-                  const std::string& why_nothing) {
+                  const search::PlacerResult& result, const verdict::Verdict& verdict, const std::string& why_nothing) {
   const auto time = [](const Outcome& outcome, const char* none) {
     return outcome.timed() ? human_seconds(to_seconds(outcome.makespan)) : none;
   };
@@ -81,16 +82,7 @@ void print_result(const Arguments& arguments, const Problem& problem, Objective 
   if (!result.outcome.feasible())
     fmt::print("not feasible: {}\n",
                simulate::reason_of(objective, problem, result.outcome, result.placement.device, {}));
-  if (!why_nothing.empty())
-    fmt::print("no placement is feasible: {}\n", why_nothing);
-  else if (proved)
-    fmt::print("no placement is faster: this one is optimal\n");
-  else if (result.outcome.feasible())
-    fmt::print("no placement is faster than {} ({}): at most {:.1f} % could be gained\n",
-               human_seconds(to_seconds(bound.ticks)), bound.method,
-               100 * (1 - static_cast<double>(bound.ticks) / static_cast<double>(result.outcome.makespan)));
-  else
-    fmt::print("no placement is faster than {} ({})\n", human_seconds(to_seconds(bound.ticks)), bound.method);
+  if (!why_nothing.empty()) fmt::print("no placement is feasible: {}\n", why_nothing);
   if (!result.note.empty()) fmt::print("{}\n", result.note);
   if (!arguments.policy.empty() && !arguments.evaluations && !arguments.seconds)
     fmt::print(
@@ -117,6 +109,7 @@ void print_result(const Arguments& arguments, const Problem& problem, Objective 
   }
   fmt::print("\n{}", table.str());
   if (!arguments.output.empty()) fmt::print("\nwritten to {}\n", arguments.output);
+  fmt::print("\n{}", verdict::text_of(verdict));
 }
 
 // `place --policy RUN PROBLEM`: the first positional is the problem.
@@ -149,7 +142,8 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
     trained = experiment::TrainedPolicy::load(arguments.policy);
     arguments.method = trained->recipe().options.policy;
   }
-  const source::LoadedProblem loaded = load_all_and_warn(arguments.problem, arguments.graph);
+  source::LoadedProblem loaded = load_all_and_warn(arguments.problem, arguments.graph);
+  arguments.constraints.apply(loaded.problem);
   const Problem& problem = loaded.problem;
   if (trained)
     if (const std::string unseen = trained->unseen_types(problem); !unseen.empty())
@@ -182,9 +176,18 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
   if (trained)
     for (const std::string& lack : loaded.lacks) log_warning("{}", lack);
 
-  search::LowerBound bound = search::lower_bound(problem, objective);
-  if (result.lower_bound > bound.ticks) bound = {result.lower_bound, arguments.method};
-  const bool proved = result.proved_optimal || (result.outcome.feasible() && result.outcome.makespan == bound.ticks);
+  request.stop = {};  // the references take a moment, and the progress line has ended
+  verdict::References references = verdict::find_references(request, 0);
+  const search::ResultProof proof = search::proof_of(result, arguments.method, references.bound);
+  references.bound = proof.bound;
+  const verdict::Verdict verdict = verdict::judge(problem, objective,
+                                                  {.method = arguments.method,
+                                                   .outcome = result.outcome,
+                                                   .proved_optimal = proof.optimal,
+                                                   .problem = arguments.problem,
+                                                   .placement_file = arguments.output,
+                                                   .seconds = seconds},
+                                                  references);
   std::string why_nothing;
   if (!result.outcome.feasible()) why_nothing = search::lower_bounds(problem, objective, 0).infeasible.value_or("");
   if (output) {
@@ -192,12 +195,13 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
     output->finish();
   }
   if (arguments.json) {
-    print_json(to_json(PlacementReport{arguments.method, &problem, &result.placement, result.outcome, schedule,
-                                       objective, result.evaluations, seconds, bound.ticks, proved}));
+    print_json(
+        to_json(PlacementReport{arguments.method, &problem, &result.placement, result.outcome, schedule, objective,
+                                result.evaluations, seconds, proof.bound.ticks, proof.optimal, &references, &verdict}));
     if (!result.note.empty()) fmt::print(stderr, "{}\n", result.note);
     if (!why_nothing.empty()) fmt::print(stderr, "no placement is feasible: {}\n", why_nothing);
   } else {
-    print_result(arguments, problem, objective, result, bound, proved, why_nothing);
+    print_result(arguments, problem, objective, result, verdict, why_nothing);
   }
   if (stop_requested()) {
     fmt::print(stderr, "stopped early on request: this is the best so far\n");
@@ -230,6 +234,7 @@ Action add_place(CommandLine& cli) {
   arguments->schedule.add(cli);
   arguments->objective.add(cli);
   arguments->graph.add(cli);
+  arguments->constraints.add(cli);
   cli.add_flag("--json", arguments->json, "Print the result as one JSON object");
   return [arguments](dist::World* world) { return run_place(*arguments, world); };
 }

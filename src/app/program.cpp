@@ -12,8 +12,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <optional>
+#include <vector>
 
 #include "app/command.hpp"
 #include "base/interrupt.hpp"
@@ -110,15 +112,27 @@ std::string near_option(const CLI::App& cli, int argc, char** argv) {
   return "";
 }
 
+// `emplace MODEL MACHINE` is `emplace auto MODEL MACHINE`: the first argument is no command, but a model or a problem.
+bool is_source(std::string_view word) {
+  std::error_code none;
+  return word.starts_with("zoo:") || std::filesystem::is_regular_file(word, none);
+}
+
 int run(int argc, char** argv, dist::World* world) {
+  std::vector<char*> words(argv, argv + argc);
+  static char auto_command[] = "auto";
+  if (argc > 1 && argv[1][0] != '-' && !is_command(argv[1]) && is_source(argv[1])) {
+    words.insert(words.begin() + 1, auto_command);
+    argv = words.data();
+    ++argc;
+  }
   const bool master = world == nullptr || world->is_master();
   CLI::App cli("emplace learns on which device every operation of a neural network should run.", "emplace");
   cli.require_subcommand(1);
   cli.set_version_flag("--version", version());
-  cli.footer(
-      "Exit codes: " + exit_code_text() +
-      ".\n`emplace COMMAND --help` explains a command, `man emplace` all of them; `emplace list` shows what there "
-      "is to name.");
+  cli.footer("Exit codes: " + exit_code_text() +
+             ".\n`emplace COMMAND --help` explains a command, `man emplace` all of them; `emplace list` lists "
+             "all names: placers, policies, machines, ...");
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Command& command : commands()) {
     CLI::App* sub = cli.add_subcommand(command.name, command.summary);

@@ -1,6 +1,7 @@
 // emplace report FOLDER...
 #include <fmt/core.h>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "experiment/recipe/recipe.hpp"
 #include "experiment/run/run_folder.hpp"
 #include "report/run_page.hpp"
+#include "report/sweep_head.hpp"
 #include "report/sweep_page.hpp"
 
 namespace emplace::app {
@@ -20,12 +22,17 @@ namespace report_command {
 struct Arguments {
   std::vector<std::string> folders;
   std::string output;
+  double seconds = 10;
   bool json = false;
 };
 
 constexpr const char* report_help =
-    "A run's page has its learning curves, the step of its best placement device by device with the critical path,\n"
-    "memory over time, the graph by groups, the results of other placers, and the lower bound; the page of several "
+    "A page begins with the step time beside those of one device and of other placers and the lower bound, and with\n"
+    "what limits the step. A run's page then has its learning curves, the single moves that would help most, the step "
+    "of\n"
+    "its best placement device by device with the critical path, memory over time, the graph by modules, and the "
+    "results\n"
+    "of other placers beside what the training had after as many evaluations and as much time; the page of several "
     "runs\n"
     "draws their curves in one chart. A sweep's page shows its trials in parallel coordinates, what each parameter\n"
     "explains, how the best was found, the trials' learning curves and a table of all. A page is one file that needs "
@@ -102,8 +109,9 @@ void print_done(const std::string& file, const Json& drawn, const std::string& s
   }
 }
 
-void report_sweep(const std::string& folder, const std::string& file, bool json) {
-  const report::SweepPage page = report::sweep_page(experiment::read_sweep_folder(folder));
+void report_sweep(const std::string& folder, const std::string& file, double seconds, bool json) {
+  const experiment::SweepFolder sweep = experiment::read_sweep_folder(folder);
+  const report::SweepPage page = report::sweep_page(sweep, {}, report::head_of_sweep(sweep, seconds));
   write_file(file, page.html);
   print_done(file,
              {{"kind", "sweep"},
@@ -117,8 +125,8 @@ void report_sweep(const std::string& folder, const std::string& file, bool json)
              json);
 }
 
-void report_runs(const std::vector<std::string>& folders, const std::string& file, bool json) {
-  const report::RunPage page = report::run_page(folders);
+void report_runs(const std::vector<std::string>& folders, const std::string& file, double seconds, bool json) {
+  const report::RunPage page = report::run_page(folders, {.bound_seconds = seconds});
   write_file(file, page.html);
   print_done(file, {{"kind", "run"}, {"folders", folders}, {"points", page.points}, {"placements", page.placements}},
              fmt::format("learning curves of {} run{}, {} placement{}", folders.size(), folders.size() == 1 ? "" : "s",
@@ -127,6 +135,8 @@ void report_runs(const std::vector<std::string>& folders, const std::string& fil
 }
 
 ExitCode run_report(const Arguments& arguments) {
+  if (!(arguments.seconds > 0 && std::isfinite(arguments.seconds)))
+    throw InputError("--seconds", "a budget must be above zero and finite, found {}", arguments.seconds);
   std::vector<std::string> folders;
   for (const std::string& given : arguments.folders) folders.push_back(folder_name(given));
   if (folders.size() > report::most_runs_on_a_page)
@@ -140,9 +150,9 @@ ExitCode run_report(const Arguments& arguments) {
   const std::string file = arguments.output.empty() ? folders.front() + "/report.html" : arguments.output;
   refuse_to_replace(file, folders);
   if (sweep)
-    report_sweep(folders.front(), file, arguments.json);
+    report_sweep(folders.front(), file, arguments.seconds, arguments.json);
   else
-    report_runs(folders, file, arguments.json);
+    report_runs(folders, file, arguments.seconds, arguments.json);
   return ExitCode::done;
 }
 
@@ -157,6 +167,8 @@ Action add_report(CommandLine& cli) {
   cli.add_option("-o,--output", arguments->output, "File to write; report.html in the (first) folder by default")
       .type_name("FILE")
       .not_empty();
+  cli.add_option("--seconds", arguments->seconds,
+                 "Budget: seconds to prove the lower bound, which is kept in the run's folder (10 where not given)");
   cli.add_flag("--json", arguments->json, "Print the file's name and what was drawn as one JSON object");
   cli.footer(report_help);
   return [arguments](dist::World*) { return run_report(*arguments); };

@@ -17,6 +17,10 @@ void put_value(Json& json, const Outcome& outcome, Objective objective) {
 
 }  // namespace
 
+Json time_of(const std::optional<verdict::Reference>& reference) {
+  return reference ? Json(to_seconds(reference->outcome.makespan)) : Json(nullptr);
+}
+
 Json to_json(const PlacementReport& report) {
   const Problem& problem = *report.problem;
   Json json;
@@ -26,6 +30,14 @@ Json to_json(const PlacementReport& report) {
   json["seconds"] = report.seconds;
   json["lower_bound_s"] = report.lower_bound ? Json(to_seconds(*report.lower_bound)) : Json(nullptr);
   json["proved_optimal"] = report.proved_optimal;
+  if (report.references != nullptr) {
+    json["single_s"] = time_of(report.references->single);
+    json["expert_s"] = time_of(report.references->expert);
+  }
+  if (report.verdict != nullptr) {
+    json["verdict"] = report.verdict->sentences;
+    json["next"] = report.verdict->next.empty() ? Json(nullptr) : Json(report.verdict->next);
+  }
   json["schedule"] = name_of(report.schedule);
   json["order"] = nullptr;
   if (!report.placement->order.empty()) {

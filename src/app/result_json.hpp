@@ -10,6 +10,7 @@
 #include "emplace/problem/outcome.hpp"
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
+#include "verdict/verdict.hpp"
 
 namespace emplace::app {
 
@@ -27,7 +28,11 @@ struct PlacementReport {
   double seconds = 0;
   std::optional<Ticks> lower_bound = {};  // none if the step time was measured
   bool proved_optimal = false;
+  const verdict::References* references = nullptr;  // null: none were looked for
+  const verdict::Verdict* verdict = nullptr;
 };
+// The seconds of a step; null if there is no such placement.
+Json time_of(const std::optional<verdict::Reference>& reference);
 Json to_json(const PlacementReport& report);
 
 // The result of `simulate`. "reason" is null; the caller sets it.

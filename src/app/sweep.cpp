@@ -23,6 +23,7 @@ struct Arguments {
   std::string space;
   std::vector<std::string> overrides;
   std::string resume;
+  bool go_on = false;
   std::optional<std::size_t> trial;
   TimeLimitArgument time_limit;
   bool json = false;
@@ -149,21 +150,22 @@ ExitCode run(const Arguments& arguments, dist::World* world) {
   if (arguments.space.empty() == arguments.resume.empty())
     throw InputError("command line", "give a sweep's file, or --resume FOLDER to continue a sweep");
   if (arguments.trial) {
-    if (!arguments.resume.empty())
-      throw InputError("command line", "--trial continues an unfinished trial without --resume: give the sweep's file");
+    if (!arguments.resume.empty() || arguments.go_on)
+      throw InputError("command line", "--trial continues an unfinished trial without {}: give the sweep's file alone",
+                       arguments.go_on ? "--continue" : "--resume");
     return run_one_trial(arguments, world);
   }
   const auto deadline = arguments.time_limit.deadline();
   std::optional<experiment::RunFolder> resumed;
   if (!arguments.resume.empty())
     resumed.emplace(experiment::RunFolder::open(arguments.resume, experiment::lock_patience_s));
-  const bool resume = resumed.has_value();
-  const experiment::Sweep sweep = experiment::make_sweep(read_config(arguments, resume ? &*resumed : nullptr));
+  const experiment::Sweep sweep = experiment::make_sweep(read_config(arguments, resumed ? &*resumed : nullptr));
   experiment::check_ranks(sweep, world);
+  if (arguments.go_on && !resumed)
+    if (auto begun = experiment::begun_sweep(sweep, experiment::lock_patience_s)) resumed.emplace(std::move(*begun));
   const experiment::RunFolder folder =
-      resume ? std::move(*resumed) : experiment::RunFolder::create(sweep.options.run, sweep.resolved());
-  if (!folder.moved_aside().empty())
-    log_info("the sweep that was in {} is now in {}", folder.path(), folder.moved_aside());
+      resumed ? std::move(*resumed)
+              : experiment::RunFolder::create(sweep.options.run, sweep.resolved(), experiment::IfThere::refuse);
   if (!sweep.strategy_entry().deterministic)
     log_info("strategy {} depends on which trial ends first: with another number of ranks it may try other trials",
              quote(sweep.options.strategy));
@@ -198,6 +200,10 @@ Action add_sweep(CommandLine& cli) {
   cli.add_option("overrides", arguments->overrides, "key=value pairs that override it; space.KEY=... is a parameter")
       .type_name("KEY=VALUE");
   cli.add_option("--resume", arguments->resume, "Continue the sweep in this folder").type_name("FOLDER");
+  cli.add_flag(
+      "--continue", arguments->go_on,
+      "Continue the sweep in the file's folder if there is one, else start it; the same command can be repeated "
+      "until the sweep is done");
   cli.add_option("--trial", arguments->trial, "Train only this trial, as a task of a job array does")
       .within(0, 999'999);
   arguments->time_limit.add(cli, "with checkpoints and exit code 75");

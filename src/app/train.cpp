@@ -71,9 +71,8 @@ ConfigTable read_config(const Arguments& arguments, const experiment::RunFolder*
       const std::string key = text.substr(0, text.find('='));
       if (!experiment::may_change_on_resume(key))
         throw InputError("command line",
-                         "--resume continues the run as it is; {} cannot be changed (budgets, threads, workers, "
-                         "checkpoint_every and compare can)",
-                         quote(key));
+                         "--resume continues the run as it is; {} cannot be changed (these keys can: {})", quote(key),
+                         join(experiment::keys_that_may_change_on_resume(), ", "));
     }
   ConfigTable table = resumed != nullptr ? resumed->config() : ConfigTable::read_toml(arguments.recipe);
   experiment::apply_overrides(table, overrides);
@@ -81,6 +80,50 @@ ConfigTable read_config(const Arguments& arguments, const experiment::RunFolder*
   if (resumed == nullptr && !table.contains("run"))
     table.set("run", {"runs/" + std::filesystem::path(arguments.recipe).stem().string(), "default"});
   return table;
+}
+
+// What the metrics say about the end of a training on one problem; nothing for several, whose curves are mixed.
+std::optional<verdict::CurveFacts> curve_of(const experiment::Training& training) {
+  if (training.problems().size() != 1) return std::nullopt;
+  const auto column = [&](const char* name) {
+    const auto found = training.history().find(name);
+    return found == training.history().end() ? std::vector<double>() : found->second;
+  };
+  return verdict::curve_facts(column("best_step_time"), column("step_time_q50"), column("step_time_q10"));
+}
+
+// A problem's simulated result beside one device, the expert and the bound. `found` are further placements to compare
+// with.
+struct Judged {
+  verdict::References references;
+  verdict::Verdict verdict;
+};
+Judged judge_result(const experiment::Training& training, const experiment::RunFolder& folder,
+                    const PlacementReport& report, std::size_t p, std::vector<verdict::Reference> found = {}) {
+  const evaluate::Scoring scoring{training.schedule(), training.objective()};
+  const auto local = evaluate::make_local_evaluator(std::span(&report.problem, 1), scoring);
+  search::PlacerRequest request;
+  request.problem = report.problem;
+  request.schedule = scoring.schedule;
+  request.objective = scoring.objective;
+  request.evaluator = local.get();
+  Judged judged{verdict::find_references(request, 0), {}};
+  for (verdict::Reference& each : found)
+    if (each.outcome.feasible() && (!judged.references.quick || better(each.outcome, judged.references.quick->outcome)))
+      judged.references.quick = std::move(each);
+  const std::vector<std::string> sources = training.recipe().sources();
+  verdict::Subject subject{.method = report.method,
+                           .outcome = report.outcome,
+                           .proved_optimal = report.proved_optimal,
+                           .run = folder.path(),
+                           .seconds = training.seconds()};
+  if (p < training.problems().size()) {
+    subject.curve = curve_of(training);
+    subject.placement_file = folder.file(experiment::best_placement_file(p, training.problems().size()));
+    if (p < sources.size()) subject.problem = sources[p];
+  }
+  judged.verdict = verdict::judge(*report.problem, training.objective(), subject, judged.references);
+  return judged;
 }
 
 // Prints, for each problem, the step time of the learned placement and of each method of `compare`, and then the names
@@ -113,6 +156,7 @@ void print_result(const experiment::Training& training, const experiment::RunFol
     std::unique_ptr<evaluate::Evaluator> local;
     if (reports.size() > 1 || !simulated)
       local = evaluate::make_local_evaluator(std::span(&problem_address, 1), scoring);
+    std::vector<verdict::Reference> compared;
     for (const std::string& method : recipe.options.compare) {
       search::PlacerRequest request;
       request.problem = &problem;
@@ -126,6 +170,7 @@ void print_result(const experiment::Training& training, const experiment::RunFol
         const evaluate::EvaluationJob job{static_cast<std::uint32_t>(p), &result.placement};
         add(method, result.placement, simulated ? result.outcome : evaluator.evaluate(std::span(&job, 1)).front(),
             result.evaluations);
+        if (simulated) compared.push_back({method, result.placement, result.outcome});
       } catch (const InputError& error) {  // the method cannot place this problem: the table says why
         table.add({method, "-", fmt::format("no: {}", error.what()), "0"});
       }
@@ -133,8 +178,9 @@ void print_result(const experiment::Training& training, const experiment::RunFol
     add(reports[p].method + (p < training.problems().size() ? " (learned)" : " (never trained on it)"),
         *reports[p].placement, reports[p].outcome, reports[p].evaluations);
     fmt::print("{}\n", table.str());
-    if (const auto bound = reports[p].lower_bound)
-      fmt::print("no placement is faster than {}\n", human_seconds(to_seconds(*bound)));
+    // Measured times have no bound, and each further measurement may take minutes.
+    if (reports[p].lower_bound)
+      fmt::print("{}\n", verdict::text_of(judge_result(training, folder, reports[p], p, std::move(compared)).verdict));
   }
   fmt::print("{} of training; files in {}/: best.placement.json, metrics.csv, checkpoint.h5, config.toml\n",
              human_seconds(training.seconds()), folder.path());
@@ -171,17 +217,18 @@ ExitCode run_training(const Arguments& arguments, dist::World* world) {
     throw InputError("command line", "give a recipe, or --resume RUN to continue a run");
   ConfigTable config = read_config(arguments, resumed ? &*resumed : nullptr);
   if (arguments.go_on && !resumed)
-    if (auto unfinished = experiment::unfinished_run(config)) {
+    if (auto unfinished = experiment::unfinished_run(config, 0, experiment::IfThere::refuse)) {
       resumed.emplace(std::move(unfinished->folder));
       config = std::move(unfinished->config);
     }
   const bool resume = resumed.has_value();
-  experiment::Training training(experiment::make_recipe(config), resume && experiment::has_checkpoint(resumed->path()));
+  experiment::Recipe recipe = experiment::make_recipe(config);
+  if (!resume) experiment::RunFolder::refuse_if_there(recipe.options.run);  // before anything slow is done
+  experiment::Training training(std::move(recipe), resume && experiment::has_checkpoint(resumed->path()));
   const experiment::RunFolder folder =
       resumed ? std::move(*resumed)
-              : experiment::RunFolder::create(training.recipe().options.run, training.recipe().resolved());
-  if (!folder.moved_aside().empty())
-    log_info("the run that was in {} is now in {}", folder.path(), folder.moved_aside());
+              : experiment::RunFolder::create(training.recipe().options.run, training.recipe().resolved(),
+                                              experiment::IfThere::refuse);
 
   const auto problems = training.problem_list();
   const experiment::TrainingBackend backend = experiment::make_training_backend(world, training, folder);
@@ -228,6 +275,12 @@ ExitCode run_training(const Arguments& arguments, dist::World* world) {
   if (arguments.json) {
     const auto object = [&](std::size_t p) {
       if (reports[p].placement == nullptr) return Json();
+      std::optional<Judged> judged;
+      if (reports[p].lower_bound) judged = judge_result(training, folder, reports[p], p);
+      if (judged) {
+        reports[p].references = &judged->references;
+        reports[p].verdict = &judged->verdict;
+      }
       Json json = to_json(reports[p]);
       if (p >= training.problems().size()) json["held_out"] = true;
       return json;
@@ -253,10 +306,9 @@ Action add_train(CommandLine& cli) {
       .type_name("RECIPE");
   cli.add_option("overrides", arguments->overrides, "key=value pairs that override the recipe").type_name("KEY=VALUE");
   cli.add_option("--resume", arguments->resume, "Continue the run in this folder").type_name("RUN");
-  cli.add_flag(
-      "--continue", arguments->go_on,
-      "Resume the run in the recipe's folder if there is an unfinished one, else start it; the same command can be "
-      "repeated until the run is done");
+  cli.add_flag("--continue", arguments->go_on,
+               "Resume the run in the recipe's folder if there is one, else start it; the same command can be repeated "
+               "until the run is done");
   cli.add_option("--init", arguments->init, "Start from the parameters of the policy in this run folder")
       .type_name("RUN");
   cli.add_option("--seed", arguments->seed, "Seed of every random stream").at_least(0);

@@ -33,4 +33,6 @@ bool is_floating(DType type) {
   return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
 }
 
+bool is_complex(DType type) { return type == DType::c64 || type == DType::c128; }
+
 }  // namespace emplace

@@ -37,6 +37,21 @@ int standard_stream(const struct stat& info) {
   return -1;
 }
 
+// Opens a file that was not there before. A file that a killed process left is removed first. A link of that name,
+// which another user may have made in a shared folder, is not followed.
+int open_new(const std::string& path, mode_t permissions) {
+  ::unlink(path.c_str());
+  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, permissions);
+}
+
+// Whether the open file still has this path.
+bool is_still_at(int fd, const std::string& path) {
+  struct stat opened {
+  }, there{};
+  return ::fstat(fd, &opened) == 0 && ::lstat(path.c_str(), &there) == 0 && opened.st_dev == there.st_dev &&
+         opened.st_ino == there.st_ino;
+}
+
 }  // namespace
 
 FileWriter::FileWriter(const std::string& path) : path_(path) {
@@ -52,8 +67,7 @@ FileWriter::FileWriter(const std::string& path) : path_(path) {
     constexpr mode_t permissions = 0777;
     target_ = behind_links(path);
     temporary_ = target_ + ".writing";
-    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                 exists ? info.st_mode & permissions : mode_t{0644});
+    fd_ = open_new(temporary_, exists ? info.st_mode & permissions : mode_t{0644});
     if (fd_ < 0) temporary_.clear();
   }
   if (fd_ < 0) fail("written");
@@ -85,6 +99,10 @@ void FileWriter::write(std::string_view text) {
 
 void FileWriter::finish() {
   if (!temporary_.empty() && ::fsync(fd_) != 0) fail("flushed to disk");
+  if (!temporary_.empty() && !is_still_at(fd_, temporary_)) {
+    temporary_.clear();  // it is not ours
+    throw EnvironmentError("{}: another process writes the same file", path_);
+  }
   const int fd = fd_;
   fd_ = -1;
   if (::close(fd) != 0) fail("written");

@@ -15,9 +15,10 @@ std::string read_file(const std::string& path, std::uint64_t limit = std::uint64
 std::string why_unreadable(const std::string& path, int error);
 
 // Writes a file that appears only when it is complete. The text goes to a temporary file beside it; finish() flushes
-// that to disk, renames it and flushes the folder. Without finish() the temporary file is removed. Symbolic links are
-// followed, so that a link remains a link. A path that exists and is no regular file (a pipe, a terminal, a device), or
-// is our own standard output, is written to directly. Failures throw EnvironmentError with the system's reason.
+// that to disk, renames it and flushes the folder. Without finish() the temporary file is removed. Symbolic links at
+// the path are followed, so that a link remains a link; one at the temporary file's name is replaced. A path that
+// exists and is no regular file (a pipe, a terminal, a device), or is our own standard output, is written to directly.
+// Failures throw EnvironmentError with the system's reason.
 class FileWriter {
  public:
   explicit FileWriter(const std::string& path);

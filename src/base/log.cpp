@@ -6,23 +6,43 @@
 #include <unistd.h>
 
 #include <memory>
+#include <mutex>
+#include <utility>
+
+#include "base/text.hpp"
+#include "emplace/base/error.hpp"
 
 namespace emplace::log {
 
 namespace {
 
-struct Sinks {
-  std::shared_ptr<spdlog::logger> screen;
-  std::shared_ptr<spdlog::logger> file;
+class Sinks {
+ public:
+  explicit Sinks(std::shared_ptr<spdlog::logger> screen_logger) : screen(std::move(screen_logger)) {}
+
+  const std::shared_ptr<spdlog::logger> screen;
+
+  [[nodiscard]] std::shared_ptr<spdlog::logger> file() {
+    const std::lock_guard lock(mutex_);
+    return file_;
+  }
+  void set_file(std::shared_ptr<spdlog::logger> file) {
+    const std::lock_guard lock(mutex_);
+    file_.swap(file);
+  }
+
+ private:
+  std::mutex mutex_;  // other threads may log while to_file() is called
+  std::shared_ptr<spdlog::logger> file_;
 };
 
 Sinks& sinks() {
-  static Sinks instance = [] {
-    Sinks made;
-    made.screen = std::make_shared<spdlog::logger>("emplace", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
-    made.screen->set_pattern("%^%l%$: %v");
-    return made;
-  }();
+  static Sinks instance{[] {
+    auto screen = std::make_shared<spdlog::logger>("emplace", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+    screen->set_pattern("%^%l%$: %v");
+    screen->set_error_handler([](const std::string&) {});  // standard error is closed: there is nowhere to say it
+    return screen;
+  }()};
   return instance;
 }
 
@@ -42,17 +62,29 @@ spdlog::level::level_enum level_of(Level level) {
 void configure(Level level, bool quiet_rank) { sinks().screen->set_level(level_of(quiet_rank ? Level::error : level)); }
 
 void to_file(const std::string& path) {
-  sinks().file.reset();
+  sinks().set_file(nullptr);
   if (path.empty()) return;
-  sinks().file = std::make_shared<spdlog::logger>("file", std::make_shared<spdlog::sinks::basic_file_sink_mt>(path));
-  sinks().file->set_pattern("%Y-%m-%d %H:%M:%S %l: %v");
-  sinks().file->set_level(spdlog::level::debug);
-  sinks().file->flush_on(spdlog::level::debug);
+  std::shared_ptr<spdlog::logger> file;
+  try {
+    file = std::make_shared<spdlog::logger>("file", std::make_shared<spdlog::sinks::basic_file_sink_mt>(path));
+  } catch (const spdlog::spdlog_ex& error) {
+    throw EnvironmentError("{}: cannot be written: {}", path, error.what());
+  }
+  // A full disk: said once. Without a handler spdlog prints a line of its own for it.
+  file->set_error_handler([path, said = false](const std::string& why) mutable {
+    if (!std::exchange(said, true))
+      sinks().screen->warn("{}", printable(fmt::format("{}: cannot be written: {}", path, why)));
+  });
+  file->set_pattern("%Y-%m-%d %H:%M:%S %l: %v");
+  file->set_level(spdlog::level::debug);
+  file->flush_on(spdlog::level::debug);
+  sinks().set_file(std::move(file));
 }
 
-void write(Level level, const std::string& message) {
+void write(Level level, const std::string& raw) {
+  const std::string message = printable(raw);  // it may quote names from files and command lines
   sinks().screen->log(level_of(level), message);
-  if (sinks().file) sinks().file->log(level_of(level), message);
+  if (const auto file = sinks().file()) file->log(level_of(level), message);
 }
 
 bool on_terminal() { return ::isatty(STDERR_FILENO) == 1; }

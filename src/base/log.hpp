@@ -14,9 +14,11 @@ enum class Level { debug, info, warning, error, off };
 // Sets the lowest level that is printed; a quiet rank (all but rank 0) prints errors only. Colours are used only when
 // standard error is a terminal.
 void configure(Level level, bool quiet_rank);
-// From now on also writes every message to a file (the run folder's log.txt); an empty path ends this.
-void to_file(const std::string& path);
+// Prints a message, with control characters and bytes that are not UTF-8 escaped (printable()).
 void write(Level level, const std::string& message);
+// From now on also writes every message to a file (the run folder's log.txt); an empty path ends this.
+// If the file cannot be written any more, that is said once.
+void to_file(const std::string& path);
 [[nodiscard]] bool on_terminal();
 }  // namespace log
 

@@ -36,6 +36,26 @@ std::size_t columns(std::string_view text) {
 
 }  // namespace
 
+namespace {
+
+// The number of bytes of the UTF-8 character at the beginning of a text; 0 if the bytes there are none, or are one of
+// the control characters U+0080 to U+009F.
+std::size_t character_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned first = byte(0), second = byte(1);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+  const bool no_character = (first == 0xED && second >= 0xA0) || (first == 0xF4 && second >= 0x90);  // surrogates, end
+  const bool control = first == 0xC2 && second < 0xA0;
+  return overlong || no_character || control ? 0 : length;
+}
+
+}  // namespace
+
 std::string nearest_name(std::string_view wanted, std::span<const std::string> candidates) {
   constexpr std::size_t longest_compared = 200;
   if (wanted.size() > longest_compared) return {};
@@ -60,12 +80,17 @@ std::string did_you_mean(std::string_view wanted, std::span<const std::string> c
 
 std::string printable(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F)
-      out += fmt::format("\\x{:02x}", byte);
-    else
-      out += c;
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    const auto first = static_cast<unsigned char>(text.front());
+    const bool shown = length > 0 && first >= 0x20 && first != 0x7F;
+    const std::size_t taken = std::max<std::size_t>(1, length);
+    for (std::size_t i = 0; i < taken; ++i)
+      if (shown)
+        out += text[i];
+      else
+        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
+    text.remove_prefix(taken);
   }
   return out;
 }
@@ -85,6 +110,14 @@ std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::string shell_word(const std::string& word) {
+  constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
 }
 
 std::string human_bytes(Bytes bytes) {
@@ -175,6 +208,10 @@ std::vector<std::string> split(std::string_view text, char separator) {
     if (at == std::string_view::npos) return parts;
     text.remove_prefix(at + 1);
   }
+}
+
+bool has_text(std::span<const std::string> texts, std::string_view text) {
+  return std::ranges::find(texts, text) != texts.end();
 }
 
 std::string join(std::span<const std::string> parts, std::string_view separator) {

@@ -18,13 +18,17 @@ std::string nearest_name(std::string_view wanted, std::span<const std::string> c
 // " (did you mean 'x'?)" or "" when nothing is near.
 std::string did_you_mean(std::string_view wanted, std::span<const std::string> candidates);
 
-// A text from an untrusted file with its control characters escaped, so that it is safe to print on a terminal.
+// A text from an untrusted file with its control characters, and bytes that are not UTF-8, escaped as \xHH, so that it
+// is safe to print on a terminal.
 std::string printable(std::string_view text);
 // A name from an untrusted file for one line of a message: printable, at most 80 bytes of it, in quotes.
 std::string quote(std::string_view name);
 
 // The text without blanks, tabs and carriage returns at its ends.
 std::string_view trimmed(std::string_view text);
+
+// The word quoted for a shell, if that is necessary.
+std::string shell_word(const std::string& word);
 
 std::string human_bytes(Bytes bytes);       // "1.50 GiB"
 std::string human_seconds(double seconds);  // "12.3 ms", "4 min 05 s"
@@ -45,6 +49,8 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// Whether one of the texts is `text`.
+bool has_text(std::span<const std::string> texts, std::string_view text);
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 

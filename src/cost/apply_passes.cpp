@@ -31,6 +31,10 @@ void describe(RooflineOptions& options, OptionVisitor& visit) {
          .help = "Co-locate variables with their reads and updates, and gradients with their ops (tensorflow); also "
                  "each op with its only successor (colocrl), or repeatedly each group with its only successor "
                  "(colocrl-group)."});
+  visit(
+      "allow_unsized", options.allow_unsized,
+      {.help = "Accept a model of which more than 1 % of the ops have outputs of unknown size: they count 0 bytes and "
+               "0 FLOPs, so that its costs are too low."});
 }
 
 namespace {

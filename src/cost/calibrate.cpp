@@ -8,7 +8,7 @@
 #include <limits>
 #include <map>
 
-#include "cost/robust_fit.hpp"
+#include "cost/calibrate_device.hpp"
 #include "cost/roofline.hpp"
 #include "emplace/base/error.hpp"
 
@@ -16,128 +16,10 @@ namespace emplace::cost {
 
 namespace {
 
-// Profilers report whole microseconds.
-constexpr double resolution_s = 1e-6;
-// Weight of the prior (the fit of all classes), in relative residuals: one op whose time is off by 3 % has the same
-// weight as a coefficient that is off by 100 %.
-constexpr double prior_weight = 0.03;
-// The launch overhead is not estimated from a class with fewer ops.
-constexpr std::size_t ops_that_show_a_launch = 3;
-
 double rounded(double value) {
   double out = value;
   parse_number(fmt::format("{:.4g}", value), out);
   return out;
-}
-
-double peak_of(const machine::MachineDevice& device, DType dtype) {
-  auto at = device.peak_flops.find(name_of(dtype));
-  if (at == device.peak_flops.end()) at = device.peak_flops.find("default");
-  if (at == device.peak_flops.end())
-    throw InputError("calibrate", "ops compute in {}, for which device {} gives no peak_flops; add one, or a default",
-                     name_of(dtype), quote(device.name));
-  return at->second;
-}
-
-// The terms of a fit: a constant (0), the seconds at the peak, and the bytes.
-constexpr std::size_t compute_term = 1, traffic_term = 2;
-FitRow fit_row(const TimedOp& op, const machine::MachineDevice& device) {
-  return {{1, op.flops > 0 ? op.flops / peak_of(device, op.dtype) : 0, op.bytes}, op.seconds};
-}
-
-struct ClassRows {
-  OpClass cls = OpClass::other;
-  std::vector<FitRow> rows;
-  double peak = 0;  // FLOP/s for the dtype of its op with the most FLOPs; 0: no op has FLOPs
-  bool all_compute = true;
-  Coefficients fitted{};
-
-  // The sum of a term over all ops of the class.
-  [[nodiscard]] double seconds_of(std::size_t term) const {
-    double sum = 0;
-    for (const FitRow& row : rows) sum += fitted[term] * row.features[term];
-    return sum;
-  }
-  [[nodiscard]] bool bound_by_memory() const { return seconds_of(traffic_term) > seconds_of(compute_term); }
-};
-
-std::vector<ClassRows> rows_by_class(const machine::MachineDevice& device, const std::vector<const TimedOp*>& ops) {
-  std::vector<ClassRows> classes;
-  for (const OpClass cls : op_classes()) {
-    if (cls == OpClass::free) continue;
-    ClassRows found;
-    found.cls = cls;
-    double most = 0;
-    for (const TimedOp* op : ops) {
-      if (op->cls != cls) continue;
-      found.rows.push_back(fit_row(*op, device));
-      found.all_compute = found.all_compute && op->flops > 0;
-      if (op->flops > most) {
-        most = op->flops;
-        found.peak = peak_of(device, op->dtype);
-      }
-    }
-    if (!found.rows.empty()) classes.push_back(std::move(found));
-  }
-  return classes;
-}
-
-void set_figures(machine::MachineDevice& device, const ClassRows& fit, double launch_s) {
-  const std::string cls = name_of(fit.cls);
-  const auto& [constant, inverse_efficiency, seconds_per_byte] = fit.fitted;
-  const double extra_s = std::max(0.0, constant - launch_s);
-  const bool on_flops = fit.all_compute && !fit.bound_by_memory();
-  if (fit.peak > 0) device.efficiency[cls] = rounded(1 / inverse_efficiency);
-  device.memory_efficiency[cls] = std::min(1.0, rounded(1 / (seconds_per_byte * device.memory_bytes_per_s)));
-  device.half_flops[cls] = on_flops ? rounded(extra_s * fit.peak / inverse_efficiency) : 0;
-  device.half_bytes[cls] = on_flops ? 0 : rounded(extra_s / seconds_per_byte);
-}
-
-machine::MachineDevice fitted_device(const machine::MachineDevice& given, const std::vector<const TimedOp*>& ops,
-                                     std::vector<std::string>* warnings = nullptr) {
-  std::vector<ClassRows> classes = rows_by_class(given, ops);
-  std::vector<FitRow> all;
-  for (const ClassRows& cls : classes) all.insert(all.end(), cls.rows.begin(), cls.rows.end());
-  if (all.empty()) throw InputError("calibrate", "no measured op does any work, so there is nothing to fit");
-
-  // Lower bounds: no efficiency above 1, no bandwidth above a hundred times the machine's.
-  Coefficients lower{0, 1, 1 / (100 * given.memory_bytes_per_s)};
-  const Coefficients pooled = robust_fit(all, lower, {}, resolution_s);
-  const auto fit_class = [&](ClassRows& cls) {
-    cls.fitted = robust_fit(cls.rows, lower, {pooled, prior_weight}, resolution_s);
-  };
-  // The memory bandwidth is estimated from memory-bound classes only; the times of others would fit any bandwidth.
-  double fastest = 1 / pooled[traffic_term];
-  for (ClassRows& cls : classes) {
-    fit_class(cls);
-    if (cls.bound_by_memory()) fastest = std::max(fastest, 1 / cls.fitted[traffic_term]);
-  }
-  lower[traffic_term] = 1 / fastest;
-  double launch_s = -1;
-  for (ClassRows& cls : classes) {
-    fit_class(cls);
-    if (cls.rows.size() >= ops_that_show_a_launch && (launch_s < 0 || cls.fitted[0] < launch_s))
-      launch_s = cls.fitted[0];
-  }
-  if (launch_s < 0) launch_s = pooled[0];
-
-  machine::MachineDevice device = given;
-  device.overlap = 0;
-  device.launch_overhead_s = rounded(launch_s);
-  device.memory_bytes_per_s = rounded(fastest);
-  device.efficiency["default"] = rounded(1 / pooled[compute_term]);
-  device.memory_efficiency["default"] = std::min(1.0, rounded(1 / (pooled[traffic_term] * device.memory_bytes_per_s)));
-  device.half_flops["default"] = 0;
-  device.half_bytes["default"] = rounded(std::max(0.0, pooled[0] - launch_s) / pooled[traffic_term]);
-  for (const ClassRows& cls : classes) {
-    set_figures(device, cls, device.launch_overhead_s);
-    if (warnings != nullptr && cls.peak > 0 && !cls.bound_by_memory() &&
-        cls.fitted[compute_term] <= lower[compute_term])
-      warnings->push_back(
-          fmt::format("ops of class {} reach the whole peak that the machine gives for device {}; it may be too low",
-                      name_of(cls.cls), quote(given.name)));
-  }
-  return device;
 }
 
 // The ops of all models but the one called `without` (nullptr: of all models).
@@ -229,13 +111,18 @@ Calibration calibrate(const machine::MachineDevice& device, std::span<const Time
                       std::span<const TimedModel> fused_runs) {
   const std::vector<const TimedOp*> ops = ops_of(models, nullptr);
   Calibration calibration;
-  calibration.device = fitted_device(device, ops, &calibration.warnings);
+  FittedDevice fit = fitted_device(device, ops);
+  calibration.device = std::move(fit.device);
+  calibration.warnings = std::move(fit.warnings);
   for (const OpClass cls : op_classes()) {
     std::vector<TimedOp> members;
     for (const TimedOp* op : ops)
       if (op->cls == cls) members.push_back(*op);
     if (members.empty()) continue;
-    calibration.classes.push_back({cls, prediction_error(calibration.device, name_of(cls), members)});
+    ClassFit& found = calibration.classes.emplace_back(
+        ClassFit{cls, prediction_error(calibration.device, name_of(cls), members), {}});
+    for (const ClassTrust& trust : fit.trust)
+      if (trust.cls == cls) found.trust = trust;
   }
   std::map<std::string, std::vector<TimedOp>> of_type;
   for (const TimedOp* op : ops)
@@ -246,7 +133,7 @@ Calibration calibrate(const machine::MachineDevice& device, std::span<const Time
     calibration.models.push_back(prediction_error(calibration.device, model.name, model.ops));
     const std::vector<const TimedOp*> others = ops_of(models, &model.name);
     if (!others.empty())
-      calibration.left_out.push_back(prediction_error(fitted_device(device, others), model.name, model.ops));
+      calibration.left_out.push_back(prediction_error(fitted_device(device, others).device, model.name, model.ops));
   }
   set_speedups(calibration.device, ops_of(fused_runs, nullptr));
   for (const TimedModel& run : fused_runs) {
@@ -254,7 +141,7 @@ Calibration calibrate(const machine::MachineDevice& device, std::span<const Time
     calibration.runs.push_back(run_prediction(calibration.device, models, run));
     const std::vector<const TimedOp*> others = ops_of(models, &run.name), kernels = ops_of(fused_runs, &run.name);
     if (others.empty() || kernels.empty()) continue;
-    machine::MachineDevice fitted = fitted_device(device, others);
+    machine::MachineDevice fitted = fitted_device(device, others).device;
     set_speedups(fitted, kernels);
     calibration.left_out_runs.push_back(run_prediction(fitted, models, run));
   }

@@ -13,6 +13,8 @@
 
 namespace emplace::cost {
 
+class Roofline;
+
 // A measured op with the inputs of the roofline model.
 struct TimedOp {
   OpClass cls = OpClass::other;
@@ -50,12 +52,33 @@ struct PredictionError {
 PredictionError prediction_error(const machine::MachineDevice& device, const std::string& name,
                                  std::span<const TimedOp> ops, bool fused = false);
 
+// The time of a measured op as the roofline predicts it. `name` begins messages.
+double predicted_seconds(const Roofline& roofline, const TimedOp& op, const std::string& name);
+
 // Spearman's rank correlation; equal values have the mean of their ranks. NaN if one side is constant.
 double spearman(std::span<const double> a, std::span<const double> b);
+
+// Where a figure of a class comes from: it has none (no op has FLOPs); it was fitted to three or more ops that this
+// figure bounds, or to fewer; it is the machine's own (see `calibrate`); or it is that of all classes together.
+enum class FigureSource { none, fitted, few, machine, all_classes };
+const char* name_of(FigureSource source);
+
+// How far the fitted figures of a class can be trusted.
+struct ClassTrust {
+  OpClass cls = OpClass::other;
+  std::size_t samples = 0;
+  std::size_t compute_bound = 0;  // samples whose arithmetic takes at least as long as their memory traffic
+  FigureSource efficiency_from = FigureSource::none, bandwidth_from = FigureSource::none;
+  double efficiency = 0;  // share of the peak; 0 without FLOPs
+  double bytes_per_s = 0;
+  // Relative error to expect of the time of one op: of an op like the samples, and of one that is bound by compute.
+  double expected_error = 0, compute_error = 0;
+};
 
 struct ClassFit {
   OpClass cls = OpClass::other;
   PredictionError error;  // over the class's ops in all models; `model` is the class's name
+  ClassTrust trust;
 };
 
 // Times of a whole model: of its ops run one by one, and of a fused run.
@@ -81,8 +104,14 @@ struct Calibration {
 
 // Fits, for each op class, seconds = a + flops / (peak x efficiency) + bytes / bandwidth by robust least squares on
 // relative residuals (a >= 0, efficiency <= 1). A prior with the weight of a small fraction of one op draws each fit
-// towards the fit of all classes together; it is decisive if a class has too few different ops. The device then has
-//   overlap = 0, launch_overhead_s = the smallest a of all classes,
+// towards the fit of all classes together; it is decisive if a class has too few different ops. Ops that are bound by
+// memory say nothing about a class's efficiency. So a class with fewer than three ops that are bound by compute keeps
+// the efficiency that the machine names for it, multiplied by the machine's error in the other classes: the geometric
+// mean, over the n classes that do have such ops, of fitted efficiency / named efficiency, to the power n / (n + 1),
+// since that error is partly theirs alone. If the machine does not name the class, the prior is all there is.
+// The device then has
+//   overlap = the one of 0, 0.25, 0.5, 0.75, 1 whose fit has the smallest mean error, or 0 if none is 3 % better,
+//   launch_overhead_s = the smallest a of all classes,
 //   half_flops or half_bytes of a class = the remainder of its a, on the side (FLOPs or bytes) that dominates the
 //   class, memory_bytes_per_s = the largest bandwidth of all classes, memory_efficiency = a class's share of it,
 // rounded to four digits. Classes that were not measured keep the machine's figures, or the defaults, which are the fit

@@ -152,6 +152,13 @@ void add_tensors(ProblemBuilder& builder, const Graph& graph, const std::string&
     if (!waiting[i].empty()) builder.add_tensor(OpId{i}, 0, std::move(waiting[i]), place);
 }
 
+std::map<std::string, std::int64_t> unsized_tensors(const Graph& graph) {
+  std::map<std::string, std::int64_t> counts;
+  for (const GraphTensor& tensor : graph.tensors)
+    if (!tensor.producer.is_none() && !tensor.bytes()) ++counts[graph.ops[tensor.producer.index()].type];
+  return counts;
+}
+
 std::vector<std::string> unmatched_unsupported(const Graph& graph, const machine::Machine& machine) {
   std::unordered_set<std::string_view> in_graph;
   for (const GraphOp& op : graph.ops) {
@@ -196,6 +203,7 @@ Lowered lower(const Graph& graph, const machine::Machine& machine, const Rooflin
   add_ops(builder, lowered.graph, times.seconds, name);
   add_tensors(builder, lowered.graph, name);
   lowered.problem = builder.build(name);
+  lowered.problem.unsized = unsized_tensors(lowered.graph);
   lowered.costs = sums(times, machine.devices.size());
   lowered.statistics = statistics(lowered.graph);
   lowered.unmatched_unsupported = unmatched_unsupported(lowered.graph, machine);

@@ -41,6 +41,16 @@ double spearman(std::span<const double> a, std::span<const double> b) {
   return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : std::numeric_limits<double>::quiet_NaN();
 }
 
+double predicted_seconds(const Roofline& roofline, const TimedOp& op, const std::string& name) {
+  GraphOp node;
+  node.name = name;
+  OpCost cost;
+  cost.cls = op.cls;
+  cost.flops = op.flops;
+  cost.bytes_read = static_cast<Bytes>(op.bytes);
+  return roofline.seconds(cost, op.dtype, node, name);
+}
+
 PredictionError prediction_error(const machine::MachineDevice& device, const std::string& name,
                                  std::span<const TimedOp> ops, bool fused) {
   const Roofline roofline(device, fused);
@@ -48,15 +58,9 @@ PredictionError prediction_error(const machine::MachineDevice& device, const std
   error.model = name;
   error.ops = ops.size();
   std::vector<double> measured, predicted, relative;
-  GraphOp node;
-  node.name = name;
   for (const TimedOp& op : ops) {
-    OpCost cost;
-    cost.cls = op.cls;
-    cost.flops = op.flops;
-    cost.bytes_read = static_cast<Bytes>(op.bytes);
     measured.push_back(op.seconds);
-    predicted.push_back(roofline.seconds(cost, op.dtype, node, name));
+    predicted.push_back(predicted_seconds(roofline, op, name));
     error.measured_s += measured.back();
     error.predicted_s += predicted.back();
     if (op.seconds > 0) relative.push_back(std::abs(predicted.back() / op.seconds - 1));

@@ -17,6 +17,13 @@ double predicted(const Coefficients& c, const FitRow& row) {
   return sum;
 }
 
+// The features of a row of which the shorter of the terms 1 and 2 is hidden by `overlap`.
+Coefficients exposed_features(const Coefficients& c, const FitRow& row, double overlap) {
+  Coefficients features = row.features;
+  features[c[1] * features[1] < c[2] * features[2] ? 1 : 2] *= 1 - overlap;
+  return features;
+}
+
 // Solves the equations of the `free` coefficients, with the others fixed at `c`, by elimination with pivots; returns
 // nothing if the equations do not determine them.
 std::optional<Coefficients> solve_free(const std::array<Coefficients, fit_terms>& a, const Coefficients& b,
@@ -77,7 +84,7 @@ Coefficients bounded_least_squares(const std::array<Coefficients, fit_terms>& a,
 }
 
 Coefficients robust_fit(const std::vector<FitRow>& rows, const Coefficients& lower, const FitPrior& prior,
-                        double resolution) {
+                        double resolution, double overlap) {
   constexpr int most_rounds = 100;
   constexpr double huber = 1.345, to_deviation = 1.4826, smallest_deviation = 1e-3;
   // Columns differ by many powers of ten (1, seconds at peak, bytes), so each is scaled to a root mean square of 1.
@@ -93,6 +100,13 @@ Coefficients robust_fit(const std::vector<FitRow>& rows, const Coefficients& low
 
   std::vector<double> weights(rows.size(), 1), sizes(rows.size()), sigmas(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) sigmas[i] = rows[i].seconds + resolution;
+  // The rows as the present round sees them: with nothing hidden at first if there is no prior to start from.
+  std::vector<FitRow> seen = rows;
+  const auto hide = [&](const Coefficients& at) {
+    if (overlap > 0)
+      for (std::size_t i = 0; i < rows.size(); ++i) seen[i].features = exposed_features(at, rows[i], overlap);
+  };
+  if (prior.weight > 0) hide(prior.centre);
   Coefficients c = lower;
   for (int round = 0; round < most_rounds; ++round) {
     std::array<Coefficients, fit_terms> a{};
@@ -100,14 +114,19 @@ Coefficients robust_fit(const std::vector<FitRow>& rows, const Coefficients& low
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const double sigma = sigmas[i];
       Coefficients x{};
-      for (std::size_t j = 0; j < fit_terms; ++j) x[j] = rows[i].features[j] / (sigma * scale[j]);
+      double rest = seen[i].seconds;  // what the coefficients that are not fixed have to explain
+      for (std::size_t j = 0; j < fit_terms; ++j)
+        if (prior.fixed[j])
+          rest -= prior.centre[j] * seen[i].features[j];
+        else
+          x[j] = seen[i].features[j] / (sigma * scale[j]);
       for (std::size_t j = 0; j < fit_terms; ++j) {
-        b[j] += weights[i] * x[j] * rows[i].seconds / sigma;
+        b[j] += weights[i] * x[j] * rest / sigma;
         for (std::size_t k = 0; k < fit_terms; ++k) a[j][k] += weights[i] * x[j] * x[k];
       }
     }
     for (std::size_t j = 0; j < fit_terms; ++j) {
-      if (!(prior.weight > 0) || !(prior.centre[j] > 0)) continue;
+      if (!(prior.weight > 0) || !(prior.centre[j] > 0) || prior.fixed[j]) continue;
       const double x = prior.weight / (prior.centre[j] * scale[j]);
       a[j][j] += x * x;
       b[j] += x * prior.weight;
@@ -116,13 +135,14 @@ Coefficients robust_fit(const std::vector<FitRow>& rows, const Coefficients& low
     Coefficients next{};
     double change = 0;
     for (std::size_t j = 0; j < fit_terms; ++j) {
-      next[j] = std::max(lower[j], scaled[j] / scale[j]);
+      next[j] = std::max(lower[j], prior.fixed[j] ? prior.centre[j] : scaled[j] / scale[j]);
       change = std::max(change, std::abs(next[j] - c[j]) / std::max(std::abs(next[j]), 1e-300));
     }
     c = next;
     if (round > 0 && change < 1e-9) break;
+    hide(c);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const double guess = predicted(c, rows[i]);
+      const double guess = predicted(c, seen[i]);
       sigmas[i] = 0.5 * (rows[i].seconds + guess) + resolution;
       sizes[i] = std::abs(rows[i].seconds - guess) / sigmas[i];
     }

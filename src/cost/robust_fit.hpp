@@ -18,7 +18,8 @@ struct FitRow {
 
 struct FitPrior {
   Coefficients centre{};
-  double weight = 0;  // 0: none
+  double weight = 0;                    // 0: none
+  std::array<bool, fit_terms> fixed{};  // coefficients that keep their centre, whatever the rows say
 };
 
 // Minimises sum_i huber((t_i - p_i) / (resolution + (t_i + p_i) / 2)) + sum_j (weight (c_j / centre_j - 1))^2, with t_i
@@ -28,8 +29,10 @@ struct FitPrior {
 // standard deviations (1.4826 x the median of their absolute values) count linearly (Huber 1964; Holland and Welsch
 // 1977). The prior determines a coefficient on which the rows have no influence, as with one row. `resolution`: seconds
 // below which times are not significant. The result is deterministic.
+//   `overlap` is the share of the shorter of the terms 1 and 2 that is hidden behind the longer one: with 0 the terms
+// add up, with 1 only the longer one counts. Which one is longer is found anew for each row in each round.
 Coefficients robust_fit(const std::vector<FitRow>& rows, const Coefficients& lower, const FitPrior& prior,
-                        double resolution);
+                        double resolution, double overlap = 0);
 
 // argmin c'Ac - 2 b'c over c >= lower, A symmetric and positive semi-definite. Tries every set of coefficients that are
 // at their bounds and returns the best of the solutions that satisfy all bounds.

@@ -12,17 +12,7 @@ namespace emplace::cost {
 
 namespace {
 
-bool has_float_rate(DType type) {
-  switch (type) {
-    case DType::f16:
-    case DType::bf16:
-    case DType::f32:
-    case DType::f64:
-    case DType::c64:
-    case DType::c128: return true;
-    default: return false;
-  }
-}
+bool has_float_rate(DType type) { return is_floating(type) || is_complex(type); }
 
 // The figure for `key`, else that for "default", else `neither`.
 double figure(const std::map<std::string, double>& figures, const std::string& key, double neither) {

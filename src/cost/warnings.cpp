@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "cost/lower.hpp"
 #include "cost/op_names.hpp"
+#include "cost/unsized.hpp"
 
 namespace emplace::cost {
 
@@ -77,8 +78,9 @@ std::vector<std::string> cost_warnings(const Lowered& lowered) {
   if (!statistics.unknown_tensors.empty()) {
     std::vector<std::string> names;
     for (const std::string& name : statistics.unknown_tensors) names.push_back(quote(name));
-    warnings.push_back(
-        fmt::format("{} tensors or parameters have no known size and count 0 bytes: {}", names.size(), some_of(names)));
+    const std::string ops = unsized_ops(lowered);
+    warnings.push_back(fmt::format("{} tensors or parameters have no known size and count 0 bytes: {}{}{}",
+                                   names.size(), some_of(names), ops.empty() ? "" : "; ", ops));
   }
   if (!lowered.unmatched_unsupported.empty())
     warnings.push_back(fmt::format(

@@ -1,6 +1,7 @@
 // The names that a framework uses for a machine's devices.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>

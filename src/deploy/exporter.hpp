@@ -17,6 +17,9 @@ struct ExportRequest {
   const ModelPlacement& placement;
   std::map<std::string, std::string> renamed;  // names of devices given by the user
   std::string output;                          // a file that ModelPlacement::refuse_to_replace accepts
+  // Whether to stop; an exporter that writes many files calls it between them, and throws formats::WritingStopped after
+  // it has removed what it wrote.
+  std::function<bool()> stop = {};
 };
 
 struct Exported {

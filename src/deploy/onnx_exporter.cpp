@@ -37,7 +37,7 @@ std::string layer_assignment(const std::vector<std::string>& devices, const Devi
 class OnnxExport {
  public:
   explicit OnnxExport(const ExportRequest& request)
-      : placement_(request.placement), output_(request.output), devices_(placement_.devices()) {
+      : placement_(request.placement), output_(request.output), stop_(request.stop), devices_(placement_.devices()) {
     if (!output_.ends_with(ending)) throw InputError(output_, "should end in {}, like its parts", ending);
     if (!formats::is_utf8(output_)) throw InputError(output_, "should be UTF-8, because the list of its parts is JSON");
     if (devices_.empty()) throw InputError(placement_.file, "places no op of the model");
@@ -54,6 +54,7 @@ class OnnxExport {
 
   Exported write() {
     cut();
+    refuse_too_many_parts();
     const std::string list = stem() + ".segments.json";
     std::vector<std::string> outputs = {list};
     for (const formats::OnnxPart& part : parts_) outputs.push_back(part.file);
@@ -61,11 +62,12 @@ class OnnxExport {
     const std::vector<std::string> earlier = parts_of_list(list);
     const Graph without_sizes =
         formats::read_graph(placement_.model);  // with the shapes of the file, not those of --batch and --shape
-    split_ = formats::write_onnx_parts(placement_.model, without_sizes, parts_);
+    split_ = formats::write_onnx_parts(placement_.model, without_sizes, parts_, stop_);
     std::vector<std::string> written;  // removed again if a later file cannot be written
     for (const formats::OnnxPart& part : parts_) written.push_back(part.file);
     try {
       formats::check_onnx_parts(placement_.model, parts_, split_.passes);
+      if (stop_ && stop_()) throw formats::WritingStopped("stopped on request");
       write_whole();
       written.push_back(output_);
       write_file(list, segments_json().dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -85,6 +87,18 @@ class OnnxExport {
 
  private:
   static constexpr std::string_view ending = ".onnx";
+  // Each part is a file and a session of the runtime.
+  static constexpr std::size_t most_parts = 1000;
+
+  void refuse_too_many_parts() const {
+    if (segments_.size() > most_parts)
+      throw InputError(
+          placement_.file.empty() ? placement_.model : placement_.file,
+          "changes devices so often that the model falls into {} parts of one device each, and a file is "
+          "written for each part, at most {}; place runs of ops together (whole modules, or fewer groups), "
+          "or export --for json, which writes the device of every op into one file",
+          segments_.size(), most_parts);
+  }
 
   // ", but for its outputs that are inputs of it ('x') and that are weights of it ('w')", or "".
   [[nodiscard]] std::string but_for_passes() const {
@@ -189,6 +203,7 @@ class OnnxExport {
 
   const ModelPlacement& placement_;
   const std::string& output_;
+  const std::function<bool()>& stop_;
   const std::vector<std::string> devices_;
   std::string assignment_;
   std::vector<Segment> segments_;

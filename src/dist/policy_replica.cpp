@@ -11,8 +11,6 @@
 
 namespace emplace::dist {
 
-namespace {}  // namespace
-
 PolicyReplica::PolicyReplica(const Communicator& comm, std::span<const std::byte> plan,
                              std::span<const Problem* const> problems, evaluate::Evaluator& evaluator)
     : comm_(comm), evaluator_(evaluator), restored_(restore_policy(plan, problems)) {}

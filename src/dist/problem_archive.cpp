@@ -1,6 +1,7 @@
 #include "dist/problem_archive.hpp"
 
 #include <boost/serialization/is_bitwise_serializable.hpp>
+#include <boost/serialization/map.hpp>
 
 #include "dist/archive.hpp"
 
@@ -32,7 +33,7 @@ void serialize(Archive& archive, emplace::Problem& p, unsigned) {
   archive& p.op_names& p.op_types& p.op_time& p.zero_cost& p.resident& p.scratch& p.group& p.group_names& p.backward;
   archive& p.producer& p.tensor_bytes& p.consumers& p.transfer_time;
   archive& p.shapes.known& p.shapes.type& p.shapes.begin& p.shapes.dimensions;
-  archive& p.layer.of_op& p.layer.names& p.module.of_op& p.module.names& p.expert;
+  archive& p.layer.of_op& p.layer.names& p.module.of_op& p.module.names& p.expert& p.unsized;
   archive& p.inputs& p.outputs& p.topological;
 }
 
@@ -42,7 +43,8 @@ namespace emplace::dist {
 
 // A new field must also be added to serialize() above; then correct this sum.
 static_assert(sizeof(Problem) == sizeof(std::string) + 18 * sizeof(std::vector<int>) + 4 * sizeof(Lists) +
-                                     sizeof(TensorShapes) + 2 * sizeof(OpLabels) + alignof(std::vector<int>));
+                                     sizeof(TensorShapes) + 2 * sizeof(OpLabels) + sizeof(std::map<int, int>) +
+                                     alignof(std::vector<int>));
 
 std::vector<std::byte> archive_problems(std::span<const Problem* const> problems, const evaluate::Scoring& scoring,
                                         const evaluate::EvaluatorChoice& evaluator) {

@@ -1,8 +1,8 @@
 #include "formats/shape_rules.hpp"
 
-#include <algorithm>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 namespace emplace::formats {
 

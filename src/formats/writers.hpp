@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,8 +66,13 @@ struct OnnxSplit {
 // Writes each part with its weights and with its nodes byte for byte. `graph` is the result of read_graph for the
 // model; it gives the types of tensors between parts for which the model states none. Throws InputError as above, if
 // the model does not define one of its outputs, and if a tensor between parts has no known type (a sequence, for
-// example). If a part cannot be written, the parts written before are removed.
-OnnxSplit write_onnx_parts(const std::string& model, const Graph& graph, std::span<const OnnxPart> parts);
+// example). `stop`, if given, is called before each part; where it returns true, WritingStopped is thrown. If a part
+// cannot be written, or writing is stopped, the parts written before are removed.
+struct WritingStopped : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+OnnxSplit write_onnx_parts(const std::string& model, const Graph& graph, std::span<const OnnxPart> parts,
+                           const std::function<bool()>& stop = {});
 
 // Reads the parts' files and compares them with the model. Every node must be in exactly one part; nodes and weights
 // must be equal byte for byte; every input of a part must be an input of the model or an output of exactly one earlier

@@ -38,8 +38,8 @@ class Samples {
   [[nodiscard]] std::size_t rounds(std::size_t s) const { return begin_[s + 1] - begin_[s]; }
   [[nodiscard]] policy::Rollout& at(std::size_t s, std::size_t round) const { return rollouts_[begin_[s] + round]; }
 
-  // First rounds must be drawn in the order of the samples.
-  policy::SampleSlot draw(std::size_t s, std::size_t round) {
+  // Where the round is drawn. First rounds must be asked for in the order of the samples.
+  policy::SampleSlot slot(std::size_t s, std::size_t round) {
     if (round == 0) lay_out(s);
     return {&streams_[s], std::span(rollouts_).subspan(begin_[s], round + 1), request_.greedy,
             request_.best.empty() ? nullptr : request_.best[problem(s)]};
@@ -107,7 +107,7 @@ std::vector<Outcome> draw_and_evaluate(const policy::Policy& policy, evaluate::E
     const std::size_t end = begin_of_part(part + 1, parts, list.size());
     slots.clear();
     jobs.clear();
-    for (const std::size_t s : list.subspan(begin, end - begin)) slots.push_back(samples.draw(s, round));
+    for (const std::size_t s : list.subspan(begin, end - begin)) slots.push_back(samples.slot(s, round));
     policy.sample(slots);
     for (const policy::SampleSlot& slot : slots) {
       set_order(problems, request.schedule, slot);

@@ -65,6 +65,14 @@ std::uint64_t Trainer::evaluations_per_update() const {
   return evaluations_of_update(policy_, learner_, problems_.size(), options_, updates_ + 1);
 }
 
+// Counts an evaluation, and keeps its placement if it is the best of the problem so far.
+void Trainer::note(const policy::Rollout& rollout, std::size_t problem) {
+  ++evaluations_;
+  Best& present = best_.at(problem);
+  if (!present.any || better(rollout.outcome, present.outcome))
+    present = {true, rollout.placement, rollout.outcome, evaluations_};
+}
+
 void Trainer::sample_rollouts(std::vector<std::uint32_t> problems, std::size_t samples, bool greedy) {
   SamplingRequest request{.seed = options_.seed,
                           .update = updates_ + 1,
@@ -75,12 +83,7 @@ void Trainer::sample_rollouts(std::vector<std::uint32_t> problems, std::size_t s
   std::vector<Placement> best;  // copies: best_ may change during the evaluation
   for (const Best& each : best_) best.push_back(each.placement);
   for (std::size_t p = 0; p < best_.size(); ++p) request.best.push_back(best_[p].any ? &best[p] : nullptr);
-  const auto evaluated = [this](const policy::Rollout& rollout) {
-    ++evaluations_;
-    Best& present = best_.at(rollout.problem);
-    if (!present.any || better(rollout.outcome, present.outcome))
-      present = {true, rollout.placement, rollout.outcome, evaluations_};
-  };
+  const auto evaluated = [this](const policy::Rollout& rollout) { note(rollout, rollout.problem); };
   if (options_.learner_workers == nullptr) {
     const auto prepare = [this] { return learner_.prepare(policy_, rollouts_); };
     emplace::learn::sample_rollouts(policy_, evaluator_, problems_, request, rollouts_, evaluated,
@@ -91,29 +94,48 @@ void Trainer::sample_rollouts(std::vector<std::uint32_t> problems, std::size_t s
   in_order_of_evaluation(rollouts_, evaluated);
 }
 
+void Trainer::place_likeliest(const HeldOut& each, std::uint32_t in_evaluator,
+                              const std::function<void(const policy::Rollout&)>& evaluated) {
+  const SamplingRequest request{.seed = options_.seed,
+                                .update = update_after_training(options_.seed),
+                                .greedy = true,
+                                .schedule = options_.schedule,
+                                .first_in_evaluator = in_evaluator};
+  std::vector<policy::Rollout> rollouts;
+  emplace::learn::sample_rollouts(*each.policy, evaluator_, {each.problem, 1}, request, rollouts, evaluated);
+}
+
 std::vector<Best> Trainer::place_held_out() {
   std::vector<Best> placed;
-  std::vector<policy::Rollout> rollouts;
   for (const HeldOut& each : options_.held_out) {
     const std::span<float> parameters = each.policy->parameters();
     EMPLACE_CHECK(parameters.size() == policy_.parameters().size());
     std::ranges::copy(policy_.parameters(), parameters.begin());
     each.policy->parameters_changed();
-    const SamplingRequest request{.seed = options_.seed,
-                                  .update = update_after_training(options_.seed),
-                                  .greedy = true,
-                                  .schedule = options_.schedule,
-                                  .first_in_evaluator = static_cast<std::uint32_t>(problems_.size() + placed.size())};
     Best best;
-    emplace::learn::sample_rollouts(*each.policy, evaluator_, {each.problem, 1}, request, rollouts,
-                                    [&](const policy::Rollout& rollout) {
-                                      if (!best.any || better(rollout.outcome, best.outcome))
-                                        best = {true, rollout.placement, rollout.outcome, 0};
-                                    });
-    best.evaluation = rollouts.size();
+    std::uint64_t rounds = 0;
+    place_likeliest(each, static_cast<std::uint32_t>(problems_.size() + placed.size()),
+                    [&](const policy::Rollout& rollout) {
+                      ++rounds;
+                      if (!best.any || better(rollout.outcome, best.outcome))
+                        best = {true, rollout.placement, rollout.outcome, 0};
+                    });
+    best.evaluation = rounds;
     placed.push_back(std::move(best));
   }
   return placed;
+}
+
+void Trainer::begin_with(std::span<const HeldOut> starts) {
+  EMPLACE_CHECK(updates_ == 0 && (starts.empty() || starts.size() == problems_.size()));
+  try {
+    if (starts.empty()) sample_rollouts({}, 1, true);
+    for (std::size_t p = 0; p < starts.size(); ++p)
+      place_likeliest(starts[p], static_cast<std::uint32_t>(p),
+                      [&](const policy::Rollout& rollout) { note(rollout, p); });
+  } catch (const NotFinite& error) {
+    throw NotFinite("before the first update: {}; the training that it starts from diverged", error.what());
+  }
 }
 
 UpdateReport Trainer::step() {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -89,6 +90,11 @@ class Trainer {
   Trainer(policy::Policy& policy, Learner& learner, evaluate::Evaluator& evaluator,
           std::span<const policy::PolicyProblem> problems, const TrainerOptions& options);
 
+  // Before the first update of a training that starts from another one's parameters: evaluates what these already
+  // place, so that no result is worse than the start. `starts` has a policy for each problem, with its own units; if it
+  // is empty, the training's policy places all problems. Nothing is learned from it; evaluations() counts it.
+  void begin_with(std::span<const HeldOut> starts);
+
   // Makes one update with learner.samples_per_update() samples of each of its problems. Streams are keyed by (seed,
   // sample_placement, update, sample), with updates counted from 1 and samples from 0, problem by problem. Held-out
   // problems are placed after it if that is due.
@@ -111,6 +117,9 @@ class Trainer {
   void load(const State& state);
 
  private:
+  void note(const policy::Rollout& rollout, std::size_t problem);
+  void place_likeliest(const HeldOut& each, std::uint32_t in_evaluator,
+                       const std::function<void(const policy::Rollout&)>& evaluated);
   void sample_rollouts(std::vector<std::uint32_t> problems, std::size_t samples, bool greedy);
 
   policy::Policy& policy_;

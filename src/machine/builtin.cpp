@@ -40,6 +40,19 @@ std::span<const MachineEntry> machines() {
         "vendors' data sheets", "cluster-2x4");
     add("laptop", "An 8-core laptop CPU with 32 GB and one GPU with 8 GB on PCIe 4.0 x8.", "vendors' data sheets",
         "laptop");
+    add("rtx4090-desktop", "A Ryzen 9 7950X with 64 GB and one GeForce RTX 4090 (24 GB) on PCIe 4.0 x16.",
+        "vendors' data sheets", "rtx4090-desktop");
+    add("rtx4090-rtx3060",
+        "A Ryzen 9 7950X with a GeForce RTX 4090 (24 GB) on PCIe 4.0 x16 and an RTX 3060 (12 GB) on x4.",
+        "vendors' data sheets", "rtx4090-rtx3060");
+    add("rtx3060-desktop", "A Ryzen 5 5600X with 32 GB and one GeForce RTX 3060 (12 GB) on PCIe 4.0 x16.",
+        "vendors' data sheets", "rtx3060-desktop");
+    add("rtx4070-laptop", "A Core i7-13700H with 32 GB and a GeForce RTX 4070 Laptop GPU (8 GB) on PCIe 4.0 x8.",
+        "vendors' data sheets", "rtx4070-laptop");
+    add("rx7900xtx-desktop", "A Core i9-13900K with 64 GB and one Radeon RX 7900 XTX (24 GB) on PCIe 4.0 x16.",
+        "vendors' data sheets", "rx7900xtx-desktop");
+    add("apple-m1-max", "An Apple M1 Max: 10 CPU cores and 32 GPU cores on one memory of 64 GB.",
+        "Apple, newsroom 2021", "apple-m1-max");
     add("cores-xN",
         "N cores of one server, each a device, for placements that emplace-measure-onnx runs; N from 1 to 64.",
         "measured with ONNX Runtime on an AMD EPYC", "cores-x2");

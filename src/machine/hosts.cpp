@@ -11,7 +11,7 @@ namespace {
 
 // Whether the texts under `key` are names of things in a host, which get the host's prefix: host0/gpu, host0/pcie.
 bool holds_names(std::string_view key) {
-  for (const char* known : {"name", "host", "devices", "serves", "channels"})
+  for (const char* known : {"name", "host", "devices", "links", "serves", "channels"})
     if (key == known) return true;
   return false;
 }
@@ -31,6 +31,8 @@ ConfigTable entry_of_host(ConfigTable entry, std::string_view list, const std::s
   for (const std::string& key : entry.keys()) {
     if (!holds_names(key)) continue;
     ConfigValue value = *entry.find(key);
+    if (auto* tables = std::get_if<std::vector<ConfigTable>>(&value.data))
+      for (ConfigTable& table : *tables) table = entry_of_host(std::move(table), key, prefix);
     if (auto* text = std::get_if<std::string>(&value.data)) *text = of_host(prefix, *text);
     if (auto* names = std::get_if<ConfigList>(&value.data))
       for (ConfigValue& element : *names)

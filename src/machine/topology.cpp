@@ -53,6 +53,47 @@ void add_pcie_switch(MachineDraft& draft, const ConfigTable& table, const std::s
   }
 }
 
+// Devices on PCIe links of unlike speed below one host (links = [{ devices = [...], latency_s, bytes_per_s }, ...]).
+// Each device has one channel from the host and one to the host, with the figures of its link. A copy from device to
+// device goes through the host's memory: it holds the sender's channel to the host and the receiver's channel from the
+// host, so the slower link counts, and the latencies add up. `peers = false` leaves these routes out.
+void add_pcie_links(MachineDraft& draft, const ConfigTable& table, const std::string& prefix) {
+  const std::string& place = table.place();
+  const std::size_t host = draft.device_called(table.text("host"), table.place_of("host"));
+  const bool peers = table.flag("peers", true);
+  struct Port {
+    std::size_t device, from_host, to_host;
+  };
+  std::vector<Port> ports;
+  std::vector<bool> seen(draft.machine.devices.size());
+  for (const ConfigTable& element : table.tables("links")) {
+    const Link link = read_link(element);
+    const std::vector<std::size_t> devices = draft.device_list(element, "devices");
+    element.refuse_unread();
+    for (const std::size_t device : devices) {
+      if (seen[device]) throw InputError(element.place(), "device {} is on two links", quote(draft.name_of(device)));
+      seen[device] = true;
+      const auto channel = [&](const char* direction) {
+        return draft.add_channel(
+            {fmt::format("{}:{}:{}", prefix, draft.name_of(device), direction), link.latency_s, link.bytes_per_s},
+            element.place());
+      };
+      const std::size_t from_host = channel("from-host"), to_host = channel("to-host");
+      draft.add_route(host, device, {from_host}, place);
+      draft.add_route(device, host, {to_host}, place);
+      ports.push_back({device, from_host, to_host});
+    }
+  }
+  if (ports.empty())
+    throw InputError(place,
+                     "'links' must list at least one link, as in links = [{{ devices = [\"gpu:0\"], latency_s = 1e-5, "
+                     "bytes_per_s = 2.5e10 }}]");
+  if (!peers) return;
+  for (const Port& from : ports)
+    for (const Port& to : ports)
+      if (from.device != to.device) draft.add_route(from.device, to.device, {from.to_host, to.from_host}, place);
+}
+
 // All-to-all: a separate channel for each ordered pair.
 void add_nvlink(MachineDraft& draft, const ConfigTable& table, const std::string& prefix) {
   const std::vector<std::size_t> devices = draft.device_list(table, "devices");
@@ -124,10 +165,8 @@ void add_ethernet(MachineDraft& draft, const ConfigTable& table, const std::stri
 
 std::span<const TopologyKind> topology_kinds() {
   static const std::vector<TopologyKind> kinds = {
-      {"pcie-switch", add_pcie_switch},
-      {"nvlink", add_nvlink},
-      {"switch", add_switch},
-      {"ethernet", add_ethernet},
+      {"pcie-switch", add_pcie_switch}, {"pcie-links", add_pcie_links}, {"nvlink", add_nvlink},
+      {"switch", add_switch},           {"ethernet", add_ethernet},
   };
   return kinds;
 }

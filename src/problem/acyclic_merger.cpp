@@ -8,7 +8,7 @@ namespace emplace {
 
 namespace {
 
-constexpr std::size_t no_cluster = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t no_position = std::numeric_limits<std::size_t>::max();
 
 using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
@@ -57,7 +57,7 @@ AcyclicMerger::AcyclicMerger(const Problem& problem, UnitMerger& units)
       work_(problem.op_count(), 0),
       mark_(problem.op_count(), 0),
       visits_left_(1000 * (problem.op_count() + problem.edge_count())) {
-  std::vector<std::size_t> first(problem.op_count(), no_cluster);  // indexed by root: position of its first op
+  std::vector<std::size_t> first(problem.op_count(), no_position);  // indexed by root: position of its first op
   for (std::size_t position = 0; position < problem.topological.size(); ++position) {
     std::size_t& of_root = first[units.find(problem.topological[position])];
     of_root = std::min(of_root, position);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
+#include <utility>
 
 #include "base/name_table.hpp"
 #include "base/text.hpp"
@@ -48,6 +50,17 @@ void add_label(OpLabels& labels, NameTable& known, const std::string& text, std:
   labels.of_op.push_back(label);
 }
 
+// Fills one row of tensors for each op. `for_each_pair(visit)` calls visit(op, tensor) for every pair, in the same
+// order each time.
+void index_by_op(Lists& lists, std::size_t op_count, const auto& for_each_pair) {
+  lists.begin.assign(op_count + 1, 0);
+  for_each_pair([&](std::uint32_t op, std::uint32_t) { ++lists.begin[op + 1]; });
+  for (std::size_t op = 0; op < op_count; ++op) lists.begin[op + 1] += lists.begin[op];
+  lists.items.resize(lists.begin.back());
+  std::vector<std::uint32_t> next(lists.begin.begin(), lists.begin.end() - 1);
+  for_each_pair([&](std::uint32_t op, std::uint32_t tensor) { lists.items[next[op]++] = tensor; });
+}
+
 }  // namespace
 
 Ticks ticks_of_seconds(double seconds) { return std::max<Ticks>(1, std::llround(seconds * ticks_per_second)); }
@@ -65,9 +78,17 @@ struct ProblemBuilder::Parts {
     std::optional<OutputSpec> output;
   };
 
+  // The steps of build(), in their order. `place` is the file.
   void fill_routes();
-  void fill_transfer_times();
   void fill_shapes();
+  void fill_tensors();
+  void fill_inputs_and_outputs();
+  void fill_topological(const std::string& place);
+  void check_groups(const std::string& place) const;
+  void fill_transfer_times();
+  void check_totals(const std::string& place) const;
+  // `seen_by`: N, the last tensor that names the op as a consumer.
+  void add_tensor(std::uint32_t t, std::vector<std::uint32_t>& seen_by);
 
   Problem problem;
   std::vector<Tensor> tensors;
@@ -83,6 +104,10 @@ ProblemBuilder::ProblemBuilder(std::string name) : parts_(std::make_unique<Parts
 }
 ProblemBuilder::~ProblemBuilder() = default;
 ProblemBuilder::ProblemBuilder(const ProblemBuilder& other) : parts_(std::make_unique<Parts>(*other.parts_)) {}
+ProblemBuilder& ProblemBuilder::operator=(const ProblemBuilder& other) {
+  if (this != &other) parts_ = std::make_unique<Parts>(*other.parts_);
+  return *this;
+}
 ProblemBuilder::ProblemBuilder(ProblemBuilder&&) noexcept = default;
 ProblemBuilder& ProblemBuilder::operator=(ProblemBuilder&&) noexcept = default;
 
@@ -260,79 +285,77 @@ void ProblemBuilder::Parts::fill_shapes() {
   }
 }
 
-Problem ProblemBuilder::build(const std::string& place) {
-  Problem& p = parts_->problem;
-  const std::size_t device_count = p.devices.size();
-  const std::size_t op_count = p.op_names.size();
-  if (device_count == 0) throw InputError(place, "the problem has no devices");
-  if (op_count == 0) throw InputError(place, "the problem has no ops");
-  parts_->fill_routes();
-  parts_->fill_shapes();
+void ProblemBuilder::Parts::fill_tensors() {
+  std::vector<std::uint32_t> seen_by(problem.op_names.size(), TensorId::none_value);
+  for (std::uint32_t t = 0; t < tensors.size(); ++t) add_tensor(t, seen_by);
+}
 
-  // Tensors: ids, and the lists in both directions.
-  std::vector<std::uint32_t> seen_by(op_count, TensorId::none_value);
-  for (std::uint32_t t = 0; t < parts_->tensors.size(); ++t) {
-    const Parts::Tensor& tensor = parts_->tensors[t];
-    if (tensor.from.index() >= op_count)
-      throw InputError(tensor.place, "the tensor's producer is op {}, but there are {} ops", tensor.from.value,
-                       op_count);
-    for (const OpId consumer : tensor.to) {
-      if (consumer.index() >= op_count)
-        throw InputError(tensor.place, "the tensor has consumer {}, but there are {} ops", consumer.value, op_count);
-      if (consumer == tensor.from)
-        throw InputError(tensor.place, "op {} consumes its own tensor, a cycle", quote(p.op_names[consumer.index()]));
-      if (seen_by[consumer.index()] == t)
-        throw InputError(tensor.place, "op {} is listed twice as consumer of one tensor",
-                         quote(p.op_names[consumer.index()]));
-      seen_by[consumer.index()] = t;
-      p.consumers.items.push_back(consumer.value);
-    }
-    p.producer.push_back(tensor.from);
-    p.tensor_bytes.push_back(tensor.bytes);
-    p.consumers.begin.push_back(static_cast<std::uint32_t>(p.consumers.items.size()));
+void ProblemBuilder::Parts::add_tensor(std::uint32_t t, std::vector<std::uint32_t>& seen_by) {
+  Problem& p = problem;
+  const Tensor& tensor = tensors[t];
+  const std::size_t op_count = p.op_names.size();
+  if (tensor.from.index() >= op_count)
+    throw InputError(tensor.place, "the tensor's producer is op {}, but there are {} ops", tensor.from.value, op_count);
+  for (const OpId consumer : tensor.to) {
+    if (consumer.index() >= op_count)
+      throw InputError(tensor.place, "the tensor has consumer {}, but there are {} ops", consumer.value, op_count);
+    if (consumer == tensor.from)
+      throw InputError(tensor.place, "op {} consumes its own tensor, a cycle", quote(p.op_names[consumer.index()]));
+    if (seen_by[consumer.index()] == t)
+      throw InputError(tensor.place, "op {} is listed twice as consumer of one tensor",
+                       quote(p.op_names[consumer.index()]));
+    seen_by[consumer.index()] = t;
+    p.consumers.items.push_back(consumer.value);
   }
-  const auto index_by_op = [&](Lists& lists, const auto& for_each_pair) {
-    lists.begin.assign(op_count + 1, 0);
-    for_each_pair([&](std::uint32_t op, std::uint32_t) { ++lists.begin[op + 1]; });
-    for (std::size_t op = 0; op < op_count; ++op) lists.begin[op + 1] += lists.begin[op];
-    lists.items.resize(lists.begin.back());
-    std::vector<std::uint32_t> next(lists.begin.begin(), lists.begin.end() - 1);
-    for_each_pair([&](std::uint32_t op, std::uint32_t tensor) { lists.items[next[op]++] = tensor; });
-  };
-  index_by_op(p.outputs, [&](const auto& visit) {
+  p.producer.push_back(tensor.from);
+  p.tensor_bytes.push_back(tensor.bytes);
+  p.consumers.begin.push_back(static_cast<std::uint32_t>(p.consumers.items.size()));
+}
+
+void ProblemBuilder::Parts::fill_inputs_and_outputs() {
+  Problem& p = problem;
+  index_by_op(p.outputs, p.op_names.size(), [&](const auto& visit) {
     for (std::uint32_t t = 0; t < p.producer.size(); ++t) visit(p.producer[t].value, t);
   });
-  index_by_op(p.inputs, [&](const auto& visit) {
+  index_by_op(p.inputs, p.op_names.size(), [&](const auto& visit) {
     for (std::uint32_t t = 0; t < p.producer.size(); ++t)
       for (const std::uint32_t consumer : p.consumers[t]) visit(consumer, t);
   });
+}
 
-  p.topological = topological_order(p);
-  if (p.topological.size() != op_count)
-    throw InputError(place, "the ops form a cycle: {}", describe_cycle(p, p.topological));
+void ProblemBuilder::Parts::fill_topological(const std::string& place) {
+  problem.topological = topological_order(problem);
+  if (problem.topological.size() != problem.op_names.size())
+    throw InputError(place, "the ops form a cycle: {}", describe_cycle(problem, problem.topological));
+}
 
-  // Every co-location group needs at least one device that can run all its ops.
+// Every co-location group needs at least one device that can run all its ops.
+void ProblemBuilder::Parts::check_groups(const std::string& place) const {
+  const Problem& p = problem;
+  const std::size_t device_count = p.devices.size();
   std::vector<std::uint8_t> group_runs(p.group_names.size() * device_count, 1);
-  for (std::size_t op = 0; op < op_count; ++op)
+  for (std::size_t op = 0; op < p.op_names.size(); ++op)
     if (!p.group[op].is_none())
       for (std::size_t d = 0; d < device_count; ++d)
         if (p.op_time[op * device_count + d] == cannot_run) group_runs[p.group[op].index() * device_count + d] = 0;
-  for (std::size_t g = 0; g < p.group_names.size(); ++g)
-    if (std::find(group_runs.begin() + static_cast<std::ptrdiff_t>(g * device_count),
-                  group_runs.begin() + static_cast<std::ptrdiff_t>((g + 1) * device_count),
-                  1) == group_runs.begin() + static_cast<std::ptrdiff_t>((g + 1) * device_count))
+  for (std::size_t g = 0; g < p.group_names.size(); ++g) {
+    const auto runs = std::span(group_runs).subspan(g * device_count, device_count);
+    if (std::ranges::find(runs, 1) == runs.end())
       throw InputError(place, "no device can run every op of co-location group {}", quote(p.group_names[g]));
+  }
+}
 
-  // Totals (docs/simulation.md), in 128 bits.
+// The totals of docs/simulation.md.
+void ProblemBuilder::Parts::check_totals(const std::string& place) const {
+  const Problem& p = problem;
+  const std::size_t device_count = p.devices.size();
+  const std::size_t classes = p.route_classes.size();
   Wide bytes = 0;
   Wide ticks = 0;
-  for (std::size_t op = 0; op < op_count; ++op) {
+  for (std::size_t op = 0; op < p.op_names.size(); ++op) {
     bytes += Wide{p.resident[op]} + p.scratch[op];
-    ticks += *std::max_element(p.op_time.begin() + static_cast<std::ptrdiff_t>(op * device_count),
-                               p.op_time.begin() + static_cast<std::ptrdiff_t>((op + 1) * device_count));
+    ticks += std::ranges::max(std::span(p.op_time).subspan(op * device_count, device_count));
   }
-  parts_->fill_transfer_times();
-  const std::size_t classes = p.route_classes.size();
   for (std::size_t t = 0; t < p.producer.size(); ++t) {
     bytes += Wide{p.tensor_bytes[t]} * static_cast<Wide>(device_count);
     Ticks slowest = 0;
@@ -344,6 +367,19 @@ Problem ProblemBuilder::build(const std::string& place) {
   if (ticks > total_limit)
     throw InputError(place, "all times together ({:.4g} s) exceed 2^62 ps",
                      static_cast<double>(ticks) / ticks_per_second);
+}
+
+Problem ProblemBuilder::build(const std::string& place) {
+  if (parts_->problem.devices.empty()) throw InputError(place, "the problem has no devices");
+  if (parts_->problem.op_names.empty()) throw InputError(place, "the problem has no ops");
+  parts_->fill_routes();
+  parts_->fill_shapes();
+  parts_->fill_tensors();
+  parts_->fill_inputs_and_outputs();
+  parts_->fill_topological(place);
+  parts_->check_groups(place);
+  parts_->fill_transfer_times();
+  parts_->check_totals(place);
   Problem done = std::move(parts_->problem);
   parts_ = std::make_unique<Parts>();
   return done;

@@ -1,7 +1,5 @@
 #include "problem/only_consumers.hpp"
 
-#include <algorithm>
-#include <deque>
 #include <functional>
 #include <limits>
 #include <queue>

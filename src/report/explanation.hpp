@@ -8,6 +8,8 @@
 #include "emplace/problem/placement.hpp"
 #include "emplace/problem/problem.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "report/head.hpp"
+#include "report/limits.hpp"
 #include "report/moves.hpp"
 #include "simulate/timeline/critical_path.hpp"
 #include "simulate/timeline/memory_timeline.hpp"
@@ -42,6 +44,7 @@ struct Explanation {
   simulate::Timeline timeline;
   std::vector<simulate::PathStep> path;
   simulate::PathShares shares;
+  std::vector<Limit> limits;                   // of the step, the first limit first
   std::vector<PathStretch> stretches;          // of the path, in order of time
   std::vector<std::size_t> ops_on;             // D
   Bytes moved_bytes = 0;                       // summed over transfers; each counts once, even over several channels
@@ -57,10 +60,13 @@ struct Explanation {
 Explanation explain(const Problem& problem, const Placement& placement, Schedule schedule,
                     const MoveLimits& limits = {}, const MoveProgress& progress = {});
 
-// Text for people: some 80 lines and a few more for each device, whatever the size of the problem and of its names.
-std::string explanation_text(const Problem& problem, const Placement& placement, const Explanation& explanation);
+// Text for people: some 80 lines and a few more for each device, whatever the size of the problem and of its names. The
+// head, if there is one, comes after the first line.
+std::string explanation_text(const Problem& problem, const Placement& placement, const Explanation& explanation,
+                             const ReportHead& head = {});
 // For programs: one JSON object and a newline. Times of the path are exact picoseconds; the levels of memory over time
 // are thinned to 200 for each device.
-std::string explanation_json(const Problem& problem, const Placement& placement, const Explanation& explanation);
+std::string explanation_json(const Problem& problem, const Placement& placement, const Explanation& explanation,
+                             const ReportHead& head = {});
 
 }  // namespace emplace::report

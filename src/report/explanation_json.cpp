@@ -13,8 +13,8 @@ constexpr std::size_t shown_levels = 200;
 
 class Writer {
  public:
-  Writer(const Problem& problem, const Placement& placement, const Explanation& explanation)
-      : p_(problem), placement_(placement), e_(explanation) {}
+  Writer(const Problem& problem, const Placement& placement, const Explanation& explanation, const ReportHead& head)
+      : p_(problem), placement_(placement), e_(explanation), head_(head) {}
 
   [[nodiscard]] Json json() const {
     const bool timed = e_.outcome.timed();
@@ -23,6 +23,8 @@ class Writer {
     json["makespan_s"] = timed ? Json(to_seconds(e_.outcome.makespan)) : Json(nullptr);
     json["feasible"] = e_.outcome.feasible();
     json["reason"] = e_.reason.empty() ? Json(nullptr) : Json(e_.reason);
+    if (!head_.empty()) json["verdict"] = verdict();
+    json["limits"] = timed ? limits() : Json(nullptr);
     json["critical_path"] = timed ? critical_path() : Json(nullptr);
     json["devices"] = timed ? devices() : Json(nullptr);
     json["channels"] = timed ? channels() : Json(nullptr);
@@ -38,6 +40,34 @@ class Writer {
   [[nodiscard]] const std::string& device_of(std::size_t op) const { return device(placement_.device[op]); }
   [[nodiscard]] double share(Ticks part) const {
     return static_cast<double>(part) / static_cast<double>(e_.outcome.makespan);
+  }
+
+  [[nodiscard]] Json verdict() const {
+    Json rows = Json::array();
+    for (const auto& [name, time] : head_.rows)
+      rows.push_back({{"name", name}, {"makespan_s", time ? Json(to_seconds(*time)) : Json(nullptr)}});
+    return {{"rows", std::move(rows)},
+            {"sentences", head_.sentences},
+            {"next", head_.next.empty() ? Json(nullptr) : Json(head_.next)}};
+  }
+
+  [[nodiscard]] Json limits() const {
+    Json rows = Json::array();
+    for (const Limit& limit : e_.limits) {
+      Json row = {{"kind", name_of(limit.kind)},
+                  {"name", limit.kind == LimitKind::chain ? Json(nullptr) : Json(limit.name)},
+                  {"share", limit.share},
+                  {"slack_s", limit.kind == LimitKind::memory ? Json(nullptr) : Json(to_seconds(limit.slack))},
+                  {"fills", limit.fills},
+                  {"sentence", limit.sentence}};
+      if (limit.kind == LimitKind::memory) row["free_bytes"] = limit.free;
+      if (limit.kind == LimitKind::chain) {
+        row["waits"] = Json::array();
+        for (const auto& [name, share] : limit.waits) row["waits"].push_back({{"for", name}, {"share", share}});
+      }
+      rows.push_back(std::move(row));
+    }
+    return rows;
   }
 
   [[nodiscard]] Json critical_path() const {
@@ -164,12 +194,15 @@ class Writer {
   const Problem& p_;
   const Placement& placement_;
   const Explanation& e_;
+  const ReportHead& head_;
 };
 
 }  // namespace
 
-std::string explanation_json(const Problem& problem, const Placement& placement, const Explanation& explanation) {
-  return Writer(problem, placement, explanation).json().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string explanation_json(const Problem& problem, const Placement& placement, const Explanation& explanation,
+                             const ReportHead& head) {
+  return Writer(problem, placement, explanation, head).json().dump(2, ' ', false, Json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace emplace::report

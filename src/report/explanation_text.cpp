@@ -30,12 +30,14 @@ std::string with_last_column(const TextTable& table, const std::vector<std::stri
 
 class Text {
  public:
-  Text(const Problem& problem, const Placement& placement, const Explanation& explanation)
-      : p_(problem), placement_(placement), e_(explanation) {}
+  Text(const Problem& problem, const Placement& placement, const Explanation& explanation, const ReportHead& head)
+      : p_(problem), placement_(placement), e_(explanation), head_(head) {}
 
   std::string str() {
     headline();
+    if (!head_.empty()) say("\n{}", head_text(head_));
     if (e_.outcome.timed()) {
+      limits();
       critical_path();
       waits();
       devices();
@@ -73,6 +75,14 @@ class Text {
         e_.reason.empty() ? "feasible" : "not feasible: " + e_.reason);
   }
 
+  void limits() {
+    say("\nWhat limits the step\n");
+    if (std::ranges::none_of(e_.limits,
+                             [](const Limit& limit) { return limit.fills && limit.kind != LimitKind::memory; }))
+      say("No device, link or chain of ops fills the step:\n");
+    for (const Limit& limit : e_.limits) say("  {}\n", limit.sentence);
+  }
+
   void critical_path() {
     say("\nCritical path\n"
         "The chain of {} that the step time is made of: each begins exactly when the one before it ends.\n\n",
@@ -83,7 +93,7 @@ class Text {
     parts.add({"moving: tensors that the next step needs", seconds(part.transferring), share(part.transferring)});
     parts.add({"waiting: the next step is ready, but other work comes first on its device or channel",
                seconds(part.waiting), share(part.waiting)});
-    say("{}{}\n\n", parts.str(), advice());
+    say("{}\n", parts.str());
 
     std::vector<std::size_t> shown(e_.stretches.size());
     std::iota(shown.begin(), shown.end(), std::size_t{0});
@@ -108,16 +118,6 @@ class Text {
       table.add(
           {fmt::format("{} shorter ones", e_.stretches.size() - shown.size()), "", seconds(left), share(left), "-"});
     say("{}", with_last_column(table, longest));
-  }
-
-  // One sentence on how the step could become faster, by the largest part of the path.
-  [[nodiscard]] const char* advice() const {
-    const simulate::PathShares& part = e_.shares;
-    if (part.waiting >= std::max(part.computing, part.transferring))
-      return "Mostly waiting: work queues for busy devices or channels, so spreading it shortens the step.";
-    if (part.transferring >= part.computing)
-      return "Mostly moving: transfers limit the step, so ops should run where their inputs are made.";
-    return "Mostly computing: a chain of ops, each of which needs the result of the one before, limits the step.";
   }
 
   [[nodiscard]] std::string why(std::size_t i) const {
@@ -278,13 +278,15 @@ class Text {
   const Problem& p_;
   const Placement& placement_;
   const Explanation& e_;
+  const ReportHead& head_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string explanation_text(const Problem& problem, const Placement& placement, const Explanation& explanation) {
-  return Text(problem, placement, explanation).str();
+std::string explanation_text(const Problem& problem, const Placement& placement, const Explanation& explanation,
+                             const ReportHead& head) {
+  return Text(problem, placement, explanation, head).str();
 }
 
 }  // namespace emplace::report

@@ -1,5 +1,7 @@
 #include "report/found_placement.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/files.hpp"
@@ -19,7 +21,7 @@ std::string cost_keys(const experiment::Recipe& recipe) {
   return table.to_toml();
 }
 
-void find(FoundPlacement& found, const std::string& run, std::size_t problem, ProblemCache& shelf) {
+void find(FoundPlacement& found, const std::string& run, std::size_t problem, ProblemCache& problems) {
   const experiment::RecipeOptions& o = found.recipe.options;
   const std::string& place = found.recipe.place;
   const std::string file = run + "/" + experiment::best_placement_file(problem, found.recipe.sources().size());
@@ -28,7 +30,8 @@ void find(FoundPlacement& found, const std::string& run, std::size_t problem, Pr
     return;
   }
   found.scoring = {schedule_of(o.schedule, place), objective_of(o.objective, place)};
-  found.loaded = shelf.load(found.recipe, problem);
+  found.loaded = problems.load(found.recipe, problem);
+  found.bound_file = run + (problem == 0 ? "/bound.json" : fmt::format("/bound.{}.json", problem));
   found.units = make_grouping(found.problem(), grouping_of(o.grouping, place), static_cast<std::size_t>(o.groups),
                               place, static_cast<std::uint64_t>(o.seed), o.group_share);
   found.placement = formats::read_placement_text(read_file(file), file, found.problem()).placement;
@@ -63,7 +66,7 @@ std::shared_ptr<const source::LoadedProblem> ProblemCache::load(const experiment
   return loaded;
 }
 
-std::vector<FoundPlacement> found_placements(const std::string& run, std::size_t most, ProblemCache& shelf) {
+std::vector<FoundPlacement> found_placements(const std::string& run, std::size_t most, ProblemCache& problems) {
   FoundPlacement first;
   or_missing(first, [&] { first.recipe = experiment::make_recipe(experiment::RunFolder::config_of(run)); });
   if (!first.missing.empty()) return {first};
@@ -71,7 +74,7 @@ std::vector<FoundPlacement> found_placements(const std::string& run, std::size_t
   std::vector<FoundPlacement> list(std::min(most, sources.size()), first);
   for (std::size_t problem = 0; problem < list.size(); ++problem) {
     list[problem].source = sources[problem];
-    or_missing(list[problem], [&] { find(list[problem], run, problem, shelf); });
+    or_missing(list[problem], [&] { find(list[problem], run, problem, problems); });
   }
   return list;
 }

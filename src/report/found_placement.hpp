@@ -22,6 +22,7 @@ struct FoundPlacement {
   evaluate::Scoring scoring;  // schedule and objective of the run
   Grouping units;             // groups of ops that the run placed together
   experiment::Recipe recipe;
+  std::string bound_file;  // where the run's folder keeps the bound of this problem; "": it is not kept
 
   [[nodiscard]] const Problem& problem() const { return loaded->problem; }
 };
@@ -38,6 +39,6 @@ class ProblemCache {
 
 // The placements of the first `most` problems of the run in this folder, in the recipe's order. If its config.toml
 // cannot be read, the result has one element, whose `missing` gives the reason.
-std::vector<FoundPlacement> found_placements(const std::string& run, std::size_t most, ProblemCache& shelf);
+std::vector<FoundPlacement> found_placements(const std::string& run, std::size_t most, ProblemCache& problems);
 
 }  // namespace emplace::report

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "emplace/base/random.hpp"
+#include "report/modules.hpp"
 #include "report/page.hpp"
 #include "report/placement_json.hpp"
 
@@ -12,28 +13,8 @@ namespace emplace::report {
 
 namespace {
 
-// The run's units. If a picture cannot show so many, neighbours on one device are merged, first those that exchange
-// most bytes in relation to their work, so that no group absorbs all others.
-Grouping groups_of(const FoundPlacement& found, std::size_t most) {
-  Grouping units = found.units;
-  units.merging = Merging::most_bytes_for_work;
-  return coarsen_in_place(found.problem(), units, most, found.placement.device,
-                          Stream{{.purpose = Purpose::random_grouping}});
-}
-
-// The groups sorted by the mean position of their ops in the topological order, so that most edges go forward. Not all
-// can, because merged units may depend on each other in cycles.
-std::vector<std::uint32_t> in_topological_order(const Problem& problem, const Grouping& groups) {
-  std::vector<double> place(groups.count());
-  for (std::size_t i = 0; i < problem.topological.size(); ++i) {
-    const std::uint32_t group = groups.unit_of_op[problem.topological[i]];
-    place[group] += static_cast<double>(i) / static_cast<double>(groups.members[group].size());
-  }
-  std::vector<std::uint32_t> order(groups.count());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, [&](std::uint32_t group) { return place[group]; });
-  return order;
-}
+// With fewer modules, or fewer for each device, the run's units say more about a graph.
+constexpr std::size_t fewest_modules = 4, fewest_on_device = 2;
 
 // The deepest scope that more than half of the ops share, with the range of names in it: "encoder/layer2/attention",
 // "decoder/step3…7".
@@ -67,17 +48,49 @@ std::string name_of_group(const Problem& problem, std::span<const std::uint32_t>
                    longest_name);
 }
 
+// The run's units. If a picture cannot show so many, neighbours on one device are merged, first those that exchange
+// most bytes in relation to their work, so that no group absorbs all others.
+Modules units_of(const FoundPlacement& found, std::size_t most) {
+  Grouping units = found.units;
+  units.merging = Merging::most_bytes_for_work;
+  units = coarsen_in_place(found.problem(), units, most, found.placement.device,
+                           Stream{{.purpose = Purpose::random_grouping}});
+  Modules groups{.of_op = units.unit_of_op, .members = {}, .names = {}};
+  for (std::size_t i = 0; i < units.count(); ++i) {
+    groups.members.emplace_back(units.members[i].begin(), units.members[i].end());
+    groups.names.push_back(name_of_group(found.problem(), units.members[i]));
+  }
+  return groups;
+}
+
+// The groups sorted by the mean position of their ops in the topological order, so that most edges go forward. Not all
+// can, because merged units may depend on each other in cycles.
+std::vector<std::uint32_t> in_topological_order(const Problem& problem, const Modules& groups) {
+  std::vector<double> place(groups.count());
+  for (std::size_t i = 0; i < problem.topological.size(); ++i) {
+    const std::uint32_t group = groups.of_op[problem.topological[i]];
+    place[group] += static_cast<double>(i) / static_cast<double>(groups.members[group].size());
+  }
+  std::vector<std::uint32_t> order(groups.count());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t group) { return place[group]; });
+  return order;
+}
+
 using BytesBetween = std::map<std::pair<std::uint32_t, std::uint32_t>, Bytes>;
 
-// Bytes between groups: a tensor counts once for each other group that reads it. `number`: the number on the page of
-// each group of the grouping.
-BytesBetween bytes_between(const Problem& problem, const Grouping& groups, const std::vector<std::uint32_t>& number) {
+// Bytes that move between devices, from group to group: a tensor counts once for each other group that reads it on
+// another device. `number`: the number on the page of each group.
+BytesBetween bytes_between(const Problem& problem, const std::vector<std::uint8_t>& device, const Modules& groups,
+                           const std::vector<std::uint32_t>& number) {
   BytesBetween bytes;
   std::vector<std::uint32_t> readers;
   for (std::size_t t = 0; t < problem.tensor_count(); ++t) {
-    const std::uint32_t from = number[groups.unit_of_op[problem.producer[t].index()]];
+    const std::uint32_t producer = problem.producer[t].value;
+    const std::uint32_t from = number[groups.of_op[producer]];
     readers.clear();
-    for (const std::uint32_t op : problem.consumers[t]) readers.push_back(number[groups.unit_of_op[op]]);
+    for (const std::uint32_t op : problem.consumers[t])
+      if (device[op] != device[producer]) readers.push_back(number[groups.of_op[op]]);
     std::ranges::sort(readers);
     for (std::size_t i = 0; i < readers.size(); ++i)
       if (readers[i] != from && (i == 0 || readers[i] != readers[i - 1]))
@@ -106,10 +119,15 @@ class Groups {
         shown_(shown),
         limits_(limits),
         units_(found.units.count()),
-        groups_(groups_of(found, limits.groups)),
+        groups_(modules_of(p_, device_, limits.groups)),
         rank_(p_.op_count()),
         row_(p_.op_count(), ShownItems::none) {
     for (std::uint32_t i = 0; i < p_.topological.size(); ++i) rank_[p_.topological[i]] = i;
+    std::vector<char> used(p_.device_count(), 0);
+    for (const std::uint8_t device : device_) used[device] = 1;
+    const auto devices = static_cast<std::size_t>(std::ranges::count(used, 1));
+    by_module_ = groups_.count() >= std::max(fewest_modules, fewest_on_device * devices);
+    if (!by_module_) groups_ = units_of(found, limits.groups);
   }
 
   Json json() {
@@ -117,7 +135,7 @@ class Groups {
     std::vector<std::uint32_t> number(order.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) number[order[i]] = i;
     const std::vector<Ticks> on_path = time_on_path();
-    const BytesBetween bytes = bytes_between(p_, groups_, number);
+    const BytesBetween bytes = bytes_between(p_, device_, groups_, number);
     std::vector<Bytes> reads(order.size()), sends(order.size());
     for (const auto& [ends, size] : bytes) {
       sends[ends.first] += size;
@@ -130,8 +148,9 @@ class Groups {
       nodes.back()["reads"] = reads[i];
       nodes.back()["sends"] = sends[i];
     }
-    for (const std::uint32_t op : shown_.ops()) of_ops.push_back(number[groups_.unit_of_op[op]]);
+    for (const std::uint32_t op : shown_.ops()) of_ops.push_back(number[groups_.of_op[op]]);
     return {{"units", units_},
+            {"by_module", by_module_},
             {"of_ops", std::move(of_ops)},
             {"nodes", std::move(nodes)},
             {"edges", edges_json(bytes, limits_.edges)},
@@ -146,12 +165,12 @@ class Groups {
   [[nodiscard]] std::vector<Ticks> time_on_path() const {
     std::vector<Ticks> time(groups_.count());
     for (const simulate::PathStep& step : e_.path)
-      if (step.is_op()) time[groups_.unit_of_op[step.op.index()]] += step.duration();
+      if (step.is_op()) time[groups_.of_op[step.op.index()]] += step.duration();
     return time;
   }
 
   Json node(std::uint32_t group) {
-    const auto members = groups_.members[group];
+    const std::vector<std::uint32_t>& members = groups_.members[group];
     Ticks lasts = 0;
     Bytes resident = 0;
     bool one_device = true;
@@ -160,7 +179,7 @@ class Groups {
       resident += p_.resident[op];
       one_device = one_device && device_[op] == device_[members.front()];
     }
-    Json object = {{"name", name_of_group(p_, members)},
+    Json object = {{"name", groups_.names[group]},
                    {"device", one_device ? Json(device_[members.front()]) : Json()},
                    {"ops", members.size()},
                    {"lasts", lasts},
@@ -199,7 +218,8 @@ class Groups {
   const ShownItems& shown_;
   const PlacementLimits& limits_;
   const std::size_t units_;
-  const Grouping groups_;
+  Modules groups_;
+  bool by_module_ = true;
   std::vector<std::uint32_t> rank_;  // in the topological order
   std::vector<std::uint32_t> row_;   // of an op in the group that is being written
 };

@@ -18,7 +18,4 @@ std::string cell_name(std::string_view name, std::size_t width = 44);
 // "12.3 %", or "<0.1 %" for a share above 0 that rounds to 0.
 std::string percent(double share);
 
-// The word quoted for a shell, if that is necessary.
-std::string shell_word(const std::string& word);
-
 }  // namespace emplace::report

@@ -1,8 +1,11 @@
 #include "report/placement_json.hpp"
 
+#include <fmt/core.h>
+
 #include "emplace/evaluate/evaluator.hpp"
 #include "emplace/search/bound.hpp"
 #include "report/page.hpp"
+#include "report/proved_bound.hpp"
 #include "simulate/pipeline/pipeline.hpp"
 
 namespace emplace::report {
@@ -33,11 +36,10 @@ Json loads_json(const Problem& problem, const Placement& placement) {
 }
 
 // For a pipeline, only the outcome is set: it has no step to explain.
-Explanation simulated(const FoundPlacement& found) {
+Explanation simulated(const FoundPlacement& found, const MoveLimits& moves) {
   const Problem& problem = found.problem();
   if (found.scoring.objective == Objective::step)
-    return explain(problem, found.placement, found.scoring.schedule,
-                   {.wanted = 0, .simulations = 0, .work = 0, .guesses = 0, .guessed_ops = 0});
+    return explain(problem, found.placement, found.scoring.schedule, moves);
   Explanation explanation;
   explanation.outcome =
       simulate::make_pipeline_engine(problem)->evaluate(found.placement, {.usage = &explanation.usage});
@@ -46,18 +48,58 @@ Explanation simulated(const FoundPlacement& found) {
   return explanation;
 }
 
+const Json* row_of(const Json& baselines, std::string_view method) {
+  for (const Json& row : baselines)
+    if (!row["learned"].get<bool>() && row["method"] == method && row["feasible"].get<bool>()) return &row;
+  return nullptr;
+}
+
+const Json* fastest_of(const Json& baselines) {
+  const Json* best = nullptr;
+  for (const Json& row : baselines)
+    if (!row["learned"].get<bool>() && row["feasible"].get<bool>() &&
+        (best == nullptr || row["time"].get<Ticks>() < (*best)["time"].get<Ticks>()))
+      best = &row;
+  return best;
+}
+
 }  // namespace
 
-Json placement_json(const FoundPlacement& found, std::uint64_t evaluations, const PlacementLimits& limits) {
+ReportHead head_of(const Outcome& outcome, const Json& baselines, const search::LowerBound& bound, bool measured) {
+  ReportHead head;
+  const auto time_in = [](const Json* row) {
+    return row == nullptr ? std::optional<Ticks>() : std::optional((*row)["time"].get<Ticks>());
+  };
+  const std::optional<Ticks> own = outcome.timed() ? std::optional(outcome.makespan) : std::nullopt;
+  const Json* best = fastest_of(baselines);
+  const std::optional<Ticks> single = time_in(row_of(baselines, "single"));
+  head.rows.emplace_back("this placement", own);
+  head.rows.emplace_back("one device", single);
+  if (const Json* expert = row_of(baselines, "expert")) head.rows.emplace_back("expert", time_in(expert));
+  if (best != nullptr)
+    head.rows.emplace_back(fmt::format("best found for this page ({})", (*best)["method"].get<std::string>()),
+                           time_in(best));
+  if (!measured) head.rows.emplace_back(fmt::format("bound ({})", bound.method), bound.ticks);
+  if (!outcome.feasible() || measured) return head;
+  if (single && *single < *own) head.sentences.emplace_back("worse than one device");
+  if (time_in(best).value_or(*own) < *own)
+    head.sentences.push_back(fmt::format("worse than the placement that {} finds in {} evaluations",
+                                         (*best)["method"].get<std::string>(),
+                                         (*best)["evaluations"].get<std::uint64_t>()));
+  if (*own <= bound.ticks) head.sentences.emplace_back("no placement is faster: this one is optimal");
+  return head;
+}
+
+Json placement_json(const FoundPlacement& found, const LearnedCurve& curve, const PlacementLimits& limits) {
   Json json = {{"source", page_text(found.source, 300)}};
   json["missing"] = found.missing.empty() ? Json() : Json(page_text(found.missing, 1000));
   if (!found.missing.empty()) return json;
 
   const Problem& problem = found.problem();
   const bool step = found.scoring.objective == Objective::step;
-  const Explanation explanation = simulated(found);
+  const Explanation explanation = simulated(found, limits.moves);
   const Outcome& outcome = explanation.outcome;
-  const search::LowerBound bound = search::lower_bound(problem, found.scoring.objective);
+  const search::LowerBound bound = proved_bound(problem, found.scoring, limits.bound_seconds, found.bound_file);
   const evaluate::EvaluatorChoice evaluator{found.recipe.options.evaluator, {}};
   const ShownItems shown(problem, found.placement, explanation, limits);
   json["problem"] = problem_json(found);
@@ -69,13 +111,17 @@ Json placement_json(const FoundPlacement& found, std::uint64_t evaluations, cons
   json["reason"] = page_text(explanation.reason, 500);
   json["bound"] = bound.ticks;
   json["bound_method"] = bound.method;
+  json["limits"] = step ? limits_json(problem, found.placement, explanation) : Json();
   json["ops"] = ops_json(problem, found.placement, shown);
   json["timeline"] = step ? timeline_json(problem, found.placement, explanation, shown, limits) : Json();
   json["memory"] = step ? memory_json(problem, explanation, limits) : Json();
   json["loads"] = step ? Json() : loads_json(problem, found.placement);
   json["groups"] = groups_json(found, explanation, shown, limits);
   json["few_baselines"] = has_few_baselines(found, limits);
-  json["baselines"] = baselines_json(found, outcome, explanation.reason, evaluations, limits);
+  // Times that the training measured cannot be compared with the simulated ones of the placers.
+  const LearnedCurve compared = json["measured"].get<bool>() ? LearnedCurve{.evaluations = curve.evaluations} : curve;
+  json["baselines"] = baselines_json(found, outcome, explanation.reason, compared, limits);
+  json["head"] = head_json(head_of(outcome, json["baselines"], bound, json["measured"].get<bool>()));
   return json;
 }
 

@@ -21,9 +21,9 @@ namespace emplace::report {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> scripts = {"curves.js",    "time_window.js", "timeline.js",
-                                                     "memory.js",    "layers.js",      "groups.js",
-                                                     "baselines.js", "placement.js",   "run.js"};
+constexpr std::array<std::string_view, 12> scripts = {"head.js",     "curves.js",    "time_window.js", "limits.js",
+                                                      "timeline.js", "memory.js",    "layers.js",      "lanes.js",
+                                                      "groups.js",   "baselines.js", "placement.js",   "run.js"};
 
 constexpr std::size_t most_placements = 24;
 constexpr std::size_t most_ops = 200'000;  // of all placements together; each op takes some 100 bytes of the page
@@ -95,30 +95,50 @@ struct Run {
   experiment::Metrics metrics;
 };
 
+LearnedCurve curve_of(const experiment::Metrics& metrics) {
+  LearnedCurve curve;
+  if (const double evaluations = last_of(metrics, "evaluations"); std::isfinite(evaluations) && evaluations >= 1)
+    curve.evaluations = static_cast<std::uint64_t>(evaluations);
+  const std::vector<double>* best = metrics.find("best_step_time");
+  const std::vector<double>* at = metrics.find("evaluations");
+  const std::vector<double>* seconds = metrics.find("wall_seconds");
+  if (best == nullptr || at == nullptr) return curve;
+  curve.best = *best;
+  curve.at_evaluations = *at;
+  if (seconds != nullptr) curve.at_seconds = *seconds;
+  return curve;
+}
+
 // The placements that the runs found, those of the best run first.
-Json placements_json(std::span<const Run> runs, RunPage& page) {
+Json placements_json(std::span<const Run> runs, const RunPageLimits& page_limits, RunPage& page) {
   std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t run) {
     const double best = last_of(runs[run].metrics, "best_step_time");
     return std::isnan(best) ? std::numeric_limits<double>::infinity() : best;
   });
-  ProblemCache shelf;
+  ProblemCache problems;
   Json list = Json::array();
   std::size_t ops = 0;
   for (const std::size_t run : order) {
-    const double evaluations = last_of(runs[run].metrics, "evaluations");
+    std::vector<FoundPlacement> all = found_placements(runs[run].folder, most_placements - list.size(), problems);
+    LearnedCurve curve = curve_of(runs[run].metrics);
     std::size_t problem = 0;
-    for (FoundPlacement& found : found_placements(runs[run].folder, most_placements - list.size(), shelf)) {
+    for (FoundPlacement& found : all) {
       if (found.missing.empty() && ops > 0 && ops + found.problem().op_count() > most_ops)
         found.missing =
             fmt::format("Its {} ops do not fit on a page with the other placements; make a page of this run alone",
                         found.problem().op_count());
+      if (found.missing.empty() && found.recipe.sources().size() > 1)
+        curve = {.evaluations = curve.evaluations};  // the metrics are those of all problems together
       if (found.missing.empty()) {
         ops += found.problem().op_count();
         ++page.placements;
       }
-      list.push_back(placement_json(found, std::isfinite(evaluations) ? static_cast<std::uint64_t>(evaluations) : 1));
+      PlacementLimits limits;
+      limits.bound_seconds = std::min(page_limits.bound_seconds,
+                                      std::max(1.0, page_limits.bound_seconds / static_cast<double>(list.size() + 1)));
+      list.push_back(placement_json(found, curve, limits));
       list.back()["run"] = run;
       list.back()["number"] = problem++;
     }
@@ -135,7 +155,7 @@ bool is_run_folder(const std::string& path) {
          (config.contains("problem") || config.contains("graph") || config.contains("problems"));
 }
 
-RunPage run_page(std::span<const std::string> folders, std::size_t most_points) {
+RunPage run_page(std::span<const std::string> folders, const RunPageLimits& limits) {
   EMPLACE_CHECK(!folders.empty() && folders.size() <= most_runs_on_a_page);
   RunPage page;
   std::vector<Run> read;
@@ -143,7 +163,7 @@ RunPage run_page(std::span<const std::string> folders, std::size_t most_points) 
   std::set<std::string> placed;
   for (const std::string& folder : folders) {
     placed.insert(placed_by(experiment::RunFolder::config_of(folder)));
-    read.push_back({folder, experiment::read_metrics(folder + "/metrics.csv", most_points)});
+    read.push_back({folder, experiment::read_metrics(folder + "/metrics.csv", limits.points)});
     page.points += read.back().metrics.points();
     runs.push_back(run_json(folder, read.back().metrics));
     if (const Json& first = runs.front()["measure"]; runs.back()["measure"] != first)
@@ -157,7 +177,7 @@ RunPage run_page(std::span<const std::string> folders, std::size_t most_points) 
                      {"program", "emplace " + version()},
                      {"one_problem", placed.size() == 1},
                      {"runs", std::move(runs)},
-                     {"placements", placements_json(read, page)}};
+                     {"placements", placements_json(read, limits, page)}};
   page.html = to_html({.title = name + " · emplace run", .data = page_data(data), .scripts = scripts});
   return page;
 }

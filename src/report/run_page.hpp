@@ -16,10 +16,16 @@ struct RunPage {
 
 inline constexpr std::size_t most_runs_on_a_page = 24;
 
+struct RunPageLimits {
+  std::size_t points = 500;   // on a curve
+  double bound_seconds = 10;  // to prove the bound of a problem; with many problems less for each
+};
+
 // Whether the folder has the config.toml of a training.
 bool is_run_folder(const std::string& path);
-// `folders`: those of 1 to most_runs_on_a_page runs. Returns the page and writes no file. InputError for a damaged
+// `folders`: those of 1 to most_runs_on_a_page runs. Returns the page; of files it writes only the bounds, into the
+// folders of the runs (report/proved_bound.hpp). InputError for a damaged
 // config.toml or metrics.csv; for a problem or placement that cannot be read, the page shows the reason instead.
-RunPage run_page(std::span<const std::string> folders, std::size_t most_points = 500);
+RunPage run_page(std::span<const std::string> folders, const RunPageLimits& limits = {});
 
 }  // namespace emplace::report

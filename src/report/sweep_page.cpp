@@ -20,8 +20,8 @@ namespace emplace::report {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> sweep_scripts = {"parallel.js", "importance.js", "history.js",
-                                                           "curves.js",   "table.js",      "sweep.js"};
+constexpr std::array<std::string_view, 7> sweep_scripts = {"head.js",   "parallel.js", "importance.js", "history.js",
+                                                           "curves.js", "table.js",    "sweep.js"};
 
 bool is_log(experiment::Parameter::Kind kind) {
   return kind == experiment::Parameter::Kind::log_uniform || kind == experiment::Parameter::Kind::log_integers;
@@ -134,7 +134,7 @@ Json counts(const std::vector<experiment::TrialRow>& rows) {
 
 }  // namespace
 
-SweepPage sweep_page(const experiment::SweepFolder& folder, const SweepPageLimits& limits) {
+SweepPage sweep_page(const experiment::SweepFolder& folder, const SweepPageLimits& limits, const ReportHead& head) {
   const experiment::Sweep& sweep = folder.sweep;
   const experiment::TrialRow* best = experiment::best_row(folder.rows);
   SweepCurves curves = sweep_curves(folder, limits);
@@ -165,6 +165,7 @@ SweepPage sweep_page(const experiment::SweepFolder& folder, const SweepPageLimit
                      {"problems", std::max<std::size_t>(1, sweep.base.texts("problems").size())},
                      {"counts", counts(folder.rows)},
                      {"best", best != nullptr ? Json(best->trial) : Json()},
+                     {"head", head_json(head)},
                      {"commands", commands(folder, best)},
                      {"parameters", parameters(sweep.space)},
                      {"trials", std::move(trials)},

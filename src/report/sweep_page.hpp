@@ -5,6 +5,7 @@
 #include <string>
 
 #include "experiment/sweep/sweep_folder.hpp"
+#include "report/head.hpp"
 
 namespace emplace::report {
 
@@ -22,7 +23,8 @@ struct SweepPageLimits {
   std::size_t points = 300;  // of a curve
 };
 
-// Reads the metrics.csv of the trials whose curves it draws; InputError for a damaged one.
-SweepPage sweep_page(const experiment::SweepFolder& folder, const SweepPageLimits& limits = {});
+// Reads the metrics.csv of the trials whose curves it draws; InputError for a damaged one. `head`: of the best trial.
+SweepPage sweep_page(const experiment::SweepFolder& folder, const SweepPageLimits& limits = {},
+                     const ReportHead& head = {});
 
 }  // namespace emplace::report

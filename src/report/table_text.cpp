@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/csv.hpp"
 #include "base/text.hpp"
@@ -51,11 +52,42 @@ std::string search_text(const experiment::CellFigures& cell, bool ours) {
 struct Line {
   std::string label, whose;
   std::vector<std::string> cells;
+  std::vector<char> wins = {};  // for each cell of a method whether no other method of the line is faster; or empty
 };
 struct Lines {
   std::vector<std::string> heads;  // headings of the columns of methods, best and bound
   std::vector<Line> lines;
 };
+
+// Marks the methods with the smallest time, if there are at least two with a time; none: the cell has no time that
+// counts. Times that are printed alike are alike.
+std::vector<char> winners(const std::vector<std::optional<double>>& times) {
+  std::vector<char> wins(times.size(), 0);
+  double best = std::numeric_limits<double>::infinity();
+  std::size_t known = 0;
+  for (const std::optional<double>& time : times) {
+    if (!time) continue;
+    ++known;
+    best = std::min(best, *time);
+  }
+  if (known < 2) return wins;
+  for (std::size_t i = 0; i < times.size(); ++i) wins[i] = times[i] && seconds(*times[i]) == seconds(best) ? 1 : 0;
+  return wins;
+}
+
+// For each method of the table the time in its cell of the row that can win; none for cells of calibration.
+std::vector<std::optional<double>> times_of(const experiment::PublishedTable& table, const experiment::RowFigures& row,
+                                            bool ours) {
+  std::vector<std::optional<double>> times;
+  for (const experiment::TableMethod& method : table.methods) {
+    const auto cell = std::ranges::find(row.cells, method.name, &experiment::CellFigures::method);
+    std::optional<double>& time = times.emplace_back();
+    if (cell == row.cells.end()) continue;
+    if (!ours && cell->published) time = cell->published->seconds;
+    if (ours && cell->status == experiment::CellStatus::ok && !cell->calibrates) time = cell->ours;
+  }
+  return times;
+}
 
 Lines lines_of(const experiment::Reproduction& reproduction) {
   Lines lines;
@@ -68,6 +100,8 @@ Lines lines_of(const experiment::Reproduction& reproduction) {
       published.cells.push_back(cell == row.cells.end() ? "" : published_text(*cell));
       ours.cells.push_back(cell == row.cells.end() ? "" : our_text(*cell) + (cell->calibrates ? "*" : ""));
     }
+    published.wins = winners(times_of(reproduction.table, row, false));
+    ours.wins = winners(times_of(reproduction.table, row, true));
     published.cells.insert(published.cells.end(), {"", ""});
     ours.cells.insert(ours.cells.end(), {our_text(row.best), our_text(row.bound)});
     if (std::ranges::any_of(published.cells, [](const std::string& cell) { return !cell.empty(); }))
@@ -122,10 +156,37 @@ std::string budgets_text(const experiment::Reproduction& reproduction) {
   return join(parts, "; ");
 }
 
+bool wins(const Line& line, std::size_t cell) { return cell < line.wins.size() && line.wins[cell] != 0; }
+
+bool has_winner(const Lines& lines) {
+  return std::ranges::any_of(lines.lines, [](const Line& line) { return std::ranges::count(line.wins, 1) > 0; });
+}
+
+// Sentences below the table that say how to read it. `marked`: how the fastest methods are marked.
+std::vector<std::string> reading_notes(const experiment::Reproduction& reproduction, const Lines& lines,
+                                       std::string_view marked) {
+  std::vector<std::string> notes;
+  if (reproduction.quick)
+    notes.emplace_back(
+        "made with --quick: budgets are far too small, so the numbers decide nothing; they only show that every cell "
+        "can "
+        "be made");
+  if (has_winner(lines))
+    notes.push_back(fmt::format("{}: the fastest method of its line{}", marked,
+                                reproduction.quick ? "; with --quick this says nothing about the methods" : ""));
+  notes.emplace_back(
+      "best found: the fastest placement that \"emplace place best\" finds in its budget; faster ones may exist");
+  notes.emplace_back(
+      "bound: a proof that no placement is faster, found or not; the optimum lies between bound and best found");
+  return notes;
+}
+
 // Sentences below the table.
-std::vector<std::string> notes_of(const experiment::Reproduction& reproduction) {
+std::vector<std::string> notes_of(const experiment::Reproduction& reproduction, const Lines& lines,
+                                  std::string_view marked) {
   const experiment::PublishedTable& table = reproduction.table;
   std::vector<std::string> notes = {"made by " + command_of(reproduction)};
+  for (std::string& note : reading_notes(reproduction, lines, marked)) notes.push_back(std::move(note));
   if (const std::string budgets = budgets_text(reproduction); !budgets.empty()) notes.push_back("budgets: " + budgets);
   const bool unconfirmed = std::ranges::any_of(table.rows, [](const experiment::TableRow& row) {
     return std::ranges::any_of(row.published, [](const auto& each) { return !each.second.confirmed; });
@@ -172,7 +233,10 @@ std::vector<std::string> fidelity_lines(const experiment::Reproduction& reproduc
   if (!correlations.empty()) lines.push_back("rank correlation of the methods: " + join(correlations, ", "));
   if (fidelity.orderings > 0)
     lines.push_back(
-        fmt::format("orderings of two methods that agree: {} of {}", fidelity.orderings_agree, fidelity.orderings));
+        fmt::format("orderings of two methods that agree: {} of {} (of all pairs of methods of a row with different "
+                    "published times, "
+                    "those in which the same method is faster here)",
+                    fidelity.orderings_agree, fidelity.orderings));
   if (fidelity.oom > 0)
     lines.push_back(
         fmt::format("cells out of memory, as published or here: {}; in both: {}", fidelity.oom, fidelity.oom_agree));
@@ -214,11 +278,11 @@ std::string table_text(const experiment::Reproduction& reproduction) {
   TextTable table(std::move(header));
   for (const Line& line : lines.lines) {
     std::vector<std::string> row{line.label, line.whose};
-    row.insert(row.end(), line.cells.begin(), line.cells.end());
+    for (std::size_t i = 0; i < line.cells.size(); ++i) row.push_back(line.cells[i] + (wins(line, i) ? " (1st)" : ""));
     table.add(std::move(row));
   }
   std::string text = fmt::format("{} ({})\n\n{}\n", reproduction.table.title, reproduction.table.source, table.str());
-  for (const std::string& note : notes_of(reproduction)) text += note + "\n";
+  for (const std::string& note : notes_of(reproduction, lines, "(1st)")) text += note + "\n";
   for (const std::string& line : fidelity_lines(reproduction)) text += line + "\n";
   return text;
 }
@@ -247,12 +311,15 @@ std::string table_markdown(const experiment::Reproduction& reproduction) {
   text += "\n";
   for (const Line& line : lines.lines) {
     text += fmt::format("| {} | {} |", markdown_escaped(line.label), line.whose);
-    for (const std::string& cell : line.cells)
-      text += cell.empty() ? " |" : fmt::format(" {} |", markdown_escaped(cell));
+    for (std::size_t i = 0; i < line.cells.size(); ++i) {
+      const std::string& cell = line.cells[i];
+      const char* bold = wins(line, i) ? "**" : "";
+      text += cell.empty() ? " |" : fmt::format(" {0}{1}{0} |", bold, markdown_escaped(cell));
+    }
     text += "\n";
   }
   text += "\n";
-  for (const std::string& note : notes_of(reproduction))
+  for (const std::string& note : notes_of(reproduction, lines, "bold"))
     text += fmt::format("- {}\n", note.starts_with('*') ? "\\" + note : note);
   for (const std::string& line : fidelity_lines(reproduction)) text += fmt::format("- {}\n", line);
   return text;
@@ -268,11 +335,14 @@ std::string table_latex(const experiment::Reproduction& reproduction) {
   text += " \\\\\n\\midrule\n";
   for (const Line& line : lines.lines) {
     text += latex_line(line.label) + " & " + line.whose;
-    for (const std::string& cell : line.cells) text += " & " + latex_escaped(cell);
+    for (std::size_t i = 0; i < line.cells.size(); ++i) {
+      const std::string cell = latex_escaped(line.cells[i]);
+      text += " & " + (wins(line, i) ? "\\textbf{" + cell + "}" : cell);
+    }
     text += " \\\\\n";
   }
   text += "\\bottomrule\n\\end{tabular}}\n\n{\\footnotesize\\raggedright\n";
-  for (const std::string& note : notes_of(reproduction)) text += latex_line(note) + "\\\\\n";
+  for (const std::string& note : notes_of(reproduction, lines, "bold")) text += latex_line(note) + "\\\\\n";
   for (const std::string& line : fidelity_lines(reproduction)) text += latex_line(line) + "\\\\\n";
   text += "\\par}\n";
   return text;

@@ -1,5 +1,6 @@
 // The timeline of a simulated step as a picture for papers: a lane for each device and channel, ops coloured by type,
-// the critical path as a line above them.
+// the critical path as a line above them, the problem's name and
+// the step time as title. Light and dark, in the colours of the report.
 #pragma once
 
 #include <span>

@@ -63,4 +63,10 @@ PlacerResult place_with(const std::string& method, const PlacerRequest& request,
                    near.empty() ? "; there are: " + join(names, ", ") : near);
 }
 
+ResultProof proof_of(const PlacerResult& result, const std::string& method, LowerBound known) {
+  if (result.lower_bound > known.ticks) known = {result.lower_bound, method};
+  const bool reached = result.outcome.feasible() && result.outcome.makespan == known.ticks;
+  return {std::move(known), result.proved_optimal || reached};
+}
+
 }  // namespace emplace::search

@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "cost/lower.hpp"
+#include "cost/unsized.hpp"
 #include "emplace/base/error.hpp"
 #include "formats/workload/workload.hpp"
 #include "source/expert.hpp"
@@ -50,6 +51,7 @@ namespace {
 LoadedProblem problem_of_file(const formats::ProblemAddress& address) {
   LoadedProblem loaded;
   loaded.problem = formats::read_problem_file(address, &loaded.lacks);
+  loaded.warnings = cost::unsized_caveat(loaded.problem, address.file);
   return loaded;
 }
 
@@ -69,7 +71,9 @@ LoadedProblem problem_of(cost::Lowered lowered) { return {std::move(lowered.prob
 
 LoadedProblem make_problem(const Graph& graph, const machine::Machine& machine, const cost::RooflineOptions& options,
                            const std::string& name) {
-  return problem_of(cost::lower(graph, machine, options, name));
+  cost::Lowered lowered = cost::lower(graph, machine, options, name);
+  cost::refuse_unsized(lowered, options, name);
+  return problem_of(std::move(lowered));
 }
 
 LoadedProblem load_problem(const std::string& graph, const std::string& machine, const SourceOptions& options) {
@@ -77,6 +81,7 @@ LoadedProblem load_problem(const std::string& graph, const std::string& machine,
   const Graph loaded_graph = load_graph(graph, options.read);
   cost::Lowered lowered =
       cost::lower(loaded_graph, loaded_machine, options.roofline, graph + "@" + loaded_machine.name);
+  cost::refuse_unsized(lowered, options.roofline, graph);
   add_expert(graph, lowered);
   return problem_of(std::move(lowered));
 }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <limits>
 
 #include "emplace/base/error.hpp"
@@ -56,6 +57,16 @@ TEST(Config, RefusesBrokenTomlWithLineAndColumn) {
               ::testing::AllOf(HasSubstr("broken.toml:"), HasSubstr("not valid TOML")));
 }
 
+TEST(Config, RefusesDatesTimesAndNumbersThatAreNotFinite) {
+  const auto message = [](const std::string& value) {
+    return message_of([&] { (void)ConfigTable::parse_toml("a = 1\nb = " + value + "\n", "r.toml").number("b"); });
+  };
+  for (const char* time : {"1979-05-27", "07:32:00", "1979-05-27T07:32:00", "1979-05-27T07:32:00Z"})
+    EXPECT_THAT(message(time), ::testing::AllOf(HasSubstr("r.toml:2"), HasSubstr("dates and times"))) << time;
+  for (const char* number : {"inf", "-inf", "nan"})
+    EXPECT_THAT(message(number), ::testing::AllOf(HasSubstr("r.toml:2"), HasSubstr("finite"))) << number;
+}
+
 TEST(Config, RefusesNestingThatWouldExhaustTheStack) {
   const std::string deep = "a = " + std::string(100000, '[') + std::string(100000, ']');
   EXPECT_THAT(message_of([&] { (void)ConfigTable::parse_toml(deep, "deep.toml"); }), HasSubstr("deep.toml"));
@@ -69,7 +80,7 @@ TEST(Config, ReadsOverridesAsTomlAndAsTextWhereThatFails) {
   EXPECT_EQ(as_texts(ConfigTable::parse_value("[\"a\", \"b\"]", "cli"), "k"), (std::vector<std::string>{"a", "b"}));
 }
 
-TEST(Config, AnOverrideCannotSmuggleInASecondKey) {
+TEST(Config, AnOverrideOfTwoLinesIsAText) {
   EXPECT_EQ(std::get<std::string>(ConfigTable::parse_value("1\nb = 2", "cli").data), "1\nb = 2");
 }
 

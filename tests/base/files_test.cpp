@@ -12,21 +12,15 @@
 #include <functional>
 
 #include "emplace/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::files_test {
 namespace {
 
 class Files : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ =
-        (std::filesystem::temp_directory_path() / ("emplace-files-" + std::to_string(::getpid()) + "-" +
-                                                   ::testing::UnitTest::GetInstance()->current_test_info()->name()))
-            .string();
-    make_folder(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string folder_;
+  test::TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
 };
 
 TEST_F(Files, ReadBackWhatWasWritten) {
@@ -36,6 +30,27 @@ TEST_F(Files, ReadBackWhatWasWritten) {
   write_file(folder_ + "/f", "");
   EXPECT_EQ(read_file(folder_ + "/f"), "");
   EXPECT_FALSE(file_exists(folder_ + "/f.writing")) << "no temporary file stays";
+}
+
+// In a shared folder another user can guess the temporary name.
+TEST_F(Files, AreNotWrittenThroughALinkAtTheTemporaryName) {
+  write_file(folder_ + "/precious", "kept");
+  for (const char* target : {"precious", "made-through-the-link"}) {
+    ASSERT_EQ(::symlink((folder_ + "/" + target).c_str(), (folder_ + "/f.writing").c_str()), 0);
+    write_file(folder_ + "/f", "new");
+    EXPECT_EQ(read_file(folder_ + "/f"), "new");
+    EXPECT_FALSE(std::filesystem::is_symlink(folder_ + "/f"));
+  }
+  EXPECT_EQ(read_file(folder_ + "/precious"), "kept");
+  EXPECT_FALSE(file_exists(folder_ + "/made-through-the-link"));
+}
+
+TEST_F(Files, ThatTwoWriteAtOnceAreNotMixed) {
+  FileWriter first(folder_ + "/f");
+  first.write("first");
+  write_file(folder_ + "/f", "second");
+  EXPECT_THROW(first.finish(), EnvironmentError);
+  EXPECT_EQ(read_file(folder_ + "/f"), "second");
 }
 
 TEST_F(Files, RefuseWhatIsNotARegularFile) {
@@ -151,7 +166,7 @@ TEST_F(Files, WritingIntoAPipeLeavesAPipe) {
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
-TEST_F(Files, WritingIntoAPipeThatNobodyReadsAnyMoreFails) {
+TEST_F(Files, WritingIntoAPipeWhoseReaderHasClosedItFails) {
   const std::string pipe = folder_ + "/pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);

@@ -19,6 +19,21 @@ TEST(Text, QuotesNamesOfHostileFilesOnOneLine) {
   EXPECT_EQ(quote(std::string(200, 'n')), "'" + std::string(80, 'n') + "... (200 characters)'");
 }
 
+TEST(Text, PrintsNoControlCharactersAndOnlyUtf8) {
+  EXPECT_EQ(printable("a\tb\r\x7f"), "a\\x09b\\x0d\\x7f");
+  EXPECT_EQ(printable("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82"), "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82");
+  EXPECT_EQ(printable("\xff\xfe"), "\\xff\\xfe");
+  EXPECT_EQ(printable("\xc3"), "\\xc3") << "cut off";
+  EXPECT_EQ(printable("\xc3("), "\\xc3(");
+  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf") << "longer than necessary";
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "a surrogate";
+  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond the last character";
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "\\xc2\\x9b31m")
+      << "a control character of terminals";
+}
+
 TEST(Text, DurationsHaveUnitsFromTheLargestToTheSmallest) {
   EXPECT_EQ(parse_duration("90"), 90);
   EXPECT_EQ(parse_duration("90s"), 90);
@@ -59,6 +74,13 @@ TEST(Text, ParsesWholeNumbersWithoutLeftovers) {
   EXPECT_FALSE(parse_number("99999999999999999999", value));
   double number = 0;
   EXPECT_FALSE(parse_number("inf", number));
+}
+
+TEST(Text, FindsWholeTextsInAList) {
+  const std::vector<std::string> names = {"post", "gdp"};
+  EXPECT_TRUE(has_text(names, "gdp"));
+  EXPECT_FALSE(has_text(names, "gd"));
+  EXPECT_FALSE(has_text({}, "gdp"));
 }
 
 }  // namespace

@@ -175,8 +175,10 @@ TEST(Lower, TensorsWithoutASizeCountNothingAndAreNamed) {
   g.tensors[2].shape = Shape{Shape::unknown_dimension, 300};
   const Lowered lowered = lower(g, two_speeds(), as_is, "g");
   EXPECT_THAT(lowered.problem.tensor_bytes, ElementsAre(120000, 0));
-  EXPECT_THAT(cost_warnings(lowered),
-              ElementsAre("1 tensors or parameters have no known size and count 0 bytes: 'activations'"));
+  EXPECT_THAT(
+      cost_warnings(lowered),
+      ElementsAre("1 tensors or parameters have no known size and count 0 bytes: 'activations'; 1 of 2 ops (50 %) "
+                  "have outputs of unknown size: 'Relu' (1)"));
 }
 
 TEST(Lower, RefusedTypesThatNothingKnowsAreReportedAsLikelySlips) {

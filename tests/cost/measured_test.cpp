@@ -70,7 +70,7 @@ TEST(Measured, AMeasuredOpRunsWhereTheMachineSaysItCannot) {
   EXPECT_EQ(lowered.problem.time(OpId{1}, DeviceId{0}), 5 * us);
 }
 
-TEST(Measured, RowsOfFoldedOpsOfOtherTypesAndOfNoOpAreToldApart) {
+TEST(Measured, CountsRowsOfFoldedOpsWrongTypesAndUnknownOpsSeparately) {
   Graph g = dense_relu();
   const auto w = g.add_parameter("v", DType::f32, {300});
   const auto copy = g.add_op(op("copy", "Identity", {Operand::of(w)}));
@@ -94,7 +94,7 @@ TEST(Measured, RowsOfFoldedOpsOfOtherTypesAndOfNoOpAreToldApart) {
 }
 
 // graph/passes.hpp: relu joins dense; its own launch and the products' way through memory are saved.
-TEST(Measured, AFusedOpTakesTheTimeOfItsMainPartAndWhatTheRooflineSaysThatTheOthersAdd) {
+TEST(Measured, AFusedOpHasTheMeasuredTimeOfItsMainOpPlusTheRooflineTimesOfTheOthers) {
   RooflineOptions fused = as_is;
   fused.fuse = true;
   const std::string both = "node\top\tmin_us\ndense\tMatMul\t70\nrelu\tRelu\t22.8\n";
@@ -128,7 +128,7 @@ TEST(Measured, KernelsOfAFusedRunAreFoundByTheirTensorsAndOnlyInAFusedGraph) {
     EXPECT_TRUE(use.fused_run);
     EXPECT_EQ(use.used, 1u);
     EXPECT_THAT(use.unmatched.ops, ElementsAre("ReorderOutput"));
-    EXPECT_DOUBLE_EQ(use.device_s[0], 54e-6);  // all its times are of the run, whether an op is behind them or not
+    EXPECT_DOUBLE_EQ(use.device_s[0], 54e-6);  // the sum includes kernels that match no op
     EXPECT_EQ(use.device_s[1], 0);
   }
   const Lowered apart = lowered_with({profile(run, "fast"), profile(ops, "fast")});

@@ -44,8 +44,8 @@ TEST(Segments, ThereAndBackAreThree) {
               ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2)));
 }
 
-// 0 -> 1 (b) -> 2, and 3 -> 2 on a as 0 and 2 are: 1 must not wait for 3, which nothing on b wants.
-TEST(Segments, WhatNobodyElsewhereWaitsForIsNotBeforeWhatSomebodyDoes) {
+// 0 -> 1 (b) -> 2, and 3 -> 2 on a as 0 and 2 are: 1 must not wait for 3, which no op on b reads.
+TEST(Segments, KeepOpsThatNoOtherDeviceNeedsOutOfThoseThatOneNeeds) {
   EXPECT_THAT(ops_of(segments_of(graph_of(4, {{0, 1}, {1, 2}}), {"a", "b", "a", "a"})),
               ElementsAre(ElementsAre(0), ElementsAre(3), ElementsAre(1), ElementsAre(2)));
 }

@@ -107,7 +107,7 @@ TEST(CheckCheckpoints, AFolderThatIsNotThereIsAFailure) {
 
 TEST(CheckClock, TheSteadyClockIsSteady) { EXPECT_NE(check_clock().level, Level::failure) << check_clock().says; }
 
-TEST(CheckProgram, ThisCpuRunsWhatItIsRunning) { EXPECT_EQ(check_program().level, Level::ok) << check_program().says; }
+TEST(CheckProgram, IsOkOnTheCpuOfThisTest) { EXPECT_EQ(check_program().level, Level::ok) << check_program().says; }
 
 TEST(CheckOnnxRuntime, IsANoteWhereNoneIsNamedAndAWarningWhereANameIsWrong) {
   const char* const before = std::getenv("ONNXRUNTIME_LIBRARY");

@@ -89,7 +89,7 @@ TEST_F(BadInput, OptionsOfModelsWhereTheProblemIsMadeAlready) {
   const std::string problem = file("p.json", example_problem);
   const std::string placement = file("q.json", R"({"emplace": "placement/1", "ops": {"a": "gpu:0", "b": "cpu:0"}})");
   const std::vector<std::vector<std::string>> options = {
-      {"--batch", "3"}, {"--shape", "x=1"}, {"--training"}, {"--fuse"}, {"--optimizer", "adam"}};
+      {"--batch", "3"}, {"--shape", "x=1"}, {"--training"}, {"--fuse"}, {"--optimizer", "adam"}, {"--allow-unsized"}};
   for (const std::vector<std::string>& option : options) {
     for (const char* command : {"simulate", "explain", "compare", "place"}) {
       std::vector<std::string> arguments = {command, problem, placement};

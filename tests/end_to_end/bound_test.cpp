@@ -3,6 +3,7 @@
 
 #include "base/files.hpp"
 #include "tests/end_to_end/program.hpp"
+#include "tests/end_to_end/refusal.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test::bound_test {
@@ -15,12 +16,6 @@ using ::testing::HasSubstr;
 class Bound : public ::testing::Test {
  protected:
   void SetUp() override { write_file(problem_, example_problem); }
-  void expect_refused(const std::vector<std::string>& arguments, const std::string& part) {
-    const auto done = emplace_run(arguments);
-    EXPECT_EQ(done.exit_code, 2) << done.err;
-    EXPECT_EQ(done.out, "");
-    EXPECT_THAT(done.err, HasSubstr(part));
-  }
   TemporaryFolder folder_;
   std::string problem_ = folder_ / "problem.json";
 };
@@ -59,10 +54,10 @@ TEST_F(Bound, EndsWithThreeAndAReasonWhereNothingIsFeasible) {
 
 TEST_F(Bound, RefusesBudgetsOfNothingAndUnknownObjectives) {
   for (const char* seconds : {"0", "-1", "nan", "inf"})
-    expect_refused({"bound", problem_, "--seconds", seconds}, "--seconds");
-  expect_refused({"bound", problem_, "--objective", "pipelin"}, "did you mean 'pipeline'");
-  expect_refused({"bound", folder_ / "none.json"}, "none.json");
-  expect_refused({"bound"}, "problem");
+    expect_refused({"bound", problem_, "--seconds", seconds}, HasSubstr("--seconds"));
+  expect_refused({"bound", problem_, "--objective", "pipelin"}, HasSubstr("did you mean 'pipeline'"));
+  expect_refused({"bound", folder_ / "none.json"}, HasSubstr("none.json"));
+  expect_refused({"bound"}, HasSubstr("problem"));
 }
 
 TEST_F(Bound, ComesWithBranchAndBound) {

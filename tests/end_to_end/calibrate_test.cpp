@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "tests/end_to_end/program.hpp"
+#include "tests/end_to_end/refusal.hpp"
 #include "tests/support/outside_files.hpp"
 #include "tests/support/small_models.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -23,13 +24,6 @@ class Calibrate : public ::testing::Test {
   std::string file(const std::string& name, const std::string& text) {
     write_file(folder_ / name, text);
     return folder_ / name;
-  }
-  void expect_refused(const std::vector<std::string>& arguments, const std::string& message) {
-    const auto done = emplace_run(arguments);
-    EXPECT_EQ(done.exit_code, 2) << done.err;
-    EXPECT_EQ(done.out, "");
-    EXPECT_THAT(done.err, HasSubstr(message));
-    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << "one sentence: " << done.err;
   }
   // The CPU's part of the output of `cost`, given the times of single ops and those of a fused run.
   Json cpu_cost(const std::string& model, const std::string& machine, const std::string& ops, const std::string& run,
@@ -192,20 +186,22 @@ TEST_F(Calibrate, SetsARealModelsOpsAndFusedRunBesideWhatWasMeasured) {
 TEST_F(Calibrate, BadArgumentsAreRefused) {
   const std::string out = folder_ / "m.toml", times = file("t.tsv", "node\top\tmin_us\nconv\tConv\t1\n");
   expect_refused({"calibrate", "laptop", "--device", "cpu:0", resnet, "-o", out},
-                 "'zoo:resnet-50?batch=1' is read as GRAPH=PROFILE, and there is no profile '1'");
-  expect_refused({"calibrate", "laptop", "--device", "cpu:0", "model.onnx", "-o", out}, "GRAPH=PROFILE");
+                 HasSubstr("'zoo:resnet-50?batch=1' is read as GRAPH=PROFILE, and there is no profile '1'"));
+  expect_refused({"calibrate", "laptop", "--device", "cpu:0", "model.onnx", "-o", out}, HasSubstr("GRAPH=PROFILE"));
   expect_refused({"calibrate", "laptop", "--device", "npu", resnet + "=" + times, "-o", out},
-                 "--device: machine 'laptop' has no device 'npu' (did you mean 'cpu'?)");
-  expect_refused({"calibrate", "laptop", "--device", "cpu", resnet + "=" + times, "-o", out}, "none of its 1 times");
-  expect_refused({"calibrate", "laptop", resnet + "=" + times, "-o", out}, "--device is required");
-  expect_refused({"cost", resnet, "laptop", "--profile", folder_ / "none.tsv", "-o", out}, "none.tsv");
+                 HasSubstr("--device: machine 'laptop' has no device 'npu' (did you mean 'cpu'?)"));
+  expect_refused({"calibrate", "laptop", "--device", "cpu", resnet + "=" + times, "-o", out},
+                 HasSubstr("none of its 1 times"));
+  expect_refused({"calibrate", "laptop", resnet + "=" + times, "-o", out}, HasSubstr("--device is required"));
+  expect_refused({"cost", resnet, "laptop", "--profile", folder_ / "none.tsv", "-o", out}, HasSubstr("none.tsv"));
   expect_refused(
       {"cost", resnet, "laptop", "--profile", times, "--profile-device", "cpu", "--profile-device", "gpu", "-o", out},
-      "2 devices for 1 profiles");
-  expect_refused({"cost", resnet, "laptop", "--profile-device", "cpu", "-o", out}, "there is no --profile");
+      HasSubstr("2 devices for 1 profiles"));
+  expect_refused({"cost", resnet, "laptop", "--profile-device", "cpu", "-o", out}, HasSubstr("there is no --profile"));
   expect_refused({"cost", resnet, "laptop", "--profile", file("cut.json", "[{\"cat\":\"Node\","), "-o", out},
-                 "cut.json");
-  expect_refused({"calibrate", "laptop", "--device", "cpu", resnet + "=" + times, "--fuse", "-o", out}, "--fuse");
+                 HasSubstr("cut.json"));
+  expect_refused({"calibrate", "laptop", "--device", "cpu", resnet + "=" + times, "--fuse", "-o", out},
+                 HasSubstr("--fuse"));
   EXPECT_FALSE(file_exists(out));
 }
 

@@ -67,11 +67,25 @@ TEST_F(Contract, AnotherProblemsNameInAPlacementIsOnlyAWarning) {
 }
 
 TEST_F(Contract, ThePlacementsOwnScheduleIsUsedUnlessToldOtherwise) {
-  const auto file = placement(R"({"emplace": "placement/1", "problem": "two-device chain",
-    "ops": {"a": "cpu:0", "b": "cpu:0"}, "schedule": "in-order", "order": ["a", "b"]})");
-  EXPECT_EQ(json::parse(emplace_run({"simulate", problem_, file, "--json"}).out)["makespan_ps"], 20000000000);
-  EXPECT_EQ(json::parse(emplace_run({"simulate", problem_, file, "--schedule", "fifo", "--json"}).out)["makespan_ps"],
-            20000000000);
+  // The worked example, which takes another time under each of the two schedules.
+  const std::string page = read_file("docs/simulation.md");
+  const auto block = [&](const std::string& name) {
+    const std::string fence = "```json " + name + "\n";
+    const std::size_t begin = page.find(fence) + fence.size();
+    return page.substr(begin, page.find("```", begin) - begin);
+  };
+  const std::string example = folder_ / "example.json";
+  write_file(example, block("worked-example.problem.json"));
+  const auto file = placement(block("worked-example.placement.json"));
+  const auto time = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"simulate", example, file, "--json"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const auto done = emplace_run(arguments);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return json::parse(done.out)["makespan_ps"];
+  };
+  EXPECT_EQ(time({}), 152333333) << "the file says priority";
+  EXPECT_EQ(time({"--schedule", "fifo"}), 182333333);
   const auto no_order = placement(R"({"emplace": "placement/1", "problem": "p", "ops": {"a": "cpu:0", "b": "cpu:0"}})");
   const auto refused = emplace_run({"simulate", problem_, no_order, "--schedule", "in-order", "--json"});
   EXPECT_EQ(refused.exit_code, 2);
@@ -84,9 +98,9 @@ TEST_F(Contract, PlacePrintsItsObjectAndWritesAPlacementThatSimulatesToTheSameTi
   ASSERT_EQ(done.exit_code, 0) << done.err;
   const json result = json::parse(done.out);
   for (const char* key : {"method", "makespan_ps", "makespan_s", "feasible", "evaluations", "seconds", "lower_bound_s",
-                          "proved_optimal", "schedule", "order", "ops"})
+                          "proved_optimal", "schedule", "order", "ops", "single_s", "expert_s", "verdict", "next"})
     EXPECT_TRUE(result.contains(key)) << key;
-  EXPECT_EQ(result.size(), 11U);
+  EXPECT_EQ(result.size(), 15U);
   EXPECT_EQ(result["method"], "single");
   EXPECT_EQ(result["makespan_ps"], 11010341333) << "gpu:0, with b on the only device that runs it";
   EXPECT_EQ(result["schedule"], "fifo");
@@ -128,7 +142,7 @@ TEST_F(Contract, TrainPrintsTheSameObjectAsPlace) {
   const auto done = emplace_run({"train", folder_ / "r.toml", "--json"});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   const json result = json::parse(done.out);
-  EXPECT_EQ(result.size(), 11U);
+  EXPECT_EQ(result.size(), 15U);
   EXPECT_EQ(result["method"], "post");
   EXPECT_EQ(result["makespan_ps"], 11010341333);
   EXPECT_EQ(result["evaluations"], 40);

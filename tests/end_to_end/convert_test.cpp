@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "tests/end_to_end/program.hpp"
+#include "tests/end_to_end/refusal.hpp"
 #include "tests/support/outside_files.hpp"
 #include "tests/support/small_models.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -19,14 +20,6 @@ const std::string model = "zoo:transformer-xl?layers=1&detail=layer&training=tru
 
 class Convert : public ::testing::Test {
  protected:
-  void expect_refused(std::vector<std::string> arguments, const std::vector<std::string>& parts) {
-    arguments.insert(arguments.begin(), "convert");
-    const auto done = emplace_run(arguments);
-    EXPECT_EQ(done.exit_code, 2) << done.err;
-    EXPECT_EQ(done.out, "");
-    for (const std::string& part : parts) EXPECT_THAT(done.err, HasSubstr(part));
-    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << "one sentence: " << done.err;
-  }
   std::string placed(const std::string& source, const std::string& machine = "k40x2") {
     const auto done = emplace_run({"place", "round-robin", source + "@" + machine, "-o", folder_ / "placement.json"});
     EXPECT_EQ(done.exit_code, 0) << done.err;
@@ -75,26 +68,32 @@ TEST_F(Convert, WritesAPlacementIntoSqueezenet) {
 }
 
 TEST_F(Convert, RefusesEndingsAndOptionsThatDoNotGoTogether) {
-  expect_refused({model, "-o", folder_ / "a.svg"}, {"a.svg", ".dot, .onnx or .json", "'.svg'"});
-  expect_refused({model, "-o", folder_ / "a"}, {"should end in"});
-  expect_refused({model, "-o", folder_ / "a.json"}, {"a.json", "--machine"});
-  expect_refused({model, "-o", folder_ / "a.dot", "--machine", "k40x2"}, {"--machine"});
-  expect_refused({model, "-o", folder_ / "a.dot", "--clusters", "layers"}, {"--clusters", "'layers'", "'layer'"});
-  expect_refused({model, "-o", folder_ / "a.json", "--machine", "k40x2", "--as-is"}, {"--as-is", ".dot", "a.json"});
-  expect_refused({model, "-o", folder_ / "a.onnx", "--clusters", "layer"}, {"--clusters", ".dot", "a.onnx"});
-  expect_refused({model, "-o", folder_ / "a.onnx"}, {"a.onnx", "--placement"});
-  expect_refused({model, "-o", folder_ / "a.onnx", "--placement", placed(model)}, {"transformer-xl", "ONNX"});
-  expect_refused({model, "-o", folder_ / "a.json", "--machine", "k40x2", "--placement", folder_ / "placement.json"},
-                 {"--placement"});
+  expect_refused_naming({"convert", model, "-o", folder_ / "a.svg"}, {"a.svg", ".dot, .onnx or .json", "'.svg'"});
+  expect_refused_naming({"convert", model, "-o", folder_ / "a"}, {"should end in"});
+  expect_refused_naming({"convert", model, "-o", folder_ / "a.json"}, {"a.json", "--machine"});
+  expect_refused_naming({"convert", model, "-o", folder_ / "a.dot", "--machine", "k40x2"}, {"--machine"});
+  expect_refused_naming({"convert", model, "-o", folder_ / "a.dot", "--clusters", "layers"},
+                        {"--clusters", "'layers'", "'layer'"});
+  expect_refused_naming({"convert", model, "-o", folder_ / "a.json", "--machine", "k40x2", "--as-is"},
+                        {"--as-is", ".dot", "a.json"});
+  expect_refused_naming({"convert", model, "-o", folder_ / "a.onnx", "--clusters", "layer"},
+                        {"--clusters", ".dot", "a.onnx"});
+  expect_refused_naming({"convert", model, "-o", folder_ / "a.onnx"}, {"a.onnx", "--placement"});
+  expect_refused_naming({"convert", model, "-o", folder_ / "a.onnx", "--placement", placed(model)},
+                        {"transformer-xl", "ONNX"});
+  expect_refused_naming(
+      {"convert", model, "-o", folder_ / "a.json", "--machine", "k40x2", "--placement", folder_ / "placement.json"},
+      {"--placement"});
   for (const char* name : {"a.svg", "a.json", "a.dot", "a.onnx"}) EXPECT_FALSE(file_exists(folder_ / name)) << name;
 }
 
 TEST_F(Convert, RefusesPlacementsOfAnotherGraphAndDamagedOnes) {
   const std::string out = folder_ / "a.dot", bad = folder_ / "bad.json";
-  expect_refused({"zoo:resnet-50?detail=layer", "-o", out, "--placement", placed(model)}, {"placement.json", "no op"});
+  expect_refused_naming({"convert", "zoo:resnet-50?detail=layer", "-o", out, "--placement", placed(model)},
+                        {"placement.json", "no op"});
   const auto refused = [&](const std::string& text, const std::vector<std::string>& parts) {
     write_file(bad, text);
-    expect_refused({model, "-o", out, "--placement", bad}, parts);
+    expect_refused_naming({"convert", model, "-o", out, "--placement", bad}, parts);
   };
   refused("{", {"bad.json"});
   refused("[]", {"bad.json"});
@@ -103,7 +102,7 @@ TEST_F(Convert, RefusesPlacementsOfAnotherGraphAndDamagedOnes) {
   std::string many = R"({"emplace": "placement/1", "ops": {)";
   for (int i = 0; i < 300; ++i) many += "\"o" + std::to_string(i) + "\": \"d" + std::to_string(i) + "\",";
   refused(many + "\"x\": \"d0\"}}", {"bad.json", "300 devices", "255"});
-  expect_refused({model, "-o", out, "--placement", folder_ / "missing.json"}, {"missing.json"});
+  expect_refused_naming({"convert", model, "-o", out, "--placement", folder_ / "missing.json"}, {"missing.json"});
   EXPECT_FALSE(file_exists(out));
 }
 

@@ -1,6 +1,7 @@
 // emplace doctor, as its users call it.
 #include <gmock/gmock.h>
 
+#include <map>
 #include <set>
 
 #include "base/files.hpp"
@@ -67,7 +68,7 @@ TEST_P(DoctorUnderMpirun, MeasuresMessagesToEachRank) {
     EXPECT_FALSE(report["cores"].empty());
     if (rank == 0) continue;
     EXPECT_GT(report["round_trip_s"].get<double>(), 0);
-    EXPECT_LT(report["round_trip_s"].get<double>(), 1);
+    EXPECT_LT(report["round_trip_s"].get<double>(), 60) << "in seconds";
     EXPECT_GT(report["bytes_per_s"].get<double>(), 0);
   }
   const json host = check_of(result, "host " + result["ranks"][0]["host"].get<std::string>());

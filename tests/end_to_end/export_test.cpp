@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "tests/end_to_end/program.hpp"
+#include "tests/end_to_end/refusal.hpp"
 #include "tests/support/outside_files.hpp"
 #include "tests/support/small_models.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -24,13 +25,6 @@ class Export : public ::testing::Test {
     const auto done = emplace_run(arguments);
     EXPECT_EQ(done.exit_code, 0) << done.err;
     return done.exit_code == 0 ? Json::parse(done.out) : Json();
-  }
-  void expect_refused(std::vector<std::string> arguments, const std::vector<std::string>& parts) {
-    arguments.insert(arguments.begin(), "export");
-    const auto done = emplace_run(arguments);
-    EXPECT_EQ(done.exit_code, 2) << done.err;
-    EXPECT_EQ(done.out, "");
-    for (const std::string& part : parts) EXPECT_THAT(done.err, HasSubstr(part));
   }
   std::string placed(const std::string& source, const std::vector<std::string>& options = {}) {
     std::vector<std::string> arguments = {"place", "round-robin", source, "-o", folder_ / "p.json"};
@@ -59,8 +53,8 @@ class Export : public ::testing::Test {
     // problem was made.
     EXPECT_EQ(exported({folder_ / "run/best.placement.json", "--for", "json", "-o", folder_ / "ops.json"})["placed"],
               done["placed"]);
-    expect_refused({folder_ / "run", "--for", "onnx", "--batch", "4", "-o", folder_ / "x.onnx"},
-                   {"--batch", "config.toml"});
+    expect_refused_naming({"export", folder_ / "run", "--for", "onnx", "--batch", "4", "-o", folder_ / "x.onnx"},
+                          {"--batch", "config.toml"});
   }
   TemporaryFolder folder_;
 };
@@ -86,10 +80,12 @@ TEST_F(Export, KnowsTheModelOfEachProblemOfARunAndHowItWasMade) {
   const Json done = exported({folder_ / "two/best.1.placement.json", "--for", "json", "-o", folder_ / "ops.json"});
   EXPECT_EQ(done["model"], "zoo:rnnlm?layers=2&sequence=3");
   EXPECT_EQ(done["not_placed"].size(), 0u);
-  expect_refused({folder_ / "two", "--for", "json", "-o", folder_ / "x.json"}, {"2 problems", "best.0.placement.json"});
+  expect_refused_naming({"export", folder_ / "two", "--for", "json", "-o", folder_ / "x.json"},
+                        {"2 problems", "best.0.placement.json"});
   for (const char* kept : {"two/checkpoint.h5", "two/config.toml"}) {
     const std::string before = read_file(folder_ / kept);
-    expect_refused({folder_ / "two/best.1.placement.json", "--for", "json", "-o", folder_ / kept}, {kept, "lost"});
+    expect_refused_naming({"export", folder_ / "two/best.1.placement.json", "--for", "json", "-o", folder_ / kept},
+                          {kept, "lost"});
     const auto place = emplace_run(
         {"place", "--policy", folder_ / "two", "zoo:rnnlm?layers=1&sequence=3@k40x2", "-o", folder_ / kept});
     EXPECT_EQ(place.exit_code, 2);
@@ -117,7 +113,8 @@ TEST_F(Export, ReplacesNothingThatItReads) {
   write_file(weights, "weights");
   const auto refused = [&](const std::string& source, const char* target, const std::string& output) {
     const std::string before = read_file(output);
-    expect_refused({placed(source + "@k40x2"), "--for", target, "--model", source, "-o", output}, {output, "lost"});
+    expect_refused_naming({"export", placed(source + "@k40x2"), "--for", target, "--model", source, "-o", output},
+                          {output, "lost"});
     EXPECT_EQ(read_file(output), before) << target;
   };
   for (const char* target : {"onnx", "pytorch", "json"}) refused(model, target, model);
@@ -129,17 +126,20 @@ TEST_F(Export, ReplacesNothingThatItReads) {
   }
   const std::string graphdef = folder_ / "m.pbtxt";
   write_file(graphdef,
-             "node { name: \"x\" op: \"Placeholder\" attr { key: \"dtype\" value { type: DT_FLOAT } } }\n"
+             "node { name: \"x\" op: \"Placeholder\" attr { key: \"dtype\" value { type: DT_FLOAT } } "
+             "attr { key: \"shape\" value { shape { dim { size: 4 } } } } }\n"
              "node { name: \"a\" op: \"Relu\" input: \"x\" attr { key: \"T\" value { type: DT_FLOAT } } }\n");
   refused(graphdef, "tensorflow", graphdef);
 }
 
 TEST_F(Export, SaysWhichFlagsAGraphThatWasMadeOtherwiseWants) {
   const std::string model = "zoo:rnnlm?layers=1&sequence=3", out = folder_ / "out";
-  expect_refused({placed(model + "@k40x2", {"--training"}), "--for", "json", "--model", model, "-o", out},
-                 {"p.json", "has no op", "--training", "--fuse"});
-  expect_refused({placed(model + "@k40x2"), "--for", "json", "--model", model, "--training", "-o", out},
-                 {"p.json", "no device", "--training", "--fuse"});
+  expect_refused_naming(
+      {"export", placed(model + "@k40x2", {"--training"}), "--for", "json", "--model", model, "-o", out},
+      {"p.json", "has no op", "--training", "--fuse"});
+  expect_refused_naming(
+      {"export", placed(model + "@k40x2"), "--for", "json", "--model", model, "--training", "-o", out},
+      {"p.json", "no device", "--training", "--fuse"});
 }
 
 TEST_F(Export, NamesSomeOpsThatTheModelHasNot) {
@@ -172,15 +172,21 @@ TEST_F(Export, WarnsOfNamesForDevicesThatTheMachineHasNotAndOfNoOthers) {
 TEST_F(Export, RefusesWhatCannotBeWrittenAndSaysWhy) {
   const std::string model = "zoo:inception-v3?batch=2", placement = placed(model + "@k40x2");
   const std::string out = folder_ / "out";
-  expect_refused({placement, "--for", "onnx", "-o", out}, {"--model", "is missing"});
-  expect_refused({placement, "--for", "onyx", "--model", model, "-o", out}, {"--for", "'onyx'", "'onnx'"});
-  expect_refused({placement, "--for", "onnx", "--model", model, "-o", out}, {model, "no file", "--for json"});
-  expect_refused({placement, "--for", "json", "--model", model, "-o", placement}, {"placement itself"});
-  expect_refused({placement, "--for", "pytorch", "--model", model, "-o", out}, {"PyTorch module"});
-  expect_refused({placement, "--for", "json", "--model", "zoo:resnet-50", "-o", out}, {"p.json", "no op"});
-  expect_refused({folder_ / "", "--for", "json", "-o", out}, {"not a run's folder"});
-  expect_refused({folder_ / "p.jso", "--for", "onnx", "-o", out}, {"p.jso", "No such file", "'p.json'"});
-  expect_refused({placement, "--for", "json", "--model", model, "--rename", "gpu:0=\xff", "-o", out}, {"UTF-8"});
+  expect_refused_naming({"export", placement, "--for", "onnx", "-o", out}, {"--model", "is missing"});
+  expect_refused_naming({"export", placement, "--for", "onyx", "--model", model, "-o", out},
+                        {"--for", "'onyx'", "'onnx'"});
+  expect_refused_naming({"export", placement, "--for", "onnx", "--model", model, "-o", out},
+                        {model, "no file", "--for json"});
+  expect_refused_naming({"export", placement, "--for", "json", "--model", model, "-o", placement},
+                        {"placement itself"});
+  expect_refused_naming({"export", placement, "--for", "pytorch", "--model", model, "-o", out}, {"PyTorch module"});
+  expect_refused_naming({"export", placement, "--for", "json", "--model", "zoo:resnet-50", "-o", out},
+                        {"p.json", "no op"});
+  expect_refused_naming({"export", folder_ / "", "--for", "json", "-o", out}, {"not a run's folder"});
+  expect_refused_naming({"export", folder_ / "p.jso", "--for", "onnx", "-o", out},
+                        {"p.jso", "No such file", "'p.json'"});
+  expect_refused_naming({"export", placement, "--for", "json", "--model", model, "--rename", "gpu:0=\xff", "-o", out},
+                        {"UTF-8"});
   const auto renamed =
       emplace_run({"export", placement, "--for", "json", "--model", model, "--rename", "gpu:9=x", "-o", out});
   EXPECT_EQ(renamed.exit_code, 0);

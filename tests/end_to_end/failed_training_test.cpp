@@ -72,12 +72,14 @@ TEST_P(DivergingTraining, NamesTheUpdateThatIsNotFiniteAndTheCheckpointThatItKee
 
 TEST_P(DivergingTraining, EndsInTheSameWayWhereWorkersDrawAndLearn) {
   const auto alone = emplace_run(diverging(GetParam(), {"checkpoint_every=1", "--json"}));
-  const auto shared = emplace_run(3, diverging(GetParam(), {"checkpoint_every=1", "--json", "workers=simulate+learn"}));
+  const std::string other = folder_ / "other";
+  const auto shared =
+      emplace_run(3, diverging(GetParam(), {"checkpoint_every=1", "--json", "workers=simulate+learn", "run=" + other}));
   ASSERT_GE(named_update(alone), 2) << alone.err;
   EXPECT_EQ(shared.exit_code, 1);
   EXPECT_EQ(named_update(shared), named_update(alone)) << shared.err;
-  EXPECT_THAT(shared.err, HasSubstr("is kept in " + run_));
-  EXPECT_EQ(read_file(run_ + "/status"), "failed\n");
+  EXPECT_THAT(shared.err, HasSubstr("is kept in " + other));
+  EXPECT_EQ(read_file(other + "/status"), "failed\n");
 }
 
 TEST_P(DivergingTraining, SaysSoWhereThereIsNoCheckpointYet) {
@@ -126,6 +128,26 @@ TEST_F(FailedTraining, OfAnyOtherKindSaysSoInItsFolderAndGoesOnOnceItCan) {
   std::filesystem::remove_all(best);
   ASSERT_EQ(emplace_run({"train", "--resume", run_, "evaluations=80"}).exit_code, 0);
   EXPECT_EQ(read_file(run_ + "/status"), "finished\n");
+}
+
+// One error, and no line of the library that writes log.txt.
+TEST_F(FailedTraining, OnAFullDiskSaysSoInOneLineOnly) {
+  const std::string small = folder_ / "small";
+  make_folder(small);
+  const auto done =
+      test::run({"unshare", "-m", "bash", "-c",
+                 "mount -t tmpfs -o size=100k emplace " + small + " || exit 77; exec " + EMPLACE_PROGRAM +
+                     " train configs/recipes/colocrl.toml 'problem=" + model +
+                     "' compare=[] checkpoint_every=1 updates=50 colocrl.hidden=8 --json run=" + small + "/run"});
+  if (done.exit_code == 77 || done.err.find("unshare failed") != std::string::npos)
+    GTEST_SKIP() << "this user may not mount";
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.err, HasSubstr("No space left on device"));
+  EXPECT_THAT(done.err, ::testing::Not(HasSubstr("LOG ERROR")));
+  std::size_t errors = 0;
+  for (std::size_t at = done.err.find("error: "); at != std::string::npos; at = done.err.find("error: ", at + 1))
+    ++errors;
+  EXPECT_EQ(errors, 1U) << done.err;
 }
 
 TEST_F(FailedTraining, LeavesAFinishedRunAloneWhenResumingIsRefused) {

@@ -23,7 +23,7 @@ class HsdagOrder : public ::testing::TestWithParam<const char*> {
   const std::string problem_ = std::string("zoo:") + GetParam() + "?batch=1@i9-flex170";
 };
 
-TEST_P(HsdagOrder, IsItsPapers) {
+TEST_P(HsdagOrder, IsHsdagThenGpuThenCpu) {
   const double cpu = step_of({"place", "cpu-only", problem_, "--json"}),
                gpu = step_of({"place", "device:gpu", problem_, "--json"}),
                hsdag = step_of({"train", "configs/recipes/hsdag-tuned.toml", "problem=" + problem_, "evaluations=6400",

@@ -27,7 +27,7 @@ class Interrupt : public ::testing::Test {
   const std::string problem_ = folder_ / "problem.json", run_ = folder_ / "run";
 };
 
-TEST_F(Interrupt, ThatALauncherPassesOnTwiceIsOne) {
+TEST_F(Interrupt, SignalsInQuickSuccessionCountAsOne) {
   Process process(training("seed=1"));
   wait_until_running();
   for (int i = 0; i < 3; ++i) {

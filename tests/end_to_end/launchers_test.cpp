@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
+#include <set>
 
 #include "base/files.hpp"
 #include "tests/end_to_end/program.hpp"
+#include "tests/support/marked_processes.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test::launchers_test {
@@ -89,6 +92,73 @@ TEST_F(Launchers, SshRunsOneRankASlot) {
   const Finished done = launch("ssh", {folder_ / "hosts", "train", "recipe.toml", "run=a b"});
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(read_file(folder_ / "mpirun"), "[-np][12][" + program_ + "][train][recipe.toml][run=a b]\n");
+}
+
+// mpirun alone answers Ctrl-C and SIGTERM by killing the ranks after a second or two.
+TEST_F(Launchers, LocalWritesACheckpointHoweverLongTheUpdateTakesThatIsStopped) {
+  for (const int request : {SIGINT, SIGTERM}) {
+    const std::string run = folder_ / ("run" + std::to_string(request));
+    // 2 workers and 1000 placements of 10 ms: 5 s an update.
+    Process process({"env", "TMPDIR=" + folder_.path(), "EMPLACE=" + program_, launchers_ + "local", "-np", "3",
+                     "train", "configs/recipes/post.toml", "problem=" + small_training + "@k40x2", "evaluator=sleep",
+                     "sleep.seconds=0.01", "post.samples_per_update=1000", "post.window=1000", "evaluations=1000000",
+                     "compare=[]", "run=" + run});
+    ASSERT_TRUE(comes_true([&] { return file_exists(run + "/status"); }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    process.signal_group(request);  // as a terminal does
+    const Finished done = process.wait(std::chrono::seconds(60));
+    EXPECT_EQ(done.exit_code, 75) << done.err;
+    EXPECT_EQ(read_file(run + "/status"), "interrupted\n");
+    EXPECT_TRUE(file_exists(run + "/checkpoint.h5"));
+  }
+}
+
+TEST_F(Launchers, LocalIsKilledByASecondInterruptAndLeavesNothing) {
+  const std::string run = folder_ / "run", mark = "EMPLACE_TEST=" + run;
+  Process process({"env", mark, "TMPDIR=" + folder_.path(), "EMPLACE=" + program_, launchers_ + "local", "-np", "3",
+                   "train", "configs/recipes/post.toml", "problem=" + small_training + "@k40x2", "evaluator=sleep",
+                   "sleep.seconds=10", "evaluations=1000000", "compare=[]", "run=" + run});
+  ASSERT_TRUE(comes_true([&] { return file_exists(run + "/status"); }));
+  process.signal_group(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  process.signal_group(SIGINT);
+  const Finished done = process.wait(std::chrono::seconds(30));
+  EXPECT_FALSE(done.timed_out);
+  EXPECT_EQ(done.exit_code, 128 + SIGINT) << done.err;
+  EXPECT_TRUE(none_left_with(mark));
+}
+
+TEST_F(Launchers, LocalRemovesTheSharedMemoryOfAJobWhoseMpirunIsKilled) {
+  const std::string run = folder_ / "run", mark = "EMPLACE_TEST=" + run;
+  Process process({"env", mark, "TMPDIR=" + folder_.path(), "EMPLACE=" + program_, launchers_ + "local", "-np", "3",
+                   "train", "configs/recipes/quickstart.toml", "graph=" + small_training, "evaluations=100000000",
+                   "compare=[]", "run=" + run});
+  ASSERT_TRUE(comes_true([&] { return file_exists(run + "/checkpoint.h5"); }));
+  const std::set<std::string> shared = shared_memory_of(processes_with(mark));
+  pid_t mpirun = 0;
+  for (const int pid : processes_with(mark)) {
+    std::ifstream name("/proc/" + std::to_string(pid) + "/comm");
+    if (std::string text; std::getline(name, text) && text == "mpirun") mpirun = pid;
+  }
+  ASSERT_NE(mpirun, 0);
+  EXPECT_FALSE(shared.empty());
+  ::kill(mpirun, SIGKILL);
+  EXPECT_EQ(process.wait(std::chrono::seconds(60)).exit_code, 128 + SIGKILL);
+  for (const std::string& file : shared) EXPECT_FALSE(file_exists(file)) << file;
+  EXPECT_TRUE(none_left_with(mark));
+}
+
+TEST_F(Launchers, LocalRefusesMoreRanksThanItsOpenFilesAllow) {
+  const auto limited = [&](const std::string& limit) {
+    return run({"env", "EMPLACE=" + program_, "bash", "-c",
+                "ulimit " + limit + " 32; exec " + launchers_ + "local -np 3 list placers"},
+               std::chrono::seconds(30));
+  };
+  const Finished hard = limited("-n");
+  EXPECT_EQ(hard.exit_code, 2) << hard.err;
+  EXPECT_THAT(hard.err, AllOf(HasSubstr("3 ranks need 56 open files"), HasSubstr("32 (ulimit -Hn)")));
+  const Finished soft = limited("-Sn");
+  EXPECT_EQ(soft.exit_code, 0) << "its own limit is raised: " << soft.err;
 }
 
 TEST_F(Launchers, SlurmSubmitsAJobThatComesBack) {

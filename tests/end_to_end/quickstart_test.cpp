@@ -13,7 +13,10 @@ namespace {
 
 using nlohmann::json;
 
-void expect_best_of_all(const std::string& graph) {
+// How the learned placement compares with each simple one that is feasible.
+enum class Wanted { faster, no_slower };
+
+void expect_best_of_all(const std::string& graph, Wanted wanted) {
   const TemporaryFolder folder;
   const auto trained = emplace_run(
       3, {"train", "configs/recipes/quickstart.toml", "graph=" + graph, "run=" + (folder / "run"), "--json"});
@@ -22,32 +25,40 @@ void expect_best_of_all(const std::string& graph) {
   EXPECT_EQ(learned["feasible"], true);
 
   const std::string problem = graph + "@k40x2";
+  std::size_t feasible = 0;
   for (const char* method :
        {"single", "device:cpu:0", "device:gpu:0", "device:gpu:1", "round-robin", "contiguous", "greedy", "random"}) {
     const auto placed = emplace_run({"place", method, problem, "--json"});
     ASSERT_TRUE(placed.exit_code == 0 || placed.exit_code == 3) << placed.err;
     const json simple = json::parse(placed.out);
-    if (simple["feasible"] == true) {
-      EXPECT_LE(learned["makespan_ps"].get<std::int64_t>(), simple["makespan_ps"].get<std::int64_t>()) << method;
-    }
+    if (simple["feasible"] != true) continue;
+    ++feasible;
+    const auto found = learned["makespan_ps"].get<std::int64_t>(), other = simple["makespan_ps"].get<std::int64_t>();
+    if (wanted == Wanted::faster)
+      EXPECT_LT(found, other) << method;
+    else
+      EXPECT_LE(found, other) << method;
   }
+  EXPECT_GE(feasible, 1U);
   EXPECT_LE(learned["lower_bound_s"].get<double>(), learned["makespan_s"].get<double>());
   const auto again = emplace_run({"simulate", problem, folder / "run/best.placement.json", "--json"});
   EXPECT_EQ(json::parse(again.out)["makespan_ps"], learned["makespan_ps"]);
 }
 
-TEST(Quickstart, BeatsEverySimplePlacementOfAnNmtTrainingStep) { expect_best_of_all("zoo:nmt?layers=2&training=true"); }
+TEST(Quickstart, BeatsEverySimplePlacementOfAnNmtTrainingStep) {
+  expect_best_of_all("zoo:nmt?layers=2&training=true", Wanted::faster);
+}
 
 TEST(Quickstart, IsNoWorseThanAnySimplePlacementOfAnImportedNetwork) {
   const TemporaryFolder folder;
   write_file(folder / "network.onnx", small_network(1, 24));  // the recipe wants 128 groups
-  expect_best_of_all(folder / "network.onnx");
+  expect_best_of_all(folder / "network.onnx", Wanted::no_slower);
 }
 
 TEST(Quickstart, IsNoWorseThanAnySimplePlacementOfAnImportedResNet) {
   const std::string model = outside_file("models/onnx-light/light_resnet50.onnx");
   REQUIRE_OUTSIDE_FILE(model);
-  expect_best_of_all(model);
+  expect_best_of_all(model, Wanted::no_slower);
 }
 
 TEST(Quickstart, HasTheExpertInItsTableAndSaysWhyAPlacerIsNot) {

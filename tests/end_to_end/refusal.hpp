@@ -19,4 +19,11 @@ inline void expect_refused(const std::vector<std::string>& arguments, const ::te
   EXPECT_THAT(done.err, ::testing::AllOf(::testing::StartsWith("error: "), message));
 }
 
+// The same for a message in which all of these parts occur.
+inline void expect_refused_naming(const std::vector<std::string>& arguments, const std::vector<std::string>& parts) {
+  std::vector<::testing::Matcher<std::string>> matchers;
+  for (const std::string& part : parts) matchers.push_back(::testing::HasSubstr(part));
+  expect_refused(arguments, ::testing::AllOfArray(matchers));
+}
+
 }  // namespace emplace::test

@@ -34,7 +34,7 @@ class Report : public ::testing::Test {
 
 TEST_F(Report, OfASweepIsAPageInItsFolder) {
   const std::string folder = sweep();
-  const auto done = emplace_run({"report", folder, "--json"});
+  const auto done = emplace_run({"report", folder, "--seconds", "0.2", "--json"});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(json::parse(done.out), (json{{"report", folder + "/report.html"},
                                          {"kind", "sweep"},
@@ -46,7 +46,7 @@ TEST_F(Report, OfASweepIsAPageInItsFolder) {
   const std::string page = read_file(folder + "/report.html");
   EXPECT_THAT(page, AllOf(::testing::StartsWith("<!DOCTYPE html>"), HasSubstr("\"counts\":{\"finished\":2"),
                           HasSubstr("only for the groupings 'colocrl'")));
-  const auto again = emplace_run({"report", folder, "--output", folder_ / "page.html"});
+  const auto again = emplace_run({"report", folder, "--seconds", "0.2", "--output", folder_ / "page.html"});
   ASSERT_EQ(again.exit_code, 0) << again.err;
   EXPECT_THAT(again.out, HasSubstr("page.html: 4 of 4 trials, 2 of 2 learning curves"));
   EXPECT_EQ(read_file(folder_ / "page.html"), page) << "the same folder gives the same page";
@@ -55,7 +55,7 @@ TEST_F(Report, OfASweepIsAPageInItsFolder) {
 TEST_F(Report, CommandsNameTheFolderWhicheverWayItWasGiven) {
   const std::string folder = sweep();
   for (const char* end : {"/", "//", "/.", "/trials/.."}) {
-    const auto done = emplace_run({"report", folder + end});
+    const auto done = emplace_run({"report", folder + end, "--seconds", "0.2"});
     ASSERT_EQ(done.exit_code, 0) << done.err;
     const std::string page = read_file(folder + "/report.html");
     EXPECT_THAT(page, AllOf(HasSubstr("/sweep-again\""), HasSubstr("/sweep-best\""))) << end;
@@ -64,7 +64,8 @@ TEST_F(Report, CommandsNameTheFolderWhicheverWayItWasGiven) {
 
 TEST_F(Report, OfRunsIsAPageOfTheirCurves) {
   const std::string trials = sweep() + "/trials/";
-  const auto done = emplace_run({"report", trials + "0000", trials + "0001", "-o", folder_ / "both.html", "--json"});
+  const auto done = emplace_run(
+      {"report", trials + "0000", trials + "0001", "-o", folder_ / "both.html", "--seconds", "0.2", "--json"});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   const json printed = json::parse(done.out);
   EXPECT_EQ(printed["kind"], "run");
@@ -88,7 +89,7 @@ TEST_F(Report, OfARunShowsItsPlacementAndTheCommandThatFindsItAgain) {
   const std::string run = folder_ / "run", problem = small_training + "@k40x2";
   write_file(folder_ / "recipe.toml", "problem = \"" + problem + "\"\nupdates = 3\ncompare = []\n");
   ASSERT_EQ(emplace_run({"train", folder_ / "recipe.toml", "run=" + run}).exit_code, 0);
-  const auto done = emplace_run({"report", run});
+  const auto done = emplace_run({"report", run, "--seconds", "0.2"});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr("learning curves of 1 run, 1 placement"));
   const std::string page = read_file(run + "/report.html");
@@ -128,7 +129,8 @@ TEST_F(Report, ReplacesNoFileOfTheFolderButAnEarlierPage) {
             0);
   refused(folder_ / "run", problem);
   for (const char* name : {"/report.html", "/mine.html"})
-    for (int i = 0; i < 2; ++i) EXPECT_EQ(emplace_run({"report", trial, "-o", trial + name}).exit_code, 0) << name;
+    for (int i = 0; i < 2; ++i)
+      EXPECT_EQ(emplace_run({"report", trial, "-o", trial + name, "--seconds", "0.2"}).exit_code, 0) << name;
 }
 
 TEST_F(Report, WhatIsNeitherASweepNorARunIsRefusedInOneSentence) {

@@ -94,7 +94,7 @@ TEST_F(Reproduce, WritesTheTableForPeoplePapersAndPrograms) {
   EXPECT_THAT(done.out, HasSubstr("Small & simple (nobody, table 7)"));
   EXPECT_THAT(done.out, HasSubstr("Two: said of the row\nsaid of the whole\n"));
   EXPECT_THAT(done.out, HasSubstr("~0.125"));
-  EXPECT_THAT(read_file(folder_ / "out/table.md"), HasSubstr("| One | published | 0.25 | OOM | 0.5 | | |\n"));
+  EXPECT_THAT(read_file(folder_ / "out/table.md"), HasSubstr("| One | published | **0.25** | OOM | 0.5 | | |\n"));
   EXPECT_THAT(read_file(folder_ / "out/table.tex"),
               HasSubstr("\\begin{tabular}{llrrrrr}\n\\toprule\nmodel & & cpu-only"));
   EXPECT_THAT(read_file(folder_ / "out/table.csv"), HasSubstr("\nOne,rnnlm,greedy,,OOM,"));

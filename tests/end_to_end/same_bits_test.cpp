@@ -129,10 +129,11 @@ TEST_F(SameBits, AnUnfinishedRunOfAnotherRecipeIsNotContinued) {
   const auto refused = emplace_run(train(run, {"--continue", "seed=9"}));
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, ::testing::HasSubstr(run + ": holds an unfinished run of another configuration: 'seed' is"));
-  // A finished one is kept, as without --continue.
+  // A finished one is kept too.
   write_file(run + "/status", "finished\n");
-  EXPECT_EQ(emplace_run(train(run, {"--continue", "seed=9"})).exit_code, 0);
-  EXPECT_TRUE(file_exists(run + ".1/checkpoint.h5"));
+  const auto kept = emplace_run(train(run, {"--continue", "seed=9"}));
+  EXPECT_EQ(kept.exit_code, 2);
+  EXPECT_THAT(kept.err, ::testing::HasSubstr(run + ": holds a finished run of another configuration: 'seed' is"));
 }
 
 TEST_F(SameBits, OfANetworkDoNotDependOnTheNumberOfThreads) {
@@ -297,14 +298,15 @@ TEST_F(SameBits, ADamagedNewestCheckpointFallsBackToThePreviousOne) {
   EXPECT_EQ(without_clocks(run), without_clocks(once));
 }
 
-TEST_F(SameBits, ASecondRunInTheSameFolderKeepsTheFirst) {
+TEST_F(SameBits, ASecondRunInTheSameFolderIsRefusedAndChangesNothing) {
   const std::string run = folder_ / "run";
   ASSERT_EQ(emplace_run(train(run)).exit_code, 0);
   const std::string first = read_file(run + "/metrics.csv");
   const auto second = emplace_run(train(run, {"seed=9"}));
-  ASSERT_EQ(second.exit_code, 0);
-  EXPECT_EQ(read_file(run + ".1/metrics.csv"), first);
-  EXPECT_THAT(second.err, ::testing::HasSubstr(run + ".1"));
+  EXPECT_EQ(second.exit_code, 2);
+  EXPECT_THAT(second.err, ::testing::AllOf(::testing::HasSubstr(run), ::testing::HasSubstr("--continue")));
+  EXPECT_EQ(read_file(run + "/metrics.csv"), first);
+  EXPECT_FALSE(std::filesystem::exists(run + ".1"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "base/files.hpp"
 #include "experiment/run/checkpoint.hpp"
+#include "tests/end_to_end/bits.hpp"
 #include "tests/end_to_end/systems.hpp"
 #include "tests/end_to_end/three_problems.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -84,6 +85,28 @@ TEST_P(SeveralProblems, GiveParametersFromWhichATrainingOnAThirdGoesOn) {
     const auto& then = get<float>(before, name, now.size());
     for (std::size_t i = 0; i < now.size(); ++i) EXPECT_NEAR(now[i], then[i], 1e-20) << name;
   }
+}
+
+// The placement with which a fine-tuning starts is its first best one: it never ends worse than it began.
+TEST_P(SeveralProblems, GiveATrainingOnAThirdItsFirstPlacementForAnyNumberOfRanks) {
+  ASSERT_EQ(train(1, "run").exit_code, 0);
+  const std::string run = folder_ / "run";
+  const json start = json::parse(placed(run, third, folder_ / "start.json").out);
+  const auto tune = [&](int ranks, const std::string& name) {
+    const auto done = emplace_run(
+        ranks, GetParam().training({"problem=" + third, "grouping=chain", "groups=12", "updates=2",
+                                    "workers=simulate+learn", "run=" + (folder_ / name), "--init", run, "--json"}));
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return json::parse(done.out);
+  };
+  const json tuned = tune(1, "alone");
+  EXPECT_LE(tuned.at("makespan_ps"), start.at("makespan_ps"));
+  EXPECT_EQ(tune(3, "shared").at("ops"), tuned.at("ops"));
+  EXPECT_EQ(without_clocks(folder_ / "shared"), without_clocks(folder_ / "alone"));
+  const State arrays = experiment::load_newest_checkpoint(folder_ / "alone").arrays;
+  const auto& evaluations = get<double>(arrays, "history/evaluations");
+  const auto of_an_update = evaluations[1] - evaluations[0];
+  EXPECT_GE(evaluations[0] - of_an_update, start.at("evaluations").get<double>()) << "those of the start are counted";
 }
 
 TEST_P(SeveralProblems, GiveParametersToATrainingOnFewerUnits) {

@@ -8,6 +8,7 @@
 
 #include "tests/end_to_end/bits.hpp"
 #include "tests/end_to_end/systems.hpp"
+#include "tests/support/marked_processes.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test::supervise_test {
@@ -103,17 +104,6 @@ class Supervise : public ::testing::Test {
   [[nodiscard]] std::filesystem::file_time_type newest_checkpoint() const {
     std::error_code none;
     return std::filesystem::last_write_time(run_ + "/checkpoint.h5", none);
-  }
-  // Shared memory that the ranks have open.
-  static std::set<std::string> shared_memory_of(const std::vector<pid_t>& ranks) {
-    std::set<std::string> files;
-    for (const pid_t rank : ranks) {
-      std::ifstream maps("/proc/" + std::to_string(rank) + "/maps");
-      for (std::string line; std::getline(maps, line);)
-        if (const auto at = line.find("/dev/shm/vader_segment"); at != std::string::npos)
-          files.insert(line.substr(at, line.find(' ', at) - at));
-    }
-    return files;
   }
   void expect_nothing_left(const std::set<std::string>& shared_memory) const {
     EXPECT_FALSE(shared_memory.empty());
@@ -217,6 +207,20 @@ TEST_F(Supervise, EndsBadInputAtOnce) {
     EXPECT_THAT(done.err, HasSubstr("error: "));
     EXPECT_THAT(done.err, Not(HasSubstr("goes on"))) << "no restart";
   }
+}
+
+TEST_F(Supervise, WatchesTheFolderInWhichTheTrainingWorksWhateverItsName) {
+  updates_ = "4";
+  for (const std::string name : {"a\"b", "a\\b", "a 'b'", "a\"b\\c d"}) {
+    const std::string folder = folder_ / name;
+    const Finished done = run(training("2", folder));
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(read_file(folder + "/status"), "finished\n") << name;
+    EXPECT_THAT(done.err, Not(HasSubstr("goes on"))) << name;
+  }
+  const Finished quoted = run(training("2", "\"" + folder_ / "in \\\"quotes\\\"" + "\""));
+  EXPECT_EQ(quoted.exit_code, 0) << quoted.err;
+  EXPECT_EQ(read_file(folder_ / "in \"quotes\"/status"), "finished\n");
 }
 
 TEST_F(Supervise, GivesUpAfterDeathsWithoutANewerCheckpoint) {

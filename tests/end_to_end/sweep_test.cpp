@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <sstream>
 #include <thread>
@@ -65,7 +66,8 @@ TEST_F(Sweep, HasTheSameTableForAnyNumberOfRanksAndOfRanksATrial) {
                                      "strategy = \"hyperband\"\nhyperband.reduction = 2\nhyperband.rungs = 3\n",
                                      "strategy = \"tpe\"\ntrials = 8\ntpe.startup = 2\ntpe.batch = 3\n"}) {
     const std::string file = space(strategy);
-    const std::string alone = folder_ / "alone";
+    const TemporaryFolder folder;  // each strategy has its own runs
+    const std::string alone = folder / "alone";
     const auto done = emplace_run({"sweep", file, "run=" + alone});
     ASSERT_EQ(done.exit_code, 0) << done.err;
     EXPECT_THAT(done.out,
@@ -75,7 +77,7 @@ TEST_F(Sweep, HasTheSameTableForAnyNumberOfRanksAndOfRanksATrial) {
     EXPECT_THAT(wanted.at("status"), Each(::testing::AnyOf("finished", "stopped")));
     EXPECT_EQ(read_file(alone + "/status"), "finished\n");
     for (const auto& [ranks, each] : {std::pair(2, 1), std::pair(4, 1), std::pair(7, 2)}) {
-      const std::string run = folder_ / "ranks" + std::to_string(ranks);
+      const std::string run = folder / "ranks" + std::to_string(ranks);
       const auto shared = emplace_run(
           ranks, {"sweep", file, "run=" + run, "ranks_per_trial=" + std::to_string(each), "workers=simulate+learn"});
       ASSERT_EQ(shared.exit_code, 0) << shared.err;
@@ -151,6 +153,55 @@ TEST_F(Sweep, ToldToStopItCheckpointsItsTrialsEndsWith75AndGoesOnFromThere) {
     ASSERT_EQ(done.exit_code, 0) << done.err;
     EXPECT_EQ(columns_of(run), columns_of(undisturbed));
   }
+}
+
+// GDP fixes the kinds of devices when it begins. In a sweep's config.toml they are an empty list, as all defaults are
+// written out there.
+TEST_F(Sweep, OfGdpWithHyperbandThatIsKilledLosesNoTrial) {
+  const std::string file = folder_ / "gdp.toml";
+  write_file(file, "recipe = \"" + std::string(EMPLACE_SOURCE) + "/configs/recipes/gdp-tuned.toml\"\nproblem = \"" +
+                       small_training +
+                       "@k40x2\"\ngroups = 8\nevaluations = 192\ncheckpoint_every = 1\nstrategy = \"hyperband\"\n"
+                       "[hyperband]\nreduction = 2\nrungs = 3\n[gdp]\nhidden = 8\nheads = 2\nfeedforward = 16\n"
+                       "[ppo]\nsamples_per_update = 16\nepochs = 1\n"
+                       "[space]\nppo.learning_rate = { log_uniform = [0.0001, 0.01] }\n");
+  const std::string undisturbed = folder_ / "undisturbed", run = folder_ / "killed", mark = "EMPLACE_TEST=" + run;
+  const auto whole = emplace_run({"sweep", file, "run=" + undisturbed});
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  const auto checkpoints = [&] {
+    std::size_t count = 0;
+    std::error_code none;
+    for (const auto& each : std::filesystem::recursive_directory_iterator(run, none))
+      count += each.path().filename() == "checkpoint.h5" ? 1 : 0;
+    return count;
+  };
+  std::vector<std::string> arguments = {"sweep", file, "run=" + run, "evaluator=sleep", "sleep.seconds=5e-3"};
+  for (std::size_t kills = 1; kills <= 2; ++kills) {
+    const Process process(marked_job(3, arguments, mark, folder_.path()));
+    EXPECT_TRUE(comes_true([&] { return checkpoints() >= 2 * kills; }));
+    EXPECT_TRUE(kill_all_with(mark));
+    arguments = {"sweep", "--resume", run};
+  }
+  const auto done = emplace_run(3, arguments);
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(columns_of(run).at("status"), Each(::testing::AnyOf("finished", "stopped")));
+  EXPECT_EQ(columns_of(run), columns_of(undisturbed));
+}
+
+TEST_F(Sweep, SaysWhatItsFolderHoldsWhenItIsStartedAgain) {
+  const std::string file = space("strategy = \"random\"\ntrials = 2\n"), run = folder_ / "run";
+  ASSERT_EQ(emplace_run({"sweep", file, "run=" + run, "--continue"}).exit_code, 0) << "there is nothing to continue";
+  const auto again = emplace_run({"sweep", file, "run=" + run});
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_THAT(again.err,
+              AllOf(HasSubstr(run + ": holds a finished sweep"), HasSubstr("--continue"), HasSubstr("run=FOLDER")));
+  const auto continued = emplace_run({"sweep", file, "run=" + run, "--continue"});
+  EXPECT_EQ(continued.exit_code, 0) << continued.err;
+  EXPECT_EQ(lines_with(run + "/record.jsonl", "\"end\""), 2U) << "no trial is trained again";
+  const auto other = emplace_run({"sweep", file, "run=" + run, "--continue", "updates=25"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("holds another sweep: 'updates' is '24' there, '25' here"));
+  EXPECT_FALSE(file_exists(run + ".1"));
 }
 
 TEST_F(Sweep, BeginsNoTrialAfterItsTimeLimit) {

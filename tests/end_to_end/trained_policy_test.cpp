@@ -61,12 +61,28 @@ TEST_F(TrainedPolicies, GoOnFromTheirParametersInANewRun) {
   const std::string run = trained("run");
   const json before = placed(1, run);
   // A rate too small to change anything: the parameters of the first run are those of the second.
-  const std::string next = trained("next", {"--init", run, "evaluations=20", "post.learning_rate=1e-30"});
+  const std::string next = trained("next", {"--init", run, "evaluations=21", "post.learning_rate=1e-30"});
   EXPECT_EQ(placed(1, next).at("ops"), before.at("ops"));
   // The new run does not need the old one: it is resumed without it.
   replace_file(run, run + ".elsewhere");
-  const auto resumed = emplace_run({"train", "--resume", next, "evaluations=40"});
+  const auto resumed = emplace_run({"train", "--resume", next, "evaluations=41"});
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+}
+
+TEST_F(TrainedPolicies, GiveARunTheirOwnPlacementAsItsFirstBest) {
+  const std::string run = trained("run", {"evaluations=4000"});
+  const json before = placed(1, run);
+  // One update of samples that are far from good: the policy that goes on is bound to the problem and samples coarsely.
+  const auto done = emplace_run({"train", "configs/recipes/post.toml", "problem=" + small_training + "@k40x2", "--init",
+                                 run, "updates=1", "run=" + (folder_ / "next"), "compare=[]", "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const json after = json::parse(done.out);
+  EXPECT_LE(after.at("makespan_ps"), before.at("makespan_ps"));
+  EXPECT_EQ(after.at("evaluations"), 21) << "one of the start, 20 of the update";
+  const auto refused = emplace_run({"train", "configs/recipes/post.toml", "problem=" + small_training + "@k40x2",
+                                    "--init", run, "evaluations=20", "run=" + (folder_ / "short")});
+  EXPECT_EQ(refused.exit_code, 2) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("the budget of 20 evaluations is less than the 21"));
 }
 
 TEST_F(TrainedPolicies, AreWhatARunBeginsWithThatWasKilledBeforeItsFirstCheckpoint) {

@@ -6,7 +6,9 @@
 
 #include <chrono>
 
+#include "base/files.hpp"
 #include "tests/problem/tiny.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::evaluate::evaluators_test {
 namespace {
@@ -88,6 +90,26 @@ TEST(SleepEvaluator, GivesTheSimulatorsOutcomesLater) {
 
 TEST(Evaluators, AnUnknownNameIsRefusedWithTheNearestOne) {
   EXPECT_THAT([] { (void)make_evaluator({"simulater", {}}, {}); }, ThrowsMessage<InputError>(HasSubstr("simulator")));
+}
+
+TEST(CommandEvaluator, RunsAProgramAgainThatFailsButNotOneThatSaysInfeasible) {
+  const Problem problem = tiny(plain_devices(2), {{"a", {1, 2}}}, {});
+  const Problem* const problems[] = {&problem};
+  const auto runs_of = [&](const std::string& script) {
+    const test::TemporaryFolder folder;
+    ConfigTable options = ConfigTable::parse_toml("repeat = 2\nretries = 3\n", "test");
+    const std::string counting = "echo x >>" + (folder / "runs") + "; " + script;
+    options.set("run", {ConfigList{{"sh", "test"}, {"-c", "test"}, {counting, "test"}}, "test"});
+    EvaluatorChoice choice{"command", options};
+    choice.options = entry_of(choice).resolve(options);
+    const Placement placement{{0}, {}};
+    const EvaluationJob job{0, &placement};
+    const Outcome outcome = make_evaluator(choice, {problems, Schedule::fifo})->evaluate({&job, 1}).front();
+    EXPECT_EQ(outcome.why, Infeasible::not_measured) << script;
+    return read_file(folder / "runs");
+  };
+  EXPECT_EQ(runs_of("exit 1"), "x\nx\nx\nx\n");
+  EXPECT_EQ(runs_of("echo '{\"feasible\": false}'"), "x\n");
 }
 
 }  // namespace

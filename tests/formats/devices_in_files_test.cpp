@@ -150,6 +150,7 @@ TEST_F(DevicesInFiles, OthersThanTheirFormatAreRefused) {
 }
 
 TEST_F(DevicesInFiles, RealModelsReadAsBefore) {
+  std::size_t files = 0;
   for (const auto& [folder, ending] : {std::pair("tf-graphdef", ".pbtxt"), std::pair("openvino-ir", ".xml")}) {
     const std::string models = test::outside_file("models/") + folder;
     REQUIRE_OUTSIDE_FILE(models);
@@ -163,6 +164,7 @@ TEST_F(DevicesInFiles, RealModelsReadAsBefore) {
       else
         write_graphdef_devices(model, out, devices);
       Graph is = read_graph(out);
+      ++files;
       ASSERT_EQ(was.ops.size(), is.ops.size());
       EXPECT_EQ(was.edge_count(), is.edge_count());
       for (std::size_t i = 0; i < was.ops.size(); ++i) {
@@ -177,6 +179,7 @@ TEST_F(DevicesInFiles, RealModelsReadAsBefore) {
       }
     }
   }
+  EXPECT_EQ(files, 7U);
 }
 
 }  // namespace

@@ -278,7 +278,7 @@ TEST(TensorflowReader, ClaimsOfHugeSizesCostNothing) {
   const std::string huge = "\xff\xff\xff\xff\xff\xff\xff\xff\x7f";
   EXPECT_THAT(refusal_of("\x0a" + huge, "m.pb"), HasSubstr("does not fit in the 0 that are left"));
   EXPECT_THAT(refusal_of(field(1, "\x0a" + huge), "m.pb"), HasSubstr("does not fit in the 0 that are left"));
-  // An output of any number may be wanted where nobody states how many there are; only wanted ones are made.
+  // The file does not state how many outputs an op has, so an input may name any number; only named ones are made.
   const Graph graph = read(constant("x", {1}) + node("a", "Unpack", {"x"}) + node("b", "Relu", {"a:4000000000"}));
   EXPECT_EQ(op_named(graph, "a").outputs.size(), 2u);
   // Shapes of two bytes in the file take far more as objects.

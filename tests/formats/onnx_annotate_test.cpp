@@ -133,7 +133,9 @@ TEST_F(AnnotatedOnnx, KeepsEverythingElseOfAnyModel) {
 TEST_F(AnnotatedOnnx, KeepsTheWeightsOfRealModels) {
   const std::string models = test::outside_file("models/onnx-with-weights/");
   REQUIRE_OUTSIDE_FILE(models);
+  std::size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(models)) {
+    ++files;
     const std::string path = entry.path().string(), out = folder_ / "out.onnx";
     const Texts devices(read_graph(path).ops.size(), "gpu:0");
     write_annotated_onnx(path, out, {.device_of_node = devices, .metadata = {{"emplace.problem", "p"}}});
@@ -145,6 +147,7 @@ TEST_F(AnnotatedOnnx, KeepsTheWeightsOfRealModels) {
     }
     EXPECT_TRUE(was.SerializeAsString() == placed.SerializeAsString()) << path;
   }
+  EXPECT_EQ(files, 4U);
 }
 
 TEST_F(AnnotatedOnnx, RefusesAnotherFolderWhereWeightsLieBesideTheModel) {

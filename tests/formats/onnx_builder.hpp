@@ -2,30 +2,27 @@
 #pragma once
 
 #include <onnx/onnx_pb.h>
-#include <unistd.h>
 
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "base/files.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace emplace::formats {
 
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string_view content, const std::string& ending = ".onnx")
-      : path_(std::filesystem::temp_directory_path() / ("emplace-test-" + std::to_string(::getpid()) + ending)) {
-    std::ofstream(path_, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
+      : path_(folder_ / ("model" + ending)) {
+    write_file(path_, content);
   }
-  ~TemporaryFile() { std::remove(path_.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  test::TemporaryFolder folder_;
   std::string path_;
 };
 

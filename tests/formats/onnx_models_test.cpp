@@ -63,14 +63,14 @@ INSTANTIATE_TEST_SUITE_P(GraphOnly, OnnxModel,
                                            Model{"onnx-graph-only/googlenet_tv.onnx", 179, 205, 179, 179, 76},
                                            Model{"onnx-graph-only/mobilenet_v3_large_tv.onnx", 206, 244, 206, 206, 83},
                                            Model{"onnx-graph-only/efficientnet_b0_tv.onnx", 298, 371, 298, 298, 105},
-                                           Model{"onnx-graph-only/vit_b_16_tv.onnx", 1024, 1231, 986, 1024, 80},
+                                           Model{"onnx-graph-only/vit_b_16_tv.onnx", 1024, 1231, 1024, 1024, 80},
                                            Model{"onnx-graph-only/bert_base_arch.onnx", 822, 942, 822, 822, 151},
                                            Model{"onnx-graph-only/ppocrv4_det_1x3x640x640.onnx", 672, 719, 672, 672, 0},
                                            Model{"onnx-graph-only/ddddocr_det_yolox.onnx", 279, 382, 279, 279, 176}));
 
 INSTANTIATE_TEST_SUITE_P(
     WithWeights, OnnxModel,
-    ::testing::Values(Model{"onnx-with-weights/retinaface_mnet025_512.onnx", 172, 181, 123, 172, 287},
+    ::testing::Values(Model{"onnx-with-weights/retinaface_mnet025_512.onnx", 172, 181, 172, 172, 287},
                       Model{"onnx-with-weights/ch_ppocr_mobile_v2.0_cls_infer.onnx", 471, 505, 256, 471, 0},
                       Model{"onnx-with-weights/silero_vad_v5.onnx", 5, 4, 2, 6, no_count},
                       Model{"onnx-with-weights/openwakeword_embedding.onnx", 65, 64, 0, 65, 42}));
@@ -91,7 +91,8 @@ TEST(OnnxModels, ANetworkInsideAnIfIsOneOpAndAWarningSaysSo) {
   const Graph graph = read_graph(folder + "onnx-with-weights/silero_vad_v5.onnx");
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
               ::testing::HasSubstr("1 nodes have sub-graphs (If, Loop, Scan), among them"));
-  EXPECT_EQ(statistics(graph).uncosted_ops.at("If"), 1u);
+  // Its costlier branch is its cost.
+  EXPECT_THAT(statistics(graph).uncosted_ops, ::testing::Not(::testing::Contains(::testing::Key("If"))));
 }
 
 }  // namespace

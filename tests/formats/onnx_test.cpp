@@ -8,7 +8,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/formats/reader.hpp"
 #include "graph/ops/op_table.hpp"
-#include "tests/formats/onnx_builder.hpp"
+#include "tests/formats/onnx_network.hpp"
 #include "tests/support/outside_files.hpp"
 #include "tests/support/small_models.hpp"
 
@@ -18,11 +18,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Graph read(const onnx::ModelProto& model, const ReadOptions& options = {}) {
-  const TemporaryFile file(model.SerializeAsString());
-  return read_graph(file.path(), options);
-}
-
 std::string error_of(const onnx::ModelProto& model, const ReadOptions& options = {}) {
   try {
     read(model, options);
@@ -30,12 +25,6 @@ std::string error_of(const onnx::ModelProto& model, const ReadOptions& options =
     return error.what();
   }
   return "read without an error";
-}
-
-std::string shape_of(const Graph& graph, const std::string& tensor) {
-  for (const GraphTensor& t : graph.tensors)
-    if (t.name == tensor) return t.shape.str();
-  return "no such tensor";
 }
 
 const GraphParameter& parameter_of(const Graph& graph, const std::string& name) {

@@ -112,6 +112,10 @@ TEST(OpenVinoReader, ReadsTheBlobsOfVersionSix) {
   EXPECT_EQ(statistics(graph).flops, 256 * (2 * 18 + 1));
   EXPECT_THAT(refusal_of(net(layers("146"), edge(0, 0, 1, 0), "6"), "m.xml"),
               HasSubstr("layer 'c': its 'weights' have 146 bytes, which do not fill the shape 4x2x3x3 of f16"));
+  std::string texts = layers("144");
+  texts.replace(texts.rfind("FP16"), 4, "STRING");
+  EXPECT_THAT(refusal_of(net(texts, edge(0, 0, 1, 0), "6"), "m.xml"),
+              HasSubstr("layer 'c': its 'weights' have the element type text, whose elements have no fixed size"));
 }
 
 TEST(OpenVinoReader, ALayerWithABodyHoldsTheWeightsInside) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "graph/ops/op_table.hpp"
 #include "tests/formats/model_text.hpp"
 
 namespace emplace::formats::tfjs_test {
@@ -32,6 +33,44 @@ TEST(TfjsReader, TakesShapesOfConstantsFromTheManifest) {
   EXPECT_EQ(tensor_named(graph, "c:0").shape.str(), "2x6x6x4");  // VALID
   EXPECT_EQ(std::get<std::string>(graph.ops[2].attributes.at("fused_ops")), "BiasAdd,Relu6");
   EXPECT_EQ(graph.edge_count(), 2u);
+}
+
+// TensorFlow.js takes a text as base64 and as a list of its bytes.
+TEST(TfjsReader, TakesTextsAsListsOfBytes) {
+  std::string listed = nodes;
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    listed.replace(listed.find(from), from.size(), to);
+  };
+  replace(R"("VkFMSUQ=")", "[86, 65, 76, 73, 68]");  // VALID
+  replace(R"("TkhXQw==")", "[78, 72, 87, 67]");      // NHWC
+  replace(R"("UmVsdTY=")", "[82, 101, 108, 117, 54]");
+  const ReadOptions two{.shapes = {}, .batch = 2};
+  const Graph graph = read_model_text(model(listed, weights), "model.json", two);
+  EXPECT_EQ(tensor_named(graph, "c:0").shape.str(), "2x6x6x4");
+  EXPECT_EQ(std::get<std::string>(graph.ops[2].attributes.at("fused_ops")), "BiasAdd,Relu6");
+  // 2 x 27 for each of the 2 x 6 x 6 x 4 results.
+  EXPECT_GE(statistics(graph).flops, 2 * 27 * 288);
+  EXPECT_EQ(statistics(graph).flops, statistics(read_model_text(model(nodes, weights), "model.json", two)).flops);
+  replace("[78, 72, 87, 67]", "[78, 256]");
+  EXPECT_THAT(refusal(listed, weights), HasSubstr("attr.data_format.s[1]"));
+}
+
+// The list that a loop over the images fills has a size that no rule finds; without it the convolution has no FLOPs.
+TEST(TfjsReader, TakesTheSizeOfATensorInsideTheGraph) {
+  std::string listed = nodes;
+  listed.replace(listed.find(R"("input": ["x", "w", "^x"])"), 25, R"("input": ["list", "w"])");
+  listed +=
+      R"(, {"name": "list", "op": "TensorListStack", "input": ["x"], "attr": {"element_dtype": {"type": "DT_FLOAT"}}})";
+  const std::string text = model(listed, weights);
+  const auto flops = [&](const std::map<std::string, std::vector<std::int64_t>>& shapes) {
+    return statistics(read_model_text(text, "model.json", {.shapes = shapes, .batch = {}})).flops;
+  };
+  EXPECT_EQ(flops({{"x", {2, 8, 8, 3}}}), 0);
+  EXPECT_GE(flops({{"x", {2, 8, 8, 3}}, {"list", {2, 8, 8, 3}}}), 2 * 27 * 288);
+  EXPECT_THAT(refusal_of(text, "model.json", {.shapes = {{"lost", {2}}}, .batch = {}}),
+              HasSubstr("the model has no input 'lost'"));
+  EXPECT_THAT(refusal_of(text, "model.json", {.shapes = {{"list:3", {2}}}, .batch = {}}),
+              HasSubstr("there is no tensor 'list:3'"));
 }
 
 TEST(TfjsReader, RefusesBrokenModels) {

@@ -148,7 +148,7 @@ TEST(Workloads, CannotBeWrittenAsProblemJson) {
     EXPECT_THROW(write_problem_json(read_problem_text(text, "f")), InputError);
 }
 
-TEST(Workloads, AProblemJsonIsReadThroughTheSameDoor) {
+TEST(Workloads, AreReadByTheFunctionThatReadsProblemJson) {
   const Problem p = read_problem_text(R"(  {"devices": [{"name": "d", "memory_bytes": null}], "tensors": [],
       "ops": [{"name": "maxFPGAs", "seconds": [1]}], "emplace": "problem/1"})",
                                       "p.json");
@@ -186,7 +186,7 @@ TEST(ExpertSplit, PlacesNodesAndBackwardNodesFollowTheirClass) {
   EXPECT_THAT(read(R"({"cpus": [], "fpgas": [{"nodes": [0, 1, 2]}, {"nodes": [3]}]})"), ElementsAre(0, 0, 0, 1));
 }
 
-TEST(ExpertSplit, APlacementJsonIsReadThroughTheSameDoor) {
+TEST(ExpertSplit, IsReadByTheFunctionThatReadsPlacementJson) {
   const Problem p = test::chain_of({1, 1}).problem();
   const PlacementFile file = read_placement_text(
       R"({"emplace": "placement/1", "ops": {"0": "acc:0", "1": "acc:0"}, "schedule": "fifo"})", "p.json", p);

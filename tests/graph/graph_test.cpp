@@ -5,6 +5,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "emplace/base/error.hpp"

@@ -26,7 +26,7 @@ inline Bytes state_bytes(const Graph& graph) {
   return bytes;
 }
 
-// Bytes by name of what nobody reads: the results of the graph.
+// Bytes by name of the tensors that no op reads: the results of the graph.
 inline std::map<std::string, Bytes> results_of(const Graph& graph) {
   std::map<std::string, Bytes> results;
   for (const GraphOp& op : graph.ops) {

@@ -141,9 +141,11 @@ TEST_F(RealModels, LoseTheirIdentitiesConstantsAndWeightProducersAndKeepTheirWor
 }
 
 TEST_F(RealModels, TrainAtThreeTimesTheirForwardFlops) {
+  std::size_t files = 0, compared = 0;
   for (const char* part : {"onnx-light", "onnx-graph-only", "onnx-with-weights"})
     for (const auto& entry : std::filesystem::directory_iterator(folder + part)) {
       SCOPED_TRACE(entry.path().filename().string());
+      ++files;
       const Graph graph = prune(formats::read_graph(entry.path().string())).graph;
       const Graph step = share_parameters(expand_training(graph, {}).graph).graph;
       step.validate();
@@ -152,7 +154,10 @@ TEST_F(RealModels, TrainAtThreeTimesTheirForwardFlops) {
       // Files whose sizes depend on the caller have next to no known FLOPs; AlexNet's first layer is 9 % of its work.
       if (forward < 1e8) continue;
       EXPECT_NEAR(statistics(step).flops / forward, 3, 0.25);
+      ++compared;
     }
+  EXPECT_EQ(files, 20U);
+  EXPECT_GE(compared, 15U);
 }
 
 }  // namespace

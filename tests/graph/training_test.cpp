@@ -43,7 +43,7 @@ TEST(ExpandTraining, TurnsAProductWithAWeightIntoTwoProductsAndOneUpdate) {
   add(graph, "second", "MatMul", {first, weight(graph, {6, 3})}, {5, 3});
   const Graph step = expand_training(graph, {}).graph;
   step.validate();
-  // The second product has dA and dB, the first only dB: nobody wants the gradient of the model's input.
+  // The second product has dA and dB, the first only dB: the gradient of the model's input is not needed.
   // Forward MatMul 2, backward 3; FLOPs: forward 2(5 6 7) + 2(5 3 6), backward 2(5 6 7) + 2 x 2(5 3 6).
   EXPECT_EQ(ops_of_type(step, "MatMul").size(), 5U);
   EXPECT_EQ(flops_of(step, Phase::forward), 420 + 180);

@@ -10,6 +10,10 @@ function(expect what)
     message(FATAL_ERROR "wanted ${what}, found:\n${output}")
   endif()
 endfunction()
+function(expect_in file what)
+  file(READ ${WORK}/${file} output)
+  expect("${what}")
+endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
@@ -47,17 +51,17 @@ run(${WORK}/build/examples/write_a_placer place lightest ${problem} --json)
 expect("\"makespan_s\"")
 
 run(${WORK}/build/examples/write_a_policy train ${SOURCE}/configs/recipes/quickstart.toml policy=speeds learner=reinforce updates=5
-    groups=16 run=${WORK}/speeds speeds.start=0.5)
-expect("speeds")
-run(${WORK}/build/examples/write_a_policy place --policy ${WORK}/speeds ${problem} --json)
+    groups=16 run=${WORK}/run1 speeds.start=0.5)
+expect_in(run1/config.toml "\npolicy = \"speeds\"\n")
+run(${WORK}/build/examples/write_a_policy place --policy ${WORK}/run1 ${problem} --json)
 expect("\"makespan_s\"")
 
 file(WRITE ${WORK}/model.chain "Relu 1000000\nSigmoid 1000000\nRelu 1000000\n")
 run(${WORK}/build/examples/write_a_reader cost model.chain k40x2 -o chain.json)
 expect("3 ops")
 run(${WORK}/build/examples/write_an_evaluator train ${SOURCE}/configs/recipes/quickstart.toml evaluator=noisy evaluations=200
-    groups=16 run=${WORK}/noisy)
-expect("noisy")
+    groups=16 run=${WORK}/run2)
+expect_in(run2/config.toml "\nevaluator = \"noisy\"\n")
 
 run(${WORK}/build/examples/embed_training ${WORK}/embedded)
 expect("step [0-9.]+ ms after 2000 placements, bound [0-9.]+ ms")

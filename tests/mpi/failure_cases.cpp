@@ -2,7 +2,10 @@
 #include "tests/mpi/failure_cases.hpp"
 #include "dist/clients.hpp"
 
+#include <fmt/core.h>
+
 #include <chrono>
+#include <cstdio>
 #include <thread>
 
 #include "emplace/base/error.hpp"
@@ -20,7 +23,7 @@ class FailingEvaluator final : public evaluate::DirectEvaluator {
   }
   std::vector<Outcome> evaluate_now(std::span<const evaluate::EvaluationJob> jobs) override {
     seen_ += jobs.size();
-    if (seen_ > 20 && how_ == How::refuses_its_input) throw InputError("placement", "is not to my taste");
+    if (seen_ > 20 && how_ == How::refuses_its_input) throw InputError("placement", "this evaluator refuses it");
     if (seen_ > 20) throw EnvironmentError("this evaluator is broken");
     return std::vector<Outcome>(jobs.size());
   }
@@ -54,6 +57,7 @@ int evaluate_for_ever(dist::World& world) {
 int release_with_bad_input(dist::World& world) {
   dist::release_workers(world, 2);
   dist::release_workers(world, 0);  // does nothing: they are released already
+  fmt::print(stderr, "the input of the master is bad\n");
   return 2;
 }
 

@@ -136,9 +136,16 @@ std::vector<T> results(KernelSet set) {
   return evaluation.gradient;
 }
 
+std::vector<KernelSet> vector_sets() {
+  std::vector<KernelSet> sets = kernel_sets();
+  std::erase(sets, KernelSet::reference);
+  std::erase(sets, KernelSet::plain);
+  return sets;
+}
+
 TEST(KernelSets, GiveTheSameBits) {
-  for (const KernelSet set : kernel_sets()) {
-    if (set == KernelSet::reference || set == KernelSet::plain) continue;
+  if (vector_sets().empty()) GTEST_SKIP() << "needs a processor with vector kernels";
+  for (const KernelSet set : vector_sets()) {
     EXPECT_EQ(results<float>(set), results<float>(KernelSet::plain)) << name_of(set);
     EXPECT_EQ(results<double>(set), results<double>(KernelSet::plain)) << name_of(set);
   }
@@ -205,15 +212,24 @@ std::vector<T> results_of_rows(KernelSet set, std::size_t columns) {
   return found;
 }
 
+constexpr std::size_t columns_of_rows[] = {5, 37, 150, 200};
+
 TEST(KernelSets, GiveRowsTheSameBits) {
-  for (const std::size_t columns : {5, 37, 150, 200}) {
+  if (vector_sets().empty()) GTEST_SKIP() << "needs a processor with vector kernels";
+  for (const std::size_t columns : columns_of_rows) {
     const auto plain = results_of_rows<float>(KernelSet::plain, columns);
     const auto wide = results_of_rows<double>(KernelSet::plain, columns);
-    for (const KernelSet set : kernel_sets()) {
-      if (set == KernelSet::reference || set == KernelSet::plain) continue;
+    for (const KernelSet set : vector_sets()) {
       EXPECT_EQ(results_of_rows<float>(set, columns), plain) << name_of(set) << " " << columns;
       EXPECT_EQ(results_of_rows<double>(set, columns), wide) << name_of(set) << " " << columns;
     }
+  }
+}
+
+TEST(KernelSets, GiveRowsAsTheReferenceDoes) {
+  for (const std::size_t columns : columns_of_rows) {
+    const auto plain = results_of_rows<float>(KernelSet::plain, columns);
+    const auto wide = results_of_rows<double>(KernelSet::plain, columns);
     const auto reference = results_of_rows<double>(KernelSet::reference, columns);
     for (std::size_t i = 0; i < wide.size(); ++i) ASSERT_NEAR(wide[i], reference[i], 1e-12) << columns << " " << i;
     const auto short_reference = results_of_rows<float>(KernelSet::reference, columns);

@@ -25,20 +25,39 @@ TEST(Policies, HaveATrialEach) {
         << "give " << policy.name << " a row in `trials`, with options that make its network small";
 }
 
+std::vector<PolicyProblem> with_units(const std::vector<Problem>& problems) {
+  std::vector<PolicyProblem> list;
+  for (const Problem& problem : problems) list.push_back({&problem, make_grouping(problem, GroupingKind::colocation)});
+  return list;
+}
+
+std::unique_ptr<Policy> made(const Trial& trial, std::span<const PolicyProblem> list, std::uint64_t seed = 3) {
+  return make_policy(trial.policy, ConfigTable::parse_toml(trial.options, trial.name), list, seed);
+}
+
+// The numbers of the trials whose policy satisfies `condition`.
+std::vector<std::size_t> trials_where(bool (*condition)(const Policy& policy)) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < std::size(trials); ++i) {
+    const std::vector<Problem> problems = trials[i].problems();
+    if (condition(*made(trials[i], with_units(problems)))) found.push_back(i);
+  }
+  return found;
+}
+
+std::string name_of_trial(const ::testing::TestParamInfo<std::size_t>& trial) { return trials[trial.param].name; }
+
 class EveryPolicy : public ::testing::TestWithParam<std::size_t> {
  protected:
   void SetUp() override {
     problems_ = trial().problems();
-    for (const Problem& problem : problems_)
-      list_.push_back({&problem, make_grouping(problem, GroupingKind::colocation)});
+    list_ = with_units(problems_);
     policy_ = fresh();
   }
 
   [[nodiscard]] const Trial& trial() const { return trials[GetParam()]; }
   [[nodiscard]] const PolicyEntry& entry() const { return find_entry(policies(), trial().policy, "policy"); }
-  [[nodiscard]] std::unique_ptr<Policy> fresh(std::uint64_t seed = 3) const {
-    return make_policy(trial().policy, ConfigTable::parse_toml(trial().options, trial().name), list_, seed);
-  }
+  [[nodiscard]] std::unique_ptr<Policy> fresh(std::uint64_t seed = 3) const { return made(trial(), list_, seed); }
 
   // Moves every finite parameter a little: the start may be special (uniform, symmetric).
   void perturb() { perturb(trial().move); }
@@ -131,8 +150,7 @@ class EveryPolicy : public ::testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(EveryPolicy, HasTheSameParametersForOneProblemAsForSeveralWhereItTransfers) {
-  const auto of_one =
-      make_policy(trial().policy, ConfigTable::parse_toml(trial().options, trial().name), std::span(list_).first(1), 3);
+  const auto of_one = made(trial(), std::span(list_).first(1));
   const auto several = policy_->layout(), one = of_one->layout();
   const bool same = std::ranges::equal(several, one, [](const auto& a, const auto& b) { return a.shape == b.shape; });
   EXPECT_EQ(same, entry().transfers);
@@ -328,8 +346,9 @@ TEST_P(EveryPolicy, TakesNoMoreFromTheHeapForAnotherGradientThanItsLists) {
   EXPECT_LE(taken[3], 100U);  // for lists of the batch's parts; networks compute in the memory of their tapes
 }
 
-TEST_P(EveryPolicy, HasTheGradientOfItsKlDivergence) {
-  if (!policy_->has_exact_kl()) return;  // no exact KL divergence
+class EveryPolicyWithExactKl : public EveryPolicy {};
+
+TEST_P(EveryPolicyWithExactKl, HasTheGradientOfItsKlDivergence) {
   policy_->mark_reference();
   EXPECT_NEAR(policy_->kl(), 0, 1e-12);
   perturb();
@@ -342,8 +361,9 @@ TEST_P(EveryPolicy, HasTheGradientOfItsKlDivergence) {
   check_gradient([&] { return 1.5 * heads * policy_->kl(); }, 2e-3);
 }
 
-TEST_P(EveryPolicy, FitsItselfToElites) {
-  if (!policy_->has_fit()) return;  // no closed form
+class EveryPolicyWithFit : public EveryPolicy {};
+
+TEST_P(EveryPolicyWithFit, FitsItselfToElites) {
   const auto list = rollouts(1);
   LogProbabilities before, after;
   policy_->forward(list, before);
@@ -355,8 +375,7 @@ TEST_P(EveryPolicy, FitsItselfToElites) {
   }
 }
 
-TEST_P(EveryPolicy, ModeIsTheLikeliestSampleAfterAFit) {
-  if (!policy_->has_fit()) return;  // no closed form
+TEST_P(EveryPolicyWithFit, ModeIsTheLikeliestSampleAfterAFit) {
   const auto list = rollouts(1);
   policy_->fit(list);
   for (const Rollout& rollout : list)
@@ -394,8 +413,13 @@ TEST_P(EveryPolicy, EchoesEveryOptionAndRefusesUnknownOnes) {
   EXPECT_THROW(entry().resolve(wrong), InputError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy, ::testing::Range<std::size_t>(0, std::size(trials)),
-                         [](const auto& parameter) { return std::string(trials[parameter.param].name); });
+INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy, ::testing::Range<std::size_t>(0, std::size(trials)), name_of_trial);
+INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicyWithExactKl,
+                         ::testing::ValuesIn(trials_where([](const Policy& policy) { return policy.has_exact_kl(); })),
+                         name_of_trial);
+INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicyWithFit,
+                         ::testing::ValuesIn(trials_where([](const Policy& policy) { return policy.has_fit(); })),
+                         name_of_trial);
 
 }  // namespace
 }  // namespace emplace::policy::conformance_test

@@ -216,7 +216,7 @@ TEST(Gdp, PlacesGraphsOfOneNodeOfNodesWithoutEdgesAndOfTensorsWithoutBytes) {
     }
 }
 
-TEST(Gdp, WantsAsManyDevicesEverywhereUnlessTheyHaveFeatures) {
+TEST(Gdp, NeedsEqualNumbersOfDevicesUnlessTheyHaveFeatures) {
   const Problem two = chain_5(2), three = tiny(plain_devices(3), {{"x", {1, 1, 1}}}, {}, 1);
   const std::vector<PolicyProblem> list = {{&two, make_grouping(two, GroupingKind::op)},
                                            {&three, make_grouping(three, GroupingKind::op)}};

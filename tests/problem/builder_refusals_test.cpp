@@ -131,6 +131,20 @@ TEST(Builder, RefusesAGroupThatNoDeviceCanRun) {
               HasSubstr("no device can run every op of co-location group 'g'"));
 }
 
+TEST(Builder, AllowsTotalsOfExactlyTheLimit) {
+  const auto beside_the_limit = [](Bytes more) {
+    return refusal([&](ProblemBuilder& p) {
+      OpSpec heavy = op("c", {1, 1}), light = op("d", {1, 1});
+      heavy.resident = total_limit;
+      light.resident = more;
+      p.add_op(heavy);
+      p.add_op(light);
+    });
+  };
+  EXPECT_EQ(beside_the_limit(0), "no error");
+  EXPECT_THAT(beside_the_limit(1), HasSubstr("all bytes together"));
+}
+
 TEST(Builder, RefusesTotalsBeyondTheLimit) {
   // 2^61 bytes at 1.2e10 bytes/s: 1.92e8 s; 2^62 ps are 4.6e6 s.
   EXPECT_THAT(refusal([](ProblemBuilder& p) { p.add_tensor(a, total_limit / 2, {}, "tensors[0]"); }),

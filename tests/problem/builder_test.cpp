@@ -96,6 +96,27 @@ TEST(Builder, MarksBackwardOpsWhereThereAreAny) {
   EXPECT_FALSE(p.is_backward(after));
 }
 
+TEST(Builder, CopiesBuildTheirOwnProblems) {
+  ProblemBuilder builder = begun();
+  ProblemBuilder assigned("other");
+  assigned = builder;
+  const ProblemBuilder& itself = assigned;
+  assigned = itself;
+  ProblemBuilder constructed = builder;
+  constructed.add_op(op("h", {1, 1}));
+  EXPECT_EQ(assigned.build().op_count(), 2u);
+  EXPECT_EQ(constructed.build().op_count(), 3u);
+  EXPECT_EQ(builder.build().op_count(), 2u);
+}
+
+TEST(Builder, AMovedFromBuilderMayBeAssignedTo) {
+  ProblemBuilder builder = begun();
+  ProblemBuilder moved = std::move(builder);
+  builder = moved;
+  EXPECT_EQ(builder.build().op_count(), 2u);
+  EXPECT_EQ(moved.build().op_count(), 2u);
+}
+
 TEST(Builder, TopologicalOrderIsTheSmallestIdFirst) {
   EXPECT_TRUE(rc::check("a topological permutation in which no smaller ready id waits", [] {
     Stream random{{.seed = *rc::gen::arbitrary<std::uint64_t>()}};

@@ -34,7 +34,7 @@ TEST(CheckPlacement, RefusesMissingOpsAndUnknownDevices) {
   EXPECT_EQ(refusal({{0, 2, 0}, {}}), "placement.json: op 'b' is on device 2, but there are 2 devices");
 }
 
-TEST(CheckPlacement, WantsATopologicalPermutationAsOrder) {
+TEST(CheckPlacement, RefusesOrdersThatAreNoTopologicalPermutation) {
   EXPECT_EQ(refusal({{0, 0, 0}, {0, 2, 1}}), "accepted");
   EXPECT_THAT(refusal({{0, 0, 0}, {0, 1}}), HasSubstr("the order has 2 ops, the problem has 3"));
   EXPECT_THAT(refusal({{0, 0, 0}, {0, 1, 1}}), HasSubstr("op 'b' stands twice"));

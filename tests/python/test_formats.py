@@ -2,7 +2,7 @@
 
     EMPLACE_PROGRAM=build/release/emplace python3 -m pytest tests/python/test_formats.py
 
-runs in the repository's root and needs python3-pytest, python3-jsonschema and Python 3.11 (tomllib). Where a policy, a
+runs in any folder and needs python3-pytest, python3-jsonschema and Python 3.11 (tomllib). Where a policy, a
 learner, an evaluator or a strategy got another option, the parts of recipe.schema.json and sweep.schema.json that list
 options are written anew by
 
@@ -13,6 +13,7 @@ which keeps the bounds that stand there: those of new options are to be added by
 
 import copy
 import csv
+import itertools
 import json
 import os
 import re
@@ -28,13 +29,19 @@ with warnings.catch_warnings():
 
 import pytest
 
-PROGRAM = str(Path(os.environ.get("EMPLACE_PROGRAM", "build/release/emplace")).resolve())
-SCHEMAS = Path("docs/schemas").resolve()
-PAGE = Path("docs/formats.md")
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = str(Path(os.environ.get("EMPLACE_PROGRAM", ROOT / "build/release/emplace")).resolve())
+SCHEMAS = ROOT / "docs/schemas"
+PAGE = ROOT / "docs/formats.md"
 TWO_BRANCHES = "configs/problems/two-branches.json"
 
 
 # ---- Tools -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def in_the_root(monkeypatch):
+    monkeypatch.chdir(ROOT)  # recipes and tables name files of the repository
 
 
 def emplace(*arguments, codes=(0,), stdin=None):
@@ -112,7 +119,9 @@ def read_toml(path):
 
 
 def files(folder, ending):
-    return sorted(str(path) for path in Path(folder).glob("*" + ending))
+    found = sorted(str(path.relative_to(ROOT)) for path in (ROOT / folder).glob("*" + ending))
+    assert found, f"{folder} has no files that end with {ending}"
+    return found
 
 
 # ---- The schemas and the shipped files -------------------------------------------------------------------------------
@@ -483,9 +492,8 @@ def test_reproduce_prints_what_its_schema_says(tmp_path):
 
 def examples():
     """(schema, kind, text) of each fenced example that names a schema."""
-    if not PAGE.exists():
-        return []
     found = re.findall(r"^```(json|toml) ([a-z0-9-]+)\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert found, f"{PAGE} has no examples"
     return [(name, kind, text) for kind, name, text in found]
 
 
@@ -770,8 +778,10 @@ RECIPE_CHANGES = {
 
 
 def test_the_schema_of_recipes_refuses_what_the_program_refuses(tmp_path):
+    runs = itertools.count()  # a folder that holds a run is refused
+
     def train(file):
-        return ("train", file, f"run={tmp_path / 'run'}")
+        return ("train", file, f"run={tmp_path / 'run'}{next(runs)}")
 
     accepts = read_by(train, write_toml, tmp_path / "recipe.toml")
     fine = [("as it is", RECIPE), ("without its table", {k: v for k, v in RECIPE.items() if k != "post"}),

@@ -15,8 +15,8 @@ NMT = "problem = emplace.load('zoo:nmt?layers=2', machine='k40x2', training=True
 RECIPE = f"{ROOT}/configs/recipes/quickstart.toml"
 
 
-def interrupted(prepare, call, tmp_path):
-    """Seconds from the signal to KeyboardInterrupt, and what the program wrote after it."""
+def interrupted(prepare, call, tmp_path, afterwards=""):
+    """Seconds from the signal to KeyboardInterrupt. The program runs the line `afterwards` at its end."""
     program = f"""
 import signal
 import numpy as np
@@ -29,6 +29,7 @@ try:
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 print("more:", problem.simulate(np.ones(problem.op_count, np.uint8)).makespan_ps > 0, flush=True)
+{afterwards}
 """
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
@@ -68,17 +69,42 @@ def test_ctrl_c_raises_keyboard_interrupt_soon(prepare, call, tmp_path):
         assert (tmp_path / "run/checkpoint.h5").is_file()
 
 
-def test_other_handlers_of_signals_run_while_a_call_goes_on():
-    seen = []
-    before = signal.signal(signal.SIGUSR1, lambda *_: seen.append(time.monotonic()))
+class HandlerError(Exception):
+    pass
+
+
+def test_what_another_signals_handler_raises_ends_a_call():
+    def handler(*_):
+        raise HandlerError
+
+    problem = load_quietly("zoo:nmt?layers=2", machine="k40x2")
+    before = signal.signal(signal.SIGUSR1, handler)
+    sender = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGUSR1))
     try:
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGUSR1)).start()
-        problem = load_quietly("zoo:nmt?layers=2", machine="k40x2")
         begin = time.monotonic()
-        problem.place("climb", seconds=1)
-        assert len(seen) == 1 and seen[0] - begin < time.monotonic() - begin
+        sender.start()
+        with pytest.raises(HandlerError):
+            problem.place("climb", seconds=60)
+        assert time.monotonic() - begin < 30
     finally:
+        sender.cancel()
         signal.signal(signal.SIGUSR1, before)
+
+
+def test_an_interrupted_bound_leaves_no_work_behind(tmp_path):
+    prepare = """
+import os, time
+
+rng = np.random.default_rng(1)
+edges = [(i, j) for i in range(60) for j in range(i + 1, 60) if rng.random() < 0.06]
+problem = emplace.Problem(rng.random((60, 4)) + 0.5, edges=edges, edge_bytes=10**9, bandwidth_bytes_per_s=2e9)
+
+def busy_share():
+    begin, before = time.monotonic(), time.process_time()
+    time.sleep(1)
+    return (time.process_time() - before) / (time.monotonic() - begin)
+"""
+    interrupted(prepare, "problem.bound(60)", tmp_path, "time.sleep(2); assert busy_share() < 0.2")
 
 
 def test_other_threads_of_python_run_meanwhile():

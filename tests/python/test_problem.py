@@ -57,7 +57,7 @@ def test_arrays_of_a_problem_are_read_only_and_outlive_it():
 
 
 @pytest.mark.parametrize("seed", range(40, 50))
-def test_a_problem_saved_pickled_or_made_of_its_arrays_is_the_same(tmp_path, seed):
+def test_a_problem_saved_or_pickled_is_the_same(tmp_path, seed):
     problem = load_quietly(write_problem(tmp_path / "p.json", seed))
     problem.save(tmp_path / "saved.json")
     assert same(problem, load_quietly(tmp_path / "saved.json"))
@@ -270,8 +270,10 @@ def test_errors_are_pythons_kinds_of_errors(tmp_path):
 def test_what_was_guessed_is_a_warning(tmp_path):
     pb = 'node { name: "x" op: "Placeholder" } node { name: "odd" op: "NoSuchOp" input: "x" }'
     (tmp_path / "graph.pbtxt").write_text(pb)
+    with pytest.raises(emplace.InputError, match="2 of 2 ops .* unknown size"):
+        emplace.load(tmp_path / "graph.pbtxt", machine="laptop")
     with pytest.warns(emplace.InputWarning) as caught:
-        problem = emplace.load(tmp_path / "graph.pbtxt", machine="laptop")
+        problem = emplace.load(tmp_path / "graph.pbtxt", machine="laptop", allow_unsized=True)
     assert [str(warning.message) for warning in caught] == list(problem.warnings) and problem.warnings
 
 

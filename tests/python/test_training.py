@@ -1,7 +1,9 @@
 """emplace.train() against the program, its callbacks, its folders, and what it refuses."""
 
-import json
 import os
+import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -91,18 +93,112 @@ def test_a_problem_takes_the_place_of_the_recipes(tmp_path):
     of_path = emplace.train(recipe, problem=tmp_path / "p.json")
     assert (of_file.placement == of_path.placement).all() and len(of_file.placement) == problem.op_count
 
-    made = emplace.Problem(
-        np.arange(1.0, 13.0).reshape(6, 2), edges=[(i, i + 1) for i in range(5)], bandwidth_bytes_per_s=1e9
-    )
+    made = chain_of_arrays(6)
     trained = emplace.train(recipe, problem=made, run=tmp_path / "run")
     assert made.simulate(trained.placement).makespan_ps == trained.makespan_ps
-    assert (tmp_path / "run.problem/problem.json").is_file()
 
     training = load_quietly("zoo:nmt?layers=2", machine="k40x2", training=True)
     learned = emplace.train({**RECIPE, "batch": 3, "roofline": {"fuse": True}}, problem=training)
     assert len(learned.placement) == training.op_count
     with pytest.raises(emplace.InputError, match="train: machine is given twice"):
         emplace.train(RECIPE, problem=training, machine="k40x4")
+
+
+def chain_of_arrays(ops):
+    return emplace.Problem(
+        np.arange(1.0, 2 * ops + 1).reshape(ops, 2),
+        edges=[(i, i + 1) for i in range(ops - 1)],
+        bandwidth_bytes_per_s=1e9,
+    )
+
+
+def problem_of_run(run):
+    """The problem that the run's configuration names."""
+    source = re.search(r'^problem = "(.*)"$', (run / "config.toml").read_text(), re.M)
+    return load_quietly(source[1])
+
+
+SMALL_RECIPE = {"policy": "post", "learner": "post", "updates": 2}
+
+
+def test_a_problem_of_arrays_is_kept_beside_the_run_that_a_file_names(tmp_path):
+    (tmp_path / "recipe.toml").write_text(
+        f'policy = "post"\nlearner = "post"\nupdates = 2\nrun = "{tmp_path}/run"\n'
+    )
+    made = chain_of_arrays(6)
+    emplace.train(tmp_path / "recipe.toml", problem=made)
+    assert problem_of_run(tmp_path / "run")._handle.same_as(made._handle)
+
+
+def test_a_problem_of_arrays_replaces_no_problem_of_another_run(tmp_path):
+    six, seven = chain_of_arrays(6), chain_of_arrays(7)
+    emplace.train(SMALL_RECIPE, problem=six, run=tmp_path / "run")
+    emplace.train(SMALL_RECIPE, problem=seven, run=tmp_path / "run")
+    assert problem_of_run(tmp_path / "run.1")._handle.same_as(six._handle)
+    assert problem_of_run(tmp_path / "run")._handle.same_as(seven._handle)
+    assert len(list((tmp_path / "run.problem").iterdir())) == 2
+
+
+def test_a_run_is_resumed_with_the_same_arrays_only(tmp_path):
+    six = chain_of_arrays(6)
+    emplace.train(SMALL_RECIPE, lambda row: False, problem=six, run=tmp_path / "run")
+    with pytest.raises(emplace.InputError, match="holds an unfinished run of another configuration: 'problem' is"):
+        emplace.train(SMALL_RECIPE, problem=chain_of_arrays(7), run=tmp_path / "run", resume=True)
+    assert problem_of_run(tmp_path / "run")._handle.same_as(six._handle)
+    resumed = emplace.train(SMALL_RECIPE, problem=chain_of_arrays(6), run=tmp_path / "run", resume=True)
+    assert resumed.finished and resumed.updates == 2
+
+
+def test_resuming_a_finished_run_calls_no_callback(tmp_path):
+    trained = emplace.train(SMALL_RECIPE, problem=chain_of_arrays(6), run=tmp_path / "run")
+    rows = []
+    again = emplace.train(SMALL_RECIPE, rows.append, problem=chain_of_arrays(6), run=tmp_path / "run", resume=True)
+    assert rows == [] and again.finished
+    assert again.history["update"].tolist() == trained.history["update"].tolist() == [1, 2]
+
+
+def test_a_training_in_a_callback_is_refused(tmp_path):
+    program = """
+import emplace
+recipe = {"problem": "zoo:nmt?layers=1@k40x2", "policy": "post", "learner": "post", "updates": 2}
+try:
+    emplace.train(recipe, lambda row: emplace.train(recipe))
+except emplace.InputError as error:
+    print(error)
+print(emplace.train(recipe).updates)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False
+    )
+    says = "train: a callback or signal handler of a training cannot begin another training"
+    assert done.stdout.splitlines() == [says, "2"], done.stderr
+
+
+def test_a_failed_training_closes_its_log(tmp_path):
+    diverging = {
+        "reward": "time",
+        "penalty_cap": 0,
+        "time_unit": 1e-12,
+        "optimizer": "sgd",
+        "momentum": 0,
+        "learning_rate": 1000,
+        "clip_norm": 0,
+    }
+    recipe = {
+        "problem": "zoo:nmt?layers=2&sequence=4&training=true@k40x2",
+        "policy": "hierarchical",
+        "learner": "reinforce",
+        "grouping": "chain",
+        "groups": 8,
+        "updates": 100,
+        "hierarchical": {"hidden": 8, "grouper_hidden": 8},
+        "reinforce": diverging,
+    }
+    with pytest.raises(emplace.EnvironmentError, match="the network computes a logit of"):
+        emplace.train(recipe, run=tmp_path / "run")
+    assert (tmp_path / "run/status").read_text() == "failed\n"
+    opened = {os.path.realpath(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")}
+    assert str(tmp_path / "run/log.txt") not in opened
 
 
 def test_several_problems_are_learned_at_once():

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "tests/report/ops.hpp"
@@ -19,8 +18,6 @@ using test::op;
 using test::RandomPlacement;
 using test::RandomProblem;
 using ::testing::HasSubstr;
-
-[[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=200", 0);
 
 // load (1 s, 8 GiB resident) feeds left and right (4 s each) on gpu:0 and both feed join (1 s) on cpu:0, each by 1 GiB
 // at 1 GiB/s. gpu:0 runs load 0-1, left 1-5, right 5-9; d2h carries left's 5-6 and right's 9-10; join 10-11.
@@ -54,6 +51,7 @@ struct Diamond {
 //   moving 1, waiting 4.
 // - Peak of gpu:0: load's 8 GiB and output, left's output until 6, right's output from 5: 8 + 3 GiB at 5 s. cpu:0: the
 //   copies of left's (5-11) and right's (9-11).
+// - Limits: gpu:0 is busy for 9 of 11 s; load, left, its tensor and join need one another: 7 s; d2h carries 2 s.
 // - Moves: left to cpu:0: load 0-1, its tensor 1-2, left on cpu 2-7, right on gpu 1-5, its tensor 5-6, join 7-8: 8 s.
 //   right to cpu:0 the same. load to cpu:0: its tensor 1-2, then all 1 s later: 12 s, no help.
 TEST(Explanation, ReadsWell) {
@@ -62,6 +60,12 @@ TEST(Explanation, ReadsWell) {
   EXPECT_EQ(explanation_text(diamond.problem, diamond.placement, e),
             R"text(diamond: 11 s a step (fifo schedule), feasible
 
+What limits the step
+No device, link or chain of ops fills the step:
+  the device gpu:0 is busy 82 % of the step (idle for 2 s)
+  a chain of 3 ops that need one another's results takes 64 % of the step (55 % computing, 9.1 % moving tensors); on the critical path, work that is ready waits for 36 % of the step: 36 % for gpu:0
+  the link d2h is busy 18 % of the step (idle for 9 s)
+
 Critical path
 The chain of 5 steps that the step time is made of: each begins exactly when the one before it ends.
 
@@ -69,7 +73,6 @@ its time goes into
 computing: ops whose result the next step needs                                       6 s  54.5 %
 moving: tensors that the next step needs                                              1 s   9.1 %
 waiting: the next step is ready, but other work comes first on its device or channel  4 s  36.4 %
-Mostly computing: a chain of ops, each of which needs the result of the one before, limits the step.
 
 stretch of the path  begins  lasts   share  steps  longest of them
 on gpu:0                0 s    9 s  81.8 %      3  left
@@ -118,6 +121,40 @@ move    from     to  step then     gain
 right  gpu:0  cpu:0        8 s  27.27 %
 left   gpu:0  cpu:0        8 s  27.27 %
 )text");
+}
+
+// A saturated device: its ops also form the critical path, but the device is what limits the step.
+TEST(Explanation, NamesASaturatedDeviceAndNoChain) {
+  ProblemBuilder builder("saturated");
+  builder.add_device({"gpu:0", "gpu", no_memory_limit});
+  builder.add_device({"gpu:1", "gpu", no_memory_limit});
+  for (const char* name : {"a", "b", "c"}) builder.add_op(op(name, {1, 1}));
+  const Problem problem = builder.build();
+  const Placement placement{{0, 0, 0}, {}};
+  const Explanation e = explain(problem, placement, Schedule::fifo);
+  const std::string text = explanation_text(problem, placement, e);
+  EXPECT_THAT(text, HasSubstr("What limits the step\n"
+                              "  the device gpu:0 is busy 100 % of the step, so only less work on it makes the step "
+                              "shorter\n\nCritical path"));
+  const json limits = json::parse(explanation_json(problem, placement, e))["limits"];
+  ASSERT_EQ(limits.size(), 1U);
+  EXPECT_EQ(limits[0]["kind"], "device");
+  EXPECT_EQ(limits[0]["name"], "gpu:0");
+  EXPECT_EQ(limits[0]["share"], 1.0);
+  EXPECT_EQ(limits[0]["slack_s"], 0.0);
+}
+
+TEST(Explanation, HasItsHeadAfterTheFirstLine) {
+  const Diamond diamond;
+  const Explanation e = explain(diamond.problem, diamond.placement, Schedule::fifo);
+  const ReportHead head{{{"step time", e.outcome.makespan}}, {"worse than one device"}, "emplace bound p.json"};
+  EXPECT_THAT(explanation_text(diamond.problem, diamond.placement, e, head),
+              ::testing::StartsWith("diamond: 11 s a step (fifo schedule), feasible\n\nstep time  11 s\n"
+                                    "worse than one device\nnext: emplace bound p.json\n\nWhat limits the step\n"));
+  const json parsed = json::parse(explanation_json(diamond.problem, diamond.placement, e, head));
+  EXPECT_EQ(parsed["verdict"]["rows"][0], (json{{"name", "step time"}, {"makespan_s", 11.0}}));
+  EXPECT_EQ(parsed["verdict"]["sentences"], json::array({"worse than one device"}));
+  EXPECT_EQ(parsed["verdict"]["next"], "emplace bound p.json");
 }
 
 TEST(Explanation, OfASingleOpWithNowhereToGoSaysSo) {

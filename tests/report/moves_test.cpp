@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <cstdlib>
-
 #include "emplace/problem/grouping.hpp"
 #include "tests/report/ops.hpp"
 #include "tests/support/random_problem.hpp"
@@ -16,8 +14,6 @@ namespace {
 using test::op;
 using test::RandomPlacement;
 using test::RandomProblem;
-
-[[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=100", 0);
 
 MoveSearch search(const Problem& problem, const Placement& placement, const MoveLimits& limits = {}) {
   simulate::Timeline timeline;

@@ -8,7 +8,7 @@
 namespace emplace::report::over_time_test {
 namespace {
 
-TEST(Bars, HaveADotForNothingAndNeverHideALittle) {
+TEST(Bars, ShowZeroAsADotAndSmallValuesAsTheLowestBar) {
   EXPECT_EQ(bars({0, 0.001, 0.125, 0.126, 0.5, 0.99, 1, 1.5}), ".▁▁▂▄███");
 }
 

@@ -6,7 +6,6 @@
 #include <rapidcheck.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -30,8 +29,6 @@ using test::scaled;
 using test::trace;
 using test::Traced;
 using test::TrackKey;
-
-[[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=200", 0);
 
 // The problem of the design page: a on gpu:0 0-1 ms, its 4096 bytes to cpu:0 in 10 us + 4096 / 12 GB/s, b 10 ms.
 struct Example {

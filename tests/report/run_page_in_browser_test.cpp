@@ -21,9 +21,11 @@ using ::testing::HasSubstr;
 constexpr const char* small_model =
     "graph = \"zoo:nmt?layers=2&sequence=6&training=true\"\nmachine = \"k40x2\"\ngrouping = \"chain\"\ngroups = 90\n";
 
+constexpr RunPageLimits quick{.points = 500, .bound_seconds = 0.2};
+
 class RunPageInBrowser : public test::PageInBrowser {
  protected:
-  void open_runs(const std::vector<std::string>& folders) { open(run_page(folders).html); }
+  void open_runs(const std::vector<std::string>& folders) { open(run_page(folders, quick).html); }
   // The middle of the longest op, or transfer, of a lane of the timeline in the window, and its position.
   json longest_in_lane(const std::string& kind) {
     return evaluate(
@@ -66,14 +68,23 @@ TEST_F(RunPageInBrowser, ARunHasMarksInEachPictureInAnyLight) {
     keep_picture(fmt::format("run-{}-{}", media == std::string("print") ? media : scheme, width));
     EXPECT_EQ(count("[data-chart=times] path.mark"), 3) << "best, mean and median";
     EXPECT_EQ(count("[data-chart=times] path.band"), 1) << "from the 10 % to the 90 % quantile";
-    for (const char* chart : {"infeasible", "entropy", "kl"})
+    EXPECT_EQ(count("[data-chart=times] line.reference"), 3) << "one device, the best of other placers, the bound";
+    EXPECT_THAT(
+        text("[data-chart=times] + .legend"),
+        AllOf(HasSubstr("one device: "), HasSubstr("best found by another placer ("), HasSubstr("lower bound (")));
+    for (const char* chart : {"entropy", "kl"})
       EXPECT_EQ(count(fmt::format("[data-chart={}] path.mark", chart)), 1) << chart;
-    EXPECT_GE(count("[data-chart=timeline] path.bars"), used + 1) << "a path a lane";
+    EXPECT_EQ(count("[data-chart=infeasible]"), 0) << "all samples are feasible: an empty chart";
+    EXPECT_THAT(text(".flat"), HasSubstr("never changes: infeasible share (0 %)"));
+    EXPECT_GE(count("[data-chart=timeline] path.bars"), used + 1) << "one path per lane";
     EXPECT_EQ(count("[data-chart=timeline] path.critical"), 1);
     EXPECT_EQ(count("[data-chart=memory] path.level"), used);
     EXPECT_GE(count("[data-chart=memory] text.tick"), 2 * used) << "an axis of bytes: 0 and more";
     EXPECT_EQ(count("[data-chart=groups] rect.shape"), groups);
     EXPECT_EQ(count("[data-chart=groups] path.edge"), static_cast<int>(placement["groups"]["edges"].size()));
+    EXPECT_EQ(count("[data-chart=limits] tbody tr"), static_cast<int>(placement["limits"]["limits"].size()));
+    EXPECT_EQ(count("[data-chart=moves] tbody tr"), static_cast<int>(placement["limits"]["moves"].size()));
+    EXPECT_EQ(count("[data-chart=verdict] tr"), static_cast<int>(placement["head"]["rows"].size()));
     EXPECT_EQ(count("[data-chart=baselines] tbody tr"), static_cast<int>(placement["baselines"].size()) + 1);
     EXPECT_EQ(count("[data-chart=baselines] tr.learned"), 1);
     EXPECT_EQ(evaluate(text_faults), json::array()) << width;
@@ -84,12 +95,56 @@ TEST_F(RunPageInBrowser, ARunHasMarksInEachPictureInAnyLight) {
               HasSubstr(evaluate("report.seconds(report.data.placements[0].time / 1e12, 6)").get<std::string>()));
 }
 
+TEST_F(RunPageInBrowser, TheScaleOfALearningCurveIsSaidAndItsTicksAreWhole) {
+  const std::string folder = folder_ / "run";
+  make_folder(folder);
+  write_file(folder + "/config.toml", "problem = \"p.json\"\npolicy = \"post\"\n");
+  std::vector<double> best(10'000);
+  for (std::size_t i = 0; i < best.size(); ++i) best[i] = 9.0 / static_cast<double>(1 + i / 100);
+  test::write_metrics(folder, best);  // up to 100,000 evaluations: the last tick is at the end of the axis
+  open_runs({folder});
+  EXPECT_THAT(text("[data-chart=times]"), HasSubstr("step time (ms, log scale)"));
+  EXPECT_THAT(text("[data-chart=times]"), HasSubstr("100\u202f000"));
+  for (const int width : {1280, 420}) {
+    browser_->size(width, 900);
+    EXPECT_EQ(evaluate(text_faults), json::array()) << width;
+  }
+  keep_picture("run-log-scale");
+}
+
+TEST_F(RunPageInBrowser, EdgesOfTheGraphGoBetweenDevicesOnly) {
+  open_runs({test::trained(folder_ / "run", small_model, 20)});
+  const json& groups = data_["placements"][0]["groups"];
+  ASSERT_GT(groups["edges"].size(), 0U);
+  for (const json& edge : groups["edges"])
+    EXPECT_NE(groups["nodes"][edge[0].get<std::size_t>()]["device"],
+              groups["nodes"][edge[1].get<std::size_t>()]["device"]);
+  EXPECT_LE(groups["nodes"].size(), 40U);
+  EXPECT_EQ(count("[data-chart=groups] path.edge.crossing"), static_cast<int>(groups["edges"].size()));
+  EXPECT_GE(count("[data-chart=groups] .lane-back"), 2) << "a lane for each device";
+}
+
+TEST_F(RunPageInBrowser, OfALongTrainingNoRankIsGivenToItsWholeBudget) {
+  const std::string folder = test::trained(folder_ / "run", small_model, 4);
+  std::vector<double> best(10'000, 0.3);  // 100,000 evaluations: more than the searches of the page get
+  test::write_metrics(folder + "-long", best);
+  std::filesystem::rename(folder + "-long/metrics.csv", folder + "/metrics.csv");
+  open_runs({folder});
+  EXPECT_EQ(count("[data-chart=baselines] tbody.unranked tr"), 1);
+  EXPECT_EQ(text("[data-chart=baselines] tbody.unranked td"), "") << "no rank";
+  EXPECT_EQ(count("[data-chart=baselines] tbody.ranked tr.learned"), 1) << "what it had after as many evaluations";
+  EXPECT_EQ(text("[data-chart=baselines] tbody.ranked td"), "1");
+  EXPECT_THAT(text("main"), HasSubstr("and has no rank"));
+  EXPECT_EQ(evaluate(text_faults), json::array());
+  keep_picture("run-long");
+}
+
 TEST_F(RunPageInBrowser, TheTimelineZoomsByWheelDragKeysAndButtonsAndMemoryFollows) {
   open_runs({test::trained(folder_ / "run", small_model, 20)});
   const std::string whole = drawn("timeline"), memory = drawn("memory");
   const json at = longest_in_lane("device");
   browser_->wheel(at["x"], at["y"], -300);
-  EXPECT_EQ(drawn("timeline"), whole) << "the wheel is the page's until somebody clicks into the chart";
+  EXPECT_EQ(drawn("timeline"), whole) << "the wheel scrolls the page until the chart is clicked";
   const json there = longest_in_lane("device");
   for (const char* type : {"mouseMoved", "mousePressed", "mouseReleased"})
     browser_->mouse(type, there["x"], there["y"]);
@@ -234,7 +289,7 @@ TEST_F(RunPageInBrowser, FiftyThousandOpsStayReadable) {
   }
   const std::string folder = test::trained_on(builder.build(), folder_ / "run",
                                               "grouping = \"chain\"\ngroups = 64\ncompare = [\"single\"]\n", 1);
-  const std::string html = run_page(std::vector{folder}).html;
+  const std::string html = run_page(std::vector{folder}, quick).html;
   EXPECT_LT(html.size(), 9'000'000U);
   open(html);
   EXPECT_EQ(data_["placements"][0]["ops"]["names"].size(), width * layers);
@@ -268,10 +323,10 @@ TEST_F(RunPageInBrowser, RunsHaveTheirCurvesOverOneAnother) {
     test::write_metrics(folders.back(), best);
   }
   for (const std::size_t runs : {2, 1}) {
-    open(run_page(std::span(folders).first(runs)).html);
+    open(run_page(std::span(folders).first(runs), quick).html);
     const int lines = static_cast<int>(runs);
     EXPECT_EQ(count("[data-chart=times] path.mark"), 2 * lines) << "best and mean";
-    for (const char* chart : {"infeasible", "entropy", "kl"})
+    for (const char* chart : {"entropy", "kl"})
       EXPECT_EQ(count(fmt::format("[data-chart={}] path.mark", chart)), lines) << chart;
     EXPECT_EQ(evaluate(text_faults), json::array());
     keep_picture(fmt::format("runs-{}", runs));
@@ -301,7 +356,7 @@ TEST_F(RunPageInBrowser, RunsThatDifferInMuchHaveATableThatCanBeRead) {
     browser_->look("", scheme);
     browser_->size(width, 900);
     EXPECT_GE(evaluate("Math.min(...[...document.querySelectorAll('.runs td')].map((each) => each.clientWidth))"), 60)
-        << "no column is a letter wide";
+        << "no column is only one letter wide";
     EXPECT_GE(evaluate("Math.min(...[...document.querySelectorAll('.axis')].flatMap((axis) => "
                        "d3.pairs([...axis.querySelectorAll('text')].map((each) => each.getBoundingClientRect()))"
                        ".map(([a, b]) => b.left - a.right)))"),
@@ -313,7 +368,7 @@ TEST_F(RunPageInBrowser, RunsThatDifferInMuchHaveATableThatCanBeRead) {
   EXPECT_THAT(text(".card .note"), HasSubstr("different problems"));
   EXPECT_EQ(evaluate("[...document.querySelectorAll('.runs')].map((each) => each.tBodies[0].rows.length)"),
             (json{3, 8}))
-      << "a run a row; and a setting a row, where there are more of them than runs";
+      << "one row per run; one row per setting if there are more settings than runs";
 }
 
 TEST_F(RunPageInBrowser, SeveralRunsHaveATableAndThePlacementOfWhicheverIsChosen) {

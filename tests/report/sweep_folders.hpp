@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "experiment/run/metrics_file.hpp"
 #include "experiment/run/run_folder.hpp"
 #include "experiment/sweep/coordinator.hpp"
 #include "experiment/sweep/sweep_run.hpp"
@@ -24,7 +25,7 @@ inline std::string sweep_text(const std::string& strategy) {
   return strategy + "\nproblem = \"p.json\"\npolicy = \"post\"\nevaluations = 1000\n" + mixed_space;
 }
 
-// metrics.csv with a row an update of ten evaluations; NaN where nothing is feasible yet.
+// metrics.csv with one row per update of ten evaluations; NaN where nothing is feasible yet.
 inline void write_metrics(const std::string& run, const std::vector<double>& best) {
   make_folder(run);
   experiment::MetricsFile metrics(run + "/metrics.csv", 0);

@@ -221,6 +221,20 @@ TEST_F(PagesInBrowser, TwelveParametersAreReadableAtAnyWidth) {
   }
 }
 
+TEST_F(PagesInBrowser, ASweepWhoseTrialsAreAllEqualSaysSo) {
+  open_sweep(random_search(12), [](std::size_t, const experiment::Assignment&) { return came_to(0.25); });
+  EXPECT_THAT(text(".message.equal"), HasSubstr("All 12 trials have the same step time, 250"));
+  EXPECT_EQ(count("[data-chart=importance]"), 0) << "there is nothing to explain";
+  EXPECT_EQ(count("[data-chart=history]"), 0) << "a flat chart";
+  EXPECT_EQ(count(".trials tbody"), 12);
+  EXPECT_EQ(evaluate(text_faults), json::array());
+  keep_picture("sweep-all-equal");
+  open_sweep(random_search(12),
+             [](std::size_t trial, const experiment::Assignment&) { return came_to(trial == 3 ? 0.24 : 0.25); });
+  EXPECT_EQ(count(".message.equal"), 0);
+  EXPECT_EQ(count("[data-chart=history]"), 1);
+}
+
 TEST_F(PagesInBrowser, ASweepWithLittleToShowSaysSo) {
   const auto pending = [](std::size_t, const experiment::Assignment&) { return std::nullopt; };
   open_sweep(random_search(4), pending, 0);

@@ -67,6 +67,15 @@ TEST_F(SweepPageTest, HasEveryTrialWithItsValuesAndWhatCameOfIt) {
   EXPECT_EQ(page["commands"][0]["command"], "emplace sweep " + path_ + "/config.toml run=" + path_ + "-again");
 }
 
+TEST_F(SweepPageTest, BeginsWithItsHead) {
+  test::write_sweep(path_, test::sweep_text("trials = 2"),
+                    [](std::size_t, const experiment::Assignment&) { return came_to(1); });
+  EXPECT_TRUE(data()["head"].is_null());
+  const ReportHead head{{{"best trial", 1'000'000'000'000}}, {"worse than one device"}, ""};
+  const json page = data_of(sweep_page(experiment::read_sweep_folder(path_), {}, head).html);
+  EXPECT_EQ(page["head"]["sentences"], json::array({"worse than one device"}));
+}
+
 TEST_F(SweepPageTest, ShowsTheSharesOfImportances) {
   test::write_sweep(path_, test::sweep_text("trials = 12"),
                     [](std::size_t trial, const experiment::Assignment& assignment) {

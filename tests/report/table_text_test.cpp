@@ -31,6 +31,64 @@ experiment::Reproduction reproduction_of(const std::string& label) {
   return made;
 }
 
+// Three methods: published 1, 2 and 3 s; ours 0.5, 0.4 and, calibrated, 0.1 s.
+experiment::Reproduction three_methods() {
+  experiment::Reproduction made;
+  made.table = experiment::parse_table(
+      "title = \"t\"\nsource = \"s\"\nmethods = [\"single\", \"scotch\", \"metis\"]\n"
+      "[method.single]\nlabel = \"A\"\n[method.scotch]\nlabel = \"B\"\n[method.metis]\nlabel = \"C\"\n"
+      "[[row]]\nmodel = \"m\"\ngraph = \"zoo:rnnlm\"\nmachine = \"laptop\"\n"
+      "published = { single = 1, scotch = 2, metis = 3 }\n",
+      "small", "small.toml");
+  experiment::RowFigures row;
+  row.label = made.table.rows[0].label;
+  const auto add = [&](const char* method, double ours) {
+    experiment::CellFigures cell;
+    cell.method = method;
+    cell.published = made.table.rows[0].published.at(method);
+    cell.status = experiment::CellStatus::ok;
+    cell.ours = cell.low = cell.high = ours;
+    cell.seeds = 1;
+    row.cells.push_back(cell);
+  };
+  add("single", 0.5);
+  add("scotch", 0.4);
+  add("metis", 0.1);
+  row.cells.back().calibrates = true;
+  made.rows.push_back(row);
+  made.fidelity = experiment::fidelity_of(made.rows);
+  return made;
+}
+
+TEST(TableTexts, MarkTheFastestMethodOfEachLine) {
+  const std::string markdown = table_markdown(three_methods());
+  EXPECT_THAT(markdown, HasSubstr("| m | published | **1** | 2 | 3 |"));
+  EXPECT_THAT(markdown, HasSubstr("| 0.5000 | **0.4000** | 0.1000* |")) << "a cell of calibration is no result";
+  EXPECT_THAT(markdown, HasSubstr("- bold: the fastest method of its line"));
+  EXPECT_THAT(table_latex(three_methods()), HasSubstr("0.5000 & \\textbf{0.4000} & 0.1000*"));
+  const std::string text = table_text(three_methods());
+  EXPECT_THAT(text, HasSubstr("0.4000 (1st)"));
+  EXPECT_THAT(text, HasSubstr("\n(1st): the fastest method of its line\n"));
+  EXPECT_THAT(table_markdown(reproduction_of("a")), Not(HasSubstr("**1**"))) << "one method alone wins nothing";
+}
+
+TEST(TableTexts, ExplainBestFoundBoundAndTheOrderingsThatAgree) {
+  const experiment::Reproduction made = three_methods();
+  for (const std::string& text : {table_text(made), table_markdown(made), table_latex(made)}) {
+    EXPECT_THAT(text, HasSubstr("best found: the fastest placement that \"emplace place best\" finds"));
+    EXPECT_THAT(text, HasSubstr("bound: a proof that no placement is faster"));
+    EXPECT_THAT(text, HasSubstr("orderings of two methods that agree: 0 of 1 (of all pairs of methods"));
+    EXPECT_THAT(text, Not(HasSubstr("decide nothing")));
+  }
+}
+
+TEST(TableTexts, SayThatQuickNumbersDecideNothing) {
+  experiment::Reproduction made = three_methods();
+  made.quick = true;
+  for (const std::string& text : {table_text(made), table_markdown(made), table_latex(made)})
+    EXPECT_THAT(text, HasSubstr("budgets are far too small, so the numbers decide nothing"));
+}
+
 TEST(TableTexts, KeepABarInALabelWithinItsCell) {
   EXPECT_THAT(table_markdown(reproduction_of("a|b")), HasSubstr("| model | | a\\|b |"));
 }

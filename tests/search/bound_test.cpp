@@ -134,6 +134,22 @@ TEST(LowerBound, ProvesThatResidentBytesCannotBePacked) {
   EXPECT_TRUE(report.methods.empty());
 }
 
+TEST(LowerBound, EndsSoonAfterItIsAskedToStop) {
+  // 64 ops in 8 layers, each read by all ops of the next layer: branch and bound does not finish.
+  std::vector<TinyOp> ops;
+  std::vector<TinyEdge> edges;
+  for (std::size_t i = 0; i < 64; ++i) {
+    const auto odd = static_cast<double>(i % 7);
+    ops.push_back({"op" + std::to_string(i), {1 + odd, 8 - odd, 4}});
+    for (std::size_t j = 0; i >= 8 && j < 8; ++j) edges.push_back({8 * (i / 8 - 1) + j, i});
+  }
+  const Problem p = tiny(plain_devices(3), ops, edges, 0.5);
+  int asked = 0;
+  const BoundReport report = lower_bounds(p, Objective::step, 3600, [&] { return ++asked > 100; });
+  EXPECT_GT(asked, 100);
+  EXPECT_GE(report.best().ticks, lower_bound(p).ticks);
+}
+
 // A proof with other weights than the optimal ones is still a proof.
 TEST(LowerBound, AnyWeightsCertify) {
   const UnitTimes units{2, {2, 6, 4, 2, 6, 6}};

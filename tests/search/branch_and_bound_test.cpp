@@ -49,7 +49,7 @@ TEST(BranchAndBound, FindsTheBestOfAllSchedulesAndProvesIt) {
   EXPECT_GT(solved, 350U);
 }
 
-TEST(BranchAndBound, SaysTheTruthWithContentionMemoryAndOtherSchedules) {
+TEST(BranchAndBound, GivesValidBoundsAndProofsWithContentionMemoryAndOtherSchedules) {
   std::size_t proved = 0, unproved = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Stream random{{.seed = seed + 1000}};

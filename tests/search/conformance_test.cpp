@@ -178,8 +178,9 @@ TEST_P(EveryPlacer, EndsSoonWithABudgetOfSeconds) {
   EXPECT_EQ(place_with(method, request, ConfigTable{}).evaluations, 1u);
 }
 
-TEST_P(EveryPlacer, RefusesAnObjectiveThatItDoesNotKnow) {
-  if (!entry().only_for) return;  // it supports both
+class EveryPlacerForOneObjective : public EveryPlacer {};
+
+TEST_P(EveryPlacerForOneObjective, RefusesTheOther) {
   const Problem problem = with_expert(rich_problem());
   PlacerRequest request;
   request.problem = &problem;
@@ -217,12 +218,22 @@ TEST_P(EveryPlacer, FindsTheOnlyPlacementThereIs) {
   EXPECT_EQ(place(entry(), problem).outcome.makespan, expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Search, EveryPlacer, ::testing::Range<std::size_t>(0, placers().size()),
-                         [](const auto& parameter) {
-                           std::string name = placers()[parameter.param].name;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+std::string name_of_placer(const ::testing::TestParamInfo<std::size_t>& placer) {
+  std::string name = placers()[placer.param].name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+std::vector<std::size_t> placers_for_one_objective() {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < placers().size(); ++i)
+    if (placers()[i].only_for) found.push_back(i);
+  return found;
+}
+
+INSTANTIATE_TEST_SUITE_P(Search, EveryPlacer, ::testing::Range<std::size_t>(0, placers().size()), name_of_placer);
+INSTANTIATE_TEST_SUITE_P(Search, EveryPlacerForOneObjective, ::testing::ValuesIn(placers_for_one_objective()),
+                         name_of_placer);
 
 }  // namespace
 }  // namespace emplace::search::conformance_test

@@ -1,9 +1,13 @@
 // Properties of partitioners that the conformance test does not check, worked by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
+#include <thread>
+#include <utility>
 
 #include "emplace/base/random.hpp"
 #include "emplace/search/placer.hpp"
@@ -221,6 +225,23 @@ TEST(Metis, RespectsMemoryWhereWorkAloneWouldOverflow) {
   for (std::size_t i = 0; i < 80; ++i)
     if (metis.placement.device[i] == 1) second += p.op_time[2 * i];
   EXPECT_GT(second, 60 * ms) << "the work is not balanced";
+}
+
+TEST(Metis, LeavesStandardOutputAsItWasWhenSeveralThreadsUseIt) {
+  const auto output = [] {
+    struct stat file {};
+    EXPECT_EQ(::fstat(STDOUT_FILENO, &file), 0);
+    return std::pair(file.st_dev, file.st_ino);
+  };
+  const auto before = output();
+  const Problem p = random_graph(8, 1);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&p] {
+      for (int i = 0; i < 200; ++i) EXPECT_TRUE(place("metis", p).outcome.timed());
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(output(), before);
 }
 
 }  // namespace

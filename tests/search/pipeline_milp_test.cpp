@@ -65,7 +65,7 @@ TEST(PipelineMilp, IsTheBestOfAllSplitsByBruteForce) {
   }));
 }
 
-TEST(PipelineMilp, GivesAnHonestGapWhenItMayNotSearch) {
+TEST(PipelineMilp, GivesAValidLowerBoundAndANoteWithoutASearchTree) {
   // Without a search tree, three heavy ops on two devices: 6 + 1 is the least load, fractions of ops would allow 4.5.
   Partitioning chain = chain_of({3, 3, 3});
   chain.accelerators = 2;

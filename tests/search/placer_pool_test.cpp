@@ -101,7 +101,7 @@ TEST_F(PlacerPoolTest, OnceTheTimeIsOverOnlyTheFirstJobRuns) {
 }
 
 // Searches that would take very long end after a request to stop, with a placement and the outcome of that placement.
-TEST_F(PlacerPoolTest, ARequestToStopEndsEveryPlacerWithItsBestSoFar) {
+TEST_F(PlacerPoolTest, ARequestToStopEndsPlacersOfTheStepTimeWithTheirBestSoFar) {
   for (const PlacerEntry& entry : placers()) {
     if (entry.only_for.value_or(Objective::step) != Objective::step || entry.unfit) continue;
     for (const int patience : {0, 1, 100}) {

@@ -162,5 +162,20 @@ TEST(Greedy, TurnsToAnotherDeviceWhenMemoryIsUsedUp) {
   EXPECT_THAT(result.placement.device, ElementsAre(0, 1, 1));
 }
 
+TEST(ProofOf, IsTheLargerBoundAndWhetherTheResultReachesIt) {
+  PlacerResult result;
+  result.outcome.makespan = 10;
+  result.lower_bound = 8;
+  EXPECT_EQ(proof_of(result, "milp", {7, "load"}).bound.method, "milp");
+  EXPECT_FALSE(proof_of(result, "milp", {7, "load"}).optimal);
+  EXPECT_EQ(proof_of(result, "milp", {8, "load"}).bound.method, "load");
+  EXPECT_TRUE(proof_of(result, "milp", {10, "load"}).optimal);
+  result.outcome.why = Infeasible::memory;
+  EXPECT_FALSE(proof_of(result, "milp", {10, "load"}).optimal) << "a bound is for feasible placements";
+  result.outcome.why = Infeasible::no;
+  result.proved_optimal = true;
+  EXPECT_TRUE(proof_of(result, "milp", {7, "load"}).optimal);
+}
+
 }  // namespace
 }  // namespace emplace::search::placers_test

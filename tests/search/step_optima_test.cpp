@@ -52,6 +52,7 @@ TEST_F(StepOptima, OfSinnensGraphsAreProved) {
   const std::string file = folder + "sinnen-optimal/sinnen-optimal-10-tasks.json";
   const std::string text = read_file(file);
   const json instances = json::parse(text);
+  ASSERT_EQ(instances.size(), 276U);
   const bool print = std::getenv("EMPLACE_PRINT_TABLE") != nullptr;
   struct Row {
     int instances = 0, proved = 0;

@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <cstdlib>
-
 #include "emplace/base/error.hpp"
 #include "emplace/base/random.hpp"
 #include "emplace/simulate/engine.hpp"
@@ -19,8 +17,6 @@ using test::Joined;
 using test::RandomPlacement;
 using test::RandomProblem;
 using test::Toy;
-
-[[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=500", 0);
 
 std::vector<const std::uint8_t*> pointers(const std::vector<Placement>& placements) {
   std::vector<const std::uint8_t*> devices;

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <cstdlib>
-
 #include "tests/simulate/toy.hpp"
 #include "tests/support/random_problem.hpp"
 
@@ -16,8 +14,6 @@ using test::RandomPlacement;
 using test::RandomProblem;
 using test::simulate;
 using test::Toy;
-
-[[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=500", 0);
 
 // "op0 0-2 after none", "t1>d1 2-5 waited 1 after channel busy c0": short enough to read a whole path in a test.
 std::vector<std::string> words(const std::vector<PathStep>& path, const Timeline& timeline) {

@@ -3,7 +3,6 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <tuple>
 
 #include "emplace/base/error.hpp"
@@ -19,8 +18,6 @@ namespace {
 using test::RandomPlacement;
 using test::RandomProblem;
 using test::Toy;
-
-[[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=500", 0);
 
 // The result of the trial is that of the exact engine, in those parts that the trial marks as exact.
 void assert_trial(const MoveEvaluation& trial, const Outcome& exact) {

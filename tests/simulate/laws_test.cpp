@@ -6,6 +6,7 @@
 
 #include "emplace/evaluate/evaluator.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "tests/simulate/answers.hpp"
 #include "tests/support/random_problem.hpp"
 
 namespace emplace::simulate::laws_test {
@@ -47,6 +48,19 @@ TEST(Law, ScalingAllTimesScalesTheStepAlsoBeyondTheNarrowKeys) {
       RC_ASSERT(big.makespan == (outcome.timed() ? outcome.makespan * k : Outcome::unknown));
       RC_ASSERT(scaled_usage.device_peak == usage.device_peak);
     }
+  }));
+}
+
+TEST(Law, KindsOfDevicesAndTypesOfOpsChangeNothing) {
+  EXPECT_TRUE(rc::check("other kinds and types", [](const RandomProblem& random, const RandomPlacement& genes) {
+    const Problem problem = problem_of(random);
+    const Placement placement = placement_of(problem, genes);
+    const Schedule schedule = any_schedule();
+    Problem other = problem;
+    for (Device& device : other.devices) device.kind = *rc::gen::element<std::string>("", "cpu", "gpu");
+    for (std::string& type : other.op_types) type = *rc::gen::element<std::string>("", "MatMul", "Variable");
+    for (const auto& make : {make_exact_engine, make_reference_engine})
+      test::assert_equal(*make(other, schedule), *make(problem, schedule), placement);
   }));
 }
 

@@ -5,7 +5,6 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "tests/simulate/toy.hpp"
 #include "tests/support/random_problem.hpp"
@@ -18,8 +17,6 @@ using test::RandomProblem;
 using test::Toy;
 using Kind = Holding::Kind;
 using Levels = std::vector<DeviceMemory::Level>;
-
-[[maybe_unused]] const int cases = setenv("RC_PARAMS", "max_success=500", 0);
 
 TEST(MemoryTimeline, ShowsEveryRuleOfR5OnAStepOfThreeOps) {
   // Device 0: op0 0-2 (resident 100, scratch 10) makes t0 (5 bytes) for op1 on device 0 and op2 on device 1. t0 is sent

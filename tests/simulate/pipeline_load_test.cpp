@@ -23,12 +23,12 @@ constexpr Ticks ms = 1'000'000'000;
 struct TwoHosts {
   ProblemBuilder builder{"two hosts"};
 
-  TwoHosts(bool back = true) {
+  explicit TwoHosts(bool back = true, double out1_s = 3e-3) {
     builder.add_device({.name = "cpu:0", .kind = "cpu"});
     builder.add_device({.name = "cpu:1", .kind = "cpu"});
     builder.add_device({.name = "gpu:0", .kind = "gpu", .memory = 100});
     route("out0", 2, 0, 1e-3);
-    route("out1", 2, 1, 3e-3);
+    route("out1", 2, 1, out1_s);
     if (back) {
       route("in0", 0, 2, 4e-3);
       route("in1", 1, 2, 2e-3);
@@ -58,6 +58,24 @@ TEST(PipelineLoad, TakesTheQuickestOfSeveralHostsInEachDirection) {
   EXPECT_EQ(usage.channel_busy, (std::vector<Ticks>{0, 0, 0, 2 * ms}));
   // Transfers between hosts cost nothing and need no route.
   EXPECT_EQ(engine->evaluate({{0, 1}, {}}).makespan, 10 * ms);
+}
+
+TEST(PipelineLoad, TakesTheHostWithTheSmallestIdOfEquallyFastOnes) {
+  const Problem problem = TwoHosts(true, 1e-3).builder.build();
+  Usage usage;
+  EXPECT_EQ(make_pipeline_engine(problem)->evaluate({{2, 1}, {}}, {.usage = &usage, .timeline = nullptr}).makespan,
+            11 * ms);
+  EXPECT_EQ(usage.channel_busy, (std::vector<Ticks>{1 * ms, 0, 0, 0}));
+}
+
+TEST(PipelineLoad, IsTheSameUnderEverySchedule) {
+  const Problem problem = TwoHosts().builder.build();
+  const Problem* const list[] = {&problem};
+  const Placement without_order{{2, 1}, {}}, with_order{{2, 1}, {0, 1}};
+  const evaluate::EvaluationJob jobs[] = {{0, &without_order}, {0, &with_order}};
+  for (const Schedule schedule : {Schedule::fifo, Schedule::priority, Schedule::in_order})
+    for (const Outcome& outcome : evaluate::make_local_evaluator(list, {schedule, Objective::pipeline})->evaluate(jobs))
+      EXPECT_EQ(outcome, (Outcome{.makespan = 11 * ms})) << name_of(schedule);
 }
 
 TEST(PipelineLoad, ResidentBytesBeyondTheMemoryAreInfeasibleAndStillHaveALoad) {

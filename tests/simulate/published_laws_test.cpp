@@ -8,37 +8,19 @@
 #include <tuple>
 
 #include "simulate/published/published.hpp"
+#include "tests/simulate/answers.hpp"
 #include "tests/support/random_problem.hpp"
 
 namespace emplace::simulate::published_laws_test {
 namespace {
 
+using test::Answer;
+using test::ask;
+using test::assert_equal;
 using test::Joined;
 using test::placement_of;
 using test::RandomPlacement;
 using test::RandomProblem;
-
-struct Answer {
-  Outcome outcome;
-  Usage usage;
-  Timeline timeline;
-};
-
-Answer ask(Engine& engine, const Placement& placement) {
-  Answer answer;
-  answer.outcome = engine.evaluate(placement, {.usage = &answer.usage, .timeline = &answer.timeline});
-  return answer;
-}
-
-void assert_equal(Engine& engine, Engine& reference, const Placement& placement) {
-  const Answer expected = ask(reference, placement);
-  const Outcome alone = engine.evaluate(placement);
-  const Answer actual = ask(engine, placement);
-  RC_ASSERT(actual.timeline == expected.timeline);
-  RC_ASSERT(actual.usage == expected.usage);
-  RC_ASSERT(actual.outcome == expected.outcome);
-  RC_ASSERT(alone == expected.outcome);
-}
 
 Schedule any_schedule() { return *rc::gen::element(Schedule::fifo, Schedule::priority, Schedule::in_order); }
 

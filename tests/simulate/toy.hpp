@@ -9,6 +9,7 @@
 
 #include "emplace/problem/builder.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "tests/simulate/answers.hpp"
 
 namespace emplace::test {
 
@@ -38,19 +39,10 @@ class Toy {
   int channels_ = 0, ops_ = 0;
 };
 
-struct Answer {
-  Outcome outcome;
-  Usage usage;
-  simulate::Timeline timeline;
-};
-
 // The result of the reference engine; checks that the exact engine has the same.
 inline Answer simulate(const Problem& problem, const Placement& placement, Schedule schedule = Schedule::fifo) {
-  Answer reference, exact;
-  reference.outcome = simulate::make_reference_engine(problem, schedule)
-                          ->evaluate(placement, {.usage = &reference.usage, .timeline = &reference.timeline});
-  exact.outcome = simulate::make_exact_engine(problem, schedule)
-                      ->evaluate(placement, {.usage = &exact.usage, .timeline = &exact.timeline});
+  const Answer reference = ask(*simulate::make_reference_engine(problem, schedule), placement);
+  const Answer exact = ask(*simulate::make_exact_engine(problem, schedule), placement);
   EXPECT_EQ(exact.outcome, reference.outcome);
   EXPECT_EQ(exact.usage, reference.usage);
   EXPECT_EQ(exact.timeline, reference.timeline);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,6 +26,18 @@ inline std::vector<int> processes_with(const std::string& variable) {
     if (('\0' + text).find('\0' + variable + '\0') != std::string::npos) found.push_back(std::stoi(name));
   }
   return found;
+}
+
+// Files of shared memory that Open MPI made and that these processes have open.
+inline std::set<std::string> shared_memory_of(const std::vector<int>& processes) {
+  std::set<std::string> files;
+  for (const int process : processes) {
+    std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
+    for (std::string line; std::getline(maps, line);)
+      if (const auto at = line.find("/dev/shm/vader_segment"); at != std::string::npos)
+        files.insert(line.substr(at, line.find(' ', at) - at));
+  }
+  return files;
 }
 
 // Whether there are none of these processes, waiting up to `limit` for their end.

@@ -49,7 +49,7 @@ TEST(Vit, HasThePublishedParametersAndMultiplyAdds) {
   EXPECT_NEAR(multiply_adds(graph), 17.56e9, 0.02 * 17.56e9);
 }
 
-TEST(Vit, SeesTheClassTokenAndAllPatches) {
+TEST(Vit, EmbedsTheClassTokenAndAllPatches) {
   EXPECT_EQ(shape_called(build_zoo_model("vit-b-16?batch=2"), "embedding/add"), Shape({2, 14 * 14 + 1, 768}));
 }
 

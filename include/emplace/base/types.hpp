@@ -65,5 +65,7 @@ enum class DType : std::uint8_t {
 [[nodiscard]] const char* name_of(DType type);
 // True for f16, bf16, f32 and f64.
 [[nodiscard]] bool is_floating(DType type);
+// True for c64 and c128.
+[[nodiscard]] bool is_complex(DType type);
 
 }  // namespace emplace

@@ -18,6 +18,7 @@ struct RooflineOptions {
   std::int64_t layers = 0;        // number of layers with contract = layers; 0: those that the model names
   std::int64_t coarsen = 0;       // groups; 0: none
   std::string colocate = "none";  // none | tensorflow | colocrl | colocrl-group
+  bool allow_unsized = false;     // also where more than 1 % of the ops have outputs of unknown size
 
   friend bool operator==(const RooflineOptions&, const RooflineOptions&) = default;
 };

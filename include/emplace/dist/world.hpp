@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
-#include <string>
 
 #include "emplace/base/error.hpp"
 #include "emplace/evaluate/evaluator.hpp"

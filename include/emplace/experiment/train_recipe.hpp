@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "emplace/base/config.hpp"
@@ -20,11 +21,18 @@ struct JobLimits {
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
 };
 
+// What a training does with the recipe's run folder.
+struct FolderUse {
+  bool resume = true;  // false: a run that is there is moved aside, as a finished run of another configuration is
+  bool wait = true;    // false: InUse at once if another process works in the folder
+};
+
 // The best placement that a training found for one problem, by better() (problem/outcome.hpp).
 struct TrainedPlacement {
   Placement placement;
   Outcome outcome;
   std::uint64_t evaluation = 0;  // the number of the evaluation that found it, from 1
+  std::string reason = {};       // why it is not feasible; "" if it is
 };
 
 struct TrainedRecipe {
@@ -32,12 +40,17 @@ struct TrainedRecipe {
   std::vector<std::optional<TrainedPlacement>> best;  // per problem of the recipe; empty: no update used it
   std::uint64_t updates = 0, evaluations = 0;         // of all sessions of the run
   double seconds = 0;
+  // The policy's placement of each held-out problem at the end; none if the training did not finish.
+  std::vector<std::optional<TrainedPlacement>> held_out = {};
+  std::vector<std::string> problem_names = {}, held_out_names = {};  // as long as `best` and `held_out`
 };
 
 // Trains the recipe (docs/formats.md, recipes) and shows nothing. If the recipe's run folder holds an unfinished run of
-// this recipe, the training continues from its last checkpoint. `workers`: the ranks that evaluate placements; null, or
-// a world of one rank: this process evaluates. InputError for a recipe that cannot be trained; InUse if another process
-// works in the run folder and does not end within seconds; NotFinite if the parameters diverge.
-TrainedRecipe train_recipe(const ConfigTable& recipe, dist::World* workers = nullptr, const JobLimits& limits = {});
+// this recipe, the training continues from its last checkpoint, unless `use` says otherwise. `workers`: the ranks that
+// evaluate placements; null, or a world of one rank: this process evaluates. InputError for a recipe that cannot be
+// trained; InUse if another process works in the run folder and does not end within seconds; NotFinite if the
+// parameters diverge.
+TrainedRecipe train_recipe(const ConfigTable& recipe, dist::World* workers = nullptr, const JobLimits& limits = {},
+                           FolderUse use = {});
 
 }  // namespace emplace::experiment

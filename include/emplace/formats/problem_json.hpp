@@ -12,8 +12,8 @@
 namespace emplace::formats {
 
 // Reads problem/1 and problem/2. Every message begins with `file`. Throws InputError for anything that docs/formats.md
-// does not allow. `warnings`, if given, gets a sentence about what a problem/1 file lacks.
-Problem read_problem_json(std::string_view text, const std::string& file, std::vector<std::string>* warnings = nullptr);
+// does not allow. `lacks`, if given, gets a sentence about what a problem/1 file lacks.
+Problem read_problem_json(std::string_view text, const std::string& file, std::vector<std::string>* lacks = nullptr);
 // As problem/2. Reading the text gives an equal Problem; seconds are written as exact decimals of the ticks. Throws
 // InputError for a problem that the format cannot express: one with given transfer times or backward ops.
 std::string write_problem_json(const Problem& problem);

@@ -2,8 +2,8 @@
 // to ticks once. Errors name the object and its place in the input.
 #pragma once
 
+#include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,12 +32,13 @@ struct OutputSpec {
 };
 
 // Every call takes a `place`, the position of the object in the input ("file.json: ops[3]"), with which the message of
-// an InputError begins.
+// an InputError begins. A builder that was moved from may only be assigned to or destroyed.
 class ProblemBuilder {
  public:
   explicit ProblemBuilder(std::string name);
   ~ProblemBuilder();
   ProblemBuilder(const ProblemBuilder& other);
+  ProblemBuilder& operator=(const ProblemBuilder& other);
   ProblemBuilder(ProblemBuilder&&) noexcept;
   ProblemBuilder& operator=(ProblemBuilder&&) noexcept;
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <limits>
-#include <optional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -124,6 +124,9 @@ struct Problem {
   OpLabels layer;   // the part of the model that an expert places as one: "encoder/0"
   OpLabels module;  // path of the module that the op belongs to, outermost first: "encoder/0/attention"
   std::vector<std::uint8_t> expert;  // N: the device of each op in the human expert's placement; empty: none is known
+  // Op type -> number of its output tensors whose size was not known when the problem was made from a model. They count
+  // 0 bytes, so that times and transfers are too short.
+  std::map<std::string, std::int64_t> unsized;
 
   // Derived: each op's input and output tensors by id, and a topological order (smallest id first).
   Lists inputs;                            // N rows of tensor ids

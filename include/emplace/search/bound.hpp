@@ -2,6 +2,7 @@
 // pipeline's load of every feasible placement.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,7 +47,9 @@ struct BoundReport {
   [[nodiscard]] LowerBound best() const;  // the largest, the first of equals
 };
 
-// Runs every method in turn, the quick ones first. Methods that keep improving their bound share `seconds`.
-BoundReport lower_bounds(const Problem& problem, Objective objective, double seconds);
+// Runs every method in turn, the quick ones first. Methods that keep improving their bound share `seconds`; if `stop`
+// is given, their time also ends soon after it returns true. It is called on this thread.
+BoundReport lower_bounds(const Problem& problem, Objective objective, double seconds,
+                         const std::function<bool()>& stop = {});
 
 }  // namespace emplace::search

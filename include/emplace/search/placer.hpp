@@ -12,6 +12,7 @@
 #include "emplace/evaluate/evaluator.hpp"
 #include "emplace/problem/outcome.hpp"
 #include "emplace/problem/placement.hpp"
+#include "emplace/search/bound.hpp"
 #include "emplace/simulate/engine.hpp"
 
 namespace emplace::search {
@@ -66,6 +67,14 @@ struct PlacerResult {
   std::string note;               // a remark on the result, one sentence without a full stop; may be empty
   std::vector<PlacerStep> steps;  // of a portfolio, in the order of their runs
 };
+
+// A certified bound on every outcome, and whether it proves that a result is optimal.
+struct ResultProof {
+  LowerBound bound;
+  bool optimal = false;
+};
+// The larger of `known` and the bound that the placer called `method` found.
+ResultProof proof_of(const PlacerResult& result, const std::string& method, LowerBound known);
 
 // What `best` uses a placer for.
 enum class PlacerRole : std::uint8_t {

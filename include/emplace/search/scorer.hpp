@@ -16,7 +16,9 @@ class Scorer {
   ~Scorer();
 
   // Evaluates the candidates in order, as many as the budget allows; the very first one is always evaluated. Candidates
-  // without an order get one if the schedule needs it: the order of their upward ranks (src/problem/order.hpp).
+  // without an order get one if the schedule needs it: under `priority` the order of their upward ranks
+  // (src/problem/order.hpp), under `in-order` the order in which a run under `priority` with these ranks starts the ops
+  // (the ranks' order if that run cannot be timed, and for the objective `pipeline`, which reads no order).
   void score(std::vector<Placement> candidates);
   void score(Placement candidate);
   // Whether the budget is used up.

@@ -23,7 +23,8 @@ from ._lists import (
     list_policies,
     list_readers,
 )
-from ._problem import InputWarning, Problem, load
+from ._load import InputWarning, load
+from ._problem import Problem
 from ._results import (
     Bound,
     Channel,

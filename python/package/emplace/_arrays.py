@@ -95,6 +95,21 @@ def order_rows(order: npt.ArrayLike | None, ops: int, batch: tuple[int, ...]) ->
     return array.reshape(-1, ops)
 
 
+def edge_list(edges: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
+    """int64[E, 2]; None: no edges."""
+    array = np.zeros((0, 2), dtype=np.int64) if edges is None else np.asarray(edges)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise InputError(f"edges: must have shape [E, 2], found {shape_text(array.shape)}")
+    return integers(array, "edges", (len(array), 2))
+
+
+def bandwidths(values: npt.ArrayLike | None, devices: int) -> npt.NDArray[np.float64]:
+    """float64[D, D]; only a problem of one device needs none."""
+    if values is None and devices > 1:
+        raise InputError(f"bandwidth_bytes_per_s: is missing; it must have shape [{devices}, {devices}]")
+    return floats(0.0 if values is None else values, "bandwidth_bytes_per_s", (devices, devices))
+
+
 def memory_list(values: Any, devices: int) -> list[int | None]:
     """None: no limit."""
     listed = [values] * devices if np.ndim(values) == 0 else list(values)

@@ -156,6 +156,7 @@ def place(
 def bound(
     problem: Problem, seconds: float, objective: str, /
 ) -> tuple[str | None, int, str, list[tuple[str, int]]]: ...
+def run_of_recipe(recipe: object, left_out: list[str], overrides: dict[str, Any], /) -> str | None: ...
 def train(
     recipe: object,
     left_out: list[str],

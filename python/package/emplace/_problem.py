@@ -1,10 +1,8 @@
-"""Problems, simulations, placers and bounds."""
+"""Problems: their contents, simulations, placers and bounds."""
 
 from __future__ import annotations
 
 import os
-import warnings as python_warnings
-from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,27 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import (
-    device_rows,
-    floats,
-    group_name_list,
-    integers,
-    memory_list,
-    of_shape,
-    one_placement,
-    order_rows,
-    shape_list,
-    shape_text,
-    texts,
-)
+from ._arrays import device_rows, one_placement, order_rows
 from ._core import InputError
+from ._from_arrays import ProblemOfArrays
 from ._results import Bound, Channel, CriticalPath, Device, Placed, SavedPlacement, Simulation, Timeline, Units
 
 Path = str | os.PathLike[str]
-
-
-class InputWarning(UserWarning):
-    """A guess of the cost model, or information that a file lacks."""
 
 
 def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -40,112 +23,11 @@ def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
-class Problem:
+class Problem(ProblemOfArrays):
     """Ops with a time on each device, the tensors between them, the devices, and the channels between devices.
 
     load(), Problem.from_file() and Problem.from_arrays() make one. It never changes; its arrays are read-only.
     """
-
-    _handle: _core.Problem
-    _source: dict[str, Any] | None
-
-    def __init__(
-        self,
-        op_seconds: npt.ArrayLike,
-        *,
-        edges: npt.ArrayLike | None = None,
-        edge_bytes: npt.ArrayLike = 0,
-        edge_tensors: npt.ArrayLike | None = None,
-        bandwidth_bytes_per_s: npt.ArrayLike | None = None,
-        latency_s: npt.ArrayLike = 0.0,
-        channels: npt.ArrayLike | None = None,
-        contention: bool = True,
-        memory_bytes: Any = None,
-        resident_bytes: npt.ArrayLike = 0,
-        scratch_bytes: npt.ArrayLike = 0,
-        groups: npt.ArrayLike | None = None,
-        edge_shapes: Sequence[Sequence[int] | None] | None = None,
-        expert: npt.ArrayLike | None = None,
-        op_names: Sequence[str] | None = None,
-        op_types: Sequence[str] | None = None,
-        layers: Sequence[str] | None = None,
-        modules: Sequence[str] | None = None,
-        device_names: Sequence[str] | None = None,
-        device_kinds: Sequence[str] | None = None,
-        name: str = "arrays",
-    ) -> None:
-        """Makes a problem from arrays. A single number in place of an array is repeated.
-
-        op_seconds: float[N, D], seconds of each op on each device; NaN: the device cannot run the op.
-        edges: int[E, 2], producer and consumer of each edge; -1 as the consumer: an output that no op reads.
-        edge_bytes: int[E], bytes that the consumer reads; 0: a control dependency.
-        edge_tensors: int[E], edges with the same number are one tensor, which the producer holds once and sends once
-            to each device. They need the same producer and bytes. None: each edge is a tensor of its own.
-        bandwidth_bytes_per_s: float[D, D], from the row's device to the column's device; 0 or NaN: no route. Required
-            if D > 1.
-        latency_s: float[D, D], seconds that each transfer takes in addition to bytes / bandwidth.
-        channels: int[D, D], pairs of devices with the same number share one channel; None: each ordered pair has a
-            channel of its own.
-        contention: whether transfers over the same channel wait for each other.
-        memory_bytes: D numbers, or one for all devices; None or infinity: no limit.
-        resident_bytes: int[N], bytes that the op's device holds during the whole step.
-        scratch_bytes: int[N], bytes that the op needs while it runs.
-        groups: int[N] (-1: none) or N texts ("": none), ops that must be on one device.
-        op_names, op_types: N texts.
-        device_names, device_kinds: D texts. Devices of the kind "cpu" are hosts, all others accelerators.
-
-        Policies and placers may read these; no simulation depends on them:
-        edge_shapes: for each of the E edges the sizes of its tensor, outermost first, -1 for one that is not known;
-            None for an edge without a shape.
-        layers, modules: N texts such as "encoder/0" and "encoder/0/attention"; "": none.
-        expert: uint8[N], the device of each op in a human expert's placement.
-        """
-        times = np.asarray(op_seconds)
-        if times.ndim != 2:
-            raise InputError(f"op_seconds: must have shape [N, D], found {shape_text(times.shape)}")
-        ops, devices = times.shape
-        if edges is None:
-            edges = np.zeros((0, 2), dtype=np.int64)
-        edge_array = np.asarray(edges)
-        if edge_array.ndim != 2 or edge_array.shape[1] != 2:
-            raise InputError(f"edges: must have shape [E, 2], found {shape_text(edge_array.shape)}")
-        count = len(edge_array)
-        if bandwidth_bytes_per_s is None:
-            if devices > 1:
-                raise InputError(f"bandwidth_bytes_per_s: is missing; it must have shape [{devices}, {devices}]")
-            bandwidth_bytes_per_s = 0.0
-        pairs = (devices, devices)
-        op_texts = [
-            texts(op_names, "op_names", ops, "op:#"),
-            texts(op_types, "op_types", ops, ""),
-            group_name_list(groups, ops),
-            texts(layers, "layers", ops, ""),
-            texts(modules, "modules", ops, ""),
-        ]
-        self._source = None
-        self._handle = _core.from_arrays(
-            name,
-            list(
-                zip(
-                    texts(device_names, "device_names", devices, "device:#"),
-                    texts(device_kinds, "device_kinds", devices, ""),
-                    memory_list(memory_bytes, devices),
-                )
-            ),
-            floats(latency_s, "latency_s", pairs),
-            floats(bandwidth_bytes_per_s, "bandwidth_bytes_per_s", pairs),
-            None if channels is None else integers(channels, "channels", pairs),
-            contention,
-            list(zip(*op_texts)),
-            floats(times, "op_seconds", (ops, devices)),
-            integers(resident_bytes, "resident_bytes", (ops,)),
-            integers(scratch_bytes, "scratch_bytes", (ops,)),
-            integers(edge_array, "edges", (count, 2)),
-            integers(edge_bytes, "edge_bytes", (count,)),
-            integers(np.arange(count) if edge_tensors is None else edge_tensors, "edge_tensors", (count,)),
-            shape_list(edge_shapes, count),
-            None if expert is None else one_placement(expert, ops, "expert"),
-        )
 
     @classmethod
     def from_arrays(cls, op_seconds: npt.ArrayLike, **arrays: Any) -> Problem:
@@ -155,6 +37,8 @@ class Problem:
     @classmethod
     def from_file(cls, path: Path) -> Problem:
         """Reads a problem JSON or a published workload (`FILE#instance`, `FILE?processors=4`)."""
+        from ._load import load  # which itself needs this class
+
         return load(path)
 
     @classmethod
@@ -309,7 +193,7 @@ class Problem:
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """Guesses of the cost model, and information that a file lacks; one sentence each."""
+        """Guesses of the cost model, one sentence each."""
         return tuple(self._handle.warnings)
 
     def units(self, grouping: str = "colocation", groups: int = 0, seed: int = 0) -> Units:
@@ -457,50 +341,3 @@ class Problem:
         if infeasible is not None:
             return Bound(None, "", {}, infeasible)
         return Bound(ps, method, dict(methods))
-
-
-def load(
-    model: Path,
-    machine: Path | None = None,
-    *,
-    batch: int | None = None,
-    shapes: Mapping[str, Sequence[int]] | None = None,
-    training: bool | None = None,
-    optimizer: str | None = None,
-    fuse: bool | None = None,
-    **passes: Any,
-) -> Problem:
-    """Makes the problem of a model on a machine.
-
-    model: a model file (ONNX, OpenVINO IR, TensorFlow GraphDef or CostGraphDef, TensorFlow.js), or a built-in model
-        "zoo:NAME?option=value" (list_models()). Without a machine: a problem JSON, a published workload
-        ("FILE#instance"), or "MODEL@MACHINE".
-    machine: a built-in machine such as "k40x2" (list_machines()), or a TOML file.
-    batch: the first dimension of a model file's inputs, if the file does not give it.
-    shapes: sizes of a model file's inputs by name, such as {"input": (1, 3, 224, 224)}.
-    training: expand the model to a training step: forward pass, backward pass, updates.
-    optimizer: which state training keeps for each parameter: "sgd", "momentum" or "adam".
-    fuse: fuse element-wise ops into their producers, as runtimes do.
-    passes: other keys of a recipe's table [roofline]: prune, contract, layers, coarsen, colocate.
-
-    Each guess of the cost model raises an InputWarning; Problem.warnings lists them.
-    """
-    model = os.fspath(model)
-    machine = None if machine is None else os.fspath(machine)
-    if batch is not None and batch < 1:
-        raise InputError(f"batch: must be at least 1, found {batch}")
-    sizes = {name: [int(size) for size in shape] for name, shape in (shapes or {}).items()}
-    roofline = {"training": training, "optimizer": optimizer, "fuse": fuse, **passes}
-    roofline = {key: value for key, value in roofline.items() if value is not None}
-    core = _core.load(model, machine, batch, sizes, roofline)
-    # The same problem as keys of a recipe, for train().
-    source: dict[str, Any] = {"problem": _core.absolute_source(model)}
-    if machine is not None:
-        source = {"graph": _core.absolute_source(model), "machine": _core.absolute_source(machine)}
-    source["batch"] = batch
-    source["shape"] = [f"{name}={'x'.join(map(str, shape))}" for name, shape in sizes.items()] or None
-    source["roofline"] = roofline or None
-    problem = Problem._of(core, {key: value for key, value in source.items() if value is not None})
-    for warning in problem.warnings:
-        python_warnings.warn(warning, InputWarning, stacklevel=2)
-    return problem

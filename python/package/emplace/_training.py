@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,7 @@ from ._problem import Path, Problem
 
 Metrics = dict[str, float]
 
-# The keys with which a recipe gives its problem; train(problem=...) replaces them all.
+# The keys with which a recipe gives its problem; in train() a Problem replaces them all.
 PROBLEM_KEYS = ["problem", "problems", "graph", "machine", "batch", "shape", "roofline"]
 
 
@@ -113,16 +114,25 @@ class _MetricsReader:
         return {name: np.ascontiguousarray(column) for name, column in zip(self._names, columns)}
 
 
+def _keep(problem: Problem, folder: str) -> str:
+    """Writes a problem to a file of the folder that is named by its content, so that no file of a run is overwritten
+    and a run of another problem has another configuration."""
+    os.makedirs(folder, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as temporary:
+        written = os.path.join(temporary, "problem.json")
+        problem.save(written)
+        with open(written, "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()[:32]
+        path = os.path.join(os.path.abspath(folder), f"{digest}.json")
+        os.replace(written, path)
+    return path
+
+
 def _problem_keys(problem: Problem | Path, folder: str) -> dict[str, Any]:
     """The keys of a recipe that name this problem. A problem made from arrays is written to the folder first."""
     if not isinstance(problem, Problem):
         return {"problem": os.fspath(problem)}
-    if problem._source is not None:
-        return problem._source
-    os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, "problem.json")
-    problem.save(path)
-    return {"problem": os.path.abspath(path)}
+    return problem._source or {"problem": _keep(problem, folder)}
 
 
 def train(
@@ -138,7 +148,8 @@ def train(
     recipe: a TOML file, as those in configs/recipes, or a dictionary of the same keys; tables are dictionaries.
     callback: called after each update with the columns of metrics.csv, such as {"update": 1.0, "best_step_time": ...};
         an empty cell is NaN. The training ends if it returns False.
-    problem: the problem, which replaces the recipe's: a Problem, or a value of the recipe's key `problem`.
+    problem: the problem, which replaces the recipe's: a value of the recipe's key `problem`, with the recipe's batch,
+        shape and roofline; or a Problem, which replaces these too. One made from arrays is kept in RUN.problem/.
     resume: continue the unfinished run of the same recipe in its run folder, if there is one.
     overrides: other keys of the recipe: `updates=100`, `run="runs/mine"`, `post={"coarse_units": 4}`. Another policy or
         learner also replaces the options of the recipe's one.
@@ -152,9 +163,9 @@ def train(
     given: object = dict(recipe) if isinstance(recipe, Mapping) else os.fspath(recipe)
     reader = _MetricsReader()
     after_update = None
+    started = False
     if callback is not None:
         wanted = callback  # mypy does not narrow a captured variable
-        started = False
 
         def after_update(run: str) -> bool:
             nonlocal started
@@ -168,17 +179,17 @@ def train(
     with tempfile.TemporaryDirectory(prefix="emplace-", ignore_cleanup_errors=True) as temporary:
         default_run = os.path.join(temporary, "run")
         if problem is not None:
-            run = keys.get("run") or (given.get("run") if isinstance(given, dict) else None)
-            folder = temporary if run is None else f"{os.fspath(run).rstrip('/')}.problem"
             if isinstance(problem, Problem):
                 left_out = PROBLEM_KEYS
+            run = _core.run_of_recipe(given, left_out, keys)
+            folder = f"{run.rstrip('/')}.problem" if run else temporary
             for key, value in _problem_keys(problem, folder).items():
                 if key in keys:
                     raise InputError(f"train: {key} is given twice, by itself and with the problem")
                 keys[key] = value
         result = _core.train(given, left_out, keys, default_run, resume, after_update)
         final = reader.new_rows(result["run"])
-        if callback is not None:
+        if callback is not None and started:  # a finished run that is resumed has no update
             for row in final:  # rows of the last update
                 callback(row)
         return Trained(

@@ -59,7 +59,7 @@ class PlacementEnv(gymnasium.Env[Observation, np.int64]):
         infeasible_reward: float = -10.0,
     ) -> None:
         """grouping, groups: the units (Problem.units).
-        schedule: "fifo"; or "priority" or "in-order", with the order by upward rank.
+        schedule: "fifo"; or "priority" or "in-order", with the order that the placer "single" gives.
         reward: "relative" or "seconds".
         reference_seconds: by default the step time on the best single device.
         infeasible_reward: the reward of a placement that is not feasible.
@@ -83,7 +83,13 @@ class PlacementEnv(gymnasium.Env[Observation, np.int64]):
         self.action_space = gymnasium.spaces.Discrete(devices)
         self.observation_space = gymnasium.spaces.Box(0.0, 1.0, (5 * devices + 1,), np.float32)
         self._actions = np.zeros(self.units.count, dtype=np.uint8)
+        self._began = False
+        self._begin_episode()
+
+    def _begin_episode(self) -> None:
         self._next = 0
+        self._busy = np.zeros(self.problem.device_count)  # seconds of the units placed so far
+        self._held = np.zeros(self.problem.device_count)  # resident bytes so far
 
     def _prepare(self) -> None:
         problem, unit_of_op, count = self.problem, self.units.unit_of_op, self.units.count
@@ -131,13 +137,14 @@ class PlacementEnv(gymnasium.Env[Observation, np.int64]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Begins an episode. Only sample() draws random numbers; `seed` seeds them."""
         super().reset(seed=seed)
-        self._next = 0
-        self._busy = np.zeros(self.problem.device_count)
-        self._held = np.zeros(self.problem.device_count)
+        self._begin_episode()
+        self._began = True
         return self._observe(), {"action_mask": self.action_masks()}
 
     def step(self, action: np.int64 | int) -> tuple[Observation, SupportsFloat, bool, bool, dict[str, Any]]:
         """Puts the next unit on the device `action`."""
+        if not self._began:
+            raise gymnasium.error.ResetNeeded("step: no episode has begun, reset() begins one")
         if self._next == self.units.count:
             raise InputError("step: the episode has ended, reset() begins another")
         device = int(action)

@@ -14,6 +14,10 @@ namespace emplace::evaluate {
 std::string evaluation_identity(std::span<const Problem* const> problems, const Scoring& scoring,
                                 const EvaluatorChoice& choice);
 
+// A digest, as 32 hexadecimal digits, of everything in a problem that a training may read: devices, channels, ops,
+// tensors and what the model says beside costs, but not the problem's name.
+std::string problem_digest(const Problem& problem);
+
 // Returns the outcomes of `file` for placements that were evaluated before, in this process or another, bit by bit the
 // same. Calls `evaluator` for the others, once for equal placements of a batch, and adds their outcomes to the file. A
 // file of another identity is renamed. A job that asks for start times is evaluated again, unless the evaluator

@@ -51,9 +51,8 @@ class Digest {
   std::unique_ptr<XXH3_state_t, Free> state_{XXH3_createState()};
 };
 
-// Fields that are derived from other fields are left out.
-void add(Digest& digest, const Problem& p) {
-  digest.text(p.name);
+// Everything of a problem on which a simulation depends. Fields that are derived from other fields are left out.
+void add_costs(Digest& digest, const Problem& p) {
   for (const Device& device : p.devices) {
     digest.text(device.name);
     digest.text(device.kind);
@@ -82,7 +81,27 @@ void add(Digest& digest, const Problem& p) {
   digest.numbers(p.transfer_time);
 }
 
+void add(Digest& digest, const Problem& p) {
+  digest.text(p.name);
+  add_costs(digest, p);
+}
+
 }  // namespace
+
+std::string problem_digest(const Problem& p) {
+  Digest digest;
+  for (const std::uint64_t size : {p.devices.size(), p.channels.size()}) digest.number(size);
+  add_costs(digest, p);
+  digest.numbers(p.shapes.known);
+  digest.numbers(p.shapes.type);
+  digest.numbers(p.shapes.begin);
+  digest.numbers(p.shapes.dimensions);
+  for (const OpLabels* labels : {&p.layer, &p.module}) {
+    digest.numbers(labels->of_op);
+    digest.texts(labels->names);
+  }
+  return digest.hexadecimal();
+}
 
 std::string evaluation_identity(std::span<const Problem* const> problems, const Scoring& scoring,
                                 const EvaluatorChoice& choice) {

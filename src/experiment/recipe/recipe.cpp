@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -59,13 +60,13 @@ std::set<std::string> methods_of(const ConfigTable& table) {
   return methods;
 }
 
-// The values of a configuration by "key" and "table.key", without those that a resumed run may change and the run
-// folder.
-std::map<std::string, ConfigValue> computing_values(const ConfigTable& config) {
+// The values of a configuration by "key" and "table.key", without the ignored keys.
+std::map<std::string, ConfigValue> values_by_key(const ConfigTable& config,
+                                                 const std::function<bool(const std::string&)>& ignored) {
   std::map<std::string, ConfigValue> values;
   for (const std::string& key : config.keys()) {
     const ConfigValue& value = *config.find(key);
-    if (may_change_on_resume(key) || affects_of(key) == Affects::place) continue;
+    if (ignored(key)) continue;
     const auto* const tables = std::get_if<std::vector<ConfigTable>>(&value.data);
     if (tables == nullptr || value.is_table_list) {
       values[key] = value;
@@ -181,6 +182,8 @@ void apply_values(ConfigTable& table, std::vector<std::pair<std::string, ConfigV
   if (given("problem")) clear({"graph", "machine", "problems"});
   if (given("problems")) clear({"graph", "machine", "problem"});
   if (names_graph) clear({"problem", "problems"});
+  // Who asks for a time gets this time: the recipe's own budget in another unit would end the training before.
+  if (given("seconds") && !given("updates") && !given("evaluations")) clear({"updates", "evaluations"});
   ConfigTable after = table;
   for (const auto& [key, value] : values) after.set_path(key, value);
   // If a method is replaced by another one, the options of the replaced one are removed.
@@ -298,9 +301,24 @@ ConfigTable Recipe::resolved() const {
   return table;
 }
 
+bool sets_option(const policy::PolicyEntry& policy, const ConfigTable& options, const std::string& option) {
+  const ConfigValue* const value = options.find(option);
+  if (value == nullptr) return false;
+  const ConfigTable defaults = policy.resolve(ConfigTable("default"));
+  const ConfigValue* const standard = defaults.find(option);
+  return standard == nullptr || !(*standard == *value);
+}
+
 bool may_change_on_resume(const std::string& key) {
   const Affects what = affects_of(key);
   return what == Affects::budget || what == Affects::speed;
+}
+
+std::vector<std::string> keys_that_may_change_on_resume() {
+  std::vector<std::string> keys;
+  for (const OptionInfo& option : list_options<RecipeOptions>())
+    if (may_change_on_resume(option.name)) keys.push_back(option.name);
+  return keys;
 }
 
 namespace {
@@ -315,8 +333,22 @@ std::string from_difference(const std::string& value, const std::string& other) 
 
 }  // namespace
 
+ConfigTable with_defaults(const ConfigTable& config) {
+  try {
+    return make_recipe(config).resolved();
+  } catch (const InputError&) {
+    return config;
+  }
+}
+
 std::string difference_in_computing(const ConfigTable& then, const ConfigTable& now) {
-  const auto before = computing_values(then), after = computing_values(now);
+  return difference_in(
+      then, now, [](const std::string& key) { return may_change_on_resume(key) || affects_of(key) == Affects::place; });
+}
+
+std::string difference_in(const ConfigTable& then, const ConfigTable& now,
+                          const std::function<bool(const std::string&)>& ignored) {
+  const auto before = values_by_key(then, ignored), after = values_by_key(now, ignored);
   const auto text_in = [](const auto& values, const std::string& key) {
     const auto found = values.find(key);
     return found == values.end() ? "none" : found->second.to_toml();
@@ -334,27 +366,26 @@ std::string difference_in_computing(const ConfigTable& then, const ConfigTable& 
   return "";
 }
 
-std::optional<UnfinishedRun> unfinished_run(const ConfigTable& wanted, double patience_s) {
+std::optional<UnfinishedRun> unfinished_run(const ConfigTable& wanted, double patience_s, IfThere finished) {
   const Recipe recipe = make_recipe(wanted);
   if (!file_exists(recipe.options.run + "/config.toml")) return {};
   RunFolder folder = RunFolder::open(recipe.options.run, patience_s);
-  const ConfigTable there = folder.config();
+  const ConfigTable there = with_defaults(folder.config());
   // The values that the training fixed when it began and that the recipe does not give.
   ConfigTable config = wanted;
-  const auto settled = [&](const std::string& dotted, const ConfigTable& ours, const ConfigTable& theirs) {
-    const std::string key = dotted.substr(dotted.find('.') + 1);
-    if (const ConfigValue* value = theirs.find(key); value != nullptr && !ours.contains(key))
-      config.set_path(dotted, *value);
-  };
-  settled("op_types", wanted, there);
-  const std::string& policy = recipe.options.policy;
-  for (const std::string& option : find_entry(policy::policies(), policy, "policy").frozen)
-    settled(policy + "." + option, recipe.policy_options, there.table(policy));
+  if (const ConfigValue* types = there.find("op_types"); types != nullptr && recipe.options.op_types.empty())
+    config.set("op_types", *types);
+  const policy::PolicyEntry& policy = find_entry(policy::policies(), recipe.options.policy, "policy");
+  for (const std::string& option : policy.frozen)
+    if (const ConfigValue* value = there.table(policy.name).find(option);
+        value != nullptr && !sets_option(policy, recipe.policy_options, option))
+      config.set_path(policy.name + "." + option, *value);
   const std::string differs = difference_in_computing(there, make_recipe(config).resolved());
   if (differs.empty()) return UnfinishedRun{std::move(folder), std::move(config)};
-  if (folder.status() == "finished") return {};
-  throw InputError(folder.path(),
-                   "holds an unfinished run of another configuration: {}; give this one another run=FOLDER", differs);
+  const bool is_finished = folder.status() == "finished";
+  if (is_finished && finished == IfThere::move_aside) return {};
+  throw InputError(folder.path(), "holds {} run of another configuration: {}; give this one another run=FOLDER",
+                   is_finished ? "a finished" : "an unfinished", differs);
 }
 
 }  // namespace emplace::experiment

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "emplace/base/config.hpp"
 #include "emplace/base/options.hpp"
+#include "emplace/policy/policy.hpp"
 #include "emplace/source/load_problem.hpp"
 #include "experiment/run/run_folder.hpp"
 
@@ -64,7 +66,8 @@ struct Recipe {
 };
 
 // Applies `key=value` and `table.key=value` texts to a table. A problem source of any kind replaces those of the
-// recipe; another policy or learner replaces the recipe's one and removes its options.
+// recipe; another policy or learner replaces the recipe's one and removes its options. A budget in `seconds` replaces
+// the recipe's `updates` and `evaluations` that are not given with it.
 void apply_overrides(ConfigTable& table, const std::vector<std::string>& overrides);
 // The same for values that are parsed already, by key or table.key.
 void apply_values(ConfigTable& table, std::vector<std::pair<std::string, ConfigValue>> values);
@@ -73,13 +76,27 @@ void apply_values(ConfigTable& table, std::vector<std::pair<std::string, ConfigV
 // methods.
 Recipe make_recipe(const ConfigTable& table);
 
+// Whether the table gives the policy's option a value other than its default. A configuration with all defaults written
+// out (a run's or a sweep's config.toml) has [] or 0 for an option whose value depends on the problems: that is the
+// same as an option that is left out.
+bool sets_option(const policy::PolicyEntry& policy, const ConfigTable& options, const std::string& option);
+
 // Whether the key changes only how far or how fast a run goes, not what it computes (OptionMeta::affects): only such
 // keys may be overridden with --resume.
 bool may_change_on_resume(const std::string& key);
+// The recipe's own keys for which may_change_on_resume() is true, in the order of their descriptions.
+std::vector<std::string> keys_that_may_change_on_resume();
+
+// The resolved configuration of a run, with the defaults of the options that the program had not yet when it began; a
+// configuration that this program refuses, unchanged.
+ConfigTable with_defaults(const ConfigTable& config);
 
 // A text with the first key whose values in two resolved configurations make them compute different results, and with
 // these values; "" if there is none.
 std::string difference_in_computing(const ConfigTable& then, const ConfigTable& now);
+// The same for any two configurations, without the keys of the top level that are `ignored`.
+std::string difference_in(const ConfigTable& then, const ConfigTable& now,
+                          const std::function<bool(const std::string&)>& ignored);
 
 // An unfinished run in a recipe's run folder, and the recipe with the values that the run fixed when it began.
 struct UnfinishedRun {
@@ -88,8 +105,10 @@ struct UnfinishedRun {
 };
 
 // The run to continue if a recipe is started a second time. Empty if its folder has no run, or a finished one of
-// another recipe; InputError for an unfinished one of another recipe, which must not be lost because of a typing
-// mistake. InUse if a live process still works in the folder after `patience_s` seconds.
-std::optional<UnfinishedRun> unfinished_run(const ConfigTable& wanted, double patience_s = 0);
+// another recipe, unless `finished` says to refuse that; InputError for an unfinished one of another recipe, which must
+// not be lost because of a typing mistake. InUse if a live process still works in the folder after `patience_s`
+// seconds.
+std::optional<UnfinishedRun> unfinished_run(const ConfigTable& wanted, double patience_s = 0,
+                                            IfThere finished = IfThere::move_aside);
 
 }  // namespace emplace::experiment

@@ -3,14 +3,16 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 #include <thread>
 
 #include "base/files.hpp"
@@ -29,6 +31,32 @@ FileLock take_lock(const std::string& folder, double patience_s = 0) {
   return {folder + lock_name, patience_s, folder, "another run is working in this folder"};
 }
 
+// Whether the open file is the one that has this path now.
+bool is_file_at(int fd, const std::string& path) {
+  struct stat opened {
+  }, there{};
+  return ::fstat(fd, &opened) == 0 && ::stat(path.c_str(), &there) == 0 && opened.st_dev == there.st_dev &&
+         opened.st_ino == there.st_ino;
+}
+
+bool holds_run(const std::string& folder) { return file_exists(folder + "/config.toml"); }
+
+// "a finished run", "an interrupted sweep".
+std::string content_of(const std::string& folder) {
+  std::string status = RunFolder::status_now(folder, false);
+  if (status.empty() || status == "unknown" || status.size() > 20) status = "begun";
+  const bool sweep = RunFolder::config_of(folder).contains("space");
+  const bool vowel = std::string_view("aeiou").find(status.front()) != std::string_view::npos;
+  return fmt::format("{} {} {}", vowel ? "an" : "a", printable(status), sweep ? "sweep" : "run");
+}
+
+[[noreturn]] void refuse_folder(const std::string& folder) {
+  throw InputError(folder,
+                   "holds {}: `--continue` goes on with it (or only prints its result if it is finished), run=FOLDER "
+                   "begins another one",
+                   content_of(folder));
+}
+
 }  // namespace
 
 std::string without_trailing_slash(std::string path) {
@@ -40,14 +68,19 @@ std::string best_placement_file(std::size_t problem, std::size_t problems) {
   return problems == 1 ? "best.placement.json" : fmt::format("best.{}.placement.json", problem);
 }
 
-FileLock::FileLock(const std::string& path, double patience_s, const std::string& place, const std::string& says)
-    : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-  if (fd_ < 0) throw InputError(place, "cannot be written: {}", std::strerror(errno));
+FileLock::FileLock(const std::string& path, double patience_s, const std::string& place, const std::string& says) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   bool said = false;
   patience_s = std::max(patience_s, 0.2);  // is_locked() takes the lock for a moment
-  while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+  while (true) {
+    if (fd_ < 0) fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd_ < 0) throw InputError(place, "cannot be written: {}", std::strerror(errno));
+    if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) {
+      if (is_file_at(fd_, path)) return;
+      ::close(std::exchange(fd_, -1));  // its holder renamed the folder while we waited
+      continue;
+    }
     const int why = errno;
     const std::chrono::duration<double> waited = Clock::now() - start;
     if (why == EWOULDBLOCK && waited.count() < patience_s && !stop_requested()) {
@@ -56,7 +89,7 @@ FileLock::FileLock(const std::string& path, double patience_s, const std::string
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       continue;
     }
-    ::close(fd_);
+    ::close(std::exchange(fd_, -1));
     if (why == EWOULDBLOCK) throw InUse(place, "{}", says);
     throw EnvironmentError("{}: cannot be locked: {}", path, std::strerror(why));
   }
@@ -76,29 +109,58 @@ bool is_locked(const std::string& path) {
   return locked;
 }
 
-RunFolder RunFolder::create(const std::string& given, const ConfigTable& config) {
+RunFolder RunFolder::create(const std::string& given, const ConfigTable& config, IfThere there) {
   const std::string path = without_trailing_slash(given);
-  std::string moved;
-  if (file_exists(path + "/config.toml")) {
-    const FileLock lock = take_lock(path);  // InUse if another process works in it
-    for (int number = 1; moved.empty(); ++number)
-      if (!file_exists(fmt::format("{}.{}", path, number))) moved = fmt::format("{}.{}", path, number);
-    replace_file(path, moved);
-  } else if (file_exists(path) && !std::filesystem::is_directory(path)) {
+  // Looked at once: another process may move the folder aside at any time.
+  std::error_code error;
+  const std::filesystem::file_status found = std::filesystem::status(path, error);
+  if (std::filesystem::exists(found) && !std::filesystem::is_directory(found))
     throw InputError(path, "is a file, wanted a run folder");
+  std::string moved;
+  for (int attempts_left = 100;; --attempts_left) {
+    make_folder(path);
+    std::optional<FileLock> lock;
+    try {
+      lock.emplace(take_lock(path));
+    } catch (const InUse&) {
+      throw;
+    } catch (const InputError&) {
+      // Another process may have moved the folder aside since make_folder(), and may have made it again.
+      if (attempts_left == 0) throw;
+      continue;
+    }
+    // From here on no other process may write in the folder or move it.
+    if (!holds_run(path)) {
+      RunFolder folder(path, std::move(*lock));
+      folder.moved_aside_ = moved;
+      write_file(folder.file("config.toml"), config.to_toml());
+      folder.set_status("running");
+      return folder;
+    }
+    if (there == IfThere::refuse) refuse_folder(path);
+    int number = 1;
+    while (file_exists(fmt::format("{}.{}", path, number))) ++number;
+    moved = fmt::format("{}.{}", path, number);
+    replace_file(path, moved);
   }
-  make_folder(path);
-  RunFolder folder(path, take_lock(path));
-  folder.moved_aside_ = moved;
-  write_file(folder.file("config.toml"), config.to_toml());
-  folder.set_status("running");
-  return folder;
 }
 
 RunFolder RunFolder::open(const std::string& given, double patience_s) {
   const std::string path = without_trailing_slash(given);
-  if (!file_exists(path + "/config.toml")) throw InputError(path, "is not a run folder: it has no config.toml");
-  return RunFolder(path, take_lock(path, patience_s));
+  const auto check = [&] {
+    if (!holds_run(path)) throw InputError(path, "is not a run folder: it has no config.toml");
+  };
+  check();
+  FileLock lock = take_lock(path, patience_s);
+  check();  // another process may have moved the run aside while this one waited
+  return RunFolder(path, std::move(lock));
+}
+
+void RunFolder::refuse_if_there(const std::string& given) {
+  const std::string path = without_trailing_slash(given);
+  if (!holds_run(path)) return;
+  (void)take_lock(path);  // InUse if a process works in it
+  refuse_folder(path);
 }
 
 ConfigTable RunFolder::config() const { return config_of(path_); }
@@ -133,46 +195,6 @@ bool RunFolder::in_use(const std::string& path) { return is_locked(path + lock_n
 std::string RunFolder::status_now(const std::string& path, bool was_in_use) {
   std::string status = status_of(path);
   return status == "running" && !was_in_use ? "interrupted" : status;
-}
-
-MetricsFile::MetricsFile(std::string path, std::size_t rows) : path_(std::move(path)) {
-  std::string kept;
-  if (rows > 0 && file_exists(path_)) {
-    const std::string text = read_file(path_);
-    std::size_t end = 0;
-    for (std::size_t line = 0; line <= rows; ++line) {  // the header and `rows` rows
-      const std::size_t next = text.find('\n', end);
-      if (next == std::string::npos) break;
-      end = next + 1;
-      if (line == 0) header_ = text.substr(0, next);
-    }
-    kept = text.substr(0, end);
-  }
-  write_file(path_, kept);
-  file_ = std::fopen(path_.c_str(), "a");
-  if (file_ == nullptr) throw EnvironmentError("{}: cannot be written: {}", path_, std::strerror(errno));
-}
-
-MetricsFile::~MetricsFile() {
-  if (file_ != nullptr) std::fclose(file_);
-}
-
-void MetricsFile::add(const std::vector<std::pair<std::string, double>>& row) {
-  if (header_.empty()) {
-    std::vector<std::string> names;
-    for (const auto& [name, value] : row) names.push_back(name);
-    header_ = join(names, ",");
-    fmt::print(file_, "{}\n", header_);
-  }
-  // A run that an older version of the program began keeps the columns that it has.
-  std::vector<std::string> values;
-  for (const std::string& name : split(header_, ',')) {
-    const auto found = std::ranges::find(row, name, &std::pair<std::string, double>::first);
-    EMPLACE_CHECK(found != row.end(), "metrics.csv has a column {}, which this row does not have", name);
-    values.push_back(std::isfinite(found->second) ? fmt::format("{}", found->second) : "");  // empty: not a number
-  }
-  fmt::print(file_, "{}\n", join(values, ","));
-  if (std::fflush(file_) != 0) throw EnvironmentError("{}: cannot be written: {}", path_, std::strerror(errno));
 }
 
 }  // namespace emplace::experiment

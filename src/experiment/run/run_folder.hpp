@@ -1,10 +1,9 @@
 // A run folder: config.toml, checkpoints, metrics.csv, best.placement.json, log.txt, status (docs/formats.md).
 #pragma once
 
-#include <cstdio>
+#include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "emplace/base/config.hpp"
 #include "emplace/base/error.hpp"
@@ -21,8 +20,9 @@ class InUse : public InputError {
 // remain.
 class FileLock {
  public:
-  // Locks the file, which is made if it does not exist. InUse, with the message `says`, if another process still holds
-  // the lock after `patience_s` seconds.
+  // Locks the file that has this path now, which is made if it does not exist: a file that was renamed or removed while
+  // this process waited for its lock does not count. InUse, with the message `says`, if another process still holds the
+  // lock after `patience_s` seconds.
   FileLock(const std::string& path, double patience_s, const std::string& place, const std::string& says);
   ~FileLock();
   FileLock(FileLock&& other) noexcept;
@@ -45,11 +45,17 @@ inline constexpr double lock_patience_s = 60;
 // "best.2.placement.json" for problem 2.
 std::string best_placement_file(std::size_t problem, std::size_t problems);
 
+// What create() does with a run that is already in the folder.
+enum class IfThere : std::uint8_t {
+  move_aside,  // renames its folder to PATH.1, PATH.2, ...: nothing is lost
+  refuse       // InputError with what the folder holds
+};
+
 class RunFolder {
  public:
-  // Makes the folder of a new run. The folder of a finished or interrupted run that is already there is renamed to
-  // PATH.1, PATH.2, ...: nothing is lost. InputError if a live process works in the folder.
-  static RunFolder create(const std::string& path, const ConfigTable& config);
+  // Makes the folder of a new run. InUse if a live process works in the folder. Of several processes that call it at
+  // the same time one gets the folder.
+  static RunFolder create(const std::string& path, const ConfigTable& config, IfThere there = IfThere::move_aside);
   // Opens the folder of an existing run; InputError if it is none, InUse if a live process still works in it after
   // `patience_s` seconds.
   static RunFolder open(const std::string& path, double patience_s = 0);
@@ -80,6 +86,8 @@ class RunFolder {
   // status.
   static std::string status_now(const std::string& path, bool was_in_use);
   static ConfigTable config_of(const std::string& path);
+  // InputError, with what the folder holds, if there is a run or a sweep in it; InUse if a live process works in it.
+  static void refuse_if_there(const std::string& path);
 
  private:
   RunFolder(std::string path, FileLock lock) : path_(std::move(path)), lock_(std::move(lock)) {}
@@ -87,23 +95,6 @@ class RunFolder {
   std::string path_;
   std::string moved_aside_;
   FileLock lock_;  // of PATH/lock
-};
-
-// metrics.csv: one row per update. Columns are fixed by the first row; clock columns start with "wall_".
-class MetricsFile {
- public:
-  // Keeps the first `rows` rows of an existing file (those up to the checkpoint that a resumed run starts from).
-  MetricsFile(std::string path, std::size_t rows);
-  ~MetricsFile();
-  MetricsFile(const MetricsFile&) = delete;
-  MetricsFile& operator=(const MetricsFile&) = delete;
-
-  void add(const std::vector<std::pair<std::string, double>>& row);
-
- private:
-  std::string path_;
-  std::string header_;
-  std::FILE* file_ = nullptr;
 };
 
 }  // namespace emplace::experiment

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <system_error>
 
 #include "base/cores.hpp"
@@ -20,6 +21,7 @@
 #include "base/version.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "evaluate/cached/cached_evaluator.hpp"
 #include "experiment/run/tensorboard.hpp"
 #include "experiment/run/trained_policy.hpp"
 #include "nn/kernels/threads.hpp"
@@ -28,10 +30,20 @@ namespace emplace::experiment {
 
 namespace {
 
-// The prefix of the learner's arrays in a checkpoint, beside those of the policy (docs/formats.md).
-constexpr std::string_view optimizer_prefix = "optimizer/";
+// The prefixes of a checkpoint's arrays (docs/formats.md).
+constexpr std::string_view optimizer_prefix = "optimizer/", learner_prefix = "learner/", trainer_prefix = "trainer/",
+                           history_prefix = "history/", policy_prefix = "policy/";
+constexpr const char* best_array = "best/placement";
 
 constexpr const char* metrics_file = "metrics.csv";
+
+// The clock's column in metrics.csv and in a checkpoint's history.
+constexpr const char* wall_seconds = "wall_seconds";
+constexpr const char* history_seconds = "seconds";
+
+// The checkpoint's attributes with the digests of the problems.
+constexpr const char* problems_attribute = "problems";
+constexpr const char* held_out_attribute = "held_out";
 
 void use_threads(std::size_t count) {
   try {
@@ -52,6 +64,56 @@ std::string describe_progress(const learn::UpdateReport& report, std::uint64_t l
                         best.outcome.feasible() ? "" : " (infeasible)");
   if (std::isfinite(report.mean_seconds)) text += fmt::format("  mean {}", human_seconds(report.mean_seconds));
   return text + fmt::format("  feasible {:.0f} %  {} placements", 100 * report.feasible_share, report.evaluations);
+}
+
+// For a run without any checkpoint, which begins again with its first update. A finished run had one, and would be
+// trained a second time without anyone having asked for it.
+void check_may_begin_again(const RunFolder& folder) {
+  const std::string status = folder.status();
+  if (status == "finished")
+    throw InputError(folder.path(),
+                     "holds a finished run whose checkpoints (checkpoint.h5, checkpoint.previous.h5) are gone, so it "
+                     "cannot go on; run=FOLDER begins another one");
+  if (status == "interrupted")
+    log_warning("{}: its checkpoints (checkpoint.h5, checkpoint.previous.h5) are gone: the run begins again",
+                folder.path());
+}
+
+// The digests of problems, in their order.
+std::string digests_of(const std::deque<Problem>& problems) {
+  std::vector<std::string> digests;
+  for (const Problem& problem : problems) digests.push_back(evaluate::problem_digest(problem));
+  return join(digests, " ");
+}
+
+// InputError for a problem that is not the one of the digest.
+void check_problems(const std::deque<Problem>& problems, const std::vector<std::string>& sources,
+                    const std::string& digests, const std::string& run) {
+  const std::vector<std::string> wanted = problems.empty() ? std::vector<std::string>{} : split(digests, ' ');
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    const std::string found = evaluate::problem_digest(problems[p]);
+    if (p < wanted.size() && found == wanted[p]) continue;
+    throw InputError(run,
+                     "{} has changed since the run's checkpoint was written (digest {} there, {} now), so its times "
+                     "cannot be compared: restore the file, or begin another run with run=FOLDER",
+                     quote(sources[p]), p < wanted.size() ? quote(wanted[p]) : "none", quote(found));
+  }
+}
+
+// Whether a checkpoint's history/NAME can be a column of metrics.csv: letters, digits, "_" and ".".
+bool is_column_name(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+  });
+}
+
+// InputError for an array that neither this program nor the run's policy and learner write.
+void refuse_unknown_arrays(const State& arrays, const std::set<std::string>& known, const std::string& run) {
+  for (const auto& [name, array] : arrays)
+    if (!known.contains(name) && !name.starts_with(history_prefix) && !name.starts_with(policy_prefix) &&
+        name != device_count_array && name != best_array && !name.starts_with(std::string(best_array) + "."))
+      throw InputError(run, "its checkpoint has an array {}, which this program does not know{}", quote(name),
+                       did_you_mean(name, std::vector<std::string>(known.begin(), known.end())));
 }
 
 }  // namespace
@@ -90,11 +152,15 @@ Training::Training(Recipe recipe, bool from_checkpoint)
   if (init)
     for (const std::string& option : policy.frozen)
       if (const ConfigValue* value = init->recipe().policy_options.find(option);
-          value != nullptr && !recipe_.policy_options.contains(option))
+          value != nullptr && !sets_option(policy, recipe_.policy_options, option))
         recipe_.policy_options.set(option, *value);
   if (policy.freeze_defaults) recipe_.policy_options = policy.freeze_defaults(recipe_.policy_options, setup);
   policy_ = policy.make(recipe_.policy_options, setup);
-  if (init) init->give(*policy_, policy_problems_);
+  if (init) {
+    init->give(*policy_, policy_problems_);
+    make_starts(*init);
+    starts_from_init_ = true;
+  }
   if (policy_->reads_start_times() && evaluate::entry_of(evaluator()).measures)
     log_warning("policy {} reads when each op starts, which a measurement does not say: it learns without start times",
                 quote(o.policy));
@@ -102,9 +168,12 @@ Training::Training(Recipe recipe, bool from_checkpoint)
   learner_ = find_entry(learn::learners(), o.learner, "learner")
                  .make(recipe_.learner_options, {policy_problems_, static_cast<std::uint64_t>(o.seed)});
   const std::uint64_t budget = limits().evaluations;
-  const std::uint64_t first = learn::evaluations_of_update(*policy_, *learner_, problems_.size(), trainer_options(), 1);
+  const std::uint64_t first =
+      learn::evaluations_of_update(*policy_, *learner_, problems_.size(), trainer_options(), 1) +
+      evaluations_of_start();
   if (budget > 0 && budget < first)
-    throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update", budget, first);
+    throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update{}", budget, first,
+                     starts_from_init_ ? " and of the placement that it starts from" : "");
   use_threads(static_cast<std::size_t>(o.threads));
 }
 
@@ -112,6 +181,30 @@ policy::PolicySetup Training::policy_setup() const {
   const RecipeOptions& o = recipe_.options;
   return {policy_problems_, o.op_types, static_cast<std::uint64_t>(o.seed),
           o.init.empty() ? policy::PolicyUse::begin_training : policy::PolicyUse::go_on_training};
+}
+
+// With the options and units of the other run, so that the placement is the one that `place --policy` finds.
+void Training::make_starts(const TrainedPolicy& init) {
+  if (!find_entry(policy::policies(), recipe_.options.policy, "policy").transfers) return;
+  for (const Problem& problem : problems_) {
+    const policy::PolicyProblem& start = start_problems_.emplace_back(&problem, init.group(problem));
+    start_policies_.push_back(init.make({&start, 1}));
+  }
+}
+
+std::vector<learn::HeldOut> Training::starts() const {
+  std::vector<learn::HeldOut> list;
+  for (std::size_t p = 0; p < start_policies_.size(); ++p)
+    list.push_back({&start_problems_[p], start_policies_[p].get()});
+  return list;
+}
+
+std::uint64_t Training::evaluations_of_start() const {
+  std::uint64_t evaluations = 0;
+  if (!starts_from_init_) return evaluations;
+  for (std::uint32_t p = 0; p < problems_.size(); ++p)
+    evaluations += start_policies_.empty() ? policy_->rounds(p) : start_policies_[p]->rounds(0);
+  return evaluations;
 }
 
 dist::PolicyPlan Training::policy_plan() const {
@@ -198,6 +291,18 @@ Training::Limits Training::limits() const {
   return limits;
 }
 
+std::string Training::budget() const {
+  const Limits limit = limits();
+  std::vector<std::string> budgets;
+  const auto add = [&](std::uint64_t count, const char* unit) {
+    if (count > 0) budgets.push_back(fmt::format("{} {}{}", count, unit, count == 1 ? "" : "s"));
+  };
+  add(limit.updates, "update");
+  add(limit.evaluations, "evaluation");
+  if (limit.seconds > 0) budgets.push_back(human_seconds(limit.seconds));
+  return join(budgets, " or ") + (budgets.size() > 1 ? ", whichever comes first" : "");
+}
+
 Training::End Training::run(const RunFolder& folder, const Session& session) {
   learn::TrainerOptions options = trainer_options();
   options.learner_workers = session.learner_workers;
@@ -206,18 +311,24 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
   if (session.resume && has_checkpoint(folder.path())) {
     load(load_newest_checkpoint(folder.path()), trainer, folder.path());
     saved_at_ = trainer.updates();
+  } else if (session.resume) {
+    check_may_begin_again(folder);
   }
+  MetricsFile metrics(folder.file(metrics_file), metrics_history());
   // A resume may change some options; a later resume without them keeps the new values.
   folder.set_config(recipe_.resolved());
   const std::uint64_t evaluations_before = trainer.evaluations();
   log::to_file(folder.file("log.txt"));
   folder.set_status("running");
   for (const std::string& warning : warnings_) log_warning("{}", warning);
+  if (session.show_progress)
+    log_info("the training ends after {}{}", budget(), session.resume ? ", earlier sessions included" : "");
   End end = End::interrupted;
   // Nothing is saved after a failure: learner and trainer may be in the middle of an update. The log stays open for the
-  // error message with which the program ends.
+  // error message with which the program ends; train_recipe() closes it, because its process may go on.
   try {
-    end = train(folder, trainer, session);
+    if (!saved_at_ && starts_from_init_) trainer.begin_with(starts());
+    end = train(folder, trainer, metrics, session);
     if (end == End::finished) held_out_best_ = trainer.place_held_out();
   } catch (const NotFinite& error) {
     folder.try_set_status("failed");
@@ -237,10 +348,10 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
   return end;
 }
 
-Training::End Training::train(const RunFolder& folder, learn::Trainer& trainer, const Session& session) {
+Training::End Training::train(const RunFolder& folder, learn::Trainer& trainer, MetricsFile& metrics,
+                              const Session& session) {
   using Clock = std::chrono::steady_clock;
   const Limits limit = limits();
-  MetricsFile metrics(folder.file(metrics_file), trainer.updates());
   TensorboardFile tensorboard(folder.file("tensorboard"), trainer.updates());
   const double seconds_before = seconds_;
   const auto start = Clock::now();
@@ -296,27 +407,53 @@ std::vector<std::pair<std::string, double>> Training::record(const learn::Update
     row.emplace_back(held_out_.size() == 1 ? "held_out_step_time" : fmt::format("held_out_step_time.{}", p),
                      report.held_out_seconds[p]);
   for (const auto& [name, value] : report.learner) row.emplace_back(name, value);
-  row.emplace_back("wall_seconds", seconds_);
+  row.emplace_back(wall_seconds, seconds_);
   for (const auto& [name, value] : row) {
-    std::vector<double>& column = history_[name == "wall_seconds" ? "seconds" : name];
+    std::vector<double>& column = history_[name == wall_seconds ? history_seconds : name];
     column.resize(report.update - 1, std::nan(""));  // for updates of an older version without this column
     column.push_back(value);
   }
+  for (auto& [name, column] : history_) column.resize(report.update, std::nan(""));  // that only an older version had
   return row;
+}
+
+MetricsHistory Training::metrics_history() const {
+  // The columns before those of the learner are in the order of record(), those of the learner in that of the names.
+  std::vector<std::string> names = {"update",      "evaluations",    "samples",       "mean_reward",
+                                    "best_reward", "best_step_time", "feasible_share"};
+  for (const std::size_t q : learn::reported_quantiles) names.push_back(fmt::format("step_time_q{}", q));
+  names.emplace_back("greedy_step_time");
+  if (held_out_.size() == 1) names.emplace_back("held_out_step_time");
+  for (std::size_t p = 0; p < held_out_.size(); ++p) names.push_back(fmt::format("held_out_step_time.{}", p));
+  for (const auto& [name, values] : history_)
+    if (name != history_seconds && std::ranges::find(names, name) == names.end()) names.push_back(name);
+  MetricsHistory columns;
+  for (const std::string& name : names)
+    if (const auto found = history_.find(name); found != history_.end()) columns.emplace_back(name, found->second);
+  if (const auto clock = history_.find(history_seconds); clock != history_.end())
+    columns.emplace_back(wall_seconds, clock->second);
+  return columns;
+}
+
+// The learner's and the trainer's state under the names that it has in a checkpoint.
+State Training::state(const learn::Trainer& trainer) const {
+  State arrays;
+  for (auto& [name, array] : learner_->save())
+    arrays[name.starts_with(optimizer_prefix) ? name : std::string(learner_prefix) + name] = array;
+  for (auto& [name, array] : trainer.save()) arrays[std::string(trainer_prefix) + name] = array;
+  return arrays;
 }
 
 void Training::save(const RunFolder& folder, const learn::Trainer& trainer) {
   Checkpoint checkpoint;
   save_parameters(*policy_, checkpoint.arrays);
   put_scalar(checkpoint.arrays, device_count_array, std::uint64_t{problems_.front().device_count()});
-  for (auto& [name, array] : learner_->save())
-    checkpoint.arrays[name.starts_with(optimizer_prefix) ? name : "learner/" + name] = array;
-  for (auto& [name, array] : trainer.save()) checkpoint.arrays["trainer/" + name] = array;
-  for (const auto& [name, values] : history_) put(checkpoint.arrays, "history/" + name, values);
+  checkpoint.arrays.merge(state(trainer));
+  for (const auto& [name, values] : history_) put(checkpoint.arrays, std::string(history_prefix) + name, values);
   for (std::size_t p = 0; p < problems_.size(); ++p) {
     const learn::Best& best = trainer.best()[p];
     if (!best.any) continue;
-    put(checkpoint.arrays, problems_.size() == 1 ? "best/placement" : fmt::format("best/placement.{}", p),
+    put(checkpoint.arrays, problems_.size() == 1 ? best_array : fmt::format("{}.{}", best_array, p),
         best.placement.device);
     write_file(folder.file(best_placement_file(p, problems_.size())),
                formats::write_placement_json(problems_[p], best.placement, schedule_));
@@ -326,7 +463,9 @@ void Training::save(const RunFolder& folder, const learn::Trainer& trainer) {
                            {"program_version", version()},
                            {"seed", fmt::format("{}", recipe_.options.seed)},
                            {"update", fmt::format("{}", trainer.updates())},
-                           {"instruction_set", instruction_set()}};
+                           {"instruction_set", instruction_set()},
+                           {problems_attribute, digests_of(problems_)},
+                           {held_out_attribute, digests_of(held_out_)}};
   flush_to_disk(folder.file(metrics_file));  // a resumed run keeps these rows
   save_checkpoint(folder.path(), checkpoint);
   saved_at_ = trainer.updates();
@@ -339,9 +478,23 @@ void Training::load(const Checkpoint& checkpoint, learn::Trainer& trainer, const
       throw InputError(run, "attribute {} of its checkpoint is missing", quote(name));
     return found->second;
   };
-  const ConfigTable then = ConfigTable::parse_toml(attribute(config_attribute), run + ": its checkpoint's config");
+  const ConfigTable then =
+      with_defaults(ConfigTable::parse_toml(attribute(config_attribute), run + ": its checkpoint's config"));
   if (const auto differs = difference_in_computing(then, recipe_.resolved()); !differs.empty())
     throw InputError(run, "its checkpoint was written by another configuration than its config.toml: {}", differs);
+  if (const std::string by = attribute("program_version"); by != version())
+    log_warning(
+        "the run's checkpoint is of emplace {}, this program is {}: the bits may differ from an undisturbed run",
+        printable(by), version());
+  if (checkpoint.attributes.contains(problems_attribute)) {
+    check_problems(problems_, recipe_.sources(), attribute(problems_attribute), run);
+    check_problems(held_out_, recipe_.options.held_out, attribute(held_out_attribute), run);
+  } else {
+    log_warning(
+        "{}: an older program wrote its checkpoint, which does not say on which problem: whether the problem has "
+        "changed since is not known",
+        run);
+  }
   if (attribute("instruction_set") != instruction_set())
     log_warning(
         "the run was begun with instruction set {}, this program uses {}: the bits may differ from an undisturbed run",
@@ -349,19 +502,26 @@ void Training::load(const Checkpoint& checkpoint, learn::Trainer& trainer, const
 
   load_parameters(*policy_, checkpoint.arrays, run);
   reading(run, [&] {
-    State learner = arrays_under(checkpoint.arrays, "learner/");
+    State learner = arrays_under(checkpoint.arrays, std::string(learner_prefix));
     for (const auto& [path, array] : checkpoint.arrays)
       if (path.starts_with(optimizer_prefix)) learner[path] = array;
     learner_->load(learner, *policy_);
-    trainer.load(arrays_under(checkpoint.arrays, "trainer/"));
-    const State history = arrays_under(checkpoint.arrays, "history/");
-    for (const auto& [name, array] : history) history_[name] = get<double>(history, name);
+    trainer.load(arrays_under(checkpoint.arrays, std::string(trainer_prefix)));
+    const State history = arrays_under(checkpoint.arrays, std::string(history_prefix));
+    for (const auto& [name, array] : history) {
+      if (!is_column_name(name))
+        throw InputError(std::string(history_prefix) + printable(name), "is no name of a column of metrics.csv");
+      history_[name] = get<double>(history, name);
+    }
   });
+  std::set<std::string> known;
+  for (const auto& [name, array] : state(trainer)) known.insert(name);
+  refuse_unknown_arrays(checkpoint.arrays, known, run);
   for (const auto& [name, values] : history_)
     if (values.size() != trainer.updates())
       throw InputError(run, "its checkpoint's history/{} has {} updates, wanted {}", name, values.size(),
                        trainer.updates());
-  const auto& seconds = history_["seconds"];
+  const auto& seconds = history_[history_seconds];
   seconds_ = seconds.empty() ? 0 : seconds.back();
 }
 

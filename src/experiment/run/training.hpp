@@ -16,10 +16,13 @@
 #include "emplace/dist/world.hpp"
 #include "experiment/recipe/recipe.hpp"
 #include "experiment/run/checkpoint.hpp"
+#include "experiment/run/metrics_file.hpp"
 #include "experiment/run/run_folder.hpp"
 #include "learn/trainer.hpp"
 
 namespace emplace::experiment {
+
+class TrainedPolicy;
 
 class Training {
  public:
@@ -43,6 +46,9 @@ class Training {
     // No update begins after this time, nor one that would end after it if it took as long as the longest so far.
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
   };
+
+  // A budget, with the unit: "2400 evaluations", "60 s"; "1000 updates or 60 s, whichever comes first".
+  [[nodiscard]] std::string budget() const;
 
   // Trains until a budget is used up or a stop is requested (base/interrupt.hpp); then the present update is finished.
   // Writes the run folder meanwhile: config.toml gets this training's recipe, whose budgets may differ from those of
@@ -71,6 +77,8 @@ class Training {
   // The evaluations of the last run() only.
   [[nodiscard]] std::uint64_t evaluations_of_session() const { return evaluations_of_session_; }
   [[nodiscard]] double seconds() const { return seconds_; }
+  // The columns of metrics.csv by name, one value per update, earlier sessions included; times are in "seconds".
+  [[nodiscard]] const std::map<std::string, std::vector<double>>& history() const { return history_; }
 
  private:
   struct Limits {
@@ -83,7 +91,14 @@ class Training {
   void add_warnings(const source::LoadedProblem& loaded);
   void load_held_out();
   void make_held_out_policies();
-  End train(const RunFolder& folder, learn::Trainer& trainer, const Session& session);
+  void make_starts(const TrainedPolicy& init);
+  [[nodiscard]] std::vector<learn::HeldOut> starts() const;
+  // Number of evaluations before the first update.
+  [[nodiscard]] std::uint64_t evaluations_of_start() const;
+  [[nodiscard]] State state(const learn::Trainer& trainer) const;
+  // What the run knows of the updates so far, in the order of the columns of a new metrics.csv.
+  [[nodiscard]] MetricsHistory metrics_history() const;
+  End train(const RunFolder& folder, learn::Trainer& trainer, MetricsFile& metrics, const Session& session);
   void load(const Checkpoint& checkpoint, learn::Trainer& trainer, const std::string& run);
   void save(const RunFolder& folder, const learn::Trainer& trainer);
   std::vector<std::pair<std::string, double>> record(const learn::UpdateReport& report, const learn::Best& best);
@@ -97,6 +112,11 @@ class Training {
   std::deque<Problem> held_out_;
   std::vector<policy::PolicyProblem> held_out_problems_;
   std::unique_ptr<policy::Policy> policy_;
+  // Of a new training that starts from another run's parameters, if its policy transfers: each problem as `place
+  // --policy` places it with them.
+  std::deque<policy::PolicyProblem> start_problems_;
+  std::vector<std::unique_ptr<policy::Policy>> start_policies_;
+  bool starts_from_init_ = false;
   std::vector<std::unique_ptr<policy::Policy>> held_out_policies_;  // one per held-out problem
   std::unique_ptr<learn::Learner> learner_;
   std::map<std::string, std::vector<double>> history_;  // one value per update

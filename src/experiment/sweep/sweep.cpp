@@ -19,10 +19,6 @@ namespace {
 
 constexpr std::int64_t most_seeds_of_trial = 1000;
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 std::vector<std::string> sweep_keys() {
   std::vector<std::string> names = {"seeds", "space"};
   for (const OptionInfo& option : list_options<SweepOptions>()) names.push_back(option.name);
@@ -40,14 +36,14 @@ std::vector<std::pair<std::string, ConfigValue>> recipe_values(const ConfigTable
   known.push_back(strategy);
   std::vector<std::pair<std::string, ConfigValue>> values;
   for (const std::string& key : table.keys()) {
-    if (contains(own, key) || key == strategy) continue;
+    if (has_text(own, key) || key == strategy) continue;
     const ConfigValue& value = *table.find(key);
-    if (contains(tables, key)) {
+    if (has_text(tables, key)) {
       for (const std::string& inner : table.table(key).keys())
         values.emplace_back(key + "." + inner, *table.table(key).find(inner));
-    } else if (contains(keys, key)) {
+    } else if (has_text(keys, key)) {
       values.emplace_back(key, value);
-    } else if (contains(entry_names(sweep_strategies()), key)) {
+    } else if (has_text(entry_names(sweep_strategies()), key)) {
       throw InputError(value.place, "[{}] has options of a strategy that this sweep does not use: its strategy is {}",
                        key, quote(strategy));
     } else {

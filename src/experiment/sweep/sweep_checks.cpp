@@ -12,10 +12,6 @@ namespace emplace::experiment {
 
 namespace {
 
-bool has_text(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 // InputError for an option of a method that is active in a corner in which the method is not chosen. Options that no
 // method has are refused by make_recipe.
 void refuse_idle(const Sweep& sweep, const Assignment& corner, const ConfigTable& recipe) {

@@ -4,7 +4,8 @@
 
 #include "base/files.hpp"
 #include "emplace/base/config.hpp"
-#include "experiment/run/run_folder.hpp"
+#include "emplace/base/error.hpp"
+#include "experiment/recipe/recipe.hpp"
 #include "experiment/sweep/coordinator.hpp"
 
 namespace emplace::experiment {
@@ -38,6 +39,21 @@ std::vector<std::string> records_of_array(const Sweep& sweep, const std::string&
   for (std::size_t trial = 0; trial < trials; ++trial)
     if (std::string record = record_of_trial(folder, trial); file_exists(record)) records.push_back(std::move(record));
   return records;
+}
+
+std::optional<RunFolder> begun_sweep(const Sweep& sweep, double patience_s) {
+  if (!file_exists(sweep.options.run + "/config.toml")) return {};
+  RunFolder folder = RunFolder::open(sweep.options.run, patience_s);
+  const ConfigTable there = folder.config();
+  if (!there.contains("space")) throw InputError(folder.path(), "holds a run of `emplace train`, not a sweep");
+  // As text and back, like the other one: 1.0 and 1 are then equal.
+  const ConfigTable here = ConfigTable::parse_toml(sweep.resolved().to_toml(), "sweep");
+  const std::string differs = difference_in(there, here, [&](const std::string& key) {
+    return key == "run" || sweep_may_change_on_resume(key, sweep.strategy_entry());
+  });
+  if (!differs.empty())
+    throw InputError(folder.path(), "holds another sweep: {}; give this one another run=FOLDER", differs);
+  return folder;
 }
 
 bool is_sweep_folder(const std::string& path) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "experiment/run/run_folder.hpp"
 #include "experiment/sweep/sweep.hpp"
 #include "experiment/sweep/sweep_run.hpp"
 
@@ -26,6 +28,10 @@ struct SweepFolder {
   // Trials in the order in which they ended; empty for an array, since its separate records have no common order.
   std::vector<std::size_t> ended;
 };
+
+// The folder of this sweep if it was begun before; none if there is nothing in it. InputError if it holds another sweep
+// or a run of `train`; InUse if a live process still works in it after `patience_s` seconds.
+std::optional<RunFolder> begun_sweep(const Sweep& sweep, double patience_s);
 
 // Whether the folder has the config.toml of a sweep.
 bool is_sweep_folder(const std::string& path);

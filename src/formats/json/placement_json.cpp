@@ -17,6 +17,7 @@ using json::Fields;
 using json::Place;
 using json::Value;
 
+constexpr const char* order_without_schedule = "'order' needs the key 'schedule' with 'fifo', 'priority' or 'in-order'";
 const std::vector<std::string> placement_keys = {"emplace", "problem", "ops", "schedule", "order"};
 
 std::vector<std::uint32_t> read_order(const Fields& file, const Problem& problem, const json::Positions& op_positions) {
@@ -45,6 +46,31 @@ std::map<std::string, std::string> devices_of_placement_json(std::string_view te
   return devices;
 }
 
+PlacementContents placement_contents(std::string_view text, const std::string& file) {
+  const json::Document document = json::parse(text, file);
+  const Place place(file);
+  json::check_header(document.root(), place, "placement");
+  const Fields fields(document.root(), place, placement_keys);
+  PlacementContents contents;
+  contents.problem = fields.text_or_empty("problem");
+  if (fields.find("schedule") != nullptr)
+    contents.schedule = schedule_of(fields.text("schedule"), fields.place("schedule").str());
+  const Place ops = fields.place("ops");
+  fields.need("ops").each_member(ops, [&](std::string_view name, Value device) {
+    ++contents.ops_by_device[std::string(device.text(Place(ops, name)))];
+    ++contents.ops;
+  });
+  if (const Value* order = fields.find("order"); order != nullptr && !order->is_null()) {
+    if (!contents.schedule) throw InputError(file, "{}", order_without_schedule);
+    const Place at = fields.place("order");
+    order->each_element(at, [&](std::size_t i, Value name) {
+      static_cast<void>(name.text(Place(at, i)));
+      ++contents.ordered;
+    });
+  }
+  return contents;
+}
+
 PlacementFile read_placement_json(std::string_view text, const std::string& file, const Problem& problem) {
   const json::Document document = json::parse(text, file);
   const Place place(file);
@@ -59,8 +85,7 @@ PlacementFile read_placement_json(std::string_view text, const std::string& file
   if (fields.find("schedule") != nullptr)
     result.schedule = schedule_of(fields.text("schedule"), fields.place("schedule").str());
   if (const Value* order = fields.find("order"); order != nullptr && !order->is_null()) {
-    if (!result.schedule)
-      throw InputError(file, "'order' needs the key 'schedule' with 'fifo', 'priority' or 'in-order'");
+    if (!result.schedule) throw InputError(file, "{}", order_without_schedule);
     result.placement.order = read_order(fields, problem, op_positions);
   }
   check_placement(problem, result.placement, fields.place("order").str());

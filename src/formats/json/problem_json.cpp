@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <map>
 
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
@@ -35,7 +36,7 @@ struct Keys {
 
 const Keys keys_of_version[] = {
     {problem_keys, {"name", "type", "seconds", "resident_bytes", "scratch_bytes", "colocate"}, {"from", "bytes", "to"}},
-    {{"emplace", "name", "devices", "channels", "routes", "ops", "tensors", "expert"},
+    {{"emplace", "name", "devices", "channels", "routes", "ops", "tensors", "expert", "unsized"},
      {"name", "type", "seconds", "resident_bytes", "scratch_bytes", "colocate", "layer", "module"},
      {"from", "bytes", "to", "shape", "type"}}};
 
@@ -165,15 +166,28 @@ void read_list(const Fields& file, std::string_view key, const std::vector<std::
   });
 }
 
+// How many tensors of each op type have no known size.
+std::map<std::string, std::int64_t> read_unsized(const Fields& file) {
+  std::map<std::string, std::int64_t> counts;
+  const Value* const value = file.find("unsized");
+  if (value == nullptr) return counts;
+  const Place place = file.place("unsized");
+  value->each_member(place, [&](std::string_view type, Value count) {
+    counts[std::string(type)] = count.whole(Place(place, type), 1, largest_id);
+  });
+  return counts;
+}
+
 // What the file says, but for what needs the whole problem.
 struct Parts {
   ProblemBuilder builder;
   int version = 1;
+  std::map<std::string, std::int64_t> unsized;
   json::Document document;  // kept where the expert's placement is still to be read
 };
 
 Parts read_parts(std::string_view text, const std::string& file) {
-  Parts parts{ProblemBuilder(""), 1, json::parse(text, file)};
+  Parts parts{ProblemBuilder(""), 1, {}, json::parse(text, file)};
   const Place place(file);
   parts.version = json::check_header(parts.document.root(), place, "problem", 2);
   const Keys& keys = keys_of_version[parts.version - 1];
@@ -185,6 +199,7 @@ Parts read_parts(std::string_view text, const std::string& file) {
   if (fields.find("routes") != nullptr) read_list(fields, "routes", route_keys, builder, read_route);
   read_list(fields, "ops", keys.op, builder, read_op);
   read_list(fields, "tensors", keys.tensor, builder, read_tensor);
+  if (parts.version > 1) parts.unsized = read_unsized(fields);
   const Value* const expert = fields.find("expert");
   if (expert == nullptr || expert->is_null()) parts.document = {};  // it is large, and not needed any more
   return parts;
@@ -249,6 +264,16 @@ void append_expert(std::string& out, const Problem& problem) {
   out += "\n  }\n}\n";
 }
 
+void append_unsized(std::string& out, const Problem& problem) {
+  if (problem.unsized.empty()) return;
+  out += "  \"unsized\": {";
+  for (const char* separator = ""; const auto& [type, count] : problem.unsized) {
+    fmt::format_to(std::back_inserter(out), "{}{}: {}", separator, json::escaped(type), count);
+    separator = ", ";
+  }
+  out += "},\n";
+}
+
 // Writes one object on each line, so that the file and its diffs are readable; write(i) appends the members of object
 // i.
 template <class Write>
@@ -265,12 +290,13 @@ void append_list(std::string& out, const char* key, std::size_t count, bool last
 
 }  // namespace
 
-Problem read_problem_json(std::string_view text, const std::string& file, std::vector<std::string>* warnings) {
+Problem read_problem_json(std::string_view text, const std::string& file, std::vector<std::string>* lacks) {
   Parts parts = read_parts(text, file);
   Problem problem = parts.builder.build(file);
+  problem.unsized = std::move(parts.unsized);
   if (!parts.document.nodes.empty()) problem.expert = read_expert(parts.document, file, problem);
-  if (parts.version == 1 && warnings != nullptr)
-    warnings->push_back(fmt::format(
+  if (parts.version == 1 && lacks != nullptr)
+    lacks->push_back(fmt::format(
         "{} has the format problem/1, without shapes, layers, modules and an expert's placement: policies that read "
         "shapes see byte counts instead (`emplace cost` and `emplace convert` write problem/2)",
         file));
@@ -286,6 +312,7 @@ std::string write_problem_json(const Problem& problem) {
   std::string out = "{\n  \"emplace\": \"problem/2\",\n";
   const auto into = std::back_inserter(out);
   fmt::format_to(into, "  \"name\": {},\n", json::escaped(problem.name));
+  append_unsized(out, problem);
   append_list(out, "devices", problem.device_count(), false, [&](std::size_t d) {
     const Device& device = problem.devices[d];
     fmt::format_to(into, R"("name": {}, "kind": {}, "memory_bytes": )", json::escaped(device.name),

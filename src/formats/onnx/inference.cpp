@@ -5,7 +5,10 @@
 
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
-#include "formats/onnx/subgraphs.hpp"
+#include "formats/onnx/inference_context.hpp"
+#include "formats/onnx/newer_ops.hpp"
+#include "formats/onnx/size_checks.hpp"
+#include "formats/onnx/types.hpp"
 
 namespace emplace::formats {
 
@@ -21,8 +24,9 @@ std::string describe(const onnx::NodeProto& node) {
                      node.op_type());
 }
 
-OnnxInference::OnnxInference(const onnx::ModelProto& model, const std::string& file, std::size_t tensors)
-    : file_(file) {
+OnnxInference::OnnxInference(const onnx::ModelProto& model, const std::string& file, std::size_t tensors,
+                             OnnxGivenSizes given)
+    : file_(file), given_(std::move(given)) {
   main.types.reserve(tensors);
   main.opsets = opsets_of(model.opset_import());
   for (const auto& function : model.functions()) functions_[function.domain() + ":" + function.name()] = &function;
@@ -62,94 +66,6 @@ std::string OnnxInference::failures() const {
                      first_failure_);
 }
 
-// Infers the sub-graphs of an If, Loop or Scan.
-class OnnxInference::Subgraph final : public onnx::GraphInferencer {
- public:
-  Subgraph(OnnxInference& inference, onnx::GraphProto& graph, const OnnxScope& outer, int depth)
-      : inference_(inference), graph_(graph), outer_(outer), depth_(depth) {}
-
-  std::vector<const onnx::TypeProto*> doInferencing(const std::vector<const onnx::TypeProto*>& input_types,
-                                                    const std::vector<const onnx::TensorProto*>& input_data) override {
-    inference_.check_depth(depth_);
-    if (static_cast<std::size_t>(graph_.input_size()) != input_types.size())
-      throw onnx::InferenceError(
-          fmt::format("a sub-graph has {} inputs, its node gives {}", graph_.input_size(), input_types.size()));
-    OnnxScope& scope = scopes_.emplace_back();
-    scope.opsets = outer_.opsets;
-    for (const std::string& name : names_from_outside(graph_)) copy_from_outside(scope, name);
-    inference_.symbols_.addFromGraph(graph_);
-    scope.add_types(graph_.input());
-    scope.add_types(graph_.value_info());
-    scope.add_types(graph_.output());
-    scope.add_initializers(graph_);
-    for (int i = 0; i < graph_.input_size(); ++i) {
-      const auto position = static_cast<std::size_t>(i);
-      const std::string& name = graph_.input(i).name();
-      if (input_types[position] != nullptr) {
-        onnx::TypeProto& type = scope.type(name);
-        if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET) {
-          type = *input_types[position];
-        } else {
-          onnx::shape_inference::checkShapesAndTypes(*input_types[position], type);
-          onnx::shape_inference::mergeShapesAndTypes(*input_types[position], &type);
-        }
-      }
-      if (position < input_data.size() && input_data[position] != nullptr) scope.data[name] = input_data[position];
-    }
-    for (onnx::NodeProto& node : *graph_.mutable_node()) {
-      inference_.count_inner_node();
-      inference_.infer(node, scope, depth_);
-    }
-    std::vector<const onnx::TypeProto*> outputs;
-    for (const auto& output : graph_.output()) outputs.push_back(&scope.type(output.name()));
-    return outputs;
-  }
-
- private:
-  void copy_from_outside(OnnxScope& scope, const std::string& name) const {
-    const auto copy = [&name](const auto& from, auto& to) {
-      if (const auto found = from.find(name); found != from.end()) to.insert(*found);
-    };
-    copy(outer_.types, scope.types);
-    copy(outer_.data, scope.data);
-    copy(outer_.sparse_data, scope.sparse_data);
-    copy(outer_.values, scope.values);
-  }
-
-  OnnxInference& inference_;
-  onnx::GraphProto& graph_;
-  const OnnxScope& outer_;
-  int depth_;
-  std::deque<OnnxScope> scopes_;  // one for each call, because the caller keeps pointers to the types
-};
-
-class OnnxInference::Context final : public onnx::shape_inference::InferenceContextImpl {
- public:
-  Context(OnnxInference& inference, onnx::NodeProto& node, const OnnxScope& scope, int depth,
-          std::unordered_map<std::string, onnx::TensorShapeProto>& values)
-      : InferenceContextImpl(node, scope.types, scope.data, scope.sparse_data, &values),
-        inference_(inference),
-        scope_(scope),
-        depth_(depth) {}
-
-  onnx::GraphInferencer* getGraphAttributeInferencer(const std::string& name) override {
-    auto& subgraph = subgraphs_[name];
-    if (subgraph == nullptr) {
-      const auto found = graphProtoAttributesByName_.find(name);
-      if (found == graphProtoAttributesByName_.end())
-        throw onnx::InferenceError(fmt::format("the attribute {} holds no graph", name));
-      subgraph = std::make_unique<Subgraph>(inference_, *found->second, scope_, depth_ + 1);
-    }
-    return subgraph.get();
-  }
-
- private:
-  OnnxInference& inference_;
-  const OnnxScope& scope_;
-  int depth_;
-  std::unordered_map<std::string, std::unique_ptr<Subgraph>> subgraphs_;
-};
-
 void OnnxInference::infer(onnx::NodeProto& node, OnnxScope& scope, int depth) {
   scope.add_constant(node);
   const std::string domain = node.domain() == "ai.onnx" ? "" : node.domain();
@@ -157,21 +73,20 @@ void OnnxInference::infer(onnx::NodeProto& node, OnnxScope& scope, int depth) {
   const onnx::OpSchema* schema =
       opset == scope.opsets.end() ? nullptr : onnx::OpSchemaRegistry::Schema(node.op_type(), opset->second, domain);
   const auto function = functions_.find(domain + ":" + node.op_type());
-  if (schema == nullptr && function == functions_.end()) return;  // an unknown type, which the op table reports
-  Context context(*this, node, scope, depth, scope.values);
-  check_rank(node, context);
+  if (schema == nullptr && function == functions_.end()) {
+    infer_newer_op(node, scope);
+    return;  // other unknown types are reported by the op table
+  }
+  auto other = schema == nullptr ? std::nullopt : used_form(node, scope, depth);
+  onnx::NodeProto& used = other ? scope.own_nodes.emplace_back(std::move(*other)) : node;
+  if (depth == 0) check_operands(used, scope, folder_, file_);
+  Context context(*this, used, scope, depth, scope.values);
+  check_rank(used, context);
   try {
-    if (schema == nullptr) {
-      infer_function(*function->second, node, context, scope, depth + 1);
-    } else {
-      // libonnx's functions read inputs and attributes without checking that they exist.
-      schema->Verify(node);
-      if (schema->has_type_and_shape_inference_function())
-        schema->GetTypeAndShapeInferenceFunction()(context);
-      else if (schema->HasFunction())
-        onnx::shape_inference::InferShapeForFunctionNode(*schema->GetFunction(), onnx::OpSchemaRegistry::Instance(),
-                                                         context);
-    }
+    if (schema == nullptr)
+      infer_function(*function->second, used, context, scope, depth + 1);
+    else
+      infer_operator(*schema, used, context, scope);
   } catch (const InputError&) {
     throw;
   } catch (const onnx::InferenceError& error) {
@@ -180,8 +95,23 @@ void OnnxInference::infer(onnx::NodeProto& node, OnnxScope& scope, int depth) {
     fail(node, error.what());
     return;
   }
-  update_types(node, context, scope);
-  if (schema != nullptr && schema->has_data_propagation_function()) propagate(node, *schema, scope);
+  update_types(used, context, scope);
+  if (schema != nullptr && schema->has_data_propagation_function()) propagate(used, *schema, scope);
+  complete_sizes(node, scope);
+  folder_.fold(used, scope);
+  if (depth == 0) check_result(node, scope, file_);
+}
+
+void OnnxInference::infer_operator(const onnx::OpSchema& schema, onnx::NodeProto& node, Context& context,
+                                   OnnxScope& scope) {
+  // libonnx's functions read inputs and attributes without checking that they exist.
+  schema.Verify(node);
+  if (infer_control_flow(node, schema, context, scope)) return;
+  if (schema.has_type_and_shape_inference_function())
+    schema.GetTypeAndShapeInferenceFunction()(context);
+  else if (schema.HasFunction())
+    onnx::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(), onnx::OpSchemaRegistry::Instance(),
+                                                     context);
 }
 
 void OnnxInference::infer_function(const onnx::FunctionProto& function, onnx::NodeProto& node, Context& caller,
@@ -194,6 +124,8 @@ void OnnxInference::infer_function(const onnx::FunctionProto& function, onnx::No
     if (const auto* type = caller.getInputType(position)) inner.type(function.input(i)) = *type;
     if (const auto* data = caller.getInputData(position)) inner.data[function.input(i)] = data;
     if (const auto* values = caller.getSymbolicInput(position)) inner.values[function.input(i)] = *values;
+    if (const auto folded = scope.folded.find(node.input(i)); folded != scope.folded.end())
+      inner.folded[function.input(i)] = folded->second;
   }
   for (const onnx::NodeProto& original : function.node()) {
     count_inner_node();
@@ -230,7 +162,11 @@ void OnnxInference::update_types(onnx::NodeProto& node, Context& context, OnnxSc
       onnx::shape_inference::checkShapesAndTypes(inferred, known);
       onnx::shape_inference::mergeShapesAndTypes(inferred, &known);
     } catch (const std::exception& error) {
-      fail(node, error.what());  // the stored shape stays
+      // The stored shape stays, unless it may belong to sizes that the user has replaced.
+      if (given_.any)
+        scope.type(node.output(i)) = inferred;
+      else
+        fail(node, error.what());
     }
   }
 }

@@ -3,12 +3,22 @@
 
 #include <onnx/shape_inference/implementation.h>
 
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
+#include "formats/onnx/fold/fold.hpp"
+#include "formats/onnx/reshape_targets.hpp"
 #include "formats/onnx/scope.hpp"
 
 namespace emplace::formats {
+
+// The sizes of inputs that the user gave.
+struct OnnxGivenSizes {
+  bool any = false;
+  std::vector<ReplacedSize> replaced;  // fixed sizes of the file that are others now
+};
 
 // libonnx's own driver (InferShapes) needs nodes in topological order, does not report which nodes failed, and doubles
 // its data without limit on malicious graphs (a chain of Gather(x, x) or Concat(x, x)). This class gives the same
@@ -18,21 +28,38 @@ namespace emplace::formats {
 class OnnxInference {
  public:
   // Keeps references to the model, whose main graph has about `tensors` tensors. The model's nodes are not changed.
-  OnnxInference(const onnx::ModelProto& model, const std::string& file, std::size_t tensors);
+  OnnxInference(const onnx::ModelProto& model, const std::string& file, std::size_t tensors, OnnxGivenSizes given = {});
   OnnxInference(const OnnxInference&) = delete;
   OnnxInference& operator=(const OnnxInference&) = delete;
 
-  // Adds the types of the node's outputs to the scope. InputError for tensors with a negative size or more than 64
+  // Adds the types of the node's outputs to the scope. InputError for nodes of the main graph whose sizes contradict
+  // each other (size_checks.hpp), for tensors with a negative size or more than 64
   // dimensions, and for sub-graphs and functions that expand to more than 300 000 nodes.
   void infer(onnx::NodeProto& node, OnnxScope& scope, int depth = 0);
   // The number of nodes that libonnx refused and the error of the first one, as a text; "" if there are none.
   [[nodiscard]] std::string failures() const;
+  // The same for Reshape nodes whose targets were fitted to the given sizes.
+  [[nodiscard]] std::string rewritten() const;
+
+  // The number of If, Loop and Scan nodes whose costs are not those of a run: the condition or the number of trips is
+  // not known.
+  [[nodiscard]] std::size_t unknown_trips() const { return unknown_trips_; }
 
   OnnxScope main;
 
  private:
   class Subgraph;
   class Context;
+  class LoopRun;
+
+  void infer_operator(const onnx::OpSchema& schema, onnx::NodeProto& node, Context& context, OnnxScope& scope);
+  // Infers If with a known condition, Loop and Scan, and the cost of each; false for all other nodes.
+  bool infer_control_flow(onnx::NodeProto& node, const onnx::OpSchema& schema, Context& context, OnnxScope& scope);
+  void infer_if(onnx::NodeProto& node, const onnx::OpSchema& schema, Context& context, OnnxScope& scope);
+  void infer_scan(onnx::NodeProto& node, const onnx::OpSchema& schema, Context& context, OnnxScope& scope);
+  std::optional<onnx::NodeProto> used_form(const onnx::NodeProto& node, OnnxScope& scope, int depth);
+  std::optional<onnx::NodeProto> with_fitted_target(const onnx::NodeProto& node, OnnxScope& scope);
+  void note_unknown_trips(OnnxBodyCost& cost);
 
   void infer_function(const onnx::FunctionProto& function, onnx::NodeProto& node, Context& caller,
                       const OnnxScope& scope, int depth);
@@ -47,7 +74,12 @@ class OnnxInference {
   const std::string& file_;
   std::unordered_map<std::string, const onnx::FunctionProto*> functions_;  // "domain:name"
   onnx::shape_inference::SymbolTableImpl symbols_;
+  OnnxGivenSizes given_;
+  OnnxFolder folder_;
+  std::size_t rewritten_count_ = 0;
+  std::string first_rewritten_;
   std::size_t inner_nodes_ = 0;
+  std::size_t unknown_trips_ = 0;
   std::size_t failure_count_ = 0;
   std::string first_failure_;
 };

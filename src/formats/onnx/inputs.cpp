@@ -1,5 +1,6 @@
 #include "formats/onnx/inputs.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -57,9 +58,11 @@ class InputShapes {
 
   void spread() {
     for (auto& input : *graph_.mutable_input()) spread(input, false);
-    for (auto& output : *graph_.mutable_output()) spread(output, replaced_fixed_size_);
-    for (auto& tensor : *graph_.mutable_value_info()) spread(tensor, replaced_fixed_size_);
+    for (auto& output : *graph_.mutable_output()) spread(output, !replaced_.empty());
+    for (auto& tensor : *graph_.mutable_value_info()) spread(tensor, !replaced_.empty());
   }
+
+  [[nodiscard]] const std::vector<ReplacedSize>& replaced() const { return replaced_; }
 
  private:
   onnx::ValueInfoProto* find(const std::string& name) {
@@ -75,7 +78,8 @@ class InputShapes {
 
   void set(Dimension& dimension, std::int64_t size) {
     if (dimension.has_dim_value()) {
-      replaced_fixed_size_ |= dimension.dim_value() != size;
+      const ReplacedSize pair(dimension.dim_value(), size);
+      if (pair.first != size && std::ranges::find(replaced_, pair) == replaced_.end()) replaced_.push_back(pair);
     } else if (is_symbol(dimension.dim_param())) {
       const auto [at, is_new] = symbols_.emplace(dimension.dim_param(), size);
       if (!is_new && at->second != size)
@@ -104,16 +108,18 @@ class InputShapes {
   const std::string& file_;
   std::vector<onnx::ValueInfoProto*> inputs_;
   std::unordered_map<std::string, std::int64_t> symbols_;
-  bool replaced_fixed_size_ = false;
+  std::vector<ReplacedSize> replaced_;
 };
 
 }  // namespace
 
-void fix_input_shapes(onnx::GraphProto& graph, const ReadOptions& options, const std::string& file) {
+std::vector<ReplacedSize> fix_input_shapes(onnx::GraphProto& graph, const ReadOptions& options,
+                                           const std::string& file) {
   InputShapes shapes(graph, file);
   for (const auto& [name, sizes] : options.shapes) shapes.set_shape(name, sizes);
   if (options.batch) shapes.set_batch(*options.batch);
   shapes.spread();
+  return shapes.replaced();
 }
 
 }  // namespace emplace::formats

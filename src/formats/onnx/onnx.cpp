@@ -37,7 +37,7 @@ class GraphFromOnnx {
     for (const auto& output : source_.output()) static_cast<void>(operand(output.name(), "graph output", {}));
     graph_.relink(file_);
     if (!control_flow_.empty())
-      log_warning("{}: {} nodes have sub-graphs (If, Loop, Scan), among them {}; each is costed as one op", file_,
+      log_warning("{}: {} nodes have sub-graphs (If, Loop, Scan), among them {}; each is placed as one op", file_,
                   control_flow_.size(), quote(graph_.ops[control_flow_.front()].name));
     return std::move(graph_);
   }
@@ -119,17 +119,22 @@ class GraphFromOnnx {
     for (const std::string& name : node(i).input())
       op.inputs.push_back(name.empty() ? Operand::none() : operand(name, "node", op.name));
     // A control-flow node also depends on the tensors that its sub-graphs read, and holds their weights.
-    for (const std::string& name : names_from_outside(node(i)))
-      if (const Operand value = operand(name, "node", op.name);
-          std::find(op.inputs.begin(), op.inputs.end(), value) == op.inputs.end())
-        op.inputs.push_back(value);
-    if (has_subgraph(node(i))) control_flow_.push_back(i);
+    if (has_subgraph(node(i))) connect_outside(i);
     for (const onnx::TensorProto* weight : weights_inside(node(i)))
       op.inputs.push_back(Operand::of(add_parameter(op.name + "/" + weight->name(), *weight)));
     // Running mean and variance are statistics and not trained.
     if (op.type == "BatchNormalization")
       for (std::size_t input = 3; input < std::min<std::size_t>(op.inputs.size(), 5); ++input)
         if (op.inputs[input].is_parameter()) graph_.parameters[op.inputs[input].index].trainable = false;
+  }
+
+  // Adds what the sub-graphs of node i read from outside, unless the node reads it itself.
+  void connect_outside(std::size_t i) {
+    GraphOp& op = graph_.ops[i];
+    control_flow_.push_back(i);
+    const std::unordered_set<std::string_view> own(node(i).input().begin(), node(i).input().end());
+    for (const std::string& name : names_from_outside(node(i)))
+      if (const Operand value = operand(name, "node", op.name); !own.contains(name)) op.inputs.push_back(value);
   }
 
   [[nodiscard]] auto value_name_at() const {
@@ -174,14 +179,26 @@ class GraphFromOnnx {
   std::vector<std::size_t> control_flow_;  // nodes with sub-graphs
 };
 
+void warn_of(const OnnxFindings& findings, const std::string& path) {
+  if (!findings.failures.empty()) log_warning("{}: shapes could not be inferred for {}", path, findings.failures);
+  if (!findings.rewritten.empty())
+    log_warning("{}: sizes of the exported batch were replaced in the targets of {}", path, findings.rewritten);
+  if (findings.unknown_trips > 0)
+    log_warning(
+        "{}: {} nodes (If, Loop, Scan) have a condition or a number of trips that is not known; an If is costed as its "
+        "costlier branch, a loop as one trip",
+        path, findings.unknown_trips);
+}
+
 Graph read_onnx(const std::string& path, const ReadOptions& options) {
   google::protobuf::Arena memory;  // freeing a million nodes one by one takes seconds
   onnx::ModelProto& model = load_onnx_without_weights(path, memory);
   Graph graph = GraphFromOnnx(model.graph(), path).build();
   const std::vector<OpId> order = graph.topological_order(path);
-  fix_input_shapes(*model.mutable_graph(), options, path);
-  const std::string failures = infer_onnx_shapes(model, order, graph, path);
-  if (!failures.empty()) log_warning("{}: shapes could not be inferred for {}", path, failures);
+  OnnxGivenSizes given;
+  given.replaced = fix_input_shapes(*model.mutable_graph(), options, path);
+  given.any = options.batch.has_value() || !options.shapes.empty();
+  warn_of(infer_onnx_shapes(model, order, graph, path, given), path);
   graph.validate(path);
   return graph;
 }

@@ -1,10 +1,14 @@
 #include "formats/onnx/shapes.hpp"
 
+#include <bit>
 #include <cstring>
+#include <utility>
 
 #include "emplace/base/error.hpp"
 #include "formats/contained.hpp"
+#include "formats/onnx/body_cost.hpp"
 #include "formats/onnx/inference.hpp"
+#include "formats/onnx/subgraphs.hpp"
 #include "formats/onnx/types.hpp"
 
 namespace emplace::formats {
@@ -12,7 +16,7 @@ namespace emplace::formats {
 namespace {
 
 // The child's answer: for each tensor of the graph its element type, its rank (-1: unknown) and its sizes; then the
-// text about failed nodes.
+// costs of control-flow ops and the texts of OnnxFindings.
 class Answer {
  public:
   Answer() = default;
@@ -24,7 +28,17 @@ class Answer {
     put(type.shape.ranked ? static_cast<std::int64_t>(type.shape.dims.size()) : -1);
     for (const std::int64_t size : type.shape.dims) put(size);
   }
-  [[nodiscard]] std::string with_words(const std::string& words) && { return std::move(text_) + words; }
+  void put(double number) { put(std::bit_cast<std::int64_t>(number)); }
+  void put(const std::string& words) {
+    put(static_cast<std::int64_t>(words.size()));
+    text_ += words;
+  }
+  void put(const OnnxBodyCost& cost) {
+    for (const double number : {cost.flops, cost.bytes_read, cost.bytes_written}) put(number);
+    put(cost.op_class);
+    put(std::int64_t{cost.is_complete});
+  }
+  [[nodiscard]] std::string take() && { return std::move(text_); }
 
   std::int64_t number() {
     std::int64_t number = 0;
@@ -39,7 +53,20 @@ class Answer {
     tensor.shape.ranked = rank >= 0;
     for (std::int64_t i = 0; i < rank; ++i) tensor.shape.dims.push_back(number());
   }
-  [[nodiscard]] std::string words() const { return text_.substr(at_); }
+  double real() { return std::bit_cast<double>(number()); }
+  std::string words() {
+    const auto length = static_cast<std::size_t>(number());
+    EMPLACE_CHECK(text_.size() - at_ >= length, "the answer about ONNX shapes is too short");
+    at_ += length;
+    return text_.substr(at_ - length, length);
+  }
+  OnnxBodyCost cost() {
+    OnnxBodyCost cost;
+    for (double* each : {&cost.flops, &cost.bytes_read, &cost.bytes_written}) *each = real();
+    cost.op_class = words();
+    cost.is_complete = number() != 0;
+    return cost;
+  }
 
  private:
   std::string text_;
@@ -48,16 +75,48 @@ class Answer {
 
 }  // namespace
 
-std::string infer_onnx_shapes(onnx::ModelProto& model, std::span<const OpId> order, Graph& graph,
-                              const std::string& file) {
+namespace {
+
+// The costs of the ops that have sub-graphs: their number, then each op with its cost.
+void put_costs(Answer& answer, const onnx::GraphProto& source, const OnnxScope& scope) {
+  std::vector<std::pair<int, const OnnxBodyCost*>> costs;
+  if (!scope.costs.empty())
+    for (int i = 0; i < source.node_size(); ++i)
+      if (const auto found = scope.costs.find(cost_key(source.node(i)));
+          found != scope.costs.end() && has_subgraph(source.node(i)))
+        costs.emplace_back(i, &found->second);
+  answer.put(static_cast<std::int64_t>(costs.size()));
+  for (const auto& [op, cost] : costs) {
+    answer.put(std::int64_t{op});
+    answer.put(*cost);
+  }
+}
+
+OnnxFindings read_answer(Answer answer, Graph& graph) {
+  for (GraphTensor& tensor : graph.tensors) answer.read_into(tensor);
+  for (std::int64_t left = answer.number(); left > 0; --left) {
+    const auto op = static_cast<std::size_t>(answer.number());
+    set_body_cost(graph.ops[op], answer.cost());
+  }
+  OnnxFindings findings;
+  findings.failures = answer.words();
+  findings.rewritten = answer.words();
+  findings.unknown_trips = static_cast<std::size_t>(answer.number());
+  return findings;
+}
+
+}  // namespace
+
+OnnxFindings infer_onnx_shapes(onnx::ModelProto& model, std::span<const OpId> order, Graph& graph,
+                               const std::string& file, const OnnxGivenSizes& given) {
   onnx::GraphProto& source = *model.mutable_graph();
   // Fills libonnx's table of operators once in this process, not in every child.
   static_cast<void>(onnx::OpSchemaRegistry::Schema("Identity", 1, ""));
-  // Real models take about 10 us for each node.
-  const Containment limits{.cpu_seconds = 5 + order.size() / 5'000};
+  // Real models take about 10 us for each node; the evaluator of values stops after about a second.
+  const Containment limits{.cpu_seconds = 8 + order.size() / 5'000};
   const Contained done = run_contained(limits, [&](std::atomic<std::uint64_t>& step) {
     // Never deleted, since this process ends after its answer.
-    OnnxInference& inference = *new OnnxInference(model, file, graph.tensors.size());
+    OnnxInference& inference = *new OnnxInference(model, file, graph.tensors.size(), given);
     for (const OpId node : order) {
       step = node.value;
       inference.infer(*source.mutable_node(static_cast<int>(node.value)), inference.main);
@@ -68,14 +127,16 @@ std::string infer_onnx_shapes(onnx::ModelProto& model, std::span<const OpId> ord
       answer.put(type == inference.main.types.end() ? TypeAndShape()
                                                     : type_and_shape(*type->second, file, tensor.name));
     }
-    return std::move(answer).with_words(inference.failures());
+    put_costs(answer, source, inference.main);
+    answer.put(inference.failures());
+    answer.put(inference.rewritten());
+    answer.put(static_cast<std::int64_t>(inference.unknown_trips()));
+    return std::move(answer).take();
   });
   if (!done.killed.empty())
     throw InputError(file, "node {}: shape inference crashed on it ({}); do its inputs and attributes fit its type?",
                      describe(source.node(static_cast<int>(done.step))), done.killed);
-  Answer answer(done.result);
-  for (GraphTensor& tensor : graph.tensors) answer.read_into(tensor);
-  return answer.words();
+  return read_answer(Answer(done.result), graph);
 }
 
 }  // namespace emplace::formats

@@ -8,14 +8,20 @@
 #include <string>
 
 #include "emplace/graph/graph.hpp"
+#include "formats/onnx/inference.hpp"
 
 namespace emplace::formats {
 
 // Sets the shapes and element types of the graph's tensors, from the stored types and from inference (inference.hpp).
-// The graph's ops are the nodes of the main graph; `order` has producers first. Returns a text about the nodes that
-// failed, "" if none did. Inference runs in a child process, because libonnx crashes on broken nodes; such a node is an
-// InputError.
-std::string infer_onnx_shapes(onnx::ModelProto& model, std::span<const OpId> order, Graph& graph,
-                              const std::string& file);
+// The graph's ops are the nodes of the main graph; `order` has producers first. Ops with sub-graphs get attributes from
+// which the op table takes their costs. Inference runs in a child process, because libonnx crashes on broken nodes;
+// such a node is an InputError.
+struct OnnxFindings {
+  std::string failures;           // about the nodes that failed; "": none
+  std::string rewritten;          // about Reshape nodes whose targets were fitted to the given sizes; "": none
+  std::size_t unknown_trips = 0;  // If nodes with an unknown condition, loops with an unknown number of trips
+};
+OnnxFindings infer_onnx_shapes(onnx::ModelProto& model, std::span<const OpId> order, Graph& graph,
+                               const std::string& file, const OnnxGivenSizes& given);
 
 }  // namespace emplace::formats

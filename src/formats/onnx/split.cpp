@@ -191,7 +191,8 @@ class Splitter {
 
 }  // namespace
 
-OnnxSplit write_onnx_parts(const std::string& model, const Graph& graph, std::span<const OnnxPart> parts) {
+OnnxSplit write_onnx_parts(const std::string& model, const Graph& graph, std::span<const OnnxPart> parts,
+                           const std::function<bool()>& stop) {
   check_reader(model, "onnx", "an ONNX model");
   google::protobuf::Arena memory;
   const OnnxIndex index(model, memory);
@@ -207,7 +208,10 @@ OnnxSplit write_onnx_parts(const std::string& model, const Graph& graph, std::sp
   check_weights_stay_beside(model, files);
   std::size_t written = 0;
   try {
-    for (; written < parts.size(); ++written) splitter.write(written);
+    for (; written < parts.size(); ++written) {
+      if (stop && stop()) throw WritingStopped("stopped on request");
+      splitter.write(written);
+    }
   } catch (...) {
     std::error_code ignored;
     for (const std::string& file : std::span(files).first(written)) std::filesystem::remove(file, ignored);

@@ -45,14 +45,6 @@ void GraphFromIr::sort_ports(Ports& ports, const char* what, const std::string& 
   if (twin != ports.end()) throw InputError(where, "has two {} ports {}", what, quote(twin->first));
 }
 
-void GraphFromIr::use_memory(std::size_t bytes) {
-  constexpr std::size_t largest_graph_memory = std::size_t{4} << 30;
-  memory_ += bytes;
-  if (memory_ > largest_graph_memory)
-    throw InputError(file_, "is too large: without its weights the graph needs more than {}",
-                     human_bytes(static_cast<Bytes>(largest_graph_memory)));
-}
-
 std::string GraphFromIr::text_of(const pugi::xml_node& node, const char* attribute, const std::string& where) const {
   const std::string_view text = node.attribute(attribute).value();
   if (text.size() > (std::size_t{64} << 10)) throw InputError(where, "its {} is longer than 64 KiB", attribute);
@@ -72,7 +64,7 @@ void GraphFromIr::add_layer(const pugi::xml_node& node) {
   if (op.name.empty() || type.empty()) throw InputError(where, "a layer needs a name and a type");
   op.type = graph_op_name(type, data).type;
   op.attributes = attributes_of(data);
-  use_memory(sizeof(GraphOp) + sizeof(Layer) + 4 * op.name.size() + 256 + 192 * op.attributes.size());
+  memory_.use(sizeof(GraphOp) + sizeof(Layer) + 4 * op.name.size() + 256 + 192 * op.attributes.size());
   Layer layer;
   where = fmt::format("{}: layer {}", file_, quote(op.name));
   layer.precision = dtype_of_openvino(node.attribute("precision").value(), where);
@@ -84,7 +76,7 @@ void GraphFromIr::add_layer(const pugi::xml_node& node) {
   for (const pugi::xml_node& port : node.child("input").children("port")) {
     layer.inputs.emplace_back(port.attribute("id").value(), op.inputs.size());
     op.inputs.push_back(Operand::none());
-    use_memory(96);
+    memory_.use(96);
   }
   const bool is_input = type == "Parameter" || type == "Input";
   for (const pugi::xml_node& port : node.child("output").children("port")) {
@@ -95,7 +87,7 @@ void GraphFromIr::add_layer(const pugi::xml_node& node) {
     tensor.dtype = dtype_of_openvino(port.attribute("precision").value(), where);
     if (tensor.dtype == DType::unknown) tensor.dtype = layer.precision;
     if (tensor.dtype == DType::unknown) tensor.dtype = dtype_of_openvino(data.attribute("element_type").value(), where);
-    use_memory(320 + op.name.size() + 32 * tensor.shape.dims.size());
+    memory_.use(320 + op.name.size() + 32 * tensor.shape.dims.size());
     stated_.push_back(tensor.shape);
     if (is_input) fix_input(op.name, port, tensor.shape);
     op.outputs.emplace_back(graph_.tensors.size());

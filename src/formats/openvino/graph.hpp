@@ -11,6 +11,7 @@
 
 #include "base/name_table.hpp"
 #include "emplace/formats/reader.hpp"
+#include "formats/memory_budget.hpp"
 
 namespace emplace::formats {
 
@@ -37,7 +38,6 @@ class GraphFromIr {
     return [this](std::uint32_t layer) { return layers_[layer].id; };
   }
   static void sort_ports(Ports& ports, const char* what, const std::string& where);
-  void use_memory(std::size_t bytes);
   [[nodiscard]] std::string text_of(const pugi::xml_node& node, const char* attribute, const std::string& where) const;
   void add_layer(const pugi::xml_node& node);
   [[nodiscard]] Shape shape_of(const pugi::xml_node& port, const std::string& where) const;
@@ -68,7 +68,7 @@ class GraphFromIr {
   std::unordered_set<std::string> parameter_names_, used_shapes_;
   std::vector<std::string> input_names_;
   std::size_t bodies_ = 0;
-  std::size_t memory_ = 0;
+  MemoryBudget memory_{file_};
   bool batch_used_ = false;
 };
 

@@ -1,6 +1,5 @@
 #include "formats/openvino/ops.hpp"
 
-#include <algorithm>
 #include <pugixml.hpp>
 #include <unordered_map>
 

@@ -37,7 +37,7 @@ std::int64_t GraphFromIr::bytes_of_data(const pugi::xml_node& node, const std::s
 }
 
 Operand GraphFromIr::add_parameter(const std::string& name, DType dtype, Shape shape, bool trainable) {
-  use_memory(192 + 2 * name.size());
+  memory_.use(192 + 2 * name.size());
   std::string unique = name;
   for (std::size_t i = parameter_names_.size(); !parameter_names_.insert(unique).second; ++i)
     unique = fmt::format("{}#{}", name, i);
@@ -65,9 +65,12 @@ void GraphFromIr::add_blobs(std::size_t i, const pugi::xml_node& node) {
     GraphOp& op = graph_.ops[i];
     const std::string here = place(i);
     const DType dtype = layers_[i].precision == DType::unknown ? DType::f32 : layers_[i].precision;
+    if (bytes_of(dtype) == 0)
+      throw InputError(here, "its {} have the element type {}, whose elements have no fixed size", quote(blob.name()),
+                       name_of(dtype));
     const std::int64_t size = bytes_of_data(blob, here);
     const bool is_weight = std::string_view(blob.name()) == "weights";
-    Shape shape{size / std::max<std::int64_t>(bytes_of(dtype), 1)};
+    Shape shape{size / bytes_of(dtype)};
     if (op.type == "Constant" && !op.outputs.empty()) shape = graph_.tensors[op.outputs[0].index()].shape;
     if (is_weight && op.type == "Conv") shape = convolution_weights(i, node.child("data"));
     if (is_weight && op.type == "Gemm") {

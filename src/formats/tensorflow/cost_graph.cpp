@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
+#include "formats/memory_budget.hpp"
 #include "formats/proto/cursor.hpp"
 #include "formats/proto/sniff.hpp"
 #include "formats/tensorflow/graphdef.hpp"
@@ -14,8 +15,6 @@
 namespace emplace::formats {
 
 namespace {
-
-constexpr std::size_t largest_cost_graph_memory = std::size_t{4} << 30;
 
 struct Input {
   std::int64_t node = 0, port = 0;  // port -1: a control dependency
@@ -36,7 +35,7 @@ class GraphFromCosts {
     op.type = "Measured";
     std::int64_t number = 0;
     std::vector<Input> inputs;
-    use_memory(sizeof(GraphOp) + 512);
+    memory_.use(sizeof(GraphOp) + 512);
     while (const std::uint32_t field = in_.next(fields)) switch (field) {
         case 1: op.name = in_.name(); break;
         case 2:
@@ -44,17 +43,17 @@ class GraphFromCosts {
           break;
         case 3: number = in_.whole(); break;
         case 4:
-          use_memory(64);
+          memory_.use(64);
           in_.message([&] { inputs.push_back(read_input()); });
           break;
         case 5:
-          use_memory(256);
+          memory_.use(256);
           in_.message([&] { graph_.tensors.push_back(read_output(id)); });
           op.outputs.emplace_back(graph_.tensors.size() - 1);
           break;
         case 6: op.attributes["temporary_bytes"] = not_negative(in_.whole(), "temporary_memory_size"); break;
         case 8:
-          use_memory(64);
+          memory_.use(64);
           inputs.push_back({in_.whole(), -1});
           break;
         case 9: op.attributes["measured_us"] = not_negative(in_.whole(), "compute_cost"); break;
@@ -64,7 +63,7 @@ class GraphFromCosts {
     // In the file, the name may come before or after the outputs.
     for (std::size_t k = 0; k < op.outputs.size(); ++k)
       graph_.tensors[op.outputs[k].index()].name = fmt::format("{}:{}", op.name, k);
-    use_memory(op.name.size() * (op.outputs.size() + 2));
+    memory_.use(op.name.size() * (op.outputs.size() + 2));
     const auto [at, is_new] = numbers_.emplace(number, id);
     if (!is_new)
       throw InputError(file_, "nodes {} and {} both have the id {}", quote(graph_.ops[at->second.index()].name),
@@ -88,13 +87,6 @@ class GraphFromCosts {
   }
 
  private:
-  void use_memory(std::size_t bytes) {
-    memory_ += bytes;
-    if (memory_ > largest_cost_graph_memory)
-      throw InputError(file_, "is too large: the graph needs more than {}",
-                       human_bytes(static_cast<Bytes>(largest_cost_graph_memory)));
-  }
-
   std::int64_t not_negative(std::int64_t value, const char* what) const {
     if (value < 0) in_.fail(fmt::format("{} is negative: {}", what, value));
     return value;
@@ -122,7 +114,7 @@ class GraphFromCosts {
         case 3: in_.message([&] { tensor.shape = read_tensor_shape(in_); }); break;
         default: tensor.dtype = dtype_of_tensorflow(in_.enumeration(tensorflow_types()), file_);
       }
-    use_memory(8 * tensor.shape.dims.size());
+    memory_.use(8 * tensor.shape.dims.size());
     if (size > 0 && tensor.bytes() != size) {
       tensor.dtype = DType::u8;
       tensor.shape = Shape{size};
@@ -164,7 +156,7 @@ class GraphFromCosts {
   Graph graph_;
   std::unordered_map<std::int64_t, OpId> numbers_;
   std::vector<std::vector<Input>> inputs_;
-  std::size_t memory_ = 0;
+  MemoryBudget memory_{file_};
 };
 
 Graph read_cost_graph(const std::string& path, const ReadOptions& options) {

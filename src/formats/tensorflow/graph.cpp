@@ -13,8 +13,6 @@ namespace emplace::formats {
 
 namespace {
 
-constexpr std::size_t largest_graph_memory = std::size_t{4} << 30;
-
 // The names in the "loc:@name" entries of _class: the node must be on the device of these nodes.
 std::vector<std::string> co_location(const TfNode& node) {
   std::vector<std::string> names;
@@ -47,31 +45,24 @@ std::string GraphFromTensorflow::place(std::size_t op) const {
   return fmt::format("{}: node {}", file_, quote(graph_.ops[op].name));
 }
 
-void GraphFromTensorflow::use_memory(std::size_t bytes) {
-  memory_ += bytes;
-  if (memory_ > largest_graph_memory)
-    throw InputError(file_, "is too large: without its weights the graph needs more than {}",
-                     human_bytes(static_cast<Bytes>(largest_graph_memory)));
-}
-
 void GraphFromTensorflow::add(TfNode node) {
   const std::size_t i = graph_.ops.size();
   if (node.name.empty()) throw InputError(file_, "node {} has no name", i);
   if (node.op.empty()) throw InputError(file_, "node {} has no op", quote(node.name));
   if (const auto first = names_.add(node.name, static_cast<std::uint32_t>(i), name_at()))
     throw InputError(file_, "nodes {} and {} are both named {}", *first, i, quote(node.name));
-  use_memory(sizeof(GraphOp) + sizeof(Source) + 3 * node.name.size() + node.op.size() + 256);
+  memory_.use(sizeof(GraphOp) + sizeof(Source) + 3 * node.name.size() + node.op.size() + 256);
 
   const std::string here = fmt::format("{}: node {}", file_, quote(node.name));
   for (const auto& [name, value] : node.attributes) {
     if (value.kind == TfValue::Kind::type || value.kind == TfValue::Kind::tensor)
       static_cast<void>(dtype_of_tensorflow(value.type, here));
-    use_memory(160 + 8 * value.wholes.size() +
-               (name == "_output_shapes" ? value.shapes.size() * (240 + node.name.size()) : 0));
+    memory_.use(160 + 8 * value.wholes.size() +
+                (name == "_output_shapes" ? value.shapes.size() * (240 + node.name.size()) : 0));
     if (name == "_output_shapes")
-      for (const Shape& shape : value.shapes) use_memory(16 * shape.dims.size());
+      for (const Shape& shape : value.shapes) memory_.use(16 * shape.dims.size());
   }
-  for (const std::string& input : node.inputs) use_memory(input.size() + 96);
+  for (const std::string& input : node.inputs) memory_.use(input.size() + 96);
 
   GraphOp op;
   op.name = node.name;
@@ -133,10 +124,25 @@ void GraphFromTensorflow::fix_input(const std::string& name, Shape& shape) {
 void GraphFromTensorflow::check_options() const {
   for (const auto& [name, sizes] : options_.shapes) {
     const std::string node = name.ends_with(":0") ? name.substr(0, name.size() - 2) : name;
-    if (std::find(input_names_.begin(), input_names_.end(), node) == input_names_.end())
+    if (std::find(input_names_.begin(), input_names_.end(), node) == input_names_.end() &&
+        !names_.find(name.substr(0, name.rfind(':')), name_at()))
       throw InputError(file_, "the model has no input {}{}", quote(name), known_inputs(node, input_names_));
   }
   if (options_.batch && !batch_used_) warn_unused_batch(*options_.batch, file_);
+}
+
+// Sizes may also be given for tensors inside the graph ("node" or "node:1"): some follow only from values that a file
+// does not hold, such as a list of tensors that a loop fills.
+void GraphFromTensorflow::fix_inner_sizes() {
+  for (const auto& [name, sizes] : options_.shapes) {
+    const std::string node = name.ends_with(":0") ? name.substr(0, name.size() - 2) : name;
+    if (std::find(input_names_.begin(), input_names_.end(), node) != input_names_.end()) continue;
+    const std::string tensor = name.find(':') == std::string::npos ? name + ":0" : name;
+    const auto found = std::ranges::find(graph_.tensors, tensor, &GraphTensor::name);
+    if (found == graph_.tensors.end())
+      throw InputError(file_, "there is no tensor {} whose shape could be given", quote(tensor));
+    fix_shape(found->shape, sizes, name, file_);
+  }
 }
 
 // Adds a weight that the file leaves out; its size is unknown, which is reported in a warning.
@@ -262,6 +268,7 @@ Graph GraphFromTensorflow::finish() {
   wanted_.resize(graph_.ops.size());
   for (std::size_t i = 0; i < graph_.ops.size(); ++i) resolve(i);
   add_tensors();
+  fix_inner_sizes();
   for (std::size_t i = 0; i < graph_.ops.size(); ++i) connect(i);
   join_groups();
   graph_.relink(file_);

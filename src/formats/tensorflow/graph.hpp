@@ -8,6 +8,7 @@
 
 #include "base/name_table.hpp"
 #include "emplace/formats/reader.hpp"
+#include "formats/memory_budget.hpp"
 #include "formats/tensorflow/node.hpp"
 
 namespace emplace::formats {
@@ -43,9 +44,9 @@ class GraphFromTensorflow {
   static constexpr std::uint32_t no_op = OpId::none_value;
 
   [[nodiscard]] std::string place(std::size_t op) const;
-  void use_memory(std::size_t bytes);
   void fix_input(const std::string& name, Shape& shape);
   void check_options() const;
+  void fix_inner_sizes();
   void resolve(std::size_t op);
   [[nodiscard]] auto name_at() const {
     return [this](std::uint32_t op) { return std::string_view(graph_.ops[op].name); };
@@ -67,7 +68,7 @@ class GraphFromTensorflow {
   bool any_states_outputs_ = false;
   std::vector<std::vector<Output>> wanted_;  // per op and data input; no_op: none or a missing weight
   std::vector<Output> outputs_;
-  std::size_t memory_ = 0;
+  MemoryBudget memory_{file_};
   bool batch_used_ = false;
 };
 

@@ -19,6 +19,7 @@ using json::Place;
 using json::Value;
 
 constexpr std::size_t longest_json_list = 4096;
+constexpr std::size_t longest_tfjs_text = 1024;
 constexpr std::uint64_t largest_tfjs_file = std::uint64_t{256} << 20;  // the weights are in other files
 
 // Reads a whole number; in protobuf's JSON form, 64-bit numbers are texts.
@@ -55,6 +56,17 @@ std::string text_of_base64(std::string_view text) {
     if ((count += 6) >= 8) result += static_cast<char>(bits >> (count -= 8) & 0xFF);
   }
   return is_utf8(result) ? result : "";
+}
+
+// Converters write a text as base64 or as a list of its bytes: [83, 65, 77, 69] is "SAME".
+std::string text_attribute(Value value, const Place& place) {
+  if (value.kind() != Kind::array) return text_of_base64(value.text(place));
+  std::string result;
+  value.each_element(place, [&](std::size_t i, Value byte) {
+    const std::int64_t number = byte.whole(Place(place, i), 0, 255);
+    if (result.size() <= longest_tfjs_text) result += static_cast<char>(number);
+  });
+  return result.size() <= longest_tfjs_text && is_utf8(result) ? result : "";
 }
 
 // "DT_FLOAT" in attributes, "float32" in the manifest; some writers give the number.
@@ -101,7 +113,7 @@ void read_list(Value value, const Place& place, TfValue& list) {
       const Place here(at, i);
       if (key == "shape") list.shapes.push_back(shape_of(element, here));
       if (i > longest_json_list) return;
-      if (key == "s") list.texts.push_back(text_of_base64(element.text(here)));
+      if (key == "s") list.texts.push_back(text_attribute(element, here));
       if (key == "i") list.wholes.push_back(whole_of(element, here));
       if (key == "type") list.types.push_back(type_of(element, here));
     });
@@ -122,7 +134,7 @@ TfValue read_attribute(Value value, const Place& place) {
   value.each_member(place, [&](std::string_view key, Value member) {
     const Place at(place, key);
     using K = TfValue::Kind;
-    if (key == "s") result.kind = K::text, result.text = text_of_base64(member.text(at));
+    if (key == "s") result.kind = K::text, result.text = text_attribute(member, at);
     if (key == "i") result.kind = K::whole, result.whole = whole_of(member, at);
     if (key == "f") result.kind = K::real, result.real = real_of(member, at);
     if (key == "b") result.kind = K::boolean, result.whole = member.boolean(at) ? 1 : 0;

@@ -22,7 +22,6 @@ const std::vector<std::string> node_keys = {"id",   "supportedOnFpga", "cpuLaten
                                             "size", "colorClass",      "name",       "layerId"};
 const std::vector<std::string> edge_keys = {"sourceId", "destId", "cost", "size"};
 
-constexpr std::int64_t any_id = std::int64_t{1} << 53;
 // Classes of routes: over an accelerator's channels, and between CPU cores.
 constexpr std::size_t over_link = 0;
 constexpr std::size_t in_host = 1;
@@ -77,7 +76,7 @@ struct Nodes {
   std::vector<char> backward;
 
   [[nodiscard]] std::uint32_t at(const Fields& edge, const char* key) const {
-    const std::int64_t id = edge.whole(key, -any_id, any_id);
+    const std::int64_t id = edge.whole(key, -largest_json_id, largest_json_id);
     const auto found = positions.find(id);
     if (found == positions.end()) throw InputError(edge.place(key).str(), "there is no node with the id {}", id);
     return found->second;
@@ -85,7 +84,7 @@ struct Nodes {
 };
 
 void read_node(const Fields& fields, const Host& host, Nodes& nodes, ProblemBuilder& builder) {
-  const std::int64_t id = fields.whole("id", -any_id, any_id);
+  const std::int64_t id = fields.whole("id", -largest_json_id, largest_json_id);
   const auto [at, is_new] = nodes.positions.emplace(id, static_cast<std::uint32_t>(nodes.positions.size()));
   if (!is_new)
     throw InputError(fields.place("id").str(), "the id {} is used twice (also by number {})", id, at->second);
@@ -97,10 +96,10 @@ void read_node(const Fields& fields, const Host& host, Nodes& nodes, ProblemBuil
   op.seconds.insert(op.seconds.end(), host.cpus, cpu);
   if (fields.find("size") != nullptr) op.resident = fields.whole("size", 0, total_limit);
   if (fields.find("colorClass") != nullptr)
-    op.colocate = fmt::format("colorClass {}", fields.whole("colorClass", -any_id, any_id));
+    op.colocate = fmt::format("colorClass {}", fields.whole("colorClass", -largest_json_id, largest_json_id));
   op.backward = flag(fields, "isBackwardNode");
   static_cast<void>(fields.text_or_empty("name"));
-  if (fields.find("layerId") != nullptr) static_cast<void>(fields.whole("layerId", -any_id, any_id));
+  if (fields.find("layerId") != nullptr) static_cast<void>(fields.whole("layerId", -largest_json_id, largest_json_id));
   nodes.backward.push_back(op.backward ? 1 : 0);
   builder.add_op(std::move(op), fields.place().str());
 }

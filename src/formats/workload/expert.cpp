@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "formats/json/json.hpp"
+#include "formats/workload/parts.hpp"
 #include "formats/workload/workload.hpp"
 
 namespace emplace::formats {
@@ -18,7 +19,6 @@ using json::Value;
 const std::vector<std::string> expert_keys = {"fpgas", "cpus", "maxLoad"};
 const std::vector<std::string> node_list_keys = {"nodes", "load"};
 
-constexpr std::int64_t any_node_id = std::int64_t{1} << 53;
 constexpr std::uint8_t unplaced = 255;  // devices are numbers below max_devices = 255
 
 struct Split {
@@ -42,7 +42,7 @@ struct Split {
     const std::uint8_t d = device_called(name, place);
     part.need("nodes").each_element(place, [&](std::size_t i, Value value) {
       const Place at(place, i);
-      const std::string id = fmt::format("{}", value.whole(at, -any_node_id, any_node_id));
+      const std::string id = fmt::format("{}", value.whole(at, -largest_json_id, largest_json_id));
       const auto found = ops.find(id);
       if (found == ops.end()) throw InputError(at.str(), "the problem has no node {}", id);
       if (device[found->second] != unplaced) throw InputError(at.str(), "node {} is listed twice", id);

@@ -49,7 +49,7 @@ std::span<const WorkloadEntry> workloads() {
 }
 
 Problem read_problem_text(std::string_view text, const std::string& file, const WorkloadRequest& request,
-                          std::vector<std::string>* warnings) {
+                          std::vector<std::string>* lacks) {
   const TextOutline outline = outline_of(text);
   if (!outline.has("emplace"))
     for (const WorkloadEntry& entry : workloads())
@@ -57,11 +57,11 @@ Problem read_problem_text(std::string_view text, const std::string& file, const 
   refuse_instance(request, file);
   if (request.processors)
     throw InputError(file, "is no task graph, so ?processors={} is not allowed", *request.processors);
-  return read_problem_json(text, file, warnings);
+  return read_problem_json(text, file, lacks);
 }
 
-Problem read_problem_file(const ProblemAddress& address, std::vector<std::string>* warnings) {
-  return read_problem_text(read_file(address.file), address.file, address.request, warnings);
+Problem read_problem_file(const ProblemAddress& address, std::vector<std::string>* lacks) {
+  return read_problem_text(read_file(address.file), address.file, address.request, lacks);
 }
 
 PlacementFile read_placement_text(std::string_view text, const std::string& file, const Problem& problem) {

@@ -16,19 +16,12 @@ using json::Value;
 const std::vector<std::string> moirai_file_keys = {"source", "devices", "memory", "tasks", "edges"};
 const std::vector<std::string> task_keys = {"id", "time", "mem"};
 const std::vector<std::string> moirai_edge_keys = {"src", "dst", "comm"};
-
-constexpr std::int64_t any_moirai_id = std::int64_t{1} << 53;
-
-void check_length(Value list, const Place& place, std::size_t wanted) {
-  const std::size_t found = list.array_size(place);
-  if (found != wanted)
-    throw InputError(place.str(), "must have {} elements, one for each device, got {}", wanted, found);
-}
+constexpr std::string_view one_per_device = ", one for each device";
 
 std::size_t add_moirai_devices(const Fields& file, ProblemBuilder& builder) {
   const auto count = static_cast<std::size_t>(file.whole("devices", 1, static_cast<std::int64_t>(max_devices)));
   const Place memory = file.place("memory");
-  check_length(file.need("memory"), memory, count);
+  check_length(file.need("memory"), memory, count, one_per_device);
   file.need("memory").each_element(memory, [&](std::size_t d, Value bytes) {
     builder.add_device(
         {.name = fmt::format("dev:{}", d), .kind = {}, .memory = bytes.whole(Place(memory, d), 0, total_limit)});
@@ -53,14 +46,14 @@ void add_moirai_routes(std::size_t count, ProblemBuilder& builder) {
 using Positions = std::unordered_map<std::int64_t, std::uint32_t>;
 
 void read_task(const Fields& fields, std::size_t devices, Positions& positions, ProblemBuilder& builder) {
-  const std::int64_t id = fields.whole("id", -any_moirai_id, any_moirai_id);
+  const std::int64_t id = fields.whole("id", -largest_json_id, largest_json_id);
   const auto [at, is_new] = positions.emplace(id, static_cast<std::uint32_t>(positions.size()));
   if (!is_new)
     throw InputError(fields.place("id").str(), "the id {} is used twice (also by number {})", id, at->second);
   OpSpec op{.name = fmt::format("{}", id), .type = {}, .seconds = {}, .colocate = {}};
   op.resident = fields.whole("mem", 0, total_limit);
   const Place times = fields.place("time");
-  check_length(fields.need("time"), times, devices);
+  check_length(fields.need("time"), times, devices, one_per_device);
   fields.need("time").each_element(
       times, [&](std::size_t d, Value time) { op.seconds.push_back(seconds_at(time, Place(times, d), millisecond)); });
   builder.add_op(std::move(op), fields.place().str());
@@ -73,10 +66,10 @@ std::vector<double> read_matrix(Value matrix, const Place& place, std::size_t de
     seconds.assign(devices * devices, 0);
     return seconds;
   }
-  check_length(matrix, place, devices);
+  check_length(matrix, place, devices, one_per_device);
   matrix.each_element(place, [&](std::size_t from, Value row) {
     const Place at(place, from);
-    check_length(row, at, devices);
+    check_length(row, at, devices, one_per_device);
     row.each_element(at, [&](std::size_t to, Value time) {
       seconds.push_back(seconds_at(time, Place(at, to), millisecond));
       if (from == to && seconds.back() != 0)
@@ -89,7 +82,7 @@ std::vector<double> read_matrix(Value matrix, const Place& place, std::size_t de
 void read_moirai_edge(const Fields& fields, std::size_t devices, const Positions& positions, EdgeSet& edges,
                       ProblemBuilder& builder) {
   const auto end = [&](const char* key) {
-    const std::int64_t id = fields.whole(key, -any_moirai_id, any_moirai_id);
+    const std::int64_t id = fields.whole(key, -largest_json_id, largest_json_id);
     const auto found = positions.find(id);
     if (found == positions.end()) throw InputError(fields.place(key).str(), "there is no task with the id {}", id);
     return found->second;

@@ -78,6 +78,11 @@ void check_table(std::size_t rows, std::size_t columns, const char* what, const 
     throw InputError(place, "{} x {} {} are more than this program can hold ({})", rows, columns, what, most);
 }
 
+void check_length(Value list, const Place& place, std::size_t wanted, std::string_view what) {
+  const std::size_t found = list.array_size(place);
+  if (found != wanted) throw InputError(place.str(), "must have {} elements{}, got {}", wanted, what, found);
+}
+
 double seconds_at(Value value, const Place& place, double unit) {
   const double time = value.number(place);
   if (time < 0) throw InputError(place.str(), "a time must not be negative, got {}", time);

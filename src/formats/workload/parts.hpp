@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 
 #include "emplace/problem/builder.hpp"
@@ -20,6 +21,9 @@ WorkloadEntry het_dag_workload();
 inline constexpr double millisecond = 1e-3;
 inline constexpr double microsecond = 1e-6;
 
+// Ids in JSON files are from the negative of this to this: whole numbers that a double holds exactly.
+inline constexpr std::int64_t largest_json_id = std::int64_t{1} << 53;
+
 // The file's name without folder and extension.
 std::string problem_name_of(const std::string& file);
 
@@ -33,6 +37,10 @@ json::Value choose_instance(json::Value list, const json::Place& place, const Wo
 // A small file can describe a table that would fill the memory (one number for each op, times 255 devices): InputError
 // above 2^27 entries. `what` names the dimensions in the message, such as "ops x devices".
 void check_table(std::size_t rows, std::size_t columns, const char* what, const std::string& place);
+
+// InputError if the list has another number of elements. `what` ends the number in the message, such as ", one for each
+// device".
+void check_length(json::Value list, const json::Place& place, std::size_t wanted, std::string_view what = "");
 
 // Converts a time in the file's unit to seconds; InputError if it is negative.
 double seconds_at(json::Value value, const json::Place& place, double unit);

@@ -15,19 +15,14 @@ using json::Value;
 const std::vector<std::string> instance_keys = {"name",    "processors", "optimal",  "solver",
                                                 "weights", "edges",      "schedule", "recheck"};
 
-void check_list_length(Value list, const Place& place, std::size_t wanted) {
-  const std::size_t found = list.array_size(place);
-  if (found != wanted) throw InputError(place.str(), "must have {} elements, got {}", wanted, found);
-}
-
 // Checks the form of the schedule, although the problem does not use it.
 void check_schedule(const Fields& fields, std::size_t tasks, std::size_t processors) {
   if (fields.find("schedule") == nullptr) return;
   const Place place = fields.place("schedule");
-  check_list_length(fields.need("schedule"), place, tasks);
+  check_length(fields.need("schedule"), place, tasks);
   fields.need("schedule").each_element(place, [&](std::size_t i, Value task) {
     const Place at(place, i);
-    check_list_length(task, at, 2);
+    check_length(task, at, 2);
     task.each_element(at, [&](std::size_t part, Value value) {
       if (part == 0)
         static_cast<void>(value.whole(Place(at, part), 0, static_cast<std::int64_t>(processors) - 1));
@@ -42,7 +37,7 @@ void read_edges(const Fields& fields, std::size_t tasks, ProblemBuilder& builder
   const Place place = fields.place("edges");
   fields.need("edges").each_element(place, [&](std::size_t i, Value edge) {
     const Place at(place, i);
-    check_list_length(edge, at, 3);
+    check_length(edge, at, 3);
     std::uint32_t ends[2] = {};
     double seconds[1] = {};
     edge.each_element(at, [&](std::size_t part, Value value) {

@@ -52,10 +52,10 @@ struct WorkloadEntry : EntryInfo {
 std::span<const WorkloadEntry> workloads();
 
 // Reads a published workload of any of these formats, or else problem JSON. Every message begins with `file`.
-// `warnings`: see read_problem_json.
+// `lacks`: see read_problem_json.
 Problem read_problem_text(std::string_view text, const std::string& file, const WorkloadRequest& request = {},
-                          std::vector<std::string>* warnings = nullptr);
-Problem read_problem_file(const ProblemAddress& address, std::vector<std::string>* warnings = nullptr);
+                          std::vector<std::string>* lacks = nullptr);
+Problem read_problem_file(const ProblemAddress& address, std::vector<std::string>* lacks = nullptr);
 
 // Reads dnn-partitioning's {"fpgas": [{"nodes": [..]}, ..], "cpus": [..]} for a problem of that format: node ids are op
 // names, the lists are devices acc:i and cpu:i. A node that is not listed is placed with a node of its colour class.

@@ -43,7 +43,50 @@ bool has_one_channel_a_group(const OpView& op) {
   return false;
 }
 
+double real_of(const GraphOp& op, const char* attribute) {
+  const auto found = op.attributes.find(attribute);
+  const double* value = found == op.attributes.end() ? nullptr : std::get_if<double>(&found->second);
+  return value == nullptr ? 0 : *value;
+}
+
+OpClass class_named(const GraphOp& op, const char* attribute) {
+  const auto found = op.attributes.find(attribute);
+  const auto* name = found == op.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  for (const OpClass cls : all_classes)
+    if (name != nullptr && *name == name_of(cls)) return cls;
+  return OpClass::other;
+}
+
+// Control flow (If, Loop, Scan): the reader of the file has summed its sub-graphs, times the number of trips.
+bool states_body_cost(const GraphOp& op) { return op.attributes.contains("body_flops"); }
+
+MemoryTraffic stated_body_cost(const OpView& op, OpCost& cost) {
+  cost.cls = class_named(op.op(), "body_class");
+  cost.flops = real_of(op.op(), "body_flops");
+  if (op.whole("body_incomplete", 0) != 0) op.set_incomplete();
+  const auto bytes = [&](const char* name) { return std::clamp<Bytes>(op.whole(name, 0), 0, total_limit); };
+  return {bytes("body_bytes_read"), bytes("body_bytes_written")};
+}
+
+std::string key_of_stated_costs(const std::string& type) { return "stated_costs:" + type; }
+
+// Of the `count` ops of this type that the merged op replaces: those without a cost.
+std::uint32_t uncosted_parts(const GraphOp& op, const std::string& type, std::uint32_t count) {
+  return is_known_type(type) ? 0 : count - std::min(count, stated_costs(op, type));
+}
+
 }  // namespace
+
+std::uint32_t stated_costs(const GraphOp& op, const std::string& type) {
+  if (op.merged_types.empty()) return op.type == type && states_body_cost(op) ? 1 : 0;
+  const auto found = op.attributes.find(key_of_stated_costs(type));
+  const auto* count = found == op.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  return count == nullptr ? 0 : static_cast<std::uint32_t>(*count);
+}
+
+void set_stated_costs(GraphOp& op, const std::string& type, std::uint32_t count) {
+  if (count > 0) op.attributes[key_of_stated_costs(type)] = std::int64_t{count};
+}
 
 const char* name_of(OpClass cls) {
   switch (cls) {
@@ -89,6 +132,8 @@ OpCost cost_of(const Graph& graph, OpId id) {
     cost.cls = row->cls == OpClass::convolution && has_one_channel_a_group(op) ? OpClass::depthwise : row->cls;
     cost.flops = row->flops(op, row->factor);
     traffic = row->traffic(op);
+  } else if (states_body_cost(op.op())) {
+    traffic = stated_body_cost(op, cost);
   } else {
     cost.known_type = false;
     traffic = all_operands(op);
@@ -103,7 +148,8 @@ OpCost cost_of(const Graph& graph, OpId id) {
   cost.bytes_read = traffic.read;
   cost.bytes_written = traffic.written;
   cost.known_shapes = !op.incomplete();
-  for (const auto& [type, count] : op.op().merged_types) cost.known_type = cost.known_type && is_known_type(type);
+  for (const auto& [type, count] : op.op().merged_types)
+    cost.known_type = cost.known_type && uncosted_parts(op.op(), type, count) == 0;
   return cost;
 }
 
@@ -145,7 +191,8 @@ GraphStatistics statistics(const Graph& graph) {
     sums.uncosted_bytes = add_bytes(sums.uncosted_bytes, bytes);
     if (graph.ops[i].merged_types.empty()) ++sums.uncosted_ops[graph.ops[i].type];
     for (const auto& [type, count] : graph.ops[i].merged_types)
-      if (!is_known_type(type)) sums.uncosted_ops[type] += count;
+      if (const std::uint32_t parts = uncosted_parts(graph.ops[i], type, count); parts > 0)
+        sums.uncosted_ops[type] += parts;
   }
   return sums;
 }

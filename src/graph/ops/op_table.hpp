@@ -49,8 +49,13 @@ struct OpCost {
 [[nodiscard]] Bytes resident_bytes(const Graph& graph, OpId op);
 
 // Whether the type is in the table. Control flow ("If", "Loop") is not: its cost is that of sub-graphs, which a Graph
-// does not contain.
+// does not contain. A reader may state it in the op's attributes: body_flops, body_bytes_read, body_bytes_written,
+// body_class (a name of OpClass) and body_incomplete (1: a size in the body is not known).
 [[nodiscard]] bool is_known_type(std::string_view type);
+// How many of the ops of this type that `op` replaces (all where it replaces none) have a cost stated in attributes, as
+// above. merge_ops keeps the count of a type in the attribute "stated_costs:TYPE" of the merged op.
+[[nodiscard]] std::uint32_t stated_costs(const GraphOp& op, const std::string& type);
+void set_stated_costs(GraphOp& op, const std::string& type, std::uint32_t count);
 // All types of the table, sorted.
 [[nodiscard]] std::vector<std::string> known_op_types();
 

@@ -86,7 +86,7 @@ class Merger {
 
   [[nodiscard]] GraphOp merged(std::uint32_t group) const {
     GraphOp op;
-    std::map<std::string_view, std::uint32_t> types;
+    std::map<std::string_view, std::uint32_t> types, stated;
     bool any_forward = false, all_update = true;
     for (const std::uint32_t member : groups_.members[group]) {
       const GraphOp& was = old_.ops[member];
@@ -94,8 +94,14 @@ class Merger {
       all_update = all_update && was.phase == Phase::update;
       if (op.layer.empty()) op.layer = was.layer;
       op.state_bytes = add_bytes(op.state_bytes, was.state_bytes);
-      if (was.merged_types.empty()) ++types[was.type];
-      for (const auto& [type, count] : was.merged_types) types[type] += count;
+      if (was.merged_types.empty()) {
+        ++types[was.type];
+        if (const std::uint32_t count = stated_costs(was, was.type); count > 0) stated[was.type] += count;
+      }
+      for (const auto& [type, count] : was.merged_types) {
+        types[type] += count;
+        if (const std::uint32_t has = stated_costs(was, type); has > 0) stated[type] += has;
+      }
       if (was.type == "Variable" && !names_a_parameter(was))
         for (const TensorId output : was.outputs)
           if (vanishes(output, group))
@@ -104,6 +110,7 @@ class Merger {
     op.merged_types.assign(types.begin(), types.end());
     op.phase = any_forward ? Phase::forward : all_update ? Phase::update : Phase::backward;
     sum_costs(group, op);
+    for (const auto& [type, count] : stated) set_stated_costs(op, std::string(type), count);
     take_operands(group, op);
     return op;
   }

@@ -14,18 +14,7 @@ namespace emplace {
 
 namespace {
 
-bool is_differentiable(DType dtype) {
-  switch (dtype) {
-    case DType::unknown:
-    case DType::f16:
-    case DType::bf16:
-    case DType::f32:
-    case DType::f64:
-    case DType::c64:
-    case DType::c128: return true;
-    default: return false;
-  }
-}
+bool is_differentiable(DType dtype) { return dtype == DType::unknown || is_floating(dtype) || is_complex(dtype); }
 
 // As many underscores as are needed before the prefixes of new names, so that no name of the graph starts with one.
 std::string free_mark(const Graph& graph) {

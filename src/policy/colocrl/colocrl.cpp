@@ -1,8 +1,6 @@
 // ColocRL: a sequence-to-sequence network over the units of one graph (Mirhoseini et al., ICML 2017;
 // docs/papers/colocrl.md, section 2). The width of its input depends on the number of units, so all problems of a
 // training must have the same number.
-#include <algorithm>
-
 #include "emplace/base/error.hpp"
 #include "emplace/base/options.hpp"
 #include "policy/colocrl/features.hpp"

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/random.hpp"
+#include "emplace/problem/grouping.hpp"
 
 namespace emplace::policy {
 
@@ -17,6 +19,15 @@ inline void allow_first_if_none(std::span<std::uint8_t> allowed) {
   for (const std::uint8_t each : allowed)
     if (each != 0) return;
   allowed.front() = 1;
+}
+
+// U x D: 1 where the unit can run; only on the first device if it can run on none.
+inline std::vector<std::uint8_t> allowed_devices(const Grouping& units) {
+  std::vector<std::uint8_t> allowed = units.allowed;
+  const std::size_t devices = units.device_count();
+  for (std::size_t unit = 0; unit < units.count(); ++unit)
+    allow_first_if_none(std::span(allowed).subspan(unit * devices, devices));
+  return allowed;
 }
 
 // The column of the largest logit among the allowed ones (empty: all are allowed); the first of equals.

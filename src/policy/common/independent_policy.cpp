@@ -30,12 +30,7 @@ double softmax(std::span<const double> logits, std::span<const std::uint8_t> all
 
 IndependentPolicy::IndependentPolicy(const PolicySetup& setup, std::vector<float> parameters)
     : problems_(setup.problems), parameters_(std::move(parameters)), gradient_(parameters_.size(), 0.0F) {
-  for (const PolicyProblem& problem : problems_) {
-    const Grouping& units = problem.grouping;
-    std::vector<std::uint8_t>& allowed = allowed_.emplace_back(units.allowed.begin(), units.allowed.end());
-    for (std::size_t unit = 0; unit < units.count(); ++unit)
-      allow_first_if_none(std::span(allowed).subspan(unit * units.device_count(), units.device_count()));
-  }
+  for (const PolicyProblem& problem : problems_) allowed_.push_back(allowed_devices(problem.grouping));
 }
 
 void IndependentPolicy::parameters_changed() {

@@ -1,6 +1,5 @@
 #include "policy/common/network_policy.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/not_finite.hpp"

@@ -33,15 +33,6 @@ struct GdpBlocks {
   std::vector<std::uint8_t> allowed;  // blocks x D: 1 if all units of the block can run
 };
 
-// U x D: 1 where the unit can run; only on the first device if it can run on none.
-std::vector<std::uint8_t> allowed_devices(const Grouping& units) {
-  std::vector<std::uint8_t> allowed = units.allowed;
-  const std::size_t devices = units.device_count();
-  for (std::size_t unit = 0; unit < units.count(); ++unit)
-    allow_first_if_none(std::span(allowed).subspan(unit * devices, devices));
-  return allowed;
-}
-
 // The coarsest level first; in the last each unit is a block.
 std::vector<GdpBlocks> make_levels(const PolicyProblem& problem, std::size_t coarsest) {
   std::vector<GdpBlocks> levels;

@@ -2,7 +2,6 @@
 // (Mirhoseini et al., ICLR 2018; docs/papers/hierarchical.md, section 2). The actions are the units' groups, then the
 // groups' devices. Each action is a separate head, because the joint probability ratio of tens of thousands of actions
 // would leave every clipping range at once.
-#include <algorithm>
 #include <map>
 
 #include "emplace/base/error.hpp"

@@ -53,12 +53,12 @@ HsdagGrouping hsdag_grouping(const std::string& grouping) {
   return grouping == "none" ? HsdagGrouping::none : HsdagGrouping::learned;
 }
 
-HsdagRound hsdag_round(nn::Tape<float>& tape, const HsdagNetwork& network, HsdagGrouping way, int passes,
+HsdagRound hsdag_round(nn::Tape<float>& tape, const HsdagNetwork& network, HsdagGrouping grouping, int passes,
                        const HsdagPart& part, std::span<const float> x, const nn::Dropout& dropout, HsdagLevels& levels,
                        const HsdagDecisions& decisions) {
   HsdagPass<float> pass(tape, network, {x.data(), part.graph.nodes, network.sizes().features}, dropout);
   HsdagRound round;
-  if (way == HsdagGrouping::parsed) {
+  if (grouping == HsdagGrouping::parsed) {
     pool_parsed(pass, part.graph, passes, levels,
                 [&](std::size_t, const NodeGraph& graph, nn::Var scores, Clusters& clusters) {
                   decisions.parsed(graph, tape.value(scores).all(), clusters);
@@ -66,7 +66,7 @@ HsdagRound hsdag_round(nn::Tape<float>& tape, const HsdagNetwork& network, Hsdag
   } else {
     levels.clusters.resize(1);
     Clusters& clusters = levels.clusters.front();
-    if (way == HsdagGrouping::learned) {
+    if (grouping == HsdagGrouping::learned) {
       const nn::Var logits = pass.group_logits(part.graph);
       require_finite(tape.value(logits).all());
       round.groups = nn::categorical<float>(tape, logits, {});

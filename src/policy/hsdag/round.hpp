@@ -45,7 +45,7 @@ class HsdagDecisions {
 
 // Computes the round on the tape, whose step must have begun with the network's parameters. `x` is N x F; `levels`
 // belong to the tape.
-HsdagRound hsdag_round(nn::Tape<float>& tape, const HsdagNetwork& network, HsdagGrouping way, int passes,
+HsdagRound hsdag_round(nn::Tape<float>& tape, const HsdagNetwork& network, HsdagGrouping grouping, int passes,
                        const HsdagPart& part, std::span<const float> x, const nn::Dropout& dropout, HsdagLevels& levels,
                        const HsdagDecisions& decisions);
 

@@ -2,8 +2,6 @@
 // so far and the start times in its last simulation (Addanki et al., NeurIPS 2019; docs/papers/placeto.md, section 2).
 // A sample is an episode: round 0 is the initial placement, which has no decision and is stored as the observation;
 // round r places the r-th unit. The entropy is that of the softmax; the released code adds 1e-3 inside its logarithm.
-#include <algorithm>
-
 #include "emplace/base/error.hpp"
 #include "emplace/base/options.hpp"
 #include "policy/common/categorical_draw.hpp"

@@ -81,6 +81,11 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
     const power = value < 1024 ? 0 : Math.min(5, Math.floor(Math.log2(value) / 10));
     return `${digits(value / 1024 ** power, power ? 3 : 6)}\u00a0${["B", "KiB", "MiB", "GiB", "TiB", "PiB"][power]}`;
   };
+  // How long another time is: "2.1 times as long", or "12 % shorter".
+  report.times = (ratio) => ratio >= 1.995 ? `${digits(ratio, 3)} times as long` : ratio === 1 ? "the same"
+    : `${report.percent(Math.abs(ratio - 1))} ${ratio > 1 ? "longer" : "shorter"}`;
+  // A sentence that begins in lower case and has no full stop, for a page.
+  report.sentence = (text) => text ? `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}` : "";
   report.many = (count, name) => `${report.count(count)} ${name}${count === 1 ? "" : "s"}`;
   report.duration = (seconds) => {
     if (seconds === null || seconds === undefined) return "–";
@@ -97,6 +102,12 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
     }
     if (kind === "share") return { unit: "%", tick: (value) => digits(100 * value, 4), text: report.percent };
     return { unit: "", tick: report.number, text: report.number };
+  };
+
+  // What follows an axis' title: " (ms, log scale)".
+  report.axisUnit = (measured, scale) => {
+    const said = [measured.unit, scale.log ? "log scale" : ""].filter((each) => each);
+    return said.length ? ` (${said.join(", ")})` : "";
   };
 
   // A scale over the values, logarithmic if they span a wide range, and about `count` ticks on it.

@@ -7,31 +7,34 @@ report.spent = { update: "updates", evaluations: "evaluations", wall_seconds: "w
 report.spentOf = (lines) => Object.fromEntries(Object.entries(report.spent).filter(([key]) => lines.length && lines.every((line) => line.x[key])));
 
 // options: label, title (of the axis), kind ("seconds", "share" or ""), lines, by (returns the key of x), height, zero
-// (the axis begins at 0), bands ({class, x, low, high}, drawn behind the lines), and pointed (optional: called with the
+// (the axis begins at 0), levels ({name, value, class}, drawn as horizontal lines and named in a legend), bands ({class,
+// x, low, high}, drawn behind the lines), and pointed (optional: called with the
 // line under the mouse, or null, and the event, instead of showing the line's name).
 report.lineChart = (options) => {
   const height = options.height || 280, margin = { top: 30, right: 22, bottom: 42 };
-  const bands = options.bands || [];
-  const values = options.lines.map((line) => line.y).concat(bands.map((band) => band.low), bands.map((band) => band.high)).flat()
+  const bands = options.bands || [], levels = options.levels || [];
+  const values = options.lines.map((line) => line.y).concat(bands.map((band) => band.low), bands.map((band) => band.high), levels.map((level) => level.value)).flat()
     .filter((value) => value !== null);
   const measured = report.measure(options.kind, values);
   return report.chart(options.label, (box, width) => {
     const svg = report.svg(box, width, height, options.title);
-    if (values.length === 0) return;
     const by = options.by();
     const y = report.scale(options.zero ? values.concat(0) : values, [height - margin.bottom - 4, margin.top + 4], options.kind === "seconds" ? undefined : false);
     const ticks = report.ticks(y, Math.max(3, Math.min(6, height / 45)));
     const left = 14 + d3.max(ticks.concat(0), (tick) => report.width(measured.tick(tick)));
     const points = options.lines.map((line) => d3.zip(line.x[by], line.y).filter(([, value]) => value !== null));
     const ends = points.flatMap((line) => line.length ? [line[0][0], line[line.length - 1][0]] : []);
-    const x = d3.scaleLinear().domain([Math.min(0, d3.min(ends)), d3.max(ends) || 1]).range([left, width - margin.right]);
+    // The last tick may be at the end of the axis: half of its text is beyond.
+    const right = width - Math.max(margin.right, report.width(report.count(Math.round(d3.max(ends) || 1))) / 2 + 6);
+    const x = d3.scaleLinear().domain([Math.min(0, d3.min(ends) || 0), d3.max(ends) || 1]).range([left, right]);
 
-    const right = width - margin.right;
-    const title = options.title + (measured.unit ? ` (${measured.unit})` : "");
+    const title = options.title + report.axisUnit(measured, y);
     report.yAxis(svg, y, { ticks, text: measured.tick, title, left, right });
     report.xAxis(svg, x, { bottom: height - margin.bottom, count: Math.min(9, width / 90), text: report.count,
       title: report.spent[by], right });
 
+    for (const level of levels)
+      svg.append("line").attr("class", `reference ${level.class}`).attr("x1", left).attr("x2", right).attr("y1", y(level.value)).attr("y2", y(level.value));
     for (const band of bands) {
       const area = d3.area().defined((p) => p[1] !== null && p[2] !== null).x((p) => x(p[0])).y0((p) => y(p[1])).y1((p) => y(p[2]));
       svg.append("path").attr("class", `band ${band.class}`).attr("d", area(d3.zip(band.x[by], band.low, band.high)));
@@ -70,4 +73,10 @@ report.lineChart = (options) => {
       if (options.pointed) options.pointed(null); else report.noTip();
     });
   });
+};
+
+// Whether nothing would be seen but horizontal lines at one height: every value of every line is the same.
+report.isFlat = (lines) => {
+  const values = lines.flatMap((line) => line.y).filter((value) => value !== null);
+  return values.every((value) => value === values[0]);
 };

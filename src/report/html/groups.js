@@ -1,5 +1,5 @@
 "use strict";
-// The graph by groups of ops, coloured by device; a click opens a group.
+// The graph by modules: a lane for each device, edges only between devices; a click opens a module.
 report.groups = (placement) => {
   const { groups, ops, problem } = placement, { nodes, edges } = groups, element = report.element;
   const deviceName = (device) => device === null ? "several devices" : problem.devices[device].name;
@@ -8,15 +8,16 @@ report.groups = (placement) => {
   const total = d3.sum(nodes, (node) => node.lasts) || 1;
   let open = null;
 
+  const lanes = [...new Set(nodes.map((node) => node.device))].sort((a, b) => (a === null) - (b === null) || a - b);
   const drawn = nodes.map((node) => ({
-    name: node.name, device: node.device, class: classOf(node.device),
+    name: node.name, lane: node.device, weight: node.lasts, class: classOf(node.device),
     tell: () => [element("b", {}, node.name), element("dl", {}, pair("ops", report.count(node.ops)), pair("on", deviceName(node.device)),
       pair("computes", `${report.ticksText(node.lasts)}, ${report.percent(node.lasts / total)} of all`),
       node.on_path ? pair("critical path", report.ticksText(node.on_path)) : [], pair("resident", report.bytes(node.resident)),
-      pair("reads", report.bytes(node.reads)), pair("sends", report.bytes(node.sends)))],
+      pair("reads", `${report.bytes(node.reads)} from other devices`), pair("sends", `${report.bytes(node.sends)} to other devices`))],
   }));
-  const box = report.chart("groups", (into, width) => report.drawLayers(into, width, {
-    label: "The graph by groups", nodes: drawn, weights: nodes.map((node) => node.lasts), edges, wanted: 300, chosen: open,
+  const box = report.chart("groups", (into, width) => report.drawLanes(into, width, {
+    label: "The graph by modules", nodes: drawn, edges, lanes, laneName: deviceName, chosen: open,
     clicked: (i) => show(open === i ? null : i),
   }));
 
@@ -52,18 +53,16 @@ report.groups = (placement) => {
     panel.replaceChildren(...(i === null ? [] : detail(nodes[i])));
   };
 
-  const used = [...new Set(nodes.map((node) => node.device))].sort((a, b) => (a === null) - (b === null) || a - b);
-  const legend = element("span", { class: "legend" },
-    used.slice(0, 24).map((device) => element("span", {}, element("i", { class: classOf(device) }), deviceName(device))),
-    edges.some(([from, to]) => nodes[from].device !== nodes[to].device)
-      ? element("span", {}, element("i", { class: "line crossing" }), "between devices") : null);
-  const merged = nodes.length < groups.units
-    ? `The ${report.count(groups.units)} units that the run placed, where neighbours on one device are merged, which gives ${nodes.length} groups`
-    : nodes.length === 1 ? "The one unit that the run placed" : `The ${report.count(nodes.length)} units that the run placed`;
-  const card = report.card("Graph by groups",
-    `${merged}, in layers from inputs to outputs: the height of a group shows its compute time, the width of an edge the square root of its bytes.` +
-    (groups.edges_total > edges.length ? ` The ${report.count(edges.length)} heaviest of ${report.count(groups.edges_total)} edges are drawn.` : ""),
-    element("span", { class: "screen hint" }, "A click opens a group, another closes it"));
-  card.append(box, legend, panel);
+  const what = groups.by_module ? "Each box is a module of the model, or the part of it that runs on one device"
+    : nodes.length < groups.units
+      ? `The ${report.count(groups.units)} units that the run placed, where neighbours on one device are merged, which gives ${nodes.length} boxes`
+      : nodes.length === 1 ? "The one unit that the run placed" : `The ${report.count(nodes.length)} units that the run placed`;
+  const card = report.card("Graph by modules",
+    `${what}. There is a lane for each device, from inputs to outputs: the width of a box shows its compute time. ` +
+    (edges.length === 0 ? "Nothing moves between devices."
+      : "Lines are tensors that move between devices, in the colour of the device that sends; their width shows the square root of the bytes." +
+        (groups.edges_total > edges.length ? ` The ${report.count(edges.length)} heaviest of ${report.count(groups.edges_total)} are drawn.` : "")),
+    element("span", { class: "screen hint" }, "A click opens a box, another closes it"));
+  card.append(box, panel);
   return { card, openGroupOf: (op) => show(groups.of_ops[op]) };
 };

@@ -1,7 +1,7 @@
 "use strict";
 // The objective of each trial, one after the other, and the best so far.
 report.history = (sweep) => {
-  const height = 370, margin = { top: 34, right: 14, bottom: 44, left: 60 };
+  const height = 370, margin = { top: 34, right: 26, bottom: 44 };
   const ended = sweep.trials.filter((trial) => trial.objective !== null || trial.status === "failed");
   const measured = sweep.measureOf(ended);
   let by = ended.every((trial) => trial.ended !== null) ? "ended" : "trial";
@@ -11,15 +11,16 @@ report.history = (sweep) => {
 
   const box = report.chart("history", (into, width) => {
     const svg = report.svg(into, width, height, "Objective of each trial and the best so far");
-    const at = (trial) => by === "ended" ? trial.ended : trial.trial;
-    const x = d3.scaleLinear().domain(d3.extent(ended, at)).range([margin.left + 8, width - margin.right - 8]);
-    if (ended.length === 1) x.domain([at(ended[0]) - 1, at(ended[0]) + 1]);
     const hasFailed = ended.some((trial) => trial.objective === null);
     const top = margin.top + (hasFailed ? 22 : 0), bottom = height - margin.bottom;
     const y = report.scale(measured.values.length ? measured.values : [1], [bottom - 6, top + 6]);
     const ticks = measured.values.length ? report.ticks(y, 6) : [];
-    const left = margin.left, right = width - margin.right;
-    report.yAxis(svg, y, { ticks, text: measured.tick, title: `${sweep.measure} (${measured.unit})`, left, right });
+    const left = 14 + d3.max([...ticks.map((tick) => report.width(measured.tick(tick))), hasFailed ? report.width("failed") : 0, 20]);
+    const right = width - margin.right;
+    const at = (trial) => by === "ended" ? trial.ended : trial.trial;
+    const x = d3.scaleLinear().domain(d3.extent(ended, at)).range([left + 8, right - 8]);
+    if (ended.length === 1) x.domain([at(ended[0]) - 1, at(ended[0]) + 1]);
+    report.yAxis(svg, y, { ticks, text: measured.tick, title: sweep.measure + report.axisUnit(measured, y), left, right });
     if (hasFailed) report.yText(svg, left, margin.top + 4, "failed");
     report.xAxis(svg, x, { bottom, count: Math.min(10, ended.length, width / 70),
       text: (value) => Number.isInteger(value) ? value : "", title: names[by], right });

@@ -14,7 +14,7 @@ report.parallel = (sweep) => {
   const intervals = new Map();  // number of an axis -> the interval [low, high] that the user selected on it, in pixels
 
   const dimensions = sweep.parameters.map((parameter, i) => ({
-    title: parameter.key,
+    title: parameter.scale === "log" ? `${parameter.key} (log)` : parameter.key,
     hint: parameter.when ? `${parameter.key}, where ${parameter.when}` : parameter.key,
     value: (trial) => trial.values[i],
     outside: inactive,
@@ -35,10 +35,11 @@ report.parallel = (sweep) => {
         .map((at) => ({ at, text: report.number(at) }));
     },
   }));
+  const ofObjective = () => report.scale(measured.values.length ? measured.values : [1], [height, 0]);
   dimensions.push({
-    title: `${sweep.measure} (${measured.unit})`, hint: `${sweep.measure}: lower is better`, last: true,
+    title: `${sweep.measure} (${measured.unit}${ofObjective().log ? ", log" : ""})`, hint: `${sweep.measure}: lower is better`, last: true,
     value: (trial) => trial.objective, outside: failed,
-    scale: () => report.scale(measured.values.length ? measured.values : [1], [height, 0]),
+    scale: ofObjective,
     ticks: (scale) => measured.values.length ? report.ticks(scale, 7).map((at) => ({ at, text: measured.tick(at) })) : [],
   });
 

@@ -4,7 +4,8 @@
 // Eight colours, then the same eight lighter, then darker, then again from the first.
 report.colourOfDevice = (device) => `c${device % 8}${["", " lighter", " darker"][Math.floor(device / 8) % 3]}`;
 
-report.placement = (placement, run) => {
+// `withHead`: the step time beside others comes first (for a page that does not have it elsewhere).
+report.placement = (placement, run, withHead) => {
   const element = report.element, stack = element("div", { class: "stack" });
   const say = (text, bad) => element("section", { class: `card message${bad ? " bad" : ""}` }, element("p", {}, text));
   if (placement.missing !== null) {
@@ -21,6 +22,12 @@ report.placement = (placement, run) => {
   for (const warning of problem.warnings.slice(0, 3)) stack.append(say(warning));
   if (measured)
     stack.append(say(`The run measured its placements (evaluator ${placement.evaluator}); the charts below are simulated.`));
+  if (withHead && placement.head) {
+    const card = report.card("How fast it is");
+    card.append(report.head(placement.head));
+    stack.append(card);
+  }
+  if (placement.limits) stack.append(report.limits(placement));
   const groups = report.groups(placement);
   if (timeline) {
     const stretch = report.timeWindow(timeline.end);

@@ -36,11 +36,22 @@
     ...Object.keys(run.columns).filter((key) => /^(greedy|held_out)_step_time/.test(key)).map((key) => line(run, i, column(run, key), key, {})),
     line(run, i, column(run, "best_step_time"), "best so far", { class: "top", step: true }),
   ]);
+  // One device, the best that a placer finds, and the bound, as horizontal lines; none if runs place different problems.
+  const levels = (() => {
+    const result = oneProblem ? placements.find((each) => each.number === 0 && each.missing === null && !each.measured) : null;
+    if (!result) return [];
+    const others = result.baselines.filter((row) => !row.learned && row.feasible && row.time !== null);
+    const single = others.find((row) => row.method === "single"), best = d3.least(others, (a, b) => d3.ascending(a.time, b.time));
+    return [single && { name: "one device", value: single.time / 1e12, class: "single" },
+      best && best !== single && { name: `best found by another placer (${best.method})`, value: best.time / 1e12, class: "best" },
+      result.bound > 0 && { name: `lower bound (${result.bound_method})`, value: result.bound / 1e12, class: "bound" }].filter((each) => each);
+  })();
   const own = (test, change = (value) => value) => lines((run, i) => Object.keys(run.columns).filter(test).map((key) =>
     line(run, i, mapped(column(run, key), change), key, {})));
 
   // The placement of a run's first problem, if it can be shown and was simulated.
   const resultOf = (i) => placements.find((each) => each.run === i && each.number === 0 && each.missing === null && !each.measured);
+  const headOf = (i) => (placements.find((each) => each.run === i && each.number === 0 && each.missing === null) || {}).head;
   const bestOf = (run, i) => {
     const result = resultOf(i);
     return result && result.feasible ? result.time / 1e12 : lastOf(run, "best_step_time");
@@ -98,6 +109,7 @@
       element("div", { class: "headline" }, best === undefined ? "nothing feasible yet" : report.seconds(best, 6), " ",
         element("small", {}, [best === undefined ? null : "feasible", run.problems > 1 ? `of the first of ${run.problems} problems` : null]
           .filter((each) => each).join(", "))),
+      report.head(headOf(0)),
       bound,
       element("div", { class: "tiles figures" }, run.nothing_to_draw && result ? null : tile(report.count(run.updates), run.updates === 1 ? "update" : "updates"),
         evaluations === undefined ? null : tile(report.count(evaluations), "evaluations"),
@@ -105,6 +117,12 @@
         result ? [tile(report.count(result.problem.ops), "ops"), tile(report.count(result.problem.tensors), "tensors"),
           tile(report.count(result.problem.devices.length), result.problem.devices.length === 1 ? "device" : "devices")] : null),
       commandsOf(run));
+  };
+  const limitsCard = () => {
+    const { limits } = placements.find((each) => each.run === 0 && each.number === 0 && each.missing === null) || {};
+    return limits && limits.limits.length ? element("section", { class: "card" }, element("h2", {}, "What limits it"),
+      limits.limits.some((each) => each.fills && each.kind !== "memory") ? null : element("p", { class: "note" }, "No device, link or chain of ops fills the step."),
+      element("ul", { class: "sentences" }, limits.limits.slice(0, 3).map((each) => element("li", {}, report.sentence(each.sentence))))) : null;
   };
   const trainedCard = (run, result) => element("section", { class: "card" }, element("h2", {}, "What was trained"),
     pairs([...run.settings,
@@ -116,7 +134,8 @@
     element("div", { class: "head" }, element("h1", {}, name),
       several ? null : element("span", { class: `pill ${runs[0].status}` }, runs[0].status)),
     element("p", {}, several ? "Training runs side by side" : "A training run, and the best placement that it found"),
-    several ? runsCard() : element("div", { class: "grid" }, resultCard(runs[0]), trainedCard(runs[0], resultOf(0))));
+    several ? runsCard() : element("div", { class: "grid" }, resultCard(runs[0]),
+      element("div", { class: "stack" }, limitsCard(), trainedCard(runs[0], resultOf(0)))));
   const body = element("div", { class: "stack", style: "margin-top: 18px" });
   report.add(body);
 
@@ -130,24 +149,33 @@
       coarse > 1 ? `A point stands for up to ${report.count(coarse)} updates and is drawn at the last of them: it is their ` +
         "mean; for the best so far, the last value." : null));
     const has = (key) => runs.some((run) => run.columns[key]);
-    if (times.length)
-      body.append(chart(Measure,
+    if (times.length) {
+      const card = chart(Measure,
         "Bold: the best so far. Thin: the mean of the feasible samples of each update" + (has("step_time_q50") ? ", dotted their median" : "") +
         (bands.length ? "; the band holds four fifths of them, from the 10 % to the 90 % quantile." : "."),
-        { label: "times", title: measure, kind: "seconds", lines: times, bands, height: 360 }));
-    const grid = element("div", { class: "grid thirds" });
+        { label: "times", title: measure, kind: "seconds", lines: times, bands, levels, height: 360 });
+      if (levels.length)
+        card.append(element("span", { class: "legend" }, levels.map((level) => element("span", {}, element("i", { class: `line reference ${level.class}` }),
+          `${level.name}: ${report.seconds(level.value, 4)}`))));
+      body.append(card);
+    }
+    const grid = element("div", { class: "grid thirds" }), flat = [];
     body.append(grid);
+    const levelText = (kind, value) => kind === "share" ? report.percent(value) : report.number(value);
     const small = (title, note, label, options, of) => {
-      if (of.length) grid.append(chart(title, note, { label, title, ...options, lines: of, height: 220 }));
+      if (of.length && report.isFlat(of)) flat.push(`${title.toLowerCase().replace("kl ", "KL ")} (${levelText(options.kind, of[0].y.find((value) => value !== null))})`);
+      else if (of.length) grid.append(chart(title, note, { label, title, ...options, lines: of, height: 220 }));
     };
     small("Infeasible share", "Of an update's samples.", "infeasible", { kind: "share", zero: true },
       own((key) => key === "feasible_share", (value) => 1 - value));
     small("Entropy", "Of the policy, in nats.", "entropy", { zero: true }, own((key) => key === "entropy"));
     small("KL divergence", "Of the policy after an update from the policy before it, in nats.", "kl", { zero: true }, own((key) => key === "kl"));
+    if (flat.length) body.append(element("p", { class: "soft flat" }, `Not drawn, because it never changes: ${flat.join(", ")}.`));
+    if (!grid.childElementCount) grid.remove();
     const known = new RegExp("^(update|evaluations|samples|mean_reward|best_reward|best_step_time|step_time_q.*|feasible_share|entropy|kl|wall_.*|" +
       "(greedy|held_out)_step_time.*)$");
     const others = [...new Set(runs.flatMap((run) => Object.keys(run.columns)))].filter((key) => !known.test(key))
-      .map((key) => [key, own((each) => each === key)]).filter(([, of]) => of.length > 0);
+      .map((key) => [key, own((each) => each === key)]).filter(([, of]) => of.length > 0 && !report.isFlat(of));
     if (others.length > 0) {
       const more = element("div", { class: "grid thirds" }, others.map(([key, of]) =>
         chart(key, "As the learner writes it to metrics.csv.", { label: key, title: key, lines: of, height: 220 })));
@@ -162,7 +190,7 @@
     return several ? run.name + (of && `, ${of}`) : of;
   };
   const place = element("div", { class: "stack" });
-  const show = (i) => place.replaceChildren(report.placement(placements[i], runs[placements[i].run]));
+  const show = (i) => place.replaceChildren(report.placement(placements[i], runs[placements[i].run], several || placements[i].number > 0));
   const best = Math.max(0, placements.findIndex((each) => each.missing === null));
   if (placements.length > 0) {
     const choice = placements.length === 1 ? null

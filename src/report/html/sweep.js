@@ -52,6 +52,7 @@
       element("h3", {}, `Best ${sweep.measure}`),
       element("div", { class: "headline" },
         report.seconds(best.objective, 7), " ", element("small", {}, `trial ${best.trial}`)),
+      report.head(sweep.head),
       element("dl", {}, valuesOf(best)));
   };
   const trainedCard = () => {
@@ -101,6 +102,14 @@
     return [`No trial has finished yet: ${now(running, waiting)}.`, finished + stopped > 0];
   };
 
+  // A sentence if all trials came to the same result, so that there is nothing to compare.
+  const allEqual = () => {
+    const low = sorted[0], high = sorted[sorted.length - 1];
+    if (sorted.length < 2 || high - low > 1e-9 * high) return null;
+    return `All ${report.count(sorted.length)} trials have the same ${sweep.measure}, ${report.seconds(low, 7)}: the parameters made no difference. ` +
+      "Perhaps they have no effect in this setting, which emplace doctor with the recipe shows, or every trial found the same placement.";
+  };
+
   const curves = () => {
     const order = (trial) => byNumber.get(trial).objective === null ? Infinity : byNumber.get(trial).objective;
     const best = sweep.curves.map((line) => line.trial).filter((trial) => byNumber.has(trial))
@@ -134,8 +143,10 @@
   const said = message();
   if (said) body.append(element("section", { class: `card message${said[1] ? " bad" : ""}` }, element("p", {}, said[0])));
   if (withObjective.length > 0) {
+    const equal = allEqual();
+    if (equal) body.append(element("section", { class: "card message equal" }, element("p", {}, equal)));
     body.append(report.parallel(sweep));
-    body.append(element("div", { class: "grid" }, report.history(sweep), report.importance(sweep)));
+    if (!equal) body.append(element("div", { class: "grid" }, report.history(sweep), report.importance(sweep)));
     const card = curves();
     if (card) body.append(card);
   }

@@ -27,7 +27,7 @@ report.timeWindow = (end) => {
 
 // Maps times to x in a chart of this width. The timeline and the memory chart lie below each other and share margins.
 report.timeScale = (stretch, width) => {
-  const left = Math.round(Math.max(64, Math.min(170, width * 0.15))), right = width - 50;
+  const left = Math.round(Math.max(64, Math.min(170, width * 0.15))), right = width - 62;
   return { left, right, x: d3.scaleLinear().domain([stretch.from, stretch.to]).range([left, right]) };
 };
 

@@ -70,8 +70,9 @@ LowerBound BoundReport::best() const {
   return best;
 }
 
-BoundReport lower_bounds(const Problem& problem, Objective objective, double seconds) {
-  BoundContext context(problem, seconds);
+BoundReport lower_bounds(const Problem& problem, Objective objective, double seconds,
+                         const std::function<bool()>& stop) {
+  BoundContext context(problem, seconds, stop);
   BoundReport report;
   // Only for steps: routes and memory have other rules in a pipeline.
   if (objective == Objective::step) report.infeasible = context.infeasible();

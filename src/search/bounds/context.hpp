@@ -1,8 +1,10 @@
 // The data that the methods for lower bounds share.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emplace/problem/problem.hpp"
@@ -15,9 +17,9 @@ namespace emplace::search {
 
 class BoundContext {
  public:
-  BoundContext(const Problem& step_or_pipeline, double seconds)
+  BoundContext(const Problem& step_or_pipeline, double seconds, std::function<bool()> stop = {})
       : problem(step_or_pipeline),
-        deadline(seconds),
+        deadline(seconds, std::move(stop)),
         possible(possible_devices(problem)),
         earliest(earliest_times(problem, possible)) {}
 

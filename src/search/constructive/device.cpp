@@ -1,4 +1,7 @@
 // Everything on one device; ops that cannot run there go to their fastest device.
+#include <algorithm>
+#include <numeric>
+
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/search/scorer.hpp"
@@ -24,12 +27,33 @@ Placement all_on(const Units& units, std::size_t device) {
   return units.grouping.expand(of_unit);
 }
 
+// The devices by the time of all ops that they can run, those that cannot run some op last: with many devices and
+// little time, the best one is among the first.
+std::vector<std::size_t> by_total_time(const Problem& problem) {
+  std::vector<std::pair<std::size_t, Ticks>> total(
+      problem.device_count());  // ops that it cannot run, time of the others
+  for (std::size_t d = 0; d < total.size(); ++d)
+    for (std::size_t op = 0; op < problem.op_count(); ++op) {
+      const Ticks time = problem.time(OpId{op}, DeviceId{d});
+      if (time == cannot_run)
+        ++total[d].first;
+      else
+        total[d].second += time;
+    }
+  std::vector<std::size_t> devices(total.size());
+  std::iota(devices.begin(), devices.end(), std::size_t{0});
+  std::ranges::stable_sort(devices, {}, [&](std::size_t d) { return total[d]; });
+  return devices;
+}
+
 PlacerResult place_single(const PlacerRequest& request, const ConfigTable& options) {
   read_options<NoOptions>(options);
   const Units units(*request.problem);
   Scorer scorer(request);
-  for (std::size_t device = 0; device < units.devices && !scorer.exhausted(); ++device)
+  for (const std::size_t device : by_total_time(*request.problem)) {
+    if (scorer.exhausted()) break;
     scorer.score(all_on(units, device));
+  }
   return scorer.result();
 }
 

@@ -1,6 +1,5 @@
 // Simulated annealing (Kirkpatrick et al. 1983) over random changes (moves.hpp), which are guessed on the incremental
 // engine and checked exactly before they are made. The temperature falls geometrically over the budget.
-#include <algorithm>
 #include <cmath>
 
 #include "search/local/chains.hpp"
@@ -25,9 +24,6 @@ void describe(AnnealOptions& o, OptionVisitor& visit) {
   visit("coldest", o.coldest, {.min = 1e-9, .max = 1e9, .help = "Last temperature, in the same unit."});
   describe(o.chains, visit);
 }
-
-// Of the guesses that may overflow, one in this many is tried as an exchange.
-constexpr std::uint32_t one_overflow_in = 4;
 
 class Annealing {
  public:
@@ -55,7 +51,7 @@ class Annealing {
   // Makes the change if it is accepted; returns whether it was.
   bool try_out(const Change& change, double threshold) {
     const Outcome guess = neighbourhood_.guess(change);
-    overflows_ = neighbourhood_.may_overflow() && random_.below(one_overflow_in) == 0;
+    overflows_ = neighbourhood_.may_overflow() && random_.below(overflows_per_exchange) == 0;
     count();
     if (!is_taken(guess, threshold) || session_.exhausted()) return false;
     const Outcome exact = neighbourhood_.check(change);

@@ -33,6 +33,9 @@ class Moves {
   std::vector<std::uint8_t> is_movable_;  // U
 };
 
+// Of the guesses whose device may overflow, one in this many is tried as an exchange with one of partners().
+inline constexpr std::uint32_t overflows_per_exchange = 4;
+
 // Units on `device` that could move to the device of `unit` in exchange, for a `device` that is nearly full. All of
 // them if there are few units, else some at random; at most 16.
 std::vector<std::uint32_t> partners(const Neighbourhood& neighbourhood, std::uint32_t unit, std::uint8_t device,

@@ -1,6 +1,5 @@
 // Tabu search (Glover 1986): of several random changes, the one with the best guess is made even if it makes the step
 // longer. The unit may then not move again for a while, unless that gives a new best placement.
-#include <algorithm>
 
 #include "search/local/chains.hpp"
 #include "search/local/moves.hpp"
@@ -25,9 +24,6 @@ void describe(TabuOptions& o, OptionVisitor& visit) {
          .help = "Number of moves without a new best placement after which the search returns to the best."});
   describe(o.chains, visit);
 }
-
-// Of the guesses that may overflow, one in this many is also tried as an exchange.
-constexpr std::uint32_t one_exchange_in = 4;
 
 class TabuSearch {
  public:
@@ -99,7 +95,7 @@ class TabuSearch {
       Change change = moves_.draw(neighbourhood_, random_);
       look_at(change);
       if (!neighbourhood_.may_overflow() || change.unit == Change::none || session_.exhausted()) continue;
-      if (random_.below(one_exchange_in) != 0) continue;
+      if (random_.below(overflows_per_exchange) != 0) continue;
       const auto others = partners(neighbourhood_, change.unit, change.device, random_);
       if (others.empty()) continue;
       change.partner = others[random_.below(static_cast<std::uint32_t>(others.size()))];

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <mutex>
 #include <numeric>
 
 #include "emplace/base/error.hpp"
@@ -23,10 +24,11 @@ constexpr double metis_imbalances[] = {0.03, 0.1, 0.4, 1.5};
 constexpr double metis_weight = 0x1p30;
 constexpr double smallest_share = 1e-4;  // of the work; METIS divides by shares in single precision
 
-// Silences standard output: METIS prints there if a part of its recursion has no vertices.
+// Silences standard output: METIS prints there if a part of its recursion has no vertices. One object exists at a time:
+// a second thread would keep /dev/null as the output to restore.
 class Muted {
  public:
-  Muted() : kept_(::dup(STDOUT_FILENO)) {
+  Muted() : only_(mutex_of_output()), kept_(::dup(STDOUT_FILENO)) {
     std::fflush(stdout);
     const int nowhere = kept_ < 0 ? -1 : ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere < 0) return;
@@ -43,6 +45,12 @@ class Muted {
   Muted& operator=(const Muted&) = delete;
 
  private:
+  static std::mutex& mutex_of_output() {
+    static std::mutex mutex;
+    return mutex;
+  }
+
+  std::lock_guard<std::mutex> only_;
   int kept_;
 };
 

@@ -19,7 +19,7 @@ FeasibilityTracker::FeasibilityTracker(const Layout& layout) : layout_(layout) {
     if (!p.group[op].is_none()) members_.items[next[p.group[op].index()]++] = op;
   split_.resize(groups);
   bound_.resize(p.device_count());
-  trial_bound_.resize(p.device_count());
+  moved_bound_.resize(p.device_count());
   copied_.resize(p.device_count());
   // Enough for a move of all ops, where each tensor is listed by its producer and by each consumer. Pages that are
   // never used take no memory.
@@ -35,10 +35,10 @@ void FeasibilityTracker::set_base(const std::vector<std::uint8_t>& device) {
     split_count_ += split_[group] != 0;
   }
   if (!limited_) return;
-  std::fill(trial_bound_.begin(), trial_bound_.end(), most_scratch_);
-  for (std::size_t op = 0; op < p.op_count(); ++op) trial_bound_[device[op]] += p.resident[op];
+  std::fill(moved_bound_.begin(), moved_bound_.end(), most_scratch_);
+  for (std::size_t op = 0; op < p.op_count(); ++op) moved_bound_[device[op]] += p.resident[op];
   for (std::uint32_t tensor = 0; tensor < p.tensor_count(); ++tensor) add_tensor(device, tensor, 1);
-  bound_ = trial_bound_;
+  bound_ = moved_bound_;
 }
 
 void FeasibilityTracker::begin(const std::vector<std::uint8_t>& device, const std::vector<std::uint32_t>& moved) {
@@ -52,8 +52,8 @@ void FeasibilityTracker::begin(const std::vector<std::uint8_t>& device, const st
   std::sort(tensors_.begin(), tensors_.end());
   tensors_.erase(std::unique(tensors_.begin(), tensors_.end()), tensors_.end());
   if (!limited_) return;
-  trial_bound_ = bound_;
-  for (const std::uint32_t op : moved) trial_bound_[device[op]] -= p.resident[op];
+  moved_bound_ = bound_;
+  for (const std::uint32_t op : moved) moved_bound_[device[op]] -= p.resident[op];
   add_tensors(device, -1);
 }
 
@@ -69,7 +69,7 @@ Outcome FeasibilityTracker::feasibility(const std::vector<std::uint8_t>& device,
   if (!layout_.network.complete)
     if (const Outcome outcome = missing_route(device); !outcome.feasible()) return outcome;
   if (limited_) {
-    for (const std::uint32_t op : moved) trial_bound_[device[op]] += p.resident[op];
+    for (const std::uint32_t op : moved) moved_bound_[device[op]] += p.resident[op];
     add_tensors(device, 1);
   }
   groups_.clear();
@@ -82,7 +82,7 @@ Outcome FeasibilityTracker::feasibility(const std::vector<std::uint8_t>& device,
 bool FeasibilityTracker::memory_settled() const {
   if (!limited_) return true;
   bool fits = true;
-  for (std::size_t d = 0; d < trial_bound_.size(); ++d) fits &= trial_bound_[d] <= layout_.problem.devices[d].memory;
+  for (std::size_t d = 0; d < moved_bound_.size(); ++d) fits &= moved_bound_[d] <= layout_.problem.devices[d].memory;
   return fits;
 }
 
@@ -91,7 +91,7 @@ void FeasibilityTracker::commit() {
     split_count_ += std::size_t{group.split} - std::size_t{split_[group.group] != 0};
     split_[group.group] = group.split;
   }
-  if (limited_) bound_ = trial_bound_;
+  if (limited_) bound_ = moved_bound_;
 }
 
 Outcome FeasibilityTracker::missing_route(const std::vector<std::uint8_t>& device) const {
@@ -146,7 +146,7 @@ void FeasibilityTracker::add_tensor(const std::vector<std::uint8_t>& device, std
     serial_ = 1;
   }
   const auto add = [&](std::size_t d) {
-    if (copied_[d] != serial_) trial_bound_[d] += bytes;
+    if (copied_[d] != serial_) moved_bound_[d] += bytes;
     copied_[d] = serial_;
   };
   add(device[p.producer[tensor].index()]);

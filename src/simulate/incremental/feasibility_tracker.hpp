@@ -42,8 +42,8 @@ class FeasibilityTracker {
   std::vector<char> split_;  // indexed by group: 1 if the base splits it
   std::size_t split_count_ = 0;
   Bytes most_scratch_ = 0;
-  // D: sum of resident bytes, of all outputs and copies, and of the largest scratch; for the base and for the trial.
-  std::vector<Bytes> bound_, trial_bound_;
+  // D: sum of resident bytes, of all outputs and copies, and of the largest scratch; of the base and after the move.
+  std::vector<Bytes> bound_, moved_bound_;
   // Data of the move.
   std::vector<std::uint32_t> tensors_;  // that the moved ops read or write, ascending
   std::vector<Split> groups_;           // of the moved ops, ascending

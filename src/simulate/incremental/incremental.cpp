@@ -118,7 +118,7 @@ class OrderedEngine final : public IncrementalEngine {
     feasibility_.set_base(base_.device);
   }
 
-  // Moves the trial's ops, and moves them back.
+  // Make the move, and take it back.
   void there() {
     for (std::size_t i = 0; i < moved_.size(); ++i) put(moved_[i], target_[i]);
   }
@@ -149,12 +149,12 @@ class OrderedEngine final : public IncrementalEngine {
   OrderedRun run_;
   Placement base_;
   Outcome outcome_;
-  // Data of the trial.
+  // Data of the move.
   bool evaluated_ = false;
   MoveEvaluation move_;
   std::vector<std::uint32_t> moved_;  // without ops that are on their target device already
   std::vector<std::uint8_t> home_;    // their devices in the base
-  std::vector<std::uint8_t> target_;  // and in the trial
+  std::vector<std::uint8_t> target_;  // and after the move
   std::vector<std::uint32_t> changed_;
   std::vector<char> seen_;  // N
 };

@@ -24,7 +24,7 @@ struct MoveEvaluation {
   // false, `outcome` never reports an overflow, and IncrementalEngine::settle() must be called before the move may be
   // treated as feasible.
   bool memory_settled = true;
-  // About how many ops were simulated again: the cost of the trial.
+  // About how many ops were simulated again: the cost of trying the move.
   std::uint64_t walked = 0;
 };
 
@@ -41,7 +41,7 @@ class IncrementalEngine {
   virtual ~IncrementalEngine() = default;
 
   // Simulates the whole placement, which must have passed check_placement and needs an order (InputError without one).
-  // The outcome is exact, memory included. The last trial is dropped.
+  // The outcome is exact, memory included. The last move tried is dropped.
   virtual Outcome set_base(const Placement& placement) = 0;
 
   // Evaluates the base with these ops on other devices, at the same positions in the order; no op may be in two
@@ -51,10 +51,10 @@ class IncrementalEngine {
     const Relocation only{ops, device};
     return try_moves({&only, 1});
   }
-  // The exact outcome of the last trial, memory included. Simulates the whole step if memory_settled is false.
+  // The exact outcome of the last move tried, memory included. Simulates the whole step if memory_settled is false.
   virtual Outcome settle() = 0;
-  // Makes the last trial the base; the outcome is exact, memory included. There must have been a trial since the last
-  // change of the base.
+  // Makes the last move tried the base; the outcome is exact, memory included. A move must have been tried since the
+  // last change of the base.
   virtual Outcome commit() = 0;
 
   Outcome move(std::span<const std::uint32_t> ops, std::uint8_t device) {

@@ -113,11 +113,11 @@ std::uint32_t OrderedRun::deciding_slots(std::uint32_t boundary, std::uint32_t u
     for (std::size_t s = first; s < end; s += lanes) {
       const Slot* const slot = &slots_[s];
       const Lanes consumer = {slot[0].consumer, slot[1].consumer, slot[2].consumer, slot[3].consumer};
-      Lanes slack, trial, arrival;
+      Lanes slack, after_move, arrival;
       load_lanes(slack, &slack_[s]);
-      load_lanes(trial, &arrival_after_move_[s]);
+      load_lanes(after_move, &arrival_after_move_[s]);
       load_lanes(arrival, &arrival_[s]);
-      const Lanes later = trial - arrival - shift;
+      const Lanes later = after_move - arrival - shift;
       // A comparison sets all bits of a lane, or none.
       const Lanes slot_id = Lanes{0, 1, 2, 3} + static_cast<Ticks>(s);
       const Lanes decides =

@@ -141,14 +141,14 @@ Ticks OrderedRun::walk(std::uint32_t begin, std::uint32_t end) {
   const Pair* const pairs = pairs_.data();
   Ticks* const free = free_.data();
   Ticks* const lines = lines_.data();
-  Ticks* const trial = arrival_after_move_.data();
+  Ticks* const after_move = arrival_after_move_.data();
   std::uint32_t* const sent = sent_.data();
   Ticks now = 0;
   for (std::uint32_t k = begin; k != end; ++k) {
     const Step& step = steps[k];
     const std::uint32_t from = device[k];
-    Ticks start = std::max(free[from], std::max(trial[step.in[0]], trial[step.in[1]]));
-    for (std::uint32_t i = step.more; i != steps[k + 1].more; ++i) start = std::max(start, trial[more_inputs_[i]]);
+    Ticks start = std::max(free[from], std::max(after_move[step.in[0]], after_move[step.in[1]]));
+    for (std::uint32_t i = step.more; i != steps[k + 1].more; ++i) start = std::max(start, after_move[more_inputs_[i]]);
     now = start + step.time;
     free[from] = now;
     if constexpr (Record) {
@@ -167,7 +167,7 @@ Ticks OrderedRun::walk(std::uint32_t begin, std::uint32_t end) {
         const Ticks duration = transfer_time[tensor * columns + pair.column];
         const Ticks arrival = std::max(lines[row + to] & pair.contended, now) + (duration & ~(again & pair.contended));
         lines[row + to] = arrival;
-        trial[s] = arrival;
+        after_move[s] = arrival;
       }
     } else {
       send_by_routes(from, now, step.out, steps[k + 1].out);

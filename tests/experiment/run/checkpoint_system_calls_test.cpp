@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "base/files.hpp"
 #include "tests/experiment/run/checkpoint_samples.hpp"

@@ -8,6 +8,7 @@
 #include "emplace/formats/problem_json.hpp"
 #include "experiment/run/checkpoint.hpp"
 #include "experiment/run/metrics.hpp"
+#include "experiment/run/metrics_file.hpp"
 #include "experiment/run/run_folder.hpp"
 #include "tests/problem/tiny.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -41,6 +41,20 @@ TEST(Recipe, AGraphOnTheCommandLineKeepsTheRecipesMachine) {
   EXPECT_THAT(recipe.sources(), ElementsAre("model.onnx@k40x2"));
 }
 
+TEST(Recipe, ATimeOnTheCommandLineReplacesTheRecipesOtherBudgets) {
+  const std::string recipe = "problem = \"p.json\"\nupdates = 50\nevaluations = 2400\nseconds = 9.0\n";
+  const RecipeOptions timed = recipe_of(recipe, {"seconds=60"}).options;
+  EXPECT_EQ(timed.seconds, 60);
+  EXPECT_EQ(timed.updates, 0);
+  EXPECT_EQ(timed.evaluations, 0);
+  const RecipeOptions both = recipe_of(recipe, {"seconds=60", "evaluations=10"}).options;
+  EXPECT_EQ(both.seconds, 60);
+  EXPECT_EQ(both.evaluations, 10);
+  const RecipeOptions counted = recipe_of(recipe, {"evaluations=10"}).options;
+  EXPECT_EQ(counted.seconds, 9) << "only a time says that the training may take it all";
+  EXPECT_EQ(counted.updates, 50);
+}
+
 const std::string with_methods =
     "problem = \"p.json\"\npolicy = \"colocrl\"\nlearner = \"reinforce\"\n"
     "[colocrl]\nhidden = 8\n[reinforce]\nlearning_rate = 0.5\n";
@@ -211,6 +225,25 @@ TEST(Recipe, BudgetsOfZeroAreRefused) {
 TEST(Recipe, ValuesOutsideTheirChoicesNameTheNearest) {
   EXPECT_THAT(refusal("problem = \"p.json\"\nschedule = \"inorder\""), HasSubstr("did you mean 'in-order'"));
   EXPECT_THAT(refusal("problem = \"p.json\"\ncompare = [\"singel\"]"), HasSubstr("did you mean 'single'"));
+}
+
+// The words between backquotes in the first sentence after `begin` in the file, up to `end`.
+std::vector<std::string> quoted_words(const std::string& file, const std::string& begin, const std::string& end) {
+  const std::string page = read_file(file);
+  const std::size_t first = page.find(begin);
+  if (first == std::string::npos) return {};
+  std::vector<std::string> words;
+  for (std::size_t at = first + begin.size(); (at = page.find('`', at)) < page.find(end, first);) {
+    const std::size_t close = page.find('`', at + 1);
+    words.push_back(page.substr(at + 1, close - at - 1));
+    at = close + 1;
+  }
+  return words;
+}
+
+TEST(Recipe, TheManualListsTheKeysThatMayChangeOnResume) {
+  EXPECT_EQ(quoted_words("docs/formats.md", "**`config.toml` on resume.**", "may be changed"),
+            keys_that_may_change_on_resume());
 }
 
 TEST(Shapes, AreWrittenWithTheInputsNameFirst) {

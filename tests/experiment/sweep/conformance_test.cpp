@@ -139,14 +139,16 @@ TEST_P(EveryStrategy, FinishesWhenEveryTrialFails) {
   EXPECT_TRUE(carried.stopped.empty()) << "they are failed, not stopped";
 }
 
-TEST_P(EveryStrategy, FinishesWithOneTrial) {
-  if (entry().name == "grid") return;  // which has the points that it has
+class EveryStrategyThatDraws : public EveryStrategy {};
+
+TEST_P(EveryStrategyThatDraws, FinishesWithOneTrial) {
   const auto strategy = made(entry(), 1, 1);
   EXPECT_EQ(carry_out(*strategy, 4, 1, judge).tried.size(), 1U);
 }
 
-TEST_P(EveryStrategy, DependsOnNoOrderOfResultsWhereItSaysSo) {
-  if (!entry().deterministic) return;  // says that it does depend on it
+class EveryDeterministicStrategy : public EveryStrategy {};
+
+TEST_P(EveryDeterministicStrategy, DependsOnNoOrderOfResults) {
   const Carried alone = carry_out(*made(entry()), 1, 0, judge);
   const std::set<Work> works(alone.works.begin(), alone.works.end());
   EXPECT_TRUE(rc::check([&] {
@@ -173,8 +175,7 @@ TEST_P(EveryStrategy, KnowsTrialsFromTheirNumberAloneWhereItSaysSo) {
   for (const auto& [trial, assignment] : carried.tried) EXPECT_EQ(strategy->assignment(trial), assignment);
 }
 
-TEST_P(EveryStrategy, DrawsOtherTrialsForOtherSeeds) {
-  if (entry().name == "grid") return;  // which draws nothing
+TEST_P(EveryStrategyThatDraws, DrawsOtherTrialsForOtherSeeds) {
   EXPECT_NE(carry_out(*made(entry(), 1), 1, 1, judge).tried, carry_out(*made(entry(), 2), 1, 1, judge).tried);
 }
 
@@ -210,7 +211,12 @@ TEST_P(EveryStrategy, EchoesEveryOptionAndRefusesUnknownOnes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategy, ::testing::Range<std::size_t>(0, sweep_strategies().size()),
-                         [](const auto& parameter) { return sweep_strategies()[parameter.param].name; });
+                         test::name_of_strategy);
+INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategyThatDraws, ::testing::ValuesIn(test::strategies_that_draw()),
+                         test::name_of_strategy);
+INSTANTIATE_TEST_SUITE_P(Strategies, EveryDeterministicStrategy,
+                         ::testing::ValuesIn(test::strategies_where(&SweepStrategyEntry::deterministic)),
+                         test::name_of_strategy);
 
 }  // namespace
 }  // namespace emplace::experiment::conformance_test

@@ -186,7 +186,7 @@ TEST(Asha, PromotesByThePapersRule) {
   for (std::size_t trial = 0; trial < 6; ++trial) EXPECT_EQ(asha->stopped(trial), trial != 3) << trial;
 }
 
-TEST(Asha, WaitsForNobody) {
+TEST(Asha, ContinuesOtherTrialsWhileOneRuns) {
   // The first trial never ends: all others are tried, and continue without it.
   const Space space = line();
   const auto asha = made("asha", space, 30);

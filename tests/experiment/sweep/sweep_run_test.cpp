@@ -156,8 +156,9 @@ TEST_P(EveryStrategysRun, ComesToTheSameEndFromARecordThatIsCutAtAnyByte) {
   }
 }
 
-TEST_P(EveryStrategysRun, RefusesTheFolderOfAnotherSweep) {
-  if (entry().name == "grid") return;  // which draws nothing from the seed
+class EveryRunOfAStrategyThatDraws : public EveryStrategysRun {};
+
+TEST_P(EveryRunOfAStrategyThatDraws, RefusesTheFolderOfAnotherSweep) {
   const TemporaryFolder folder;
   std::multiset<Work> ended;
   go_on(sweep_with(entry().name), folder / "r.jsonl", 100000, ended);
@@ -173,7 +174,9 @@ TEST_P(EveryStrategysRun, RefusesTheFolderOfAnotherSweep) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategysRun, ::testing::Range<std::size_t>(0, sweep_strategies().size()),
-                         [](const auto& parameter) { return sweep_strategies()[parameter.param].name; });
+                         test::name_of_strategy);
+INSTANTIATE_TEST_SUITE_P(Strategies, EveryRunOfAStrategyThatDraws, ::testing::ValuesIn(test::strategies_that_draw()),
+                         test::name_of_strategy);
 
 TEST(SweepRun, ShowsWhereEveryTrialStands) {
   const TemporaryFolder folder;

@@ -69,6 +69,8 @@ TEST(Sweep, TakesSeedsAsANumberOrAsAList) {
   EXPECT_THAT(sweep_of(head + "seeds = [9, 2]\n" + space).seeds, ElementsAre(9, 2));
   EXPECT_THAT(refusal(head + "seeds = []\n" + space), HasSubstr("'seeds' needs at least one"));
   EXPECT_THAT(refusal(head + "seeds = 0\n" + space), HasSubstr("'seeds' must be a list, or their number from 1"));
+  EXPECT_EQ(sweep_of(head + "seeds = 1000\n" + space).seeds.size(), 1000U);
+  EXPECT_THAT(refusal(head + "seeds = 1001\n" + space), HasSubstr("1000, found 1001"));
   EXPECT_THAT(refusal(head + "seeds = [1, 1]\n" + space), HasSubstr("seed 1 is given twice"));
   EXPECT_THAT(refusal(head + "seeds = [-1]\n" + space), HasSubstr("a seed must be at least 0"));
 }

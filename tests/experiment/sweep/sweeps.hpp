@@ -1,6 +1,9 @@
 // Makes sweeps for tests from texts.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,6 +39,22 @@ inline std::string space_refusal(const std::string& text) {
 
 inline experiment::Space space_of(const std::string& text) {
   return experiment::Space(ConfigTable::parse_toml(text, "s.toml"));
+}
+
+// The numbers of the strategies that satisfy `condition`, as parameters of tests.
+template <class Condition>
+std::vector<std::size_t> strategies_where(const Condition& condition) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < experiment::sweep_strategies().size(); ++i)
+    if (std::invoke(condition, experiment::sweep_strategies()[i])) found.push_back(i);
+  return found;
+}
+// All but the grid, whose trials follow from the space alone.
+inline std::vector<std::size_t> strategies_that_draw() {
+  return strategies_where([](const experiment::SweepStrategyEntry& entry) { return entry.name != "grid"; });
+}
+inline std::string name_of_strategy(const ::testing::TestParamInfo<std::size_t>& strategy) {
+  return experiment::sweep_strategies()[strategy.param].name;
 }
 
 // A space of every kind of parameter with a chain of two conditions.

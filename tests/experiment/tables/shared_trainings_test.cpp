@@ -28,7 +28,7 @@ quick_seeds = 2
 recipe = "gdp-pretrain"
 together = true
 options = { problems_per_update = 2, groups = 8, gdp.hidden = 8, gdp.heads = 2, ppo.samples_per_update = 4 }
-quick.evaluations = 16
+quick.evaluations = 17
 [pretraining]
 recipe = "gdp-pretrain"
 options = { problems_per_update = 1, groups = 8, gdp.hidden = 8, gdp.heads = 2, ppo.samples_per_update = 4 }
@@ -40,7 +40,7 @@ quick.evaluations = 5
 recipe = "gdp-finetune"
 pretrained = true
 options = { groups = 8, gdp.hidden = 8, gdp.heads = 2, ppo.samples_per_update = 16, ppo.minibatches = 1 }
-quick.evaluations = 16
+quick.evaluations = 17
 [best]
 quick.evaluations = 50
 [[row]]
@@ -130,7 +130,7 @@ TEST_F(SharedTrainings, AreLeftAsTheyAreUntilTheyChange) {
   EXPECT_EQ(written("rows.all.together.0"), together);
 }
 
-TEST_F(SharedTrainings, ThatFailFailWhatWaitsForThem) {
+TEST_F(SharedTrainings, ThatFailMakeTheCellsUnfitThatNeedThem) {
   std::string diverging = of_shared_trainings;
   diverging.insert(diverging.find("ppo.samples_per_update = 4 }\nquick.evaluations = 8"),
                    "ppo.learning_rate = 1000, checkpoint_every = 1, ");
@@ -138,7 +138,7 @@ TEST_F(SharedTrainings, ThatFailFailWhatWaitsForThem) {
   const Reproduction made = make(diverging);
   ASSERT_TRUE(made.finished());
   const CellFigures& drawn = made.rows[1].cells[1];
-  EXPECT_EQ(drawn.status, CellStatus::unfit) << "half a training is none";
+  EXPECT_EQ(drawn.status, CellStatus::unfit) << "its training did not finish";
   EXPECT_THAT(drawn.reason, HasSubstr("checkpoint"));
   EXPECT_EQ(made.rows[0].cells[0].status, CellStatus::ok) << "this one was trained otherwise";
 }

@@ -1,0 +1,75 @@
+#include "cost/unsized.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "cost/op_names.hpp"
+#include "emplace/base/error.hpp"
+
+namespace emplace::cost {
+
+namespace {
+
+constexpr double most_unsized_share = 0.01;
+
+// "'Reshape' (12), 'Loop' (5)", the most frequent type first.
+std::string types_with_counts(const std::map<std::string, std::int64_t>& counts) {
+  std::vector<std::pair<std::string, std::int64_t>> sorted(counts.begin(), counts.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> words;
+  for (const auto& [type, count] : sorted) words.push_back(fmt::format("{} ({})", quote(type), count));
+  return some_of(words);
+}
+
+// Per type the ops that have an output of unknown size.
+std::map<std::string, std::int64_t> unsized_op_counts(const Graph& graph) {
+  std::map<std::string, std::int64_t> counts;
+  for (const GraphOp& op : graph.ops)
+    if (std::ranges::any_of(op.outputs, [&](TensorId id) { return !graph.tensors[id.index()].bytes(); }))
+      ++counts[op.type];
+  return counts;
+}
+
+// "0.12", "57": without the sign.
+std::string percent_text(double share) {
+  return share < 0.1 ? fmt::format("{:.2g}", 100 * share) : fmt::format("{:.0f}", 100 * share);
+}
+
+std::int64_t sum_of(const std::map<std::string, std::int64_t>& counts) {
+  std::int64_t sum = 0;
+  for (const auto& [type, count] : counts) sum += count;
+  return sum;
+}
+
+}  // namespace
+
+std::string unsized_ops(const Lowered& lowered) {
+  const auto counts = unsized_op_counts(lowered.graph);
+  if (counts.empty()) return {};
+  const std::int64_t ops = sum_of(counts);
+  return fmt::format("{} of {} ops ({} %) have outputs of unknown size: {}", ops, lowered.graph.ops.size(),
+                     percent_text(static_cast<double>(ops) / static_cast<double>(lowered.graph.ops.size())),
+                     types_with_counts(counts));
+}
+
+void refuse_unsized(const Lowered& lowered, const RooflineOptions& options, const std::string& place) {
+  if (options.allow_unsized) return;
+  const auto ops = static_cast<double>(sum_of(unsized_op_counts(lowered.graph)));
+  if (ops <= most_unsized_share * static_cast<double>(lowered.graph.ops.size())) return;
+  throw InputError(place,
+                   "{}; their costs would be far too low. Give the sizes of inputs with --shape or --batch, or accept "
+                   "wrong costs with --allow-unsized (in a recipe: allow_unsized = true in [roofline])",
+                   unsized_ops(lowered));
+}
+
+std::vector<std::string> unsized_caveat(const Problem& problem, const std::string& place) {
+  if (problem.unsized.empty()) return {};
+  return {
+      fmt::format("{}: {} tensors had no known size when this problem was made and count 0 bytes, so that times and "
+                  "transfers are too short; they are outputs of {}",
+                  place, sum_of(problem.unsized), types_with_counts(problem.unsized))};
+}
+
+}  // namespace emplace::cost

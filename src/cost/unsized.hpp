@@ -1,0 +1,21 @@
+// Tensors of which no size is known: they count 0 bytes, and their ops no FLOPs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cost/lower.hpp"
+
+namespace emplace::cost {
+
+// "17 of 120 ops (14 %) have outputs of unknown size: 'Reshape' (12), 'Loop' (5)"; "" if there are none.
+std::string unsized_ops(const Lowered& lowered);
+
+// Throws InputError if more than 1 % of the ops have outputs of unknown size, unless the options allow it.
+void refuse_unsized(const Lowered& lowered, const RooflineOptions& options, const std::string& place);
+
+// The caveat of a problem that has such tensors (Problem::unsized), as a sentence that begins with `place`; empty if it
+// has none.
+std::vector<std::string> unsized_caveat(const Problem& problem, const std::string& place);
+
+}  // namespace emplace::cost

@@ -1,0 +1,211 @@
+#include "experiment/automatic/automatic.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "emplace/base/error.hpp"
+#include "emplace/formats/problem_json.hpp"
+#include "experiment/run/placing_backend.hpp"
+#include "experiment/run/training_backend.hpp"
+#include "experiment/tables/published_table.hpp"
+#include "search/common/deadline.hpp"
+
+namespace emplace::experiment {
+
+namespace {
+
+// Shares of the whole time at which the phases end.
+constexpr double most_quick_seconds = 2, quick_share = 0.1, search_share = 0.5, training_share = 0.85,
+                 bound_share = 0.95;
+// A search ends early if it found nothing better in this share of the whole time.
+constexpr double plateau_share = 0.2;
+// A gap to the bound below this share of the step time is not worth a search.
+constexpr double small_gap = 0.005;
+
+class Automatic {
+ public:
+  explicit Automatic(const AutomaticRequest& request)
+      : r_(request),
+        problem_(request.loaded->problem),
+        deadline_(request.seconds, request.stop),
+        backend_(make_placing_backend(request.world, problem_, request.scoring)) {}
+
+  AutomaticResult run() && {
+    look_up_references();
+    if (!is_good_enough()) search("best", search_share);
+    if (!is_good_enough()) improve_bound();
+    if (!is_good_enough()) train();
+    if (!is_good_enough() && !result_.recipe.empty()) search("climb", 1);
+    result_.seconds = deadline_.elapsed();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] search::PlacerRequest placer_request() const {
+    search::PlacerRequest request = request_for(*r_.loaded, r_.scoring, backend_);
+    request.seed = r_.seed;
+    request.stop = r_.stop;
+    return request;
+  }
+  [[nodiscard]] double seconds_until(double share) const {
+    return std::max(search::least_seconds, share * r_.seconds - deadline_.elapsed());
+  }
+  [[nodiscard]] double gap() const {
+    if (!result_.outcome.feasible() || !result_.outcome.timed()) return 1;
+    return 1 - static_cast<double>(result_.references.bound.ticks) / static_cast<double>(result_.outcome.makespan);
+  }
+  // Also true once the time is up.
+  bool is_good_enough() {
+    if (result_.proved_optimal || (result_.outcome.feasible() && gap() <= 0)) {
+      result_.proved_optimal = true;
+      result_.why_ended = "the placement is optimal";
+    } else if (gap() < small_gap) {
+      result_.why_ended = fmt::format("at most {:.2f} % could still be gained", 100 * gap());
+    } else if (deadline_.passed()) {
+      result_.why_ended = "the time is up";
+    } else {
+      return false;
+    }
+    return true;
+  }
+  void say(std::string_view phase) const {
+    if (!r_.on_progress) return;
+    const bool any = result_.outcome.feasible() && result_.outcome.timed();
+    r_.on_progress(phase, any ? std::optional(result_.outcome.makespan) : std::nullopt,
+                   std::min(1.0, deadline_.elapsed() / r_.seconds));
+  }
+  void offer(const std::string& method, Placement placement, const Outcome& outcome) {
+    if (!result_.method.empty() && !better(outcome, result_.outcome)) return;
+    result_.placement = std::move(placement);
+    result_.outcome = outcome;
+    result_.method = method;
+  }
+
+  void look_up_references() {
+    say("quick placers");
+    const search::PlacerRequest request = placer_request();
+    result_.references = verdict::find_references(request, std::min(most_quick_seconds / 2, quick_share * r_.seconds));
+    for (const auto* reference : {&result_.references.quick, &result_.references.single})
+      if (*reference) offer((*reference)->method, (*reference)->placement, (*reference)->outcome);
+    if (r_.on_references) r_.on_references(result_.references);
+  }
+
+  // Runs the placer from the best placement so far until `share` of the time has passed, or nothing better is found for
+  // a while.
+  void search(const std::string& method, double share) {
+    search::PlacerRequest request = placer_request();
+    request.seconds = seconds_until(share);
+    if (!result_.method.empty()) request.start = &result_.placement;
+    const Placement start = result_.placement;
+    if (request.start != nullptr) request.start = &start;
+    Ticks best = result_.outcome.feasible() ? result_.outcome.makespan : total_limit;
+    double improved = deadline_.elapsed();
+    bool plateau = false;
+    request.on_progress = [&](const search::PlacerProgress& news) {
+      if (news.best.feasible() && news.best.timed() && news.best.makespan < best) {
+        best = news.best.makespan;
+        improved = deadline_.elapsed();
+      }
+      if (r_.on_progress)
+        r_.on_progress(news.method, best == total_limit ? std::nullopt : std::optional(best),
+                       std::min(1.0, deadline_.elapsed() / r_.seconds));
+    };
+    request.stop = [&] {
+      plateau = deadline_.elapsed() - improved > plateau_share * r_.seconds;
+      return plateau || (r_.stop && r_.stop());
+    };
+    search::PlacerResult found = search::place_with(method, request, ConfigTable("auto"));
+    result_.evaluations += found.evaluations;
+    if (found.lower_bound > result_.references.bound.ticks) result_.references.bound = {found.lower_bound, method};
+    const std::string by = found.steps.empty() ? method : winner_of(found, method);
+    offer(by, std::move(found.placement), found.outcome);
+    result_.proved_optimal = result_.proved_optimal || found.proved_optimal;
+    if (plateau)
+      result_.why_ended = fmt::format("nothing better was found for {}", human_seconds(deadline_.elapsed() - improved));
+  }
+
+  // The method of a portfolio that found its best placement.
+  static std::string winner_of(const search::PlacerResult& result, const std::string& otherwise) {
+    std::string winner = otherwise;
+    for (const search::PlacerStep& step : result.steps)
+      if (step.is_new_best) winner = step.method;
+    return winner;
+  }
+
+  void improve_bound() {
+    say("bound");
+    const double seconds = std::min(seconds_until(bound_share), (1 - bound_share) * r_.seconds);
+    const search::BoundReport report = search::lower_bounds(problem_, r_.scoring.objective, seconds);
+    if (report.infeasible) return;
+    if (const search::LowerBound bound = report.best(); bound.ticks > result_.references.bound.ticks)
+      result_.references.bound = bound;
+  }
+
+  void train() {
+    const LearningChoice choice = choose_learning(problem_, r_.scoring, gap(), seconds_until(training_share));
+    result_.learning = choice.why;
+    if (choice.recipe.empty()) return;
+    say("training");
+    result_.recipe = choice.recipe;
+    const std::string file = r_.run + ".problem.json";
+    write_file(file, formats::write_problem_json(problem_));
+    ConfigTable recipe = load_recipe(choice.recipe, "auto");
+    apply_values(recipe, {{"problem", {file, "auto"}},
+                          {"run", {r_.run, "auto"}},
+                          {"seed", {static_cast<std::int64_t>(r_.seed), "auto"}},
+                          {"seconds", {seconds_until(training_share), "auto"}}});
+    Training training(make_recipe(recipe));
+    const RunFolder folder = RunFolder::create(training.recipe().options.run, training.recipe().resolved());
+    const TrainingBackend backend = make_training_backend(r_.world, training, folder);
+    training.run(folder, {.evaluator = *backend.evaluator,
+                          .learner_workers = backend.learner_workers.get(),
+                          .show_progress = false,
+                          .stop = [&] {
+                            say("training");
+                            return deadline_.passed();
+                          }});
+    result_.evaluations += training.evaluations();
+    const learn::Best& best = training.best().front();
+    if (!best.any) return;
+    const Ticks before = result_.outcome.makespan;
+    offer(training.recipe().options.policy, best.placement, best.outcome);
+    result_.learning += fmt::format(
+        "; it found {}, {}", human_seconds(to_seconds(best.outcome.makespan)),
+        result_.outcome.makespan < before ? "which is better than the search" : "no better than the search");
+  }
+
+  const AutomaticRequest& r_;
+  const Problem& problem_;
+  const search::Deadline deadline_;
+  const PlacingBackend backend_;
+  AutomaticResult result_;
+};
+
+}  // namespace
+
+LearningChoice choose_learning(const Problem& problem, const evaluate::Scoring& scoring, double gap, double seconds) {
+  constexpr double least_gap = 0.03, least_time = 15;
+  constexpr std::size_t fewest_ops = 30, most_ops = 50'000;
+  if (problem.device_count() < 2) return {"", "no training: there is one device"};
+  if (scoring.objective != Objective::step || scoring.schedule != Schedule::fifo)
+    return {"", "no training: the recipes are for step times under fifo"};
+  if (gap < least_gap)
+    return {"", fmt::format("no training: at most {:.1f} % could be gained, which search does as well", 100 * gap)};
+  if (problem.op_count() < fewest_ops)
+    return {"", fmt::format("no training: a search covers {} ops better", problem.op_count())};
+  if (problem.op_count() > most_ops)
+    return {"", fmt::format("no training: {} ops are too many to learn on in this time", problem.op_count())};
+  if (seconds < least_time)
+    return {"", fmt::format("no training: it needs at least {:.0f} s, {:.0f} s are left", least_time, seconds)};
+  return {"gdp-tuned", fmt::format("a training with gdp-tuned, because up to {:.0f} % could be gained", 100 * gap)};
+}
+
+AutomaticResult place_automatically(const AutomaticRequest& request) {
+  EMPLACE_CHECK(request.seconds > 0);
+  return Automatic(request).run();
+}
+
+}  // namespace emplace::experiment

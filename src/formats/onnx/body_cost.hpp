@@ -1,0 +1,25 @@
+// What the sub-graphs of If, Loop and Scan cost.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <string>
+
+#include "emplace/graph/graph.hpp"
+#include "formats/onnx/scope.hpp"
+
+namespace emplace::formats {
+
+// Adds `times` times the cost.
+void add_cost(OnnxBodyCost& sum, const OnnxBodyCost& cost, double times);
+
+// The sum over the nodes of a sub-graph, whose types and inner costs are in `scope`.
+OnnxBodyCost cost_of_nodes(const onnx::GraphProto& graph, const OnnxScope& scope, const std::string& file);
+
+// The attributes from which the op table takes the cost of a control-flow op.
+void set_body_cost(GraphOp& op, const OnnxBodyCost& cost);
+
+// The name under which a scope has the cost of a node: its first output that has a name; "" if there is none.
+const std::string& cost_key(const onnx::NodeProto& node);
+
+}  // namespace emplace::formats

@@ -1,0 +1,168 @@
+#include "problem/constraints.hpp"
+
+#include <fmt/core.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "base/text.hpp"
+#include "emplace/base/error.hpp"
+
+namespace emplace {
+
+namespace {
+
+bool matches(const std::string& pattern, const std::string& text) {
+  return ::fnmatch(pattern.c_str(), text.c_str(), FNM_NOESCAPE) == 0;
+}
+
+class Constrainer {
+ public:
+  Constrainer(Problem& problem, const std::string& place) : problem_(problem), place_(place) {
+    leader_.resize(problem.op_count());
+    std::iota(leader_.begin(), leader_.end(), std::uint32_t{0});
+    // Ops of one group stay one group.
+    std::map<std::uint32_t, std::uint32_t> first_of_group;
+    for (std::uint32_t op = 0; op < problem.op_count(); ++op)
+      if (!problem.group[op].is_none()) unite(first_of_group.emplace(problem.group[op].value, op).first->second, op);
+  }
+
+  void pin(const std::string& demand) {
+    const auto [pattern, device] = split_demand(demand, "pin");
+    if (pattern.empty()) throw InputError(place_, "pin wants PATTERN=DEVICE, found {}", quote(demand));
+    for (const std::uint32_t op : ops_of(pattern, demand))
+      for (std::size_t d = 0; d < problem_.device_count(); ++d)
+        if (d != device) rule_out(op, d);
+  }
+  void forbid(const std::string& demand) {
+    const auto [pattern, device] = split_demand(demand, "forbid");
+    for (const std::uint32_t op : ops_of(pattern.empty() ? "*" : pattern, demand)) rule_out(op, device);
+  }
+  void keep_together(const std::string& pattern) {
+    std::map<std::string, std::uint32_t> first_of_module;
+    for (std::uint32_t op = 0; op < problem_.op_count(); ++op)
+      if (const auto module = matching_module(pattern, std::string(problem_.module[op])))
+        unite(first_of_module.emplace(*module, op).first->second, op);
+    if (!first_of_module.empty()) return;
+    const std::vector<std::uint32_t> ops = ops_of(pattern, pattern);
+    for (const std::uint32_t op : ops) unite(ops.front(), op);
+  }
+
+  void finish() {
+    write_groups();
+    check_devices();
+  }
+
+ private:
+  // "PATTERN=DEVICE" or "DEVICE"; names of ops may have "=" in them, names of devices have none.
+  struct Demand {
+    std::string pattern;
+    std::size_t device;
+  };
+  [[nodiscard]] Demand split_demand(const std::string& demand, const char* what) const {
+    const std::size_t equals = demand.rfind('=');
+    const std::string device = equals == std::string::npos ? demand : demand.substr(equals + 1);
+    std::vector<std::string> names;
+    for (std::size_t d = 0; d < problem_.device_count(); ++d) {
+      if (problem_.devices[d].name == device) return {equals == std::string::npos ? "" : demand.substr(0, equals), d};
+      names.push_back(problem_.devices[d].name);
+    }
+    const std::string near = did_you_mean(device, names);
+    throw InputError(place_, "{} {}: unknown device {}{}", what, quote(demand), quote(device),
+                     near.empty() ? "; there are: " + join(names, ", ") : near);
+  }
+
+  // The outermost module on the path that the pattern matches; nothing if there is none.
+  static std::optional<std::string> matching_module(const std::string& pattern, const std::string& module) {
+    for (std::size_t end = module.find('/');; end = module.find('/', end + 1)) {
+      const std::string outer = module.substr(0, end);
+      if (!outer.empty() && matches(pattern, outer)) return outer;
+      if (end == std::string::npos) return std::nullopt;
+    }
+  }
+  [[nodiscard]] std::vector<std::uint32_t> ops_of(const std::string& pattern, const std::string& demand) const {
+    std::vector<std::uint32_t> ops;
+    for (std::uint32_t op = 0; op < problem_.op_count(); ++op)
+      if (matches(pattern, problem_.op_names[op]) || matching_module(pattern, std::string(problem_.module[op])))
+        ops.push_back(op);
+    if (ops.empty())
+      throw InputError(place_, "{}: no op or module matches {}{}", quote(demand), quote(pattern),
+                       did_you_mean(pattern, problem_.op_names));
+    return ops;
+  }
+  void rule_out(std::uint32_t op, std::size_t device) {
+    problem_.op_time[op * problem_.device_count() + device] = cannot_run;
+  }
+
+  std::uint32_t find(std::uint32_t op) {
+    while (leader_[op] != op) op = leader_[op] = leader_[leader_[op]];
+    return op;
+  }
+  void unite(std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t first = find(a), second = find(b);
+    leader_[std::max(first, second)] = std::min(first, second);
+  }
+
+  // Groups in order of first appearance. A group that has a member with a name keeps the first such name.
+  void write_groups() {
+    const std::size_t ops = problem_.op_count();
+    std::vector<std::uint32_t> size(ops);
+    for (std::uint32_t op = 0; op < ops; ++op) ++size[find(op)];
+    const std::vector<GroupId> before = problem_.group;
+    const std::vector<std::string> names = problem_.group_names;
+    std::vector<GroupId> of_leader(ops);
+    problem_.group_names.clear();
+    for (std::uint32_t op = 0; op < ops; ++op) {
+      const std::uint32_t leader = find(op);
+      const bool was_group = !before[op].is_none();
+      if (size[leader] < 2 && !was_group) continue;
+      if (of_leader[leader].is_none()) {
+        of_leader[leader] = GroupId{problem_.group_names.size()};
+        problem_.group_names.push_back(was_group ? names[before[op].index()]
+                                                 : fmt::format("together:{}", problem_.op_names[op]));
+      }
+      problem_.group[op] = of_leader[leader];
+    }
+  }
+
+  // Each op, and each group as a whole, needs a device.
+  void check_devices() {
+    const std::size_t devices = problem_.device_count();
+    std::vector<std::vector<bool>> possible(problem_.group_names.size(), std::vector<bool>(devices, true));
+    for (std::size_t op = 0; op < problem_.op_count(); ++op) {
+      bool any = false, any_for_group = problem_.group[op].is_none();
+      for (std::size_t d = 0; d < devices; ++d) {
+        const bool can = problem_.can_run(OpId{op}, DeviceId{d});
+        any = any || can;
+        if (problem_.group[op].is_none()) continue;
+        auto&& of_group = possible[problem_.group[op].index()][d];
+        of_group = of_group && can;
+        any_for_group = any_for_group || of_group;
+      }
+      if (!any) throw InputError(place_, "the constraints leave no device for op {}", quote(problem_.op_names[op]));
+      if (!any_for_group)
+        throw InputError(place_, "the constraints leave no device for op {} together with the others of its group {}",
+                         quote(problem_.op_names[op]), quote(problem_.group_names[problem_.group[op].index()]));
+    }
+  }
+
+  Problem& problem_;
+  const std::string& place_;
+  std::vector<std::uint32_t> leader_;  // union-find over ops that share a device
+};
+
+}  // namespace
+
+void constrain(Problem& problem, const Constraints& constraints, const std::string& place) {
+  if (constraints.empty()) return;
+  Constrainer constrainer(problem, place);
+  for (const std::string& demand : constraints.together) constrainer.keep_together(demand);
+  for (const std::string& demand : constraints.pin) constrainer.pin(demand);
+  for (const std::string& demand : constraints.forbid) constrainer.forbid(demand);
+  constrainer.finish();
+}
+
+}  // namespace emplace

@@ -1,0 +1,68 @@
+#include "verdict/references.hpp"
+
+#include <algorithm>
+
+#include "emplace/base/error.hpp"
+#include "search/common/deadline.hpp"
+
+namespace emplace::verdict {
+
+namespace {
+
+constexpr std::uint64_t most_simulated_ops = 4'000'000;
+
+// The placer's result, or nothing if it cannot place this problem or finds no feasible placement.
+std::optional<Reference> reference_by(const std::string& method, const search::PlacerRequest& request) {
+  try {
+    search::PlacerResult result = search::place_with(method, request, ConfigTable("verdict"));
+    if (!result.outcome.feasible()) return std::nullopt;
+    return Reference{method, std::move(result.placement), result.outcome};
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+bool fits(const search::PlacerEntry& entry, const search::PlacerRequest& request) {
+  return entry.role == search::PlacerRole::quick && entry.only_for.value_or(request.objective) == request.objective &&
+         entry.in_best_for.value_or(request.objective) == request.objective;
+}
+
+std::string device_with_most_ops(const Problem& problem, const Placement& placement) {
+  std::vector<std::size_t> ops(problem.device_count());
+  for (const std::uint8_t device : placement.device) ++ops[device];
+  return problem.devices[static_cast<std::size_t>(std::ranges::max_element(ops) - ops.begin())].name;
+}
+
+}  // namespace
+
+References find_references(const search::PlacerRequest& given, double quick_seconds) {
+  search::PlacerRequest request = given;
+  request.seconds = std::nullopt;
+  request.evaluations = std::max<std::uint64_t>(1, most_simulated_ops / given.problem->op_count());
+  request.start = nullptr;
+  request.on_progress = {};
+  const Problem& problem = *request.problem;
+  References found;
+  found.bound = search::lower_bound(problem, request.objective);
+  const auto consider = [&](const std::optional<Reference>& reference) {
+    if (reference && (!found.quick || reference->outcome.makespan < found.quick->outcome.makespan))
+      found.quick = reference;
+  };
+  found.single = reference_by("single", request);
+  if (found.single) found.single_device = device_with_most_ops(problem, found.single->placement);
+  if (!problem.expert.empty()) found.expert = reference_by("expert", request);
+  consider(found.single);
+  consider(found.expert);
+  if (quick_seconds <= 0) return found;
+  const search::Deadline deadline(quick_seconds);
+  request.evaluations = std::nullopt;
+  request.seconds = quick_seconds;
+  for (const search::PlacerEntry& entry : search::placers()) {
+    if (deadline.passed() || (request.stop && request.stop())) break;
+    if (fits(entry, request) && entry.name != "single" && entry.name != "expert")
+      consider(reference_by(entry.name, request));
+  }
+  return found;
+}
+
+}  // namespace emplace::verdict

@@ -1,0 +1,33 @@
+// Placements that every result is compared with: one device, the human expert's, the best of the quick placers; and a
+// lower bound. They take seconds at most, so that no command ends without them.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "emplace/search/bound.hpp"
+#include "emplace/search/placer.hpp"
+
+namespace emplace::verdict {
+
+struct Reference {
+  std::string method;  // the placer
+  Placement placement;
+  Outcome outcome;
+};
+
+struct References {
+  std::optional<Reference> single;  // the fastest device alone; none if no device can run everything
+  std::string single_device;        // its name: the device with most ops of that placement
+  std::optional<Reference> expert;  // none if the problem has no expert's placement, or it is not feasible
+  std::optional<Reference> quick;   // the best feasible placement of the quick placers, `single` and `expert` included
+  search::LowerBound bound;
+};
+
+// Runs `single` (at most 4 million ops / ops of the problem devices, those with the least total time first) and
+// `expert`, and then the other quick placers for as long as `quick_seconds` allow; no placer gets more than these
+// seconds. With 0 seconds the result does not depend on the machine. `request` says the problem, the evaluator and how
+// placements are scored; its budgets are not used. Infeasible placements are left out.
+References find_references(const search::PlacerRequest& request, double quick_seconds);
+
+}  // namespace emplace::verdict

@@ -1,0 +1,140 @@
+// Sizes that the user gives in place of those of the export, and sizes that contradict each other.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "emplace/base/error.hpp"
+#include "emplace/formats/reader.hpp"
+#include "formats/onnx/reshape_targets.hpp"
+#include "graph/ops/op_table.hpp"
+#include "tests/formats/onnx_network.hpp"
+
+namespace emplace::formats::onnx_sizes_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Optional;
+
+std::string error_of(const onnx::ModelProto& model, const ReadOptions& options = {}) {
+  try {
+    (void)read(model, options);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "read without an error";
+}
+
+// Attention over 4 tokens of 6 numbers, 2 heads of 3, as an exporter writes it at batch 1: its batch is in the targets.
+struct Attention {
+  explicit Attention(const std::vector<Dim>& input) {
+    net.input("x", input);
+    const std::string flat = net.node("Reshape", {"x", net.vector({-1, 6})});
+    const std::string query = net.node("MatMul", {flat, net.weight({6, 6})});
+    const std::string split = net.node("Reshape", {query, net.vector({1, 4, 2, 3})});
+    net.node("Transpose", {split});
+    heads = net.with("perm", std::vector<std::int64_t>{0, 2, 1, 3});
+    net.node("Transpose", {heads});
+    const std::string keys = net.with("perm", std::vector<std::int64_t>{0, 1, 3, 2});
+    scores = net.node("MatMul", {heads, keys});
+    const std::string mixed = net.node("MatMul", {scores, heads});
+    net.node("Transpose", {mixed});
+    const std::string back = net.with("perm", std::vector<std::int64_t>{0, 2, 1, 3});
+    joined = net.node("Reshape", {back, net.vector({1, 4, 6})});
+    result = net.node("Add", {joined, "x"});
+  }
+  OnnxNetwork net;
+  std::string heads, scores, joined, result;
+};
+
+TEST(OnnxSizes, TargetsOfTheExportedBatchTakeTheGivenOne) {
+  for (const bool symbolic : {false, true}) {
+    const Attention attention(symbolic ? std::vector<Dim>{"N", 4, 6} : std::vector<Dim>{1, 4, 6});
+    const double one = statistics(read(attention.net.model, {.shapes = {{"x", {1, 4, 6}}}, .batch = {}})).flops;
+    ::testing::internal::CaptureStderr();
+    const Graph graph = read(attention.net.model, {.shapes = {{"x", {8, 4, 6}}}, .batch = {}});
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+                AllOf(HasSubstr("sizes of the exported batch were replaced in the targets of 2 Reshape nodes"),
+                      HasSubstr("1x4x2x3 is now 8x4x2x3")));
+    EXPECT_EQ(shape_of(graph, attention.scores), "8x2x4x4");
+    EXPECT_EQ(shape_of(graph, attention.result), "8x4x6");
+    EXPECT_EQ(statistics(graph).flops, 8 * one);
+  }
+}
+
+TEST(OnnxSizes, TargetsOfTheExportedLengthTakeTheGivenOne) {
+  const Attention attention({1, 4, 6});
+  const Graph graph = read(attention.net.model, {.shapes = {{"x", {8, 5, 6}}}, .batch = {}});
+  EXPECT_EQ(shape_of(graph, attention.scores), "8x2x5x5");
+  EXPECT_EQ(shape_of(graph, attention.result), "8x5x6");
+}
+
+TEST(OnnxSizes, AnOpenSizeBehindTheExportedBatchStaysWhatItWas) {
+  OnnxNetwork net;
+  net.input("x", {1, 4, 6});
+  const std::string y = net.node("Reshape", {"x", net.vector({1, -1, 2, 3})});
+  EXPECT_EQ(shape_of(read(net.model, {.shapes = {{"x", {8, 4, 6}}}, .batch = {}}), y), "8x4x2x3");
+}
+
+TEST(OnnxSizes, FittedTargetsKeepAllElements) {
+  using Sizes = std::vector<std::int64_t>;
+  const auto fitted = [](const Shape& input, const Sizes& target, const std::vector<ReplacedSize>& replaced = {}) {
+    return fitted_target(input, target, replaced);
+  };
+  EXPECT_THAT(fitted({8, 128, 768}, {1, 128, 12, 64}), Optional(Sizes{8, 128, 12, 64}));
+  EXPECT_THAT(fitted({8, 256, 768}, {1, 128, 12, 64}), Optional(Sizes{8, 256, 12, 64}));
+  EXPECT_THAT(fitted({8, 128, 768}, {128, 768}), Optional(Sizes{1024, 768}));
+  EXPECT_THAT(fitted({8, 12, 128, 64}, {12, 128, 64}), Optional(Sizes{96, 128, 64}));
+  EXPECT_THAT(fitted({2048, 2304}, {1, 128, 2304}, {{1, 8}, {128, 256}}), Optional(Sizes{8, 256, 2304}));
+  EXPECT_EQ(fitted({8, 4}, {8, 4}), std::nullopt);   // it fits
+  EXPECT_EQ(fitted({5, 7}, {2, 3}), std::nullopt);   // nothing fits
+  EXPECT_EQ(fitted({5, -1}, {2, 3}), std::nullopt);  // not known
+  EXPECT_EQ(fitted({0, 7}, {2, 3}), std::nullopt);
+}
+
+TEST(OnnxSizes, AReshapeThatLosesElementsIsRefusedByName) {
+  OnnxNetwork net;
+  net.input("x", {5, 7});
+  *net.graph().add_node() = make_node("Reshape", "view", {"x", net.vector({2, 3})}, {"y"});
+  EXPECT_THAT(
+      error_of(net.model),
+      HasSubstr("node 'view' (Reshape): its input 'x' of shape 5x7 has 35 elements, its output of shape 2x3 has 6"));
+  net.graph().mutable_node(0)->set_input(1, net.vector({4, -1}));
+  EXPECT_THAT(error_of(net.model), HasSubstr("of shape 5x7 cannot be divided into parts of 4"));
+}
+
+TEST(OnnxSizes, OperandsThatDoNotFitAreRefusedByName) {
+  OnnxNetwork sum;
+  sum.input("a", {8, 5});
+  sum.input("b", {8, 4});
+  *sum.graph().add_node() = make_node("Add", "sum", {"a", "b"}, {"y"});
+  EXPECT_THAT(error_of(sum.model), HasSubstr("node 'sum' (Add): its input 'b' of shape 8x4 does not broadcast with"));
+  sum.graph().mutable_node(0)->set_op_type("Concat");
+  add_attribute(*sum.graph().mutable_node(0), "axis", onnx::AttributeProto::INT).set_i(0);
+  EXPECT_THAT(error_of(sum.model), HasSubstr("its input 'b' of shape 8x4 cannot be joined to 8x5 along axis 0"));
+}
+
+TEST(OnnxSizes, ResultsAbove2To62AreRefusedAndNotWrappedAround) {
+  constexpr std::int64_t huge = std::int64_t{1} << 62;
+  OnnxNetwork tile;
+  tile.input("x", {1, 4});
+  *tile.graph().add_node() = make_node("Tile", "tile", {"x", tile.vector({1, huge + 1})}, {"y"});
+  EXPECT_THAT(error_of(tile.model), HasSubstr("node 'tile' (Tile): it repeats dimension 1 of size 4"));
+
+  OnnxNetwork concat;
+  concat.input("x", {"N"});
+  *concat.graph().add_node() = make_node("Concat", "concat", {"x", "x", "x", "x"}, {"y"});
+  add_attribute(*concat.graph().mutable_node(0), "axis", onnx::AttributeProto::INT).set_i(0);
+  EXPECT_THAT(error_of(concat.model, {.shapes = {{"x", {huge}}}, .batch = {}}),
+              HasSubstr("node 'concat' (Concat): the sizes of its inputs add up to more than 2^62"));
+}
+
+TEST(OnnxSizes, ConvolutionsHaveAtLeastOneGroup) {
+  for (const std::int64_t groups : {0, -3}) {
+    onnx::ModelProto model = conv_model({1, 3, 8, 8});
+    add_attribute(*model.mutable_graph()->mutable_node(0), "group", onnx::AttributeProto::INT).set_i(groups);
+    EXPECT_THAT(error_of(model), HasSubstr("node 'conv' (Conv): it has " + std::to_string(groups) + " groups"));
+  }
+}
+
+}  // namespace
+}  // namespace emplace::formats::onnx_sizes_test

@@ -1,0 +1,160 @@
+// The sentences of verdicts on placements of chain-5, where one device takes 24 ms and the other 28 ms.
+#include "verdict/verdict.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/problem/tiny.hpp"
+
+namespace emplace::verdict::verdict_test {
+namespace {
+
+using namespace test;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
+using ::testing::StartsWith;
+
+struct Trial {
+  explicit Trial(Problem of = chain_5(2)) : problem(std::move(of)) {
+    evaluator = evaluate::make_local_evaluator(list, Schedule::fifo);
+    request.problem = &problem;
+    request.evaluator = evaluator.get();
+    references = find_references(request, 10);
+  }
+  [[nodiscard]] Subject subject(Ticks time) const {
+    Subject subject{.method = "post", .outcome = {}, .problem = "p.json", .placement_file = "out.json"};
+    subject.outcome.makespan = time;
+    return subject;
+  }
+  [[nodiscard]] Verdict verdict(const Subject& subject) const {
+    return judge(problem, Objective::step, subject, references);
+  }
+
+  Problem problem;
+  const Problem* list[1] = {&problem};
+  std::unique_ptr<evaluate::Evaluator> evaluator;
+  search::PlacerRequest request;
+  References references;
+};
+
+TEST(References, HaveTheFastestDeviceTheBestQuickPlacerAndABound) {
+  const Trial trial;
+  ASSERT_TRUE(trial.references.single);
+  EXPECT_EQ(trial.references.single->outcome.makespan, 24 * ms);
+  EXPECT_EQ(trial.references.single_device, "gpu:1");
+  EXPECT_FALSE(trial.references.expert);
+  ASSERT_TRUE(trial.references.quick);
+  EXPECT_LE(trial.references.quick->outcome.makespan, 24 * ms);
+  EXPECT_GT(trial.references.bound.ticks, 0);
+}
+
+TEST(References, HaveTheExpertsPlacementWhereTheProblemHasOne) {
+  Problem problem = chain_5(2);
+  problem.expert.assign(problem.op_count(), 0);
+  const Trial trial(std::move(problem));
+  ASSERT_TRUE(trial.references.expert);
+  EXPECT_EQ(trial.references.expert->outcome.makespan, 28 * ms);
+}
+
+TEST(References, HaveOpsThatTheDeviceCannotRunWhereTheyRun) {
+  const Trial trial(tiny(plain_devices(2), {{"a", {3, no}}, {"b", {no, 1}}}, {}));
+  ASSERT_TRUE(trial.references.single);
+  EXPECT_EQ(trial.references.single->outcome, (Outcome{.makespan = 3 * ms}));
+  EXPECT_THAT(trial.references.single->placement.device, ElementsAre(0, 1));
+  EXPECT_TRUE(trial.references.quick);
+}
+
+TEST(References, HaveNoDeviceIfItsMemoryIsTooSmall) {
+  const Trial trial(
+      tiny({{"gpu:0", "gpu", 10}, {"gpu:1", "gpu", 10}}, {{"a", {1, 1}, "", 8}, {"b", {1, 1}, "", 8}}, {}));
+  EXPECT_FALSE(trial.references.single);
+  ASSERT_TRUE(trial.references.quick);
+  EXPECT_EQ(trial.references.quick->outcome, (Outcome{.makespan = 1 * ms}));
+}
+
+TEST(Verdict, SaysThatAResultIsWorseThanOneDeviceAndWhichCommandFindsABetterOne) {
+  const Trial trial;
+  const Verdict verdict = trial.verdict(trial.subject(309 * ms));
+  EXPECT_THAT(verdict.sentences, Contains(StartsWith("worse than one device: everything on 'gpu:1' takes 24")));
+  EXPECT_THAT(verdict.next, StartsWith("emplace place best p.json --seconds"));
+  EXPECT_THAT(verdict.next, Not(HasSubstr("--start")));
+  EXPECT_THAT(verdict.rows.front(), Pair("step time", 309 * ms));
+}
+
+TEST(Verdict, SaysThatAnOptimalResultIsOptimalAndHowToExportIt) {
+  const Trial trial;
+  Subject subject = trial.subject(trial.references.quick->outcome.makespan);
+  subject.proved_optimal = true;
+  const Verdict verdict = trial.verdict(subject);
+  EXPECT_THAT(verdict.sentences, Contains("no placement is faster: this one is optimal"));
+  EXPECT_EQ(verdict.next, "emplace export p.json out.json --for onnx");
+}
+
+TEST(Verdict, SaysThatATrainingWasStillFallingAndContinuesIt) {
+  const Trial trial;
+  Subject subject = trial.subject(trial.references.quick->outcome.makespan);
+  subject.run = "runs/post";
+  subject.seconds = 60;
+  subject.curve = CurveFacts{.still_falling = true};
+  const Verdict verdict = trial.verdict(subject);
+  EXPECT_THAT(verdict.sentences, Contains(HasSubstr("still falling at the end")));
+  EXPECT_EQ(verdict.next, "emplace train --resume runs/post seconds=120");
+}
+
+TEST(Verdict, SaysThatMoreTimeWillNotHelpAPolicyThatHasConverged) {
+  const Trial trial;
+  Subject subject = trial.subject(24 * ms);
+  subject.run = "runs/post";
+  subject.curve = CurveFacts{.converged = true};
+  EXPECT_THAT(trial.verdict(subject).sentences, Contains(HasSubstr("more time will not help")));
+}
+
+TEST(Verdict, SaysWhatIsInfeasibleAndGivesMeasuredTimesNoBound) {
+  const Trial trial;
+  Subject infeasible = trial.subject(1 * ms);
+  infeasible.outcome.why = Infeasible::memory;
+  EXPECT_THAT(trial.verdict(infeasible).sentences, ElementsAre("no feasible placement was found"));
+  Subject measured = trial.subject(30 * ms);
+  measured.measured = true;
+  for (const std::string& sentence : trial.verdict(measured).sentences)
+    EXPECT_THAT(sentence, Not(HasSubstr("could be gained")));
+}
+
+TEST(Verdict, IsAlignedTextThatEndsWithTheNextCommand) {
+  const Trial trial;
+  const std::string text = text_of(trial.verdict(trial.subject(309 * ms)));
+  EXPECT_THAT(text, StartsWith("verdict\n  step time "));
+  EXPECT_THAT(text, HasSubstr("\nnext: emplace place best p.json"));
+}
+
+std::vector<double> falling(std::size_t updates, double from, double to) {
+  std::vector<double> values;
+  for (std::size_t u = 0; u < updates; ++u)
+    values.push_back(from + (to - from) * static_cast<double>(u) / static_cast<double>(updates - 1));
+  return values;
+}
+
+TEST(CurveFacts, TellFallingConvergedAndUnlearnedTrainingsApart) {
+  const std::vector<double> down = falling(100, 2, 1), flat(100, 1.0), noisy_low(100, 0.8);
+  EXPECT_TRUE(curve_facts(down, down, falling(100, 1.8, 0.8)).still_falling);
+  EXPECT_FALSE(curve_facts(flat, down, noisy_low).still_falling);
+  EXPECT_TRUE(curve_facts(flat, flat, flat).converged);
+  EXPECT_FALSE(curve_facts(flat, flat, noisy_low).converged);
+  EXPECT_TRUE(curve_facts(flat, flat, noisy_low).never_learned);
+  EXPECT_FALSE(curve_facts(down, down, noisy_low).never_learned);
+}
+
+TEST(CurveFacts, AreNoneForAFewUpdatesAndForTrainingsWithoutFeasibleSamples) {
+  const std::vector<double> few(5, 1.0), none(100, std::nan(""));
+  EXPECT_FALSE(curve_facts(few, few, few).converged);
+  const CurveFacts facts = curve_facts(none, none, none);
+  EXPECT_FALSE(facts.still_falling || facts.converged || facts.never_learned);
+}
+
+}  // namespace
+}  // namespace emplace::verdict::verdict_test
