@@ -12,6 +12,7 @@
 #include "base/progress.hpp"
 #include "base/text.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "emplace/formats/reader.hpp"
 #include "experiment/automatic/automatic.hpp"
 #include "report/limits.hpp"
 
@@ -30,7 +31,7 @@ struct Arguments {
 
 source::LoadedProblem load(const Arguments& arguments) {
   if (arguments.machine.empty()) return load_all_and_warn(arguments.model, arguments.graph);
-  if (source::is_problem_file(arguments.model))
+  if (source::is_problem_file(arguments.model) && formats::reader_of(arguments.model) == nullptr)
     throw InputError("command line", "{} is a problem, which has its machine already; found {} after it",
                      quote(arguments.model), quote(arguments.machine));
   source::LoadedProblem loaded = source::load_problem(arguments.model, arguments.machine, arguments.graph.options());

@@ -1,0 +1,96 @@
+// `emplace auto MODEL MACHINE`: a placement, and its verdict in five lines or as JSON.
+#include <gmock/gmock.h>
+
+#include "base/files.hpp"
+#include "tests/end_to_end/program.hpp"
+#include "tests/end_to_end/refusal.hpp"
+#include "tests/support/small_models.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace emplace::test::auto_test {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+const std::string model = "zoo:nmt?layers=2&sequence=4&training=true";
+
+class Auto : public ::testing::Test {
+ protected:
+  json result_of(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"-o", file_, "--json"});
+    const Finished done = emplace_run(arguments);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("first placements: "));
+    return done.exit_code == 0 ? json::parse(done.out) : json();
+  }
+  TemporaryFolder folder_;
+  const std::string file_ = folder_ / "placement.json";
+};
+
+TEST_F(Auto, PlacesAModelFileAndGivesTheStepTimeOfItsPlacement) {
+  const std::string onnx = folder_ / "small.onnx", problem = folder_ / "problem.json";
+  write_file(onnx, small_network());
+  const json result = result_of({"auto", onnx, "k40x2", "--seconds", "2"});
+  EXPECT_EQ(result["placement"], file_);
+  EXPECT_EQ(result["feasible"], true);
+  EXPECT_LE(result["lower_bound_s"], result["step_s"]);
+  EXPECT_LE(result["step_s"], result["single_s"]);
+  EXPECT_TRUE(result["expert_s"].is_null());
+  EXPECT_FALSE(result["limit"].get<std::string>().empty());
+  EXPECT_FALSE(result["verdict"].empty());
+  ASSERT_EQ(emplace_run({"cost", onnx, "k40x2", "-o", problem}).exit_code, 0);
+  const json simulated = json::parse(emplace_run({"simulate", problem, file_, "--json"}).out);
+  EXPECT_EQ(simulated["makespan_s"], result["step_s"]);
+}
+
+TEST_F(Auto, IsWhatTheProgramDoesWithAModelAndAMachineAlone) {
+  const json with = result_of({"auto", model, "k40x2", "--seconds", "1.5"});
+  const json without = result_of({model, "k40x2", "--seconds", "1.5"});
+  for (const char* key : {"problem", "single_s", "expert_s", "lower_bound_s"})
+    EXPECT_EQ(with[key], without[key]) << key;
+  EXPECT_GT(with["expert_s"], 0) << "the zoo's model has one";
+}
+
+TEST_F(Auto, SaysInFiveLinesHowFastWhatLimitsAndWhatNext) {
+  const Finished done = emplace_run({"auto", model, "k40x2", "--seconds", "1.5", "-o", file_});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  std::istringstream lines(done.out);
+  for (const std::string name : {"step time  ", "compared   ", "bound      ", "limit      ", "next       "}) {
+    std::string line;
+    std::getline(lines, line);
+    EXPECT_THAT(line, ::testing::StartsWith(name));
+    EXPECT_GT(line.size(), name.size());
+  }
+  EXPECT_THAT(done.out, HasSubstr("one device"));
+}
+
+TEST_F(Auto, EndsAsSoonAsThePlacementIsOptimal) {
+  write_file(
+      folder_ / "chain.json",
+      R"({"emplace": "problem/1", "devices": [{"name": "a", "memory_bytes": 99}, {"name": "b", "memory_bytes": 99}], "channels": [],
+ "routes": [], "ops": [{"name": "x", "seconds": [0.1, 0.2]}, {"name": "y", "seconds": [0.1, 0.2]}],
+ "tensors": [{"from": 0, "to": [1], "bytes": 4}]})");
+  const json result = result_of({"auto", folder_ / "chain.json", "--seconds", "600"});
+  EXPECT_EQ(result["step_s"], 0.2);
+  EXPECT_EQ(result["proved_optimal"], true);
+  EXPECT_LT(result["seconds"], 300);
+}
+
+TEST_F(Auto, KeepsTheConstraintsOfItsUser) {
+  const json free = result_of({"auto", model, "k40x2", "--seconds", "1.5"});
+  const json result = result_of({"auto", model, "k40x2", "--seconds", "1.5", "--pin", "*=gpu:1"});
+  const json placement = json::parse(read_file(file_));
+  for (const auto& [op, device] : placement["ops"].items()) EXPECT_EQ(device, "gpu:1") << op;
+  EXPECT_GE(result["step_s"], free["step_s"]);
+}
+
+TEST_F(Auto, RefusesAMachineAfterAProblemAndABudgetOfZero) {
+  expect_refused({"auto", "configs/problems/two-branches.json", "k40x2"}, HasSubstr("has its machine already"));
+  expect_refused({"auto", model, "k40x2", "--seconds", "0"}, HasSubstr("above zero"));
+  expect_refused({"auto", model, "no-such-machine"}, HasSubstr("no-such-machine"));
+}
+
+}  // namespace
+}  // namespace emplace::test::auto_test
