@@ -56,9 +56,8 @@ class ProbedText {
 
   ProbedMachine write(const std::string& name) {
     toml_ =
-        "# Described by `emplace machine probe`. A figure that could not be found out is marked GUESS; replace it by "
-        "the\n"
-        "# data sheet's, or measure it with `emplace calibrate`.\n";
+        "# Described by `emplace machine probe`. A figure that could not be found out is marked GUESS; replace it by\n"
+        "# the vendor's figure, or measure it with `emplace calibrate`.\n";
     for (const std::string& sentence : host_.left_out) comment(sentence);
     if (host_.gpus.size() > 1)
       comment(

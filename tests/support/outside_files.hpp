@@ -9,7 +9,7 @@
 
 namespace emplace::test {
 
-// Beside the clone: tests run in its root.
+// The default of docs/outside-files.md, beside the clone: tests run in its root.
 inline constexpr const char* default_outside_folder = "../shared";
 
 // The path of an outside file. If $EMPLACE_SHARED_FOLDER names a folder that does not exist, the tests run as in a

@@ -237,3 +237,23 @@ const report = { data: JSON.parse(document.getElementById("data").textContent) }
   report.isLeft = (trial) => left === null || left.has(trial);
   report.onFilter = (listener) => listeners.push(listener);
 })();
+
+// Nodes of a drawn graph: pointing at one shows its tip and its edges; a click or Enter calls clicked(i). Gives
+// box.choose(i), which marks a node.
+report.pickNodes = ({box, svg, groups, lines, clicked, chosen}) => {
+  const show = (i) => {
+    lines.classed("hot", (edge) => edge[0] === i || edge[1] === i);
+    svg.classed("has-hot-node", i !== null);
+  };
+  groups.on("mousemove", (node, i) => { show(i); report.tip(d3.event, ...node.tell()); })
+    .on("mouseleave", () => { show(null); report.noTip(); });
+  if (clicked)
+    groups.attr("tabindex", "0").attr("role", "button").attr("aria-label", (node) => node.name).on("click", (_, i) => clicked(i))
+      .on("keydown", (_, i) => {
+        if (d3.event.key !== "Enter" && d3.event.key !== " ") return;
+        d3.event.preventDefault();
+        clicked(i);
+      });
+  box.choose = (i) => groups.classed("chosen", (_, each) => each === i);
+  if (chosen !== undefined) box.choose(chosen);
+};

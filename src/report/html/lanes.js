@@ -60,21 +60,7 @@ report.drawLanes = (box, width, { label, nodes, edges, lanes, laneName, clicked,
     lines.forEach((line, k) => d3.select(this).append("text").attr("class", "inside").attr("x", x + 5)
       .attr("y", y + rowHeight / 2 + 13 * (k - (lines.length - 1) / 2)).attr("dy", "0.35em").text(line));
   });
-  const show = (i) => {
-    lines.classed("hot", (edge) => edge[0] === i || edge[1] === i);
-    svg.classed("has-hot-node", i !== null);
-  };
   lines.on("mousemove", ([from, to, bytes]) => report.tip(d3.event, report.element("b", {}, `${nodes[from].name} to ${nodes[to].name}`),
     report.element("dl", {}, report.element("dt", {}, "moves"), report.element("dd", {}, report.bytes(bytes))))).on("mouseleave", report.noTip);
-  groups.on("mousemove", (node, i) => { show(i); report.tip(d3.event, ...node.tell()); })
-    .on("mouseleave", () => { show(null); report.noTip(); });
-  if (clicked)
-    groups.attr("tabindex", "0").attr("role", "button").attr("aria-label", (node) => node.name).on("click", (_, i) => clicked(i))
-      .on("keydown", (_, i) => {
-        if (d3.event.key !== "Enter" && d3.event.key !== " ") return;
-        d3.event.preventDefault();
-        clicked(i);
-      });
-  box.choose = (i) => groups.classed("chosen", (_, each) => each === i);
-  if (chosen !== undefined) box.choose(chosen);
+  report.pickNodes({box, svg, groups, lines, clicked, chosen});
 };

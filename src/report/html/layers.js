@@ -94,19 +94,5 @@ report.drawLayers = (box, room, { label, nodes, weights, edges, wanted, clicked,
       text.append("text").attr("class", "inside").attr("transform", `translate(${x(i) + thick / 2},${y(i) + tall - 5})rotate(-90)`)
         .attr("dy", "0.35em").text(report.fitEnd(node.name, tall - 10, 11));
   });
-  const show = (i) => {
-    lines.classed("hot", (edge) => edge[0] === i || edge[1] === i);
-    svg.classed("has-hot-node", i !== null);
-  };
-  groups.on("mousemove", (node, i) => { show(i); report.tip(d3.event, ...node.tell()); })
-    .on("mouseleave", () => { show(null); report.noTip(); });
-  if (clicked)
-    groups.attr("tabindex", "0").attr("role", "button").attr("aria-label", (node) => node.name).on("click", (_, i) => clicked(i))
-      .on("keydown", (_, i) => {
-        if (d3.event.key !== "Enter" && d3.event.key !== " ") return;
-        d3.event.preventDefault();
-        clicked(i);
-      });
-  box.choose = (i) => groups.classed("chosen", (_, each) => each === i);
-  if (chosen !== undefined) box.choose(chosen);
+  report.pickNodes({box, svg, groups, lines, clicked, chosen});
 };
