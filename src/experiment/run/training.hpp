@@ -81,6 +81,8 @@ class Training {
   [[nodiscard]] const std::map<std::string, std::vector<double>>& history() const { return history_; }
 
  private:
+  static constexpr const char* metrics_file = "metrics.csv";
+  static constexpr const char* history_seconds = "seconds";  // the clock's column in history_
   struct Limits {
     std::uint64_t updates, evaluations;  // 0: none
     double seconds;

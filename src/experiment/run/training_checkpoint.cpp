@@ -1,0 +1,159 @@
+// What a training saves in its checkpoints and reads from them (docs/formats.md).
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/files.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "emplace/base/error.hpp"
+#include "emplace/formats/problem_json.hpp"
+#include "evaluate/cached/cached_evaluator.hpp"
+#include "experiment/run/trained_policy.hpp"
+#include "experiment/run/training.hpp"
+
+namespace emplace::experiment {
+
+namespace {
+
+// The prefixes of a checkpoint's arrays (docs/formats.md).
+constexpr std::string_view optimizer_prefix = "optimizer/", learner_prefix = "learner/", trainer_prefix = "trainer/",
+                           history_prefix = "history/", policy_prefix = "policy/";
+constexpr const char* best_array = "best/placement";
+
+// The checkpoint's attributes with the digests of the problems.
+constexpr const char* problems_attribute = "problems";
+constexpr const char* held_out_attribute = "held_out";
+
+// The digests of problems, in their order.
+std::string digests_of(const std::deque<Problem>& problems) {
+  std::vector<std::string> digests;
+  for (const Problem& problem : problems) digests.push_back(evaluate::problem_digest(problem));
+  return join(digests, " ");
+}
+
+// InputError for a problem that is not the one of the digest.
+void check_problems(const std::deque<Problem>& problems, const std::vector<std::string>& sources,
+                    const std::string& digests, const std::string& run) {
+  const std::vector<std::string> wanted = problems.empty() ? std::vector<std::string>{} : split(digests, ' ');
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    const std::string found = evaluate::problem_digest(problems[p]);
+    if (p < wanted.size() && found == wanted[p]) continue;
+    throw InputError(run,
+                     "{} has changed since the run's checkpoint was written (digest {} there, {} now), so its times "
+                     "cannot be compared: restore the file, or begin another run with run=FOLDER",
+                     quote(sources[p]), p < wanted.size() ? quote(wanted[p]) : "none", quote(found));
+  }
+}
+
+// Whether a checkpoint's history/NAME can be a column of metrics.csv: letters, digits, "_" and ".".
+bool is_column_name(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+  });
+}
+
+// InputError for an array that neither this program nor the run's policy and learner write.
+void refuse_unknown_arrays(const State& arrays, const std::set<std::string>& known, const std::string& run) {
+  for (const auto& [name, array] : arrays)
+    if (!known.contains(name) && !name.starts_with(history_prefix) && !name.starts_with(policy_prefix) &&
+        name != device_count_array && name != best_array && !name.starts_with(std::string(best_array) + "."))
+      throw InputError(run, "its checkpoint has an array {}, which this program does not know{}", quote(name),
+                       did_you_mean(name, std::vector<std::string>(known.begin(), known.end())));
+}
+
+}  // namespace
+
+// The learner's and the trainer's state under the names that it has in a checkpoint.
+State Training::state(const learn::Trainer& trainer) const {
+  State arrays;
+  for (auto& [name, array] : learner_->save())
+    arrays[name.starts_with(optimizer_prefix) ? name : std::string(learner_prefix) + name] = array;
+  for (auto& [name, array] : trainer.save()) arrays[std::string(trainer_prefix) + name] = array;
+  return arrays;
+}
+
+void Training::save(const RunFolder& folder, const learn::Trainer& trainer) {
+  Checkpoint checkpoint;
+  save_parameters(*policy_, checkpoint.arrays);
+  put_scalar(checkpoint.arrays, device_count_array, std::uint64_t{problems_.front().device_count()});
+  checkpoint.arrays.merge(state(trainer));
+  for (const auto& [name, values] : history_) put(checkpoint.arrays, std::string(history_prefix) + name, values);
+  for (std::size_t p = 0; p < problems_.size(); ++p) {
+    const learn::Best& best = trainer.best()[p];
+    if (!best.any) continue;
+    put(checkpoint.arrays, problems_.size() == 1 ? best_array : fmt::format("{}.{}", best_array, p),
+        best.placement.device);
+    write_file(folder.file(best_placement_file(p, problems_.size())),
+               formats::write_placement_json(problems_[p], best.placement, schedule_));
+  }
+  const ConfigTable config = recipe_.resolved();
+  checkpoint.attributes = {{config_attribute, config.to_toml()},
+                           {"program_version", version()},
+                           {"seed", fmt::format("{}", recipe_.options.seed)},
+                           {"update", fmt::format("{}", trainer.updates())},
+                           {"instruction_set", instruction_set()},
+                           {problems_attribute, digests_of(problems_)},
+                           {held_out_attribute, digests_of(held_out_)}};
+  flush_to_disk(folder.file(metrics_file));  // a resumed run keeps these rows
+  save_checkpoint(folder.path(), checkpoint);
+  saved_at_ = trainer.updates();
+}
+
+void Training::load(const Checkpoint& checkpoint, learn::Trainer& trainer, const std::string& run) {
+  const auto attribute = [&](const char* name) {
+    const auto found = checkpoint.attributes.find(name);
+    if (found == checkpoint.attributes.end())
+      throw InputError(run, "attribute {} of its checkpoint is missing", quote(name));
+    return found->second;
+  };
+  const ConfigTable then =
+      with_defaults(ConfigTable::parse_toml(attribute(config_attribute), run + ": its checkpoint's config"));
+  if (const auto differs = difference_in_computing(then, recipe_.resolved()); !differs.empty())
+    throw InputError(run, "its checkpoint was written by another configuration than its config.toml: {}", differs);
+  if (const std::string by = attribute("program_version"); by != version())
+    log_warning(
+        "the run's checkpoint is of emplace {}, this program is {}: the bits may differ from an undisturbed run",
+        printable(by), version());
+  if (checkpoint.attributes.contains(problems_attribute)) {
+    check_problems(problems_, recipe_.sources(), attribute(problems_attribute), run);
+    check_problems(held_out_, recipe_.options.held_out, attribute(held_out_attribute), run);
+  } else {
+    log_warning(
+        "{}: an older program wrote its checkpoint, which does not say on which problem: whether the problem has "
+        "changed since is not known",
+        run);
+  }
+  if (attribute("instruction_set") != instruction_set())
+    log_warning(
+        "the run was begun with instruction set {}, this program uses {}: the bits may differ from an undisturbed run",
+        attribute("instruction_set"), instruction_set());
+
+  load_parameters(*policy_, checkpoint.arrays, run);
+  reading(run, [&] {
+    State learner = arrays_under(checkpoint.arrays, std::string(learner_prefix));
+    for (const auto& [path, array] : checkpoint.arrays)
+      if (path.starts_with(optimizer_prefix)) learner[path] = array;
+    learner_->load(learner, *policy_);
+    trainer.load(arrays_under(checkpoint.arrays, std::string(trainer_prefix)));
+    const State history = arrays_under(checkpoint.arrays, std::string(history_prefix));
+    for (const auto& [name, array] : history) {
+      if (!is_column_name(name))
+        throw InputError(std::string(history_prefix) + printable(name), "is no name of a column of metrics.csv");
+      history_[name] = get<double>(history, name);
+    }
+  });
+  std::set<std::string> known;
+  for (const auto& [name, array] : state(trainer)) known.insert(name);
+  refuse_unknown_arrays(checkpoint.arrays, known, run);
+  for (const auto& [name, values] : history_)
+    if (values.size() != trainer.updates())
+      throw InputError(run, "its checkpoint's history/{} has {} updates, wanted {}", name, values.size(),
+                       trainer.updates());
+  const auto& seconds = history_[history_seconds];
+  seconds_ = seconds.empty() ? 0 : seconds.back();
+}
+
+}  // namespace emplace::experiment
