@@ -27,6 +27,8 @@ struct Command {
   Action (*add)(CommandLine& cli);
   // What the other ranks do until rank 0 releases them; it returns their exit code. Null: they do nothing.
   int (*work)(dist::World& world) = nullptr;
+  // Whether rank 0 ends with what it has when it is asked to stop (base/interrupt.hpp), although no other rank works.
+  bool stops_alone = false;
 };
 
 std::span<const Command> commands();

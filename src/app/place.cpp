@@ -137,6 +137,10 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
   refuse_overwriting(arguments.output, {arguments.problem, arguments.start, arguments.policy});
   ConfigTable options("command line");
   experiment::apply_overrides(options, arguments.options);
+  for (const char* own : {"seconds", "evaluations", "seed", "schedule", "objective"})
+    if (options.contains(own))
+      throw InputError("command line", "'{}' is an option of the command, not of the placer: write --{} VALUE", own,
+                       own);
   std::optional<experiment::TrainedPolicy> trained;
   if (!arguments.policy.empty()) {
     trained = experiment::TrainedPolicy::load(arguments.policy);

@@ -162,7 +162,7 @@ int run(int argc, char** argv, dist::World* world) {
   for (std::size_t i = 0; i < actions.size(); ++i) {
     if (!actions[i].first->parsed()) continue;
     const Command& command = commands()[i];
-    if (command.work != nullptr) catch_signals(master);
+    if (command.work != nullptr || command.stops_alone) catch_signals(master);
     if (!master) return command.work != nullptr ? command.work(*world) : 0;
     try {
       return code(actions[i].second(world));

@@ -126,6 +126,15 @@ std::vector<Best> Trainer::place_held_out() {
   return placed;
 }
 
+void Trainer::begin_at(std::size_t problem, const Placement& placement) {
+  EMPLACE_CHECK(updates_ == 0);
+  const evaluate::EvaluationJob job{static_cast<std::uint32_t>(problem), &placement};
+  policy::Rollout rollout;
+  rollout.placement = placement;
+  rollout.outcome = evaluator_.evaluate(std::span(&job, 1)).front();
+  note(rollout, problem);
+}
+
 void Trainer::begin_with(std::span<const HeldOut> starts) {
   EMPLACE_CHECK(updates_ == 0 && (starts.empty() || starts.size() == problems_.size()));
   try {

@@ -42,6 +42,8 @@ struct Verdict {
   std::vector<std::pair<std::string, std::optional<Ticks>>> rows;
   std::vector<std::string> sentences;  // without full stops, the gravest first
   std::string next;                    // a command, or ""
+
+  [[nodiscard]] bool empty() const { return rows.empty() && sentences.empty() && next.empty(); }
 };
 
 Verdict judge(const Problem& problem, Objective objective, const Subject& subject, const References& references);

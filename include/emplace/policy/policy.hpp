@@ -163,6 +163,10 @@ struct PolicyEntry : EntryInfo {
   // policy is the same for other problems.
   std::function<ConfigTable(const ConfigTable& options, const PolicySetup& setup)> freeze_defaults;
   std::vector<std::string> frozen;  // names of the options that freeze_defaults writes
+  // May be empty. Why the policy with these options cannot learn by a learner with its options; "" if it can.
+  std::function<std::string(const ConfigTable& options, const std::string& learner,
+                            const ConfigTable& learner_options)>
+      unfit;
 };
 
 // Every policy, in the order in which `emplace list policies` shows them.

@@ -15,6 +15,7 @@
 #include "emplace/problem/grouping.hpp"
 #include "emplace/search/placer.hpp"
 #include "experiment/recipe/recipe_keys.hpp"
+#include "experiment/recipe/shipped_recipes.hpp"
 #include "learn/learner.hpp"
 
 namespace emplace::experiment {
@@ -121,8 +122,19 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
   visit("evaluations", o.evaluations, {.min = 1, .help = "Budget: placements simulated.", .affects = Affects::budget});
   visit("seconds", o.seconds,
         {.min = 0, .above_min = true, .unit = "s", .help = "Budget: time of training.", .affects = Affects::budget});
+  visit("patience", o.patience,
+        {.min = 1,
+         .unit = "updates",
+         .help = "The training ends if no problem's best placement has become better for so many updates.",
+         .affects = Affects::budget});
+  visit("stop_at_bound", o.stop_at_bound,
+        {.help = "The training ends if the best placement of each problem is as fast as the lower bound.",
+         .affects = Affects::budget});
   visit("run", o.run, {.help = "Run folder; runs/NAME of the recipe by default.", .affects = Affects::place});
   visit("init", o.init, {.help = "Run folder whose policy's parameters this run starts from."});
+  visit("start", o.start,
+        {.help = "Placement JSON of the problem: the best placement so far at the beginning, so that the result is no "
+                 "worse; it counts as one evaluation."});
   visit("op_types", o.op_types,
         {.help = "Types of ops that the policy tells apart, sorted; those of the problems, or of init, by default."});
   visit("checkpoint_every", o.checkpoint_every,
@@ -203,7 +215,8 @@ Recipe make_recipe(const ConfigTable& table) {
   const auto& learner = find_entry(learn::learners(), o.learner, "learner", table.place_of("learner"));
   const auto& evaluator = find_entry(evaluate::evaluators(), o.evaluator, "evaluator", table.place_of("evaluator"));
   std::vector<std::string> known = reader.names();
-  known.insert(known.end(), {"roofline", o.policy, o.learner, o.evaluator});
+  known.insert(known.end(), {"about", "roofline", o.policy, o.learner, o.evaluator});
+  (void)read_options<RecipeAbout>(table.table("about"));
   const ConfigTable& policy_table = table.table(o.policy);
   const ConfigTable& learner_table = table.table(o.learner);
   const ConfigTable& evaluator_table = table.table(o.evaluator);
@@ -223,6 +236,10 @@ Recipe make_recipe(const ConfigTable& table) {
   (void)policy.resolve(recipe.policy_options);
   (void)learner.resolve(recipe.learner_options);
   (void)evaluator.resolve(recipe.evaluator_options);
+  if (policy.unfit)
+    if (const std::string reason = policy.unfit(recipe.policy_options, o.learner, recipe.learner_options);
+        !reason.empty())
+      throw InputError(table.place_of(o.policy), "policy {}: {}", quote(o.policy), reason);
   recipe.source.roofline = read_options<cost::RooflineOptions>(roofline_table);
   recipe.source.read.shapes = parse_shapes(o.shape, table.place_of("shape"));
   if (o.batch > 0) recipe.source.read.batch = o.batch;
@@ -248,6 +265,10 @@ Recipe make_recipe(const ConfigTable& table) {
     throw InputError(table.place_of("problems_per_update"),
                      "problems_per_update is {}, but the training has {} problem{}", o.problems_per_update, count,
                      count == 1 ? "" : "s");
+  if (!o.start.empty() && count > 1)
+    throw InputError(table.place_of("start"), "start is a placement of one problem, but the training has {}", count);
+  if (o.stop_at_bound && evaluator.measures)
+    throw InputError(table.place_of("stop_at_bound"), "stop_at_bound: measured times have no lower bound");
   if (o.hold_problems > 1 && o.problems_per_update == 0)
     throw InputError(table.place_of("hold_problems"),
                      "hold_problems is {}, but without problems_per_update every update uses all problems",
@@ -279,6 +300,7 @@ ConfigTable Recipe::resolved() const {
   if (!filled.graph.empty()) filled.graph = source::absolute_source(filled.graph);
   if (!filled.machine.empty()) filled.machine = source::absolute_source(filled.machine);
   if (!filled.init.empty()) filled.init = absolute_path(filled.init);
+  if (!filled.start.empty()) filled.start = absolute_path(filled.start);
   for (std::string& each : filled.problems) each = source::absolute_source(each);
   for (std::string& each : filled.held_out) each = source::absolute_source(each);
   ConfigTable table = echo_options(filled);

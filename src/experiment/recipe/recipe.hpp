@@ -36,8 +36,11 @@ struct RecipeOptions {
   std::int64_t updates = 0;  // 0: no such budget
   std::int64_t evaluations = 0;
   double seconds = 0;
+  std::int64_t patience = 0;  // 0: no limit
+  bool stop_at_bound = false;
   std::string run;
   std::string init;
+  std::string start;
   std::vector<std::string> op_types;
   std::int64_t checkpoint_every = 10;
   std::int64_t threads = 1;

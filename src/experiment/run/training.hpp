@@ -95,6 +95,12 @@ class Training {
   void make_held_out_policies();
   void make_starts(const TrainedPolicy& init);
   [[nodiscard]] std::vector<learn::HeldOut> starts() const;
+  void load_start();
+  // Updates since a problem's best placement became better; all of them if there is none yet.
+  [[nodiscard]] std::uint64_t updates_without_gain(const learn::Trainer& trainer) const;
+  [[nodiscard]] bool is_at_bound(const learn::Trainer& trainer) const;
+  // By patience or at the bound.
+  [[nodiscard]] bool ends_early(const learn::Trainer& trainer) const;
   // Number of evaluations before the first update.
   [[nodiscard]] std::uint64_t evaluations_of_start() const;
   [[nodiscard]] State state(const learn::Trainer& trainer) const;
@@ -119,6 +125,7 @@ class Training {
   std::deque<policy::PolicyProblem> start_problems_;
   std::vector<std::unique_ptr<policy::Policy>> start_policies_;
   bool starts_from_init_ = false;
+  std::optional<Placement> start_;                                  // the recipe's `start`
   std::vector<std::unique_ptr<policy::Policy>> held_out_policies_;  // one per held-out problem
   std::unique_ptr<learn::Learner> learner_;
   std::map<std::string, std::vector<double>> history_;  // one value per update
@@ -126,6 +133,7 @@ class Training {
   std::uint64_t updates_ = 0, evaluations_ = 0, evaluations_of_session_ = 0;
   double seconds_ = 0;
   std::optional<std::uint64_t> saved_at_;  // the update of the newest checkpoint
+  std::vector<Ticks> bounds_;              // the problems' lower bounds, with stop_at_bound
 };
 
 }  // namespace emplace::experiment

@@ -1,11 +1,14 @@
 // Post's distribution: one categorical over devices for each unit, and no network (Gao, Chen, Li, NeurIPS 2018, section
 // 3). Parameters are a table of logits, units x devices; a device on which a unit cannot run always has the logit
 // -infinity, so it is never drawn and has no gradient.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/options.hpp"
 #include "policy/common/categorical_table.hpp"
@@ -37,7 +40,8 @@ void describe(PostOptions& o, OptionVisitor& visit) {
       {.min = 0,
        .help =
            "Begin with this many blocks of neighbouring units and double them level by level; 0: all units at once."});
-  visit("refits_per_level", o.refits_per_level, {.min = 1, .help = "Refits before the blocks are split again."});
+  visit("refits_per_level", o.refits_per_level,
+        {.min = 1, .help = "Refits before the blocks are split again.", .only_with = {{"coarse_units", {"0"}, true}}});
 }
 
 // Chosen so that about one unit of each sample is moved at random (the paper gives no value).
@@ -307,6 +311,17 @@ PolicyEntry post_policy() {
   entry.reference = "Gao, Chen, Li: Post (NeurIPS 2018)";
   entry.transfers = false;
   make_from_options<PostPolicy, PostOptions>(entry);
+  entry.unfit = [](const ConfigTable& options, const std::string& learner,
+                   const ConfigTable& learner_options) -> std::string {
+    const int blocks = read_options<PostOptions>(options).coarse_units;
+    const bool refits =
+        learner == "cross-entropy" || (learner == "post" && learner_options.text("steps", "both") != "proximal");
+    if (blocks == 0 || refits) return "";
+    return fmt::format(
+        "coarse_units is {}, but only refits split the blocks and learner {} makes none here, so that all ops would "
+        "stay in {} blocks: wanted coarse_units = 0, or a learner with refits (post, cross-entropy)",
+        blocks, quote(learner), blocks);
+  };
   return entry;
 }
 
