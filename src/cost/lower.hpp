@@ -65,6 +65,10 @@ std::vector<DeviceCost> device_costs(const Graph& graph, const machine::Machine&
                                      const RooflineOptions& options, const std::string& name,
                                      std::span<const DeviceProfile> profiles = {});
 
+// "5497 of 6647 ops of the model are not placed: ...", where `became` has the op that each became; "" if all are
+// placed.
+std::string removed_ops(std::span<const OpId> became);
+
 // Warnings, as sentences for users: about guesses (unknown op types with their share of the ops, tensors without a
 // size), about rows of a profile that are not used, and about likely mistakes (unsupported op types that do not exist).
 std::vector<std::string> cost_warnings(const Lowered& lowered);

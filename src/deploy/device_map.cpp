@@ -109,10 +109,13 @@ DeviceMap device_map(const ModelPlacement& placement) {
   Modules modules;
   std::set<std::string> devices_of_unnamed;
   std::optional<InputError> conflict;  // the first one; thrown only if the names are those of modules
-  for (std::size_t i = 0; i < placement.graph.ops.size(); ++i) {
+  // Arithmetic on weights that was folded away follows its reader; it only places modules that no placed op has weights
+  // of.
+  using Reason = ModelPlacement::Reason;
+  const auto place = [&](std::size_t i, Reason reason) {
     const GraphOp& op = placement.graph.ops[i];
     const OpId now = pruned.became[i];
-    if (placement.reason_of_op[i] != ModelPlacement::Reason::placed || now.is_none()) continue;
+    if (placement.reason_of_op[i] != reason || now.is_none()) return;
     std::vector<std::string> of_op;
     bool has_weights = false;
     for (const Operand& input : pruned.graph.ops[now.index()].inputs) {
@@ -123,15 +126,16 @@ DeviceMap device_map(const ModelPlacement& placement) {
     }
     if (has_weights && of_op.empty())
       if (auto module = module_of_scope(op.name)) of_op.push_back(*std::move(module));
+    if (of_op.empty() && reason == Reason::follows) return;
     if (of_op.empty()) {
       (has_weights ? result.unnamed : result.followers).push_back(op.name);
       if (has_weights) devices_of_unnamed.insert(placement.device_of_op[i]);
-      continue;
+      return;
     }
     ++result.ops;
     for (const std::string& module : of_op) {
       const auto [known, is_new] = modules.try_emplace(module, Placed{placement.device_of_op[i], op.name});
-      if (!is_new && !conflict && known->second.device != placement.device_of_op[i])
+      if (!is_new && !conflict && reason == Reason::placed && known->second.device != placement.device_of_op[i])
         conflict = InputError(
             placement.model,
             "the module {} would be on two devices: op {} is on {}, op {} on {}; PyTorch places whole "
@@ -139,7 +143,9 @@ DeviceMap device_map(const ModelPlacement& placement) {
             "roofline.contract)",
             quote(module), quote(known->second.op), known->second.device, quote(op.name), placement.device_of_op[i]);
     }
-  }
+  };
+  for (const Reason reason : {Reason::placed, Reason::follows})
+    for (std::size_t i = 0; i < placement.graph.ops.size(); ++i) place(i, reason);
   const bool named =
       std::ranges::any_of(modules, [](const auto& each) { return each.first.find('.') != std::string::npos; });
   if (!named)

@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "cost/lower.hpp"
+#include "deploy/device_map.hpp"
 #include "emplace/base/error.hpp"
 #include "tests/formats/onnx_builder.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -67,6 +68,25 @@ TEST_F(Placed, FoldedOpsGoWhereTheirReadersGo) {
   EXPECT_THAT(result.devices(), ElementsAre("cpu:0", "gpu:0"));
   EXPECT_THAT(result.not_in_model(), IsEmpty());
   EXPECT_EQ(result.problem, "p");
+}
+
+// v and g, of one module, are multiplied when the model is loaded; their product is read on the second device.
+TEST_F(Placed, ArithmeticOnWeightsGoesWhereItsResultIsRead) {
+  onnx::ModelProto model = formats::empty_model();
+  auto& graph = *model.mutable_graph();
+  formats::set_type(*graph.add_input(), "x", {2, 4});
+  *graph.add_initializer() = formats::make_tensor("layers.0.weight", {4, 4});
+  *graph.add_initializer() = formats::make_tensor("layers.1.v", {4, 4});
+  *graph.add_initializer() = formats::make_tensor("layers.1.g", {1, 4});
+  *graph.add_node() = formats::make_node("MatMul", "/first/MatMul", {"x", "layers.0.weight"}, {"a"});
+  *graph.add_node() = formats::make_node("Mul", "/second/Mul", {"layers.1.v", "layers.1.g"}, {"w"});
+  *graph.add_node() = formats::make_node("MatMul", "/second/MatMul", {"a", "w"}, {"y"});
+  graph.add_output()->set_name("y");
+  const ModelPlacement result = placed(write(model), {}, {"cpu:0", "gpu:0"});
+  EXPECT_THAT(result.device_of_op, ElementsAre("cpu:0", "gpu:0", "gpu:0"));
+  EXPECT_THAT(result.reason_of_op, ElementsAre(placed_, follows, placed_));
+  EXPECT_THAT(device_map(result).device_of_module,
+              ElementsAre(::testing::Pair("layers.0", "cpu:0"), ::testing::Pair("layers.1", "gpu:0")));
 }
 
 TEST_F(Placed, AMergedOpGivesItsDeviceToAllThatItStandsFor) {
