@@ -157,6 +157,9 @@ class Automatic {
                           {"run", {r_.run, "auto"}},
                           {"seed", {static_cast<std::int64_t>(r_.seed), "auto"}},
                           {"seconds", {seconds_until(training_share), "auto"}}});
+    // The file has all other constraints.
+    if (problem_.max_cuts != no_cut_limit)
+      apply_values(recipe, {{"max_cuts", {std::int64_t{problem_.max_cuts}, "auto"}}});
     Training training(make_recipe(recipe));
     const RunFolder folder = RunFolder::create(training.recipe().options.run, training.recipe().resolved());
     const TrainingBackend backend = make_training_backend(r_.world, training, folder);
