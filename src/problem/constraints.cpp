@@ -191,6 +191,18 @@ void constrain_and_match(Problem& problem, const Constraints& constraints, const
 
 }  // namespace
 
+std::string arguments_of(const Constraints& constraints) {
+  std::vector<std::string> words;
+  const auto add = [&](const char* option, const std::vector<std::string>& demands) {
+    for (const std::string& demand : demands) words.push_back(fmt::format("{} {}", option, shell_word(demand)));
+  };
+  add("--pin", constraints.pin);
+  add("--forbid", constraints.forbid);
+  add("--together", constraints.together);
+  if (constraints.max_cuts) words.push_back(fmt::format("--max-cuts {}", *constraints.max_cuts));
+  return join(words, " ");
+}
+
 void constrain(Problem& problem, const Constraints& constraints, const std::string& place) {
   constrain_and_match(problem, constraints, place, nullptr);
 }

@@ -29,6 +29,9 @@ struct Constraints {
   [[nodiscard]] bool empty() const { return pin.empty() && forbid.empty() && together.empty() && !max_cuts; }
 };
 
+// The same as arguments of `place`, ready for a shell; "" if there are none.
+std::string arguments_of(const Constraints& constraints);
+
 // Makes the problem's infeasible placements those that break a demand too. InputError, which begins with `place`, for a
 // pattern that matches nothing, an unknown device (it names the nearest), and demands that leave an op or a group
 // without a device (it names the op).
@@ -44,6 +47,7 @@ class TaskConstraints {
   void apply(Problem& problem);
   // After the last problem: InputError for a demand that matched in none.
   void check_all_matched() const;
+  [[nodiscard]] const Constraints& constraints() const { return constraints_; }
 
  private:
   Constraints constraints_;

@@ -106,13 +106,14 @@ class ConstrainedTraining : public ::testing::TestWithParam<System> {
  protected:
   [[nodiscard]] std::vector<std::string> training(const std::vector<std::string>& more) const {
     std::vector<std::string> arguments =
-        GetParam().training({"grouping=chain", "groups=20", "evaluations=40", "run=" + run_});
+        GetParam().training({"grouping=chain", "groups=20", "evaluations=120", "run=" + run_});
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
   [[nodiscard]] std::set<std::string> devices_of(const std::string& prefix) const {
     std::set<std::string> devices;
-    for (const auto& [op, device] : json::parse(read_file(run_ + "/best.placement.json"))["ops"].items())
+    const json placement = json::parse(read_file(run_ + "/best.placement.json"));
+    for (const auto& [op, device] : placement["ops"].items())
       if (op.starts_with(prefix)) devices.insert(device.get<std::string>());
     return devices;
   }
@@ -126,10 +127,10 @@ TEST_P(ConstrainedTraining, PlacesOnlyWhereItsRecipeAllowsAndGoesOnWithTheSameCo
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(devices_of("encoder"), std::set<std::string>{"gpu:1"});
   EXPECT_FALSE(devices_of("").contains("cpu:0"));
-  const Finished more = emplace_run({"train", "--resume", run_, "evaluations=80"});
+  const Finished more = emplace_run({"train", "--resume", run_, "evaluations=240"});
   ASSERT_EQ(more.exit_code, 0) << more.err;
   EXPECT_EQ(devices_of("encoder"), std::set<std::string>{"gpu:1"});
-  expect_refused({"train", "--resume", run_, "evaluations=90", "pin=[\"encoder*=gpu:0\"]"}, HasSubstr("pin"));
+  expect_refused({"train", "--resume", run_, "evaluations=250", "pin=[\"encoder*=gpu:0\"]"}, HasSubstr("pin"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Recipes, ConstrainedTraining, ::testing::ValuesIn(systems()), name_of_system);

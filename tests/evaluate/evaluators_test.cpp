@@ -126,7 +126,7 @@ TEST(CommandEvaluator, DoesNotMeasureAPlacementWithTooManyCuts) {
   const EvaluationJob jobs[] = {{0, &cut}, {0, &together}};
   const auto outcomes = make_evaluator(choice, {problems, Schedule::fifo})->evaluate(jobs);
   EXPECT_EQ(outcomes[0], (Outcome{.why = Infeasible::too_many_cuts, .subject = 1}));
-  EXPECT_EQ(outcomes[1], (Outcome{.makespan = 500 * ms}));
+  EXPECT_EQ(outcomes[1], (Outcome{.makespan = 500 * test::ms}));
   EXPECT_EQ(read_file(folder / "runs"), "x\n");
 }
 

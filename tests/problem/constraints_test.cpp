@@ -118,6 +118,13 @@ TEST(TaskConstraints, RefuseADemandThatMatchesInNoProblemAndADeviceThatAMatching
   EXPECT_THAT([&] { elsewhere.apply(problem); }, ThrowsMessage<InputError>(HasSubstr("unknown device 'gpu:7'")));
 }
 
+TEST(Constraints, AreWrittenAsArgumentsOfPlace) {
+  EXPECT_EQ(arguments_of({}), "");
+  EXPECT_EQ(
+      arguments_of({.pin = {"encoder/*=gpu:0", "a=gpu:1"}, .forbid = {"gpu:2"}, .together = {"x"}, .max_cuts = 4}),
+      "--pin 'encoder/*=gpu:0' --pin a=gpu:1 --forbid gpu:2 --together x --max-cuts 4");
+}
+
 std::string refusal(const Constraints& constraints) {
   try {
     constrained(constraints);
