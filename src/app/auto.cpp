@@ -57,6 +57,7 @@ verdict::Verdict verdict_of(const Arguments& arguments, const std::string& outpu
                          .proved_optimal = result.proved_optimal,
                          .problem = arguments.model,
                          .machine = arguments.machine,
+                         .constraints = arguments_of(arguments.constraints.constraints),
                          .placement_file = output,
                          .seconds = result.seconds},
                         result.references);

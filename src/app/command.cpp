@@ -120,6 +120,10 @@ void ConstraintArguments::add(CommandLine& cli) {
                  "Modules whose ops must share a device, as 'encoder/layer.*'; may be repeated")
       .type_name("PATTERN")
       .one_value();
+  cli.add_option("--max-cuts", constraints.max_cuts,
+                 "At most this number of tensors may be sent between devices; each counts once, to however many "
+                 "devices it is sent. It is not written into the placement: other commands do not check it")
+      .at_least(0);
 }
 
 void ScheduleArgument::add(CommandLine& cli) {

@@ -93,7 +93,7 @@ struct GraphArguments {
   void refuse(const std::string& file, const char* kind) const;
 };
 
-// --pin, --forbid, --together: what the user demands of a placement (problem/constraints.hpp).
+// --pin, --forbid, --together, --max-cuts: what the user demands of a placement (problem/constraints.hpp).
 struct ConstraintArguments {
   Constraints constraints;
 

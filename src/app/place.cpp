@@ -189,6 +189,7 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
                                                    .outcome = result.outcome,
                                                    .proved_optimal = proof.optimal,
                                                    .problem = arguments.problem,
+                                                   .constraints = arguments_of(arguments.constraints.constraints),
                                                    .placement_file = arguments.output,
                                                    .seconds = seconds},
                                                   references);

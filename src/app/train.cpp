@@ -150,6 +150,8 @@ Judged judge_result(const experiment::Training& training, const experiment::RunF
     subject.curve = curve_of(training);
     subject.placement_file = folder.file(experiment::best_placement_file(p, training.problems().size()));
     if (p < sources.size()) subject.problem = sources[p];
+    // Of several problems, `place` would refuse the constraints that match in another one only.
+    if (sources.size() == 1) subject.constraints = arguments_of(training.recipe().constraints().constraints());
   }
   judged.verdict = verdict::judge(*report.problem, training.objective(), subject, judged.references);
   return judged;

@@ -246,7 +246,7 @@ Best saved_best(const State& state, std::size_t problem) {
       best.placement.order.push_back(static_cast<std::uint32_t>(op));
     }
   const auto& outcome = get<std::int64_t>(state, at + "outcome", 5);
-  if (outcome[2] < 0 || outcome[2] > static_cast<std::int64_t>(Infeasible::not_measured))
+  if (outcome[2] < 0 || outcome[2] > static_cast<std::int64_t>(Infeasible::too_many_cuts))
     throw InputError("checkpoint", "array {}outcome has the unknown reason {}", at, outcome[2]);
   best.outcome = {outcome[0], outcome[1], static_cast<Infeasible>(outcome[2]), static_cast<std::uint8_t>(outcome[3]),
                   static_cast<std::uint32_t>(outcome[4])};

@@ -31,6 +31,7 @@ struct Subject {
   bool measured = false;                 // by another evaluator than the simulator: bounds do not hold
   std::string problem = {};              // the PROBLEM argument
   std::string machine = {};              // the MACHINE argument if the problem is given as two arguments; else ""
+  std::string constraints = {};          // the arguments of `place` that constrain the problem, as --max-cuts 4
   std::string placement_file = {};       // where the placement is kept; "": nowhere
   std::string run = {};                  // the folder of the training; "": none
   std::optional<CurveFacts> curve = {};  // of a training

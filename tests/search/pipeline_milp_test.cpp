@@ -65,6 +65,21 @@ TEST(PipelineMilp, IsTheBestOfAllSplitsByBruteForce) {
   }));
 }
 
+TEST(PipelineMilp, IsTheBestOfAllSplitsWithFewCuts) {
+  EXPECT_TRUE(rc::check("milp = brute force", [] {
+    const RandomSplit random = *random_split();
+    Problem problem = random.problem.problem();
+    problem.max_cuts = *rc::gen::inRange<std::uint32_t>(0, 4);
+    const auto least = brute_force(problem, random.count, [](const auto&) { return true; });
+    const PlacerResult result = place_pipeline("milp", problem, any_split, random.count);
+    RC_ASSERT(result.outcome.feasible() == least.has_value());
+    if (!least) return;
+    RC_ASSERT(equal_loads(result.outcome.makespan, *least, problem));
+    RC_ASSERT(result.proved_optimal);
+    RC_ASSERT(result.lower_bound <= *least);
+  }));
+}
+
 TEST(PipelineMilp, GivesAValidLowerBoundAndANoteWithoutASearchTree) {
   // Without a search tree, three heavy ops on two devices: 6 + 1 is the least load, fractions of ops would allow 4.5.
   Partitioning chain = chain_of({3, 3, 3});

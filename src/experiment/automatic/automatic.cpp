@@ -163,6 +163,9 @@ class Automatic {
       write_file(start, formats::write_placement_json(problem_, result_.placement, r_.scoring.schedule));
       apply_values(recipe, {{"start", {start, "auto"}}});
     }
+    // The file has all other constraints.
+    if (problem_.max_cuts != no_cut_limit)
+      apply_values(recipe, {{"max_cuts", {std::int64_t{problem_.max_cuts}, "auto"}}});
     Training training(make_recipe(recipe));
     const RunFolder folder = RunFolder::create(training.recipe().options.run, training.recipe().resolved());
     const TrainingBackend backend = make_training_backend(r_.world, training, folder);

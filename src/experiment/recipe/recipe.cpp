@@ -93,6 +93,18 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
          .affects = Affects::task});
   visit("batch", o.batch,
         {.min = 1, .help = "Size of the unknown first dimension of the model's inputs.", .affects = Affects::task});
+  visit("pin", o.pin,
+        {.help = "Ops or modules that must run on a device, as \"encoder/*=gpu:0\".", .affects = Affects::task});
+  visit("forbid", o.forbid,
+        {.help = "Devices that no op may use, or the ops that may not use them, as \"decoder/*=gpu:1\".",
+         .affects = Affects::task});
+  visit("together", o.together,
+        {.help = "Modules whose ops must share a device, as \"encoder/layer.*\".", .affects = Affects::task});
+  visit("max_cuts", o.max_cuts,
+        {.min = 0,
+         .unit = "tensors",
+         .help = "Largest number of tensors that may be sent between devices; no limit by default.",
+         .affects = Affects::task});
   visit("policy", o.policy, {.help = "Policy that samples placements; see `emplace list policies`."});
   visit("learner", o.learner, {.help = "How the policy learns; see `emplace list learners`."});
   visit("evaluator", o.evaluator,
@@ -292,6 +304,12 @@ std::vector<std::string> Recipe::sources() const {
   if (!options.problem.empty()) return {options.problem};
   if (!options.problems.empty()) return options.problems;
   return {options.graph + "@" + options.machine};
+}
+
+TaskConstraints Recipe::constraints() const {
+  Constraints constraints{options.pin, options.forbid, options.together, {}};
+  if (options.max_cuts >= 0) constraints.max_cuts = static_cast<std::uint64_t>(options.max_cuts);
+  return {std::move(constraints), place};
 }
 
 ConfigTable Recipe::resolved() const {

@@ -89,10 +89,12 @@ Training::Training(Recipe recipe, bool from_checkpoint)
   RecipeOptions& o = recipe_.options;
   // Makes an evaluator only for its errors, before anything slow is done; the caller makes the one that is used.
   (void)evaluate::make_evaluator(evaluator(), {{}, {schedule_, objective_}});
+  TaskConstraints constraints = recipe_.constraints();
   for (const std::string& source : recipe_.sources()) {
     source::LoadedProblem loaded = o.graph.empty() ? source::load_problem(source, recipe_.source)
                                                    : source::load_problem(o.graph, o.machine, recipe_.source);
     add_warnings(loaded);
+    constraints.apply(loaded.problem);
     problems_.push_back(std::move(loaded.problem));
   }
   const GroupingKind grouping = grouping_of(o.grouping, recipe_.place);
@@ -111,7 +113,8 @@ Training::Training(Recipe recipe, bool from_checkpoint)
     if (o.op_types != init->recipe().options.op_types)
       throw InputError(o.init, "its policy was trained with other op_types than the recipe's (leave them out)");
   }
-  load_held_out();
+  load_held_out(constraints);
+  constraints.check_all_matched();
   if (o.op_types.empty()) o.op_types = policy::op_types_of(policy_problems_);
   const policy::PolicyEntry& policy = find_entry(policy::policies(), o.policy, "policy");
   const policy::PolicySetup setup = policy_setup();
@@ -195,12 +198,13 @@ void Training::add_warnings(const source::LoadedProblem& loaded) {
   warnings_.insert(warnings_.end(), loaded.lacks.begin(), loaded.lacks.end());
 }
 
-void Training::load_held_out() {
+void Training::load_held_out(TaskConstraints& constraints) {
   const RecipeOptions& o = recipe_.options;
   const std::vector<std::string> sources = recipe_.sources();
   for (const std::string& source : o.held_out) {
     source::LoadedProblem loaded = source::load_problem(source, recipe_.source);
     add_warnings(loaded);
+    constraints.apply(loaded.problem);
     for (std::size_t p = 0; p < problems_.size(); ++p)
       if (same_but_for_the_name(loaded.problem, problems_[p]))
         throw InputError(recipe_.place, "{} is held out, but the training has the same problem: {}", quote(source),

@@ -91,7 +91,7 @@ class Training {
   [[nodiscard]] learn::TrainerOptions trainer_options() const;
   [[nodiscard]] policy::PolicySetup policy_setup() const;
   void add_warnings(const source::LoadedProblem& loaded);
-  void load_held_out();
+  void load_held_out(TaskConstraints& constraints);
   void make_held_out_policies();
   void make_starts(const TrainedPolicy& init);
   [[nodiscard]] std::vector<learn::HeldOut> starts() const;
