@@ -125,6 +125,7 @@ Training::Training(Recipe recipe, bool from_checkpoint)
   if (budget > 0 && budget < first)
     throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update{}", budget, first,
                      starts_from_init_ ? " and of the placement that it starts from" : "");
+  check_memory();
   use_threads(static_cast<std::size_t>(o.threads));
 }
 
@@ -272,6 +273,7 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
   log::to_file(folder.file("log.txt"));
   folder.set_status("running");
   for (const std::string& warning : warnings_) log_warning("{}", warning);
+  if (!memory_.empty()) log_info("{}", memory_);
   if (session.show_progress)
     log_info("the training ends after {}{}", budget(), session.resume ? ", earlier sessions included" : "");
   End end = End::interrupted;

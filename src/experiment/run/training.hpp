@@ -55,6 +55,10 @@ class Training {
   // the run so far. An exception sets the status "failed" and leaves the last checkpoint as it is; NotFinite names it.
   End run(const RunFolder& folder, const Session& session);
 
+  // About how many bytes the updates take besides the problems and the policy itself (MemoryNeed): samples, gradients,
+  // state of the optimiser; where other ranks learn too, theirs on this machine included.
+  [[nodiscard]] double bytes_needed() const;
+
   // The policy as dist::make_mpi_learner_workers() needs it.
   [[nodiscard]] dist::PolicyPlan policy_plan() const;
   [[nodiscard]] const Recipe& recipe() const { return recipe_; }
@@ -88,6 +92,8 @@ class Training {
     double seconds;
   };
   [[nodiscard]] Limits limits() const;
+  // Throws EnvironmentError if an update needs more memory than this machine has available.
+  void check_memory();
   [[nodiscard]] learn::TrainerOptions trainer_options() const;
   [[nodiscard]] policy::PolicySetup policy_setup() const;
   void add_warnings(const source::LoadedProblem& loaded);
@@ -109,6 +115,7 @@ class Training {
   Schedule schedule_;
   Objective objective_;
   std::vector<std::string> warnings_;  // about the problems, shown and kept in the log when run() begins
+  std::string memory_;                 // how much an update needs, if that is much; shown when run() begins
   std::deque<Problem> problems_;       // a deque, because policies and evaluators keep pointers to its elements
   std::vector<policy::PolicyProblem> policy_problems_;
   std::deque<Problem> held_out_;

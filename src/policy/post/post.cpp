@@ -118,6 +118,14 @@ class PostPolicy final : public Policy {
     }
   }
 
+  [[nodiscard]] MemoryNeed memory_need(std::uint32_t problem, std::size_t, std::size_t) const override {
+    const std::vector<std::uint8_t>& cells = parts_.at(problem).levels.back().allowed;
+    // A table of probabilities and logarithms, what is drawn from, weights or the counts of a fit, its result.
+    constexpr double doubles = 5;
+    return {.decisions = static_cast<double>(parts_.at(problem).levels.back().count()),
+            .bytes = doubles * sizeof(double) * static_cast<double>(cells.size())};
+  }
+
   void check(std::span<const Rollout> rounds) const override {
     check_count(rounds.size(), 1, "rounds");
     const Rollout& rollout = rounds.front();
