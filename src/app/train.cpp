@@ -9,6 +9,7 @@
 #include "app/objective.hpp"
 #include "app/result_json.hpp"
 #include "base/files.hpp"
+#include "base/interrupt.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
@@ -208,6 +209,7 @@ void say_how_busy(const dist::World& world, std::uint64_t placements, const Work
 }
 
 ExitCode run_training(const Arguments& arguments, dist::World* world) {
+  set_work_to_save(false);  // until the training begins
   const auto deadline = arguments.time_limit.deadline();
   std::optional<experiment::RunFolder> resumed;
   if (!arguments.resume.empty()) resumed.emplace(experiment::RunFolder::open(arguments.resume));
@@ -246,6 +248,7 @@ ExitCode run_training(const Arguments& arguments, dist::World* world) {
     return ExitCode::interrupted;
   }
 
+  set_work_to_save(false);  // all is saved
   std::vector<PlacementReport> reports;  // of the problems, then of the held-out ones
   bool all_feasible = true;
   for (std::size_t p = 0; p < problems.size(); ++p) {

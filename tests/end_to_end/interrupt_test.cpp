@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "base/files.hpp"
+#include "tests/end_to_end/bits.hpp"
 #include "tests/end_to_end/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -50,6 +51,54 @@ TEST_F(Interrupt, AfterASecondEndsAProgramThatIsStillAtWorkAtOnce) {
   const Finished done = process.wait(std::chrono::seconds(30));
   EXPECT_FALSE(done.timed_out);
   EXPECT_EQ(done.exit_code, 128 + SIGINT) << done.err;
+}
+
+// Updates of some seconds, with 2000 units; alone, and with workers that compute parts of them.
+class InterruptOfALongUpdate : public Interrupt, public ::testing::WithParamInterface<int> {
+ protected:
+  [[nodiscard]] std::vector<std::string> started(const std::vector<std::string>& arguments) const {
+    return GetParam() == 1 ? command(arguments) : under_mpirun(GetParam(), command(arguments));
+  }
+  [[nodiscard]] std::vector<std::string> training(const std::string& run) const {
+    return started({"train", "configs/recipes/colocrl.toml", "problem=zoo:gnmt?layers=4&sequence=20&training=true@k40x2",
+                    "groups=600", "colocrl.hidden=128", "reinforce.samples_per_update=16", "updates=2",
+                    "workers=simulate+learn", "compare=[]", "run=" + run});
+  }
+};
+
+TEST_P(InterruptOfALongUpdate, AbandonsItAndGoesOnFromBeforeItWithTheSameBits) {
+  const Finished undisturbed = run(training(folder_ / "whole"), std::chrono::seconds(600));
+  ASSERT_EQ(undisturbed.exit_code, 0) << undisturbed.err;
+
+  Process process(training(run_));
+  wait_until_running();
+  process.signal(SIGTERM);
+  const auto begin = std::chrono::steady_clock::now();
+  const Finished done = process.wait(std::chrono::seconds(60));
+  EXPECT_EQ(done.exit_code, 75) << done.err;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(read_file(run_ + "/status"), "interrupted\n");
+  EXPECT_TRUE(file_exists(run_ + "/checkpoint.h5"));
+  EXPECT_THAT(read_file(run_ + "/metrics.csv"), ::testing::Not(HasSubstr("\n1,"))) << "no update was finished";
+
+  const Finished resumed = run(started({"train", "--resume", run_}), std::chrono::seconds(600));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(metrics_without_clocks(run_), metrics_without_clocks(folder_ / "whole"));
+  EXPECT_EQ(without_clocks(run_), without_clocks(folder_ / "whole"));
+  EXPECT_EQ(best_placements(run_), best_placements(folder_ / "whole"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, InterruptOfALongUpdate, ::testing::Values(1, 3));
+
+TEST_F(Interrupt, EndsAProgramThatStillReadsItsProblemAtOnce) {
+  Process process(command({"train", "configs/recipes/gdp.toml",
+                           "problem=zoo:nasnet-large?layers=100&batch=4@k40x2", "run=" + run_}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  process.signal(SIGTERM);
+  const Finished done = process.wait(std::chrono::seconds(30));
+  EXPECT_EQ(done.exit_code, 75) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("before there was anything to save"));
+  EXPECT_FALSE(file_exists(run_));
 }
 
 }  // namespace

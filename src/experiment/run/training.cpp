@@ -270,6 +270,7 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
   // A resume may change some options; a later resume without them keeps the new values.
   folder.set_config(recipe_.resolved());
   const std::uint64_t evaluations_before = trainer.evaluations();
+  set_work_to_save(true);
   log::to_file(folder.file("log.txt"));
   folder.set_status("running");
   for (const std::string& warning : warnings_) log_warning("{}", warning);
@@ -327,17 +328,20 @@ Training::End Training::train(const RunFolder& folder, learn::Trainer& trainer, 
   const auto stopped = [&] { return stop_requested() || (session.stop && session.stop()); };
   while (!done() && !stopped() && !(session.deadline && Clock::now() + longest >= *session.deadline)) {
     const auto begin = Clock::now();
-    const learn::UpdateReport report = trainer.step();
+    const std::optional<learn::UpdateReport> done_update = step(trainer);
+    if (!done_update) break;
+    const learn::UpdateReport& report = *done_update;
     seconds_ = seconds_before + std::chrono::duration<double>(Clock::now() - start).count();
     const auto row = record(report, trainer.best().front());
     metrics.add(row);
     tensorboard.add(report.update, row);
     progress.update(fraction(), describe_progress(report, limit.updates, trainer.best().front()));
-    if (trainer.updates() % static_cast<std::uint64_t>(recipe_.options.checkpoint_every) == 0) save(folder, trainer);
+    if (trainer.updates() % static_cast<std::uint64_t>(recipe_.options.checkpoint_every) == 0)
+      save(folder, trainer, arrays(trainer));
     longest = std::max(longest, Clock::now() - begin);
   }
   progress.finish();
-  if (saved_at_ != trainer.updates()) save(folder, trainer);
+  if (saved_at_ != trainer.updates()) save(folder, trainer, before_ ? std::move(*before_) : arrays(trainer));
   return done() ? End::finished : End::interrupted;
 }
 

@@ -50,7 +50,8 @@ class Training {
   // A budget, with the unit: "2400 evaluations", "60 s"; "1000 updates or 60 s, whichever comes first".
   [[nodiscard]] std::string budget() const;
 
-  // Trains until a budget is used up or a stop is requested (base/interrupt.hpp); then the present update is finished.
+  // Trains until a budget is used up or a stop is requested (base/interrupt.hpp). Then the present update is finished,
+  // if that takes only a moment, or else abandoned: the run is as it was before that update.
   // Writes the run folder meanwhile: config.toml gets this training's recipe, whose budgets may differ from those of
   // the run so far. An exception sets the status "failed" and leaves the last checkpoint as it is; NotFinite names it.
   End run(const RunFolder& folder, const Session& session);
@@ -108,7 +109,11 @@ class Training {
   [[nodiscard]] MetricsHistory metrics_history() const;
   End train(const RunFolder& folder, learn::Trainer& trainer, MetricsFile& metrics, const Session& session);
   void load(const Checkpoint& checkpoint, learn::Trainer& trainer, const std::string& run);
-  void save(const RunFolder& folder, const learn::Trainer& trainer);
+  // One update; none if a stop was requested and it was abandoned.
+  std::optional<learn::UpdateReport> step(learn::Trainer& trainer);
+  // The arrays of a checkpoint.
+  [[nodiscard]] State arrays(const learn::Trainer& trainer) const;
+  void save(const RunFolder& folder, const learn::Trainer& trainer, State arrays);
   std::vector<std::pair<std::string, double>> record(const learn::UpdateReport& report, const learn::Best& best);
 
   Recipe recipe_;
@@ -133,6 +138,8 @@ class Training {
   std::uint64_t updates_ = 0, evaluations_ = 0, evaluations_of_session_ = 0;
   double seconds_ = 0;
   std::optional<std::uint64_t> saved_at_;  // the update of the newest checkpoint
+  std::optional<double> last_update_s_;    // how long the last update took
+  std::optional<State> before_;            // the arrays before an update that was abandoned
 };
 
 }  // namespace emplace::experiment

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interrupt.hpp"
 #include "emplace/base/error.hpp"
 #include "nn/kernels/gemm.hpp"
 #include "nn/kernels/in_parts.hpp"
@@ -117,11 +118,13 @@ class SegmentAttentionOp final : public Op<T> {
   template <class U, class Visit>
   void for_each_block(const Shape& shape, bool remembers, std::size_t head, std::size_t heads, Visit&& visit) const {
     const std::size_t width = shape.columns / spec_.heads;
-    for (std::size_t begin = 0; begin < shape.rows; begin += spec_.segment)
+    for (std::size_t begin = 0; begin < shape.rows; begin += spec_.segment) {
+      stop_point();
       for (std::size_t h = head; h < head + heads; ++h) {
         const std::size_t before = remembers && begin > 0 ? spec_.segment : 0;
         visit(Block<U>{begin, std::min(spec_.segment, shape.rows - begin), begin - before, before, h * width, width});
       }
+    }
   }
   // Calls visit(block, the part's first head), with the heads divided into parts: heads share only their inputs.
   template <class U, class Visit>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/interrupt.hpp"
 #include "emplace/base/error.hpp"
 
 namespace emplace::nn {
@@ -62,6 +63,7 @@ Var Tape<T>::parameter(const Slice& slice) {
 template <class T>
 Var Tape<T>::apply(Op<T>& op, std::span<const Var> inputs) {
   EMPLACE_CHECK(!done_, "{} after backward()", op.name());
+  stop_point();
   const std::span<Var> kept = array<Var>(inputs.size());
   std::ranges::copy(inputs, kept.begin());
   Node node;
@@ -167,6 +169,7 @@ void Tape<T>::backward() {
   for (std::size_t id = nodes_.size(); id-- > 0;) {
     Node& result = nodes_[id];
     if (result.op == nullptr || result.gradient == nullptr) continue;
+    stop_point();
     inputs_.clear();
     d_inputs_.clear();
     fresh_.clear();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/interrupt.hpp"
 #include "emplace/base/error.hpp"
 #include "policy/common/categorical_draw.hpp"
 #include "policy/common/drawn_sample.hpp"
@@ -60,6 +61,7 @@ std::vector<IndependentPolicy::Distribution> IndependentPolicy::distributions() 
 void IndependentPolicy::sample(std::span<const SampleSlot> slots) const {
   const std::vector<Distribution> all = distributions();
   for (const SampleSlot& slot : slots) {
+    stop_point();
     Rollout& rollout = slot.rounds.back();
     const Grouping& units = problems_[rollout.problem].grouping;
     const std::size_t devices = units.device_count();

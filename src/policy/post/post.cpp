@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/interrupt.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/options.hpp"
 #include "policy/common/categorical_table.hpp"
@@ -101,6 +102,7 @@ class PostPolicy final : public Policy {
   void sample(std::span<const SampleSlot> slots) const override {
     std::vector<std::optional<TableDraw>> draw_of(parts_.size());
     for (const SampleSlot& each : slots) {
+      stop_point();
       Rollout& rollout = each.rounds.back();
       const PostPart& part = parts_.at(rollout.problem);
       if (each.greedy) {
