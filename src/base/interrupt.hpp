@@ -24,8 +24,8 @@ struct Interrupted final : std::exception {
   [[nodiscard]] const char* what() const noexcept override { return "stopped on request"; }
 };
 
-// While one exists, stop points throw Interrupted if a stop was requested, on the threads that compute for this one too.
-// There is at most one in a process.
+// While one exists, stop points throw Interrupted if a stop was requested, on the threads that compute for this one
+// too. There is at most one in a process.
 class Interruptible {
  public:
   using Asked = std::function<bool()>;

@@ -24,8 +24,8 @@ std::optional<std::uint64_t> address_space_limit();
 // The smaller of those that there are.
 std::optional<std::uint64_t> least_of(std::optional<std::uint64_t> one, std::optional<std::uint64_t> other);
 
-// Bytes that this process can still take: what the kernel has available, or less, if a limit of its control groups or of
-// its address space leaves less beside what it has taken so far. None if the kernel does not say.
+// Bytes that this process can still take: what the kernel has available, or less, if a limit of its control groups or
+// of its address space leaves less beside what it has taken so far. None if the kernel does not say.
 std::optional<std::uint64_t> available_memory();
 
 }  // namespace emplace

@@ -43,12 +43,12 @@ enum class Tag : int {
   report,        // u64: send a report (ping.hpp), then send back so many pings at once
   ping,          // to be sent back as it is
   // Worker to master.
-  outcomes,    // of a piece
-  answer,      // what a placer found
-  rollouts,    // samples
-  log,         // log-probabilities of a chunk
-  gradient,    // of some chunks
-  not_finite,  // text: which numbers are not finite
+  outcomes,     // of a piece
+  answer,       // what a placer found
+  rollouts,     // samples
+  log,          // log-probabilities of a chunk
+  gradient,     // of some chunks
+  not_finite,   // text: which numbers are not finite
   interrupted,  // empty: the piece was not finished, because the master said stop
   task_answer,
   failed,  // in parts of a job: the error after which the worker ignores work until the next problems arrive

@@ -111,7 +111,8 @@ Check check_cores(std::span<const std::int32_t> allowed, const GroupLimits& grou
 
 Check check_memory(const GroupLimits& groups) {
   const std::optional<std::uint64_t> limit = least_of(groups.memory_bytes, address_space_limit());
-  const auto total = kernel_bytes("/proc/meminfo", "MemTotal"), available = kernel_bytes("/proc/meminfo", "MemAvailable");
+  const auto total = kernel_bytes("/proc/meminfo", "MemTotal"),
+             available = kernel_bytes("/proc/meminfo", "MemAvailable");
   const auto text = [](const std::optional<std::uint64_t>& bytes) {
     return bytes ? human_bytes(static_cast<Bytes>(*bytes)) : "an unknown amount";
   };

@@ -54,8 +54,8 @@ TEST(StopPoints, DivideLongAttentionIntoQueriesWithTheSameBits) {
     std::vector<float> query, key, v;
   };
   Gradients ours{std::vector<float>(q.size()), std::vector<float>(k.size()), std::vector<float>(width)}, whole = ours;
-  attention_scores_backward<float>(query, key, v.data(), {d.data(), queries, keys},
-                                   {ours.query.data(), queries, width}, {ours.key.data(), keys, width}, ours.v.data());
+  attention_scores_backward<float>(query, key, v.data(), {d.data(), queries, keys}, {ours.query.data(), queries, width},
+                                   {ours.key.data(), keys, width}, ours.v.data());
   kernels<float>().scores_backward(side(query), side(key), v.data(), width, d.data(), whole.query.data(),
                                    whole.key.data(), whole.v.data());
   EXPECT_EQ(ours.query, whole.query);

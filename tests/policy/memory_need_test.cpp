@@ -4,8 +4,8 @@
 #include <fmt/core.h>
 
 #include "emplace/base/config.hpp"
-#include "emplace/problem/grouping.hpp"
 #include "emplace/policy/policy.hpp"
+#include "emplace/problem/grouping.hpp"
 #include "tests/problem/tiny.hpp"
 #include "tests/support/allocations.hpp"
 
@@ -93,7 +93,8 @@ INSTANTIATE_TEST_SUITE_P(
                            "groups = 100\nhidden = 32\nplacements_per_grouping = 1", 500, 40},
                       Case{"placeto", "placeto", "", 60, 2},
                       Case{"placeto_of_short_messages", "placeto", "message_rounds = 1\nsize = \"small\"", 100, 2},
-                      Case{"gdp", "gdp", "", 500, 2}, Case{"gdp_narrow", "gdp", "hidden = 32\nfeedforward = 64", 2000, 8},
+                      Case{"gdp", "gdp", "", 500, 2},
+                      Case{"gdp_narrow", "gdp", "hidden = 32\nfeedforward = 64", 2000, 8},
                       Case{"gdp_of_one_gate", "gdp", "superposition = \"graph\"\nrounds = 2", 500, 2},
                       Case{"gdp_without_attention", "gdp", "superposition = \"none\"\nattention = false", 1000, 2},
                       Case{"hsdag", "hsdag", "update_timestep = 2", 500, 2},

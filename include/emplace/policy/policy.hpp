@@ -73,8 +73,8 @@ class Policy {
   virtual ~Policy() = default;
 
   // An estimate, for trainings that would not fit in memory: `bytes` is within a factor of two where it is large. Of
-  // the problem, `drawn` samples are drawn together, and gradients are computed of `chunk` samples at a time. All 0: not
-  // known.
+  // the problem, `drawn` samples are drawn together, and gradients are computed of `chunk` samples at a time. All 0:
+  // not known.
   [[nodiscard]] virtual MemoryNeed memory_need(std::uint32_t problem, std::size_t drawn, std::size_t chunk) const;
 
   // Draws one round of each sample with the present parameters; all slots have the same round number. It takes a whole

@@ -14,8 +14,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/text.hpp"
 #include "base/interrupt.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "evaluate/command/subreaper/subreaper.hpp"
 #include "evaluate/command/subreaper_image.hpp"

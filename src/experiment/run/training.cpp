@@ -270,7 +270,6 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
   // A resume may change some options; a later resume without them keeps the new values.
   folder.set_config(recipe_.resolved());
   const std::uint64_t evaluations_before = trainer.evaluations();
-  set_work_to_save(true);
   log::to_file(folder.file("log.txt"));
   folder.set_status("running");
   for (const std::string& warning : warnings_) log_warning("{}", warning);

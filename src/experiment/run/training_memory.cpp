@@ -57,9 +57,9 @@ void Training::check_memory() {
   if (needed < share_to_tell * have) return;
   std::size_t units = 0;
   for (const policy::PolicyProblem& each : policy_problems_) units = std::max(units, each.grouping.count());
-  const std::string says =
-      fmt::format("an update of policy {} with {} units and {} samples needs about {} of memory,", recipe_.options.policy,
-                  units, learner_->samples_per_update(), human_bytes(static_cast<Bytes>(std::min(needed, 0x1p62))));
+  const std::string says = fmt::format("an update of policy {} with {} units and {} samples needs about {} of memory,",
+                                       recipe_.options.policy, units, learner_->samples_per_update(),
+                                       human_bytes(static_cast<Bytes>(std::min(needed, 0x1p62))));
   if (needed <= have) {
     memory_ = fmt::format("{} of {} available", says, human_bytes(static_cast<Bytes>(*available)));
     return;

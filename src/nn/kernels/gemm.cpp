@@ -47,8 +47,8 @@ void multiply(Strided<const T> a, Strided<const T> b, Strided<T> c, Into into) {
   for (std::size_t begin = 0; begin < b.rows; begin += block_depth) {
     const std::size_t depth = std::min(block_depth, b.rows - begin);
     kernel.pack(kernel_matrix(b.row_block(begin, depth)), depth, b.columns, packed);
-    const std::size_t rows = std::max<std::size_t>(row_tile, product_at_once / (depth * std::max<std::size_t>(1, b.columns)) /
-                                                                 row_tile * row_tile);
+    const std::size_t rows = std::max<std::size_t>(
+        row_tile, product_at_once / (depth * std::max<std::size_t>(1, b.columns)) / row_tile * row_tile);
     for (std::size_t row = 0; row < a.rows; row += rows) {
       stop_point();
       const std::size_t count = std::min(rows, a.rows - row);

@@ -95,9 +95,9 @@ class Tape {
   Var rows(Var var, std::size_t begin, std::size_t count);
 
   [[nodiscard]] Matrix<const T> value(Var var) const;
-  // The gradient of the objective by this value, initially zeros. Seeds are added here before backward(). After it, only
-  // the gradients of variables can be read: the memory of all others was used again. BugError if the value does not
-  // depend on any value with a gradient, or if its gradient is gone.
+  // The gradient of the objective by this value, initially zeros. Seeds are added here before backward(). After it,
+  // only the gradients of variables can be read: the memory of all others was used again. BugError if the value does
+  // not depend on any value with a gradient, or if its gradient is gone.
   Matrix<T> gradient(Var var);
   [[nodiscard]] bool wants_gradient(Var var) const { return !var.is_none() && at(var).wants_gradient; }
   // Within backward() of an op that overwrites the input: whether d_inputs[i] has no value yet, and must be set instead

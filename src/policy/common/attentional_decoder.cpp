@@ -88,13 +88,12 @@ double bytes_of_decoding(const AttentionalDecoder& decoder, std::size_t rows, st
   // In widths of the state: sums of gates, gates, cells, states, what is read, joined; then their gradients.
   const double values = decoder.aligned ? 22 : 14, gradients = decoder.aligned ? 16 : 12;
   constexpr double of_device = 12;  // logits, probabilities
-  const double row =
-      (values + gradients) * h + 3 * keys + 2 * attended + of_device * static_cast<double>(devices);
+  const double row = (values + gradients) * h + 3 * keys + 2 * attended + of_device * static_cast<double>(devices);
   constexpr double with_gradients = 2;
   constexpr double packed = 5;  // copies of the weights that matrix products read
-  return sizeof(float) * (attended * static_cast<double>(batch) * row +
-                          packed * static_cast<double>(decoder.weight.size()) +
-                          with_gradients * floats_of_encoding(decoder, rows, features));
+  return sizeof(float) *
+         (attended * static_cast<double>(batch) * row + packed * static_cast<double>(decoder.weight.size()) +
+          with_gradients * floats_of_encoding(decoder, rows, features));
 }
 
 double bytes_of_decoder_steps(const AttentionalDecoder& decoder, std::size_t rows, std::size_t features,

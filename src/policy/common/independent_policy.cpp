@@ -58,6 +58,13 @@ std::vector<IndependentPolicy::Distribution> IndependentPolicy::distributions() 
   return all;
 }
 
+MemoryNeed IndependentPolicy::memory_need(std::uint32_t problem, std::size_t, std::size_t) const {
+  const auto units = static_cast<double>(problems_[problem].grouping.count());
+  constexpr double doubles = 4;  // probabilities, their logarithms, coefficients, logits
+  return {.decisions = units,
+          .bytes = doubles * sizeof(double) * units * static_cast<double>(problems_[problem].grouping.device_count())};
+}
+
 void IndependentPolicy::sample(std::span<const SampleSlot> slots) const {
   const std::vector<Distribution> all = distributions();
   for (const SampleSlot& slot : slots) {

@@ -152,7 +152,7 @@ class Forward {
 double bytes_per_node(const GdpSizes& sizes) {
   const auto h = static_cast<double>(sizes.hidden), wide = static_cast<double>(sizes.feedforward);
   // In matrices of N x H: those that a layer keeps for its gradient.
-  constexpr double of_graph_layer = 6;  // pooled, maximum and its index, both joined, result
+  constexpr double of_graph_layer = 6;                     // pooled, maximum and its index, both joined, result
   const double of_attention = (sizes.memory ? 2 : 0) + 7;  // queries, keys, values, read, change, norm
   const double of_feedforward = 3;                         // narrow, norm
   const double of_gates = sizes.superposition == Superposition::per_node ? (sizes.attention ? 3 : 1)

@@ -120,7 +120,8 @@ class PlacetoPolicy final : public NetworkPolicy {
     const auto units = static_cast<double>(graph.count()), rows = static_cast<double>(block_states) * units;
     // In matrices of rows x features: of the node's layers, of the messages in both directions, and of the pools.
     const double layers = shape.small ? 1 : 2;
-    const double values = 2 + layers + 2 * static_cast<double>(shape.message_rounds) * (3 + 2 * layers) + 4 + 2 * layers;
+    const double values =
+        2 + layers + 2 * static_cast<double>(shape.message_rounds) * (3 + 2 * layers) + 4 + 2 * layers;
     constexpr double states = 2, gradients = 12;
     const double edges = static_cast<double>(graph.parents.items.size() + graph.children.items.size());
     const double lists = sizeof(std::uint32_t) * (8 * rows + static_cast<double>(block_states) * edges);

@@ -18,9 +18,9 @@ class TrainingMemory : public ::testing::Test {
  protected:
   TrainingMemory() { write_file(problem_, formats::write_problem_json(test::two_chains(1))); }
   [[nodiscard]] Recipe recipe(const std::string& policy, const std::string& more) const {
-    return make_recipe(ConfigTable::parse_toml("problem = \"" + problem_ + "\"\npolicy = \"" + policy +
-                                                   "\"\nlearner = \"ppo\"\nupdates = 2\n[ppo]\n" + more,
-                                               "r.toml"));
+    return make_recipe(ConfigTable::parse_toml(
+        "problem = \"" + problem_ + "\"\npolicy = \"" + policy + "\"\nlearner = \"ppo\"\nupdates = 2\n[ppo]\n" + more,
+        "r.toml"));
   }
   test::TemporaryFolder folder_;
   const std::string problem_ = folder_ / "p.json";
