@@ -45,7 +45,7 @@ const char* name_of(Level level) {
 }
 
 doctor::Checks check_machine() {
-  const doctor::GroupLimits groups = doctor::group_limits();
+  const GroupLimits groups = group_limits();
   doctor::Checks checks = {doctor::check_program(), doctor::check_cores(allowed_cores(), groups),
                            doctor::check_memory(groups), doctor::check_clock(),
                            doctor::check_folder("this folder", std::filesystem::current_path().string())};

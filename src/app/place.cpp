@@ -129,6 +129,7 @@ void settle_method(Arguments& arguments) {
 }
 
 ExitCode run_place(Arguments arguments, dist::World* world) {
+  set_work_to_save(false);  // until the search begins
   settle_method(arguments);
   if (arguments.evaluations && *arguments.evaluations == 0)
     throw InputError("--evaluations", "a budget must be above zero, found 0");
@@ -173,6 +174,7 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
 
   Watch watch(arguments.seconds);
   watch.attach(request);
+  set_work_to_save(true);
   const search::PlacerResult result =
       trained ? trained->place(loaded, request) : search::place_with(arguments.method, request, options);
   const double seconds = watch.elapsed();

@@ -9,6 +9,7 @@
 #include "app/objective.hpp"
 #include "app/result_json.hpp"
 #include "base/files.hpp"
+#include "base/interrupt.hpp"
 #include "base/log.hpp"
 #include "base/progress.hpp"
 #include "base/text.hpp"
@@ -245,6 +246,7 @@ void say_how_busy(const dist::World& world, std::uint64_t placements, const Work
 }
 
 ExitCode run_training(Arguments arguments, dist::World* world) {
+  set_work_to_save(false);  // until there is a run
   const auto deadline = arguments.time_limit.deadline();
   std::optional<experiment::RunFolder> resumed;
   if (!arguments.resume.empty()) resumed.emplace(experiment::RunFolder::open(arguments.resume));
@@ -262,6 +264,7 @@ ExitCode run_training(Arguments arguments, dist::World* world) {
   experiment::Recipe recipe = experiment::make_recipe(config);
   if (!resume) experiment::RunFolder::refuse_if_there(recipe.options.run);  // before anything slow is done
   experiment::Training training(std::move(recipe), resume && experiment::has_checkpoint(resumed->path()));
+  set_work_to_save(true);
   const experiment::RunFolder folder =
       resumed ? std::move(*resumed)
               : experiment::RunFolder::create(training.recipe().options.run, training.recipe().resolved(),
@@ -283,6 +286,7 @@ ExitCode run_training(Arguments arguments, dist::World* world) {
     return ExitCode::interrupted;
   }
 
+  set_work_to_save(false);               // all is saved
   std::vector<PlacementReport> reports;  // of the problems, then of the held-out ones
   bool all_feasible = true;
   for (std::size_t p = 0; p < problems.size(); ++p) {

@@ -123,6 +123,7 @@ class PostLearner final : public Learner {
         ascent_(options.optimizer),
         beta_(options.beta) {}
 
+  [[nodiscard]] std::size_t samples_per_chunk() const override { return chunks_.samples(); }
   [[nodiscard]] std::size_t samples_per_update() const override {
     return static_cast<std::size_t>(o_.samples_per_update);
   }

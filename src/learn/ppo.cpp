@@ -135,6 +135,7 @@ class PpoLearner final : public Learner {
         beta_(options.beta),
         entropy_weight_(options.entropy.entropy_weight) {}
 
+  [[nodiscard]] std::size_t samples_per_chunk() const override { return chunks_.samples(); }
   [[nodiscard]] std::size_t samples_per_update() const override {
     return static_cast<std::size_t>(o_.samples_per_update);
   }

@@ -147,6 +147,7 @@ Training::Training(Recipe recipe, bool from_checkpoint)
     throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update{}", budget, first,
                      starts_from_init_ || start_ ? " and of the placement that it starts from" : "");
   for (const IdleOption& idle : idle_options(recipe_.resolved())) warnings_.push_back(sentence_of(idle));
+  check_memory();
   use_threads(static_cast<std::size_t>(o.threads));
 }
 
@@ -304,6 +305,7 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
   log::to_file(folder.file("log.txt"));
   folder.set_status("running");
   for (const std::string& warning : warnings_) log_warning("{}", warning);
+  if (!memory_.empty()) log_info("{}", memory_);
   if (session.show_progress)
     log_info("the training ends after {}{}", budget(), session.resume ? ", earlier sessions included" : "");
   End end = End::interrupted;
@@ -383,13 +385,16 @@ Training::End Training::train(const RunFolder& folder, learn::Trainer& trainer, 
   const auto stopped = [&] { return stop_requested() || (session.stop && session.stop()); };
   while (!done() && !stopped() && !(session.deadline && Clock::now() + longest >= *session.deadline)) {
     const auto begin = Clock::now();
-    const learn::UpdateReport report = trainer.step();
+    const std::optional<learn::UpdateReport> done_update = step(trainer);
+    if (!done_update) break;
+    const learn::UpdateReport& report = *done_update;
     seconds_ = seconds_before + std::chrono::duration<double>(Clock::now() - start).count();
     const auto row = record(report, trainer.best().front());
     metrics.add(row);
     tensorboard.add(report.update, row);
     progress.update(fraction(), describe_progress(report, limit.updates, trainer.best().front()));
-    if (trainer.updates() % static_cast<std::uint64_t>(recipe_.options.checkpoint_every) == 0) save(folder, trainer);
+    if (trainer.updates() % static_cast<std::uint64_t>(recipe_.options.checkpoint_every) == 0)
+      save(folder, trainer, arrays(trainer));
     longest = std::max(longest, Clock::now() - begin);
   }
   progress.finish();
@@ -398,7 +403,7 @@ Training::End Training::train(const RunFolder& folder, learn::Trainer& trainer, 
   else if (ends_early(trainer))
     log_info("the training ends at update {}: no better placement was found in {} updates (patience)",
              trainer.updates(), recipe_.options.patience);
-  if (saved_at_ != trainer.updates()) save(folder, trainer);
+  if (saved_at_ != trainer.updates()) save(folder, trainer, before_ ? std::move(*before_) : arrays(trainer));
   return done() ? End::finished : End::interrupted;
 }
 

@@ -50,10 +50,15 @@ class Training {
   // A budget, with the unit: "2400 evaluations", "60 s"; "1000 updates or 60 s, whichever comes first".
   [[nodiscard]] std::string budget() const;
 
-  // Trains until a budget is used up or a stop is requested (base/interrupt.hpp); then the present update is finished.
+  // Trains until a budget is used up or a stop is requested (base/interrupt.hpp). Then the present update is finished,
+  // if that takes only a moment, or else abandoned: the run is as it was before that update.
   // Writes the run folder meanwhile: config.toml gets this training's recipe, whose budgets may differ from those of
   // the run so far. An exception sets the status "failed" and leaves the last checkpoint as it is; NotFinite names it.
   End run(const RunFolder& folder, const Session& session);
+
+  // About how many bytes the updates take besides the problems and the policy itself (MemoryNeed): samples, gradients,
+  // state of the optimiser; where other ranks learn too, theirs on this machine included.
+  [[nodiscard]] double bytes_needed() const;
 
   // The policy as dist::make_mpi_learner_workers() needs it.
   [[nodiscard]] dist::PolicyPlan policy_plan() const;
@@ -88,6 +93,8 @@ class Training {
     double seconds;
   };
   [[nodiscard]] Limits limits() const;
+  // Throws EnvironmentError if an update needs more memory than this machine has available.
+  void check_memory();
   [[nodiscard]] learn::TrainerOptions trainer_options() const;
   [[nodiscard]] policy::PolicySetup policy_setup() const;
   void add_warnings(const source::LoadedProblem& loaded);
@@ -108,13 +115,18 @@ class Training {
   [[nodiscard]] MetricsHistory metrics_history() const;
   End train(const RunFolder& folder, learn::Trainer& trainer, MetricsFile& metrics, const Session& session);
   void load(const Checkpoint& checkpoint, learn::Trainer& trainer, const std::string& run);
-  void save(const RunFolder& folder, const learn::Trainer& trainer);
+  // One update; none if a stop was requested and it was abandoned.
+  std::optional<learn::UpdateReport> step(learn::Trainer& trainer);
+  // The arrays of a checkpoint.
+  [[nodiscard]] State arrays(const learn::Trainer& trainer) const;
+  void save(const RunFolder& folder, const learn::Trainer& trainer, State arrays);
   std::vector<std::pair<std::string, double>> record(const learn::UpdateReport& report, const learn::Best& best);
 
   Recipe recipe_;
   Schedule schedule_;
   Objective objective_;
   std::vector<std::string> warnings_;  // about the problems, shown and kept in the log when run() begins
+  std::string memory_;                 // how much an update needs, if that is much; shown when run() begins
   std::deque<Problem> problems_;       // a deque, because policies and evaluators keep pointers to its elements
   std::vector<policy::PolicyProblem> policy_problems_;
   std::deque<Problem> held_out_;
@@ -134,6 +146,8 @@ class Training {
   double seconds_ = 0;
   std::optional<std::uint64_t> saved_at_;  // the update of the newest checkpoint
   std::vector<Ticks> bounds_;              // the problems' lower bounds, with stop_at_bound
+  std::optional<double> last_update_s_;    // how long the last update took
+  std::optional<State> before_;            // the arrays before an update that was abandoned
 };
 
 }  // namespace emplace::experiment

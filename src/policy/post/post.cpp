@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/interrupt.hpp"
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/options.hpp"
@@ -105,6 +106,7 @@ class PostPolicy final : public Policy {
   void sample(std::span<const SampleSlot> slots) const override {
     std::vector<std::optional<TableDraw>> draw_of(parts_.size());
     for (const SampleSlot& each : slots) {
+      stop_point();
       Rollout& rollout = each.rounds.back();
       const PostPart& part = parts_.at(rollout.problem);
       if (each.greedy) {
@@ -120,6 +122,14 @@ class PostPolicy final : public Policy {
       }
       part.grouping().expand(rollout.actions, rollout.placement);
     }
+  }
+
+  [[nodiscard]] MemoryNeed memory_need(std::uint32_t problem, std::size_t, std::size_t) const override {
+    const std::vector<std::uint8_t>& cells = parts_.at(problem).levels.back().allowed;
+    // A table of probabilities and logarithms, what is drawn from, weights or the counts of a fit, its result.
+    constexpr double doubles = 5;
+    return {.decisions = static_cast<double>(parts_.at(problem).levels.back().count()),
+            .bytes = doubles * sizeof(double) * static_cast<double>(cells.size())};
   }
 
   void check(std::span<const Rollout> rounds) const override {
