@@ -155,7 +155,8 @@ DeviceMap device_map(const ModelPlacement& placement, const std::vector<std::str
     if (pruned.became[i].is_none()) continue;
     if (placement.reason_of_op[i] == ModelPlacement::Reason::follows) {
       named |= of_op.show_modules;
-      for (const std::string& module : of_op.of_weights) of_arithmetic.try_emplace(module, Modules::mapped_type{OpId{i}});
+      for (const std::string& module : of_op.of_weights)
+        of_arithmetic.try_emplace(module, Modules::mapped_type{OpId{i}});
     }
     if (placement.reason_of_op[i] != ModelPlacement::Reason::placed) continue;
     named |= of_op.show_modules;

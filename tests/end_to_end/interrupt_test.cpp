@@ -51,8 +51,7 @@ TEST_F(Interrupt, AfterASecondEndsAProgramThatIsStillAtWorkAtOnce) {
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const int reader = ::open(pipe.c_str(), O_RDWR | O_CLOEXEC);
   Process process({"bash", "-c",
-                   "exec " + std::string(EMPLACE_PROGRAM) +
-                       " cost 'zoo:nmt?layers=2&training=true' k40x2 > " + pipe});
+                   "exec " + std::string(EMPLACE_PROGRAM) + " cost 'zoo:nmt?layers=2&training=true' k40x2 > " + pipe});
   const auto is_full = [&] {
     int bytes = 0;
     return ::ioctl(reader, FIONREAD, &bytes) == 0 && bytes >= 60'000;

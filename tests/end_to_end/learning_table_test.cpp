@@ -107,7 +107,8 @@ TEST_F(LearningTable, ChangesRecipesAsItIsTold) {
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(read_file(out_ + "/learning.csv"),
               HasSubstr(problem_ + ",post-tuned+groups=20+post.steps=proximal+post.coarse_units=0,1,0."));
-  EXPECT_THAT(read_file(out_ + "/learning.md"), HasSubstr("| post-tuned+groups=20+post.steps=proximal+post.coarse_units=0 | "));
+  EXPECT_THAT(read_file(out_ + "/learning.md"),
+              HasSubstr("| post-tuned+groups=20+post.steps=proximal+post.coarse_units=0 | "));
   EXPECT_THAT(done.out, HasSubstr("\npost-tuned+groups=20+post.steps=proximal+post.coarse_units=0: at least"));
 }
 
