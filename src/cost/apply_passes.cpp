@@ -43,10 +43,25 @@ namespace {
 class Passes {
  public:
   explicit Passes(const Graph& first) : first_(first) {}
+  // Owns the first graph.
+  explicit Passes(Graph&& first) : owned_(std::move(first)), first_(owned_) {}
   [[nodiscard]] const Graph& current() const { return result_ ? result_->graph : first_; }
   void keep(PassResult pass) {
     EMPLACE_CHECK(pass.became.size() == current().ops.size(), "a pass lost its map back");
     result_ = result_ ? followed_by(*result_, std::move(pass)) : std::move(pass);
+  }
+  // For a pass that takes the current graph apart.
+  template <class Pass>
+  void keep_by(Pass&& pass) {
+    if (!result_) {
+      result_ = &first_ == &owned_ ? pass(std::move(owned_)) : pass(Graph(first_));
+      return;
+    }
+    std::vector<OpId> became = std::move(result_->became);
+    result_ = pass(std::move(result_->graph));
+    for (OpId& now : became)
+      if (!now.is_none()) now = result_->became[now.index()];
+    result_->became = std::move(became);
   }
   PassResult result() {
     if (!result_) {
@@ -57,6 +72,7 @@ class Passes {
   }
 
  private:
+  Graph owned_;
   const Graph& first_;
   std::optional<PassResult> result_;
 };
@@ -73,20 +89,20 @@ PassResult kernel_passes(const Graph& graph, const RooflineOptions& options, con
                          "the graph is a training step already (op {} belongs to its backward pass or update), so it "
                          "cannot be expanded to one",
                          quote(op.name));
-    passes.keep(expand_training(passes.current(), {.optimizer = options.optimizer}));
+    passes.keep_by([&](Graph current) { return expand_training(std::move(current), {.optimizer = options.optimizer}); });
   }
   if (options.fuse) passes.keep(fuse(passes.current()));
   return passes.result();
 }
 
-PassResult grouping_passes(const Graph& kernels, const RooflineOptions& options) {
-  Passes passes(kernels);
-  if (options.contract == "chain") passes.keep(contract_chains(kernels, ChainRule::chain));
-  if (options.contract == "single-parent") passes.keep(contract_chains(kernels, ChainRule::single_parent));
+PassResult grouping_passes(Graph kernels, const RooflineOptions& options) {
+  Passes passes(std::move(kernels));
+  if (options.contract == "chain") passes.keep(contract_chains(passes.current(), ChainRule::chain));
+  if (options.contract == "single-parent") passes.keep(contract_chains(passes.current(), ChainRule::single_parent));
   if (options.contract == "layers")
-    passes.keep(split_into_layers(kernels, {.layers = static_cast<std::size_t>(options.layers)}));
+    passes.keep(split_into_layers(passes.current(), {.layers = static_cast<std::size_t>(options.layers)}));
   if (options.coarsen > 0) passes.keep(coarsen(passes.current(), static_cast<std::size_t>(options.coarsen)));
-  passes.keep(share_parameters(passes.current()));
+  passes.keep_by([](Graph graph) { return share_parameters(std::move(graph)); });
   if (options.colocate != "none") {
     using Recursion = ColocateOptions::Recursion;
     const Recursion recursion = options.colocate == "colocrl"         ? Recursion::op

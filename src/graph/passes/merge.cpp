@@ -27,6 +27,7 @@ class Merger {
     merge_parameters();
     result_.graph.name = old_.name;
     result_.became.resize(old_.ops.size());
+    result_.graph.ops.reserve(groups_.order.size());
     for (const Buffer& buffer : buffers_)
       result_.graph.add_parameter(buffer.first->name, buffer.first->dtype, buffer.shape, buffer.first->trainable);
     tensor_now_.resize(old_.tensors.size());
