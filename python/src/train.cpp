@@ -8,6 +8,7 @@
 #include "emplace/base/error.hpp"
 #include "emplace/experiment/train_recipe.hpp"
 #include "experiment/recipe/recipe.hpp"
+#include "experiment/recipe/shipped_recipes.hpp"
 #include "waiting.hpp"
 
 namespace emplace::python {
@@ -21,7 +22,7 @@ constexpr std::chrono::hours training_patience{24 * 365};
 ConfigTable config_of_recipe(const py::object& recipe, const std::vector<std::string>& left_out,
                              const py::dict& overrides) {
   ConfigTable table = py::isinstance<py::dict>(recipe) ? config_of(recipe, "recipe")
-                                                       : ConfigTable::read_toml(recipe.cast<std::string>());
+                                                       : experiment::read_recipe(recipe.cast<std::string>(), "train");
   for (const std::string& key : left_out) table.erase(key);
   const ConfigTable over = config_of(overrides, "train");
   std::vector<std::pair<std::string, ConfigValue>> values;

@@ -15,6 +15,7 @@
 #include "emplace/formats/reader.hpp"
 #include "experiment/automatic/automatic.hpp"
 #include "report/limits.hpp"
+#include "report/placement_page.hpp"
 
 namespace emplace::app {
 
@@ -39,14 +40,6 @@ source::LoadedProblem load(const Arguments& arguments) {
   return loaded;
 }
 
-// "model" of "dir/model.onnx", "nmt" of "zoo:nmt?layers=2".
-std::string stem_of(const std::string& model) {
-  std::string name = model.substr(0, model.find('?'));
-  if (const auto at = name.rfind('@'); at != std::string::npos) name = name.substr(0, at);
-  if (name.starts_with("zoo:")) return name.substr(4);
-  return std::filesystem::path(name).stem().string();
-}
-
 void print_references(const verdict::References& references) {
   const auto time = [](const std::optional<verdict::Reference>& reference) {
     return reference ? human_seconds(to_seconds(reference->outcome.makespan)) : std::string("none");
@@ -64,6 +57,7 @@ verdict::Verdict verdict_of(const Arguments& arguments, const std::string& outpu
                          .proved_optimal = result.proved_optimal,
                          .problem = arguments.model,
                          .machine = arguments.machine,
+                         .constraints = arguments_of(arguments.constraints.constraints),
                          .placement_file = output,
                          .seconds = result.seconds},
                         result.references);
@@ -71,13 +65,14 @@ verdict::Verdict verdict_of(const Arguments& arguments, const std::string& outpu
 
 // Five lines: step time, comparison, bound, what limits the step, what to do next.
 void print_result(const Problem& problem, const experiment::AutomaticResult& result, const verdict::Verdict& verdict,
-                  const std::string& limit, const std::string& output) {
+                  const std::string& limit, const std::string& output, const std::string& page) {
   if (!result.outcome.feasible()) {
     fmt::print("no feasible placement of {} was found in {}\n", problem.name, human_seconds(result.seconds));
     return;
   }
-  fmt::print("step time  {} by {}, in {} and {} placements; {}\n", human_seconds(to_seconds(result.outcome.makespan)),
-             result.method, human_seconds(result.seconds), result.evaluations, output);
+  fmt::print("step time  {} by {}, in {} and {} placements; {}, {}\n",
+             human_seconds(to_seconds(result.outcome.makespan)), result.method, human_seconds(result.seconds),
+             result.evaluations, output, page);
   std::vector<std::string> compared(verdict.sentences.begin(), verdict.sentences.end());
   const std::string about_bound = compared.empty() ? "" : compared.back();
   if (!compared.empty()) compared.pop_back();
@@ -89,7 +84,7 @@ void print_result(const Problem& problem, const experiment::AutomaticResult& res
 }
 
 Json json_of(const Problem& problem, const experiment::AutomaticResult& result, const verdict::Verdict& verdict,
-             const std::string& limit, const std::string& output) {
+             const std::string& limit, const std::string& output, const std::string& page) {
   Json json;
   json["problem"] = problem.name;
   json["step_s"] = result.outcome.timed() ? Json(to_seconds(result.outcome.makespan)) : Json(nullptr);
@@ -103,6 +98,7 @@ Json json_of(const Problem& problem, const experiment::AutomaticResult& result, 
   json["seconds"] = result.seconds;
   json["limit"] = limit.empty() ? Json(nullptr) : Json(limit);
   json["placement"] = output;
+  json["report"] = page;
   json["learning"] = result.learning.empty() ? Json(nullptr) : Json(result.learning);
   json["ended"] = result.why_ended;
   json["verdict"] = verdict.sentences;
@@ -113,17 +109,19 @@ Json json_of(const Problem& problem, const experiment::AutomaticResult& result, 
 ExitCode run_auto(const Arguments& arguments, dist::World* world) {
   if (!(arguments.seconds > 0))
     throw InputError("--seconds", "a budget must be above zero, found {}", arguments.seconds);
-  const std::string stem = stem_of(arguments.model);
-  const std::string output = arguments.output.empty() ? stem + ".placement.json" : arguments.output;
-  refuse_overwriting(output, {arguments.model, arguments.machine});
-  source::LoadedProblem loaded = load(arguments);
-  arguments.constraints.apply(loaded.problem);
-  const Problem& problem = loaded.problem;
-  FileWriter writer(output);  // a file that cannot be written fails now and not after the search
+  const std::string output =
+      arguments.output.empty() ? source::short_name(arguments.model) + ".placement.json" : arguments.output;
+  const std::string page = std::filesystem::path(output).replace_extension(".html").string();
+  for (const std::string& file : {output, page}) refuse_overwriting(file, {arguments.model, arguments.machine});
+  const auto loaded = std::make_shared<source::LoadedProblem>(load(arguments));
+  arguments.constraints.apply(loaded->problem);
+  const Problem& problem = loaded->problem;
+  // Files that cannot be written fail now and not after the search.
+  FileWriter writer(output), page_writer(page);
 
   Progress progress(true);
   experiment::AutomaticRequest request;
-  request.loaded = &loaded;
+  request.loaded = loaded.get();
   request.seconds = arguments.seconds;
   request.seed = arguments.seed;
   request.world = world;
@@ -144,10 +142,19 @@ ExitCode run_auto(const Arguments& arguments, dist::World* world) {
           ? report::limits_sentence(report::limits_of(problem, result.placement, request.scoring.schedule))
           : "";
   const verdict::Verdict verdict = verdict_of(arguments, output, problem, result);
+  page_writer.write(report::placement_page({.source = arguments.model,
+                                            .method = result.method,
+                                            .loaded = loaded,
+                                            .placement = result.placement,
+                                            .scoring = request.scoring,
+                                            .bound = result.references.bound,
+                                            .evaluations = std::max<std::uint64_t>(1, result.evaluations)},
+                                           verdict));
+  page_writer.finish();
   if (arguments.json)
-    print_json(json_of(problem, result, verdict, limit, output));
+    print_json(json_of(problem, result, verdict, limit, output, page));
   else
-    print_result(problem, result, verdict, limit, output);
+    print_result(problem, result, verdict, limit, output, page);
   if (stop_requested()) return ExitCode::interrupted;
   return result.outcome.feasible() ? ExitCode::done : ExitCode::infeasible;
 }
@@ -161,7 +168,8 @@ Action add_auto(CommandLine& cli) {
       .type_name("MODEL")
       .required();
   cli.add_option("machine", arguments->machine, "A machine's name or TOML file").type_name("MACHINE");
-  cli.add_option("-o,--output", arguments->output, "Write the placement JSON here (default: MODEL.placement.json)")
+  cli.add_option("-o,--output", arguments->output,
+                 "Write the placement JSON here (default: MODEL.placement.json), and beside it its report as .html")
       .type_name("FILE")
       .not_empty();
   cli.add_option("--seconds", arguments->seconds, "Time for everything together (60 where not given)");

@@ -7,6 +7,7 @@
 #include "app/command.hpp"
 #include "app/objective.hpp"
 #include "app/result_json.hpp"
+#include "base/interrupt.hpp"
 #include "base/text.hpp"
 #include "emplace/search/bound.hpp"
 
@@ -27,7 +28,8 @@ ExitCode run_bound(const Arguments& arguments) {
     throw InputError("--seconds", "a budget must be above zero and finite, found {}", arguments.seconds);
   const Objective objective = arguments.objective.get();
   const Problem problem = load_problem_and_warn(arguments.problem, arguments.graph);
-  const search::BoundReport report = search::lower_bounds(problem, objective, arguments.seconds);
+  const search::BoundReport report =
+      search::lower_bounds(problem, objective, arguments.seconds, [] { return stop_requested(); });
   const search::LowerBound best = report.best();
   if (arguments.json) {
     Json json;
@@ -51,7 +53,10 @@ ExitCode run_bound(const Arguments& arguments) {
                  fmt::format("{:.1f} %", 100 * static_cast<double>(each.ticks) / static_cast<double>(best.ticks))});
     fmt::print("{}", table.str());
   }
-  return report.infeasible ? ExitCode::infeasible : ExitCode::done;
+  if (report.infeasible) return ExitCode::infeasible;
+  if (!stop_requested()) return ExitCode::done;
+  fmt::print(stderr, "stopped early on request: these are the best bounds so far\n");
+  return ExitCode::interrupted;
 }
 
 }  // namespace bound_command

@@ -38,7 +38,7 @@ std::span<const Command> commands() {
       {"train", "learn a placement, alone or under mpirun", add_train, serve_evaluations},
       {"sweep", "many trainings over a space of recipe keys, alone or under mpirun", add_sweep, serve_trials},
       {"place", "place with a method that does not learn, alone or under mpirun", add_place, serve_evaluations},
-      {"bound", "a certified lower bound: the step time that no placement can beat", add_bound},
+      {"bound", "a certified lower bound: the step time that no placement can beat", add_bound, nullptr, true},
       {"simulate", "the step time and memory of a placement", add_simulate},
       {"explain", "what takes the time and memory of a placement, and which moves would help", add_explain},
       {"compare", "placements of one problem side by side", add_compare},
@@ -54,7 +54,8 @@ std::span<const Command> commands() {
       {"doctor", "whether this machine has what is needed; which inputs of a recipe change nothing", add_doctor,
        serve_pings},
       {"list",
-       "policies, learners, placers, evaluators, strategies, models, machines, tables, readers, exporters, simulators",
+       "recipes, policies, learners, placers, evaluators, strategies, models, machines, tables, readers, exporters, "
+       "simulators",
        add_list},
       {"completion", "what bash, zsh and fish need to complete command lines", add_completion},
       {"manual", "all of this as a manual page", add_manual},
@@ -119,6 +120,10 @@ void ConstraintArguments::add(CommandLine& cli) {
                  "Modules whose ops must share a device, as 'encoder/layer.*'; may be repeated")
       .type_name("PATTERN")
       .one_value();
+  cli.add_option("--max-cuts", constraints.max_cuts,
+                 "At most this number of tensors may be sent between devices; each counts once, to however many "
+                 "devices it is sent. It is not written into the placement: other commands do not check it")
+      .at_least(0);
 }
 
 void ScheduleArgument::add(CommandLine& cli) {

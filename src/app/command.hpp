@@ -27,6 +27,8 @@ struct Command {
   Action (*add)(CommandLine& cli);
   // What the other ranks do until rank 0 releases them; it returns their exit code. Null: they do nothing.
   int (*work)(dist::World& world) = nullptr;
+  // Whether rank 0 ends with what it has when it is asked to stop (base/interrupt.hpp), although no other rank works.
+  bool stops_alone = false;
 };
 
 std::span<const Command> commands();
@@ -91,7 +93,7 @@ struct GraphArguments {
   void refuse(const std::string& file, const char* kind) const;
 };
 
-// --pin, --forbid, --together: what the user demands of a placement (problem/constraints.hpp).
+// --pin, --forbid, --together, --max-cuts: what the user demands of a placement (problem/constraints.hpp).
 struct ConstraintArguments {
   Constraints constraints;
 

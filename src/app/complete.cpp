@@ -14,6 +14,7 @@
 #include "emplace/search/placer.hpp"
 #include "experiment/recipe/recipe.hpp"
 #include "experiment/recipe/recipe_keys.hpp"
+#include "experiment/recipe/shipped_recipes.hpp"
 #include "experiment/run/run_folder.hpp"
 #include "experiment/sweep/strategy.hpp"
 #include "experiment/sweep/sweep.hpp"
@@ -125,6 +126,7 @@ class Completer {
       else
         offer_files(word_.substr(0, equals + 1));
     } else {
+      if (type == "RECIPE") offer_entries(prefix, experiment::shipped_recipes());
       for (const char* file : {"FILE", "FOLDER", "RUN", "RECIPE", "SPACE", "PLACEMENT"})
         if (type == file) offer_files(prefix);
     }
@@ -178,6 +180,7 @@ class Completer {
                                {"problem", "PROBLEM"},
                                {"run", "RUN"},
                                {"init", "RUN"},
+                               {"start", "PLACEMENT"},
                                {"recipe", "RECIPE"},
                                {"strategy", "STRATEGY"}})
       if (key.name == named.key) offer_values(named.type, prefix);
@@ -219,9 +222,10 @@ class Completer {
       if (file.starts_with("~/"))
         file = std::string(std::getenv("HOME") == nullptr ? "" : std::getenv("HOME")) + file.substr(1);
       try {
-        table = ConfigTable::read_toml(file);
+        table = experiment::is_shipped_recipe(file) ? experiment::read_recipe(file, "command line")
+                                                    : ConfigTable::read_toml(file);
         if (command_.get_name() == "sweep" && table.contains("recipe")) {
-          ConfigTable recipe = ConfigTable::read_toml(experiment::recipe_file_of(table));
+          ConfigTable recipe = experiment::read_recipe(experiment::recipe_file_of(table), "command line");
           for (const std::string& key : table.keys()) recipe.set(key, *table.find(key));
           table = std::move(recipe);
         }

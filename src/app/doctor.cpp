@@ -19,6 +19,7 @@
 #include "base/text.hpp"
 #include "doctor/inputs.hpp"
 #include "experiment/recipe/recipe.hpp"
+#include "experiment/recipe/shipped_recipes.hpp"
 
 namespace emplace::app {
 
@@ -44,7 +45,7 @@ const char* name_of(Level level) {
 }
 
 doctor::Checks check_machine() {
-  const doctor::GroupLimits groups = doctor::group_limits();
+  const GroupLimits groups = group_limits();
   doctor::Checks checks = {doctor::check_program(), doctor::check_cores(allowed_cores(), groups),
                            doctor::check_memory(groups), doctor::check_clock(),
                            doctor::check_folder("this folder", std::filesystem::current_path().string())};
@@ -211,7 +212,7 @@ Json to_json(const doctor::Examination& examination) {
 }
 
 ExitCode examine_recipe(const Arguments& arguments) {
-  ConfigTable recipe = ConfigTable::read_toml(arguments.recipe);
+  ConfigTable recipe = experiment::read_recipe(arguments.recipe, "command line");
   experiment::apply_overrides(recipe, arguments.overrides);
   const TemporaryFolder folder("emplace-doctor");
   Progress progress(!arguments.json || log::on_terminal());
@@ -245,7 +246,9 @@ constexpr const char* doctor_help =
 Action add_doctor(CommandLine& cli) {
   using namespace doctor_command;
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("recipe", arguments->recipe, "Recipe TOML file whose inputs are examined").type_name("RECIPE");
+  cli.add_option("recipe", arguments->recipe,
+                 "Recipe (a name of `emplace list recipes` or a TOML file) whose inputs are examined")
+      .type_name("RECIPE");
   cli.add_option("overrides", arguments->overrides, "key=value pairs over the recipe").type_name("KEY=VALUE");
   cli.add_option("--updates", arguments->updates, "Updates of each short training (20)").at_least(1);
   cli.add_option("--seconds", arguments->seconds, "Budget of all trainings together (120)");

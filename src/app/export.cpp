@@ -9,6 +9,7 @@
 #include <span>
 
 #include "app/command.hpp"
+#include "app/plan_cost.hpp"
 #include "app/result_json.hpp"
 #include "base/files.hpp"
 #include "base/interrupt.hpp"
@@ -26,7 +27,7 @@ namespace emplace::app {
 namespace export_command {
 
 struct Arguments {
-  std::string placement, target, model, output;
+  std::string placement, target, model, problem, output;
   std::vector<std::string> renames;
   GraphArguments graph;
   bool json = false;
@@ -36,7 +37,9 @@ constexpr const char* export_help =
     "Give --batch, --shape, --training and --fuse as they were when the placement was made; a run's folder has them, "
     "and\n"
     "the model too. Ops that were folded away before placing get the device of a neighbour; ops without a device are\n"
-    "listed.\n\n"
+    "listed. Where frameworks run ops of a training step on other devices than the placement, both times are "
+    "simulated\n"
+    "and said before a file is written.\n\n"
     "onnx        FILE.onnx with ONNX Runtime's layer_ann in each node's metadata, FILE.segments.json and a model for "
     "each\n"
     "            run of ops on one device (FILE.0.cpu.onnx, ...), at most 1000; a check proves that these models "
@@ -44,7 +47,9 @@ constexpr const char* export_help =
     "            equal the model\n"
     "openvino    the IR with each layer's device as user data \"affinity\"; launch/run-openvino.py compiles it\n"
     "tensorflow  the GraphDef, binary or text, with device strings\n"
-    "pytorch     a device_map by module, for ONNX models that PyTorch exported\n"
+    "pytorch     a device_map by module, and where modules are split the device of each op and the points at which "
+    "to\n"
+    "            cut the graph, for ONNX models that PyTorch exported\n"
     "json        the device of each op of the model\n\n"
     "  emplace export runs/mine --for onnx -o placed.onnx\n"
     "  emplace export best.json --for openvino --model model.xml --rename gpu:0=GPU.1 -o placed.xml";
@@ -55,6 +60,7 @@ struct Placed {
   std::string model;
   source::SourceOptions source;
   std::string problem;  // the problem as the run's recipe names it; "" if the placement is not of a run
+  Objective objective = Objective::step;
 };
 
 // The recipe of the run in this folder; none if it is not a run's folder.
@@ -80,7 +86,8 @@ Placed find(const Arguments& arguments) {
   Placed placed{.file = is_folder ? folder + "/best.placement.json" : arguments.placement,
                 .model = arguments.model,
                 .source = arguments.graph.options(),
-                .problem = {}};
+                .problem = {},
+                .objective = Objective::step};
   const std::optional<experiment::Recipe> recipe = recipe_of(folder);
   if (is_folder && !recipe)
     throw InputError(folder, "is not a run's folder: it has no config.toml with a checkpoint.h5");
@@ -91,6 +98,7 @@ Placed find(const Arguments& arguments) {
                        sources.size(), folder, sources.size() - 1);
     const auto problem = problem_of(placed.file, sources.size());
     if (problem) placed.problem = sources[*problem];
+    placed.objective = objective_of(recipe->options.objective, recipe->place);
     if (problem && source::is_graph_at_machine(sources[*problem])) {
       if (const char* given = arguments.graph.given(); given != nullptr)
         throw InputError(given,
@@ -106,11 +114,10 @@ Placed find(const Arguments& arguments) {
   return placed;
 }
 
-// Names of placed ops that the model's file does not have: all of them, those of shared weights, those of the training
-// step, and those that are on another device than the forward op that they belong to (frameworks run them with that
-// op).
+// Names of placed ops that the model's file does not have: all of them, those of shared weights, and those of the
+// training step.
 struct Added {
-  std::vector<std::string> names, shared, of_training, elsewhere;
+  std::vector<std::string> names, shared, of_training;
 };
 
 Added added_ops(const deploy::ModelPlacement& placement) {
@@ -119,9 +126,6 @@ Added added_ops(const deploy::ModelPlacement& placement) {
     const GraphOp& graph_op = placement.passed.graph.ops[op.index()];
     added.names.push_back(graph_op.name);
     (graph_op.type == "Variable" ? added.shared : added.of_training).push_back(graph_op.name);
-    if (!graph_op.forward_of.is_none() &&
-        placement.device_of_placed[op.index()] != placement.device_of_placed[graph_op.forward_of.index()])
-      added.elsewhere.push_back(graph_op.name);
   }
   return added;
 }
@@ -141,7 +145,7 @@ Counts count(const deploy::ModelPlacement& placement) {
   return counts;
 }
 
-void print_text(const deploy::ModelPlacement& placement, const deploy::Exported& exported) {
+void print_text(const deploy::ModelPlacement& placement, const deploy::Exported& exported, const PlanCost& cost) {
   const Counts counts = count(placement);
   fmt::print("{}: {} of {} as placed", exported.files.front(), counts.placed,
              deploy::counted(placement.graph.ops.size(), "op"));
@@ -159,23 +163,18 @@ void print_text(const deploy::ModelPlacement& placement, const deploy::Exported&
   };
   print_added(added.shared, "placed but not in the model (weights or constants that several ops read)");
   print_added(added.of_training, "placed but not in the model (of the training step)");
-  print_added(added.elsewhere, "of these on another device than their op of the model, with which frameworks run them");
+  print_added(cost.moved, "of these on another device than their op of the model, with which frameworks run them");
   for (const std::string& note : exported.notes) fmt::print("{}\n", note);
 }
 
-Json to_json(const Arguments& arguments, const deploy::ModelPlacement& placement, const deploy::Exported& exported) {
+Json to_json(const Arguments& arguments, const deploy::ModelPlacement& placement, const deploy::Exported& exported,
+             const PlanCost& cost) {
   const Counts counts = count(placement);
   const Added added = added_ops(placement);
-  return {{"for", arguments.target},
-          {"model", placement.model},
-          {"files", exported.files},
-          {"ops", placement.graph.ops.size()},
-          {"placed", counts.placed},
-          {"follows", counts.follows},
-          {"not_placed", counts.not_placed},
-          {"not_in_model", added.names},
-          {"not_with_their_op", added.elsewhere},
-          {"notes", exported.notes}};
+  return {{"for", arguments.target},           {"model", placement.model},    {"files", exported.files},
+          {"ops", placement.graph.ops.size()}, {"placed", counts.placed},     {"follows", counts.follows},
+          {"not_placed", counts.not_placed},   {"not_in_model", added.names}, {"not_with_their_op", cost.moved},
+          {"plan", app::to_json(cost)},        {"notes", exported.notes}};
 }
 
 // The devices of the machine for which the run placed. Empty if the placement is not of a run, or if the files of its
@@ -238,6 +237,11 @@ ExitCode run_export(const Arguments& arguments) {
   const deploy::ModelPlacement placement = deploy::read_model_placement(placed.model, placed.source, placed.file);
   placement.refuse_to_replace(std::span(&arguments.output, 1));
   say_what_is_not_renamed(renamed, placement, placed);
+  const PlanCost cost = cost_of_plan(placement, placed.source,
+                                     {.source = arguments.problem.empty() ? placed.problem : arguments.problem,
+                                      .is_given = !arguments.problem.empty(),
+                                      .objective = placed.objective});
+  say(cost);
   stop_on_signals();
   deploy::Exported exported;
   try {
@@ -247,9 +251,9 @@ ExitCode run_export(const Arguments& arguments) {
     return ExitCode::interrupted;
   }
   if (arguments.json)
-    print_json(to_json(arguments, placement, exported));
+    print_json(to_json(arguments, placement, exported, cost));
   else
-    print_text(placement, exported);
+    print_text(placement, exported, cost);
   return ExitCode::done;
 }
 
@@ -267,6 +271,12 @@ Action add_export(CommandLine& cli) {
       .required();
   cli.add_option("--model", arguments->model, "Model file that was placed; not needed for a run's folder")
       .type_name("FILE")
+      .not_empty();
+  cli.add_option(
+         "--problem", arguments->problem,
+         "Simulate the exported plan on this problem; without it on that of the run, or on the machine that the "
+         "placement names")
+      .type_name("PROBLEM")
       .not_empty();
   cli.add_option("-o,--output", arguments->output, "File to write").type_name("FILE").required().not_empty();
   cli.add_option("--rename", arguments->renames,

@@ -12,6 +12,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "cost/lower.hpp"
+#include "cost/unsized.hpp"
 #include "emplace/machine/machine.hpp"
 #include "formats/json/json_peek.hpp"
 #include "formats/json/placement_devices.hpp"
@@ -105,7 +106,8 @@ void inspect_graph(const Arguments& arguments) {
   const source::SourceOptions options = arguments.graph.options();
   const Graph graph = source::load_graph(arguments.file, options.read);
   const GraphStatistics file = statistics(graph);
-  const GraphStatistics lowered = statistics(cost::apply_passes(graph, options.roofline, arguments.file).graph);
+  const PassResult passed = cost::apply_passes(graph, options.roofline, arguments.file);
+  const GraphStatistics lowered = statistics(passed.graph);
   if (arguments.json) {
     Json json = {{"kind", "graph"}, {"name", graph.name}};
     json.update(statistics_json(file));
@@ -126,16 +128,19 @@ void inspect_graph(const Arguments& arguments) {
   row("tensors", [](S s) { return fmt::format("{}", s.tensors); });
   row("of these of fixed size", [](S s) { return fmt::format("{}", s.static_tensors); });
   row("parameters", [](S s) { return human_count(static_cast<double>(s.parameters)); });
-  row("FLOPs", [](S s) { return human_count(s.flops); });
-  row("memory traffic", [](S s) { return human_bytes(s.bytes); });
+  // Tensors of unknown size count nothing.
+  const auto at_least = [](S s) { return s.unknown_tensors.empty() ? "" : "at least "; };
+  row("FLOPs", [&](S s) { return at_least(s) + human_count(s.flops); });
+  row("memory traffic", [&](S s) { return at_least(s) + human_bytes(s.bytes); });
   fmt::print("{}\nop types without a cost: {}\n", table.str(), uncosted_text(lowered));
+  if (const std::string removed = cost::removed_ops(passed.became); !removed.empty()) fmt::print("{}\n", removed);
   if (!lowered.unknown_tensors.empty()) {
     constexpr std::size_t shown = 5;
     std::vector<std::string> names;
     for (const std::string& name : lowered.unknown_tensors)
       if (names.size() < shown) names.push_back(quote(name));
-    fmt::print("{} tensors without a fixed size, among them {}; fix inputs with --shape or --batch\n",
-               lowered.unknown_tensors.size(), join(names, ", "));
+    fmt::print("{} tensors without a fixed size, among them {}; {}\n", lowered.unknown_tensors.size(),
+               join(names, ", "), cost::advice_on_sizes(passed.graph));
   }
 }
 

@@ -1,4 +1,5 @@
-// emplace list policies|learners|placers|evaluators|strategies|models|machines|tables|readers|exporters|simulators
+// emplace list
+// recipes|policies|learners|placers|evaluators|strategies|models|machines|tables|readers|exporters|simulators
 #include <fmt/core.h>
 
 #include <memory>
@@ -12,6 +13,7 @@
 #include "emplace/machine/machine.hpp"
 #include "emplace/policy/policy.hpp"
 #include "emplace/search/placer.hpp"
+#include "experiment/recipe/shipped_recipes.hpp"
 #include "experiment/sweep/strategy.hpp"
 #include "experiment/tables/published_table.hpp"
 #include "formats/workload/workload.hpp"
@@ -34,12 +36,17 @@ std::vector<EntryInfo> readers_of_all_kinds() {
   return list;
 }
 
+std::vector<EntryInfo> recipes() {
+  return infos(std::span<const experiment::ShippedRecipe>(experiment::shipped_recipes()));
+}
+
 struct Kind {
   const char* name;
   std::vector<EntryInfo> (*entries)();
 };
 
 constexpr Kind kinds[] = {
+    {"recipes", recipes},
     {"policies", [] { return infos(policy::policies()); }},
     {"learners", [] { return infos(learn::learners()); }},
     {"placers", [] { return infos(search::placers()); }},
@@ -84,6 +91,27 @@ void print_entries(const std::vector<EntryInfo>& entries) {
   }
 }
 
+// A line each: for what, how long, how good.
+void print_recipes() {
+  TextTable table({"recipe", "for", "takes", "reaches"});
+  for (const experiment::ShippedRecipe& recipe : experiment::shipped_recipes())
+    table.add({recipe.name, recipe.about.purpose, recipe.about.takes, recipe.about.reaches});
+  fmt::print("{}\nemplace train RECIPE problem=PROBLEM trains one; `problem` is MODEL@MACHINE or a problem's file.\n",
+             table.str());
+}
+
+Json json_of_recipes() {
+  Json list = Json::array();
+  for (const experiment::ShippedRecipe& recipe : experiment::shipped_recipes())
+    list.push_back({{"name", recipe.name},
+                    {"summary", recipe.summary},
+                    {"reference", recipe.reference},
+                    {"options", Json::array()},
+                    {"takes", recipe.about.takes},
+                    {"reaches", recipe.about.reaches}});
+  return list;
+}
+
 }  // namespace list_command
 
 Action add_list(CommandLine& cli) {
@@ -96,6 +124,13 @@ Action add_list(CommandLine& cli) {
   cli.add_option("kind", arguments->kind, "What to list").type_name(join(kind_names(), "|")).required();
   cli.add_flag("--json", arguments->json, "Print the list as one JSON array");
   return [arguments](dist::World*) {
+    if (arguments->kind == "recipes") {
+      if (arguments->json)
+        print_json(json_of_recipes());
+      else
+        print_recipes();
+      return ExitCode::done;
+    }
     const auto entries = entries_of(arguments->kind);
     if (!arguments->json) {
       print_entries(entries);

@@ -89,7 +89,7 @@ ExitCode run_machine(const Arguments& arguments) {
   if (arguments.json && arguments.output.empty()) throw InputError("--json", "needs -o, where the machine is written");
   constexpr std::size_t most_threads = 64;
   machine::ProbeSources sources{.root = "/", .nvidia_smi = output_of(machine::nvidia_smi_command)};
-  const doctor::GroupLimits limits = doctor::group_limits();
+  const GroupLimits limits = group_limits();
   const double threads = std::max(1U, std::thread::hardware_concurrency());
   sources.allowed_threads = std::max(1.0, std::min(threads, limits.cores.value_or(threads)));
   sources.memory_limit = static_cast<double>(limits.memory_bytes.value_or(0));

@@ -129,6 +129,7 @@ void settle_method(Arguments& arguments) {
 }
 
 ExitCode run_place(Arguments arguments, dist::World* world) {
+  set_work_to_save(false);  // until the search begins
   settle_method(arguments);
   if (arguments.evaluations && *arguments.evaluations == 0)
     throw InputError("--evaluations", "a budget must be above zero, found 0");
@@ -137,6 +138,10 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
   refuse_overwriting(arguments.output, {arguments.problem, arguments.start, arguments.policy});
   ConfigTable options("command line");
   experiment::apply_overrides(options, arguments.options);
+  for (const char* own : {"seconds", "evaluations", "seed", "schedule", "objective"})
+    if (options.contains(own))
+      throw InputError("command line", "'{}' is an option of the command, not of the placer: write --{} VALUE", own,
+                       own);
   std::optional<experiment::TrainedPolicy> trained;
   if (!arguments.policy.empty()) {
     trained = experiment::TrainedPolicy::load(arguments.policy);
@@ -169,6 +174,7 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
 
   Watch watch(arguments.seconds);
   watch.attach(request);
+  set_work_to_save(true);
   const search::PlacerResult result =
       trained ? trained->place(loaded, request) : search::place_with(arguments.method, request, options);
   const double seconds = watch.elapsed();
@@ -185,6 +191,7 @@ ExitCode run_place(Arguments arguments, dist::World* world) {
                                                    .outcome = result.outcome,
                                                    .proved_optimal = proof.optimal,
                                                    .problem = arguments.problem,
+                                                   .constraints = arguments_of(arguments.constraints.constraints),
                                                    .placement_file = arguments.output,
                                                    .seconds = seconds},
                                                   references);

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -58,6 +59,11 @@ std::atomic<std::int64_t> first_interrupt{0};  // in ms of the monotonic clock; 
 // A second Ctrl-C ends the program at once. The terminal sends SIGINT to all processes of the job, and a launcher may
 // forward it as well, so one Ctrl-C can arrive twice: all that arrive within one second count as one.
 void stop_handler(int signal) {
+  if (!has_work_to_save()) {
+    constexpr std::string_view says = "\nstopped early on request, before there was anything to save\n";
+    static_cast<void>(!::write(STDERR_FILENO, says.data(), says.size()));
+    ::_exit(code(ExitCode::interrupted));
+  }
   request_stop();
   if (signal != SIGINT) return;
   timespec now{};
@@ -162,7 +168,7 @@ int run(int argc, char** argv, dist::World* world) {
   for (std::size_t i = 0; i < actions.size(); ++i) {
     if (!actions[i].first->parsed()) continue;
     const Command& command = commands()[i];
-    if (command.work != nullptr) catch_signals(master);
+    if (command.work != nullptr || command.stops_alone) catch_signals(master);
     if (!master) return command.work != nullptr ? command.work(*world) : 0;
     try {
       return code(actions[i].second(world));

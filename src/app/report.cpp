@@ -10,7 +10,9 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "experiment/recipe/recipe.hpp"
+#include "experiment/run/placing_backend.hpp"
 #include "experiment/run/run_folder.hpp"
+#include "report/placement_page.hpp"
 #include "report/run_page.hpp"
 #include "report/sweep_head.hpp"
 #include "report/sweep_page.hpp"
@@ -23,6 +25,7 @@ struct Arguments {
   std::vector<std::string> folders;
   std::string output;
   double seconds = 10;
+  GraphArguments graph;
   bool json = false;
 };
 
@@ -41,9 +44,17 @@ constexpr const char* report_help =
     "  emplace sweep configs/sweeps/post-learners.toml run=runs/sweep\n"
     "  emplace report runs/sweep                                    # writes runs/sweep/report.html\n"
     "  emplace report runs/one                                      # writes runs/one/report.html\n"
-    "  emplace report runs/one runs/another --output both.html      # of two trainings";
+    "  emplace report runs/one runs/another --output both.html      # of two trainings\n"
+    "  emplace report model.onnx@k40x2 found.json                   # of a placement: writes found.html";
 
 enum class Kind { sweep, run };
+
+// `report PROBLEM PLACEMENT`: two files instead of folders.
+bool is_placement(const std::vector<std::string>& given) {
+  std::error_code none;
+  return given.size() == 2 && !std::filesystem::is_directory(given.front(), none) &&
+         std::filesystem::is_regular_file(given.back(), none);
+}
 
 // The folder's name in a form to which text can be appended (a command on the page uses FOLDER-again): without a slash
 // at its end, and not "." or "..".
@@ -134,9 +145,47 @@ void report_runs(const std::vector<std::string>& folders, const std::string& fil
              json);
 }
 
+// Proves the bound, and compares with one device, the expert and the quick placers.
+ExitCode report_placement(const Arguments& arguments) {
+  const std::string &problem_source = arguments.folders.front(), &placement_file = arguments.folders.back();
+  const std::string file = arguments.output.empty()
+                               ? (std::filesystem::path(placement_file).replace_extension(".html")).string()
+                               : arguments.output;
+  refuse_overwriting(file, arguments.folders);
+  const auto loaded = std::make_shared<const source::LoadedProblem>(load_all_and_warn(problem_source, arguments.graph));
+  const Problem& problem = loaded->problem;
+  const ScheduledPlacement read = read_placement_and_warn(placement_file, problem, {});
+  const evaluate::Scoring scoring{read.schedule, Objective::step};
+  const experiment::PlacingBackend backend = experiment::make_placing_backend(nullptr, problem, scoring);
+  constexpr double quick_seconds = 2;
+  verdict::References references =
+      verdict::find_references(experiment::request_for(*loaded, scoring, backend), quick_seconds);
+  const search::BoundReport bounds = search::lower_bounds(problem, scoring.objective, arguments.seconds);
+  if (!bounds.infeasible && bounds.best().ticks > references.bound.ticks) references.bound = bounds.best();
+  const evaluate::EvaluationJob job{0, &read.placement};
+  const Outcome outcome = backend.evaluator->evaluate(std::span(&job, 1)).front();
+  const verdict::Verdict verdict = verdict::judge(
+      problem, scoring.objective,
+      {.method = placement_file, .outcome = outcome, .problem = problem_source, .placement_file = placement_file},
+      references);
+  write_file(file, report::placement_page({.source = problem_source,
+                                           .method = placement_file,
+                                           .loaded = loaded,
+                                           .placement = read.placement,
+                                           .scoring = scoring,
+                                           .bound = references.bound},
+                                          verdict));
+  print_done(file, {{"kind", "placement"}, {"folders", arguments.folders}, {"placements", 1}}, "1 placement",
+             arguments.json);
+  return ExitCode::done;
+}
+
 ExitCode run_report(const Arguments& arguments) {
   if (!(arguments.seconds > 0 && std::isfinite(arguments.seconds)))
     throw InputError("--seconds", "a budget must be above zero and finite, found {}", arguments.seconds);
+  if (is_placement(arguments.folders)) return report_placement(arguments);
+  if (const char* option = arguments.graph.given())
+    throw InputError(option, "is for a PROBLEM with its PLACEMENT; a run knows how its problem was made");
   std::vector<std::string> folders;
   for (const std::string& given : arguments.folders) folders.push_back(folder_name(given));
   if (folders.size() > report::most_runs_on_a_page)
@@ -161,7 +210,8 @@ ExitCode run_report(const Arguments& arguments) {
 Action add_report(CommandLine& cli) {
   using namespace report_command;
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("folders", arguments->folders, "Folder of a sweep, or folders of one or more runs")
+  cli.add_option("folders", arguments->folders,
+                 "Folder of a sweep, folders of one or more runs, or a PROBLEM and its PLACEMENT")
       .type_name("RUN")
       .required();
   cli.add_option("-o,--output", arguments->output, "File to write; report.html in the (first) folder by default")
@@ -169,6 +219,7 @@ Action add_report(CommandLine& cli) {
       .not_empty();
   cli.add_option("--seconds", arguments->seconds,
                  "Budget: seconds to prove the lower bound, which is kept in the run's folder (10 where not given)");
+  arguments->graph.add(cli);
   cli.add_flag("--json", arguments->json, "Print the file's name and what was drawn as one JSON object");
   cli.footer(report_help);
   return [arguments](dist::World*) { return run_report(*arguments); };

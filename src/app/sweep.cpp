@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "experiment/run/run_folder.hpp"
 #include "experiment/sweep/coordinator.hpp"
+#include "experiment/sweep/sweep_checks.hpp"
 #include "experiment/sweep/sweep_folder.hpp"
 #include "experiment/sweep/sweep_table.hpp"
 
@@ -161,6 +162,8 @@ ExitCode run(const Arguments& arguments, dist::World* world) {
     resumed.emplace(experiment::RunFolder::open(arguments.resume, experiment::lock_patience_s));
   const experiment::Sweep sweep = experiment::make_sweep(read_config(arguments, resumed ? &*resumed : nullptr));
   experiment::check_ranks(sweep, world);
+  for (const experiment::IdleOption& idle : experiment::idle_in_all_trials(sweep))
+    log_warning("{}, in no trial", experiment::sentence_of(idle));
   if (arguments.go_on && !resumed)
     if (auto begun = experiment::begun_sweep(sweep, experiment::lock_patience_s)) resumed.emplace(std::move(*begun));
   const experiment::RunFolder folder =

@@ -9,12 +9,15 @@
 #include "app/objective.hpp"
 #include "app/result_json.hpp"
 #include "base/files.hpp"
+#include "base/interrupt.hpp"
 #include "base/log.hpp"
+#include "base/progress.hpp"
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/formats/problem_json.hpp"
 #include "emplace/search/bound.hpp"
 #include "emplace/search/placer.hpp"
+#include "experiment/recipe/shipped_recipes.hpp"
 #include "experiment/run/training.hpp"
 #include "experiment/run/training_backend.hpp"
 #include "simulate/pipeline/pipeline.hpp"
@@ -57,9 +60,38 @@ std::string recipe_keys() {
          "SIGUSR1 and Ctrl-C end the run early with a checkpoint; `emplace train --resume RUN` continues it.";
 }
 
+// Whether the argument in the recipe's place is a problem: a problem's file, or GRAPH@MACHINE.
+bool is_problem(const std::string& argument) {
+  if (experiment::is_shipped_recipe(argument) || argument.ends_with(".toml")) return false;
+  return file_exists(argument) || source::is_graph_at_machine(argument) || argument.starts_with("zoo:");
+}
+
+// The recipe that the first argument names or, if it is a problem, the recommended recipe with this problem. MODEL
+// MACHINE is MODEL@MACHINE.
+ConfigTable recipe_of(Arguments& arguments) {
+  if (!is_problem(arguments.recipe)) return experiment::read_recipe(arguments.recipe, "command line");
+  if (!arguments.overrides.empty() && arguments.overrides.front().find('=') == std::string::npos) {
+    arguments.recipe += "@" + arguments.overrides.front();
+    arguments.overrides.erase(arguments.overrides.begin());
+  }
+  ConfigTable table = experiment::recommended_recipe();
+  experiment::apply_values(table, {{"problem", {arguments.recipe, "command line"}}});
+  log_info("no recipe is named: {} is trained with gdp-tuned; `emplace list recipes` shows the others",
+           quote(arguments.recipe));
+  return table;
+}
+
+// The folder of a run whose recipe names none: runs/NAME of the recipe or of the model.
+std::string folder_for(const std::string& argument) {
+  const std::string name =
+      is_problem(argument) ? source::short_name(argument) : std::filesystem::path(argument).stem().string();
+  return "runs/" + name;
+}
+
 // The recipe's table (of the file, or of the resumed run) with the overrides of the command line applied. InputError
 // for a key that a resumed run cannot change.
-ConfigTable read_config(const Arguments& arguments, const experiment::RunFolder* resumed) {
+ConfigTable read_config(Arguments& arguments, const experiment::RunFolder* resumed) {
+  ConfigTable table = resumed != nullptr ? resumed->config() : recipe_of(arguments);
   std::vector<std::string> overrides = arguments.overrides;
   if (arguments.seed) overrides.push_back(fmt::format("seed={}", *arguments.seed));
   if (arguments.evaluations) overrides.push_back(fmt::format("evaluations={}", *arguments.evaluations));
@@ -74,11 +106,9 @@ ConfigTable read_config(const Arguments& arguments, const experiment::RunFolder*
                          "--resume continues the run as it is; {} cannot be changed (these keys can: {})", quote(key),
                          join(experiment::keys_that_may_change_on_resume(), ", "));
     }
-  ConfigTable table = resumed != nullptr ? resumed->config() : ConfigTable::read_toml(arguments.recipe);
   experiment::apply_overrides(table, overrides);
   if (!arguments.init.empty()) table.set("init", {arguments.init, "--init"});
-  if (resumed == nullptr && !table.contains("run"))
-    table.set("run", {"runs/" + std::filesystem::path(arguments.recipe).stem().string(), "default"});
+  if (resumed == nullptr && !table.contains("run")) table.set("run", {folder_for(arguments.recipe), "default"});
   return table;
 }
 
@@ -121,6 +151,8 @@ Judged judge_result(const experiment::Training& training, const experiment::RunF
     subject.curve = curve_of(training);
     subject.placement_file = folder.file(experiment::best_placement_file(p, training.problems().size()));
     if (p < sources.size()) subject.problem = sources[p];
+    // Of several problems, `place` would refuse the constraints that match in another one only.
+    if (sources.size() == 1) subject.constraints = arguments_of(training.recipe().constraints().constraints());
   }
   judged.verdict = verdict::judge(*report.problem, training.objective(), subject, judged.references);
   return judged;
@@ -157,7 +189,12 @@ void print_result(const experiment::Training& training, const experiment::RunFol
     if (reports.size() > 1 || !simulated)
       local = evaluate::make_local_evaluator(std::span(&problem_address, 1), scoring);
     std::vector<verdict::Reference> compared;
+    Progress progress(true);
+    std::size_t done = 0;
     for (const std::string& method : recipe.options.compare) {
+      progress.update(static_cast<double>(done) / static_cast<double>(recipe.options.compare.size()),
+                      fmt::format("comparing with {} ({} of {})", method, done + 1, recipe.options.compare.size()));
+      ++done;
       search::PlacerRequest request;
       request.problem = &problem;
       request.schedule = training.schedule();
@@ -175,6 +212,7 @@ void print_result(const experiment::Training& training, const experiment::RunFol
         table.add({method, "-", fmt::format("no: {}", error.what()), "0"});
       }
     }
+    progress.finish();
     add(reports[p].method + (p < training.problems().size() ? " (learned)" : " (never trained on it)"),
         *reports[p].placement, reports[p].outcome, reports[p].evaluations);
     fmt::print("{}\n", table.str());
@@ -207,14 +245,15 @@ void say_how_busy(const dist::World& world, std::uint64_t placements, const Work
            human_bytes(traffic.bytes - began.traffic.bytes));
 }
 
-ExitCode run_training(const Arguments& arguments, dist::World* world) {
+ExitCode run_training(Arguments arguments, dist::World* world) {
+  set_work_to_save(false);  // until there is a run
   const auto deadline = arguments.time_limit.deadline();
   std::optional<experiment::RunFolder> resumed;
   if (!arguments.resume.empty()) resumed.emplace(experiment::RunFolder::open(arguments.resume));
   if (!arguments.resume.empty() && !arguments.init.empty())
     throw InputError("command line", "--resume continues with the run's own parameters; --init is for a new run");
   if (arguments.recipe.empty() == arguments.resume.empty())
-    throw InputError("command line", "give a recipe, or --resume RUN to continue a run");
+    throw InputError("command line", "give a recipe, a PROBLEM, or --resume RUN to continue a run");
   ConfigTable config = read_config(arguments, resumed ? &*resumed : nullptr);
   if (arguments.go_on && !resumed)
     if (auto unfinished = experiment::unfinished_run(config, 0, experiment::IfThere::refuse)) {
@@ -225,6 +264,7 @@ ExitCode run_training(const Arguments& arguments, dist::World* world) {
   experiment::Recipe recipe = experiment::make_recipe(config);
   if (!resume) experiment::RunFolder::refuse_if_there(recipe.options.run);  // before anything slow is done
   experiment::Training training(std::move(recipe), resume && experiment::has_checkpoint(resumed->path()));
+  set_work_to_save(true);
   const experiment::RunFolder folder =
       resumed ? std::move(*resumed)
               : experiment::RunFolder::create(training.recipe().options.run, training.recipe().resolved(),
@@ -246,6 +286,7 @@ ExitCode run_training(const Arguments& arguments, dist::World* world) {
     return ExitCode::interrupted;
   }
 
+  set_work_to_save(false);               // all is saved
   std::vector<PlacementReport> reports;  // of the problems, then of the held-out ones
   bool all_feasible = true;
   for (std::size_t p = 0; p < problems.size(); ++p) {
@@ -302,7 +343,8 @@ ExitCode run_training(const Arguments& arguments, dist::World* world) {
 Action add_train(CommandLine& cli) {
   using namespace train_command;
   const auto arguments = std::make_shared<Arguments>();
-  cli.add_option("recipe", arguments->recipe, "Recipe TOML file; with --resume the first key=value")
+  cli.add_option("recipe", arguments->recipe,
+                 "Recipe: a name of `emplace list recipes` or a TOML file; or a PROBLEM, for which a recipe is chosen")
       .type_name("RECIPE");
   cli.add_option("overrides", arguments->overrides, "key=value pairs that override the recipe").type_name("KEY=VALUE");
   cli.add_option("--resume", arguments->resume, "Continue the run in this folder").type_name("RUN");

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -8,7 +9,8 @@
 namespace emplace::cost {
 
 void describe(RooflineOptions& options, OptionVisitor& visit) {
-  visit("prune", options.prune, {.help = "Remove constants, identities and shape arithmetic before costing."});
+  visit("prune", options.prune,
+        {.help = "Remove constants, identities and what is computed from constants alone before costing."});
   visit("training", options.training, {.help = "Expand a forward graph to a training step."});
   visit("optimizer", options.optimizer,
         {.choices = {"sgd", "momentum", "adam"}, .help = "Optimiser whose state stays in memory when training is on."});
@@ -81,7 +83,10 @@ class Passes {
 
 PassResult kernel_passes(const Graph& graph, const RooflineOptions& options, const std::string& place) {
   Passes passes(graph);
-  if (options.prune) passes.keep(prune(passes.current()));
+  const auto is_forward = [](const GraphOp& op) { return op.phase == Phase::forward; };
+  const bool inference =
+      !options.training && !graph.places_weight_arithmetic && std::ranges::all_of(graph.ops, is_forward);
+  if (options.prune) passes.keep(prune(graph, {.inference = inference}));
   if (options.training) {
     for (const GraphOp& op : passes.current().ops)
       if (op.phase != Phase::forward)

@@ -62,6 +62,10 @@ struct Lowered {
 Lowered lower(const Graph& graph, const machine::Machine& machine, const RooflineOptions& options,
               const std::string& name, std::span<const DeviceProfile> profiles = {}, bool with_other_costs = false);
 
+// "5497 of 6647 ops of the model are not placed: ...", where `became` has the op that each became; "" if all are
+// placed.
+std::string removed_ops(std::span<const OpId> became);
+
 // Warnings, as sentences for users: about guesses (unknown op types with their share of the ops, tensors without a
 // size), about rows of a profile that are not used, and about likely mistakes (unsupported op types that do not exist).
 std::vector<std::string> cost_warnings(const Lowered& lowered);

@@ -72,7 +72,7 @@ double Roofline::seconds(const OpCost& cost, DType dtype, const GraphOp& op, con
   const double bytes = static_cast<double>(cost.bytes_read) + static_cast<double>(cost.bytes_written);
   const double traffic = bytes > 0 ? (bytes + figures.half_bytes) / figures.bytes_per_s : 0;
   const double exposed = (1 - overlap_) * std::min(compute, traffic);
-  return (std::max(compute, traffic) + exposed) / figures.speedup + overhead_s_;
+  return (std::max(compute, traffic) + exposed) / figures.speedup + cost.launches * overhead_s_;
 }
 
 }  // namespace emplace::cost

@@ -54,14 +54,34 @@ std::string unsized_ops(const Lowered& lowered) {
                      types_with_counts(counts));
 }
 
+std::string advice_on_sizes(const Graph& graph) {
+  const auto is_open = [&](const GraphTensor& tensor) {
+    return tensor.producer.is_none() && !tensor.shape.is_static();
+  };
+  if (std::ranges::any_of(graph.tensors, is_open)) return "give the sizes of inputs with --shape or --batch";
+  std::vector<std::string> first;
+  for (const GraphOp& op : graph.ops) {
+    const auto has_size = [&](const Operand& input) {
+      return !input.is_tensor() || graph.tensors[input.index].shape.is_static();
+    };
+    const auto has_no_size = [&](TensorId output) { return !graph.tensors[output.index()].shape.is_static(); };
+    if (std::ranges::all_of(op.inputs, has_size) && std::ranges::any_of(op.outputs, has_no_size))
+      first.push_back(fmt::format("{} ({})", quote(op.name), op.type));
+  }
+  return fmt::format(
+      "all inputs have fixed sizes, but the sizes of what these ops give depend on data, or no rule for them is known: "
+      "{}",
+      some_of(first));
+}
+
 void refuse_unsized(const Lowered& lowered, const RooflineOptions& options, const std::string& place) {
   if (options.allow_unsized) return;
   const auto ops = static_cast<double>(sum_of(unsized_op_counts(lowered.graph)));
   if (ops <= most_unsized_share * static_cast<double>(lowered.graph.ops.size())) return;
   throw InputError(place,
-                   "{}; their costs would be far too low. Give the sizes of inputs with --shape or --batch, or accept "
-                   "wrong costs with --allow-unsized (in a recipe: allow_unsized = true in [roofline])",
-                   unsized_ops(lowered));
+                   "{}; their costs would be far too low; {}. --allow-unsized accepts wrong costs (in a recipe: "
+                   "allow_unsized = true in [roofline])",
+                   unsized_ops(lowered), advice_on_sizes(lowered.graph));
 }
 
 std::vector<std::string> unsized_caveat(const Problem& problem, const std::string& place) {

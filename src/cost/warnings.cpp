@@ -23,6 +23,15 @@ std::string nearest_op(const std::string& wanted, const Graph& graph) {
 
 }  // namespace
 
+std::string removed_ops(std::span<const OpId> became) {
+  const auto removed = std::ranges::count_if(became, [](OpId now) { return now.is_none(); });
+  if (removed == 0) return {};
+  return fmt::format(
+      "{} of {} ops of the model are not placed: their results depend on no input, they only pass on what they read "
+      "(Identity, Dropout), or nothing that is placed reads them",
+      removed, became.size());
+}
+
 std::string some_of(std::span<const std::string> items) {
   constexpr std::size_t shown = 10;
   std::string text = join(items.first(std::min(shown, items.size())), ", ");

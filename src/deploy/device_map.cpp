@@ -16,10 +16,11 @@ bool is_identifier(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
+constexpr std::size_t deepest_module = 64;
+
 // A path of attributes. Elements of a list are numbers, but the first part is never one.
 bool is_path(const std::vector<std::string>& parts) {
-  constexpr std::size_t deepest = 64;
-  return parts.size() <= deepest && std::ranges::all_of(parts, is_identifier) &&
+  return parts.size() <= deepest_module && std::ranges::all_of(parts, is_identifier) &&
          std::isdigit(static_cast<unsigned char>(parts.front().front())) == 0;
 }
 
@@ -48,21 +49,49 @@ std::optional<std::string> module_of_scope(const std::string& op) {
     module += part;
     last = part;
   }
+  if (static_cast<std::size_t>(std::ranges::count(module, '.')) >= deepest_module) return {};
   return module;
 }
 
-struct Placed {
-  std::string device, op;
+// The modules of an op that is placed.
+struct OpModules {
+  std::vector<std::string> of_weights;
+  std::optional<std::string> of_scope;
+  bool has_weights = false;
+  bool show_modules = false;  // a scope, or a weight with a dot in its name, is not by chance
 };
-using Modules = std::map<std::string, Placed>;
+
+// `in_file`: the module that the file names for the op, or "".
+OpModules modules_of(const GraphOp& op, const std::string& in_file, const Graph& pruned, OpId now) {
+  OpModules modules;
+  const bool is_in_file = is_path(split(in_file, '.'));
+  modules.of_scope = is_in_file ? std::optional(in_file) : module_of_scope(op.name);
+  for (const Operand& input : now.is_none() ? std::vector<Operand>() : pruned.ops[now.index()].inputs) {
+    if (!input.is_parameter() || !pruned.parameters[input.index].trainable) continue;
+    const std::string& name = pruned.parameters[input.index].name;
+    modules.has_weights = true;
+    if (is_in_file) continue;
+    if (auto module = module_of_weight(name)) {
+      modules.show_modules |= name.find('.') != std::string::npos;
+      modules.of_weights.push_back(*std::move(module));
+    }
+  }
+  if (modules.has_weights && modules.of_weights.empty() && modules.of_scope) {
+    modules.show_modules = true;
+    modules.of_weights.push_back(*modules.of_scope);
+  }
+  return modules;
+}
 
 // The tree of module names. A module whose parts are all on one device replaces them in the map.
 struct Tree {
   std::map<std::string, Tree> children;
-  std::optional<std::string> device;  // of its own weights
+  std::vector<OpId> ops;              // the module's own
+  std::optional<std::string> device;  // of its own ops, if it is the same for all
 
   // The device of all its parts, if it is the same for all.
   [[nodiscard]] std::optional<std::string> common() const {
+    if (!ops.empty() && !device) return {};
     std::optional<std::string> found = device;
     for (const auto& [name, child] : children) {
       const auto of_child = child.common();
@@ -72,88 +101,102 @@ struct Tree {
     return found;
   }
 
-  void collect(const std::string& path, std::map<std::string, std::string>& map) const {
+  void collect(const std::string& path, DeviceMap& result) const {
     if (const auto all = common()) {
-      map[path] = *all;
+      result.device_of_module[path] = *all;
       return;
     }
-    for (const auto& [name, child] : children) child.collect(path + "." + name, map);
+    if (!ops.empty()) result.split_modules[path] = ops;
+    for (const auto& [name, child] : children) child.collect(path + "." + name, result);
   }
 };
 
-Tree tree_of(const Modules& modules, const std::string& model) {
+using Modules = std::map<std::string, std::vector<OpId>>;
+
+Tree tree_of(const Modules& modules, const std::vector<std::string>& device_of_op) {
   Tree root;
-  for (const auto& [path, placed] : modules) {
+  for (const auto& [path, ops] : modules) {
     Tree* at = &root;
     for (const std::string& part : split(path, '.')) at = &at->children[part];
-    at->device = placed.device;
-  }
-  // A module that has weights itself and parts on another device needs two devices, which no key can express.
-  for (const auto& [path, placed] : modules) {
-    const Tree* at = &root;
-    for (const std::string& part : split(path, '.')) at = &at->children.at(part);
-    if (!at->children.empty() && !at->common())
-      throw InputError(model,
-                       "the module {} has weights of its own on {}, and parts on other devices; PyTorch places "
-                       "whole modules",
-                       quote(path), placed.device);
+    at->ops = ops;
+    const std::string& first = device_of_op[ops.front().index()];
+    if (std::ranges::all_of(ops, [&](OpId op) { return device_of_op[op.index()] == first; })) at->device = first;
   }
   return root;
 }
 
+// The device that the map gives to the module, by its own key or by that of a module around it; none if there is none.
+std::optional<std::string> device_in(const std::map<std::string, std::string>& map, std::string module) {
+  while (true) {
+    if (const auto found = map.find(module); found != map.end()) return found->second;
+    if (module.empty()) return {};
+    const std::size_t dot = module.rfind('.');
+    module.resize(dot == std::string::npos ? 0 : dot);
+  }
+}
+
 }  // namespace
 
-DeviceMap device_map(const ModelPlacement& placement) {
+DeviceMap device_map(const ModelPlacement& placement, const std::vector<std::string>& modules_in_file) {
   const PassResult pruned = prune(placement.graph);  // weights that pass through Identity nodes get their names
+  const std::vector<GraphOp>& ops = placement.graph.ops;
   DeviceMap result;
   Modules modules;
+  Modules of_arithmetic;  // on weights, which is folded away: it follows its reader
+  std::vector<OpId> without_weights;
   std::set<std::string> devices_of_unnamed;
-  std::optional<InputError> conflict;  // the first one; thrown only if the names are those of modules
-  for (std::size_t i = 0; i < placement.graph.ops.size(); ++i) {
-    const GraphOp& op = placement.graph.ops[i];
-    const OpId now = pruned.became[i];
-    if (placement.reason_of_op[i] != ModelPlacement::Reason::placed || now.is_none()) continue;
-    std::vector<std::string> of_op;
-    bool has_weights = false;
-    for (const Operand& input : pruned.graph.ops[now.index()].inputs) {
-      if (!input.is_parameter() || !pruned.graph.parameters[input.index].trainable) continue;
-      has_weights = true;
-      if (auto module = module_of_weight(pruned.graph.parameters[input.index].name))
-        of_op.push_back(*std::move(module));
+  bool named = false;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const OpModules of_op = modules_of(ops[i], i < modules_in_file.size() ? modules_in_file[i] : std::string(),
+                                       pruned.graph, pruned.became[i]);
+    result.module_of_op.push_back(of_op.of_scope             ? *of_op.of_scope
+                                  : of_op.of_weights.empty() ? ""
+                                                             : of_op.of_weights.front());
+    if (pruned.became[i].is_none()) continue;
+    if (placement.reason_of_op[i] == ModelPlacement::Reason::follows) {
+      named |= of_op.show_modules;
+      for (const std::string& module : of_op.of_weights) of_arithmetic.try_emplace(module, Modules::mapped_type{OpId{i}});
     }
-    if (has_weights && of_op.empty())
-      if (auto module = module_of_scope(op.name)) of_op.push_back(*std::move(module));
-    if (of_op.empty()) {
-      (has_weights ? result.unnamed : result.followers).push_back(op.name);
-      if (has_weights) devices_of_unnamed.insert(placement.device_of_op[i]);
-      continue;
-    }
-    ++result.ops;
-    for (const std::string& module : of_op) {
-      const auto [known, is_new] = modules.try_emplace(module, Placed{placement.device_of_op[i], op.name});
-      if (!is_new && !conflict && known->second.device != placement.device_of_op[i])
-        conflict = InputError(
-            placement.model,
-            "the module {} would be on two devices: op {} is on {}, op {} on {}; PyTorch places whole "
-            "modules, so place with units that keep its ops together (roofline.coarsen, "
-            "roofline.contract)",
-            quote(module), quote(known->second.op), known->second.device, quote(op.name), placement.device_of_op[i]);
+    if (placement.reason_of_op[i] != ModelPlacement::Reason::placed) continue;
+    named |= of_op.show_modules;
+    if (!of_op.has_weights) {
+      without_weights.emplace_back(i);
+    } else if (of_op.of_weights.empty()) {
+      result.unnamed.push_back(ops[i].name);
+      devices_of_unnamed.insert(placement.device_of_op[i]);
+    } else {
+      ++result.ops;
+      for (const std::string& module : of_op.of_weights)
+        if (std::vector<OpId>& own = modules[module]; own.empty() || own.back() != OpId{i}) own.emplace_back(i);
     }
   }
-  const bool named =
-      std::ranges::any_of(modules, [](const auto& each) { return each.first.find('.') != std::string::npos; });
   if (!named)
     throw InputError(placement.model,
                      "no weight and no op has the name of a PyTorch module (\"encoder.layer.0.weight\", "
                      "\"/encoder/layer.0/MatMul\"), so no device_map can be made");
-  if (conflict) throw InputError(*conflict);
+  std::vector<OpId> followers;
+  for (const OpId op : without_weights) {
+    const auto module = modules.find(result.module_of_op[op.index()]);
+    (module == modules.end() ? followers : module->second).push_back(op);
+    if (module != modules.end()) ++result.ops;
+  }
+  // Arithmetic places only modules that no placed op has weights of.
+  for (const auto& [module, op] : of_arithmetic)
+    if (modules.try_emplace(module, op).second) ++result.ops;
+  for (auto& [module, own] : modules) std::ranges::sort(own, {}, &OpId::value);
+
   // The key "" also places the unnamed ops, so it is used only if they are on this device.
-  const Tree root = tree_of(modules, placement.model);
+  const Tree root = tree_of(modules, placement.device_of_op);
   const auto all = root.common();
   if (all && std::ranges::all_of(devices_of_unnamed, [&](const std::string& device) { return device == *all; }))
     result.device_of_module[""] = *all;
   else
-    for (const auto& [name, child] : root.children) child.collect(name, result.device_of_module);
+    for (const auto& [name, child] : root.children) child.collect(name, result);
+  for (const OpId op : followers) {
+    result.followers.push_back(ops[op.index()].name);
+    const auto device = device_in(result.device_of_module, result.module_of_op[op.index()]);
+    if (device && *device != placement.device_of_op[op.index()]) result.elsewhere.push_back(ops[op.index()].name);
+  }
   return result;
 }
 

@@ -114,6 +114,33 @@ std::vector<OpId> ModelPlacement::not_in_model() const {
   return added;
 }
 
+std::vector<std::string> ModelPlacement::device_in_plan() const {
+  const Graph& placed = passed.graph;
+  const std::vector<OpId> added = not_in_model();
+  std::vector<bool> is_added(placed.ops.size());
+  for (const OpId op : added) is_added[op.index()] = true;
+  std::vector<std::string> plan = device_of_placed;
+  const auto follow_first_reader = [&](OpId weight) {
+    for (const TensorId output : placed.ops[weight.index()].outputs)
+      for (const OpId reader : placed.tensors[output.index()].consumers)
+        if (!is_added[reader.index()]) {
+          plan[weight.index()] = device_of_placed[reader.index()];
+          return;
+        }
+  };
+  for (const OpId op : added)
+    if (placed.ops[op.index()].forward_of.is_none()) follow_first_reader(op);
+  for (const OpId op : added) {
+    const GraphOp& of = placed.ops[op.index()];
+    if (of.forward_of.is_none()) continue;
+    const OpId weight = of.phase == Phase::update && !of.inputs.empty() && of.inputs.front().is_tensor()
+                            ? placed.tensors[of.inputs.front().index].producer
+                            : OpId{};
+    plan[op.index()] = plan[(weight.is_none() ? of.forward_of : weight).index()];
+  }
+  return plan;
+}
+
 void ModelPlacement::refuse_to_replace(std::span<const std::string> outputs) const {
   std::error_code ignored;
   const auto exists = [&](const std::string& output) { return std::filesystem::exists(output, ignored); };

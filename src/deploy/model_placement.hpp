@@ -30,6 +30,10 @@ struct ModelPlacement {
   [[nodiscard]] std::vector<std::string> devices() const;
   // Ops of `passed.graph` that no op of the file became: a training step, shared weights or a pass added them.
   [[nodiscard]] std::vector<OpId> not_in_model() const;
+  // The device of each op of the placed graph when a framework runs what the exporters write: ops of the model are as
+  // placed, a gradient is with its forward op, a shared weight with the first op of the model that reads it, an update
+  // with its weight. Other ops that a pass added are as placed.
+  [[nodiscard]] std::vector<std::string> device_in_plan() const;
   // Throws InputError if an output is, under any name, the placement's file or a file of the model (its weights too).
   void refuse_to_replace(std::span<const std::string> outputs) const;
 };

@@ -79,6 +79,14 @@ Arrival Communicator::wait(int source, int tag) const {
     }
 }
 
+std::optional<Arrival> Communicator::wait_unless(int source, const std::function<bool()>& give_up) const {
+  const double start = mpi::now();
+  std::optional<Arrival> arrival;
+  for (Idle idle; !(arrival = poll(source)) && !give_up();) idle.wait();
+  traffic_.waited_s += mpi::now() - start;
+  return arrival;
+}
+
 void Communicator::announce(std::span<const std::byte> bytes, Tag tag) const {
   const std::uint64_t size = bytes.size();
   for (int rank = 0; rank < size_; ++rank)

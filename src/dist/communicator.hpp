@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,7 +29,7 @@ enum class Tag : int {
   problems = 1,  // u64: size in bytes of a broadcast that follows, in which all take part: the problems
   placements,    // a piece of a batch
   job,           // a placer to run
-  stop,          // empty: end the job soon
+  stop,          // empty: end the job, or the oldest piece of work, soon
   release,       // end with this exit code
   policy,        // u64: the same for the training's policy
   parameters,    // u64: the same for the policy's parameters
@@ -42,12 +43,13 @@ enum class Tag : int {
   report,        // u64: send a report (ping.hpp), then send back so many pings at once
   ping,          // to be sent back as it is
   // Worker to master.
-  outcomes,    // of a piece
-  answer,      // what a placer found
-  rollouts,    // samples
-  log,         // log-probabilities of a chunk
-  gradient,    // of some chunks
-  not_finite,  // text: which numbers are not finite
+  outcomes,     // of a piece
+  answer,       // what a placer found
+  rollouts,     // samples
+  log,          // log-probabilities of a chunk
+  gradient,     // of some chunks
+  not_finite,   // text: which numbers are not finite
+  interrupted,  // empty: the piece was not finished, because the master said stop
   task_answer,
   failed,  // in parts of a job: the error after which the worker ignores work until the next problems arrive
 };
@@ -151,6 +153,8 @@ class Communicator {
   [[nodiscard]] std::optional<Arrival> poll(int source, int tag = MPI_ANY_TAG) const;
   // Sleeps until there is one.
   [[nodiscard]] Arrival wait(int source, int tag = MPI_ANY_TAG) const;
+  // The same, but none as soon as `give_up` returns true, which is called every few milliseconds.
+  [[nodiscard]] std::optional<Arrival> wait_unless(int source, const std::function<bool()>& give_up) const;
 
   template <class T>
   [[nodiscard]] std::vector<T> receive(const Arrival& arrival) const {

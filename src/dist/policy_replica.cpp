@@ -48,7 +48,9 @@ void PolicyReplica::draw(std::span<const std::byte> message) {
 }
 
 std::optional<std::vector<double>> PolicyReplica::receive_coefficients() const {
-  const Arrival arrival = comm_.wait(master);
+  Arrival arrival = comm_.wait(master);
+  for (; arrival.tag == Tag::stop; arrival = comm_.wait(master))  // a skip follows it
+    static_cast<void>(comm_.receive<std::byte>(arrival));
   if (arrival.tag == Tag::coefficients) return comm_.receive<double>(arrival);
   // A release is not received here: serve(), the caller, receives it.
   EMPLACE_CHECK(arrival.tag == Tag::skip || arrival.tag == Tag::release, "the master sent tag {}",

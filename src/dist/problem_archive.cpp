@@ -29,7 +29,7 @@ void serialize(Archive& archive, emplace::Problem::RouteClass& route_class, unsi
 template <class Archive>
 void serialize(Archive& archive, emplace::Problem& p, unsigned) {
   archive& p.name;
-  archive& p.devices& p.channels& p.routes& p.route_class& p.route_classes& p.given_transfer_times;
+  archive& p.devices& p.channels& p.routes& p.route_class& p.route_classes& p.given_transfer_times& p.max_cuts;
   archive& p.op_names& p.op_types& p.op_time& p.zero_cost& p.resident& p.scratch& p.group& p.group_names& p.backward;
   archive& p.producer& p.tensor_bytes& p.consumers& p.transfer_time;
   archive& p.shapes.known& p.shapes.type& p.shapes.begin& p.shapes.dimensions;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/interrupt.hpp"
 #include "base/not_finite.hpp"
 #include "dist/failure.hpp"
 #include "dist/idle.hpp"
@@ -54,6 +55,9 @@ void WorkPool::handle(const Arrival& arrival, Client& client) {
     const auto text = comm_.receive<std::byte>(arrival);
     fail(std::make_exception_ptr(
         NotFinite("{}", std::string_view(reinterpret_cast<const char*>(text.data()), text.size()))));
+  } else if (arrival.tag == Tag::interrupted) {
+    static_cast<void>(comm_.receive<std::byte>(arrival));
+    fail(std::make_exception_ptr(Interrupted()));
   } else if (!client.take(worker, arrival)) {
     return;
   }
@@ -69,12 +73,27 @@ void WorkPool::poll(Client& client) {
   }
 }
 
+// One message for each piece, so that no message is left for later work: a piece of work takes at most one, and a
+// worker drops those that it receives between its pieces.
+void WorkPool::stop_workers() {
+  fail(std::make_exception_ptr(Interrupted()));
+  for (std::size_t worker = 0; worker < pieces_.size(); ++worker)
+    for (std::size_t piece = 0; piece < pieces_[worker].size(); ++piece)
+      comm_.send(std::span<const std::byte>(), rank_of(worker), Tag::stop);
+}
+
 void WorkPool::finish(Client& client, const std::function<void()>& meanwhile) {
   if (lost_worker_) fail(lost_worker_);
   try {
+    bool stopped = false;
+    const auto must_stop = [&stopped] { return !stopped && stop_is_due(); };
     for (Idle idle; under_way_ > 0;) {
+      if (must_stop()) {
+        stop_workers();
+        stopped = true;
+      }
       if (!meanwhile) {
-        handle(comm_.wait(Communicator::any_source), client);
+        if (const auto arrival = comm_.wait_unless(Communicator::any_source, must_stop)) handle(*arrival, client);
         continue;
       }
       attempt(meanwhile);

@@ -41,7 +41,8 @@ class WorkPool {
   // Handles the messages that have arrived and deals more pieces. Never waits.
   void poll(Client& client);
   // The same until all pieces are answered; then throws the first error, of the master or of a worker, if there was
-  // one. `meanwhile` is called between messages, for work that can be stopped early.
+  // one. `meanwhile` is called between messages, for work that can be stopped early. Where a stop is due
+  // (base/interrupt.hpp), the workers do not finish their pieces either, and it throws Interrupted.
   void finish(Client& client, const std::function<void()>& meanwhile = {});
 
   // Records an error: no more pieces are dealt, and finish() throws it.
@@ -63,6 +64,7 @@ class WorkPool {
  private:
   void handle(const Arrival& arrival, Client& client);
   void end_piece(std::size_t worker);
+  void stop_workers();
   void lose(std::size_t worker, const Arrival& arrival);
 
   World& world_;

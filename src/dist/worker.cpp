@@ -2,6 +2,7 @@
 #include <exception>
 #include <functional>
 
+#include "base/interrupt.hpp"
 #include "dist/communicator.hpp"
 #include "dist/failure.hpp"
 #include "dist/job_archive.hpp"
@@ -14,7 +15,7 @@ namespace emplace::dist {
 
 namespace {
 
-// Whether the master asked for the end of a job; checks for the message every 2 ms only.
+// Whether the master asked for the end of a job or of a piece of work; checks for the message every 2 ms only.
 class StopMessage {
  public:
   explicit StopMessage(const Communicator& comm) : comm_(comm) {}
@@ -23,8 +24,8 @@ class StopMessage {
     const double now = mpi::now();
     if (arrived_ || now - looked_ < 2e-3) return arrived_;
     looked_ = now;
-    const std::optional<Arrival> arrival = comm_.poll(master);
-    if (!arrival || arrival->tag != Tag::stop) return false;
+    const std::optional<Arrival> arrival = comm_.poll(master, static_cast<int>(Tag::stop));
+    if (!arrival) return false;
     static_cast<void>(comm_.receive<std::byte>(*arrival));
     return arrived_ = true;
   }
@@ -104,19 +105,24 @@ class Service {
       case Tag::policy: copy_ = context().copy_policy(comm_.receive_broadcast(arrival)); break;
       case Tag::parameters: copy().take_parameters(comm_.receive_broadcast(arrival)); break;
       case Tag::request: copy().take_request(comm_.receive_broadcast(arrival)); break;
-      case Tag::samples: copy().draw(comm_.receive<std::byte>(arrival)); break;
-      case Tag::chunks: copy().compute(comm_.receive<std::byte>(arrival)); break;
-      case Tag::placements: {
-        const PieceOutcomes answer = context().evaluate(unpack_piece(comm_.receive<std::byte>(arrival)));
-        comm_.send(std::span<const std::byte>(pack_outcomes(answer)), master, Tag::outcomes);
+      case Tag::samples:
+        unless_stopped([&, message = comm_.receive<std::byte>(arrival)] { copy().draw(message); });
         break;
-      }
+      case Tag::chunks:
+        unless_stopped([&, message = comm_.receive<std::byte>(arrival)] { copy().compute(message); });
+        break;
+      case Tag::placements:
+        unless_stopped([&, message = comm_.receive<std::byte>(arrival)] {
+          const PieceOutcomes answer = context().evaluate(unpack_piece(message));
+          comm_.send(std::span<const std::byte>(pack_outcomes(answer)), master, Tag::outcomes);
+        });
+        break;
       case Tag::job: {
         const SentAnswer answer = context().run(unpack_job(comm_.receive<std::byte>(arrival)));
         comm_.send(std::span<const std::byte>(pack(answer)), master, Tag::answer);
         break;
       }
-      case Tag::stop: static_cast<void>(comm_.receive<std::byte>(arrival)); break;  // the job has ended already
+      case Tag::stop: static_cast<void>(comm_.receive<std::byte>(arrival)); break;  // it has ended already
       default: EMPLACE_CHECK(false, "the master sent tag {}", static_cast<int>(arrival.tag));
     }
   }
@@ -129,6 +135,17 @@ class Service {
   }
 
  private:
+  // A piece of work that ends early, without its result, if the master says stop.
+  template <class Work>
+  void unless_stopped(const Work& work) const {
+    try {
+      const Interruptible interruptible{StopMessage(comm_)};
+      work();
+    } catch (const Interrupted&) {
+      comm_.send(std::span<const std::byte>(), master, Tag::interrupted);
+    }
+  }
+
   WorkerContext& context() {
     EMPLACE_CHECK(context_ != nullptr, "work before any problem");
     return *context_;

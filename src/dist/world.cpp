@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "base/text.hpp"
 #include "dist/communicator.hpp"
 #include "dist/work_pool.hpp"
 
@@ -70,6 +71,13 @@ void release_workers(World& world, int exit_code) {
   const auto code = static_cast<std::int32_t>(exit_code);
   for (int worker = 1; worker < world.size(); ++worker)
     world.communicator_->send(std::span(&code, 1), worker, Tag::release);
+}
+
+std::size_t ranks_on_this_host() {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
+    if (const char* const text = std::getenv(name); text != nullptr)
+      if (std::int64_t ranks = 0; parse_number(text, ranks) && ranks > 0) return static_cast<std::size_t>(ranks);
+  return 1;
 }
 
 bool started_by_mpi() {

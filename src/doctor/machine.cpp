@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <fmt/core.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,9 +9,9 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "base/cpu_levels.hpp"
+#include "base/machine_limits.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "nn/kernels/kernel_set.hpp"
@@ -52,39 +51,6 @@ constexpr const char* compiler =
     "g++ " __VERSION__;
 #endif
 
-// The number in a line; none for "max", which means no limit.
-std::optional<double> limit_in(const std::string& line) {
-  double value = 0;
-  return parse_number(line, value) ? std::optional(value) : std::nullopt;
-}
-
-template <class T>
-void lower(std::optional<T>& limit, std::optional<T> other) {
-  if (other && (!limit || *other < *limit)) limit = other;
-}
-
-// cpu.max has "QUOTA PERIOD", or "max PERIOD" without a limit. cpu.cfs_quota_us of version 1 has -1 without a limit.
-std::optional<double> cores_of(const std::string& quota, const std::string& period) {
-  const auto most = limit_in(quota), each = limit_in(period);
-  return most && each && *most > 0 && *each > 0 ? std::optional(*most / *each) : std::nullopt;
-}
-
-std::optional<std::uint64_t> memory_of(const std::string& line) {
-  // In version 1, a number near 2^63 means no limit.
-  const auto bytes = limit_in(line);
-  return bytes && *bytes < 0x1p62 ? std::optional(static_cast<std::uint64_t>(*bytes)) : std::nullopt;
-}
-
-// Calls look() with the folder of a control group and of all groups above it, up to `mount`. In a container the path
-// may be the one on the host, so only the last of them, the mount, exists.
-template <class Look>
-void walk_up(const std::string& mount, const std::string& group, const Look& look) {
-  for (std::filesystem::path path = group;; path = path.parent_path()) {
-    look(mount + path.string());
-    if (path == path.parent_path()) return;
-  }
-}
-
 Check check_tool(const std::string& name, std::span<const char* const> programs, const char* purpose, Level missing) {
   const char* const path = std::getenv("PATH");
   for (const char* program : programs)
@@ -95,38 +61,6 @@ Check check_tool(const std::string& name, std::span<const char* const> programs,
 }
 
 }  // namespace
-
-GroupLimits group_limits(const std::string& membership, const std::string& root) {
-  GroupLimits limits;
-  for (const std::string& line : split(membership, '\n')) {
-    const std::vector<std::string> fields = split(line, ':');
-    if (fields.size() < 3) continue;
-    const std::string& group = fields[2];
-    if (fields[1].empty())  // version 2
-      walk_up(root, group, [&](const std::string& folder) {
-        const std::vector<std::string> quota = split(first_line(folder + "/cpu.max"), ' ');
-        if (quota.size() == 2) lower(limits.cores, cores_of(quota[0], quota[1]));
-        lower(limits.memory_bytes, memory_of(first_line(folder + "/memory.max")));
-      });
-    for (const std::string& controller : split(fields[1], ','))
-      if (controller == "cpu")
-        walk_up(root + "/cpu", group, [&](const std::string& folder) {
-          lower(limits.cores,
-                cores_of(first_line(folder + "/cpu.cfs_quota_us"), first_line(folder + "/cpu.cfs_period_us")));
-        });
-      else if (controller == "memory")
-        walk_up(root + "/memory", group, [&](const std::string& folder) {
-          lower(limits.memory_bytes, memory_of(first_line(folder + "/memory.limit_in_bytes")));
-        });
-  }
-  return limits;
-}
-
-GroupLimits group_limits() {
-  std::ostringstream membership;
-  membership << std::ifstream("/proc/self/cgroup").rdbuf();
-  return group_limits(membership.str(), "/sys/fs/cgroup");
-}
 
 std::string program_text() {
   const std::string march = instruction_set();
@@ -176,23 +110,15 @@ Check check_cores(std::span<const std::int32_t> allowed, const GroupLimits& grou
 }
 
 Check check_memory(const GroupLimits& groups) {
-  const auto bytes_of = [](const char* key) -> std::optional<std::uint64_t> {
-    const std::string text = value_of("/proc/meminfo", key);  // "24054724 kB"
-    const auto kib = limit_in(text.substr(0, text.find(' ')));
-    return kib ? std::optional(static_cast<std::uint64_t>(*kib) * 1024) : std::nullopt;
-  };
-  rlimit space{};
-  std::optional<std::uint64_t> limit = groups.memory_bytes;
-  if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
-    lower(limit, std::optional<std::uint64_t>(space.rlim_cur));
-  const auto total = bytes_of("MemTotal"), available = bytes_of("MemAvailable");
+  const std::optional<std::uint64_t> limit = least_of(groups.memory_bytes, address_space_limit());
+  const auto total = kernel_bytes("/proc/meminfo", "MemTotal"),
+             available = kernel_bytes("/proc/meminfo", "MemAvailable");
   const auto text = [](const std::optional<std::uint64_t>& bytes) {
     return bytes ? human_bytes(static_cast<Bytes>(*bytes)) : "an unknown amount";
   };
   std::string says = fmt::format("{} of {} available", text(available), text(total));
   if (limit && (!total || *limit < *total)) says += fmt::format(", limited to {}", text(limit));
-  std::optional<std::uint64_t> least = available;
-  lower(least, limit);
+  const std::optional<std::uint64_t> least = least_of(available, limit);
   constexpr std::uint64_t little = std::uint64_t{1} << 30;
   if (least && *least < little)
     return {"memory", Level::warning, says + ": start few ranks, because each holds its own copy of the problems"};

@@ -9,20 +9,11 @@
 #include <vector>
 
 #include "base/library.hpp"
+#include "base/machine_limits.hpp"
 #include "dist/ping.hpp"
 #include "doctor/check.hpp"
 
 namespace emplace::doctor {
-
-// The smallest limits of a control group and of the groups above it; none if there is no limit.
-struct GroupLimits {
-  std::optional<double> cores;
-  std::optional<std::uint64_t> memory_bytes;
-};
-// `membership`: the text of /proc/self/cgroup; `root`: where the groups are mounted (/sys/fs/cgroup). Versions 1 and 2.
-GroupLimits group_limits(const std::string& membership, const std::string& root);
-// The limits of this process.
-GroupLimits group_limits();
 
 // Version, compiler, options and size of this build, which ranks compare.
 std::string program_text();

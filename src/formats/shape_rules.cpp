@@ -149,6 +149,20 @@ Shape broadcast(const Shape& a, const Shape& b) {
   return result;
 }
 
+// Softmax(q k^T) v: the result has the sizes of the queries, but the last one of the values.
+std::optional<Shape> attention(const Shape& query, const Shape& key, const Shape& value) {
+  if (!query.ranked || !key.ranked || !value.ranked || query.dims.size() < 2 || value.dims.size() < 2 ||
+      key.dims.size() != query.dims.size())
+    return std::nullopt;
+  Shape many_queries = query, many_keys = key;
+  many_queries.dims.resize(query.dims.size() - 2);
+  many_keys.dims.resize(key.dims.size() - 2);
+  Shape result = broadcast(many_queries, many_keys);
+  result.dims.push_back(query.dims[query.dims.size() - 2]);
+  result.dims.push_back(value.dims.back());
+  return result;
+}
+
 std::optional<Shape> matmul(const GraphOp& op, Shape a, Shape b) {
   if (!a.ranked || !b.ranked || a.dims.size() < 2 || b.dims.size() < 2) return std::nullopt;
   if (whole(op, "transA", 0) != 0) std::swap(a.dims[a.dims.size() - 1], a.dims[a.dims.size() - 2]);
@@ -266,6 +280,8 @@ std::optional<Shape> inferred_shape(const Graph& graph, const GraphOp& op, std::
   }
   if (type == "MatMul" || type == "_FusedMatMul")
     return matmul(op, input_shape(graph, op, 0), input_shape(graph, op, 1));
+  if (type == "ScaledDotProductAttention")
+    return attention(input_shape(graph, op, 0), input_shape(graph, op, 1), input_shape(graph, op, 2));
   if (type == "Concat") return concat(graph, op);
   if (type == "MaxPool" || type == "AveragePool") return window(graph, op, true);
   if (type == "Conv" || type == "GroupConvolution" || type == "Conv2D" || type == "Conv3D" || type == "_FusedConv2D" ||

@@ -65,18 +65,28 @@ void describe(AdvantageOptions& o, OptionVisitor& visit) {
                  "gain up to the best later round, its own reward (discounted from round to round), or the sum of all "
                  "rewards (discounted towards the first)."});
   visit("discount", o.discount,
-        {.min = 0, .max = 1, .help = "Weight of the next round's return, or reward (returns = step, own, late)."});
+        {.min = 0,
+         .max = 1,
+         .help = "Weight of the next round's return, or reward (returns = step, own, late).",
+         .only_with = {{"returns", {"step", "own", "late"}}}});
   visit("baseline", o.baseline,
         {.choices = {"moving-average", "window", "leave-one-out", "none"},
          .help = "What returns are compared with, for each problem and round: a moving average of batch means, the "
                  "mean of the last batches, the mean of the batch's other samples, or nothing."});
   visit("baseline_decay", o.baseline_decay,
-        {.min = 0, .max = 1, .help = "Share of a moving average that an update keeps."});
+        {.min = 0,
+         .max = 1,
+         .help = "Share of a moving average that an update keeps.",
+         .only_with = {{"baseline", {"moving-average"}}}});
   visit("baseline_start", o.baseline_start,
         {.choices = {"failing", "first"},
-         .help = "A moving average begins at the reward of t_fail, or at its first batch's mean."});
+         .help = "A moving average begins at the reward of t_fail, or at its first batch's mean.",
+         .only_with = {{"baseline", {"moving-average"}}}});
   visit("baseline_window", o.baseline_window,
-        {.min = 1, .max = 1e6, .help = "Number of batches in a window, the present one included."});
+        {.min = 1,
+         .max = 1e6,
+         .help = "Number of batches in a window, the present one included.",
+         .only_with = {{"baseline", {"window"}}}});
   visit("normalize", o.normalize, {.help = "Divide advantages by the spread of the problem's returns in the batch."});
 }
 

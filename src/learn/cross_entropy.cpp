@@ -51,6 +51,7 @@ class CrossEntropyLearner final : public Learner {
         chunks_(static_cast<std::size_t>(options.chunk)),
         ascent_(options.optimizer) {}
 
+  [[nodiscard]] std::size_t samples_per_chunk() const override { return chunks_.samples(); }
   [[nodiscard]] std::size_t samples_per_update() const override { return samples_; }
   [[nodiscard]] std::uint64_t default_updates() const override { return updates_; }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interrupt.hpp"
 #include "base/not_finite.hpp"
 #include "emplace/base/error.hpp"
 #include "learn/samples.hpp"
@@ -63,6 +64,7 @@ std::vector<LearnerWorkers::Chunk> ChunkedGradient::chunks_of(std::span<const po
 
 void ChunkedGradient::forward_here(policy::Policy& policy, std::span<const policy::Rollout> rollouts,
                                    const LearnerWorkers::Chunk& chunk, policy::LogProbabilities& log) {
+  stop_point();
   policy.forward(rollouts.subspan(chunk.begin, chunk.end - chunk.begin), part_);
   check_layout(part_, chunk);
   append(log, part_);
@@ -88,6 +90,7 @@ void ChunkedGradient::gradient_here(policy::Policy& policy, std::span<const poli
   TreeSum sum(chunks.size());
   for (std::size_t c = 0; c < chunks.size(); ++c) {
     const std::span<const policy::Rollout> part = rollouts.subspan(chunks[c].begin, chunks[c].end - chunks[c].begin);
+    stop_point();
     policy.forward(part, part_);
     policy.backward(part, weigh(c, part_), chunks[c].entropy_weight);
     if (chunks.size() == 1) return;

@@ -27,6 +27,7 @@ class ChunkedGradient {
   // `samples`: the number of samples in a chunk, with all their rounds.
   explicit ChunkedGradient(std::size_t samples);
 
+  [[nodiscard]] std::size_t samples() const { return samples_; }
   // Sets the processes that compute chunks from now on; null: this process. They must have a copy of the policy that is
   // passed below.
   void use(LearnerWorkers* learner_workers) { learner_workers_ = learner_workers; }

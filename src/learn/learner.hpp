@@ -23,6 +23,8 @@ class Learner {
 
   // Number of samples of each problem in one update.
   [[nodiscard]] virtual std::size_t samples_per_update() const = 0;
+  // Number of samples, with all their rounds, whose gradient is computed at a time.
+  [[nodiscard]] virtual std::size_t samples_per_chunk() const { return samples_per_update(); }
   // Length in updates, at least 1, of the learner's own schedule: a training ends after it if no budget is given.
   [[nodiscard]] virtual std::uint64_t default_updates() const = 0;
 

@@ -49,24 +49,52 @@ void describe(PostLearnerOptions& o, OptionVisitor& visit) {
         {.min = 0,
          .max = 1,
          .above_min = true,
-         .help = "Share of N placements that are elites, to which a refit is made."});
-  visit(
-      "ce_window", o.ce_window,
-      {.choices = {"last", "all"}, .help = "Elites come from the last N placements, or from all since the beginning."});
-  visit("ppo_steps", o.ppo_steps, {.min = 1, .max = 10000, .help = "Proximal gradient steps an update."});
+         .help = "Share of N placements that are elites, to which a refit is made.",
+         .only_with = {{"steps", {"both", "cross-entropy"}}}});
+  visit("ce_window", o.ce_window,
+        {.choices = {"last", "all"},
+         .help = "Elites come from the last N placements, or from all since the beginning.",
+         .only_with = {{"steps", {"both", "cross-entropy"}}}});
+  visit("ppo_steps", o.ppo_steps,
+        {.min = 1,
+         .max = 10000,
+         .help = "Proximal gradient steps an update.",
+         .only_with = {{"steps", {"both", "proximal"}}}});
   visit("fit_steps", o.fit_steps,
-        {.min = 1, .max = 100000, .help = "Gradient steps of a refit where the policy has no closed form."});
+        {.min = 1,
+         .max = 100000,
+         .help = "Gradient steps of a refit where the policy has no closed form.",
+         .only_with = {{"steps", {"both", "cross-entropy"}}}});
   nn::describe(o.optimizer, visit);
-  visit("form", o.form, {.choices = {"kl", "clip"}, .help = "Proximal objective: KL penalty, or clipped ratios."});
+  visit("form", o.form,
+        {.choices = {"kl", "clip"},
+         .help = "Proximal objective: KL penalty, or clipped ratios.",
+         .only_with = {{"steps", {"both", "proximal"}}}});
   visit("ratio", o.ratio,
-        {.choices = {"per_op", "joint"}, .help = "Probability ratios of single units, or of the whole placement."});
+        {.choices = {"per_op", "joint"},
+         .help = "Probability ratios of single units, or of the whole placement.",
+         .only_with = {{"steps", {"both", "proximal"}}}});
   visit("clip_ratio", o.clip_ratio,
-        {.min = 0, .max = 1, .above_min = true, .help = "Ratios are clipped to 1 +- this value (form = clip)."});
-  visit("beta", o.beta, {.min = 1.0 / 64, .max = 64, .help = "Initial weight of the KL penalty, which is adapted."});
+        {.min = 0,
+         .max = 1,
+         .above_min = true,
+         .help = "Ratios are clipped to 1 +- this value (form = clip).",
+         .only_with = {{"form", {"clip"}}, {"steps", {"both", "proximal"}}}});
+  visit("beta", o.beta,
+        {.min = 1.0 / 64,
+         .max = 64,
+         .help = "Initial weight of the KL penalty, which is adapted.",
+         .only_with = {{"form", {"kl"}}, {"steps", {"both", "proximal"}}}});
   visit("kl_target", o.kl_target,
-        {.min = 0, .above_min = true, .unit = "nats", .help = "Target of the KL divergence per unit of one update."});
+        {.min = 0,
+         .above_min = true,
+         .unit = "nats",
+         .help = "Target of the KL divergence per unit of one update.",
+         .only_with = {{"form", {"kl"}}, {"steps", {"both", "proximal"}}}});
   visit("cost", o.cost,
-        {.choices = {"time", "sqrt"}, .help = "What advantages compare: step times or their square roots."});
+        {.choices = {"time", "sqrt"},
+         .help = "What advantages compare: step times or their square roots.",
+         .only_with = {{"steps", {"both", "proximal"}}}});
   visit("steps", o.steps,
         {.choices = {"both", "cross-entropy", "proximal"}, .help = "Both parts of the method, or one of them alone."});
   visit("chunk", o.chunk, {.min = 1, .max = 1e6, .help = "Samples whose gradient is computed in one piece."});
@@ -95,6 +123,7 @@ class PostLearner final : public Learner {
         ascent_(options.optimizer),
         beta_(options.beta) {}
 
+  [[nodiscard]] std::size_t samples_per_chunk() const override { return chunks_.samples(); }
   [[nodiscard]] std::size_t samples_per_update() const override {
     return static_cast<std::size_t>(o_.samples_per_update);
   }

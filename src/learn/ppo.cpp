@@ -56,19 +56,32 @@ void describe(PpoOptions& o, OptionVisitor& visit) {
   visit("ratio", o.ratio,
         {.choices = {"per_head", "joint"}, .help = "Probability ratios of single decisions, or of whole placements."});
   visit("clip_ratio", o.clip_ratio,
-        {.min = 0, .max = 1, .above_min = true, .help = "Ratios are clipped to 1 +- this value (form = clip)."});
+        {.min = 0,
+         .max = 1,
+         .above_min = true,
+         .help = "Ratios are clipped to 1 +- this value (form = clip).",
+         .only_with = {{"form", {"clip"}}}});
   visit("beta", o.beta,
-        {.min = 1.0 / 64, .max = 64, .help = "Weight of the KL penalty, which is the sum over all heads of a sample."});
-  visit("adaptive_beta", o.adaptive_beta, {.help = "Double or halve beta where the divergence misses kl_target."});
+        {.min = 1.0 / 64,
+         .max = 64,
+         .help = "Weight of the KL penalty, which is the sum over all heads of a sample.",
+         .only_with = {{"form", {"kl"}}}});
+  visit("adaptive_beta", o.adaptive_beta,
+        {.help = "Double or halve beta where the divergence misses kl_target.", .only_with = {{"form", {"kl"}}}});
   visit("kl_target", o.kl_target,
-        {.min = 0, .above_min = true, .unit = "nats", .help = "Target of the KL divergence per head of one update."});
+        {.min = 0,
+         .above_min = true,
+         .unit = "nats",
+         .help = "Target of the KL divergence per head of one update.",
+         .only_with = {{"form", {"kl"}}, {"adaptive_beta", {"true"}}}});
   visit("kl_stop", o.kl_stop,
         {.min = 0,
          .unit = "nats",
          .help = "An update makes no further step once the KL divergence per head exceeds this; 0: no limit."});
   visit("over_heads", o.over_heads,
         {.help = "Divide each placement's objective and entropy by its number of decisions, so that problems of all "
-                 "sizes have equal weight; only with form = clip."});
+                 "sizes have equal weight; only with form = clip.",
+         .only_with = {{"form", {"clip"}}}});
   visit("keep_best", o.keep_best,
         {.help = "The fastest placement so far of each problem is one more sample of every update (self-imitation, Oh "
                  "et al. 2018); only with returns = final."});
@@ -122,6 +135,7 @@ class PpoLearner final : public Learner {
         beta_(options.beta),
         entropy_weight_(options.entropy.entropy_weight) {}
 
+  [[nodiscard]] std::size_t samples_per_chunk() const override { return chunks_.samples(); }
   [[nodiscard]] std::size_t samples_per_update() const override {
     return static_cast<std::size_t>(o_.samples_per_update);
   }

@@ -58,6 +58,7 @@ class ReinforceLearner final : public Learner {
         gradient_(static_cast<std::size_t>(options.chunk)),
         ascent_(options.optimizer) {}
 
+  [[nodiscard]] std::size_t samples_per_chunk() const override { return gradient_.samples(); }
   [[nodiscard]] std::size_t samples_per_update() const override {
     return static_cast<std::size_t>(o_.samples_per_update);
   }

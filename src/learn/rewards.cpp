@@ -49,11 +49,16 @@ void describe(RewardOptions& o, OptionVisitor& visit) {
         {.min = 0,
          .above_min = true,
          .help = "Step time of an infeasible placement, as a multiple of the problem's best single-device time, memory "
-                 "ignored (t_fail = 0)."});
+                 "ignored (t_fail = 0).",
+         .only_with = {{"t_fail", {"0"}}}});
   visit("penalty_per_gb", o.penalty_per_gb,
-        {.min = 0, .help = "Subtracted from the reward for every 1e9 missing bytes (infeasible = penalty)."});
+        {.min = 0,
+         .help = "Subtracted from the reward for every 1e9 missing bytes (infeasible = penalty).",
+         .only_with = {{"infeasible", {"penalty"}}}});
   visit("penalty_cap", o.penalty_cap,
-        {.min = 0, .help = "No reward falls below minus this (infeasible = penalty); 0: no cap."});
+        {.min = 0,
+         .help = "No reward falls below minus this (infeasible = penalty); 0: no cap.",
+         .only_with = {{"infeasible", {"penalty"}}}});
   visit("skip_failing_after", o.skip_failing_after,
         {.min = 0,
          .unit = "updates",

@@ -126,6 +126,15 @@ std::vector<Best> Trainer::place_held_out() {
   return placed;
 }
 
+void Trainer::begin_at(std::size_t problem, const Placement& placement) {
+  EMPLACE_CHECK(updates_ == 0);
+  const evaluate::EvaluationJob job{static_cast<std::uint32_t>(problem), &placement};
+  policy::Rollout rollout;
+  rollout.placement = placement;
+  rollout.outcome = evaluator_.evaluate(std::span(&job, 1)).front();
+  note(rollout, problem);
+}
+
 void Trainer::begin_with(std::span<const HeldOut> starts) {
   EMPLACE_CHECK(updates_ == 0 && (starts.empty() || starts.size() == problems_.size()));
   try {
@@ -237,7 +246,7 @@ Best saved_best(const State& state, std::size_t problem) {
       best.placement.order.push_back(static_cast<std::uint32_t>(op));
     }
   const auto& outcome = get<std::int64_t>(state, at + "outcome", 5);
-  if (outcome[2] < 0 || outcome[2] > static_cast<std::int64_t>(Infeasible::not_measured))
+  if (outcome[2] < 0 || outcome[2] > static_cast<std::int64_t>(Infeasible::too_many_cuts))
     throw InputError("checkpoint", "array {}outcome has the unknown reason {}", at, outcome[2]);
   best.outcome = {outcome[0], outcome[1], static_cast<Infeasible>(outcome[2]), static_cast<std::uint8_t>(outcome[3]),
                   static_cast<std::uint32_t>(outcome[4])};

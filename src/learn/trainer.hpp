@@ -94,6 +94,8 @@ class Trainer {
   // place, so that no result is worse than the start. `starts` has a policy for each problem, with its own units; if it
   // is empty, the training's policy places all problems. Nothing is learned from it; evaluations() counts it.
   void begin_with(std::span<const HeldOut> starts);
+  // Before the first update: evaluates a placement of a problem, which is then its best placement so far.
+  void begin_at(std::size_t problem, const Placement& placement);
 
   // Makes one update with learner.samples_per_update() samples of each of its problems. Streams are keyed by (seed,
   // sample_placement, update, sample), with updates counted from 1 and samples from 0, problem by problem. Held-out

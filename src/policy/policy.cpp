@@ -6,6 +6,8 @@
 
 namespace emplace::policy {
 
+MemoryNeed Policy::memory_need(std::uint32_t, std::size_t, std::size_t) const { return {}; }
+
 std::vector<std::string> op_types_of(std::span<const PolicyProblem> problems) {
   std::vector<std::string> types;
   for (const PolicyProblem& each : problems)

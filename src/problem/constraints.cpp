@@ -21,7 +21,9 @@ bool matches(const std::string& pattern, const std::string& text) {
 
 class Constrainer {
  public:
-  Constrainer(Problem& problem, const std::string& place) : problem_(problem), place_(place) {
+  // `matched`, unless null, gets the demands whose pattern matches something; others are then left out.
+  Constrainer(Problem& problem, const std::string& place, std::set<std::string>* matched)
+      : problem_(problem), place_(place), matched_(matched) {
     leader_.resize(problem.op_count());
     std::iota(leader_.begin(), leader_.end(), std::uint32_t{0});
     // Ops of one group stay one group.
@@ -31,17 +33,23 @@ class Constrainer {
   }
 
   void pin(const std::string& demand) {
-    const auto [pattern, device] = split_demand(demand, "pin");
-    if (pattern.empty()) throw InputError(place_, "pin wants PATTERN=DEVICE, found {}", quote(demand));
-    for (const std::uint32_t op : ops_of(pattern, demand))
+    const Demand parts = split_demand(demand);
+    if (parts.pattern.empty()) throw InputError(place_, "pin wants PATTERN=DEVICE, found {}", quote(demand));
+    if (is_left_out(parts.pattern, demand)) return;
+    const std::size_t device = find_device(parts, demand, "pin");
+    for (const std::uint32_t op : ops_of(parts.pattern, demand))
       for (std::size_t d = 0; d < problem_.device_count(); ++d)
         if (d != device) rule_out(op, d);
   }
   void forbid(const std::string& demand) {
-    const auto [pattern, device] = split_demand(demand, "forbid");
-    for (const std::uint32_t op : ops_of(pattern.empty() ? "*" : pattern, demand)) rule_out(op, device);
+    Demand parts = split_demand(demand);
+    if (parts.pattern.empty()) parts.pattern = "*";
+    if (is_left_out(parts.pattern, demand)) return;
+    const std::size_t device = find_device(parts, demand, "forbid");
+    for (const std::uint32_t op : ops_of(parts.pattern, demand)) rule_out(op, device);
   }
   void keep_together(const std::string& pattern) {
+    if (is_left_out(pattern, pattern)) return;
     std::map<std::string, std::uint32_t> first_of_module;
     for (std::uint32_t op = 0; op < problem_.op_count(); ++op)
       if (const auto module = matching_module(pattern, std::string(problem_.module[op])))
@@ -59,20 +67,29 @@ class Constrainer {
  private:
   // "PATTERN=DEVICE" or "DEVICE"; names of ops may have "=" in them, names of devices have none.
   struct Demand {
-    std::string pattern;
-    std::size_t device;
+    std::string pattern, device;
   };
-  [[nodiscard]] Demand split_demand(const std::string& demand, const char* what) const {
+  static Demand split_demand(const std::string& demand) {
     const std::size_t equals = demand.rfind('=');
-    const std::string device = equals == std::string::npos ? demand : demand.substr(equals + 1);
+    if (equals == std::string::npos) return {"", demand};
+    return {demand.substr(0, equals), demand.substr(equals + 1)};
+  }
+  [[nodiscard]] std::size_t find_device(const Demand& parts, const std::string& demand, const char* what) const {
     std::vector<std::string> names;
     for (std::size_t d = 0; d < problem_.device_count(); ++d) {
-      if (problem_.devices[d].name == device) return {equals == std::string::npos ? "" : demand.substr(0, equals), d};
+      if (problem_.devices[d].name == parts.device) return d;
       names.push_back(problem_.devices[d].name);
     }
-    const std::string near = did_you_mean(device, names);
-    throw InputError(place_, "{} {}: unknown device {}{}", what, quote(demand), quote(device),
+    const std::string near = did_you_mean(parts.device, names);
+    throw InputError(place_, "{} {}: unknown device {}{}", what, quote(demand), quote(parts.device),
                      near.empty() ? "; there are: " + join(names, ", ") : near);
+  }
+  // Whether the demand is for other problems of the task.
+  [[nodiscard]] bool is_left_out(const std::string& pattern, const std::string& demand) {
+    if (matched_ == nullptr) return false;
+    if (all_matches(pattern).empty()) return true;
+    matched_->insert(demand);
+    return false;
   }
 
   // The outermost module on the path that the pattern matches; nothing if there is none.
@@ -83,11 +100,15 @@ class Constrainer {
       if (end == std::string::npos) return std::nullopt;
     }
   }
-  [[nodiscard]] std::vector<std::uint32_t> ops_of(const std::string& pattern, const std::string& demand) const {
+  [[nodiscard]] std::vector<std::uint32_t> all_matches(const std::string& pattern) const {
     std::vector<std::uint32_t> ops;
     for (std::uint32_t op = 0; op < problem_.op_count(); ++op)
       if (matches(pattern, problem_.op_names[op]) || matching_module(pattern, std::string(problem_.module[op])))
         ops.push_back(op);
+    return ops;
+  }
+  [[nodiscard]] std::vector<std::uint32_t> ops_of(const std::string& pattern, const std::string& demand) const {
+    std::vector<std::uint32_t> ops = all_matches(pattern);
     if (ops.empty())
       throw InputError(place_, "{}: no op or module matches {}{}", quote(demand), quote(pattern),
                        did_you_mean(pattern, problem_.op_names));
@@ -151,18 +172,48 @@ class Constrainer {
 
   Problem& problem_;
   const std::string& place_;
+  std::set<std::string>* matched_;
   std::vector<std::uint32_t> leader_;  // union-find over ops that share a device
 };
 
-}  // namespace
-
-void constrain(Problem& problem, const Constraints& constraints, const std::string& place) {
-  if (constraints.empty()) return;
-  Constrainer constrainer(problem, place);
+void constrain_and_match(Problem& problem, const Constraints& constraints, const std::string& place,
+                         std::set<std::string>* matched) {
+  if (constraints.max_cuts)
+    problem.max_cuts =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(*constraints.max_cuts, problem.tensor_count()));
+  if (constraints.pin.empty() && constraints.forbid.empty() && constraints.together.empty()) return;
+  Constrainer constrainer(problem, place, matched);
   for (const std::string& demand : constraints.together) constrainer.keep_together(demand);
   for (const std::string& demand : constraints.pin) constrainer.pin(demand);
   for (const std::string& demand : constraints.forbid) constrainer.forbid(demand);
   constrainer.finish();
+}
+
+}  // namespace
+
+std::string arguments_of(const Constraints& constraints) {
+  std::vector<std::string> words;
+  const auto add = [&](const char* option, const std::vector<std::string>& demands) {
+    for (const std::string& demand : demands) words.push_back(fmt::format("{} {}", option, shell_word(demand)));
+  };
+  add("--pin", constraints.pin);
+  add("--forbid", constraints.forbid);
+  add("--together", constraints.together);
+  if (constraints.max_cuts) words.push_back(fmt::format("--max-cuts {}", *constraints.max_cuts));
+  return join(words, " ");
+}
+
+void constrain(Problem& problem, const Constraints& constraints, const std::string& place) {
+  constrain_and_match(problem, constraints, place, nullptr);
+}
+
+void TaskConstraints::apply(Problem& problem) { constrain_and_match(problem, constraints_, place_, &matched_); }
+
+void TaskConstraints::check_all_matched() const {
+  for (const auto* demands : {&constraints_.pin, &constraints_.forbid, &constraints_.together})
+    for (const std::string& demand : *demands)
+      if (!matched_.contains(demand))
+        throw InputError(place_, "{}: its pattern matches no op or module of any problem", quote(demand));
 }
 
 }  // namespace emplace

@@ -229,8 +229,7 @@ Grouping make_grouping(const Problem& problem, GroupingKind kind, std::size_t at
                      "a largest share of the work is only for the groupings 'colocrl' and 'colocrl-group', not "
                      "for '{}'",
                      name_of(kind));
-  if (at_most > problem.op_count())
-    throw InputError(place, "{} groups wanted, but the problem has only {} ops", at_most, problem.op_count());
+  at_most = std::min(at_most, problem.op_count());
   if (kind == GroupingKind::random) {
     if (at_most == 0) throw InputError(place, "the grouping 'random' needs a number of groups");
     return random_grouping(problem, at_most, Stream({.seed = seed, .purpose = Purpose::random_grouping}));

@@ -9,7 +9,9 @@
 namespace emplace {
 
 bool better(const Outcome& a, const Outcome& b) {
-  const auto rank = [](const Outcome& o) { return std::tuple(!o.feasible(), !o.timed(), o.overflow, o.makespan); };
+  const auto rank = [](const Outcome& o) {
+    return std::tuple(!o.feasible(), !o.timed(), o.overflow, o.excess_cuts(), o.makespan);
+  };
   return rank(a) < rank(b);
 }
 
@@ -33,6 +35,10 @@ std::string reason_text(const Problem& problem, const Outcome& outcome, const st
     case Infeasible::circular_wait:
       return fmt::format("device {} and another wait for each other's results", device_name(outcome.device));
     case Infeasible::not_measured: return "its time could not be measured";
+    case Infeasible::too_many_cuts:
+      return fmt::format("{} between devices, at most {} may",
+                         outcome.subject == 1 ? "1 tensor crosses" : fmt::format("{} tensors cross", outcome.subject),
+                         problem.max_cuts);
     case Infeasible::memory: {
       const Device& device = problem.devices[outcome.device];
       if (usage.device_peak.empty()) return fmt::format("device {} has too little memory", quote(device.name));

@@ -21,7 +21,7 @@ bool same(const Channel& a, const Channel& b) {
 bool same_devices(const Problem& a, const Problem& b) {
   const auto equal = [](const auto& x, const auto& y) { return same(x, y); };
   return std::ranges::equal(a.devices, b.devices, equal) && std::ranges::equal(a.channels, b.channels, equal) &&
-         fields(a.routes) == fields(b.routes);
+         fields(a.routes) == fields(b.routes) && a.max_cuts == b.max_cuts;
 }
 
 bool same_ops(const Problem& a, const Problem& b) {

@@ -63,10 +63,10 @@ Explanation explain(const Problem& problem, const Placement& placement, Schedule
 // Text for people: some 80 lines and a few more for each device, whatever the size of the problem and of its names. The
 // head, if there is one, comes after the first line.
 std::string explanation_text(const Problem& problem, const Placement& placement, const Explanation& explanation,
-                             const ReportHead& head = {});
+                             const verdict::Verdict& head = {});
 // For programs: one JSON object and a newline. Times of the path are exact picoseconds; the levels of memory over time
 // are thinned to 200 for each device.
 std::string explanation_json(const Problem& problem, const Placement& placement, const Explanation& explanation,
-                             const ReportHead& head = {});
+                             const verdict::Verdict& head = {});
 
 }  // namespace emplace::report

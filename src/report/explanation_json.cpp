@@ -13,7 +13,8 @@ constexpr std::size_t shown_levels = 200;
 
 class Writer {
  public:
-  Writer(const Problem& problem, const Placement& placement, const Explanation& explanation, const ReportHead& head)
+  Writer(const Problem& problem, const Placement& placement, const Explanation& explanation,
+         const verdict::Verdict& head)
       : p_(problem), placement_(placement), e_(explanation), head_(head) {}
 
   [[nodiscard]] Json json() const {
@@ -194,13 +195,13 @@ class Writer {
   const Problem& p_;
   const Placement& placement_;
   const Explanation& e_;
-  const ReportHead& head_;
+  const verdict::Verdict& head_;
 };
 
 }  // namespace
 
 std::string explanation_json(const Problem& problem, const Placement& placement, const Explanation& explanation,
-                             const ReportHead& head) {
+                             const verdict::Verdict& head) {
   return Writer(problem, placement, explanation, head).json().dump(2, ' ', false, Json::error_handler_t::replace) +
          "\n";
 }

@@ -30,7 +30,7 @@ std::string with_last_column(const TextTable& table, const std::vector<std::stri
 
 class Text {
  public:
-  Text(const Problem& problem, const Placement& placement, const Explanation& explanation, const ReportHead& head)
+  Text(const Problem& problem, const Placement& placement, const Explanation& explanation, const verdict::Verdict& head)
       : p_(problem), placement_(placement), e_(explanation), head_(head) {}
 
   std::string str() {
@@ -278,14 +278,14 @@ class Text {
   const Problem& p_;
   const Placement& placement_;
   const Explanation& e_;
-  const ReportHead& head_;
+  const verdict::Verdict& head_;
   std::string out_;
 };
 
 }  // namespace
 
 std::string explanation_text(const Problem& problem, const Placement& placement, const Explanation& explanation,
-                             const ReportHead& head) {
+                             const verdict::Verdict& head) {
   return Text(problem, placement, explanation, head).str();
 }
 

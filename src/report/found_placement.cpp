@@ -15,9 +15,10 @@ namespace {
 
 // The keys, besides the source, on which a problem depends, as TOML.
 std::string cost_keys(const experiment::Recipe& recipe) {
+  constexpr std::string_view problem_keys[] = {"batch", "shape", "roofline", "pin", "forbid", "together", "max_cuts"};
   ConfigTable table = recipe.resolved();
   for (const std::string& key : table.keys())
-    if (key != "batch" && key != "shape" && key != "roofline") table.erase(key);
+    if (std::ranges::find(problem_keys, key) == std::end(problem_keys)) table.erase(key);
   return table.to_toml();
 }
 
@@ -59,10 +60,13 @@ std::shared_ptr<const source::LoadedProblem> ProblemCache::load(const experiment
   const experiment::RecipeOptions& options = recipe.options;
   const std::string source = recipe.sources()[problem];
   std::shared_ptr<const source::LoadedProblem>& loaded = problems_[source + "\n" + cost_keys(recipe)];
-  if (!loaded)
-    loaded = std::make_shared<const source::LoadedProblem>(
-        options.graph.empty() ? source::load_problem(source, recipe.source)
-                              : source::load_problem(options.graph, options.machine, recipe.source));
+  if (!loaded) {
+    source::LoadedProblem made = options.graph.empty()
+                                     ? source::load_problem(source, recipe.source)
+                                     : source::load_problem(options.graph, options.machine, recipe.source);
+    recipe.constraints().apply(made.problem);
+    loaded = std::make_shared<const source::LoadedProblem>(std::move(made));
+  }
   return loaded;
 }
 

@@ -9,6 +9,7 @@
 #include "emplace/evaluate/evaluator.hpp"
 #include "emplace/problem/grouping.hpp"
 #include "emplace/problem/placement.hpp"
+#include "emplace/search/bound.hpp"
 #include "emplace/source/load_problem.hpp"
 #include "experiment/recipe/recipe.hpp"
 
@@ -22,7 +23,8 @@ struct FoundPlacement {
   evaluate::Scoring scoring;  // schedule and objective of the run
   Grouping units;             // groups of ops that the run placed together
   experiment::Recipe recipe;
-  std::string bound_file;  // where the run's folder keeps the bound of this problem; "": it is not kept
+  search::LowerBound bound;  // of the problem if it is known; method "": it is to be proved
+  std::string bound_file;    // where the run's folder keeps the bound of this problem; "": it is not kept
 
   [[nodiscard]] const Problem& problem() const { return loaded->problem; }
 };

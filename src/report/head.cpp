@@ -9,7 +9,7 @@
 
 namespace emplace::report {
 
-std::string head_text(const ReportHead& head) {
+std::string head_text(const verdict::Verdict& head) {
   std::size_t width = 0;
   for (const auto& [name, time] : head.rows) width = std::max(width, name.size());
   std::string text;
@@ -20,7 +20,7 @@ std::string head_text(const ReportHead& head) {
   return text;
 }
 
-Json head_json(const ReportHead& head) {
+Json head_json(const verdict::Verdict& head) {
   if (head.empty()) return nullptr;
   Json rows = Json::array(), sentences = Json::array();
   for (const auto& [name, time] : head.rows) rows.push_back({page_text(name, 200), time ? Json(*time) : Json()});

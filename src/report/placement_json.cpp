@@ -65,8 +65,9 @@ const Json* fastest_of(const Json& baselines) {
 
 }  // namespace
 
-ReportHead head_of(const Outcome& outcome, const Json& baselines, const search::LowerBound& bound, bool measured) {
-  ReportHead head;
+verdict::Verdict head_of(const Outcome& outcome, const Json& baselines, const search::LowerBound& bound,
+                         bool measured) {
+  verdict::Verdict head;
   const auto time_in = [](const Json* row) {
     return row == nullptr ? std::optional<Ticks>() : std::optional((*row)["time"].get<Ticks>());
   };
@@ -99,7 +100,9 @@ Json placement_json(const FoundPlacement& found, const LearnedCurve& curve, cons
   const bool step = found.scoring.objective == Objective::step;
   const Explanation explanation = simulated(found, limits.moves);
   const Outcome& outcome = explanation.outcome;
-  const search::LowerBound bound = proved_bound(problem, found.scoring, limits.bound_seconds, found.bound_file);
+  const search::LowerBound bound = found.bound.method.empty()
+                                       ? proved_bound(problem, found.scoring, limits.bound_seconds, found.bound_file)
+                                       : found.bound;
   const evaluate::EvaluatorChoice evaluator{found.recipe.options.evaluator, {}};
   const ShownItems shown(problem, found.placement, explanation, limits);
   json["problem"] = problem_json(found);

@@ -82,7 +82,7 @@ Json baselines_json(const FoundPlacement& found, const Outcome& learned, const s
                     const LearnedCurve& curve, const PlacementLimits& limits);
 
 // The head of a placement's report, from its outcome, the rows of baselines_json() and the bound.
-ReportHead head_of(const Outcome& outcome, const Json& baselines, const search::LowerBound& bound, bool measured);
+verdict::Verdict head_of(const Outcome& outcome, const Json& baselines, const search::LowerBound& bound, bool measured);
 
 // All parts; {"missing": why} if there is nothing to show.
 Json placement_json(const FoundPlacement& found, const LearnedCurve& curve, const PlacementLimits& limits = {});

@@ -52,8 +52,8 @@ Json commands(const std::string& path, const std::string& status, bool live) {
 
 // The keys that define what a run places, as TOML: runs with equal text place the same problem.
 std::string placed_by(const ConfigTable& config) {
-  constexpr std::array<std::string_view, 7> about = {"graph", "machine", "problem", "problems",
-                                                     "batch", "shape",   "roofline"};
+  constexpr std::array<std::string_view, 11> about = {"graph", "machine",  "problem", "problems", "batch",   "shape",
+                                                      "pin",   "together", "forbid",  "max_cuts", "roofline"};
   ConfigTable table = config;
   for (const std::string& key : table.keys())
     if (std::ranges::find(about, key) == about.end()) table.erase(key);

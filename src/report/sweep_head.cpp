@@ -8,7 +8,7 @@
 
 namespace emplace::report {
 
-ReportHead head_of_sweep(const experiment::SweepFolder& folder, double bound_seconds) {
+verdict::Verdict head_of_sweep(const experiment::SweepFolder& folder, double bound_seconds) {
   const experiment::TrialRow* best = experiment::best_row(folder.rows);
   if (best == nullptr || folder.sweep.base.texts("problems").size() > 1) return {};
   ProblemCache shelf;

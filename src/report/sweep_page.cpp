@@ -134,7 +134,8 @@ Json counts(const std::vector<experiment::TrialRow>& rows) {
 
 }  // namespace
 
-SweepPage sweep_page(const experiment::SweepFolder& folder, const SweepPageLimits& limits, const ReportHead& head) {
+SweepPage sweep_page(const experiment::SweepFolder& folder, const SweepPageLimits& limits,
+                     const verdict::Verdict& head) {
   const experiment::Sweep& sweep = folder.sweep;
   const experiment::TrialRow* best = experiment::best_row(folder.rows);
   SweepCurves curves = sweep_curves(folder, limits);

@@ -25,6 +25,6 @@ struct SweepPageLimits {
 
 // Reads the metrics.csv of the trials whose curves it draws; InputError for a damaged one. `head`: of the best trial.
 SweepPage sweep_page(const experiment::SweepFolder& folder, const SweepPageLimits& limits = {},
-                     const ReportHead& head = {});
+                     const verdict::Verdict& head = {});
 
 }  // namespace emplace::report

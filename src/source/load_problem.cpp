@@ -104,6 +104,12 @@ LoadedProblem load_problem(const std::string& source, const SourceOptions& optio
   return problem_of_file({source, {}});  // throws the error that there is no such file
 }
 
+std::string short_name(const std::string& source) {
+  std::string name = source.substr(0, source.find('?'));
+  if (const auto at = name.rfind('@'); at != std::string::npos) name = name.substr(0, at);
+  return is_zoo(name) ? name.substr(name.find(':') + 1) : std::filesystem::path(name).stem().string();
+}
+
 std::string absolute_source(const std::string& source) {
   if (const auto address = file_address(source))
     return absolute_path(address->file) + source.substr(address->file.size());

@@ -105,7 +105,8 @@ class Judge {
     const std::string start =
         s_.outcome.feasible() && !lost && !s_.placement_file.empty() ? " --start " + shell_word(s_.placement_file) : "";
     if (s_.problem.empty()) return {};
-    return fmt::format("emplace place best {} --seconds {:.0f}{}", problem_arguments(),
+    return fmt::format("emplace place best {}{}{} --seconds {:.0f}{}", problem_arguments(),
+                       s_.constraints.empty() ? "" : " ", s_.constraints,
                        std::max(60.0, 4 * (is_search ? s_.seconds.value_or(15) : 15)), start);
   }
 

@@ -31,6 +31,7 @@ struct Subject {
   bool measured = false;                 // by another evaluator than the simulator: bounds do not hold
   std::string problem = {};              // the PROBLEM argument
   std::string machine = {};              // the MACHINE argument if the problem is given as two arguments; else ""
+  std::string constraints = {};          // the arguments of `place` that constrain the problem, as --max-cuts 4
   std::string placement_file = {};       // where the placement is kept; "": nowhere
   std::string run = {};                  // the folder of the training; "": none
   std::optional<CurveFacts> curve = {};  // of a training
@@ -42,6 +43,8 @@ struct Verdict {
   std::vector<std::pair<std::string, std::optional<Ticks>>> rows;
   std::vector<std::string> sentences;  // without full stops, the gravest first
   std::string next;                    // a command, or ""
+
+  [[nodiscard]] bool empty() const { return rows.empty() && sentences.empty() && next.empty(); }
 };
 
 Verdict judge(const Problem& problem, Objective objective, const Subject& subject, const References& references);

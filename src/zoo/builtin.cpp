@@ -22,7 +22,9 @@ std::span<const ZooEntry> zoo() {
 Graph build_zoo_model(std::string_view specification, const std::string& place) {
   const std::string at = place.empty() ? fmt::format("zoo:{}", specification) : place;
   const NamedQuery query = parse_query(specification, at);
-  return find_entry(zoo(), query.name, "model", at).build(query.options);
+  Graph graph = find_entry(zoo(), query.name, "model", at).build(query.options);
+  graph.places_weight_arithmetic = true;
+  return graph;
 }
 
 }  // namespace emplace::zoo

@@ -239,5 +239,19 @@ TEST(ComputeDtype, IsTheFloatingPointTypeOfTheOutputsThenTheOperands) {
   EXPECT_EQ(compute_dtype(g, add("Range", {}, DType::unknown)), DType::unknown);
 }
 
+TEST(Lower, LaunchesTheKernelsOfABranchOneByOne) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));
+  GraphOp branch;
+  branch.name = branch.type = "If";
+  branch.inputs = {x};
+  branch.attributes = {{"body_flops", 0.0}, {"body_launches", 43.0}};
+  const OpId op = graph.add_op(std::move(branch));
+  graph.add_output(op, "y", DType::f32, {4});
+  // The fast device launches a kernel in 10 us, the slow one in no time.
+  const Problem p = lower(graph, two_speeds(), as_is, "branch").problem;
+  EXPECT_EQ(p.time(OpId{0}, DeviceId{0}), 44 * 10 * us);
+}
+
 }  // namespace
 }  // namespace emplace::cost::lower_test

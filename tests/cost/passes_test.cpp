@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cost/lower.hpp"
 #include "emplace/base/error.hpp"
 #include "tests/cost/small_graphs.hpp"
+#include "zoo/zoo.hpp"
 
 namespace emplace::cost::passes_test {
 namespace {
@@ -65,6 +68,19 @@ TEST(LowerWithPasses, AsksForTheNumberOfLayersOfAModelWithoutNames) {
   EXPECT_THROW((void)lower(dense_relu(), two_speeds(), options, "d"), InputError);
   EXPECT_THROW((void)options_of("contract", {std::string("chains"), "test"}), InputError);
   EXPECT_THROW((void)options_of("coarsen", {std::int64_t{-1}, "test"}), InputError);
+}
+
+// GPT-2's slice of the position embedding depends on no input.
+TEST(ApplyPasses, FoldsArithmeticOnWeightsInFilesButNotInTheZooOrInTraining) {
+  Graph graph = zoo::build_zoo_model("gpt-2?layers=1", "the test");
+  const auto places_slice = [&](const RooflineOptions& options) {
+    const Graph placed = apply_passes(graph, options, "g").graph;
+    return std::ranges::any_of(placed.ops, [](const GraphOp& op) { return op.name == "embedding/position"; });
+  };
+  EXPECT_TRUE(places_slice({}));
+  graph.places_weight_arithmetic = false;  // as a reader of files leaves it
+  EXPECT_FALSE(places_slice({}));
+  EXPECT_TRUE(places_slice({.training = true}));
 }
 
 }  // namespace

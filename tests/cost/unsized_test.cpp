@@ -43,10 +43,18 @@ TEST(Unsized, AModelIsRefusedAboveOnePercentOfItsOps) {
   EXPECT_EQ(refusal(chain(200, 2)), "");
   EXPECT_THAT(refusal(chain(200, 3)),
               AllOf(HasSubstr("model.onnx: 3 of 200 ops (1.5 %) have outputs of unknown size: 'Relu' (3)"),
-                    HasSubstr("--shape or --batch"), HasSubstr("--allow-unsized")));
+                    HasSubstr("all inputs have fixed sizes"), HasSubstr(": 'relu0' (Relu). --allow-unsized"),
+                    ::testing::Not(HasSubstr("--shape"))));
   RooflineOptions options;
   options.allow_unsized = true;
   EXPECT_EQ(refusal(chain(200, 3), options), "");
+}
+
+TEST(Unsized, AsksForTheSizesOfInputsOnlyIfOneIsOpen) {
+  Graph graph = chain(3, 1);
+  EXPECT_THAT(advice_on_sizes(graph), HasSubstr("depend on data, or no rule for them is known: 'relu0' (Relu)"));
+  graph.tensors[0].shape = {Shape::unknown_dimension};
+  EXPECT_EQ(advice_on_sizes(graph), "give the sizes of inputs with --shape or --batch");
 }
 
 TEST(Unsized, AProblemKeepsTheCaveatInItsFile) {

@@ -8,7 +8,6 @@
 namespace emplace::deploy::device_map_test {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -29,13 +28,14 @@ class Modules {
     devices_.push_back(device);
     return *this;
   }
-  DeviceMap map() const {
+  // `modules_in_file`: the module that the file names for each op, or nothing.
+  DeviceMap map(const std::vector<std::string>& modules_in_file = {}) const {
     ModelPlacement placement;
     placement.model = "m.onnx";
     placement.graph = graph_;
     placement.device_of_op = devices_;
     placement.reason_of_op.assign(devices_.size(), ModelPlacement::Reason::placed);
-    return device_map(placement);
+    return device_map(placement, modules_in_file);
   }
   std::string refusal() const {
     try {
@@ -81,18 +81,62 @@ TEST(DeviceMaps, TakeTheScopeWhereAWeightHasLostItsName) {
   EXPECT_THAT(map.device_of_module, ElementsAre(Pair("layer1.0", "gpu:0"), Pair("layer1.1", "gpu:1")));
 }
 
-TEST(DeviceMaps, AreRefusedWhereAModuleWouldBeOnTwoDevices) {
-  EXPECT_THAT(Modules()
-                  .op("/layers.0/q/MatMul", "gpu:0", {"layers.0.q.weight"})
-                  .op("/layers.0/q/Add", "gpu:1", {"layers.0.q.bias"})
-                  .refusal(),
-              AllOf(HasSubstr("m.onnx"), HasSubstr("'layers.0.q'"), HasSubstr("'/layers.0/q/MatMul' is on gpu:0"),
-                    HasSubstr("'/layers.0/q/Add' on gpu:1"), HasSubstr("roofline.coarsen")));
+TEST(DeviceMaps, ListTheOpsOfAModuleThatIsOnTwoDevicesAndPlaceTheOthers) {
+  const DeviceMap map = Modules()
+                            .op("/layers.0/q/MatMul", "gpu:0", {"layers.0.q.weight"})
+                            .op("/layers.0/q/Add", "gpu:1", {"layers.0.q.bias"})
+                            .op("/layers.0/v/MatMul", "gpu:1", {"layers.0.v.weight"})
+                            .map();
+  EXPECT_THAT(map.split_modules, ElementsAre(Pair("layers.0.q", ElementsAre(OpId{0}, OpId{1}))));
+  EXPECT_THAT(map.device_of_module, ElementsAre(Pair("layers.0.v", "gpu:1"))) << "\"layers.0\" would place q too";
+  EXPECT_THAT(map.module_of_op, ElementsAre("layers.0.q", "layers.0.q", "layers.0.v"));
 }
 
-TEST(DeviceMaps, AreRefusedWhereAModulesOwnWeightsAndItsPartsAreApart) {
-  EXPECT_THAT(Modules().op("a", "gpu:0", {"block.scale"}).op("b", "gpu:1", {"block.linear.weight"}).refusal(),
-              AllOf(HasSubstr("'block'"), HasSubstr("gpu:0"), HasSubstr("parts on other devices")));
+// A LayerNorm that PyTorch exported op by op: only the last two have weights.
+TEST(DeviceMaps, SplitAModuleWhoseOpsWithoutWeightsAreElsewhere) {
+  const DeviceMap map = Modules()
+                            .op("/norm/Sub", "gpu:1")
+                            .op("/norm/Mul", "gpu:0", {"norm.weight"})
+                            .op("/norm/Add", "gpu:0", {"norm.bias"})
+                            .op("/fc/Gemm", "gpu:0", {"fc.weight"})
+                            .map();
+  EXPECT_THAT(map.split_modules, ElementsAre(Pair("norm", ElementsAre(OpId{0}, OpId{1}, OpId{2}))));
+  EXPECT_THAT(map.device_of_module, ElementsAre(Pair("fc", "gpu:0")));
+  EXPECT_THAT(map.followers, IsEmpty());
+}
+
+TEST(DeviceMaps, SplitAModuleWhoseOwnWeightsAndItsPartsAreApart) {
+  const DeviceMap map = Modules().op("a", "gpu:0", {"block.scale"}).op("b", "gpu:1", {"block.linear.weight"}).map();
+  EXPECT_THAT(map.split_modules, ElementsAre(Pair("block", ElementsAre(OpId{0}))));
+  EXPECT_THAT(map.device_of_module, ElementsAre(Pair("block.linear", "gpu:1")));
+}
+
+TEST(DeviceMaps, NameOpsWithoutWeightsThatAreNotWhereTheirModuleIs) {
+  const DeviceMap map = Modules()
+                            .op("/layers.0/q/MatMul", "gpu:0", {"layers.0.q.weight"})
+                            .op("/layers.0/Softmax", "gpu:1")
+                            .op("/layers.0/Mul", "gpu:0")
+                            .op("/layers.1/q/MatMul", "gpu:1", {"layers.1.q.weight"})
+                            .map();
+  EXPECT_THAT(map.elsewhere, ElementsAre("/layers.0/Softmax"));
+}
+
+// torch.onnx.export(dynamo=True) names ops after nodes, and weights that it transposed "val_0".
+TEST(DeviceMaps, TakeTheModuleThatTheFileNamesBeforeNamesOfWeightsAndOps) {
+  const DeviceMap map = Modules()
+                            .op("node_MatMul_1", "gpu:0", {"val_0"})
+                            .op("node_linear", "gpu:0", {"embed.bias"})
+                            .op("node_layer_norm_1", "gpu:1", {"layers.0.norm.weight"})
+                            .op("node_view", "gpu:1")
+                            .map({"embed", "embed", "layers.1.norm", ""});
+  EXPECT_THAT(map.device_of_module, ElementsAre(Pair("embed", "gpu:0"), Pair("layers", "gpu:1")));
+  EXPECT_THAT(map.module_of_op, ElementsAre("embed", "embed", "layers.1.norm", ""));
+  EXPECT_THAT(Modules().op("a", "gpu:0", {"fc.weight"}).map({"no path of modules"}).module_of_op, ElementsAre("fc"));
+}
+
+TEST(DeviceMaps, OfAFlatModelNameItsModules) {
+  const DeviceMap map = Modules().op("/a/Gemm", "gpu:0", {"a.weight"}).op("/b/Gemm", "gpu:1", {"b.weight"}).map();
+  EXPECT_THAT(map.device_of_module, ElementsAre(Pair("a", "gpu:0"), Pair("b", "gpu:1")));
 }
 
 TEST(DeviceMaps, TakeNoNumberAndNoEndlessNameForAModule) {
@@ -102,6 +146,8 @@ TEST(DeviceMaps, TakeNoNumberAndNoEndlessNameForAModule) {
       Modules().op("one", "gpu:0", {"193"}).op("two", "gpu:1", {deep}).op("c", "cpu:0", {"classifier.1.weight"}).map();
   EXPECT_THAT(map.device_of_module, ElementsAre(Pair("classifier", "cpu:0"))) << "\"\" would move the other two";
   EXPECT_THAT(map.unnamed, ElementsAre("one", "two")) << "they have weights, and the map does not place them";
+  EXPECT_THAT(Modules().op("/" + deep + "/MatMul", "gpu:0", {"193"}).op("c", "cpu:0", {"c.1.weight"}).map().unnamed,
+              ElementsAre("/" + deep + "/MatMul"));
   const DeviceMap same = Modules().op("one", "cpu:0", {"193"}).op("c", "cpu:0", {"classifier.1.weight"}).map();
   EXPECT_THAT(same.device_of_module, ElementsAre(Pair("", "cpu:0")));
   EXPECT_THAT(map.followers, ::testing::IsEmpty());

@@ -121,10 +121,7 @@ TEST_P(Exporters, WriteTheNewNamesOfRenamedDevices) {
   std::string written;
   for (const std::string& file : exported.files) written += read_file(file);
   EXPECT_THAT(written, HasSubstr("my-cpu"));
-  // The op on gpu:1 has no weights, so it is not in the map of modules.
-  if (std::string_view(GetParam().name) != "pytorch") {
-    EXPECT_THAT(written, HasSubstr("my-device"));
-  }
+  EXPECT_THAT(written, HasSubstr("my-device"));
 }
 
 // All but json, which takes every name.
@@ -289,6 +286,41 @@ TEST_F(OnnxParts, DoNotReplaceThePlacementNorTheModel) {
   write_file(placed.file, "{}");
   EXPECT_THROW(write(placed, "keep2.onnx"), InputError);
   EXPECT_EQ(read_file(placed.file), "{}");
+}
+
+// fc is x -> MatMul -> Add -> MatMul of the next module; the Constant in front is folded away before placing.
+TEST(PytorchExporter, WritesTheOpsOfSplitModulesAndWhereToCutTheGraph) {
+  const test::TemporaryFolder folder;
+  write_file(folder / "model", "names no modules");
+  ModelPlacement placed;
+  placed.model = folder / "model";
+  TensorId last = placed.graph.add_input("x", DType::f32, {4, 4});
+  const auto add = [&](const std::string& name, const std::string& weight, const std::string& device,
+                       ModelPlacement::Reason reason = ModelPlacement::Reason::placed) {
+    GraphOp op;
+    op.name = name;
+    op.type = "MatMul";
+    op.inputs = {Operand::of(last), Operand::of(placed.graph.add_parameter(weight, DType::f32, {4, 4}))};
+    last = placed.graph.add_output(placed.graph.add_op(std::move(op)), name + ":0", DType::f32, {4, 4});
+    placed.device_of_op.push_back(device);
+    placed.reason_of_op.push_back(reason);
+  };
+  add("/fc/Constant", "c", "gpu:1", ModelPlacement::Reason::follows);
+  add("/fc/MatMul", "fc.weight", "gpu:1");
+  add("/fc/Add", "fc.bias", "cpu:0");
+  add("/head/MatMul", "head.weight", "cpu:0");
+  const Exported exported =
+      find_entry(exporters(), std::string_view("pytorch"), "target").write({placed, {}, folder / "out.json"});
+  json written = json::parse(read_file(folder / "out.json"));
+  EXPECT_EQ(written["model"], placed.model);
+  written.erase("model");
+  EXPECT_EQ(written, json::parse(R"({
+    "emplace": "pytorch/1", "problem": "",
+    "device_map": {"head": "cpu"},
+    "split_modules": {"fc": {"/fc/MatMul": "cuda:1", "/fc/Add": "cpu"}},
+    "segments": [{"device": "cuda:1", "ops": ["/fc/MatMul"]}, {"device": "cpu", "ops": ["/fc/Add", "/head/MatMul"]}],
+    "module_of_op": {"/fc/MatMul": "fc", "/fc/Add": "fc", "/head/MatMul": "head"}})"));
+  EXPECT_THAT(exported.notes, ::testing::Contains(HasSubstr("on several devices: 'fc'")));
 }
 
 TEST(JsonExporter, WritesLargeModelsInLessThanQuadraticTime) {

@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "cost/lower.hpp"
+#include "deploy/device_map.hpp"
 #include "emplace/base/error.hpp"
 #include "tests/formats/onnx_builder.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -69,6 +70,25 @@ TEST_F(Placed, FoldedOpsGoWhereTheirReadersGo) {
   EXPECT_EQ(result.problem, "p");
 }
 
+// v and g, of one module, are multiplied when the model is loaded; their product is read on the second device.
+TEST_F(Placed, ArithmeticOnWeightsGoesWhereItsResultIsRead) {
+  onnx::ModelProto model = formats::empty_model();
+  auto& graph = *model.mutable_graph();
+  formats::set_type(*graph.add_input(), "x", {2, 4});
+  *graph.add_initializer() = formats::make_tensor("layers.0.weight", {4, 4});
+  *graph.add_initializer() = formats::make_tensor("layers.1.v", {4, 4});
+  *graph.add_initializer() = formats::make_tensor("layers.1.g", {1, 4});
+  *graph.add_node() = formats::make_node("MatMul", "/first/MatMul", {"x", "layers.0.weight"}, {"a"});
+  *graph.add_node() = formats::make_node("Mul", "/second/Mul", {"layers.1.v", "layers.1.g"}, {"w"});
+  *graph.add_node() = formats::make_node("MatMul", "/second/MatMul", {"a", "w"}, {"y"});
+  graph.add_output()->set_name("y");
+  const ModelPlacement result = placed(write(model), {}, {"cpu:0", "gpu:0"});
+  EXPECT_THAT(result.device_of_op, ElementsAre("cpu:0", "gpu:0", "gpu:0"));
+  EXPECT_THAT(result.reason_of_op, ElementsAre(placed_, follows, placed_));
+  EXPECT_THAT(device_map(result).device_of_module,
+              ElementsAre(::testing::Pair("layers.0", "cpu:0"), ::testing::Pair("layers.1", "gpu:0")));
+}
+
 TEST_F(Placed, AMergedOpGivesItsDeviceToAllThatItStandsFor) {
   source::SourceOptions options;
   options.roofline.fuse = true;
@@ -87,6 +107,47 @@ TEST_F(Placed, ATrainingStepsOwnOpsAreListedAndTheModelsOpsGetTheirs) {
   for (const OpId op : result.not_in_model()) added.insert(result.passed.graph.ops[op.index()].name);
   EXPECT_EQ(added.size() + 2, result.passed.graph.ops.size());
   EXPECT_FALSE(added.contains("conv"));
+}
+
+// conv has a weight of its own; the gradients and the update run with it, wherever they were placed.
+TEST_F(Placed, InThePlanGradientsAndUpdatesAreWithTheirForwardOps) {
+  source::SourceOptions options;
+  options.roofline.training = true;
+  const ModelPlacement result = placed(write(formats::conv_model({1, 3, 8, 8})), options, {"cpu:0", "gpu:0", "gpu:1"});
+  const std::vector<std::string> plan = result.device_in_plan();
+  const Graph& graph = result.passed.graph;
+  std::size_t moved = 0;
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const OpId forward = graph.ops[i].forward_of;
+    EXPECT_EQ(plan[i], result.device_of_placed[forward.is_none() ? i : forward.index()]) << graph.ops[i].name;
+    moved += plan[i] != result.device_of_placed[i] ? 1 : 0;
+  }
+  EXPECT_GT(moved, 0u);
+}
+
+// x -> MatMul(w) -> MatMul(w): w is placed as an op of its own, Variable, which the model does not have.
+TEST_F(Placed, InThePlanASharedWeightAndItsUpdateAreWithItsFirstReader) {
+  onnx::ModelProto model = formats::empty_model();
+  auto& graph = *model.mutable_graph();
+  formats::set_type(*graph.add_input(), "x", {2, 4});
+  *graph.add_initializer() = formats::make_tensor("w", {4, 4});
+  *graph.add_node() = formats::make_node("MatMul", "first", {"x", "w"}, {"m"});
+  *graph.add_node() = formats::make_node("MatMul", "second", {"m", "w"}, {"y"});
+  graph.add_output()->set_name("y");
+  source::SourceOptions options;
+  options.roofline.training = true;
+  ModelPlacement result = placed(write(model), options, {"gpu:0"});
+  const std::vector<GraphOp>& ops = result.passed.graph.ops;
+  for (std::size_t i = 0; i < ops.size(); ++i)
+    if (ops[i].name != "first") result.device_of_placed[i] = ops[i].name == "second" ? "cpu:0" : "gpu:1";
+  const std::vector<std::string> plan = result.device_in_plan();
+  std::size_t of_weight = 0;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    if (ops[i].type != "Variable" && ops[i].phase != Phase::update) continue;
+    EXPECT_EQ(plan[i], "gpu:0") << ops[i].name;
+    ++of_weight;
+  }
+  EXPECT_EQ(of_weight, 2u);
 }
 
 TEST_F(Placed, EveryOpOfAZooModelHasADeviceThroughAllPassesTogether) {

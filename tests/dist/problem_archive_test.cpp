@@ -59,6 +59,7 @@ void expect_equal(const Problem& a, const Problem& b) {
   expect_equal(a.routes, b.routes);
   EXPECT_EQ(a.route_class, b.route_class);
   EXPECT_EQ(a.given_transfer_times, b.given_transfer_times);
+  EXPECT_EQ(a.max_cuts, b.max_cuts);
   ASSERT_EQ(a.route_classes.size(), b.route_classes.size());
   for (std::size_t r = 0; r < a.route_classes.size(); ++r) {
     EXPECT_EQ(a.route_classes[r].latency_s, b.route_classes[r].latency_s);
@@ -83,7 +84,8 @@ void expect_equal(const Problem& a, const Problem& b) {
 }
 
 TEST(ProblemArchive, BringsBackEveryFieldOfEveryProblem) {
-  const Problem full = full_problem();
+  Problem full = full_problem();
+  full.max_cuts = 3;
   ProblemBuilder builder("one op");
   builder.add_device({"only", "", no_memory_limit});
   OpSpec op;

@@ -7,7 +7,6 @@
 #include <cstdlib>
 
 #include "base/cores.hpp"
-#include "base/files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::doctor::machine_test {
@@ -15,37 +14,6 @@ namespace {
 
 using namespace ::testing;
 using Level = Check::Level;
-
-void write_group(const std::string& folder, const std::string& file, const std::string& text) {
-  make_folder(folder);
-  write_file(folder + "/" + file, text);
-}
-
-TEST(GroupLimits, TheTightestOfAGroupAndThoseAboveItCounts) {
-  const test::TemporaryFolder root;
-  write_group(root / "job", "cpu.max", "max 100000\n");
-  write_group(root / "job", "memory.max", "4096\n");
-  write_group(root / "job/step", "cpu.max", "250000 100000\n");
-  write_group(root / "job/step", "memory.max", "max\n");
-  const GroupLimits step = group_limits("0::/job/step\n", root.path());
-  EXPECT_EQ(step.cores, 2.5);  // 250 ms of every 100 ms
-  EXPECT_EQ(step.memory_bytes, 4096U);
-  EXPECT_FALSE(group_limits("0::/job\n", root.path()).cores);
-}
-
-TEST(GroupLimits, AreReadFromTheFirstVersionToo) {
-  const test::TemporaryFolder root;
-  write_group(root / "cpu/job", "cpu.cfs_quota_us", "150000\n");
-  write_file(root / "cpu/job/cpu.cfs_period_us", "100000\n");
-  write_group(root / "memory/job", "memory.limit_in_bytes", "1048576\n");
-  write_file(root / "memory/memory.limit_in_bytes", "9223372036854771712\n");  // its way to say "none"
-  const GroupLimits limits = group_limits("5:cpu,cpuacct:/job\n4:memory:/job\n", root.path());
-  EXPECT_EQ(limits.cores, 1.5);
-  EXPECT_EQ(limits.memory_bytes, 1048576U);
-  const GroupLimits none = group_limits("4:memory:/\n", root.path());
-  EXPECT_FALSE(none.cores);
-  EXPECT_FALSE(none.memory_bytes);
-}
 
 TEST(CheckCores, OneRankMoreFitsThanThereAreCores) {
   const std::vector<std::int32_t> cores = {0, 1, 2, 3, 8};

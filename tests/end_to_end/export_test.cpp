@@ -142,6 +142,84 @@ TEST_F(Export, SaysWhichFlagsAGraphThatWasMadeOtherwiseWants) {
       {"p.json", "no device", "--training", "--fuse"});
 }
 
+// Frameworks run gradients with their ops, whatever the placement says. `simulate` gives the placement's time, and also
+// the plan's: it is the placement with each moved op on the device of its forward op.
+TEST_F(Export, SaysWhatTheExportedPlanOfATrainingCostsBeforeItWrites) {
+  const std::string model = "zoo:rnnlm?layers=1&sequence=3", problem = model + "@k40x2";
+  const std::string placement = placed(problem, {"--training"}), out = folder_ / "ops.json";
+  const auto done =
+      emplace_run({"export", placement, "--for", "json", "--model", model, "--training", "-o", out, "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const Json plan = Json::parse(done.out)["plan"];
+  EXPECT_EQ(plan["problem"], problem);
+  EXPECT_EQ(plan["moved"], Json::parse(done.out)["not_with_their_op"].size());
+  EXPECT_EQ(plan["feasible"], true);
+  EXPECT_THAT(done.err, HasSubstr("the exported plan takes "));
+  const auto seconds = [&](const std::string& file) {
+    return Json::parse(emplace_run({"simulate", problem, file, "--training", "--json"}).out)["makespan_s"]
+        .get<double>();
+  };
+  EXPECT_EQ(plan["placement_s"].get<double>(), seconds(placement));
+  Json planned = Json::parse(read_file(placement));
+  for (auto& [op, device] : planned["ops"].items())
+    if (op.starts_with("grad/")) device = planned["ops"][op.substr(5, op.rfind('#') - 5)];
+  write_file(folder_ / "gradients.json", planned.dump());
+  EXPECT_NE(seconds(folder_ / "gradients.json"), seconds(placement));
+  const Json again = exported({folder_ / "gradients.json", "--for", "json", "--model", model, "--training", "-o", out});
+  for (const Json& op : again["not_with_their_op"]) EXPECT_FALSE(op.get<std::string>().starts_with("grad/")) << op;
+  EXPECT_EQ(again["plan"]["plan_s"], plan["plan_s"]) << "the gradients were moved by hand here";
+
+  const auto not_written =
+      emplace_run({"export", placement, "--for", "pytorch", "--model", model, "--training", "-o", folder_ / "x.json"});
+  EXPECT_EQ(not_written.exit_code, 2);
+  EXPECT_THAT(not_written.err, HasSubstr("the exported plan takes ")) << "it is said before anything is written";
+}
+
+TEST_F(Export, SaysThatThePlanIsThePlacementOrThatItsCostIsNotKnown) {
+  const std::string model = "zoo:rnnlm?layers=1&sequence=3", out = folder_ / "ops.json";
+  ASSERT_EQ(emplace_run({"place", "single", model + "@k40x2", "--training", "-o", folder_ / "single.json"}).exit_code,
+            0);
+  const std::vector<std::string> to_json = {"--for", "json", "--model", model, "--training", "-o", out};
+  const auto with = [&](std::vector<std::string> first) {
+    first.insert(first.end(), to_json.begin(), to_json.end());
+    return first;
+  };
+  EXPECT_EQ(exported(with({folder_ / "single.json"}))["plan"], Json());
+  Json nameless = Json::parse(read_file(placed(model + "@k40x2", {"--training"})));
+  nameless.erase("problem");
+  write_file(folder_ / "nameless.json", nameless.dump());
+  const Json unknown = exported(with({folder_ / "nameless.json"}))["plan"];
+  EXPECT_EQ(unknown["plan_s"], Json());
+  EXPECT_THAT(unknown["reason"], HasSubstr("--problem"));
+  const Json given = exported(with({folder_ / "nameless.json", "--problem", model + "@k40x2"}))["plan"];
+  EXPECT_GT(given["plan_s"], 0);
+  EXPECT_GT(given["placement_s"], 0);
+  const auto wrong = emplace_run(with({"export", folder_ / "nameless.json", "--problem", "zoo:rnnlm?layers=2@k40x2"}));
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("nameless.json"));
+}
+
+// a -> b of one module on two devices, as torch.onnx names them.
+TEST_F(Export, WritesAPyTorchModelWhoseModulesAreSplit) {
+  OnnxText onnx;
+  onnx.input("x", 2, {4});
+  onnx.weights("fc.bias", 4);
+  onnx.weights("norm.bias", 4);
+  onnx.node("Add", "/fc/Add", {"x", "fc.bias"});
+  onnx.node("Relu", "/norm/Relu", {"/fc/Add:0"});
+  onnx.node("Add", "/norm/Add", {"/norm/Relu:0", "norm.bias"});
+  onnx.output("/norm/Add:0");
+  const std::string model = folder_ / "m.onnx", out = folder_ / "placed.json";
+  write_file(model, onnx.model());
+  exported({placed(model + "@k40x2"), "--for", "pytorch", "--model", model, "-o", out});  // cpu:0, gpu:0, gpu:1
+  const Json file = Json::parse(read_file(out));
+  EXPECT_EQ(file["device_map"], Json({{"fc", "cpu"}}));
+  EXPECT_EQ(file["split_modules"], Json({{"norm", {{"/norm/Relu", "cuda:0"}, {"/norm/Add", "cuda:1"}}}}));
+  std::vector<std::string> devices;
+  for (const Json& segment : file["segments"]) devices.push_back(segment["device"]);
+  EXPECT_THAT(devices, ::testing::ElementsAre("cpu", "cuda:0", "cuda:1"));
+}
+
 TEST_F(Export, NamesSomeOpsThatTheModelHasNot) {
   const std::string model = "zoo:rnnlm?layers=1&sequence=3";
   const auto done = emplace_run({"export", placed(model + "@k40x2", {"--training"}), "--for", "json", "--model", model,

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 
 #include "base/files.hpp"
+#include "tests/end_to_end/bits.hpp"
 #include "tests/end_to_end/program.hpp"
+#include "tests/support/marked_processes.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace emplace::test::interrupt_test {
@@ -41,15 +43,79 @@ TEST_F(Interrupt, SignalsInQuickSuccessionCountAsOne) {
   EXPECT_TRUE(file_exists(run_ + "/checkpoint.h5"));
 }
 
+// The training waits for the supervisor of its measuring program, which does not answer.
 TEST_F(Interrupt, AfterASecondEndsAProgramThatIsStillAtWorkAtOnce) {
-  Process process(training("reinforce.samples_per_update=1000000"));  // in its first update for minutes
-  wait_until_running();
+  const std::string mark = "EMPLACE_TEST=" + run_;
+  std::vector<std::string> arguments = training("evaluator=command");
+  arguments.insert(arguments.begin(), {"env", mark});
+  arguments.emplace_back("command.run=[\"sleep\", \"1000\"]");
+  Process process(arguments);
+  int supervisor = 0;
+  const auto find = [&] {
+    for (const int pid : processes_with(mark)) {
+      std::ifstream name("/proc/" + std::to_string(pid) + "/cmdline");
+      if (std::string text; std::getline(name, text, '\0') && text == "emplace-subreaper") supervisor = pid;
+    }
+    return supervisor != 0;
+  };
+  ASSERT_TRUE(comes_true(find));
+  ::kill(supervisor, SIGSTOP);
   process.signal(SIGINT);
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
   process.signal(SIGINT);
   const Finished done = process.wait(std::chrono::seconds(30));
   EXPECT_FALSE(done.timed_out);
   EXPECT_EQ(done.exit_code, 128 + SIGINT) << done.err;
+  EXPECT_TRUE(kill_all_with(mark));
+}
+
+// Updates of some seconds; alone, and with workers that compute parts of them.
+class InterruptOfALongUpdate : public Interrupt, public ::testing::WithParamInterface<int> {
+ protected:
+  [[nodiscard]] std::vector<std::string> started(const std::vector<std::string>& arguments) const {
+    return GetParam() == 1 ? command(arguments) : under_mpirun(GetParam(), command(arguments));
+  }
+  [[nodiscard]] std::vector<std::string> training(const std::string& run) const {
+    return started({"train", "configs/recipes/colocrl.toml",
+                    "problem=zoo:gnmt?layers=4&sequence=20&training=true@k40x2", "groups=600", "colocrl.hidden=256",
+                    "reinforce.samples_per_update=32", "updates=2", "workers=simulate+learn", "compare=[]",
+                    "run=" + run});
+  }
+};
+
+TEST_P(InterruptOfALongUpdate, AbandonsItAndGoesOnFromBeforeItWithTheSameBits) {
+  const Finished undisturbed = run(training(folder_ / "whole"), std::chrono::seconds(600));
+  ASSERT_EQ(undisturbed.exit_code, 0) << undisturbed.err;
+
+  Process process(training(run_));
+  wait_until_running();
+  process.signal(SIGUSR1);  // mpirun passes it on
+  const auto begin = std::chrono::steady_clock::now();
+  const Finished done = process.wait(std::chrono::seconds(60));
+  EXPECT_EQ(done.exit_code, 75) << done.err;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(read_file(run_ + "/status"), "interrupted\n");
+  EXPECT_TRUE(file_exists(run_ + "/checkpoint.h5"));
+  EXPECT_THAT(read_file(run_ + "/metrics.csv"), ::testing::Not(HasSubstr("\n1,"))) << "no update was finished";
+
+  const Finished resumed = run(started({"train", "--resume", run_}), std::chrono::seconds(600));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(metrics_without_clocks(run_), metrics_without_clocks(folder_ / "whole"));
+  EXPECT_EQ(without_clocks(run_), without_clocks(folder_ / "whole"));
+  EXPECT_EQ(best_placements(run_), best_placements(folder_ / "whole"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, InterruptOfALongUpdate, ::testing::Values(1, 3));
+
+TEST_F(Interrupt, EndsAProgramThatStillReadsItsProblemAtOnce) {
+  Process process(command({"train", "configs/recipes/gdp.toml",
+                           "problem=zoo:gnmt?layers=8&sequence=500&training=true@k40x2", "run=" + run_}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // of several seconds
+  process.signal(SIGTERM);
+  const Finished done = process.wait(std::chrono::seconds(30));
+  EXPECT_EQ(done.exit_code, 75) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("before there was anything to save"));
+  EXPECT_FALSE(file_exists(run_));
 }
 
 }  // namespace

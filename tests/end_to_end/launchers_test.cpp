@@ -118,12 +118,15 @@ TEST_F(Launchers, LocalIsKilledByASecondInterruptAndLeavesNothing) {
   Process process({"env", mark, "TMPDIR=" + folder_.path(), "EMPLACE=" + program_, launchers_ + "local", "-np", "3",
                    "train", "configs/recipes/post.toml", "problem=" + small_training + "@k40x2", "evaluator=sleep",
                    "sleep.seconds=10", "evaluations=1000000", "compare=[]", "run=" + run});
-  // Once an evaluation has begun the job cannot end in order for 10 s.
+  // The job cannot end in order while a worker does not answer.
   ASSERT_TRUE(comes_true([&] {
     return file_exists(run + "/log.txt") &&
            read_file(run + "/log.txt").find("training ends after") != std::string::npos;
   }));
   std::this_thread::sleep_for(std::chrono::seconds(2));
+  const std::vector<int> worker = processes_with("OMPI_COMM_WORLD_RANK=2");
+  for (const int pid : processes_with(mark))
+    if (std::ranges::find(worker, pid) != worker.end()) ::kill(pid, SIGSTOP);
   process.signal_group(SIGINT);
   std::this_thread::sleep_for(std::chrono::milliseconds(2500));
   process.signal_group(SIGINT);

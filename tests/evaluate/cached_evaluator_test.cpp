@@ -228,6 +228,11 @@ TEST(EvaluationIdentity, DependsOnProblemScoringEvaluatorAndOptions) {
   const Problem same = tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {3, 1}}}, {{0, 1}}, 1);
   const Problem* const again[] = {&same};
   EXPECT_TRUE(seen.contains(evaluation_identity(again, Schedule::fifo, {})));
+  Problem limited = same;
+  limited.max_cuts = 1;
+  const Problem* const few_cuts[] = {&limited};
+  EXPECT_FALSE(seen.contains(evaluation_identity(few_cuts, Schedule::fifo, {})));
+  EXPECT_NE(problem_digest(limited), problem_digest(same));
 }
 
 }  // namespace

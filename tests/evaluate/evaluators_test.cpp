@@ -112,5 +112,23 @@ TEST(CommandEvaluator, RunsAProgramAgainThatFailsButNotOneThatSaysInfeasible) {
   EXPECT_EQ(runs_of("echo '{\"feasible\": false}'"), "x\n");
 }
 
+TEST(CommandEvaluator, DoesNotMeasureAPlacementWithTooManyCuts) {
+  Problem problem = tiny(plain_devices(2), {{"a", {1, 2}}, {"b", {3, 1}}}, {{0, 1}}, 1);
+  problem.max_cuts = 0;
+  const Problem* const problems[] = {&problem};
+  const test::TemporaryFolder folder;
+  ConfigTable options = ConfigTable::parse_toml("repeat = 1\n", "test");
+  const std::string counting = "echo x >>" + (folder / "runs") + "; echo 0.5";
+  options.set("run", {ConfigList{{"sh", "test"}, {"-c", "test"}, {counting, "test"}}, "test"});
+  EvaluatorChoice choice{"command", options};
+  choice.options = entry_of(choice).resolve(options);
+  const Placement cut{{0, 1}, {}}, together{{1, 1}, {}};
+  const EvaluationJob jobs[] = {{0, &cut}, {0, &together}};
+  const auto outcomes = make_evaluator(choice, {problems, Schedule::fifo})->evaluate(jobs);
+  EXPECT_EQ(outcomes[0], (Outcome{.why = Infeasible::too_many_cuts, .subject = 1}));
+  EXPECT_EQ(outcomes[1], (Outcome{.makespan = 500 * test::ms}));
+  EXPECT_EQ(read_file(folder / "runs"), "x\n");
+}
+
 }  // namespace
 }  // namespace emplace::evaluate::evaluators_test

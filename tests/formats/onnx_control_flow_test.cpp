@@ -52,6 +52,7 @@ TEST(OnnxLoop, CostsItsBodyTimesItsTripsAndStacksItsResults) {
   EXPECT_EQ(cost.flops, 5 * 2 * (2 * 4) * 4);
   EXPECT_EQ(cost.cls, OpClass::matmul);
   EXPECT_EQ(cost.bytes_read, 5 * 4 * (2 * 4 + 4 * 4));
+  EXPECT_EQ(cost.launches, 1 + 5);  // its own, and the product of each trip; an Identity is not launched
   EXPECT_TRUE(cost.known_type);
   EXPECT_TRUE(cost.known_shapes);
   EXPECT_THAT(statistics(graph).uncosted_ops, IsEmpty());
@@ -130,6 +131,31 @@ TEST(OnnxIf, WithAnUnknownConditionCostsItsCostlierBranch) {
   net.input("condition", {}, onnx::TensorProto::BOOL);
   const Graph graph = read(model_with_if(net, "condition"));
   EXPECT_EQ(cost_of_type(graph, "If").flops, 48);
+}
+
+// A net of `count` activations, and the same net as the branch of an If.
+TEST(OnnxIf, LaunchesAsManyKernelsAsItsBranchHasNodesThatDoWork) {
+  constexpr int count = 40;
+  OnnxNetwork net;
+  net.input("condition", {}, onnx::TensorProto::BOOL);
+  net.input("x", {2, 4});
+  auto& branching = *net.graph().add_node() = make_node("If", "if", {"condition"}, {"y"});
+  for (const char* name : {"then_branch", "else_branch"}) {
+    auto& branch = *add_attribute(branching, name, onnx::AttributeProto::GRAPH).mutable_g();
+    std::string last = "x";
+    for (int i = 0; i < count; ++i) {
+      const std::string next = std::string(name) + std::to_string(i);
+      *branch.add_node() = make_node("Relu", "", {last}, {next});
+      last = next;
+    }
+    // Nothing is launched for shapes of known tensors, and for weights that follow from weights.
+    *branch.add_initializer() = make_tensor(std::string(name) + "w", {2, 4});
+    *branch.add_node() = make_node("Exp", "", {std::string(name) + "w"}, {std::string(name) + "exp"});
+    *branch.add_node() = make_node("Shape", "", {last}, {std::string(name) + "shape"});
+    *branch.add_node() = make_node("Reshape", "", {last, std::string(name) + "shape"}, {std::string(name) + "result"});
+    branch.add_output()->set_name(std::string(name) + "result");
+  }
+  EXPECT_EQ(cost_of_type(read(net.model), "If").launches, 1 + count);
 }
 
 // Six steps of h := h + x_t over x of 6 x 3: one addition of 3 elements a step.

@@ -297,5 +297,19 @@ TEST(OnnxReader, OpensASymbolicBatchOfARealModel) {
   EXPECT_TRUE(counts.unknown_tensors.empty());
 }
 
+TEST(OnnxReader, TellsNodesOfOneNameApartByTheirPositions) {
+  onnx::ModelProto model = conv_model();
+  model.mutable_graph()->mutable_node(1)->set_name("conv");
+  *model.mutable_graph()->add_node() = make_node("Neg", "conv#1", {"y"}, {"z"});  // a name of the file, which stays
+  *model.mutable_graph()->add_node() = make_node("Neg", "conv", {"z"}, {"last"});
+  ::testing::internal::CaptureStderr();
+  const Graph graph = read(model);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              ::testing::HasSubstr("2 nodes have the name of an earlier node"));
+  std::vector<std::string> names;
+  for (const GraphOp& op : graph.ops) names.push_back(op.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"conv", "conv#2", "conv#1", "conv#3"}));
+}
+
 }  // namespace
 }  // namespace emplace::formats::onnx_test

@@ -259,5 +259,57 @@ TEST(OnnxValues, TheBudgetEndsTheWorkAndNotTheReading) {
   EXPECT_EQ(shape_of(read(net.model), table), "250x250");
 }
 
+// libonnx crashes on a Shape whose input has no type.
+TEST(OnnxValues, TheShapeOfWhatAnUnknownOpGivesIsNotKnown) {
+  OnnxNetwork net;
+  const std::string unknown = net.node("Custom", {net.input("x", {2, 4})});
+  net.last_node().set_domain("somebody");
+  const std::string y = net.node("ConstantOfShape", {net.node("Shape", {unknown})});
+  EXPECT_EQ(shape_of(read(net.model), y), Shape().str());
+}
+
+TEST(OnnxBounds, SizesThatDependOnDataAreTakenAtTheirUpperBound) {
+  OnnxNetwork net;
+  const std::string boxes = net.input("boxes", {1, 50, 4}), scores = net.input("scores", {1, 3, 50});
+  const std::string k = net.input("k", {1}, onnx::TensorProto::INT64);
+  const std::string selected = net.node("NonMaxSuppression", {boxes, scores, net.scalar(20)});
+  const std::string any =
+      net.node("NonMaxSuppression", {boxes, scores, net.input("most", {}, onnx::TensorProto::INT64)});
+  const std::string nonzero = net.node("NonZero", {scores});
+  const std::string turned = net.node("Transpose", {nonzero});
+  *net.graph().add_node() = make_node("TopK", "top", {scores, k}, {"best", "at"});
+  ::testing::internal::CaptureStderr();
+  const Graph graph = read(net.model);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("sizes that depend on data are taken at their upper bound in 4 ops; the first is"));
+  EXPECT_EQ(shape_of(graph, selected), "60x3");
+  EXPECT_EQ(shape_of(graph, any), "150x3");
+  EXPECT_EQ(shape_of(graph, turned), "150x3");
+  EXPECT_EQ(shape_of(graph, "best"), "1x3x50");
+  EXPECT_EQ(shape_of(graph, "at"), "1x3x50");
+}
+
+// Both masks may have equally many elements that are not zero, but their bounds differ.
+TEST(OnnxBounds, AreNotTakenWhereTheyContradictEachOther) {
+  OnnxNetwork net;
+  const std::string first = net.node("NonZero", {net.input("a", {10})});
+  const std::string second = net.node("NonZero", {net.input("b", {20})});
+  const std::string sum = net.node("Add", {first, second});
+  EXPECT_EQ(shape_of(read(net.model), sum), "1x?");
+}
+
+TEST(OnnxDropout, HasTheModeThatItsThirdInputGives) {
+  for (const bool trains : {true, false}) {
+    OnnxNetwork net;
+    net.input("x", {2, 4});
+    const std::string mode = net.boolean(trains);
+    *net.graph().add_node() = make_node("Dropout", "drop", {"x", "", mode}, {"y"});
+    const Graph graph = read(net.model);
+    const auto op = std::ranges::find(graph.ops, "drop", &GraphOp::name);
+    ASSERT_NE(op, graph.ops.end());
+    EXPECT_EQ(op->attributes.at("training_mode"), Attribute{std::int64_t{trains ? 1 : 0}});
+  }
+}
+
 }  // namespace
 }  // namespace emplace::formats::onnx_values_test

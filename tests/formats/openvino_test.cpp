@@ -260,5 +260,26 @@ TEST(OpenVinoReader, CostsARealTransformerOnceItsInputsAreFixed) {
   EXPECT_GE(counts.static_tensors, 785u);  // of 795
 }
 
+// Queries of 2 x 8 x ? x 64, keys of 2 x 8 x 20 x 64 and values of 2 x 8 x 20 x 32, with 10 queries.
+TEST(OpenVinoReader, SizesAndCostsAttention) {
+  const auto parameter = [](int id, const std::string& name, const std::vector<std::int64_t>& sizes) {
+    std::string shape;
+    for (const std::int64_t size : sizes) shape += (shape.empty() ? "" : ",") + (size < 0 ? "?" : std::to_string(size));
+    return "<layer id=\"" + std::to_string(id) + "\" name=\"" + name + "\" type=\"Parameter\"><data shape=\"" + shape +
+           "\" element_type=\"f32\"/><output>" + port(0, sizes) + "</output></layer>";
+  };
+  const std::string attention =
+      "<layer id=\"3\" name=\"a\" type=\"ScaledDotProductAttention\"><data causal=\"false\"/><input><port id=\"0\"/>"
+      "<port id=\"1\"/><port id=\"2\"/></input><output>" +
+      port(3, {2, 8, -1, 32}) + "</output></layer>";
+  const std::string text = net(parameter(0, "q", {2, 8, -1, 64}) + parameter(1, "k", {2, 8, 20, 64}) +
+                                   parameter(2, "v", {2, 8, 20, 32}) + attention,
+                               edge(0, 0, 3, 0) + edge(1, 0, 3, 1) + edge(2, 0, 3, 2));
+  const Graph graph = read_model_text(text, "m.xml", {.shapes = {{"q", {2, 8, 10, 64}}}, .batch = {}});
+  EXPECT_EQ(tensor_named(graph, "a:0").shape.str(), "2x8x10x32");
+  EXPECT_TRUE(statistics(graph).uncosted_ops.empty());
+  EXPECT_EQ(statistics(graph).flops, 2 * 8 * 10 * 20 * (2 * 64 + 2 * 32 + 5));
+}
+
 }  // namespace
 }  // namespace emplace::formats::openvino_test

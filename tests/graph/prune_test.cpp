@@ -129,6 +129,77 @@ TEST(Prune, LeavesArithmeticOnTrainableWeightsInTheGraphAndFoldsItsRearrangement
   EXPECT_EQ(find_op(pruned, "flipped"), nullptr);
 }
 
+// x + mask, where ScatterND writes rows of numbers into zeros: no op of the mask reads x.
+TEST(Prune, FoldsAMaskThatDependsOnNoInputIntoAConstantThatIsNoWeight) {
+  for (const bool inference : {true, false}) {
+    Graph graph;
+    const Operand x = Operand::of(graph.add_input("x", DType::f32, {4, 6}));
+    const Operand size = Operand::of(graph.add_parameter("size", DType::i64, {2}, false));
+    const Operand zeros = add(graph, "zeros", "ConstantOfShape", {size}, {4, 6});
+    const Operand row = Operand::of(graph.add_parameter("row", DType::i64, {1, 1}, false));
+    const Operand one = constant(graph, "one", Shape::scalar());
+    const Operand ones = add(graph, "ones", "Expand", {one, size}, {1, 6});
+    const Operand mask = add(graph, "mask", "ScatterND", {zeros, row, ones}, {4, 6});
+    const Operand y = add(graph, "sum", "Add", {x, mask}, {4, 6});
+    add(graph, "product", "MatMul", {y, Operand::of(graph.add_parameter("w", DType::f32, {6, 3}))}, {4, 3});
+    const PassResult result = prune(graph, {.inference = inference});
+    result.graph.validate();
+    EXPECT_THAT(names_of(result.graph), ElementsAre("sum", "product"));
+    EXPECT_EQ(resident_bytes(result.graph, OpId{0}), 4 * 4 * 6);
+    EXPECT_EQ(statistics(result.graph).parameters, 6 * 3);
+    const Graph step = expand_training(result.graph, {}).graph;
+    EXPECT_NE(find_op(step, "update/w"), nullptr);
+    EXPECT_EQ(find_op(step, "update/mask"), nullptr);
+  }
+}
+
+TEST(Prune, FoldedConstantsStayApartFromWeightsInLaterPasses) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {4, 4}));
+  const Operand zeros = add(graph, "zeros", "ConstantOfShape", {constant(graph, "size", {2}, DType::i64)}, {4, 4});
+  const Operand mask = add(graph, "mask", "Exp", {zeros}, {4, 4});
+  const Operand w = Operand::of(graph.add_parameter("w", DType::f32, {4, 4}));
+  const Operand y = add(graph, "first", "Mul", {add(graph, "product", "MatMul", {x, w}, {4, 4}), mask}, {4, 4});
+  add(graph, "second", "Mul", {y, mask}, {4, 4});
+  const Graph pruned = prune(graph).graph;
+  EXPECT_EQ(statistics(pruned).parameters, 16);
+  EXPECT_EQ(statistics(share_parameters(pruned).graph).parameters, 16);
+  EXPECT_EQ(statistics(coarsen(pruned, 1).graph).parameters, 16);
+  EXPECT_EQ(resident_bytes(coarsen(pruned, 1).graph, OpId{0}), 2 * 4 * 16);
+}
+
+TEST(Prune, FoldsArithmeticOnWeightsOfAGraphThatIsOnlyEvaluated) {
+  Graph graph;
+  const Operand x = Operand::of(graph.add_input("x", DType::f32, {2, 4}));
+  const Operand v = Operand::of(graph.add_parameter("v", DType::f32, {4, 3}));
+  const Operand g = Operand::of(graph.add_parameter("g", DType::f32, {1, 3}));
+  const Operand token = Operand::of(graph.add_parameter("token", DType::f32, {1, 3}));
+  const Operand scaled = add(graph, "scaled", "Mul", {v, g}, {4, 3});  // weight normalisation
+  const Operand tokens = add(graph, "tokens", "Expand", {token, constant(graph, "batch", {2}, DType::i64)}, {2, 3});
+  const Operand y = add(graph, "product", "MatMul", {x, scaled}, {2, 3});
+  const Operand noise = add(graph, "noise", "RandomNormal", {}, {2, 3});
+  const Operand z = add(graph, "concat", "Add", {y, tokens}, {2, 3});
+  add(graph, "noisy", "Add", {z, noise}, {2, 3});
+  const Graph pruned = prune(graph, {.inference = true}).graph;
+  EXPECT_THAT(names_of(pruned), ElementsAre("product", "noise", "concat", "noisy"));
+  EXPECT_EQ(resident_bytes(pruned, OpId{0}), 4 * 4 * 3);
+  EXPECT_EQ(resident_bytes(pruned, OpId{2}), 4 * 2 * 3);
+  // The product v g is the layer's weight; the two copies of the token are more than the model has.
+  EXPECT_EQ(statistics(pruned).parameters, 4 * 3);
+}
+
+TEST(Prune, RemovesDropoutWhoseThirdInputIsKnownToSwitchItOff) {
+  for (const bool trains : {true, false}) {
+    Graph graph;
+    const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));
+    const Operand mode = Operand::of(graph.add_parameter("mode", DType::boolean, Shape::scalar(), false));
+    GraphOp dropout = node("dropout", "Dropout", {x, Operand::none(), mode});
+    dropout.attributes["training_mode"] = std::int64_t{trains ? 1 : 0};  // as the reader of the file sets it
+    add(graph, "y", "Relu", {add(graph, dropout, {4})}, {4});
+    EXPECT_EQ(prune(graph).graph.ops.size(), trains ? 2U : 1U);
+  }
+}
+
 TEST(Prune, RemovesWhatOnlyFoldedOpsWanted) {
   Graph graph;
   const Operand x = Operand::of(graph.add_input("x", DType::f32, {4}));

@@ -113,6 +113,25 @@ TEST(Tape, TakesAParameterWithoutElementsForNone) {
   EXPECT_NE(of_none, std::vector<double>(large.size()));
 }
 
+TEST(Tape, UsesTheMemoryOfGradientsThatItNeedsNoMoreAgain) {
+  // A chain of sums: at any time only two gradients are needed, of a result and of its input.
+  constexpr std::size_t width = 1000, length = 50;
+  const std::vector<double> values(width, 1.0);
+  std::vector<double> gradient(width);
+  Tape<double> tape;
+  tape.begin(values, gradient);
+  Var y = tape.parameter({0, 1, width});
+  for (std::size_t i = 0; i < length; ++i) y = scale(tape, y, 2.0);
+  for (std::size_t i = 0; i < length; ++i) y = scale(tape, y, 0.5);
+  std::ranges::fill(tape.gradient(y).all(), 1.0);
+  const auto* const before = static_cast<const std::byte*>(tape.bytes(1, 1));
+  tape.backward();
+  const auto* const after = static_cast<const std::byte*>(tape.bytes(1, 1));
+  EXPECT_LE(after - before, static_cast<std::ptrdiff_t>(3 * width * sizeof(double)));
+  EXPECT_THAT(gradient, ::testing::Each(1.0));
+  EXPECT_THROW(tape.gradient(y), BugError);
+}
+
 TEST(Arena, GivesAlignedPiecesThatDoNotOverlap) {
   Arena arena;
   std::vector<std::span<std::uint8_t>> pieces;

@@ -14,6 +14,7 @@ namespace {
 using namespace test;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 // Four ops in three modules on three devices; "d" has no module and cannot run on the first device.
 Problem modules() {
@@ -81,6 +82,48 @@ TEST(Constraints, KeepOpsTogetherByNameIfNoModuleMatches) {
 }
 
 TEST(Constraints, LeaveAProblemWithoutDemandsAsItIs) { EXPECT_TRUE(same_but_for_the_name(constrained({}), modules())); }
+
+TEST(Constraints, LimitTheNumberOfCuts) {
+  EXPECT_EQ(modules().max_cuts, no_cut_limit);
+  Problem chain = chain_5(2);
+  constrain(chain, {.max_cuts = 2}, "test");
+  EXPECT_EQ(chain.max_cuts, 2U);
+  EXPECT_FALSE(same_but_for_the_name(chain, chain_5(2)));
+  constrain(chain, {.max_cuts = std::numeric_limits<std::uint64_t>::max()}, "test");
+  EXPECT_EQ(chain.max_cuts, chain.tensor_count()) << "more than all cannot be cut";
+}
+
+TEST(TaskConstraints, AreMadeOfTheProblemsInWhichTheyMatch) {
+  TaskConstraints constraints({.pin = {"encoder/layer.0=gpu:1", "op0=gpu:2"}, .together = {"encoder/*"}, .max_cuts = 1},
+                              "test");
+  Problem first = modules(), second = tiny(plain_devices(3), {{"op0", {1, 1, 1}}, {"op1", {1, 1, 1}}}, {{0, 1}});
+  constraints.apply(first);
+  EXPECT_THROW(constraints.check_all_matched(), InputError) << "op0 is in the second";
+  constraints.apply(second);
+  constraints.check_all_matched();
+  EXPECT_THAT(devices_of(first, 0), ElementsAre(false, true, false));
+  EXPECT_THAT(devices_of(first, 3), ElementsAre(false, true, true));
+  EXPECT_THAT(devices_of(second, 0), ElementsAre(false, false, true));
+  EXPECT_THAT(devices_of(second, 1), ElementsAre(true, true, true));
+  EXPECT_EQ(second.max_cuts, 1U);
+}
+
+TEST(TaskConstraints, RefuseADemandThatMatchesInNoProblemAndADeviceThatAMatchingProblemLacks) {
+  TaskConstraints wrong({.forbid = {"decoder/*=gpu:1"}}, "r.toml");
+  Problem problem = modules();
+  wrong.apply(problem);
+  EXPECT_THAT([&] { wrong.check_all_matched(); },
+              ThrowsMessage<InputError>(HasSubstr("r.toml: 'decoder/*=gpu:1': its pattern matches no op or module")));
+  TaskConstraints elsewhere({.pin = {"a=gpu:7"}}, "r.toml");
+  EXPECT_THAT([&] { elsewhere.apply(problem); }, ThrowsMessage<InputError>(HasSubstr("unknown device 'gpu:7'")));
+}
+
+TEST(Constraints, AreWrittenAsArgumentsOfPlace) {
+  EXPECT_EQ(arguments_of({}), "");
+  EXPECT_EQ(
+      arguments_of({.pin = {"encoder/*=gpu:0", "a=gpu:1"}, .forbid = {"gpu:2"}, .together = {"x"}, .max_cuts = 4}),
+      "--pin 'encoder/*=gpu:0' --pin a=gpu:1 --forbid gpu:2 --together x --max-cuts 4");
+}
 
 std::string refusal(const Constraints& constraints) {
   try {

@@ -9,8 +9,8 @@ namespace {
 using nlohmann::json;
 constexpr Ticks milli = 1'000'000'000;
 
-TEST(ReportHead, HasALineForEachRowSentenceAndTheCommand) {
-  const ReportHead head{{{"step time", 30 * milli}, {"expert", std::nullopt}, {"bound (load)", 20 * milli}},
+TEST(HeadOfAReport, HasALineForEachRowSentenceAndTheCommand) {
+  const verdict::Verdict head{{{"step time", 30 * milli}, {"expert", std::nullopt}, {"bound (load)", 20 * milli}},
                         {"worse than one device"},
                         "emplace bound p.json"};
   EXPECT_EQ(head_text(head),
@@ -26,12 +26,12 @@ TEST(ReportHead, HasALineForEachRowSentenceAndTheCommand) {
   EXPECT_EQ(parsed["next"], "emplace bound p.json");
 }
 
-TEST(ReportHead, WithoutRowsIsEmptyTextAndNull) {
+TEST(HeadOfAReport, WithoutRowsIsEmptyTextAndNull) {
   EXPECT_EQ(head_text({}), "");
   EXPECT_TRUE(head_json({}).is_null());
 }
 
-TEST(ReportHead, HasNoControlCharactersOfNames) {
+TEST(HeadOfAReport, HasNoControlCharactersOfNames) {
   EXPECT_EQ(head_text({{{"one device (\x1b[31m)", milli}}, {"a\nb"}, ""}).find('\x1b'), std::string::npos);
 }
 

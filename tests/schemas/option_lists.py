@@ -21,8 +21,8 @@ JSON_TYPES = {
 }
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum")
 # Keys that may not vary in a sweep: they change what is measured, or every trial has its own.
-FIXED_IN_SWEEPS = {"seed", "run", "problem", "graph", "machine", "problems", "shape", "batch", "schedule", "objective",
-                   "held_out", "workers", "evaluator"}
+FIXED_IN_SWEEPS = {"seed", "run", "problem", "graph", "machine", "problems", "shape", "batch", "pin",
+                   "forbid", "together", "max_cuts", "schedule", "objective", "held_out", "workers", "evaluator"}
 
 
 def entries(kind):

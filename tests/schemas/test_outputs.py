@@ -54,6 +54,23 @@ def test_bound_prints_what_its_schema_says(tmp_path, chain):
     assert output["lower_bound_s"] is None
 
 
+def test_export_prints_what_its_schema_says(tmp_path):
+    model, placed = "zoo:rnnlm?layers=1&sequence=3", tmp_path / "placed.json"
+    options = ("--for", "json", "--model", model, "--training", "-o", tmp_path / "out.json", "--json")
+    emplace("place", "single", f"{model}@k40x2", "--training", "-o", placed)
+    output = printed("export", placed, *options)
+    check_output("export-output", output)
+    assert output["plan"] is None
+    emplace("place", "round-robin", f"{model}@k40x2", "--training", "-o", placed)
+    output = printed("export", placed, *options)
+    check_output("export-output", output)
+    assert output["plan"]["plan_s"] > 0
+    write_json(placed, dict(json.loads(placed.read_text()), problem="another"))
+    output = printed("export", placed, *options)
+    check_output("export-output", output)
+    assert output["plan"]["plan_s"] is None and output["plan"]["reason"]
+
+
 def kinds_of_list():
     usage = re.search(r"policies(\|[a-z]+)+", emplace("list", "--help").stdout)
     return usage.group(0).split("|")

@@ -1,8 +1,10 @@
 // The contract of every placer, checked for every entry of placers().
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
 
 #include <algorithm>
+#include <set>
 
 #include "emplace/base/error.hpp"
 #include "emplace/base/random.hpp"
@@ -140,6 +142,29 @@ TEST_P(EveryPlacer, KeepsGroupsTogetherAndOpsWhereTheyRun) {
     for (std::size_t a = 0; a < problem.op_count(); ++a)
       EXPECT_TRUE(problem.can_run(OpId{a}, DeviceId{std::size_t{result.placement.device[a]}}));
   }
+}
+
+// How many tensors have a consumer elsewhere.
+std::size_t cuts_of(const Problem& problem, const Placement& placement) {
+  std::set<std::uint32_t> cut;
+  for (std::size_t op = 0; op < problem.op_count(); ++op)
+    for (const std::uint32_t tensor : problem.inputs[op])
+      if (placement.device[problem.producer[tensor].index()] != placement.device[op]) cut.insert(tensor);
+  return cut.size();
+}
+
+// The smaller the limit, the fewer placers keep to it; each says so.
+TEST_P(EveryPlacer, KeepsToALimitOnCutsOrReportsThatItsPlacementBreaksIt) {
+  EXPECT_TRUE(rc::check("law", [this] {
+    Problem problem = with_expert(rich_problem(*rc::gen::inRange<std::uint64_t>(0, 1000)));
+    problem.max_cuts = *rc::gen::inRange<std::uint32_t>(0, 20);
+    const PlacerResult result = place(entry(), problem);
+    RC_ASSERT(result.outcome == simulated(problem, Schedule::fifo, result.placement));
+    const std::size_t cuts = cuts_of(problem, result.placement);
+    if (result.outcome.feasible()) RC_ASSERT(cuts <= problem.max_cuts);
+    if (result.outcome.why == Infeasible::too_many_cuts) RC_ASSERT(cuts == result.outcome.subject);
+    if (cuts > problem.max_cuts) RC_ASSERT(!result.proved_optimal);
+  }));
 }
 
 TEST_P(EveryPlacer, GivesTheSameResultForTheSameSeed) {

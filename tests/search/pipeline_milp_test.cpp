@@ -6,6 +6,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/problem/grouping.hpp"
+#include "search/exact/integer_program.hpp"
 #include "search/pipeline/split_descent.hpp"
 #include "simulate/pipeline/pipeline.hpp"
 #include "tests/search/pipeline_table.hpp"
@@ -42,6 +43,33 @@ TEST(PipelineMilp, FindsTheLeastLoadOfEveryToy) {
   }
 }
 
+// Items of different sizes on four devices. A stop at the first chance comes before CBC knows any bound.
+TEST(PipelineMilp, StoppedInTheLinearProgramOfTheRootClaimsNothing) {
+  constexpr int items = 60, devices = 4;
+  IntegerProgram program;
+  const int largest = program.add_column(0, 1e6, 1, false);
+  std::vector<std::vector<std::pair<int, double>>> load(devices, {{largest, -1.0}});
+  double total = 0;
+  for (int i = 0; i < items; ++i) {
+    std::vector<std::pair<int, double>> once;
+    for (auto& terms : load) {
+      once.emplace_back(program.add_column(0, 1, 0, true), 1.0);
+      terms.emplace_back(once.back().first, 10 + i * 7919 % 31);
+    }
+    total += 10 + i * 7919 % 31;
+    program.add_row(once, 1, 1);
+  }
+  for (const auto& terms : load) program.add_row(terms, -1e30, 0);
+  const IntegerAnswer answer = minimise(program, {.stop = [] { return true; }});
+  EXPECT_FALSE(answer.finished);
+  EXPECT_GE(answer.bound, 0);
+  EXPECT_LE(answer.bound, total / devices + 1);
+  std::size_t asked = 0;
+  const IntegerAnswer whole = minimise(program, {.seconds = 20, .stop = [&] { return ++asked == 0; }});
+  EXPECT_GT(asked, 100U) << "it asks in the linear program too";
+  EXPECT_NEAR(whole.objective, std::ceil(total / devices), 1e-6);
+}
+
 TEST(PipelineMilp, IsTheBestOfAllSplitsByBruteForce) {
   EXPECT_TRUE(rc::check("milp = brute force", [] {
     const RandomSplit random = *random_split();
@@ -62,6 +90,21 @@ TEST(PipelineMilp, IsTheBestOfAllSplitsByBruteForce) {
     const bool bounded = contiguous ? result.lower_bound == 0 : result.lower_bound <= *least;
     RC_ASSERT(bounded);
     if (contiguous) RC_ASSERT(!simulate::non_contiguous_device(problem, result.placement.device));
+  }));
+}
+
+TEST(PipelineMilp, IsTheBestOfAllSplitsWithFewCuts) {
+  EXPECT_TRUE(rc::check("milp = brute force", [] {
+    const RandomSplit random = *random_split();
+    Problem problem = random.problem.problem();
+    problem.max_cuts = *rc::gen::inRange<std::uint32_t>(0, 4);
+    const auto least = brute_force(problem, random.count, [](const auto&) { return true; });
+    const PlacerResult result = place_pipeline("milp", problem, any_split, random.count);
+    RC_ASSERT(result.outcome.feasible() == least.has_value());
+    if (!least) return;
+    RC_ASSERT(equal_loads(result.outcome.makespan, *least, problem));
+    RC_ASSERT(result.proved_optimal);
+    RC_ASSERT(result.lower_bound <= *least);
   }));
 }
 

@@ -24,6 +24,28 @@ PlacerResult solve(const std::string& method, const Problem& problem, Schedule s
   return place_with(method, request, options);
 }
 
+// The same with a limit on cuts: the program has it, so it also proves.
+TEST(StepMilp, FindsTheBestPlacementWithFewCuts) {
+  std::size_t proved = 0, dearer = 0;
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    Stream random{{.seed = seed + 500}};
+    Problem problem = test::without_limits(test::random_step_problem(random, 5, 3));
+    const Ticks free = test::best_of_all(problem, Schedule::in_order);
+    problem.max_cuts = random.below(2);
+    const Ticks best = test::best_of_all(problem, Schedule::in_order);
+    const PlacerResult result = solve("milp", problem, Schedule::in_order);
+    EXPECT_LE(result.lower_bound, best) << "seed " << seed;
+    EXPECT_EQ(result.outcome.feasible(), best != total_limit) << "seed " << seed;
+    if (!result.outcome.feasible()) continue;
+    EXPECT_EQ(result.outcome.makespan, best) << "seed " << seed;
+    EXPECT_TRUE(result.proved_optimal) << "seed " << seed;
+    ++proved;
+    dearer += best > free;
+  }
+  EXPECT_GT(proved, 300U);
+  EXPECT_GT(dearer, 10U);
+}
+
 // a and c take 3 ms on the first device and 2 ms on the second, b takes 2 ms on either; a feeds both, transfers take 1
 // ms. All on the second take 6 ms. With b on the first, a ends at 2 and c at 4 there, and b runs from 3 to 5.
 TEST(StepMilp, SplitsThreeOpsAsByHand) {

@@ -93,6 +93,18 @@ TEST(BatchEngine, JudgesMemoryLikeTheReferenceAroundThePeak) {
   }));
 }
 
+TEST(BatchEngine, CountsCutsLikeTheReference) {
+  EXPECT_TRUE(rc::check("limits on cuts", [](const RandomProblem& random) {
+    Problem problem = problem_of(mostly_supported(random));
+    if (!batch_supports(problem)) RC_DISCARD();
+    problem.max_cuts = *rc::gen::inRange<std::uint32_t>(0, 6);
+    const auto memory = *rc::gen::element(Bytes{8}, Bytes{30}, no_memory_limit);
+    for (Device& device : problem.devices) device.memory = memory;
+    assert_equal(problem,
+                 placements_of(problem, *rc::gen::nonEmpty(rc::gen::arbitrary<std::vector<RandomPlacement>>())));
+  }));
+}
+
 // For every kernel, whether the placement is feasible if device `device` has `memory` bytes.
 std::vector<bool> fits(Problem problem, const Placement& placement, std::size_t device, Bytes memory) {
   problem.devices[device].memory = memory;

@@ -49,5 +49,17 @@ TEST(ExactEngine, JudgesMemoryLikeTheReferenceAroundThePeak) {
       }));
 }
 
+TEST(ExactEngine, CountsCutsLikeTheReference) {
+  EXPECT_TRUE(rc::check("limits on cuts", [](const RandomProblem& random, const RandomPlacement& genes) {
+    Problem problem = problem_of(random);
+    const auto schedule = *rc::gen::element(Schedule::fifo, Schedule::priority, Schedule::in_order);
+    problem.max_cuts = *rc::gen::inRange<std::uint32_t>(0, 6);
+    const auto slack = *rc::gen::element(Bytes{3}, Bytes{30}, no_memory_limit);
+    for (Device& device : problem.devices) device.memory = slack;
+    const auto exact = make_exact_engine(problem, schedule);
+    assert_equal(*exact, *make_reference_engine(problem, schedule), placement_of(problem, genes));
+  }));
+}
+
 }  // namespace
 }  // namespace emplace::simulate::equal_engines_test

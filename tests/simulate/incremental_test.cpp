@@ -112,6 +112,18 @@ TEST(IncrementalEngine, JudgesMemoryLikeTheExactEngine) {
   }));
 }
 
+TEST(IncrementalEngine, CountsCutsLikeTheExactEngine) {
+  EXPECT_TRUE(rc::check("limits on cuts", [](const RandomProblem& genes, const RandomPlacement& placement) {
+    Problem problem = problem_of(genes);
+    RC_PRE(incremental_supports(problem));
+    problem.max_cuts = *rc::gen::inRange<std::uint32_t>(0, 6);
+    const auto memory = *rc::gen::element(Bytes{8}, Bytes{30}, no_memory_limit);
+    for (Device& device : problem.devices) device.memory = memory;
+    Stream random({.seed = *rc::gen::arbitrary<std::uint64_t>()});
+    follow(problem, placement_of(problem, placement), 25, random);
+  }));
+}
+
 // Large enough for many checkpoints and for runs that become equal to the base again. Op times and sizes have few
 // values, so that ties are frequent. Each pair of devices has a channel, or each device one channel for all that it
 // sends. If latencies are long, an op waits for tensors sent many positions before it.

@@ -265,6 +265,32 @@ TEST(R6, TheFirstTroubleInTheOrderOfTheRuleIsReported) {
   EXPECT_EQ(answer.outcome, (Outcome{10, 0, Infeasible::no, 0, 0}));
 }
 
+// op0 sends tensor 0 to op1 and op2, and tensor 1 of no bytes to op1. Both are cut; tensor 0 counts once, to however
+// many devices it is sent, and tensor 2, which nothing reads, is not cut.
+TEST(R6, ATensorIsCutOnceWhereverItsConsumersAreAndCutsComeBeforeMemory) {
+  Toy toy(3);
+  for (std::size_t from = 0; from < 3; ++from)
+    for (std::size_t to = 0; to < 3; ++to)
+      if (from != to) toy.route(from, to, {toy.channel(1, 1)});
+  const OpId op0 = toy.op({1, 1, 1}), op1 = toy.op({1, 1, 1}), op2 = toy.op({1, 1, 1});
+  toy.tensor(op0, 4, {op1, op2});
+  toy.tensor(op0, 0, {op1});
+  toy.tensor(op2, 9, {});
+  Problem problem = toy.build();
+  problem.max_cuts = 2;
+  EXPECT_TRUE(simulate(problem, {{0, 1, 2}, {}}).outcome.feasible());
+  problem.max_cuts = 1;
+  const Outcome cut = simulate(problem, {{0, 1, 2}, {}}).outcome;
+  EXPECT_EQ(cut.why, Infeasible::too_many_cuts);
+  EXPECT_EQ(cut.subject, 2U);
+  EXPECT_TRUE(cut.timed());
+  EXPECT_TRUE(simulate(problem, {{0, 0, 1}, {}}).outcome.feasible()) << "tensor 0 alone";
+  problem.devices[2].memory = 12;  // 4 bytes of the copy and 9 of the output
+  EXPECT_EQ(simulate(problem, {{0, 1, 2}, {}}).outcome, (Outcome{cut.makespan, 1, Infeasible::too_many_cuts, 0, 2}));
+  problem.max_cuts = 0;
+  EXPECT_TRUE(simulate(problem, {{1, 1, 1}, {}}).outcome.feasible());
+}
+
 TEST(R6, TheSmallestTensorAndThenTheSmallestDeviceWithoutARouteIsNamed) {
   Toy toy(3);
   const OpId op0 = toy.op({1, 1, 1}), op1 = toy.op({1, 1, 1}), op2 = toy.op({1, 1, 1});

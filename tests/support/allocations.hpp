@@ -9,4 +9,9 @@ namespace emplace::test {
 // The number of allocations so far.
 std::size_t allocations();
 
+// Bytes that are allocated now, and the most at any time since the last reset_peak().
+std::size_t allocated_bytes();
+std::size_t peak_bytes();
+void reset_peak();
+
 }  // namespace emplace::test

@@ -77,6 +77,14 @@ TEST(References, HaveNoDeviceIfItsMemoryIsTooSmall) {
   EXPECT_EQ(trial.references.quick->outcome, (Outcome{.makespan = 1 * ms}));
 }
 
+TEST(Verdict, NamesTheConstraintsInTheCommandThatMayFindABetterOne) {
+  const Trial trial;
+  Subject subject = trial.subject(309 * ms);
+  subject.constraints = "--pin 'a/*=gpu:0' --max-cuts 4";
+  EXPECT_THAT(trial.verdict(subject).next,
+              StartsWith("emplace place best p.json --pin 'a/*=gpu:0' --max-cuts 4 --seconds "));
+}
+
 TEST(Verdict, SaysThatAResultIsWorseThanOneDeviceAndWhichCommandFindsABetterOne) {
   const Trial trial;
   const Verdict verdict = trial.verdict(trial.subject(309 * ms));

@@ -27,6 +27,13 @@ enum class Affects : std::uint8_t {
   place,    // where files are written
 };
 
+// A condition on another option: of the same table, or of the recipe if the table has no such key ("learner").
+struct OptionCondition {
+  std::string key;
+  std::vector<std::string> values;  // as in TOML, texts without quotes
+  bool is_not = false;              // the option must have none of the values
+};
+
 struct OptionMeta {
   std::optional<double> min = {};         // smallest value allowed
   std::optional<double> max = {};         // largest value allowed
@@ -35,6 +42,7 @@ struct OptionMeta {
   std::vector<std::string> choices = {};  // texts allowed; empty: any
   std::string help = {};                  // one sentence
   Affects affects = Affects::results;
+  std::vector<OptionCondition> only_with = {};  // the option has an effect only if all of these hold
 };
 
 class OptionVisitor {
@@ -60,6 +68,7 @@ struct OptionInfo {
   std::string name, type, default_value, help, unit;  // default_value: "" where there is none
   std::vector<std::string> choices;
   Affects affects = Affects::results;
+  std::vector<OptionCondition> only_with = {};
 };
 
 // Sets options from a table; checks types, bounds and choices of the keys that are there (a default may stand for

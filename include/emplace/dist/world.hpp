@@ -88,6 +88,8 @@ class World {
 
 // Whether this process was started by mpirun, srun or smpirun. Does not start MPI.
 bool started_by_mpi();
+// The number of this job's processes on this host as the launcher says it; 1 if it does not say.
+std::size_t ranks_on_this_host();
 
 // For workers: receives problems and evaluates placements until the master releases this rank; returns the exit code
 // that the master sent. An exception of the evaluator ends the whole job with one line on standard error (rank, host,

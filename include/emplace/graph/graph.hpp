@@ -85,6 +85,8 @@ struct GraphParameter {
   Shape shape;
   bool trainable = true;
   std::vector<OpId> users;  // each once, ascending
+  // A value that a pass computed from constants. It takes memory, but is none of the weights that the model has.
+  bool folded = false;
   [[nodiscard]] std::optional<Bytes> bytes() const;
 };
 
@@ -97,6 +99,9 @@ struct Graph {
   // Edges that close the loops of a file and that its reader left out (TensorFlow: NextIteration -> Merge), each once,
   // as (producer, consumer). They are not part of the graph: a loop is costed as one iteration. Passes drop them.
   std::vector<std::pair<OpId, OpId>> cut_edges;
+  // Arithmetic on weights is placed, also if the graph is only evaluated: the zoo has the ops that papers placed.
+  // Passes drop this.
+  bool places_weight_arithmetic = false;
 
   // For building a graph: each function returns the new id and updates both directions of every list.
   TensorId add_input(std::string name, DType dtype, Shape shape);

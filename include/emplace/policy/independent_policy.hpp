@@ -13,6 +13,7 @@ namespace emplace::policy {
 
 class IndependentPolicy : public Policy {
  public:
+  [[nodiscard]] MemoryNeed memory_need(std::uint32_t problem, std::size_t drawn, std::size_t chunk) const override;
   void sample(std::span<const SampleSlot> slots) const final;
   void check(std::span<const Rollout> rounds) const final;
   void forward(std::span<const Rollout> rollouts, LogProbabilities& log) final;

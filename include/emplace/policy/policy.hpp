@@ -61,9 +61,21 @@ struct LogProbabilities {
   }
 };
 
+// What a policy needs memory for in one problem, besides its parameters and what its constructor allocates.
+struct MemoryNeed {
+  double decisions = 0;     // of one sample, all rounds together
+  double observations = 0;  // likewise: the sizes of Rollout::observation
+  double bytes = 0;         // within sample(), forward() and backward(), kept between the calls or not
+};
+
 class Policy {
  public:
   virtual ~Policy() = default;
+
+  // An estimate, for trainings that would not fit in memory: `bytes` is within a factor of two where it is large. Of
+  // the problem, `drawn` samples are drawn together, and gradients are computed of `chunk` samples at a time. All 0:
+  // not known.
+  [[nodiscard]] virtual MemoryNeed memory_need(std::uint32_t problem, std::size_t drawn, std::size_t chunk) const;
 
   // Draws one round of each sample with the present parameters; all slots have the same round number. It takes a whole
   // batch, so that what the samples share (an encoding, a table of probabilities, a grouping) is computed once.
@@ -163,6 +175,10 @@ struct PolicyEntry : EntryInfo {
   // policy is the same for other problems.
   std::function<ConfigTable(const ConfigTable& options, const PolicySetup& setup)> freeze_defaults;
   std::vector<std::string> frozen;  // names of the options that freeze_defaults writes
+  // May be empty. Why the policy with these options cannot learn by a learner with its options; "" if it can.
+  std::function<std::string(const ConfigTable& options, const std::string& learner,
+                            const ConfigTable& learner_options)>
+      unfit;
 };
 
 // Every policy, in the order in which `emplace list policies` shows them.

@@ -18,6 +18,9 @@ enum class Infeasible : std::uint8_t {
   memory,          // `device`: smallest device whose peak exceeds its memory
   circular_wait,   // `device`: smallest of the devices that wait for each other (tarnawski-latency only)
   not_measured,    // a measurement gave no time; the reason is in the evaluator's message
+  // `subject`: how many tensors are sent between devices, more than Problem::max_cuts. It comes before `memory` in the
+  // order of reasons, but last here, because files store these values.
+  too_many_cuts,
 };
 
 // Small and without pointers, because workers send arrays of it.
@@ -32,11 +35,14 @@ struct Outcome {
 
   [[nodiscard]] bool feasible() const { return why == Infeasible::no; }
   [[nodiscard]] bool timed() const { return makespan != unknown; }
+  // Tensors sent between devices if they are too many, otherwise 0.
+  [[nodiscard]] std::uint32_t excess_cuts() const { return why == Infeasible::too_many_cuts ? subject : 0; }
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-// Feasible before infeasible, then timed before untimed, then smaller overflow, then smaller time (docs/simulation.md,
-// "nothing feasible"). False for equal outcomes, so that of several the first is kept.
+// Feasible before infeasible, then timed before untimed, then smaller overflow, then fewer tensors above the limit on
+// cuts, then smaller time (docs/simulation.md, "nothing feasible"). False for equal outcomes, so that of several the
+// first is kept.
 [[nodiscard]] bool better(const Outcome& a, const Outcome& b);
 
 // Figures per device and per channel, filled in on request. Empty vectors if the outcome is not timed.
@@ -50,7 +56,7 @@ struct Usage {
 };
 
 // The reason as a sentence without a full stop, or "" if the outcome is feasible. It names the op, pair of devices,
-// group or device concerned. `usage` has the peak of a memory overflow; it may be empty.
+// group or device concerned, or the number of cuts. `usage` has the peak of a memory overflow; it may be empty.
 std::string reason_text(const Problem& problem, const Outcome& outcome, const std::vector<std::uint8_t>& devices,
                         const Usage& usage);
 

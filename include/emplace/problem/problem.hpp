@@ -17,6 +17,7 @@ namespace emplace {
 inline constexpr Bytes no_memory_limit = std::numeric_limits<Bytes>::max();
 // Op time on a device that cannot run it.
 inline constexpr Ticks cannot_run = -1;
+inline constexpr std::uint32_t no_cut_limit = std::numeric_limits<std::uint32_t>::max();
 // A placement stores one byte per op.
 inline constexpr std::size_t max_devices = 255;
 
@@ -103,6 +104,9 @@ struct Problem {
   // True if the file gave transfer times (delays of published workloads), which do not follow from bytes, latencies and
   // bandwidths.
   bool given_transfer_times = false;
+  // The largest number of tensors that a feasible placement sends between devices; each counts once, whatever its size
+  // and the number of devices that it is sent to. A demand of the user (--max-cuts), in no problem file.
+  std::uint32_t max_cuts = no_cut_limit;
 
   std::vector<std::string> op_names;     // N
   std::vector<std::string> op_types;     // N

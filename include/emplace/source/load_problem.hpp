@@ -44,6 +44,9 @@ LoadedProblem load_problem(const std::string& graph, const std::string& machine,
 LoadedProblem make_problem(const Graph& graph, const machine::Machine& machine, const cost::RooflineOptions& options,
                            const std::string& name);
 
+// "model" of "dir/model.onnx", "nmt" of "zoo:nmt?layers=2@k40x2": the source's name for files that are made from it.
+std::string short_name(const std::string& source);
+
 // The same source with the paths of existing files made absolute, so that it means the same from any folder.
 std::string absolute_source(const std::string& source);
 

@@ -79,6 +79,9 @@ void add_costs(Digest& digest, const Problem& p) {
   digest.numbers(p.tensor_bytes);
   digest.lists(p.consumers);
   digest.numbers(p.transfer_time);
+  if (p.max_cuts == no_cut_limit) return;
+  digest.text("max_cuts");
+  digest.number(p.max_cuts);
 }
 
 void add(Digest& digest, const Problem& p) {

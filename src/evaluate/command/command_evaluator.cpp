@@ -11,6 +11,7 @@
 #include "evaluate/command/command_answer.hpp"
 #include "evaluate/command/program_run.hpp"
 #include "evaluate/evaluator_entries.hpp"
+#include "problem/cuts.hpp"
 
 namespace emplace::evaluate {
 
@@ -103,7 +104,11 @@ class CommandEvaluator final : public DirectEvaluator {
       EMPLACE_CHECK(job.problem < problems_.size() && job.placement != nullptr);
       if (job.starts != nullptr) job.starts->clear();
       std::string why;
-      outcomes.push_back(measure(*problems_[job.problem], *job.placement, why));
+      const Problem& problem = *problems_[job.problem];
+      Outcome outcome;
+      judge_cuts(problem, job.placement->device.data(), outcome);
+      if (outcome.feasible()) outcome = measure(problem, *job.placement, why);
+      outcomes.push_back(outcome);
       if (job.message != nullptr) *job.message = std::move(why);
     }
     return outcomes;

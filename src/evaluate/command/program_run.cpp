@@ -14,6 +14,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/interrupt.hpp"
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "evaluate/command/subreaper/subreaper.hpp"
@@ -185,7 +186,9 @@ ProgramEnd run_program(const ProgramToRun& program, int input) {
       continue;
     }
     pollfd waiting[] = {{output.read.get(), POLLIN, 0}, {errors.read.get(), POLLIN, 0}, {report.read.get(), POLLIN, 0}};
-    if (::poll(waiting, 3, static_cast<int>(std::min<long>(left, 60'000))) < 0 && errno != EINTR)
+    stop_point();
+    constexpr long between_stop_points = 100;  // ms
+    if (::poll(waiting, 3, static_cast<int>(std::min<long>(left, between_stop_points))) < 0 && errno != EINTR)
       throw EnvironmentError("cannot wait for a program: {}", std::strerror(errno));
     output.read_into(end.output);
     errors.read_into(said);

@@ -1,6 +1,7 @@
 // The Evaluator in this process: one engine per problem, and one incremental engine per series of placements.
 #include <map>
 
+#include "base/interrupt.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/evaluate/evaluator.hpp"
 #include "simulate/incremental/incremental.hpp"
@@ -63,6 +64,7 @@ class LocalEvaluator final : public DirectEvaluator {
     std::vector<Outcome> outcomes;
     outcomes.reserve(jobs.size());
     for (const EvaluationJob& job : jobs) {
+      stop_point();
       EMPLACE_CHECK(job.problem < engines_.size() && job.placement != nullptr);
       if (job.series != EvaluationJob::no_series && incremental_[job.problem] != nullptr)
         outcomes.push_back(series_of(job).evaluate(*job.placement, job.starts));

@@ -1,7 +1,7 @@
 // Evaluators that simulate in this process: at full speed, and with a sleep for each placement.
 #include <chrono>
-#include <thread>
 
+#include "base/interrupt.hpp"
 #include "emplace/base/options.hpp"
 #include "evaluate/evaluator_entries.hpp"
 
@@ -20,8 +20,6 @@ void describe(SleepOptions& o, OptionVisitor& visit) {
         {.min = 0, .max = 3600, .unit = "s", .help = "How long each placement takes in addition to its simulation."});
 }
 
-void sleep(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
-
 // Takes the time of a slow simulator without its work, so that many can share one core: one can measure on a laptop how
 // training scales on a cluster.
 class SleepEvaluator final : public DirectEvaluator {
@@ -30,7 +28,7 @@ class SleepEvaluator final : public DirectEvaluator {
       : seconds_(options.seconds), simulator_(make_local_evaluator(setup.problems, setup.scoring)) {}
 
   std::vector<Outcome> evaluate_now(std::span<const EvaluationJob> jobs) override {
-    for (std::size_t i = 0; i < jobs.size(); ++i) sleep(seconds_);
+    for (std::size_t i = 0; i < jobs.size(); ++i) sleep_unless_stopped(std::chrono::duration<double>(seconds_));
     return simulator_->evaluate(jobs);
   }
 

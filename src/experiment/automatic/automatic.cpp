@@ -8,9 +8,9 @@
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/formats/problem_json.hpp"
+#include "experiment/recipe/shipped_recipes.hpp"
 #include "experiment/run/placing_backend.hpp"
 #include "experiment/run/training_backend.hpp"
-#include "experiment/tables/published_table.hpp"
 #include "search/common/deadline.hpp"
 
 namespace emplace::experiment {
@@ -152,11 +152,20 @@ class Automatic {
     result_.recipe = choice.recipe;
     const std::string file = r_.run + ".problem.json";
     write_file(file, formats::write_problem_json(problem_));
-    ConfigTable recipe = load_recipe(choice.recipe, "auto");
+    ConfigTable recipe = read_recipe(choice.recipe, "auto");
     apply_values(recipe, {{"problem", {file, "auto"}},
                           {"run", {r_.run, "auto"}},
                           {"seed", {static_cast<std::int64_t>(r_.seed), "auto"}},
+                          {"stop_at_bound", {true, "auto"}},
                           {"seconds", {seconds_until(training_share), "auto"}}});
+    if (!result_.method.empty()) {
+      const std::string start = r_.run + ".start.json";
+      write_file(start, formats::write_placement_json(problem_, result_.placement, r_.scoring.schedule));
+      apply_values(recipe, {{"start", {start, "auto"}}});
+    }
+    // The file has all other constraints.
+    if (problem_.max_cuts != no_cut_limit)
+      apply_values(recipe, {{"max_cuts", {std::int64_t{problem_.max_cuts}, "auto"}}});
     Training training(make_recipe(recipe));
     const RunFolder folder = RunFolder::create(training.recipe().options.run, training.recipe().resolved());
     const TrainingBackend backend = make_training_backend(r_.world, training, folder);

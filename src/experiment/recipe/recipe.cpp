@@ -15,6 +15,7 @@
 #include "emplace/problem/grouping.hpp"
 #include "emplace/search/placer.hpp"
 #include "experiment/recipe/recipe_keys.hpp"
+#include "experiment/recipe/shipped_recipes.hpp"
 #include "learn/learner.hpp"
 
 namespace emplace::experiment {
@@ -92,6 +93,18 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
          .affects = Affects::task});
   visit("batch", o.batch,
         {.min = 1, .help = "Size of the unknown first dimension of the model's inputs.", .affects = Affects::task});
+  visit("pin", o.pin,
+        {.help = "Ops or modules that must run on a device, as \"encoder/*=gpu:0\".", .affects = Affects::task});
+  visit("forbid", o.forbid,
+        {.help = "Devices that no op may use, or the ops that may not use them, as \"decoder/*=gpu:1\".",
+         .affects = Affects::task});
+  visit("together", o.together,
+        {.help = "Modules whose ops must share a device, as \"encoder/layer.*\".", .affects = Affects::task});
+  visit("max_cuts", o.max_cuts,
+        {.min = 0,
+         .unit = "tensors",
+         .help = "Largest number of tensors that may be sent between devices; no limit by default.",
+         .affects = Affects::task});
   visit("policy", o.policy, {.help = "Policy that samples placements; see `emplace list policies`."});
   visit("learner", o.learner, {.help = "How the policy learns; see `emplace list learners`."});
   visit("evaluator", o.evaluator,
@@ -121,8 +134,19 @@ void describe(RecipeOptions& o, OptionVisitor& visit) {
   visit("evaluations", o.evaluations, {.min = 1, .help = "Budget: placements simulated.", .affects = Affects::budget});
   visit("seconds", o.seconds,
         {.min = 0, .above_min = true, .unit = "s", .help = "Budget: time of training.", .affects = Affects::budget});
+  visit("patience", o.patience,
+        {.min = 1,
+         .unit = "updates",
+         .help = "The training ends if no problem's best placement has become better for so many updates.",
+         .affects = Affects::budget});
+  visit("stop_at_bound", o.stop_at_bound,
+        {.help = "The training ends if the best placement of each problem is as fast as the lower bound.",
+         .affects = Affects::budget});
   visit("run", o.run, {.help = "Run folder; runs/NAME of the recipe by default.", .affects = Affects::place});
   visit("init", o.init, {.help = "Run folder whose policy's parameters this run starts from."});
+  visit("start", o.start,
+        {.help = "Placement JSON of the problem: the best placement so far at the beginning, so that the result is no "
+                 "worse; it counts as one evaluation."});
   visit("op_types", o.op_types,
         {.help = "Types of ops that the policy tells apart, sorted; those of the problems, or of init, by default."});
   visit("checkpoint_every", o.checkpoint_every,
@@ -203,7 +227,8 @@ Recipe make_recipe(const ConfigTable& table) {
   const auto& learner = find_entry(learn::learners(), o.learner, "learner", table.place_of("learner"));
   const auto& evaluator = find_entry(evaluate::evaluators(), o.evaluator, "evaluator", table.place_of("evaluator"));
   std::vector<std::string> known = reader.names();
-  known.insert(known.end(), {"roofline", o.policy, o.learner, o.evaluator});
+  known.insert(known.end(), {"about", "roofline", o.policy, o.learner, o.evaluator});
+  (void)read_options<RecipeAbout>(table.table("about"));
   const ConfigTable& policy_table = table.table(o.policy);
   const ConfigTable& learner_table = table.table(o.learner);
   const ConfigTable& evaluator_table = table.table(o.evaluator);
@@ -223,6 +248,10 @@ Recipe make_recipe(const ConfigTable& table) {
   (void)policy.resolve(recipe.policy_options);
   (void)learner.resolve(recipe.learner_options);
   (void)evaluator.resolve(recipe.evaluator_options);
+  if (policy.unfit)
+    if (const std::string reason = policy.unfit(recipe.policy_options, o.learner, recipe.learner_options);
+        !reason.empty())
+      throw InputError(table.place_of(o.policy), "policy {}: {}", quote(o.policy), reason);
   recipe.source.roofline = read_options<cost::RooflineOptions>(roofline_table);
   recipe.source.read.shapes = parse_shapes(o.shape, table.place_of("shape"));
   if (o.batch > 0) recipe.source.read.batch = o.batch;
@@ -248,6 +277,10 @@ Recipe make_recipe(const ConfigTable& table) {
     throw InputError(table.place_of("problems_per_update"),
                      "problems_per_update is {}, but the training has {} problem{}", o.problems_per_update, count,
                      count == 1 ? "" : "s");
+  if (!o.start.empty() && count > 1)
+    throw InputError(table.place_of("start"), "start is a placement of one problem, but the training has {}", count);
+  if (o.stop_at_bound && evaluator.measures)
+    throw InputError(table.place_of("stop_at_bound"), "stop_at_bound: measured times have no lower bound");
   if (o.hold_problems > 1 && o.problems_per_update == 0)
     throw InputError(table.place_of("hold_problems"),
                      "hold_problems is {}, but without problems_per_update every update uses all problems",
@@ -273,12 +306,19 @@ std::vector<std::string> Recipe::sources() const {
   return {options.graph + "@" + options.machine};
 }
 
+TaskConstraints Recipe::constraints() const {
+  Constraints constraints{options.pin, options.forbid, options.together, {}};
+  if (options.max_cuts >= 0) constraints.max_cuts = static_cast<std::uint64_t>(options.max_cuts);
+  return {std::move(constraints), place};
+}
+
 ConfigTable Recipe::resolved() const {
   RecipeOptions filled = options;
   if (!filled.problem.empty()) filled.problem = source::absolute_source(filled.problem);
   if (!filled.graph.empty()) filled.graph = source::absolute_source(filled.graph);
   if (!filled.machine.empty()) filled.machine = source::absolute_source(filled.machine);
   if (!filled.init.empty()) filled.init = absolute_path(filled.init);
+  if (!filled.start.empty()) filled.start = absolute_path(filled.start);
   for (std::string& each : filled.problems) each = source::absolute_source(each);
   for (std::string& each : filled.held_out) each = source::absolute_source(each);
   ConfigTable table = echo_options(filled);

@@ -13,6 +13,7 @@
 #include "emplace/policy/policy.hpp"
 #include "emplace/source/load_problem.hpp"
 #include "experiment/run/run_folder.hpp"
+#include "problem/constraints.hpp"
 
 namespace emplace::experiment {
 
@@ -23,6 +24,10 @@ struct RecipeOptions {
   std::vector<std::string> problems;
   std::vector<std::string> shape;
   std::int64_t batch = 0;  // 0: the model's own
+  std::vector<std::string> pin;
+  std::vector<std::string> forbid;
+  std::vector<std::string> together;
+  std::int64_t max_cuts = -1;  // -1: no limit
   std::string policy = "post";
   std::string learner = "post";
   std::string evaluator = "simulator";
@@ -36,8 +41,11 @@ struct RecipeOptions {
   std::int64_t updates = 0;  // 0: no such budget
   std::int64_t evaluations = 0;
   double seconds = 0;
+  std::int64_t patience = 0;  // 0: no limit
+  bool stop_at_bound = false;
   std::string run;
   std::string init;
+  std::string start;
   std::vector<std::string> op_types;
   std::int64_t checkpoint_every = 10;
   std::int64_t threads = 1;
@@ -61,6 +69,8 @@ struct Recipe {
 
   // One source per problem, in order; `graph` and `machine` as "graph@machine".
   [[nodiscard]] std::vector<std::string> sources() const;
+  // What every placement must keep to, of the problems that are held out too.
+  [[nodiscard]] TaskConstraints constraints() const;
   // The recipe with all defaults filled in and absolute sources, so that it can be run again from any folder.
   [[nodiscard]] ConfigTable resolved() const;
 };

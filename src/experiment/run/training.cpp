@@ -21,9 +21,11 @@
 #include "base/version.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/formats/problem_json.hpp"
-#include "evaluate/cached/cached_evaluator.hpp"
+#include "emplace/search/bound.hpp"
+#include "experiment/recipe/idle_options.hpp"
 #include "experiment/run/tensorboard.hpp"
 #include "experiment/run/trained_policy.hpp"
+#include "formats/workload/workload.hpp"
 #include "nn/kernels/threads.hpp"
 
 namespace emplace::experiment {
@@ -67,6 +69,17 @@ void check_may_begin_again(const RunFolder& folder) {
                 folder.path());
 }
 
+// With the grouping `op` the ops of a co-location group are placed one by one, and nearly all samples break the group.
+void refuse_groups(const Problem& problem, const std::string& place) {
+  std::vector<std::uint32_t> ops(problem.op_count());
+  for (std::size_t op = 0; op < problem.op_count(); ++op)
+    if (const GroupId group = problem.group[op]; !group.is_none() && ++ops[group.index()] == 2)
+      throw InputError(place,
+                       "with grouping = 'op' the ops of a co-location group would be placed on different devices, and "
+                       "{} is in one with others ({}): wanted grouping = 'colocation'",
+                       quote(problem.op_names[op]), problem.name);
+}
+
 }  // namespace
 
 Training::Training(Recipe recipe, bool from_checkpoint)
@@ -76,13 +89,17 @@ Training::Training(Recipe recipe, bool from_checkpoint)
   RecipeOptions& o = recipe_.options;
   // Makes an evaluator only for its errors, before anything slow is done; the caller makes the one that is used.
   (void)evaluate::make_evaluator(evaluator(), {{}, {schedule_, objective_}});
+  TaskConstraints constraints = recipe_.constraints();
   for (const std::string& source : recipe_.sources()) {
     source::LoadedProblem loaded = o.graph.empty() ? source::load_problem(source, recipe_.source)
                                                    : source::load_problem(o.graph, o.machine, recipe_.source);
     add_warnings(loaded);
+    constraints.apply(loaded.problem);
     problems_.push_back(std::move(loaded.problem));
   }
   const GroupingKind grouping = grouping_of(o.grouping, recipe_.place);
+  if (grouping == GroupingKind::op)
+    for (const Problem& problem : problems_) refuse_groups(problem, recipe_.place);
   for (std::size_t p = 0; p < problems_.size(); ++p)
     policy_problems_.emplace_back(
         &problems_[p], make_grouping(problems_[p], grouping, static_cast<std::size_t>(o.groups), recipe_.place,
@@ -96,7 +113,8 @@ Training::Training(Recipe recipe, bool from_checkpoint)
     if (o.op_types != init->recipe().options.op_types)
       throw InputError(o.init, "its policy was trained with other op_types than the recipe's (leave them out)");
   }
-  load_held_out();
+  load_held_out(constraints);
+  constraints.check_all_matched();
   if (o.op_types.empty()) o.op_types = policy::op_types_of(policy_problems_);
   const policy::PolicyEntry& policy = find_entry(policy::policies(), o.policy, "policy");
   const policy::PolicySetup setup = policy_setup();
@@ -115,6 +133,9 @@ Training::Training(Recipe recipe, bool from_checkpoint)
   if (policy_->reads_start_times() && evaluate::entry_of(evaluator()).measures)
     log_warning("policy {} reads when each op starts, which a measurement does not say: it learns without start times",
                 quote(o.policy));
+  load_start();
+  if (o.stop_at_bound)
+    for (const Problem& problem : problems_) bounds_.push_back(search::lower_bound(problem, objective_).ticks);
   make_held_out_policies();
   learner_ = find_entry(learn::learners(), o.learner, "learner")
                  .make(recipe_.learner_options, {policy_problems_, static_cast<std::uint64_t>(o.seed)});
@@ -124,7 +145,9 @@ Training::Training(Recipe recipe, bool from_checkpoint)
       evaluations_of_start();
   if (budget > 0 && budget < first)
     throw InputError(recipe_.place, "the budget of {} evaluations is less than the {} of one update{}", budget, first,
-                     starts_from_init_ ? " and of the placement that it starts from" : "");
+                     starts_from_init_ || start_ ? " and of the placement that it starts from" : "");
+  for (const IdleOption& idle : idle_options(recipe_.resolved())) warnings_.push_back(sentence_of(idle));
+  check_memory();
   use_threads(static_cast<std::size_t>(o.threads));
 }
 
@@ -143,6 +166,15 @@ void Training::make_starts(const TrainedPolicy& init) {
   }
 }
 
+void Training::load_start() {
+  const RecipeOptions& o = recipe_.options;
+  if (o.start.empty()) return;
+  start_ = formats::read_placement_text(read_file(o.start), o.start, problems_.front()).placement;
+  if (schedule_ != Schedule::fifo && start_->order.empty())
+    throw InputError(o.start, "has no order, which the schedule {} needs", quote(o.schedule));
+  if (schedule_ == Schedule::fifo) start_->order.clear();
+}
+
 std::vector<learn::HeldOut> Training::starts() const {
   std::vector<learn::HeldOut> list;
   for (std::size_t p = 0; p < start_policies_.size(); ++p)
@@ -151,7 +183,7 @@ std::vector<learn::HeldOut> Training::starts() const {
 }
 
 std::uint64_t Training::evaluations_of_start() const {
-  std::uint64_t evaluations = 0;
+  std::uint64_t evaluations = start_ ? 1 : 0;
   if (!starts_from_init_) return evaluations;
   for (std::uint32_t p = 0; p < problems_.size(); ++p)
     evaluations += start_policies_.empty() ? policy_->rounds(p) : start_policies_[p]->rounds(0);
@@ -167,12 +199,13 @@ void Training::add_warnings(const source::LoadedProblem& loaded) {
   warnings_.insert(warnings_.end(), loaded.lacks.begin(), loaded.lacks.end());
 }
 
-void Training::load_held_out() {
+void Training::load_held_out(TaskConstraints& constraints) {
   const RecipeOptions& o = recipe_.options;
   const std::vector<std::string> sources = recipe_.sources();
   for (const std::string& source : o.held_out) {
     source::LoadedProblem loaded = source::load_problem(source, recipe_.source);
     add_warnings(loaded);
+    constraints.apply(loaded.problem);
     for (std::size_t p = 0; p < problems_.size(); ++p)
       if (same_but_for_the_name(loaded.problem, problems_[p]))
         throw InputError(recipe_.place, "{} is held out, but the training has the same problem: {}", quote(source),
@@ -272,6 +305,7 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
   log::to_file(folder.file("log.txt"));
   folder.set_status("running");
   for (const std::string& warning : warnings_) log_warning("{}", warning);
+  if (!memory_.empty()) log_info("{}", memory_);
   if (session.show_progress)
     log_info("the training ends after {}{}", budget(), session.resume ? ", earlier sessions included" : "");
   End end = End::interrupted;
@@ -279,6 +313,7 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
   // error message with which the program ends; train_recipe() closes it, because its process may go on.
   try {
     if (!saved_at_ && starts_from_init_) trainer.begin_with(starts());
+    if (!saved_at_ && start_) trainer.begin_at(0, *start_);
     end = train(folder, trainer, metrics, session);
     if (end == End::finished) held_out_best_ = trainer.place_held_out();
   } catch (const NotFinite& error) {
@@ -299,6 +334,31 @@ Training::End Training::run(const RunFolder& folder, const Session& session) {
   return end;
 }
 
+std::uint64_t Training::updates_without_gain(const learn::Trainer& trainer) const {
+  std::uint64_t latest = 0;  // the number of the last evaluation that made a problem's best placement better
+  for (const learn::Best& best : trainer.best()) latest = std::max(latest, best.evaluation);
+  const auto column = history_.find("evaluations");
+  if (column == history_.end()) return 0;
+  const std::vector<double>& evaluations = column->second;  // after each update
+  const auto gained = std::ranges::lower_bound(evaluations, static_cast<double>(latest));
+  const auto since = static_cast<std::uint64_t>(evaluations.end() - gained);
+  return latest > evaluations_of_start() && since > 0 ? since - 1 : since;
+}
+
+bool Training::is_at_bound(const learn::Trainer& trainer) const {
+  if (bounds_.empty()) return false;
+  for (std::size_t p = 0; p < bounds_.size(); ++p) {
+    const learn::Best& best = trainer.best()[p];
+    if (!best.any || !best.outcome.feasible() || best.outcome.makespan > bounds_[p]) return false;
+  }
+  return true;
+}
+
+bool Training::ends_early(const learn::Trainer& trainer) const {
+  const auto patience = static_cast<std::uint64_t>(recipe_.options.patience);
+  return is_at_bound(trainer) || (patience > 0 && updates_without_gain(trainer) >= patience);
+}
+
 Training::End Training::train(const RunFolder& folder, learn::Trainer& trainer, MetricsFile& metrics,
                               const Session& session) {
   using Clock = std::chrono::steady_clock;
@@ -309,7 +369,7 @@ Training::End Training::train(const RunFolder& folder, learn::Trainer& trainer, 
   const auto done = [&] {
     return (limit.updates > 0 && trainer.updates() >= limit.updates) ||
            (limit.evaluations > 0 && trainer.evaluations() + trainer.evaluations_per_update() > limit.evaluations) ||
-           (limit.seconds > 0 && seconds_ >= limit.seconds);
+           (limit.seconds > 0 && seconds_ >= limit.seconds) || ends_early(trainer);
   };
   const auto fraction = [&] {
     double share = 0;
@@ -325,17 +385,25 @@ Training::End Training::train(const RunFolder& folder, learn::Trainer& trainer, 
   const auto stopped = [&] { return stop_requested() || (session.stop && session.stop()); };
   while (!done() && !stopped() && !(session.deadline && Clock::now() + longest >= *session.deadline)) {
     const auto begin = Clock::now();
-    const learn::UpdateReport report = trainer.step();
+    const std::optional<learn::UpdateReport> done_update = step(trainer);
+    if (!done_update) break;
+    const learn::UpdateReport& report = *done_update;
     seconds_ = seconds_before + std::chrono::duration<double>(Clock::now() - start).count();
     const auto row = record(report, trainer.best().front());
     metrics.add(row);
     tensorboard.add(report.update, row);
     progress.update(fraction(), describe_progress(report, limit.updates, trainer.best().front()));
-    if (trainer.updates() % static_cast<std::uint64_t>(recipe_.options.checkpoint_every) == 0) save(folder, trainer);
+    if (trainer.updates() % static_cast<std::uint64_t>(recipe_.options.checkpoint_every) == 0)
+      save(folder, trainer, arrays(trainer));
     longest = std::max(longest, Clock::now() - begin);
   }
   progress.finish();
-  if (saved_at_ != trainer.updates()) save(folder, trainer);
+  if (is_at_bound(trainer))
+    log_info("the training ends at update {}: no placement is faster than the best one", trainer.updates());
+  else if (ends_early(trainer))
+    log_info("the training ends at update {}: no better placement was found in {} updates (patience)",
+             trainer.updates(), recipe_.options.patience);
+  if (saved_at_ != trainer.updates()) save(folder, trainer, before_ ? std::move(*before_) : arrays(trainer));
   return done() ? End::finished : End::interrupted;
 }
 

@@ -50,10 +50,15 @@ class Training {
   // A budget, with the unit: "2400 evaluations", "60 s"; "1000 updates or 60 s, whichever comes first".
   [[nodiscard]] std::string budget() const;
 
-  // Trains until a budget is used up or a stop is requested (base/interrupt.hpp); then the present update is finished.
+  // Trains until a budget is used up or a stop is requested (base/interrupt.hpp). Then the present update is finished,
+  // if that takes only a moment, or else abandoned: the run is as it was before that update.
   // Writes the run folder meanwhile: config.toml gets this training's recipe, whose budgets may differ from those of
   // the run so far. An exception sets the status "failed" and leaves the last checkpoint as it is; NotFinite names it.
   End run(const RunFolder& folder, const Session& session);
+
+  // About how many bytes the updates take besides the problems and the policy itself (MemoryNeed): samples, gradients,
+  // state of the optimiser; where other ranks learn too, theirs on this machine included.
+  [[nodiscard]] double bytes_needed() const;
 
   // The policy as dist::make_mpi_learner_workers() needs it.
   [[nodiscard]] dist::PolicyPlan policy_plan() const;
@@ -88,13 +93,21 @@ class Training {
     double seconds;
   };
   [[nodiscard]] Limits limits() const;
+  // Throws EnvironmentError if an update needs more memory than this machine has available.
+  void check_memory();
   [[nodiscard]] learn::TrainerOptions trainer_options() const;
   [[nodiscard]] policy::PolicySetup policy_setup() const;
   void add_warnings(const source::LoadedProblem& loaded);
-  void load_held_out();
+  void load_held_out(TaskConstraints& constraints);
   void make_held_out_policies();
   void make_starts(const TrainedPolicy& init);
   [[nodiscard]] std::vector<learn::HeldOut> starts() const;
+  void load_start();
+  // Updates since a problem's best placement became better; all of them if there is none yet.
+  [[nodiscard]] std::uint64_t updates_without_gain(const learn::Trainer& trainer) const;
+  [[nodiscard]] bool is_at_bound(const learn::Trainer& trainer) const;
+  // By patience or at the bound.
+  [[nodiscard]] bool ends_early(const learn::Trainer& trainer) const;
   // Number of evaluations before the first update.
   [[nodiscard]] std::uint64_t evaluations_of_start() const;
   [[nodiscard]] State state(const learn::Trainer& trainer) const;
@@ -102,13 +115,18 @@ class Training {
   [[nodiscard]] MetricsHistory metrics_history() const;
   End train(const RunFolder& folder, learn::Trainer& trainer, MetricsFile& metrics, const Session& session);
   void load(const Checkpoint& checkpoint, learn::Trainer& trainer, const std::string& run);
-  void save(const RunFolder& folder, const learn::Trainer& trainer);
+  // One update; none if a stop was requested and it was abandoned.
+  std::optional<learn::UpdateReport> step(learn::Trainer& trainer);
+  // The arrays of a checkpoint.
+  [[nodiscard]] State arrays(const learn::Trainer& trainer) const;
+  void save(const RunFolder& folder, const learn::Trainer& trainer, State arrays);
   std::vector<std::pair<std::string, double>> record(const learn::UpdateReport& report, const learn::Best& best);
 
   Recipe recipe_;
   Schedule schedule_;
   Objective objective_;
   std::vector<std::string> warnings_;  // about the problems, shown and kept in the log when run() begins
+  std::string memory_;                 // how much an update needs, if that is much; shown when run() begins
   std::deque<Problem> problems_;       // a deque, because policies and evaluators keep pointers to its elements
   std::vector<policy::PolicyProblem> policy_problems_;
   std::deque<Problem> held_out_;
@@ -119,6 +137,7 @@ class Training {
   std::deque<policy::PolicyProblem> start_problems_;
   std::vector<std::unique_ptr<policy::Policy>> start_policies_;
   bool starts_from_init_ = false;
+  std::optional<Placement> start_;                                  // the recipe's `start`
   std::vector<std::unique_ptr<policy::Policy>> held_out_policies_;  // one per held-out problem
   std::unique_ptr<learn::Learner> learner_;
   std::map<std::string, std::vector<double>> history_;  // one value per update
@@ -126,6 +145,9 @@ class Training {
   std::uint64_t updates_ = 0, evaluations_ = 0, evaluations_of_session_ = 0;
   double seconds_ = 0;
   std::optional<std::uint64_t> saved_at_;  // the update of the newest checkpoint
+  std::vector<Ticks> bounds_;              // the problems' lower bounds, with stop_at_bound
+  std::optional<double> last_update_s_;    // how long the last update took
+  std::optional<State> before_;            // the arrays before an update that was abandoned
 };
 
 }  // namespace emplace::experiment

@@ -2,9 +2,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "base/files.hpp"
+#include "base/interrupt.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -75,12 +77,41 @@ State Training::state(const learn::Trainer& trainer) const {
   return arrays;
 }
 
-void Training::save(const RunFolder& folder, const learn::Trainer& trainer) {
+State Training::arrays(const learn::Trainer& trainer) const {
+  State arrays;
+  save_parameters(*policy_, arrays);
+  put_scalar(arrays, device_count_array, std::uint64_t{problems_.front().device_count()});
+  arrays.merge(state(trainer));
+  for (const auto& [name, values] : history_) put(arrays, std::string(history_prefix) + name, values);
+  return arrays;
+}
+
+std::optional<learn::UpdateReport> Training::step(learn::Trainer& trainer) {
+  // A copy of the state takes a small part of the time of an update that is worth abandoning.
+  constexpr double worth_abandoning_s = 0.2;
+  constexpr std::chrono::duration<double> grace{0.3};
+  const auto begin = std::chrono::steady_clock::now();
+  std::optional<learn::UpdateReport> report;
+  if (last_update_s_ && *last_update_s_ < worth_abandoning_s) {
+    report = trainer.step();
+  } else {
+    State before = arrays(trainer);
+    try {
+      const Interruptible interruptible(stop_requested, grace);
+      report = trainer.step();
+    } catch (const Interrupted&) {
+      trainer.load(arrays_under(before, std::string(trainer_prefix)));
+      before_ = std::move(before);
+      return {};
+    }
+  }
+  last_update_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return report;
+}
+
+void Training::save(const RunFolder& folder, const learn::Trainer& trainer, State arrays) {
   Checkpoint checkpoint;
-  save_parameters(*policy_, checkpoint.arrays);
-  put_scalar(checkpoint.arrays, device_count_array, std::uint64_t{problems_.front().device_count()});
-  checkpoint.arrays.merge(state(trainer));
-  for (const auto& [name, values] : history_) put(checkpoint.arrays, std::string(history_prefix) + name, values);
+  checkpoint.arrays = std::move(arrays);
   for (std::size_t p = 0; p < problems_.size(); ++p) {
     const learn::Best& best = trainer.best()[p];
     if (!best.any) continue;

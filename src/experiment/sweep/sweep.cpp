@@ -1,4 +1,5 @@
 #include "experiment/sweep/sweep.hpp"
+#include "experiment/recipe/shipped_recipes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -136,7 +137,7 @@ Sweep make_sweep(const ConfigTable& table) {
   if (sweep.options.recipe.empty()) {
     sweep.base = ConfigTable(table.place());
   } else {
-    sweep.base = ConfigTable::read_toml(recipe_file_of(table));
+    sweep.base = read_recipe(recipe_file_of(table), table.place_of("recipe"));
     sweep.base.erase("run");
   }
   apply_values(sweep.base, std::move(values));

@@ -1,6 +1,7 @@
 #include "experiment/sweep/sweep_checks.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
@@ -59,6 +60,33 @@ void check_corners(const Sweep& sweep) {
     refuse_idle(sweep, corner, recipe);
     (void)make_recipe(recipe);
   }
+}
+
+std::vector<IdleOption> idle_in_all_trials(const Sweep& sweep) {
+  std::map<std::string, std::string> reasons;  // of the keys that are idle in some trial
+  std::vector<ConfigTable> recipes;
+  const std::vector<Assignment> corners = sweep.space.corners();
+  for (const Assignment& corner : corners) {
+    recipes.push_back(make_recipe(sweep.recipe(corner)).resolved());
+    for (IdleOption& each : idle_options(recipes.back())) reasons.emplace(std::move(each.key), std::move(each.reason));
+    for (std::size_t p = 0; p < sweep.space.size(); ++p)
+      if (corner.values[p]) {
+        const std::string& key = sweep.space.parameters()[p].key;
+        if (std::string reason = why_idle(recipes.back(), key); !reason.empty()) reasons.emplace(key, reason);
+      }
+  }
+  const auto has_effect = [&](const std::string& key) {
+    const std::optional<std::size_t> parameter = sweep.space.find(key);
+    for (std::size_t c = 0; c < corners.size(); ++c)
+      if ((!parameter || corners[c].values[*parameter]) && has_key(recipes[c], key) &&
+          why_idle(recipes[c], key).empty())
+        return true;
+    return false;
+  };
+  std::vector<IdleOption> list;
+  for (const auto& [key, reason] : reasons)
+    if (!has_effect(key)) list.push_back({key, reason});
+  return list;
 }
 
 void check_shares(const Sweep& sweep, double first) {

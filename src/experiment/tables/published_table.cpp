@@ -264,7 +264,7 @@ std::string as_file_name(std::string_view label) {
 
 std::vector<EntryInfo> tables() {
   std::vector<EntryInfo> list;
-  for (const NamedText& text : table_texts()) {
+  for (const TableText& text : table_texts()) {
     const PublishedTable table = parse_table(text.toml, text.name, fmt::format("table {}", text.name));
     const bool confirmed = std::ranges::any_of(table.rows, [](const TableRow& row) {
       return std::ranges::any_of(row.published, [](const auto& each) { return each.second.confirmed; });
@@ -280,7 +280,7 @@ std::vector<EntryInfo> tables() {
 }
 
 PublishedTable load_table(const std::string& name_or_path) {
-  for (const NamedText& text : table_texts())
+  for (const TableText& text : table_texts())
     if (text.name == name_or_path) return parse_table(text.toml, text.name, fmt::format("table {}", text.name));
   if (file_exists(name_or_path)) {
     PublishedTable table =
@@ -292,17 +292,6 @@ PublishedTable load_table(const std::string& name_or_path) {
   const std::string near = did_you_mean(name_or_path, names);
   throw InputError("command line", "unknown table {}: neither a name nor a TOML file{}", quote(name_or_path),
                    near.empty() ? fmt::format("; tables: {}", join(names, ", ")) : near);
-}
-
-ConfigTable load_recipe(const std::string& name_or_path, const std::string& place) {
-  std::vector<std::string> names;
-  for (const NamedText& text : recipe_texts()) {
-    if (text.name == name_or_path) return ConfigTable::parse_toml(text.toml, fmt::format("recipe {}", text.name));
-    names.emplace_back(text.name);
-  }
-  if (file_exists(name_or_path)) return ConfigTable::read_toml(name_or_path);
-  throw InputError(place, "unknown recipe {}: neither a name nor a TOML file{}", quote(name_or_path),
-                   did_you_mean(name_or_path, names));
 }
 
 }  // namespace emplace::experiment

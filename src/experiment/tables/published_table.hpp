@@ -94,7 +94,4 @@ PublishedTable parse_table(std::string_view toml, const std::string& name, const
 // A label as part of a file's name: lower-case letters, digits and single hyphens.
 std::string as_file_name(std::string_view label);
 
-// A built-in recipe ("hierarchical-tuned"), or a TOML file. InputError if there is neither.
-ConfigTable load_recipe(const std::string& name_or_path, const std::string& place);
-
 }  // namespace emplace::experiment

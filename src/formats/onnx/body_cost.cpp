@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
+#include <unordered_set>
 
 #include "emplace/base/error.hpp"
 #include "formats/onnx/subgraphs.hpp"
@@ -24,6 +26,33 @@ TensorId add_operand(Graph& graph, const std::string& name, const OnnxScope& sco
   return TensorId{graph.tensors.size() - 1};
 }
 
+// The tensors of a sub-graph that are known before it runs, so that a runtime folds the nodes that give them when it
+// loads the model: weights, what shape inference has computed, and what follows from such tensors alone.
+class KnownBefore {
+ public:
+  explicit KnownBefore(const OnnxScope& scope) : scope_(scope) {}
+
+  // Whether all outputs of the node are such tensors. The nodes must be asked about in their order.
+  bool gives(const onnx::NodeProto& node) {
+    const std::string& type = node.op_type();
+    const bool repeatable = !has_subgraph(node) && node.input_size() > 0 && !type.starts_with("Random") &&
+                            type != "Multinomial" && type != "Bernoulli";
+    const bool follows = repeatable && std::ranges::all_of(node.input(), [&](const auto& name) { return has(name); });
+    if (follows) known_.insert(node.output().begin(), node.output().end());
+    return follows || std::ranges::all_of(node.output(), [&](const auto& name) { return has(name); });
+  }
+
+ private:
+  [[nodiscard]] bool has(const std::string& name) const {
+    if (name.empty() || known_.contains(name) || scope_.data.contains(name)) return true;
+    const auto value = scope_.folded.find(name);
+    return value != scope_.folded.end() && value->second != nullptr && value->second->is_known();
+  }
+
+  const OnnxScope& scope_;
+  std::unordered_set<std::string_view> known_;
+};
+
 OnnxBodyCost cost_of_node(const onnx::NodeProto& node, const OnnxScope& scope, const std::string& file) {
   Graph graph;
   GraphOp& op = graph.ops.emplace_back();
@@ -34,8 +63,13 @@ OnnxBodyCost cost_of_node(const onnx::NodeProto& node, const OnnxScope& scope, c
   for (const std::string& name : node.output())
     if (!name.empty()) op.outputs.push_back(add_operand(graph, name, scope, file));
   const OpCost cost = emplace::cost_of(graph, OpId{0});
-  return {cost.flops, static_cast<double>(cost.bytes_read), static_cast<double>(cost.bytes_written), name_of(cost.cls),
-          cost.flops, cost.known_type && cost.known_shapes};
+  return {.flops = cost.flops,
+          .bytes_read = static_cast<double>(cost.bytes_read),
+          .bytes_written = static_cast<double>(cost.bytes_written),
+          .launches = cost.cls != OpClass::free ? 1.0 : 0.0,
+          .op_class = name_of(cost.cls),
+          .class_flops = cost.flops,
+          .is_complete = cost.known_type && cost.known_shapes};
 }
 
 std::int64_t whole_bytes(double bytes) {
@@ -48,6 +82,7 @@ void add_cost(OnnxBodyCost& sum, const OnnxBodyCost& cost, double times) {
   sum.flops += times * cost.flops;
   sum.bytes_read += times * cost.bytes_read;
   sum.bytes_written += times * cost.bytes_written;
+  sum.launches += times * cost.launches;
   sum.is_complete = sum.is_complete && cost.is_complete;
   if (times * cost.class_flops > sum.class_flops) {
     sum.class_flops = times * cost.class_flops;
@@ -57,11 +92,14 @@ void add_cost(OnnxBodyCost& sum, const OnnxBodyCost& cost, double times) {
 
 OnnxBodyCost cost_of_nodes(const onnx::GraphProto& graph, const OnnxScope& scope, const std::string& file) {
   OnnxBodyCost sum;
+  KnownBefore known(scope);
   for (const onnx::NodeProto& node : graph.node()) {
+    if (known.gives(node)) continue;
     if (!has_subgraph(node)) {
       add_cost(sum, cost_of_node(node, scope, file), 1);
     } else if (const auto inner = scope.costs.find(cost_key(node)); inner != scope.costs.end()) {
       add_cost(sum, inner->second, 1);
+      ++sum.launches;
     } else {
       sum.is_complete = false;
     }
@@ -73,6 +111,7 @@ void set_body_cost(GraphOp& op, const OnnxBodyCost& cost) {
   op.attributes["body_flops"] = std::min(cost.flops, std::numeric_limits<double>::max());
   op.attributes["body_bytes_read"] = whole_bytes(cost.bytes_read);
   op.attributes["body_bytes_written"] = whole_bytes(cost.bytes_written);
+  op.attributes["body_launches"] = std::min(cost.launches, std::numeric_limits<double>::max());
   op.attributes["body_class"] = cost.op_class;
   op.attributes["body_incomplete"] = std::int64_t{cost.is_complete ? 0 : 1};
 }

@@ -13,7 +13,8 @@ namespace emplace::formats {
 // Adds `times` times the cost.
 void add_cost(OnnxBodyCost& sum, const OnnxBodyCost& cost, double times);
 
-// The sum over the nodes of a sub-graph, whose types and inner costs are in `scope`.
+// The sum over the nodes of a sub-graph, whose types and inner costs are in `scope`, without those that runtimes fold
+// when they load the model.
 OnnxBodyCost cost_of_nodes(const onnx::GraphProto& graph, const OnnxScope& scope, const std::string& file);
 
 // The attributes from which the op table takes the cost of a control-flow op.

@@ -193,6 +193,10 @@ class OnnxInference::LoopRun {
   OnnxBodyCost cost_, last_cost_;
 };
 
+std::optional<std::int64_t> OnnxInference::known_whole(const std::string& tensor) {
+  return single_whole(folder_.value(main, tensor));
+}
+
 void OnnxInference::note_unknown_trips(OnnxBodyCost& cost) {
   cost.is_complete = false;
   ++unknown_trips_;

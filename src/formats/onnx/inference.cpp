@@ -9,6 +9,7 @@
 #include "formats/onnx/newer_ops.hpp"
 #include "formats/onnx/size_checks.hpp"
 #include "formats/onnx/types.hpp"
+#include "formats/onnx/upper_bounds.hpp"
 
 namespace emplace::formats {
 
@@ -66,6 +67,11 @@ std::string OnnxInference::failures() const {
                      first_failure_);
 }
 
+std::string OnnxInference::bounded() const {
+  if (bounded_.empty()) return {};
+  return fmt::format("{} op{}; the first is {}", bounded_.size(), bounded_.size() == 1 ? "" : "s", first_bounded_);
+}
+
 void OnnxInference::infer(onnx::NodeProto& node, OnnxScope& scope, int depth) {
   scope.add_constant(node);
   const std::string domain = node.domain() == "ai.onnx" ? "" : node.domain();
@@ -99,6 +105,8 @@ void OnnxInference::infer(onnx::NodeProto& node, OnnxScope& scope, int depth) {
   if (schema != nullptr && schema->has_data_propagation_function()) propagate(used, *schema, scope);
   complete_sizes(node, scope);
   folder_.fold(used, scope);
+  if (given_.upper_bounds && bound_sizes(node, scope, folder_) && bounded_.insert(&node).second && bounded_.size() == 1)
+    first_bounded_ = describe(node);
   if (depth == 0) check_result(node, scope, file_);
 }
 
@@ -174,6 +182,9 @@ void OnnxInference::update_types(onnx::NodeProto& node, Context& context, OnnxSc
 void OnnxInference::propagate(onnx::NodeProto& node, const onnx::OpSchema& schema, OnnxScope& scope) {
   int values = 0;
   for (const std::string& input : node.input()) {
+    // libonnx's functions look at the types of inputs without asking whether there are any; there is none if inference
+    // failed on the input's producer.
+    if (!input.empty() && !scope.types.contains(input)) return;
     const auto found = scope.values.find(input);
     if (found != scope.values.end()) values += found->second.dim_size();
     if (values > most_propagated_values) return;

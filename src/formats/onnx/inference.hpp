@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "formats/onnx/fold/fold.hpp"
@@ -18,6 +19,7 @@ namespace emplace::formats {
 struct OnnxGivenSizes {
   bool any = false;
   std::vector<ReplacedSize> replaced;  // fixed sizes of the file that are others now
+  bool upper_bounds = false;           // sizes that depend on data are taken at their upper bound (upper_bounds.hpp)
 };
 
 // libonnx's own driver (InferShapes) needs nodes in topological order, does not report which nodes failed, and doubles
@@ -44,6 +46,12 @@ class OnnxInference {
   // The number of If, Loop and Scan nodes whose costs are not those of a run: the condition or the number of trips is
   // not known.
   [[nodiscard]] std::size_t unknown_trips() const { return unknown_trips_; }
+
+  // The number of nodes that were sized by their upper bound and the first of them, as a text; "" if there are none.
+  [[nodiscard]] std::string bounded() const;
+
+  // The value of a tensor of the main graph that is one whole number or truth value, if it is known.
+  [[nodiscard]] std::optional<std::int64_t> known_whole(const std::string& tensor);
 
   OnnxScope main;
 
@@ -78,6 +86,8 @@ class OnnxInference {
   OnnxFolder folder_;
   std::size_t rewritten_count_ = 0;
   std::string first_rewritten_;
+  std::unordered_set<const onnx::NodeProto*> bounded_;
+  std::string first_bounded_;
   std::size_t inner_nodes_ = 0;
   std::size_t unknown_trips_ = 0;
   std::size_t failure_count_ = 0;

@@ -75,32 +75,45 @@ class GraphFromOnnx {
     }
   }
 
+  // Placements refer to ops by name. A node without a name gets one from its type and output. A name of several nodes
+  // stays that of the first; the others get a # and their position in the file. Names of the file are never changed to
+  // make room for such a one.
   void name_ops() {
     std::vector<GraphOp>& ops = graph_.ops;
     ops.resize(static_cast<std::size_t>(source_.node_size()));
     NameTable taken;
     taken.reserve(ops.size());
     const auto name_at = [&](std::uint32_t i) -> std::string_view { return ops[i].name; };
-    for (std::size_t i = 0; i < ops.size(); ++i) {
-      ops[i].name = node(i).name();
-      if (node(i).op_type().empty()) throw InputError(file_, "node {} {} has no op_type", i, quote(ops[i].name));
-      if (ops[i].name.empty()) continue;
-      // The IR specification requires unique node names in a graph, and placements refer to ops by name.
-      if (const auto twin = taken.add(ops[i].name, static_cast<std::uint32_t>(i), name_at))
-        throw InputError(file_, "nodes {} and {} are both named {}", *twin, i, quote(ops[i].name));
-    }
+    std::vector<std::size_t> unnamed;
+    std::vector<std::pair<std::size_t, std::uint32_t>> repeated;  // nodes, and the first of that name
     for (std::size_t i = 0; i < ops.size(); ++i) {
       const onnx::NodeProto& n = node(i);
+      if (n.op_type().empty()) throw InputError(file_, "node {} {} has no op_type", i, quote(n.name()));
       ops[i].type = n.domain().empty() || n.domain() == "ai.onnx" ? n.op_type() : n.domain() + "." + n.op_type();
       ops[i].attributes = attributes_of(n);
-      if (!ops[i].name.empty()) continue;
-      const auto output = std::find_if(n.output().begin(), n.output().end(), [](const auto& o) { return !o.empty(); });
-      const std::string wanted = output == n.output().end() ? fmt::format("{}:{}", ops[i].type, i)
-                                                            : fmt::format("{}:{}", ops[i].type, *output);
-      ops[i].name = wanted;
+      ops[i].name = n.name();
+      if (n.name().empty())
+        unnamed.push_back(i);
+      else if (const auto twin = taken.add(ops[i].name, static_cast<std::uint32_t>(i), name_at))
+        repeated.emplace_back(i, *twin);
+    }
+    const auto name = [&](std::size_t i, const std::string& wanted) {
       for (std::size_t number = i; taken.add(ops[i].name, static_cast<std::uint32_t>(i), name_at); ++number)
         ops[i].name = fmt::format("{}#{}", wanted, number);
+    };
+    for (const std::size_t i : unnamed) {
+      const auto& outputs = node(i).output();
+      const auto output = std::find_if(outputs.begin(), outputs.end(), [](const auto& o) { return !o.empty(); });
+      const std::string wanted =
+          output == outputs.end() ? fmt::format("{}:{}", ops[i].type, i) : fmt::format("{}:{}", ops[i].type, *output);
+      ops[i].name = wanted;
+      name(i, wanted);
     }
+    for (const auto& [i, twin] : repeated) name(i, node(i).name());
+    if (!repeated.empty())
+      log_warning("{}: {} nodes have the name of an earlier node, so they are called otherwise here: {} ({}) is {}",
+                  file_, repeated.size(), node(repeated[0].first).name(), repeated[0].first,
+                  quote(ops[repeated[0].first].name));
   }
 
   // Adds the outputs of all nodes before any input is connected, since nodes may be in any order.
@@ -183,6 +196,8 @@ void warn_of(const OnnxFindings& findings, const std::string& path) {
   if (!findings.failures.empty()) log_warning("{}: shapes could not be inferred for {}", path, findings.failures);
   if (!findings.rewritten.empty())
     log_warning("{}: sizes of the exported batch were replaced in the targets of {}", path, findings.rewritten);
+  if (!findings.bounded.empty())
+    log_warning("{}: sizes that depend on data are taken at their upper bound in {}", path, findings.bounded);
   if (findings.unknown_trips > 0)
     log_warning(
         "{}: {} nodes (If, Loop, Scan) have a condition or a number of trips that is not known; an If is costed as its "

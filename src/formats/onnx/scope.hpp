@@ -20,6 +20,7 @@ using OnnxValue = std::shared_ptr<const FoldedTensor>;
 // What the sub-graphs of one control-flow node cost.
 struct OnnxBodyCost {
   double flops = 0, bytes_read = 0, bytes_written = 0;
+  double launches = 0;             // of kernels: nodes that do work, each as often as it runs
   std::string op_class = "other";  // that of the op with the most FLOPs
   double class_flops = 0;          // the FLOPs of that op
   bool is_complete = true;         // false: a size, a type or the number of trips is not known

@@ -1,5 +1,6 @@
 #include "formats/onnx/shapes.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "formats/onnx/inference.hpp"
 #include "formats/onnx/subgraphs.hpp"
 #include "formats/onnx/types.hpp"
+#include "formats/onnx/upper_bounds.hpp"
 
 namespace emplace::formats {
 
@@ -34,7 +36,7 @@ class Answer {
     text_ += words;
   }
   void put(const OnnxBodyCost& cost) {
-    for (const double number : {cost.flops, cost.bytes_read, cost.bytes_written}) put(number);
+    for (const double number : {cost.flops, cost.bytes_read, cost.bytes_written, cost.launches}) put(number);
     put(cost.op_class);
     put(std::int64_t{cost.is_complete});
   }
@@ -62,7 +64,7 @@ class Answer {
   }
   OnnxBodyCost cost() {
     OnnxBodyCost cost;
-    for (double* each : {&cost.flops, &cost.bytes_read, &cost.bytes_written}) *each = real();
+    for (double* each : {&cost.flops, &cost.bytes_read, &cost.bytes_written, &cost.launches}) *each = real();
     cost.op_class = words();
     cost.is_complete = number() != 0;
     return cost;
@@ -92,23 +94,41 @@ void put_costs(Answer& answer, const onnx::GraphProto& source, const OnnxScope& 
   }
 }
 
+// The values of the third inputs of Dropout ops that are known: the number of them, then each op with its value.
+void put_training_modes(Answer& answer, const onnx::GraphProto& source, OnnxInference& inference) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> modes;
+  for (int i = 0; i < source.node_size(); ++i) {
+    const onnx::NodeProto& node = source.node(i);
+    if (node.op_type() != "Dropout" || node.input_size() < 3 || node.input(2).empty()) continue;
+    if (const auto mode = inference.known_whole(node.input(2))) modes.emplace_back(i, *mode);
+  }
+  answer.put(static_cast<std::int64_t>(modes.size()));
+  for (const auto& [op, mode] : modes) {
+    answer.put(op);
+    answer.put(mode);
+  }
+}
+
 OnnxFindings read_answer(Answer answer, Graph& graph) {
   for (GraphTensor& tensor : graph.tensors) answer.read_into(tensor);
   for (std::int64_t left = answer.number(); left > 0; --left) {
     const auto op = static_cast<std::size_t>(answer.number());
     set_body_cost(graph.ops[op], answer.cost());
   }
+  for (std::int64_t left = answer.number(); left > 0; --left) {
+    const auto op = static_cast<std::size_t>(answer.number());
+    graph.ops[op].attributes["training_mode"] = answer.number();
+  }
   OnnxFindings findings;
   findings.failures = answer.words();
   findings.rewritten = answer.words();
+  findings.bounded = answer.words();
   findings.unknown_trips = static_cast<std::size_t>(answer.number());
   return findings;
 }
 
-}  // namespace
-
-OnnxFindings infer_onnx_shapes(onnx::ModelProto& model, std::span<const OpId> order, Graph& graph,
-                               const std::string& file, const OnnxGivenSizes& given) {
+OnnxFindings inferred(onnx::ModelProto& model, std::span<const OpId> order, Graph& graph, const std::string& file,
+                      const OnnxGivenSizes& given) {
   onnx::GraphProto& source = *model.mutable_graph();
   // Fills libonnx's table of operators once in this process, not in every child.
   static_cast<void>(onnx::OpSchemaRegistry::Schema("Identity", 1, ""));
@@ -128,8 +148,10 @@ OnnxFindings infer_onnx_shapes(onnx::ModelProto& model, std::span<const OpId> or
                                                     : type_and_shape(*type->second, file, tensor.name));
     }
     put_costs(answer, source, inference.main);
+    put_training_modes(answer, source, inference);
     answer.put(inference.failures());
     answer.put(inference.rewritten());
+    answer.put(inference.bounded());
     answer.put(static_cast<std::int64_t>(inference.unknown_trips()));
     return std::move(answer).take();
   });
@@ -137,6 +159,21 @@ OnnxFindings infer_onnx_shapes(onnx::ModelProto& model, std::span<const OpId> or
     throw InputError(file, "node {}: shape inference crashed on it ({}); do its inputs and attributes fit its type?",
                      describe(source.node(static_cast<int>(done.step))), done.killed);
   return read_answer(Answer(done.result), graph);
+}
+
+}  // namespace
+
+OnnxFindings infer_onnx_shapes(onnx::ModelProto& model, std::span<const OpId> order, Graph& graph,
+                               const std::string& file, OnnxGivenSizes given) {
+  given.upper_bounds = std::ranges::any_of(model.graph().node(), has_upper_bound);
+  if (given.upper_bounds) try {
+      return inferred(model, order, graph, file, given);
+    } catch (const InputError&) {
+      // The bounds of two tensors may differ that have equal sizes in each step. Without bounds an error is one of the
+      // file.
+      given.upper_bounds = false;
+    }
+  return inferred(model, order, graph, file, given);
 }
 
 }  // namespace emplace::formats

@@ -63,6 +63,7 @@ bool states_body_cost(const GraphOp& op) { return op.attributes.contains("body_f
 MemoryTraffic stated_body_cost(const OpView& op, OpCost& cost) {
   cost.cls = class_named(op.op(), "body_class");
   cost.flops = real_of(op.op(), "body_flops");
+  cost.launches = 1 + std::max(0.0, real_of(op.op(), "body_launches"));
   if (op.whole("body_incomplete", 0) != 0) op.set_incomplete();
   const auto bytes = [&](const char* name) { return std::clamp<Bytes>(op.whole(name, 0), 0, total_limit); };
   return {bytes("body_bytes_read"), bytes("body_bytes_written")};
@@ -139,7 +140,9 @@ OpCost cost_of(const Graph& graph, OpId id) {
     traffic = all_operands(op);
     // The `<Type>Grad` that expand_training emits for a type without a gradient rule.
     if (!op.op().forward_of.is_none() && op.op().phase == Phase::backward) {
-      cost.cls = cost_of(graph, op.op().forward_of).cls;
+      const OpCost forward = cost_of(graph, op.op().forward_of);
+      cost.cls = forward.cls;
+      if (forward.launches > 1) cost.launches = 2 * forward.launches;  // of the gradients by data and by weights
       cost.flops = twice_forward(op, 2);
     }
   }
@@ -180,7 +183,7 @@ GraphStatistics statistics(const Graph& graph) {
   }
   for (const GraphParameter& parameter : graph.parameters) {
     if (!parameter.bytes()) sums.unknown_tensors.push_back(parameter.name);
-    sums.parameters = add_bytes(sums.parameters, parameter.shape.elements().value_or(0));
+    if (!parameter.folded) sums.parameters = add_bytes(sums.parameters, parameter.shape.elements().value_or(0));
   }
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const OpCost cost = cost_of(graph, OpId{i});

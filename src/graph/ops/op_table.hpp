@@ -36,6 +36,7 @@ struct OpCost {
   double flops = 0;      // a multiply-add counts two
   Bytes bytes_read = 0;  // by all operands, parameters included
   Bytes bytes_written = 0;
+  double launches = 1;       // kernels that are launched one after the other: more than one for control flow
   bool known_type = true;    // false: the type, or one of `merged_types`, is not in the table; traffic still follows
                              // from the tensors, and the FLOPs of a `<Type>Grad` are twice those of its forward op
   bool known_shapes = true;  // false: some operand or output has no fixed size and is counted as 0 bytes
@@ -50,7 +51,7 @@ struct OpCost {
 
 // Whether the type is in the table. Control flow ("If", "Loop") is not: its cost is that of sub-graphs, which a Graph
 // does not contain. A reader may state it in the op's attributes: body_flops, body_bytes_read, body_bytes_written,
-// body_class (a name of OpClass) and body_incomplete (1: a size in the body is not known).
+// body_launches, body_class (a name of OpClass) and body_incomplete (1: a size in the body is not known).
 [[nodiscard]] bool is_known_type(std::string_view type);
 // How many of the ops of this type that `op` replaces (all where it replaces none) have a cost stated in attributes, as
 // above. merge_ops keeps the count of a type in the attribute "stated_costs:TYPE" of the merged op.
@@ -64,7 +65,7 @@ struct GraphStatistics {
   // `tensors` and `static_tensors` count the outputs of ops, not the inputs of the graph.
   // `edges` includes the `cut_edges`, which are in the file.
   std::size_t ops = 0, edges = 0, cut_edges = 0, tensors = 0, static_tensors = 0;
-  std::int64_t parameters = 0;  // elements of all parameters
+  std::int64_t parameters = 0;  // elements of all parameters but those that a pass computed from constants
   double flops = 0;
   Bytes bytes = 0;                                  // read and written by all ops
   std::map<std::string, std::size_t> uncosted_ops;  // type -> count

@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <tuple>
 
 #include "graph/ops/op_row.hpp"
 #include "graph/passes/merge_groups.hpp"
@@ -28,8 +29,7 @@ class Merger {
     result_.graph.name = old_.name;
     result_.became.resize(old_.ops.size());
     result_.graph.ops.reserve(groups_.order.size());
-    for (const Buffer& buffer : buffers_)
-      result_.graph.add_parameter(buffer.first->name, buffer.first->dtype, buffer.shape, buffer.first->trainable);
+    for (const Buffer& buffer : buffers_) add_parameter_like(result_.graph, *buffer.first, buffer.shape);
     tensor_now_.resize(old_.tensors.size());
     for (std::size_t i = 0; i < old_.tensors.size(); ++i)
       if (const GraphTensor& tensor = old_.tensors[i]; tensor.producer.is_none())
@@ -43,10 +43,10 @@ class Merger {
  private:
   // Combines the weights that only the same merged ops use into one buffer.
   void merge_parameters() {
-    using Signature = std::pair<std::vector<std::uint32_t>, std::pair<bool, DType>>;
+    using Signature = std::pair<std::vector<std::uint32_t>, std::tuple<bool, DType, bool>>;
     std::map<Signature, std::uint32_t> known;
     for (const GraphParameter& parameter : old_.parameters) {
-      Signature users{{}, {parameter.trainable, parameter.dtype}};
+      Signature users{{}, {parameter.trainable, parameter.dtype, parameter.folded}};
       for (const OpId user : parameter.users) users.first.push_back(groups_.of_op[user.index()]);
       sort_and_keep_once(users.first, std::less<>());
       const bool all_merged =

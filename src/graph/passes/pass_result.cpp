@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "emplace/base/error.hpp"
 #include "graph/passes/passes.hpp"
 
@@ -17,6 +19,12 @@ PassResult followed_by(const PassResult& first, PassResult second) {
     if (!now.is_none()) now = second.became[now.index()];
   second.became = std::move(became);
   return second;
+}
+
+ParameterId add_parameter_like(Graph& graph, const GraphParameter& parameter, Shape shape) {
+  const ParameterId id = graph.add_parameter(parameter.name, parameter.dtype, std::move(shape), parameter.trainable);
+  graph.parameters[id.index()].folded = parameter.folded;
+  return id;
 }
 
 }  // namespace emplace

@@ -22,17 +22,32 @@ struct PassResult {
 // Combines two passes into one; `second` must have run on the graph of `first`.
 PassResult followed_by(const PassResult& first, PassResult second);
 
+// Adds a parameter that has everything of `parameter` but its shape and its users.
+ParameterId add_parameter_like(Graph& graph, const GraphParameter& parameter, Shape shape);
+
 // All passes keep the ops' layer, phase and co-location, and return ops in topological order (expand_training and
 // colocate: if the input's ops are in such an order).
 
+struct PruneOptions {
+  // The graph is evaluated and not trained, so that arithmetic on its weights is no work of a step: runtimes do it
+  // once, when they load the model.
+  bool inference = false;
+};
 // Removes ops that do no work in a step. The values of Constant, of ConstantOfShape of a constant, of the Shape of a
 // tensor of fixed size, and all that is computed from such values, are known before the step; they become parameters of
-// their consumers. Trainable weights are only folded through rearrangements (Identity, Reshape, Cast, Transpose ...),
-// since arithmetic on them is work with a gradient; an Identity of a weight, which exporters write for equal weights,
-// becomes a separate weight. Also removed are Identity of a tensor, Dropout outside training, marks of a model's
-// outputs (Result, _Retval), ops that TensorFlow runs before or beside the steps (assignments of initial and restored
-// values, savers), ops whose outputs only removed ops read, and parameters without users.
-PassResult prune(const Graph& graph);
+// their consumers. Random numbers, state and control flow are not known. Unless `inference` is set, trainable weights
+// are only folded through rearrangements (Identity, Reshape, Cast, Transpose ...), since arithmetic on them is work
+// with a gradient; an Identity of a weight, which exporters write for equal weights, becomes a separate weight.
+//
+// A folded value is a weight of the model (not GraphParameter::folded) if it is the result of a Constant or
+// ConstantOfShape of several floating-point numbers, a rearranged weight, or computed from weights that have together
+// at least as many elements (weight normalisation). What is computed from the result of ConstantOfShape is no weight:
+// masks and buffers are made so.
+//
+// Also removed are Identity of a tensor, Dropout outside training, marks of a model's outputs (Result, _Retval), ops
+// that TensorFlow runs before or beside the steps (assignments of initial and restored values, savers), ops whose
+// outputs only removed ops read, and parameters without users.
+PassResult prune(const Graph& graph, const PruneOptions& options = {});
 
 struct TrainingOptions {
   std::string optimizer = "sgd";  // sgd | momentum | adam: keeps 0, 1 or 2 copies of each parameter as state

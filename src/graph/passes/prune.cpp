@@ -23,7 +23,7 @@ bool is_one_of(const std::string& type, std::initializer_list<const char*> types
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-// Whether the type rearranges values without arithmetic. Only such ops on trainable weights may be folded, since
+// Whether the type rearranges values without arithmetic. In training only such ops on weights may be folded, since
 // folding arithmetic would hide work and gradients.
 bool only_rearranges(const std::string& type) {
   return is_one_of(type, {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast"});
@@ -31,8 +31,8 @@ bool only_rearranges(const std::string& type) {
 
 class Pruner {
  public:
-  explicit Pruner(const Graph& graph)
-      : old_(graph), fate_(graph.ops.size(), Fate::keep), tensor_(graph.tensors.size()) {
+  Pruner(const Graph& graph, const PruneOptions& options)
+      : old_(graph), options_(options), fate_(graph.ops.size(), Fate::keep), tensor_(graph.tensors.size()) {
     for (const GraphParameter& parameter : graph.parameters) parameter_names_.insert(parameter.name);
   }
 
@@ -52,6 +52,7 @@ class Pruner {
   struct Known {
     bool constant = false;
     bool trainable = false;
+    bool fill = false;          // a ConstantOfShape, or one rearranged
     bool initial = false;       // computed from constants, random numbers and files only
     bool needed = false;        // by an op that stays
     std::uint32_t readers = 0;  // input positions of ops that stay
@@ -72,8 +73,18 @@ class Pruner {
       return old_.parameters[operand.index].trainable && is_floating(old_.parameters[operand.index].dtype);
     return operand.is_tensor() && tensor_[operand.index].trainable;
   }
+  // Whether all its numbers are equal, so that only an op that reads them as they are can mean them as weights.
+  [[nodiscard]] bool is_fill(const Operand& operand) const {
+    return operand.is_tensor() && tensor_[operand.index].fill;
+  }
+  [[nodiscard]] std::int64_t elements(const Operand& operand) const {
+    const Shape& shape =
+        operand.is_parameter() ? old_.parameters[operand.index].shape : old_.tensors[operand.index].shape;
+    return shape.elements().value_or(0);
+  }
 
   void decide(OpId id);
+  void fold(OpId id);
   void decide_alias(OpId id);
   void find_initial(OpId id);
   void merge_model_output(OpId id);
@@ -82,6 +93,7 @@ class Pruner {
   Operand place_constant(Graph& graph, std::uint32_t tensor);
 
   const Graph& old_;
+  const PruneOptions options_;
   std::vector<Fate> fate_;
   std::vector<Known> tensor_;
   std::vector<OpId> model_outputs_;  // Identity and Dropout ops whose output no op reads
@@ -93,28 +105,40 @@ void Pruner::decide(OpId id) {
   if (op.phase != Phase::forward || op.outputs.empty()) return;
   const OpRow* row = find_row(op.type);
   if (row == nullptr || !row->foldable || op.type.starts_with("Random") || op.type == "Variable") return;
-  bool constant = true, trainable = false;
+  bool constant = true, trained = false;
   for (const Operand& input : op.inputs) {
     constant = constant && is_constant(input);
-    trainable = trainable || is_trainable(input);
+    trained = trained || (is_trainable(input) && !is_fill(input));
   }
   // A fixed shape is known before the step, whatever the tensor's values are.
   if (is_one_of(op.type, {"Shape", "Size"}) && !op.inputs.empty() && op.inputs[0].is_tensor())
     constant = old_.tensors[op.inputs[0].index].shape.is_static();
-  if (constant && (!trainable || only_rearranges(op.type))) {
-    fate_[id.index()] = Fate::fold;
-    for (const TensorId output : op.outputs) {
-      const GraphTensor& tensor = old_.tensors[output.index()];
-      Known& known = tensor_[output.index()];
-      known.constant = true;
-      // Constant and ConstantOfShape hold weights in some exports; a single number is a coefficient, not a weight.
-      const bool weight = is_one_of(op.type, {"Constant", "ConstantOfShape"}) && is_floating(tensor.dtype) &&
-                          tensor.shape.elements().value_or(0) > 1;
-      known.trainable = weight || (trainable && is_floating(tensor.dtype));
-    }
-    return;
+  if (constant && (options_.inference || !trained || only_rearranges(op.type)))
+    fold(id);
+  else
+    decide_alias(id);
+}
+
+// Makes the op's outputs constants and finds which of them are weights.
+void Pruner::fold(OpId id) {
+  const GraphOp& op = old_.ops[id.index()];
+  fate_[id.index()] = Fate::fold;
+  const bool rearranges = only_rearranges(op.type) && !op.inputs.empty();
+  std::int64_t trained_elements = 0;
+  for (const Operand& input : op.inputs)
+    if (is_trainable(input) && (rearranges || !is_fill(input)))
+      trained_elements = add_bytes(trained_elements, elements(input));
+  for (const TensorId output : op.outputs) {
+    const GraphTensor& tensor = old_.tensors[output.index()];
+    const std::int64_t own = tensor.shape.elements().value_or(0);
+    Known& known = tensor_[output.index()];
+    known.constant = true;
+    known.fill = op.type == "ConstantOfShape" || (rearranges && is_fill(op.inputs[0]));
+    // Constant and ConstantOfShape hold weights in some exports; a single number is a coefficient, not a weight.
+    const bool weight = is_one_of(op.type, {"Constant", "ConstantOfShape"}) && own > 1;
+    const bool computed = rearranges ? is_trainable(op.inputs[0]) : trained_elements > 0 && own <= trained_elements;
+    known.trainable = is_floating(tensor.dtype) && (weight || computed);
   }
-  decide_alias(id);
 }
 
 // Finds Identity of a tensor and Dropout outside training.
@@ -124,8 +148,9 @@ void Pruner::decide_alias(OpId id) {
   if (!is_one_of(op.type, {"Identity", "Dropout"})) return;
   if (op.type == "Dropout") {
     const auto mode = op.attributes.find("training_mode");
-    if (op.inputs.size() > 2 && op.inputs[2].kind != Operand::Kind::none) return;
-    if (mode != op.attributes.end() && mode->second != Attribute{std::int64_t{0}}) return;
+    const bool stated = mode != op.attributes.end();  // by a file of an old opset, or by its reader for the third input
+    if (!stated && op.inputs.size() > 2 && op.inputs[2].kind != Operand::Kind::none) return;
+    if (stated && mode->second != Attribute{std::int64_t{0}}) return;
     for (std::size_t i = 1; i < op.outputs.size(); ++i)
       if (!old_.tensors[op.outputs[i].index()].consumers.empty()) return;
   }
@@ -194,7 +219,9 @@ Operand Pruner::place_constant(Graph& graph, std::uint32_t index) {
     const GraphTensor& tensor = old_.tensors[index];
     std::string name = tensor.name;
     while (!parameter_names_.insert(name).second) name += '_';
-    known.now = Operand::of(graph.add_parameter(std::move(name), tensor.dtype, tensor.shape, known.trainable));
+    const ParameterId id = graph.add_parameter(std::move(name), tensor.dtype, tensor.shape, known.trainable);
+    graph.parameters[id.index()].folded = !known.trainable;
+    known.now = Operand::of(id);
   }
   return known.now;
 }
@@ -220,7 +247,7 @@ PassResult Pruner::rebuild(const std::vector<OpId>& order) {
     Operand& parameter = parameter_now[source.index];
     if (parameter.kind == Operand::Kind::none) {
       const GraphParameter& old = old_.parameters[source.index];
-      parameter = Operand::of(graph.add_parameter(old.name, old.dtype, old.shape, old.trainable));
+      parameter = Operand::of(add_parameter_like(graph, old, old.shape));
     }
     return parameter;
   };
@@ -251,6 +278,6 @@ PassResult Pruner::rebuild(const std::vector<OpId>& order) {
 
 }  // namespace
 
-PassResult prune(const Graph& graph) { return Pruner(graph).run(); }
+PassResult prune(const Graph& graph, const PruneOptions& options) { return Pruner(graph, options).run(); }
 
 }  // namespace emplace

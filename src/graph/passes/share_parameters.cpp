@@ -36,8 +36,7 @@ PassResult share_parameters(Graph old) {
     return name;
   };
 
-  for (const GraphParameter& parameter : old.parameters)
-    graph.add_parameter(parameter.name, parameter.dtype, parameter.shape, parameter.trainable);
+  for (const GraphParameter& parameter : old.parameters) add_parameter_like(graph, parameter, parameter.shape);
   for (const GraphTensor& tensor : old.tensors)
     if (tensor.producer.is_none()) graph.add_input(tensor.name, tensor.dtype, tensor.shape);
 

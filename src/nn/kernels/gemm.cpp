@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.hpp"
 #include "emplace/base/error.hpp"
 #include "nn/kernels/in_parts.hpp"
 #include "nn/kernels/kernels.hpp"
@@ -14,6 +15,10 @@ namespace {
 constexpr std::size_t block_depth = 320;
 // A multiple of the number of columns that any instruction set processes at a time.
 constexpr std::size_t product_columns = 32;
+// A multiple of the number of rows that any instruction set processes at a time.
+constexpr std::size_t row_tile = 48;
+// The multiply-adds between two stop points, at most.
+constexpr std::size_t product_at_once = std::size_t{1} << 29;
 
 template <class T>
 KernelMatrix<T> kernel_matrix(Strided<const T> m) {
@@ -42,8 +47,14 @@ void multiply(Strided<const T> a, Strided<const T> b, Strided<T> c, Into into) {
   for (std::size_t begin = 0; begin < b.rows; begin += block_depth) {
     const std::size_t depth = std::min(block_depth, b.rows - begin);
     kernel.pack(kernel_matrix(b.row_block(begin, depth)), depth, b.columns, packed);
-    kernel.product(kernel_matrix(a.column_block(begin, depth)), a.rows, depth, packed, b.columns, c.data, c.row_stride,
-                   begin > 0 || into == Into::add, false);
+    const std::size_t rows = std::max<std::size_t>(
+        row_tile, product_at_once / (depth * std::max<std::size_t>(1, b.columns)) / row_tile * row_tile);
+    for (std::size_t row = 0; row < a.rows; row += rows) {
+      stop_point();
+      const std::size_t count = std::min(rows, a.rows - row);
+      kernel.product(kernel_matrix(a.column_block(begin, depth).row_block(row, count)), count, depth, packed, b.columns,
+                     c.data + row * c.row_stride, c.row_stride, begin > 0 || into == Into::add, false);
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/interrupt.hpp"
 #include "emplace/base/error.hpp"
 #include "nn/kernels/threads.hpp"
 
@@ -38,6 +39,21 @@ T wait_for_change(const std::atomic<T>& value, T old) {
 
 thread_local bool inside_part = false;
 
+// The work between two stop points takes at most about 0.1 s; more often costs time, because products pack their right
+// matrix each time.
+constexpr std::size_t slice_cost = std::size_t{1} << 30;
+
+// Calls `part` for a range, with stop points.
+void in_slices(std::size_t begin, std::size_t end, std::size_t cost, std::size_t grain, Part part, void* work) {
+  const std::size_t slice = std::max<std::size_t>(1, slice_cost / std::max<std::size_t>(1, cost) / grain) * grain;
+  while (begin < end) {
+    stop_point();
+    const std::size_t count = std::min(slice, end - begin);
+    part(work, begin, count);
+    begin += count;
+  }
+}
+
 // The calling thread and count() - 1 other threads, which sleep between the calls.
 class ThreadPool {
  public:
@@ -56,9 +72,9 @@ class ThreadPool {
     }
   }
 
-  void run(std::size_t parts, std::size_t count, std::size_t grain, Part part, void* work) {
+  void run(std::size_t parts, std::size_t count, std::size_t cost, std::size_t grain, Part part, void* work) {
     EMPLACE_CHECK(!runs_.exchange(true), "two networks at a time on the threads of one");
-    parts_ = parts, count_ = count, grain_ = grain, part_ = part, work_ = work;
+    parts_ = parts, count_ = count, cost_ = cost, grain_ = grain, part_ = part, work_ = work;
     busy_.store(static_cast<std::uint32_t>(others_.size()), std::memory_order_relaxed);
     start();
     do_part(0);
@@ -85,7 +101,7 @@ class ThreadPool {
                       end = std::min(count_, grains * (number + 1) / parts_ * grain_);
     inside_part = true;
     try {
-      if (begin < end) part_(work_, begin, end - begin);
+      in_slices(begin, end, cost_, grain_, part_, work_);
     } catch (...) {
       const std::lock_guard lock(failing_);
       if (!failure_) failure_ = std::current_exception();
@@ -105,7 +121,7 @@ class ThreadPool {
   std::atomic<std::uint32_t> round_ = 0, busy_ = 0;
   std::atomic<bool> runs_ = false;
   // Data of the current call.
-  std::size_t parts_ = 1, count_ = 0, grain_ = 1;
+  std::size_t parts_ = 1, count_ = 0, cost_ = 1, grain_ = 1;
   Part part_ = nullptr;
   void* work_ = nullptr;
   std::mutex failing_;
@@ -132,9 +148,9 @@ void in_parts(std::size_t count, std::size_t cost, std::size_t grain, Part part,
   const std::size_t worth = inside_part ? 1 : std::max<std::size_t>(1, count * cost / least_part);
   const std::size_t parts = std::min({threads(), worth, (count + grain - 1) / grain});
   if (parts == 1)
-    part(work, 0, count);
+    in_slices(0, count, cost, grain, part, work);
   else
-    pool().run(parts, count, grain, part, work);
+    pool().run(parts, count, cost, grain, part, work);
 }
 
 }  // namespace emplace::nn

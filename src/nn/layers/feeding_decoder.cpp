@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/interrupt.hpp"
 #include "emplace/base/error.hpp"
 #include "nn/kernels/gemm.hpp"
 #include "nn/layers/elementwise.hpp"
@@ -59,6 +60,7 @@ class FeedingDecoder final : public Op<T> {
     const Packed<T> remembered = pack<T>(tape, in[memory]);
     bool backwards = false;
     for (std::size_t at = 0; at < rows; at += batch_) {
+      stop_point();
       backwards = !backwards;
       const Matrix<T> gates = gates_.middle(at, batch_), state = states.middle(at, batch_);
       if (at > 0 || inputs.hidden.data != nullptr)
@@ -88,6 +90,7 @@ class FeedingDecoder final : public Op<T> {
     const Packed<T> remembered = pack<T>(tape, Strided<const T>(in[memory]).transposed());
     bool backwards = false;
     for (std::size_t at = rows; at > 0;) {
+      stop_point();
       at -= batch_;
       backwards = !backwards;
       add_all<T>(d_result.middle(at, batch_).all(), d_state.all());

@@ -1,6 +1,7 @@
 // lstm, bidirectional_lstm, gate_sums.
 #include <algorithm>
 
+#include "base/interrupt.hpp"
 #include "nn/kernels/gemm.hpp"
 #include "nn/layers/elementwise.hpp"
 #include "nn/layers/layers.hpp"
@@ -68,6 +69,7 @@ class Lstm final : public Op<T> {
       inputs.gate_sums(gates_);
     const Packed<T> recurrent = pack<T>(tape, inputs.recurrent);
     for (std::size_t s = 0; s < steps; ++s) {
+      stop_point();
       const std::size_t at = row(s, steps);
       const Matrix<T> gates = gates_.middle(at, batch);
       const Matrix<const T> hidden = s == 0 ? inputs.hidden : result.middle(row(s - 1, steps), batch);
@@ -89,6 +91,7 @@ class Lstm final : public Op<T> {
     std::ranges::fill(d_hidden.all(), T{0});
     std::ranges::copy(d_result.middle(in[0].rows, batch).all(), d_cell.data);
     for (std::size_t s = steps; s-- > 0;) {
+      stop_point();
       const std::size_t at = row(s, steps);
       add_all<T>(d_result.middle(at, batch).all(), d_hidden.all());
       lstm_cell_backward<T>(gates_.middle(at, batch), cell_before(inputs, s, steps), squashed_.row(at).data(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interrupt.hpp"
 #include "nn/kernels/kernels.hpp"
 
 namespace emplace::nn {
@@ -14,6 +15,22 @@ constexpr int limit = 20;
 template <class T>
 KernelSide<T> kernel_side(const Side<T>& side) {
   return {side.raw.data, side.exponential.data, side.large.data(), side.raw.rows};
+}
+
+// Calls visit(some of the queries, the number of those before them), with stop points. The kernels process 16 queries
+// after the other, so the results are the same.
+template <class T, class Visit>
+void in_blocks(const Side<T>& queries, const Side<T>& keys, Visit&& visit) {
+  constexpr std::size_t at_once = 16, most = std::size_t{1} << 25;  // elements of all pairs
+  const std::size_t columns = keys.raw.columns, pair = std::max<std::size_t>(1, keys.raw.rows * columns);
+  const std::size_t block = std::max<std::size_t>(1, most / pair / at_once) * at_once;
+  const KernelSide<T> all = kernel_side(queries);
+  for (std::size_t begin = 0; begin < all.rows; begin += block) {
+    stop_point();
+    visit(KernelSide<T>{all.raw + begin * columns, all.exponential + begin * columns, all.large + begin,
+                        std::min(block, all.rows - begin)},
+          begin);
+  }
 }
 
 }  // namespace
@@ -33,14 +50,18 @@ void set_side(Side<T>& side, Matrix<const T> raw) {
 
 template <class T>
 void attention_scores(const Side<T>& queries, const Side<T>& keys, const T* v, Matrix<T> scores) {
-  kernels<T>().scores(kernel_side(queries), kernel_side(keys), v, keys.raw.columns, scores.data);
+  in_blocks(queries, keys, [&](const KernelSide<T>& some, std::size_t begin) {
+    kernels<T>().scores(some, kernel_side(keys), v, keys.raw.columns, scores.row(begin).data());
+  });
 }
 
 template <class T>
 void attention_scores_backward(const Side<T>& queries, const Side<T>& keys, const T* v, Matrix<const T> d_scores,
                                Matrix<T> d_queries, Matrix<T> d_keys, T* d_v) {
-  kernels<T>().scores_backward(kernel_side(queries), kernel_side(keys), v, keys.raw.columns, d_scores.data,
-                               d_queries.data, d_keys.data, d_v);
+  in_blocks(queries, keys, [&](const KernelSide<T>& some, std::size_t begin) {
+    kernels<T>().scores_backward(some, kernel_side(keys), v, keys.raw.columns, d_scores.row(begin).data(),
+                                 d_queries.row(begin).data(), d_keys.data, d_v);
+  });
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interrupt.hpp"
 #include "emplace/base/error.hpp"
 #include "nn/kernels/gemm.hpp"
 #include "nn/kernels/in_parts.hpp"
@@ -29,6 +30,7 @@ struct Block {
 };
 
 //   S = f Q K^T with f = 1 / sqrt(width);  P = softmax(S);  O = P V
+// P takes more memory than all inputs together, so backward() computes it again:
 //   dV += P^T dO;  dP = dO V^T;  dS = P (dP - rowsum(P dP));  dQ += f dS K;  dK += f dS^T Q; the same for the memory
 template <class T>
 class SegmentAttentionOp final : public Op<T> {
@@ -45,21 +47,11 @@ class SegmentAttentionOp final : public Op<T> {
 
   void forward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<T> out) override {
     const bool remembers = in[3].data != nullptr;
-    weights_ = tape.template array<Matrix<T>>(segments(out.rows) * spec_.heads);
-    for_each_block<const T>(out.shape(), remembers, 0, spec_.heads, [&](const Block<const T>& block) {
-      weight_of(block) = tape.matrix(block.rows, block.memory_rows + block.rows);
-    });
-    for_each_block_in_parts<const T>(out.shape(), remembers, [&](const Block<const T>& block, std::size_t) {
-      const Matrix<T> p = weight_of(block);
-      const Strided<T> scores = p;
-      if (block.memory_rows > 0)
-        multiply<T>(block.of(in[0]), block.memory_of(in[3]).transposed(), scores.column_block(0, block.memory_rows),
-                    Into::overwrite);
-      multiply<T>(block.of(in[0]), block.of(in[1]).transposed(), scores.column_block(block.memory_rows, block.rows),
-                  Into::overwrite);
-      const T f = factor(block.width);
-      for (T& score : p.all()) score *= f;
-      softmax_rows(p);
+    const std::size_t most = most_weights(out.rows, remembers);
+    T* const memory = tape.template array<T>(spec_.heads * most).data();
+    for_each_block_in_parts<const T>(out.shape(), remembers, [&](const Block<const T>& block, std::size_t first_head) {
+      const Matrix<T> p{memory + first_head * most, block.rows, block.memory_rows + block.rows};
+      set_weights(in, block, p);
       const Strided<T> result =
           Strided<T>(out).row_block(block.begin, block.rows).column_block(block.column, block.width);
       multiply<T>(Strided<const T>(p).column_block(block.memory_rows, block.rows), block.of(in[2]), result,
@@ -72,17 +64,18 @@ class SegmentAttentionOp final : public Op<T> {
   void backward(Tape<T>& tape, std::span<const Matrix<const T>> in, Matrix<const T>, Matrix<const T> d_out,
                 std::span<const Matrix<T>> d_in) const override {
     const bool remembers = in[3].data != nullptr;
-    const std::size_t segment = std::min(spec_.segment, d_out.rows), most = (remembers ? 2 : 1) * segment * segment;
-    T* const memory = tape.template array<T>(spec_.heads * most).data();
+    const std::size_t most = most_weights(d_out.rows, remembers);
+    T* const memory = tape.template array<T>(2 * spec_.heads * most).data();
     for_each_block_in_parts<T>(d_out.shape(), remembers, [&](const Block<T>& at, std::size_t first_head) {
       const Block<const T> block{at.begin, at.rows, at.memory_begin, at.memory_rows, at.column, at.width};
-      const Matrix<const T> p = weight_of(block);
+      const Matrix<T> p{memory + 2 * first_head * most, at.rows, at.memory_rows + at.rows};
+      set_weights(in, block, p);
       const Strided<const T> d = block.of(d_out), own = Strided<const T>(p).column_block(at.memory_rows, at.rows),
                              earlier = Strided<const T>(p).column_block(0, at.memory_rows);
       if (d_in[2].data != nullptr) multiply<T>(own.transposed(), d, at.of(d_in[2]), Into::add);
       if (d_in[4].data != nullptr && at.memory_rows > 0)
         multiply<T>(earlier.transposed(), d, at.memory_of(d_in[4]), Into::add);
-      const Matrix<T> d_scores{memory + first_head * most, p.rows, p.columns};
+      const Matrix<T> d_scores{memory + (2 * first_head + 1) * most, p.rows, p.columns};
       const Strided<T> d_own = Strided<T>(d_scores).column_block(at.memory_rows, at.rows),
                        d_earlier = Strided<T>(d_scores).column_block(0, at.memory_rows);
       multiply<T>(d, block.of(in[2]).transposed(), d_own, Into::overwrite);
@@ -102,22 +95,36 @@ class SegmentAttentionOp final : public Op<T> {
   }
 
  private:
-  [[nodiscard]] std::size_t segments(std::size_t rows) const { return (rows + spec_.segment - 1) / spec_.segment; }
+  // Elements of P of the largest block.
+  [[nodiscard]] std::size_t most_weights(std::size_t rows, bool remembers) const {
+    const std::size_t segment = std::min(spec_.segment, rows);
+    return (remembers ? 2 : 1) * segment * segment;
+  }
   static T factor(std::size_t width) { return 1 / std::sqrt(static_cast<T>(width)); }
 
-  template <class U>
-  Matrix<T>& weight_of(const Block<U>& block) const {
-    return weights_[block.begin / spec_.segment * spec_.heads + block.column / block.width];
+  // P of the block: its rows x (rows of the memory, its own rows).
+  static void set_weights(std::span<const Matrix<const T>> in, const Block<const T>& block, const Matrix<T>& p) {
+    const Strided<T> scores = p;
+    if (block.memory_rows > 0)
+      multiply<T>(block.of(in[0]), block.memory_of(in[3]).transposed(), scores.column_block(0, block.memory_rows),
+                  Into::overwrite);
+    multiply<T>(block.of(in[0]), block.of(in[1]).transposed(), scores.column_block(block.memory_rows, block.rows),
+                Into::overwrite);
+    const T f = factor(block.width);
+    for (T& score : p.all()) score *= f;
+    softmax_rows(p);
   }
 
   template <class U, class Visit>
   void for_each_block(const Shape& shape, bool remembers, std::size_t head, std::size_t heads, Visit&& visit) const {
     const std::size_t width = shape.columns / spec_.heads;
-    for (std::size_t begin = 0; begin < shape.rows; begin += spec_.segment)
+    for (std::size_t begin = 0; begin < shape.rows; begin += spec_.segment) {
+      stop_point();
       for (std::size_t h = head; h < head + heads; ++h) {
         const std::size_t before = remembers && begin > 0 ? spec_.segment : 0;
         visit(Block<U>{begin, std::min(spec_.segment, shape.rows - begin), begin - before, before, h * width, width});
       }
+    }
   }
   // Calls visit(block, the part's first head), with the heads divided into parts: heads share only their inputs.
   template <class U, class Visit>
@@ -130,7 +137,6 @@ class SegmentAttentionOp final : public Op<T> {
   }
 
   SegmentAttentionSpec spec_;
-  std::span<Matrix<T>> weights_;  // P, segment by segment and head by head
 };
 
 }  // namespace

@@ -26,14 +26,35 @@ void describe(OptimizerOptions& o, OptionVisitor& visit) {
          .above_min = true,
          .help = "Factor of the learning rate every learning_rate_decay_every steps."});
   visit("learning_rate_decay_every", o.learning_rate_decay_every,
-        {.min = 1, .help = "Steps between two decays of the learning rate."});
-  visit("beta1", o.beta1, {.min = 0, .max = 0.999999, .help = "Adam: decay factor of the running mean of gradients."});
-  visit("beta2", o.beta2, {.min = 0, .max = 0.99999999, .help = "Adam: decay factor of the running mean of squares."});
+        {.min = 1,
+         .help = "Steps between two decays of the learning rate.",
+         .only_with = {{"learning_rate_decay", {"1"}, true}}});
+  visit("beta1", o.beta1,
+        {.min = 0,
+         .max = 0.999999,
+         .help = "Adam: decay factor of the running mean of gradients.",
+         .only_with = {{"optimizer", {"adam"}}}});
+  visit("beta2", o.beta2,
+        {.min = 0,
+         .max = 0.99999999,
+         .help = "Adam: decay factor of the running mean of squares.",
+         .only_with = {{"optimizer", {"adam"}}}});
   visit("epsilon", o.epsilon,
-        {.min = 0, .max = 1, .above_min = true, .help = "Adam and RMSProp: added to the root of the mean square."});
+        {.min = 0,
+         .max = 1,
+         .above_min = true,
+         .help = "Adam and RMSProp: added to the root of the mean square.",
+         .only_with = {{"optimizer", {"adam", "rmsprop"}}}});
   visit("momentum", o.momentum,
-        {.min = 0, .max = 0.999999, .help = "SGD and RMSProp: share of a step that is added to the next."});
-  visit("rho", o.rho, {.min = 0, .max = 0.99999999, .help = "RMSProp: decay factor of the running mean of squares."});
+        {.min = 0,
+         .max = 0.999999,
+         .help = "SGD and RMSProp: share of a step that is added to the next.",
+         .only_with = {{"optimizer", {"sgd", "rmsprop"}}}});
+  visit("rho", o.rho,
+        {.min = 0,
+         .max = 0.99999999,
+         .help = "RMSProp: decay factor of the running mean of squares.",
+         .only_with = {{"optimizer", {"rmsprop"}}}});
   visit("clip_norm", o.clip_norm,
         {.min = 0, .help = "Gradients with a larger norm over all parameters are scaled down to it; 0: none."});
 }

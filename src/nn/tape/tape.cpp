@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/interrupt.hpp"
 #include "emplace/base/error.hpp"
 
 namespace emplace::nn {
@@ -22,6 +23,7 @@ void Tape<T>::begin(std::span<const T> values, std::span<T> gradient) {
   nodes_.clear();
   values_ = values;
   gradient_ = gradient;
+  spent_.clear();
   done_ = false;
 }
 
@@ -61,6 +63,7 @@ Var Tape<T>::parameter(const Slice& slice) {
 template <class T>
 Var Tape<T>::apply(Op<T>& op, std::span<const Var> inputs) {
   EMPLACE_CHECK(!done_, "{} after backward()", op.name());
+  stop_point();
   const std::span<Var> kept = array<Var>(inputs.size());
   std::ranges::copy(inputs, kept.begin());
   Node node;
@@ -114,7 +117,7 @@ Matrix<const T> Tape<T>::input(Var var) const {
 template <class T>
 Matrix<T> Tape<T>::d_input(Var var) {
   if (!wants_gradient(var) || value(var).size() == 0) return {};
-  return gradient(var);
+  return zeroed_gradient(var);
 }
 
 template <class T>
@@ -122,17 +125,37 @@ bool Tape<T>::take_fresh(Var var) {
   if (!wants_gradient(var)) return false;
   Node& node = nodes_[var.id];
   if (node.gradient != nullptr || !node.owner.is_none() || node.value.size() == 0) return false;
-  node.gradient = matrix(node.value.rows, node.value.columns).data;
+  node.gradient = gradient_memory(node.value.rows, node.value.columns).data;
   return true;
 }
 
 template <class T>
+Matrix<T> Tape<T>::gradient_memory(std::size_t rows, std::size_t columns) {
+  const std::size_t size = rows * columns;
+  auto best = spent_.end();
+  for (auto each = spent_.begin(); each != spent_.end(); ++each)
+    if (each->size() >= size && (best == spent_.end() || each->size() < best->size())) best = each;
+  if (best == spent_.end()) return matrix(rows, columns);
+  T* const data = best->data();
+  *best = spent_.back();
+  spent_.pop_back();
+  return {data, rows, columns};
+}
+
+template <class T>
 Matrix<T> Tape<T>::gradient(Var var) {
+  EMPLACE_CHECK(!done_ || (at(var).op == nullptr && at(var).owner.is_none()),
+                "after backward() only variables have a gradient");
+  return zeroed_gradient(var);
+}
+
+template <class T>
+Matrix<T> Tape<T>::zeroed_gradient(Var var) {
   EMPLACE_CHECK(wants_gradient(var), "the gradient of a value that depends on no value with a gradient");
   const Node& part = at(var);
   Node& owner = nodes_[part.owner.is_none() ? var.id : part.owner.id];
   if (owner.gradient == nullptr) {
-    const Matrix<T> zeros_matrix = matrix(owner.value.rows, owner.value.columns);
+    const Matrix<T> zeros_matrix = gradient_memory(owner.value.rows, owner.value.columns);
     std::ranges::fill(zeros_matrix.all(), T{0});
     owner.gradient = zeros_matrix.data;
   }
@@ -144,8 +167,9 @@ void Tape<T>::backward() {
   EMPLACE_CHECK(!done_, "backward() twice in one step");
   done_ = true;
   for (std::size_t id = nodes_.size(); id-- > 0;) {
-    const Node& result = nodes_[id];
+    Node& result = nodes_[id];
     if (result.op == nullptr || result.gradient == nullptr) continue;
+    stop_point();
     inputs_.clear();
     d_inputs_.clear();
     fresh_.clear();
@@ -158,6 +182,8 @@ void Tape<T>::backward() {
     result.op->backward(*this, inputs_, result.value, {result.gradient, result.value.rows, result.value.columns},
                         d_inputs_);
     arena_.release(mark);
+    spent_.emplace_back(result.gradient, result.value.size());  // all that read the value come after it on the tape
+    result.gradient = nullptr;
   }
 }
 

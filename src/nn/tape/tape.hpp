@@ -95,8 +95,9 @@ class Tape {
   Var rows(Var var, std::size_t begin, std::size_t count);
 
   [[nodiscard]] Matrix<const T> value(Var var) const;
-  // The gradient of the objective by this value, initially zeros: seeds are added here before backward(), and results
-  // are read here after it. BugError if the value does not depend on any value with a gradient.
+  // The gradient of the objective by this value, initially zeros. Seeds are added here before backward(). After it,
+  // only the gradients of variables can be read: the memory of all others was used again. BugError if the value does
+  // not depend on any value with a gradient, or if its gradient is gone.
   Matrix<T> gradient(Var var);
   [[nodiscard]] bool wants_gradient(Var var) const { return !var.is_none() && at(var).wants_gradient; }
   // Within backward() of an op that overwrites the input: whether d_inputs[i] has no value yet, and must be set instead
@@ -137,6 +138,9 @@ class Tape {
   // Allocates memory, not initialised, for a gradient that has none yet; returns false if the gradient must be added
   // to.
   bool take_fresh(Var var);
+  // Memory for a gradient, not initialised: that of a gradient which is not needed any more, if one is large enough.
+  Matrix<T> gradient_memory(std::size_t rows, std::size_t columns);
+  Matrix<T> zeroed_gradient(Var var);
 
   Arena arena_;
   std::vector<Node> nodes_;
@@ -146,6 +150,7 @@ class Tape {
   std::vector<Matrix<T>> d_inputs_;
   std::vector<std::uint8_t> fresh_;
   std::vector<Shape> shapes_;
+  std::vector<std::span<T>> spent_;  // gradients that backward() needs no more
   bool done_ = false;
 };
 

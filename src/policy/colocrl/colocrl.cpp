@@ -74,6 +74,14 @@ class ColocrlPolicy final : public NetworkPolicy {
     for (const Part& part : parts_of(problem_of)) sample_part(part, slots);
   }
 
+  [[nodiscard]] MemoryNeed memory_need(std::uint32_t, std::size_t drawn, std::size_t chunk) const override {
+    const ColocrlSizes& sizes = network_.sizes;
+    const std::size_t features = 2 * (sizes.type_width + sizes.shape_slots + sizes.groups);  // joined, and apart
+    return {.decisions = static_cast<double>(sizes.groups),
+            .bytes = bytes_of_decoding(network_.decoder, sizes.groups, features, sizes.devices, chunk) +
+                     bytes_of_decoder_steps(network_.decoder, sizes.groups, features, drawn)};
+  }
+
   void check(std::span<const Rollout> rounds) const override {
     check_count(rounds.size(), 1, "rounds");
     check_count(rounds.front().actions.size(), network_.sizes.groups, "devices");

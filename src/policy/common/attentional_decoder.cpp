@@ -71,6 +71,39 @@ Var decoder_states(Tape<T>& tape, const AttentionalDecoder& decoder, const Decod
   return nn::concat_columns<T>(tape, both);
 }
 
+namespace {
+
+double floats_of_encoding(const AttentionalDecoder& decoder, std::size_t rows, std::size_t features) {
+  const auto h = static_cast<double>(decoder.weight.columns / 4);
+  constexpr double of_lstm = 14;  // sums of gates, their values, cells, states, keys
+  return static_cast<double>(rows) * (static_cast<double>(features) + of_lstm * h);
+}
+
+}  // namespace
+
+double bytes_of_decoding(const AttentionalDecoder& decoder, std::size_t rows, std::size_t features, std::size_t devices,
+                         std::size_t batch) {
+  const auto h = static_cast<double>(decoder.weight.columns / 4), attended = static_cast<double>(rows);
+  const auto keys = static_cast<double>(decoder.query_weight.columns);
+  // In widths of the state: sums of gates, gates, cells, states, what is read, joined; then their gradients.
+  const double values = decoder.aligned ? 22 : 14, gradients = decoder.aligned ? 16 : 12;
+  constexpr double of_device = 12;  // logits, probabilities
+  const double row = (values + gradients) * h + 3 * keys + 2 * attended + of_device * static_cast<double>(devices);
+  constexpr double with_gradients = 2;
+  constexpr double packed = 5;  // copies of the weights that matrix products read
+  return sizeof(float) *
+         (attended * static_cast<double>(batch) * row + packed * static_cast<double>(decoder.weight.size()) +
+          with_gradients * floats_of_encoding(decoder, rows, features));
+}
+
+double bytes_of_decoder_steps(const AttentionalDecoder& decoder, std::size_t rows, std::size_t features,
+                              std::size_t batch) {
+  const auto h = static_cast<double>(decoder.weight.columns / 4);
+  constexpr double of_sample = 14;  // gates, states, query, what is read
+  return sizeof(float) * (static_cast<double>(batch) * (of_sample * h + static_cast<double>(rows)) +
+                          floats_of_encoding(decoder, rows, features));
+}
+
 template <class T>
 DecoderSteps<T>::DecoderSteps(Tape<T>& tape, const AttentionalDecoder& decoder, const DecoderMemory& memory,
                               std::size_t batch)

@@ -34,6 +34,13 @@ template <class T>
 nn::Var decoder_states(nn::Tape<T>& tape, const AttentionalDecoder& decoder, const DecoderMemory& memory,
                        std::span<const std::uint32_t> previous, std::size_t batch);
 
+// About how many bytes encoding M rows of F features and decoding them for `batch` samples takes on a tape of floats:
+// with decoder_states(), their logits of D devices and the gradients, or with DecoderSteps.
+double bytes_of_decoding(const AttentionalDecoder& decoder, std::size_t rows, std::size_t features, std::size_t devices,
+                         std::size_t batch);
+double bytes_of_decoder_steps(const AttentionalDecoder& decoder, std::size_t rows, std::size_t features,
+                              std::size_t batch);
+
 // The same one step at a time, without gradients.
 template <class T>
 class DecoderSteps {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/interrupt.hpp"
 #include "emplace/base/error.hpp"
 #include "policy/common/categorical_draw.hpp"
 #include "policy/common/drawn_sample.hpp"
@@ -57,9 +58,17 @@ std::vector<IndependentPolicy::Distribution> IndependentPolicy::distributions() 
   return all;
 }
 
+MemoryNeed IndependentPolicy::memory_need(std::uint32_t problem, std::size_t, std::size_t) const {
+  const auto units = static_cast<double>(problems_[problem].grouping.count());
+  constexpr double doubles = 4;  // probabilities, their logarithms, coefficients, logits
+  return {.decisions = units,
+          .bytes = doubles * sizeof(double) * units * static_cast<double>(problems_[problem].grouping.device_count())};
+}
+
 void IndependentPolicy::sample(std::span<const SampleSlot> slots) const {
   const std::vector<Distribution> all = distributions();
   for (const SampleSlot& slot : slots) {
+    stop_point();
     Rollout& rollout = slot.rounds.back();
     const Grouping& units = problems_[rollout.problem].grouping;
     const std::size_t devices = units.device_count();

@@ -89,6 +89,12 @@ class GdpPolicy final : public NetworkPolicy {
     }
   }
 
+  // One pass serves all samples, and every round.
+  [[nodiscard]] MemoryNeed memory_need(std::uint32_t problem, std::size_t, std::size_t) const override {
+    const auto units = static_cast<double>(problems_.at(problem).units->count());
+    return {.decisions = static_cast<double>(rounds_) * units, .bytes = units * bytes_per_node(network_->sizes)};
+  }
+
   void check(std::span<const Rollout> rounds) const override {
     check_count(rounds.size(), 1, "rounds");
     const Rollout& sample = rounds.front();

@@ -93,6 +93,9 @@ class Forward {
   Var norm(Var x, const GdpNetwork::Norm& by) {
     return layer_norm(tape_, x, parameter(by.gain), parameter(by.bias), epsilon<T>);
   }
+  Var add_norm(Var x, Var change, const GdpNetwork::Norm& by) {
+    return nn::add_norm(tape_, x, change, parameter(by.gain), parameter(by.bias), epsilon<T>);
+  }
   Var gated(Var x, Var gate) { return gate.is_none() ? x : times(tape_, x, gate); }
 
   // Section 2.2.
@@ -125,10 +128,10 @@ class Forward {
       }
       const Var read = segment_attention(tape_, vars, {sizes_.heads, sizes_.segment});
       const Var change = matmul(tape_, gated(read, gate), parameter(layer.output));
-      x = norm(add(tape_, x, change), layer.after_attention);
+      x = add_norm(x, change, layer.after_attention);
     }
     const Var wide = linear(gated(x, gate), layer.widen, Activation::relu);
-    return norm(add(tape_, x, linear(wide, layer.narrow, Activation::none)), layer.after_feedforward);
+    return add_norm(x, linear(wide, layer.narrow, Activation::none), layer.after_feedforward);
   }
 
   Var decide(Var x) {
@@ -145,6 +148,26 @@ class Forward {
 };
 
 }  // namespace
+
+double bytes_per_node(const GdpSizes& sizes) {
+  const auto h = static_cast<double>(sizes.hidden), wide = static_cast<double>(sizes.feedforward);
+  // In matrices of N x H: those that a layer keeps for its gradient.
+  constexpr double of_graph_layer = 6;                     // pooled, maximum and its index, both joined, result
+  const double of_attention = (sizes.memory ? 2 : 0) + 7;  // queries, keys, values, read, change, norm
+  const double of_feedforward = 3;                         // narrow, norm
+  const double of_gates = sizes.superposition == Superposition::per_node ? (sizes.attention ? 3 : 1)
+                          : sizes.superposition == Superposition::graph  ? 3
+                                                                         : 0;
+  constexpr double others = 5;      // the first layer, the mean taken out, gated, scores
+  constexpr double gradients = 15;  // that exist at the same time
+  const auto layers = static_cast<double>(sizes.placer_layers);
+  double floats = h * (others + gradients + of_graph_layer * static_cast<double>(sizes.graph_layers)) + 2 * wide +
+                  layers * (h * ((sizes.attention ? of_attention : 0) + of_feedforward + of_gates) + wide);
+  if (sizes.superposition == Superposition::per_node) floats += h * (of_attention + of_feedforward + 2) + wide;
+  floats += 2 * static_cast<double>(sizes.type_width + sizes.features + sizes.decision);
+  constexpr double of_device = 40;  // logits, probabilities, coefficients
+  return sizeof(float) * floats + of_device * static_cast<double>(sizes.devices);
+}
 
 template <class T>
 GdpResult gdp_network(Tape<T>& tape, const GdpNetwork& network, const GdpInput<T>& input) {

@@ -63,6 +63,9 @@ struct GdpNetwork {
   PlacerLayer add_placer_layer(const std::string& name, double last_gain, bool attention, bool gated);
 };
 
+// About how many bytes the values and gradients of one node take on a tape of floats.
+double bytes_per_node(const GdpSizes& sizes);
+
 template <class T>
 struct GdpInput {
   const Lists* types;             // N lists: the types of the node's ops

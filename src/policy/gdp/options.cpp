@@ -18,7 +18,9 @@ void describe(GdpOptions& o, OptionVisitor& visit) {
         {.choices = {"per_node", "graph", "none"},
          .help = "What gates the placer: a vector of each node (GDP), one of the graph (GO), or nothing."});
   visit("attention", o.attention, {.help = "Off: the placer has no attention between nodes (ablation)."});
-  visit("memory", o.memory, {.help = "Off: a segment does not attend to the one before it (ablation)."});
+  visit("memory", o.memory,
+        {.help = "Off: a segment does not attend to the one before it (ablation).",
+         .only_with = {{"attention", {"true"}}}});
   visit("rounds", o.rounds,
         {.min = 1,
          .max = 64,
@@ -26,9 +28,9 @@ void describe(GdpOptions& o, OptionVisitor& visit) {
   visit("neighbour_features", o.neighbour_features,
         {.help = "A node's features have its distances to its first predecessors in topological order."});
   visit("cost_features", o.cost_features, {.help = "A node's features have its time on each kind of device."});
-  visit(
-      "device_kinds", o.device_kinds,
-      {.help = "The kinds of devices whose times are read (cost_features); empty: those of the training's problems."});
+  visit("device_kinds", o.device_kinds,
+        {.help = "The kinds of devices whose times are read (cost_features); empty: those of the training's problems.",
+         .only_with = {{"cost_features", {"true"}}}});
   visit("position_waves", o.position_waves,
         {.min = 0,
          .max = 4096,
@@ -52,7 +54,8 @@ void describe(GdpOptions& o, OptionVisitor& visit) {
        .help =
            "Training begins with units merged into this many blocks, each drawn with one random number, and doubles "
            "the number level by level; `place --policy` uses all levels in turn. 0: every unit is drawn separately."});
-  visit("updates_per_level", o.updates_per_level, {.min = 1, .help = "Updates between two levels (coarse_units)."});
+  visit("updates_per_level", o.updates_per_level,
+        {.min = 1, .help = "Updates between two levels (coarse_units).", .only_with = {{"coarse_units", {"0"}, true}}});
 }
 
 namespace {

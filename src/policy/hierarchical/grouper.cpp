@@ -34,6 +34,14 @@ void Grouper::for_each_chunk(const UnitTable& units, std::span<const float> para
   }
 }
 
+double Grouper::bytes(double groupings) const {
+  const HierarchicalSizes& sizes = network_.sizes;
+  const auto floats = static_cast<double>(2 * (sizes.type_width + sizes.op_constants()) + 4 * sizes.grouper_hidden);
+  constexpr double of_grouping = 7;  // noise, logits, probabilities, coefficients, gradient
+  return sizeof(float) * static_cast<double>(chunk_rows) *
+         (floats + (4 + of_grouping * groupings) * static_cast<double>(sizes.groups));
+}
+
 Stream Grouper::noise_stream(std::uint64_t update, std::uint32_t index) const {
   return Stream({.seed = seed_, .purpose = Purpose::grouper_noise, .update = update, .index = index});
 }

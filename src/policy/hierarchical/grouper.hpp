@@ -30,6 +30,8 @@ class Grouper {
       : network_(network), noise_(noise), entropy_share_(entropy_share), seed_(seed), sharing_(sharing) {}
 
   [[nodiscard]] std::uint32_t index_of(const Rollout& rollout) const { return rollout.sample / sharing_; }
+  // About how many bytes the tape needs for the gradient of so many groupings.
+  [[nodiscard]] double bytes(double groupings) const;
   void draw(const UnitTable& units, std::span<const float> parameters, std::span<GroupingDraw> draws);
   // Draws each unit's group uniformly.
   void draw_uniformly(std::size_t units, GroupingDraw& draw) const;

@@ -25,6 +25,7 @@ class HierarchicalPolicy final : public NetworkPolicy {
       : mode_(mode_of(options)),
         network_(hierarchical_sizes(options, setup)),
         noise_(noise_of(options)),
+        sharing_(options.placements_per_grouping),
         grouper_(network_, noise_, options.grouper_entropy, setup.seed,
                  static_cast<std::uint32_t>(options.placements_per_grouping)),
         placer_(network_, noise_, setup.seed),
@@ -56,6 +57,22 @@ class HierarchicalPolicy final : public NetworkPolicy {
         device_of_unit[unit] = device[group_of(*rollout, unit)];
       problem.units->expand(device_of_unit, rollout->placement);
     }
+  }
+
+  [[nodiscard]] MemoryNeed memory_need(std::uint32_t problem, std::size_t drawn, std::size_t chunk) const override {
+    const HierarchicalSizes& sizes = network_.sizes;
+    const auto units = static_cast<double>(problems_.at(problem).units->count());
+    const double groups = static_cast<double>(sizes.groups), features = static_cast<double>(sizes.group_features());
+    // Samples that share a grouping share one view of the groups, and are decoded together.
+    const auto sharing = static_cast<std::size_t>(sharing_);
+    const auto views = [&](std::size_t samples) { return static_cast<double>((samples + sharing - 1) / sharing); };
+    MemoryNeed need{.decisions = units + groups};
+    if (noise_.has_scale()) need.observations = need.decisions;
+    need.bytes = (views(drawn) + views(chunk)) * (sizeof(float) * groups * features + units) +
+                 bytes_of_decoding(network_.decoder, sizes.groups, sizes.group_features(), sizes.devices, chunk) +
+                 bytes_of_decoder_steps(network_.decoder, sizes.groups, sizes.group_features(), drawn) +
+                 grouper_.bytes(views(chunk));
+    return need;
   }
 
   void check(std::span<const Rollout> rounds) const override {
@@ -213,6 +230,7 @@ class HierarchicalPolicy final : public NetworkPolicy {
   GroupingMode mode_;
   HierarchicalNetwork network_;
   LogitNoise noise_;
+  int sharing_;  // samples of one grouping
   mutable Grouper grouper_;
   Placer placer_;
   mutable Placer sampling_placer_;  // separate, so that sample() keeps what forward() computed

@@ -24,10 +24,12 @@ void describe(HierarchicalOptions& o, OptionVisitor& visit) {
   visit("groups", o.groups,
         {.min = 0,
          .max = most_groups,
-         .help = "Number of groups; 0: the smallest of 256, 20 a device, and the units of the smallest problem."});
+         .help = "Number of groups; 0: the smallest of 256, 20 a device, and the units of the smallest problem.",
+         .only_with = {{"grouping", {"none"}, true}}});
   visit("placements_per_grouping", o.placements_per_grouping,
-        {.min = 1, .help = "Placements drawn for each drawn grouping."});
-  visit("grouper_hidden", o.grouper_hidden, {.min = 1, .max = 8192, .help = "Hidden units of the grouper."});
+        {.min = 1, .help = "Placements drawn for each drawn grouping.", .only_with = {{"grouping", {"none"}, true}}});
+  visit("grouper_hidden", o.grouper_hidden,
+        {.min = 1, .max = 8192, .help = "Hidden units of the grouper.", .only_with = {{"grouping", {"learned"}}}});
   visit("hidden", o.hidden,
         {.min = 2, .max = 8192, .help = "Units of the decoder's LSTM, and of both directions of the encoder's; even."});
   visit("type_width", o.type_width, {.min = 1, .max = 8192, .help = "Width of the learned vector of an op's type."});
@@ -47,12 +49,14 @@ void describe(HierarchicalOptions& o, OptionVisitor& visit) {
          .max = 1000,
          .above_min = true,
          .help = "Scale of the grouper's initial output weights, as a multiple of Glorot's; above 1 the first "
-                 "groupings are similar from sample to sample, so that the placer can learn to place them."});
-  visit("grouper_entropy", o.grouper_entropy,
-        {.min = 0,
-         .max = 1,
-         .help =
-             "Weight of the entropy of the many grouping decisions within the policy's entropy, in metrics.csv too."});
+                 "groupings are similar from sample to sample, so that the placer can learn to place them.",
+         .only_with = {{"grouping", {"learned"}}}});
+  visit(
+      "grouper_entropy", o.grouper_entropy,
+      {.min = 0,
+       .max = 1,
+       .help = "Weight of the entropy of the many grouping decisions within the policy's entropy, in metrics.csv too.",
+       .only_with = {{"grouping", {"learned"}}}});
   visit("aligned", o.aligned,
         {.help = "The placer also reads its memory of the group that it places; the paper's placer must find it by "
                  "attention."});
@@ -67,9 +71,13 @@ void describe(HierarchicalOptions& o, OptionVisitor& visit) {
       "noise", o.noise,
       {.choices = {"uniform", "rms", "none"},
        .help = "Noise on all logits: uniform within noise_size, normal with noise_size times their root mean square."});
-  visit("noise_size", o.noise_size, {.min = 0, .max = largest, .help = "Size of the noise."});
+  visit("noise_size", o.noise_size,
+        {.min = 0, .max = largest, .help = "Size of the noise.", .only_with = {{"noise", {"none"}, true}}});
   visit("noise_updates", o.noise_updates,
-        {.min = 0, .unit = "updates", .help = "Updates with noise, from the first on."});
+        {.min = 0,
+         .unit = "updates",
+         .help = "Updates with noise, from the first on.",
+         .only_with = {{"noise", {"none"}, true}}});
 }
 
 GroupingMode mode_of(const HierarchicalOptions& options) {
@@ -101,9 +109,8 @@ HierarchicalSizes hierarchical_sizes(const HierarchicalOptions& o, const PolicyS
   } else {
     sizes.groups =
         o.groups > 0 ? static_cast<std::size_t>(o.groups) : std::min({most_groups, 20 * sizes.devices, units});
-    if (sizes.groups > units && setup.use == PolicyUse::begin_training)
-      throw InputError(place, "{} groups wanted, but {} has only {} units to group", sizes.groups,
-                       quote(smallest.problem->name), units);
+    // freeze_groups() keeps this number, so that the network is the same for problems with more units.
+    if (setup.use == PolicyUse::begin_training) sizes.groups = std::min(sizes.groups, units);
   }
   sizes.has_grouper = mode_of(o) == GroupingMode::learned;
   sizes.shape_slots = static_cast<std::size_t>(o.shape_outputs) * static_cast<std::size_t>(o.shape_dimensions);

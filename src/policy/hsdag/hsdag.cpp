@@ -56,6 +56,17 @@ class HsdagPolicy final : public NetworkPolicy {
 
   [[nodiscard]] std::size_t rounds(std::uint32_t) const override { return rounds_; }
 
+  [[nodiscard]] MemoryNeed memory_need(std::uint32_t problem, std::size_t drawn, std::size_t) const override {
+    const HsdagPart& part = parts_.at(problem);
+    const auto nodes = static_cast<double>(part.graph.nodes), rounds = static_cast<double>(rounds_);
+    MemoryNeed need{.decisions = rounds * nodes * (grouping_ == HsdagGrouping::learned ? 2 : 1)};
+    if (grouping_ == HsdagGrouping::parsed) need.observations = rounds * nodes * static_cast<double>(passes_);
+    need.bytes = bytes_of_passes(network_->sizes(), part.graph, passes_);
+    // The features of the episodes that are drawn, and of the one that is learned from.
+    if (rounds_ > 1) need.bytes += static_cast<double>((drawn + 1) * part.features.size() * sizeof(float));
+    return need;
+  }
+
   void check(std::span<const Rollout> rounds) const override {
     const HsdagPart& part = parts_.at(rounds.front().problem);
     check_count(rounds.size(), rounds_, "rounds");

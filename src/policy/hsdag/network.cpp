@@ -62,6 +62,28 @@ HsdagNetwork::Residual HsdagNetwork::residual(const std::string& name) {
   return made;
 }
 
+double bytes_of_passes(const HsdagSizes& sizes, const NodeGraph& graph, int parsing_passes) {
+  const auto nodes = static_cast<double>(graph.nodes), edges = static_cast<double>(graph.edges());
+  // In rows of the hidden width that a pass keeps for its gradient.
+  const auto of_layers = [](int layers) { return 2.0 * layers + 2; };  // mixed, linear; norm
+  constexpr double of_input = 7;                                       // two layers and their norms, mixed
+  constexpr double of_edge = 5;                                        // both ends, linear, norm, score
+  constexpr double of_pooling = 4, of_cluster = 8;                     // residual layers; sums, scaled, output
+  double of_node = of_input + of_layers(sizes.score_layers);
+  // A parsing pass leaves about a third of the nodes.
+  double share = 1, clusters = 0;
+  for (int pass = 0; pass < parsing_passes; ++pass, share /= 3) {
+    of_node += share * (of_layers(sizes.pool_layers) + of_pooling);
+    clusters += share;
+  }
+  of_node += (sizes.scores_edges ? clusters / 3 : 1) * of_cluster;
+  const double rows = nodes * of_node + (sizes.scores_edges ? edges * of_edge * clusters : 0);
+  const double gradients = nodes * 6 + (sizes.scores_edges ? edges * 3 : 0);
+  constexpr double of_device = 40;  // logits, probabilities, coefficients
+  return sizeof(float) * static_cast<double>(sizes.hidden) * (2 * rows + gradients) +
+         2 * of_device * nodes * static_cast<double>(sizes.devices + (sizes.scores_edges ? 0 : sizes.groups));
+}
+
 namespace {
 
 template <class T>

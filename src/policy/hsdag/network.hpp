@@ -68,6 +68,9 @@ class HsdagNetwork {
   nn::ParameterLayout layout_;
 };
 
+// About how many bytes two passes over the graph take on tapes of floats: one with gradients, and one to draw.
+double bytes_of_passes(const HsdagSizes& sizes, const NodeGraph& graph, int parsing_passes);
+
 // One forward pass over a graph, step by step; between the steps the caller decides on the clusters. Graphs and
 // clusters must stay valid until the tape's step ends.
 template <class T>

@@ -15,10 +15,16 @@ void describe(HsdagOptions& o, OptionVisitor& visit) {
          .max = 1e6,
          .help = "Placements of an episode; after each, its cluster's embedding is added to each node's features."});
   visit("parsing_passes", o.parsing_passes,
-        {.min = 1, .max = 64, .help = "Parsing passes; each leaves a quarter to a third as many clusters."});
+        {.min = 1,
+         .max = 64,
+         .help = "Parsing passes; each leaves a quarter to a third as many clusters.",
+         .only_with = {{"grouping", {"parsed"}}}});
   visit("hidden", o.hidden, {.min = 1, .max = 8192, .help = "Width of all hidden layers."});
   visit("score_layers", o.score_layers,
-        {.min = 1, .max = 64, .help = "Graph convolutions whose result scores edges (or draws groups)."});
+        {.min = 1,
+         .max = 64,
+         .help = "Graph convolutions whose result scores edges (or draws groups).",
+         .only_with = {{"grouping", {"parsed", "learned"}}}});
   visit("pool_layers", o.pool_layers, {.min = 1, .max = 64, .help = "Graph convolutions whose result is pooled."});
   visit(
       "dropout", o.dropout,
@@ -26,13 +32,20 @@ void describe(HsdagOptions& o, OptionVisitor& visit) {
   visit("features", o.features,
         {.choices = {"paper", "code"},
          .help = "The features of the paper, or only op types and the node's number, as in the released code."});
-  visit("shape_feature", o.shape_feature, {.help = "A node's features have the shape of its last op's first output."});
+  visit("shape_feature", o.shape_feature,
+        {.help = "A node's features have the shape of its last op's first output.",
+         .only_with = {{"features", {"paper"}}}});
   visit("structure_features", o.structure_features,
-        {.help = "A node's features have its in-degree, out-degree and fractal dimension."});
+        {.help = "A node's features have its in-degree, out-degree and fractal dimension.",
+         .only_with = {{"features", {"paper"}}}});
   visit("position_feature", o.position_feature,
-        {.help = "A node's features have sines and cosines of its position in topological order."});
+        {.help = "A node's features have sines and cosines of its position in topological order.",
+         .only_with = {{"features", {"paper"}}}});
   visit("position_width", o.position_width,
-        {.min = 2, .max = 1024, .help = "Number of sines and cosines of the position in topological order; even."});
+        {.min = 2,
+         .max = 1024,
+         .help = "Number of sines and cosines of the position in topological order; even.",
+         .only_with = {{"features", {"paper"}}, {"position_feature", {"true"}}}});
   visit("in_degrees", o.in_degrees,
         {.help = "In-degrees with a feature column each, ascending; none: those of the training's problems."});
   visit("out_degrees", o.out_degrees,

@@ -114,6 +114,22 @@ class PlacetoPolicy final : public NetworkPolicy {
   [[nodiscard]] std::size_t rounds(std::uint32_t problem) const override {
     return parts_.at(problem).units->count() + 1;
   }
+  [[nodiscard]] MemoryNeed memory_need(std::uint32_t problem, std::size_t, std::size_t) const override {
+    const PlacetoGraph& graph = parts_.at(problem).graph;
+    const PlacetoShape& shape = network_.shape();
+    const auto units = static_cast<double>(graph.count()), rows = static_cast<double>(block_states) * units;
+    // In matrices of rows x features: of the node's layers, of the messages in both directions, and of the pools.
+    const double layers = shape.small ? 1 : 2;
+    const double values =
+        2 + layers + 2 * static_cast<double>(shape.message_rounds) * (3 + 2 * layers) + 4 + 2 * layers;
+    constexpr double states = 2, gradients = 12;
+    const double edges = static_cast<double>(graph.parents.items.size() + graph.children.items.size());
+    const double lists = sizeof(std::uint32_t) * (8 * rows + static_cast<double>(block_states) * edges);
+    const double tapes = 2 * values + gradients;  // one for drawing
+    return {.decisions = units,
+            .observations = (units + 1) * units,
+            .bytes = sizeof(float) * rows * static_cast<double>(shape.features) * (tapes + states) + lists};
+  }
   [[nodiscard]] bool reads_start_times() const override { return true; }
 
   void check(std::span<const Rollout> rounds) const override {

@@ -1,11 +1,15 @@
 // Post's distribution: one categorical over devices for each unit, and no network (Gao, Chen, Li, NeurIPS 2018, section
 // 3). Parameters are a table of logits, units x devices; a device on which a unit cannot run always has the logit
 // -infinity, so it is never drawn and has no gradient.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "base/interrupt.hpp"
+#include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/base/options.hpp"
 #include "policy/common/categorical_table.hpp"
@@ -37,7 +41,8 @@ void describe(PostOptions& o, OptionVisitor& visit) {
       {.min = 0,
        .help =
            "Begin with this many blocks of neighbouring units and double them level by level; 0: all units at once."});
-  visit("refits_per_level", o.refits_per_level, {.min = 1, .help = "Refits before the blocks are split again."});
+  visit("refits_per_level", o.refits_per_level,
+        {.min = 1, .help = "Refits before the blocks are split again.", .only_with = {{"coarse_units", {"0"}, true}}});
 }
 
 // Chosen so that about one unit of each sample is moved at random (the paper gives no value).
@@ -101,6 +106,7 @@ class PostPolicy final : public Policy {
   void sample(std::span<const SampleSlot> slots) const override {
     std::vector<std::optional<TableDraw>> draw_of(parts_.size());
     for (const SampleSlot& each : slots) {
+      stop_point();
       Rollout& rollout = each.rounds.back();
       const PostPart& part = parts_.at(rollout.problem);
       if (each.greedy) {
@@ -116,6 +122,14 @@ class PostPolicy final : public Policy {
       }
       part.grouping().expand(rollout.actions, rollout.placement);
     }
+  }
+
+  [[nodiscard]] MemoryNeed memory_need(std::uint32_t problem, std::size_t, std::size_t) const override {
+    const std::vector<std::uint8_t>& cells = parts_.at(problem).levels.back().allowed;
+    // A table of probabilities and logarithms, what is drawn from, weights or the counts of a fit, its result.
+    constexpr double doubles = 5;
+    return {.decisions = static_cast<double>(parts_.at(problem).levels.back().count()),
+            .bytes = doubles * sizeof(double) * static_cast<double>(cells.size())};
   }
 
   void check(std::span<const Rollout> rounds) const override {
@@ -307,6 +321,17 @@ PolicyEntry post_policy() {
   entry.reference = "Gao, Chen, Li: Post (NeurIPS 2018)";
   entry.transfers = false;
   make_from_options<PostPolicy, PostOptions>(entry);
+  entry.unfit = [](const ConfigTable& options, const std::string& learner,
+                   const ConfigTable& learner_options) -> std::string {
+    const int blocks = read_options<PostOptions>(options).coarse_units;
+    const bool refits =
+        learner == "cross-entropy" || (learner == "post" && learner_options.text("steps", "both") != "proximal");
+    if (blocks == 0 || refits) return "";
+    return fmt::format(
+        "coarse_units is {}, but only refits split the blocks and learner {} makes none here, so that all ops would "
+        "stay in {} blocks: wanted coarse_units = 0, or a learner with refits (post, cross-entropy)",
+        blocks, quote(learner), blocks);
+  };
   return entry;
 }
 

@@ -35,7 +35,8 @@ report.placement = (placement, run, withHead) => {
   } else if (placement.loads) {
     stack.append(report.loads(placement));
   }
-  stack.append(groups.card, report.baselines(placement, run));
+  stack.append(groups.card);
+  if (placement.baselines.some((row) => !row.learned)) stack.append(report.baselines(placement, run));
   return stack;
 };
 

@@ -1,6 +1,7 @@
 // Solves the combined linear program (assignment_dual.hpp) with CLP. The dual simplex method is used, so that its
 // multipliers prove a bound whenever the time runs out. Rows for moves between devices are added when a solution
 // violates them, and the next solve starts from the last basis.
+#include <ClpEventHandler.hpp>
 #include <ClpSimplex.hpp>
 #include <CoinPackedMatrix.hpp>
 #include <algorithm>
@@ -19,6 +20,17 @@ constexpr std::size_t most_shares = 400'000;                     // with more, o
 constexpr std::size_t most_moves = 4'000'000;                    // with more, lists of all moves need too much memory
 constexpr double missing = 1e-6;                                 // least violation of a move for which a row is added
 
+// Ends a solve when a stop is requested: CLP itself looks at its clock only.
+class StopOfSolve final : public ClpEventHandler {
+ public:
+  explicit StopOfSolve(const Deadline& deadline) : deadline_(deadline) {}
+  int event(Event) override { return deadline_.passed() ? 0 : -1; }  // 0: ends with status 5
+  [[nodiscard]] ClpEventHandler* clone() const override { return new StopOfSolve(*this); }
+
+ private:
+  const Deadline& deadline_;
+};
+
 class LinearBound {
  public:
   LinearBound(const StepArcs& arcs, Ticks unit) : a_(arcs), unit_(static_cast<double>(std::max<Ticks>(unit, 1))) {
@@ -33,6 +45,8 @@ class LinearBound {
 
   Ticks improve(const Deadline& deadline) {
     Ticks best = 0;
+    const StopOfSolve handler(deadline);
+    program_.passInEventHandler(&handler);
     for (int round = 0; round < 100 && !deadline.passed(); ++round) {
       program_.setMaximumWallSeconds(std::min(deadline.left(), 1e6));
       program_.dual();

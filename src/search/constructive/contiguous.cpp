@@ -1,11 +1,14 @@
 // Contiguous split: the units in topological order are cut into one piece per device, so that the longest piece is as
 // short as possible. This is tried for the first k devices of each kind (GPUs first), for those of all kinds together,
-// and for three views of memory; the best by the evaluator is returned.
+// and for three views of memory; the best by the evaluator is returned. If cuts are limited, splits with few cuts are
+// tried too (few_cuts.hpp).
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "emplace/search/scorer.hpp"
 #include "search/common/units.hpp"
+#include "search/constructive/few_cuts.hpp"
 #include "search/methods.hpp"
 
 namespace emplace::search {
@@ -111,6 +114,25 @@ class Splitter {
   MemoryView view_;
 };
 
+// Of the lists of more than eight devices only some, because the time for one grows with its length.
+bool is_tried_with_few_cuts(std::size_t length, std::size_t devices) {
+  return length <= 8 || length == devices || std::has_single_bit(length);
+}
+
+void try_few_cuts(const Problem& problem, const Units& units, Scorer& scorer) {
+  auto lists = device_lists(problem);
+  std::erase_if(lists, [&](const auto& list) { return !is_tried_with_few_cuts(list.size(), problem.device_count()); });
+  for (const auto& sequence : sequences_for_few_cuts(problem, units)) {
+    const FewCutSplitter splitter(problem, units, sequence);
+    for (const auto& devices : lists)
+      for (const MemoryView view : {MemoryView::outputs, MemoryView::resident, MemoryView::none}) {
+        if (scorer.exhausted()) return;
+        for (const auto& split : {splitter.shortest(devices, view), splitter.fewest_cuts(devices, view)})
+          if (split) scorer.score(units.grouping.expand(*split));
+      }
+  }
+}
+
 PlacerResult place_contiguous(const PlacerRequest& request, const ConfigTable& options) {
   read_options<NoOptions>(options);
   const Units units(*request.problem);
@@ -124,6 +146,7 @@ PlacerResult place_contiguous(const PlacerRequest& request, const ConfigTable& o
       scorer.score(units.grouping.expand(*split));
       tried.push_back(std::move(*split));
     }
+  if (request.problem->max_cuts != no_cut_limit) try_few_cuts(*request.problem, units, scorer);
   return scorer.result();
 }
 
@@ -133,7 +156,8 @@ PlacerEntry contiguous_placer() {
   PlacerEntry entry;
   entry.name = "contiguous";
   entry.summary =
-      "Topological order cut into one piece per device, balanced by cost; the best of several device lists.";
+      "Topological order cut into one piece per device, balanced by cost; the best of several device lists. With "
+      "--max-cuts also the pieces between which few tensors cross.";
   entry.options = list_options<NoOptions>;
   entry.place = place_contiguous;
   return entry;

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "emplace/search/bound.hpp"
+#include "problem/cuts.hpp"
 #include "problem/order.hpp"
 #include "search/common/deadline.hpp"
 #include "search/exact/schedule_search.hpp"
@@ -106,7 +107,8 @@ PlacerResult branch_and_bound(const PlacerRequest& request, const ConfigTable& t
 
   const StepModel model(problem, deadline);
   Ticks below = never;
-  for (const Placement& start : starts) below = std::min(below, model.makespan(start));
+  for (const Placement& start : starts)
+    if (count_cuts(problem, start.device.data()) <= problem.max_cuts) below = std::min(below, model.makespan(start));
   SearchLimits limits;
   limits.nodes = static_cast<std::uint64_t>(o.nodes);
   if (request.seconds) limits.nodes = std::numeric_limits<std::uint64_t>::max();
@@ -127,7 +129,8 @@ PlacerResult branch_and_bound(const PlacerRequest& request, const ConfigTable& t
   result.lower_bound = std::max(result.lower_bound, search.lower_bound);
   prove();
   if (result.proved_optimal) return result;
-  const std::string left_out = left_out_of_model(problem, request.schedule);
+  std::string left_out = left_out_of_model(problem, request.schedule);
+  if (problem.max_cuts != no_cut_limit) left_out += fmt::format("{}the limit on cuts", left_out.empty() ? "" : " and ");
   result.note = search.complete ? fmt::format("the search is complete, but it leaves out {}", left_out)
                                 : fmt::format("the search ended early, after {} partial schedules", search.nodes);
   return result;

@@ -3,6 +3,8 @@
 #include <CbcEventHandler.hpp>
 #include <CbcModel.hpp>
 #include <CbcSolver.hpp>
+#include <ClpEventHandler.hpp>
+#include <ClpSimplex.hpp>
 #include <OsiClpSolverInterface.hpp>
 #include <cmath>
 #include <numeric>
@@ -65,14 +67,36 @@ void load(OsiClpSolverInterface& solver, const IntegerProgram& p) {
 int go_on(CbcModel*, int) { return 0; }
 
 // Ends the search when the given function returns true.
-class StopHandler final : public CbcEventHandler {
+// A request to stop, of which CBC learns between nodes of the tree. Before the first node, the linear program at its
+// root may take minutes; then CLP is stopped.
+struct StopRequest {
+  const std::function<bool()>& asked;
+  bool in_tree = false;
+  bool stopped_root = false;  // CBC does not know a bound, and may take the program for infeasible
+};
+class StopOfTree final : public CbcEventHandler {
  public:
-  explicit StopHandler(std::function<bool()> asked) : stop_(std::move(asked)) {}
-  CbcAction event(CbcEvent) override { return stop_ && stop_() ? CbcEventHandler::stop : noAction; }
-  [[nodiscard]] CbcEventHandler* clone() const override { return new StopHandler(*this); }
+  explicit StopOfTree(StopRequest& request) : request_(request) {}
+  CbcAction event(CbcEvent which) override {
+    request_.in_tree = request_.in_tree || which == node;
+    return request_.stopped_root || (request_.asked && request_.asked()) ? CbcEventHandler::stop : noAction;
+  }
+  [[nodiscard]] CbcEventHandler* clone() const override { return new StopOfTree(*this); }
 
  private:
-  std::function<bool()> stop_;
+  StopRequest& request_;
+};
+class StopOfRoot final : public ClpEventHandler {
+ public:
+  explicit StopOfRoot(StopRequest& request) : request_(request) {}
+  int event(Event) override {
+    if (!request_.in_tree && request_.asked && request_.asked()) request_.stopped_root = true;
+    return request_.stopped_root ? 0 : -1;  // 0: CLP ends with status 5
+  }
+  [[nodiscard]] ClpEventHandler* clone() const override { return new StopOfRoot(*this); }
+
+ private:
+  StopRequest& request_;
 };
 
 }  // namespace
@@ -82,10 +106,13 @@ IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limit
   OsiClpSolverInterface solver;
   solver.passInMessageHandler(&silence);
   load(solver, program);
+  StopRequest request{limits.stop};
+  const StopOfRoot in_root(request);
+  solver.getModelPtr()->passInEventHandler(&in_root);
   CbcModel model(solver);
   model.passInMessageHandler(&silence);
-  const StopHandler handler(limits.stop);
-  model.passInEventHandler(&handler);
+  const StopOfTree in_tree(request);
+  model.passInEventHandler(&in_tree);
   CbcSolverUsefulData settings;
   settings.noPrinting_ = true;
   settings.useSignalHandler_ = false;
@@ -97,12 +124,14 @@ IntegerAnswer minimise(const IntegerProgram& program, const IntegerLimits& limit
   CbcMain1(static_cast<int>(std::size(arguments)), arguments, model, go_on, settings);
 
   IntegerAnswer answer;
-  if (model.isProvenInfeasible()) {
+  if (model.isProvenInfeasible() && !request.stopped_root) {
     answer.finished = true;
     return answer;
   }
-  answer.finished = model.isProvenOptimal();
-  answer.bound = model.getBestPossibleObjValue();
+  if (!request.stopped_root) {
+    answer.finished = model.isProvenOptimal();
+    answer.bound = model.getBestPossibleObjValue();
+  }
   if (const double* const values = model.bestSolution(); values != nullptr) {
     answer.solution.assign(values, values + program.columns());
     answer.objective = model.getObjValue();

@@ -39,14 +39,14 @@ MemoryRow memory_row(std::span<const std::int64_t> bytes, std::int64_t memory);
 struct IntegerLimits {
   double seconds = 600;
   std::int64_t nodes = std::numeric_limits<std::int32_t>::max();  // of the search tree
-  std::function<bool()> stop = {};                                // called between nodes; true ends the search
+  std::function<bool()> stop = {};                                // called often; true ends the search
 };
 
 struct IntegerAnswer {
   bool finished = false;         // the search is complete: the solution is optimal, or there is none
   std::vector<double> solution;  // one value per column; empty: none found
   double objective = 0;          // of the solution
-  double bound = 0;              // lower bound of all solutions
+  double bound = 0;              // lower bound of all solutions; 0 if not known, since objectives are times
 };
 
 // CBC gives the same result for the same program and limit of nodes. Its tolerances are at most 1e-6: scale the program

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "search/exact/cut_rows.hpp"
 #include "search/list/ready_list.hpp"
 
 namespace emplace::search {
@@ -34,6 +35,8 @@ StepProgram::StepProgram(const Problem& problem, const StepModel& model, Ticks l
   add_load();
   add_arcs();
   add_pairs(latest);
+  add_cut_rows(program_, problem, units_.unit_of_op,
+               [&](std::uint32_t unit, std::size_t d) { return share_[unit * model_.devices + d]; });
 }
 
 void StepProgram::add_columns(Ticks latest) {

@@ -53,6 +53,7 @@ std::optional<Start> contiguous_start(const PlacerRequest& request, const MilpOp
     if (auto better_one = splitter.over_ideals()) split = std::move(better_one);
   if (!split) return std::nullopt;
   const Outcome outcome = engine.evaluate({*split, {}});
+  if (outcome.why == Infeasible::too_many_cuts) return std::nullopt;  // which the dynamic programs do not limit
   EMPLACE_CHECK(outcome.feasible());
   return Start{std::move(*split), outcome.makespan};
 }

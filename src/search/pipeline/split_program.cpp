@@ -5,6 +5,7 @@
 
 #include "emplace/problem/grouping.hpp"
 #include "search/common/units.hpp"
+#include "search/exact/cut_rows.hpp"
 #include "search/pipeline/split_tensors.hpp"
 
 namespace emplace::search {
@@ -28,6 +29,7 @@ SplitProgram::SplitProgram(const Problem& problem, const SplitProgramOptions& op
   add_symmetry();
   add_loads();
   if (options.contiguous) add_contiguity();
+  add_cut_rows(program_, problem, unit_of_op_, [&](std::uint32_t unit, std::size_t d) { return x(unit, d); });
 }
 
 std::vector<std::uint8_t> SplitProgram::split_of(const std::vector<double>& solution) const {

@@ -146,12 +146,13 @@ PlacerResult place_best(const PlacerRequest& request, const ConfigTable& table) 
     fit.run_quick_placers();
   else
     session.try_placers(entries_of(PlacerRole::quick, request));
+  if (request.stop && request.stop()) return session.result();
 
   // The bounds reached in given seconds depend on the machine: with a budget of evaluations, only bounds that need no
   // time limit are computed.
   const double seconds = session.counts_evaluations() ? 0 : options.bound_share * *session.seconds_left();
   if (!is_timed || fit.has_time_for_bounds()) {
-    const BoundReport bounds = lower_bounds(*request.problem, request.objective, seconds);
+    const BoundReport bounds = lower_bounds(*request.problem, request.objective, seconds, request.stop);
     if (bounds.infeasible) return session.result();
     session.bound(bounds.best().ticks);
   }

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "emplace/base/error.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "problem/cuts.hpp"
 #include "simulate/batch/bound_program.hpp"
 #include "simulate/batch/program.hpp"
 #include "simulate/batch/scalar.hpp"
@@ -210,6 +211,7 @@ class Batch final : public BatchEngine {
         outcome.subject = group;
       }
     }
+    judge_cuts(problem_, lane_[lane], outcome);
     return outcome;
   }
 

@@ -6,6 +6,7 @@
 
 #include "emplace/base/error.hpp"
 #include "emplace/simulate/engine.hpp"
+#include "problem/cuts.hpp"
 #include "simulate/exact/core.hpp"
 #include "simulate/exact/layout.hpp"
 #include "simulate/exact/memory.hpp"
@@ -48,6 +49,7 @@ class ExactEngine final : public Engine {
     if (!layout_.network.complete)
       if (const Outcome outcome = missing_route(); !outcome.feasible()) return outcome;
     Outcome outcome = split_group();
+    judge_cuts(layout_.problem, placement.device.data(), outcome);
 
     core_->simulate(run_, placement.order, limited_ || want.usage || want.timeline || want.starts);
     outcome.makespan = run_.makespan;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "problem/cuts.hpp"
+
 namespace emplace::simulate {
 
-FeasibilityTracker::FeasibilityTracker(const Layout& layout) : layout_(layout) {
+FeasibilityTracker::FeasibilityTracker(const Layout& layout)
+    : layout_(layout), cuts_limited_(layout.problem.max_cuts != no_cut_limit) {
   const Problem& p = layout.problem;
   for (const Device& device : p.devices) limited_ |= device.memory != no_memory_limit;
   for (const Bytes scratch : p.scratch) most_scratch_ = std::max(most_scratch_, scratch);
@@ -34,6 +37,7 @@ void FeasibilityTracker::set_base(const std::vector<std::uint8_t>& device) {
     split_[group] = is_split(device, group);
     split_count_ += split_[group] != 0;
   }
+  if (cuts_limited_) cuts_ = count_cuts(p, device.data());
   if (!limited_) return;
   std::fill(moved_bound_.begin(), moved_bound_.end(), most_scratch_);
   for (std::size_t op = 0; op < p.op_count(); ++op) moved_bound_[device[op]] += p.resident[op];
@@ -42,7 +46,7 @@ void FeasibilityTracker::set_base(const std::vector<std::uint8_t>& device) {
 }
 
 void FeasibilityTracker::begin(const std::vector<std::uint8_t>& device, const std::vector<std::uint32_t>& moved) {
-  if (!limited_ && layout_.network.complete) return;
+  if (!limited_ && !cuts_limited_ && layout_.network.complete) return;
   const Problem& p = layout_.problem;
   tensors_.clear();
   for (const std::uint32_t op : moved) {
@@ -51,6 +55,7 @@ void FeasibilityTracker::begin(const std::vector<std::uint8_t>& device, const st
   }
   std::sort(tensors_.begin(), tensors_.end());
   tensors_.erase(std::unique(tensors_.begin(), tensors_.end()), tensors_.end());
+  if (cuts_limited_) moved_cuts_ = cuts_ - cuts_of_tensors(device);
   if (!limited_) return;
   moved_bound_ = bound_;
   for (const std::uint32_t op : moved) moved_bound_[device[op]] -= p.resident[op];
@@ -73,10 +78,14 @@ Outcome FeasibilityTracker::feasibility(const std::vector<std::uint8_t>& device,
     add_tensors(device, 1);
   }
   groups_.clear();
-  if (split_.empty()) return {};
-  for (const std::uint32_t op : moved)
-    if (!p.group[op].is_none()) groups_.push_back({p.group[op].value, false});
-  return split_group(device);
+  if (!split_.empty())
+    for (const std::uint32_t op : moved)
+      if (!p.group[op].is_none()) groups_.push_back({p.group[op].value, false});
+  Outcome outcome = split_.empty() ? Outcome{} : split_group(device);
+  if (!cuts_limited_) return outcome;
+  moved_cuts_ += cuts_of_tensors(device);
+  judge_cuts(p, moved_cuts_, outcome);
+  return outcome;
 }
 
 bool FeasibilityTracker::memory_settled() const {
@@ -92,6 +101,7 @@ void FeasibilityTracker::commit() {
     split_[group.group] = group.split;
   }
   if (limited_) bound_ = moved_bound_;
+  cuts_ = moved_cuts_;
 }
 
 Outcome FeasibilityTracker::missing_route(const std::vector<std::uint8_t>& device) const {
@@ -131,6 +141,13 @@ Outcome FeasibilityTracker::split_group(const std::vector<std::uint8_t>& device)
 bool FeasibilityTracker::is_split(const std::vector<std::uint8_t>& device, std::uint32_t group) const {
   const auto ops = members_[group];
   return std::any_of(ops.begin(), ops.end(), [&](std::uint32_t op) { return device[op] != device[ops[0]]; });
+}
+
+// How many of the tensors that the moved ops read or write are cut.
+std::uint32_t FeasibilityTracker::cuts_of_tensors(const std::vector<std::uint8_t>& device) const {
+  std::uint32_t cuts = 0;
+  for (const std::uint32_t tensor : tensors_) cuts += is_cut(layout_.problem, tensor, device.data());
+  return cuts;
 }
 
 void FeasibilityTracker::add_tensors(const std::vector<std::uint8_t>& device, Bytes sign) {

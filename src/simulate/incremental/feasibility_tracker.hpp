@@ -1,5 +1,5 @@
 // Computes the feasibility of a placement after a move from the feasibility before it: exactly for ops that cannot run,
-// missing routes and split groups; for memory by an upper bound that holds for every schedule.
+// missing routes, split groups and cuts; for memory by an upper bound that holds for every schedule.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,13 @@ class FeasibilityTracker {
   [[nodiscard]] Outcome missing_route(const std::vector<std::uint8_t>& device) const;
   Outcome split_group(const std::vector<std::uint8_t>& device);
   [[nodiscard]] bool is_split(const std::vector<std::uint8_t>& device, std::uint32_t group) const;
+  [[nodiscard]] std::uint32_t cuts_of_tensors(const std::vector<std::uint8_t>& device) const;
   void add_tensors(const std::vector<std::uint8_t>& device, Bytes sign);
   void add_tensor(const std::vector<std::uint8_t>& device, std::uint32_t tensor, Bytes sign);
 
   const Layout& layout_;
-  bool limited_ = false;
+  bool limited_ = false;  // in memory
+  bool cuts_limited_ = false;
   Lists members_;  // G rows: the ops of each group
   struct Split {
     std::uint32_t group;
@@ -44,6 +46,7 @@ class FeasibilityTracker {
   Bytes most_scratch_ = 0;
   // D: sum of resident bytes, of all outputs and copies, and of the largest scratch; of the base and after the move.
   std::vector<Bytes> bound_, moved_bound_;
+  std::uint32_t cuts_ = 0, moved_cuts_ = 0;  // of the base and after the move, if they are limited
   // Data of the move.
   std::vector<std::uint32_t> tensors_;  // that the moved ops read or write, ascending
   std::vector<Split> groups_;           // of the moved ops, ascending

@@ -7,6 +7,7 @@
 #include <bitset>
 
 #include "base/text.hpp"
+#include "problem/cuts.hpp"
 #include "simulate/pipeline/host_model.hpp"
 
 namespace emplace::simulate {
@@ -36,6 +37,7 @@ class PipelineEngine final : public Engine {
       if (const Outcome missing = pay(TensorId{tensor}, device, want.usage ? &usage : nullptr); !missing.feasible())
         return missing;
     Outcome outcome = model_.split_group(device);
+    judge_cuts(p_, device.data(), outcome);
     outcome.makespan = value();
     model_.judge_memory(device, outcome);
     if (want.usage) {

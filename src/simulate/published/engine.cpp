@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "emplace/base/error.hpp"
+#include "problem/cuts.hpp"
 #include "simulate/published/run.hpp"
 
 namespace emplace::simulate {
@@ -36,6 +37,7 @@ class SwitchedEngine final : public Engine {
     if (const auto missing = plan_(p_, device, s_.traffic))
       return {.why = Infeasible::missing_route, .device = missing->device, .subject = missing->tensor};
     Outcome outcome = split_group(device);
+    judge_cuts(p_.problem, device.data(), outcome);
 
     queue_->run(placement, s_);
     outcome.makespan = reports_events_ ? s_.last_event : std::ranges::max(s_.op_end);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emplace/base/error.hpp"
+#include "problem/cuts.hpp"
 #include "simulate/pipeline/host_model.hpp"
 #include "simulate/pipeline/pipeline.hpp"
 #include "simulate/published/entries.hpp"
@@ -61,6 +62,7 @@ class LatencyEngine final : public Engine {
     if (!outcome.feasible()) return outcome;
     const Ticks latency = outcome.makespan;
     outcome = model_.split_group(device);
+    judge_cuts(p_, device.data(), outcome);
     outcome.makespan = latency;
     model_.judge_memory(device, outcome);
     usage.device_peak = model_.resident();

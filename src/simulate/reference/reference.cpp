@@ -38,6 +38,12 @@ Outcome judge(const Problem& p, const std::vector<std::uint8_t>& device) {
     if (!p.group[op].is_none()) devices_of_group[p.group[op].index()].insert(device[op]);
   for (std::uint32_t g = 0; g < devices_of_group.size(); ++g)
     if (devices_of_group[g].size() > 1) return {.why = Infeasible::split_group, .subject = g};
+  std::set<std::uint32_t> cut;
+  for (std::uint32_t op = 0; op < p.op_count(); ++op)
+    for (const std::uint32_t t : p.inputs[op])
+      if (device[p.producer[t].index()] != device[op]) cut.insert(t);
+  if (cut.size() > p.max_cuts)
+    return {.why = Infeasible::too_many_cuts, .subject = static_cast<std::uint32_t>(cut.size())};
   return outcome;
 }
 

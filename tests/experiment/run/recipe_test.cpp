@@ -55,6 +55,23 @@ TEST(Recipe, ATimeOnTheCommandLineReplacesTheRecipesOtherBudgets) {
   EXPECT_EQ(counted.updates, 50);
 }
 
+TEST(Recipe, ConstraintsAreKeysAndOverrides) {
+  const std::string text = "problem = \"p.json\"\npin = [\"a=gpu:0\"]\nmax_cuts = 0\n";
+  const Recipe recipe = recipe_of(text, {"pin=[\"b=gpu:0\", \"c/*=gpu:1\"]", "forbid=[\"cpu:0\"]"});
+  EXPECT_THAT(recipe.options.pin, ElementsAre("b=gpu:0", "c/*=gpu:1"));
+  EXPECT_THAT(recipe.options.forbid, ElementsAre("cpu:0"));
+  EXPECT_EQ(recipe.options.max_cuts, 0) << "none is a limit too";
+  const ConfigTable resolved = recipe.resolved();
+  EXPECT_EQ(make_recipe(resolved).resolved().to_toml(), resolved.to_toml());
+  const ConfigTable without = recipe_of("problem = \"p.json\"").resolved();
+  for (const char* key : {"pin", "forbid", "together", "max_cuts"}) {
+    EXPECT_FALSE(without.contains(key)) << key;
+    EXPECT_FALSE(may_change_on_resume(key)) << key;
+  }
+  EXPECT_THAT(difference_in_computing(without, resolved), HasSubstr("'forbid' is none there"));
+  EXPECT_THAT(refusal(text, {"max_cuts=-1"}), HasSubstr("'max_cuts' must be at least 0"));
+}
+
 const std::string with_methods =
     "problem = \"p.json\"\npolicy = \"colocrl\"\nlearner = \"reinforce\"\n"
     "[colocrl]\nhidden = 8\n[reinforce]\nlearning_rate = 0.5\n";

@@ -1,0 +1,41 @@
+// What `emplace export` says of the plan that it writes: its simulated time beside that of the placement.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/result_json.hpp"
+#include "deploy/model_placement.hpp"
+
+namespace emplace::app {
+
+// Where a placement's problem comes from, to simulate it again.
+struct PlacedProblem {
+  std::string source;     // as load_problem takes it; "": the machine in the problem's name, "MODEL@MACHINE"
+  bool is_given = false;  // by the user: then a problem that cannot be read is an error
+  Objective objective = Objective::step;
+};
+
+// Frameworks do not run every op where it was placed (ModelPlacement::device_in_plan).
+struct PlanCost {
+  std::vector<std::string> moved;  // names of the ops that run elsewhere; empty: the plan is the placement
+  // The rest is set if ops are moved.
+  std::string problem;  // name of the simulated problem; "": none is known, for the `reason`
+  Objective objective = Objective::step;
+  std::optional<Outcome> placement, plan;
+  std::string reason;  // why the plan is not feasible, or why nothing could be simulated; "": feasible
+};
+
+// Simulates the placement and the plan under the placement's schedule if they differ. InputError if the problem is
+// given and cannot be read, or if the placement is of another one.
+PlanCost cost_of_plan(const deploy::ModelPlacement& placement, const source::SourceOptions& options,
+                      const PlacedProblem& problem);
+
+// Logs a sentence with both times: a warning where the plan is slower, not feasible or not known. Nothing where the
+// plan is the placement.
+void say(const PlanCost& cost);
+// The value of "plan" in the output of --json; null where the plan is the placement.
+Json to_json(const PlanCost& cost);
+
+}  // namespace emplace::app

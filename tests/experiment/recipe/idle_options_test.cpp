@@ -1,0 +1,155 @@
+// Options that have no effect: which ones a recipe is warned about, and that they really have none.
+#include "experiment/recipe/idle_options.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "base/files.hpp"
+#include "emplace/experiment/train_recipe.hpp"
+#include "emplace/policy/policy.hpp"
+#include "experiment/recipe/recipe.hpp"
+#include "experiment/recipe/recipe_keys.hpp"
+#include "experiment/recipe/shipped_recipes.hpp"
+#include "experiment/sweep/sweep_checks.hpp"
+#include "learn/learner.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace emplace::experiment::idle_options_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> sentences(const std::string& toml) {
+  const ConfigTable table = ConfigTable::parse_toml("problem = \"configs/problems/two-branches.json\"\n" + toml, "r");
+  std::vector<std::string> list;
+  for (const IdleOption& idle : idle_options(make_recipe(table).resolved())) list.push_back(sentence_of(idle));
+  return list;
+}
+
+TEST(IdleOptions, AreNamedWithTheOptionThatMakesThemIdle) {
+  EXPECT_THAT(sentences("learner = 'ppo'\n[ppo]\nform = 'clip'\nbeta = 2.0"),
+              ElementsAre("ppo.beta has no effect: ppo.form is 'clip', it needs 'kl'"));
+  EXPECT_THAT(sentences("learner = 'ppo'\n[ppo]\nform = 'kl'\nbeta = 2.0"), IsEmpty());
+  EXPECT_THAT(sentences("[post]\nrefits_per_level = 3"),
+              ElementsAre("post.refits_per_level has no effect: post.coarse_units is '0'"));
+}
+
+TEST(IdleOptions, WithTheirDefaultsAreNotNamed) {
+  EXPECT_THAT(sentences("learner = 'ppo'\n[ppo]\nform = 'clip'\nbeta = 1.0"), IsEmpty());
+}
+
+TEST(IdleOptions, AreInNoShippedRecipe) {
+  for (const RecipeText& text : recipe_texts()) {
+    ConfigTable table = ConfigTable::parse_toml(text.toml, text.name);
+    apply_values(table, {{"problem", {std::string("configs/problems/two-branches.json"), "test"}}});
+    for (const IdleOption& idle : idle_options(make_recipe(table).resolved()))
+      ADD_FAILURE() << text.name << ": " << sentence_of(idle);
+  }
+}
+
+TEST(IdleOptions, OfASweepAreThoseThatAreIdleInAllTrials) {
+  const auto idle = [](const std::string& space) {
+    std::vector<std::string> keys;
+    const Sweep sweep =
+        make_sweep(ConfigTable::parse_toml("problem = \"configs/problems/two-branches.json\"\n"
+                                           "learner = 'ppo'\nupdates = 2\ntrials = 2\n[space]\n" +
+                                               space,
+                                           "s"));
+    for (const IdleOption& each : idle_in_all_trials(sweep)) keys.push_back(each.key);
+    return keys;
+  };
+  EXPECT_THAT(idle("ppo.beta = { uniform = [0.5, 2] }"), ElementsAre("ppo.beta"));
+  EXPECT_THAT(idle("ppo.beta = { uniform = [0.5, 2] }\nppo.form = ['clip', 'kl']"), IsEmpty());
+  EXPECT_THAT(idle("ppo.beta = { uniform = [0.5, 2], when = { 'ppo.form' = 'clip' } }\nppo.form = ['clip', 'kl']"),
+              ElementsAre("ppo.beta"));
+}
+
+// A value that breaks the condition, and values of the option that are allowed beside it.
+ConfigValue breaking(const OptionCondition& condition, const OptionInfo& option) {
+  const auto typed = [&](const std::string& text) {
+    return ConfigTable::parse_value(option.type == "text" ? "'" + text + "'" : text, "test");
+  };
+  if (condition.is_not) return typed(condition.values.front());
+  for (const std::string& choice : option.choices)
+    if (std::ranges::find(condition.values, choice) == condition.values.end()) return typed(choice);
+  return typed(option.type == "bool" ? (condition.values.front() == "true" ? "false" : "true") : "1");
+}
+
+std::optional<ConfigValue> other_value(const OptionInfo& option) {
+  if (option.type == "bool") return ConfigValue{option.default_value != "true", "test"};
+  if (!option.choices.empty())
+    return ConfigValue{option.choices.front() == option.default_value ? option.choices.back() : option.choices.front(),
+                       "test"};
+  if (option.type == "int") return ConfigValue{std::int64_t{std::stoll(option.default_value) + 1}, "test"};
+  if (option.type == "number") return ConfigValue{std::stod(option.default_value) * 0.5 + 0.1, "test"};
+  return std::nullopt;
+}
+
+class IdleOptionsOfMethods : public ::testing::TestWithParam<std::pair<std::string, std::string>> {
+ protected:
+  // The digest of everything that a short training computes.
+  std::string trained(ConfigTable table) {
+    const std::string run = folder_ / fmt::format("run{}", ++count_);
+    apply_values(table, {{"run", {run, "test"}},
+                         {"updates", {std::int64_t{3}, "test"}},
+                         {"problem", {std::string("configs/problems/two-branches.json"), "test"}}});
+    (void)train_recipe(table);
+    std::string text;
+    std::istringstream lines(read_file(run + "/metrics.csv"));
+    for (std::string line; std::getline(lines, line);) text += line.substr(0, line.rfind(',')) + '\n';
+    return text + read_file(run + "/best.placement.json");
+  }
+
+  test::TemporaryFolder folder_;
+  int count_ = 0;
+};
+
+TEST_P(IdleOptionsOfMethods, HaveNoEffect) {
+  const auto& [policy, learner] = GetParam();
+  ConfigTable base("test");
+  base.set("policy", {policy, "test"});
+  base.set("learner", {learner, "test"});
+  base.set("groups", {std::int64_t{6}, "test"});
+  const std::vector<RecipeKey> keys = recipe_keys(policy, learner, "simulator");
+  int tried = 0;
+  for (const RecipeKey& key : keys)
+    for (const OptionCondition& condition : key.option.only_with) {
+      const std::string table = key.name.substr(0, key.name.find('.'));
+      const auto on = std::ranges::find(keys, table + "." + condition.key, &RecipeKey::name);
+      const auto value = other_value(key.option);
+      ASSERT_NE(on, keys.end()) << key.name << " depends on " << condition.key;
+      if (!value) continue;
+      ConfigTable without = base;
+      without.set_path(on->name, breaking(condition, on->option));
+      ConfigTable with = without;
+      with.set_path(key.name, *value);
+      std::optional<std::string> first, second;
+      try {
+        first = trained(without);
+        second = trained(with);
+      } catch (const InputError&) {
+        continue;  // the two options may not stand beside each other
+      }
+      EXPECT_EQ(*first, *second) << key.name << " = " << with.to_toml() << " has an effect though " << on->name
+                                 << " is other than it needs";
+      ++tried;
+    }
+  EXPECT_GT(tried, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, IdleOptionsOfMethods,
+                         ::testing::Values(std::pair<std::string, std::string>{"post", "post"},
+                                           std::pair<std::string, std::string>{"gdp", "ppo"},
+                                           std::pair<std::string, std::string>{"hierarchical", "reinforce"},
+                                           std::pair<std::string, std::string>{"hsdag", "reinforce"},
+                                           std::pair<std::string, std::string>{"post", "cross-entropy"}),
+                         [](const auto& info) {
+                           std::string name = info.param.first + "_" + info.param.second;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace emplace::experiment::idle_options_test
