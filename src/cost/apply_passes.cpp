@@ -41,41 +41,36 @@ void describe(RooflineOptions& options, OptionVisitor& visit) {
 
 namespace {
 
+// The graph as a pass that changes nothing leaves it.
+PassResult unchanged(Graph graph) {
+  PassResult result{std::move(graph), {}};
+  for (std::size_t i = 0; i < result.graph.ops.size(); ++i) result.became.emplace_back(i);
+  return result;
+}
+
 // Applies passes one after the other and combines them into one from the first graph.
 class Passes {
  public:
-  explicit Passes(const Graph& first) : first_(first) {}
-  // Owns the first graph.
-  explicit Passes(Graph&& first) : owned_(std::move(first)), first_(owned_) {}
-  [[nodiscard]] const Graph& current() const { return result_ ? result_->graph : first_; }
+  explicit Passes(const Graph& first) : first_(&first) {}
+  explicit Passes(Graph&& first) : result_(unchanged(std::move(first))) {}
+  [[nodiscard]] const Graph& current() const { return result_ ? result_->graph : *first_; }
   void keep(PassResult pass) {
     EMPLACE_CHECK(pass.became.size() == current().ops.size(), "a pass lost its map back");
     result_ = result_ ? followed_by(*result_, std::move(pass)) : std::move(pass);
   }
-  // For a pass that takes the current graph apart.
+  // For a pass that takes the current graph apart, so that a large graph is not in memory twice.
   template <class Pass>
   void keep_by(Pass&& pass) {
-    if (!result_) {
-      result_ = &first_ == &owned_ ? pass(std::move(owned_)) : pass(Graph(first_));
-      return;
-    }
-    std::vector<OpId> became = std::move(result_->became);
-    result_ = pass(std::move(result_->graph));
-    for (OpId& now : became)
+    PassResult before = result();
+    result_ = pass(std::move(before.graph));
+    for (OpId& now : before.became)
       if (!now.is_none()) now = result_->became[now.index()];
-    result_->became = std::move(became);
+    result_->became = std::move(before.became);
   }
-  PassResult result() {
-    if (!result_) {
-      result_.emplace(PassResult{first_, {}});
-      for (std::size_t i = 0; i < first_.ops.size(); ++i) result_->became.emplace_back(i);
-    }
-    return std::move(*result_);
-  }
+  PassResult result() { return result_ ? std::move(*result_) : unchanged(*first_); }
 
  private:
-  Graph owned_;
-  const Graph& first_;
+  const Graph* first_ = nullptr;  // null: result_ has it
   std::optional<PassResult> result_;
 };
 

@@ -274,8 +274,6 @@ void append_unsized(std::string& out, const Problem& problem) {
   out += "},\n";
 }
 
-// Writes one object on each line, so that the file and its diffs are readable; write(i) appends the members of object
-// i.
 // Text is handed over when it is longer than this.
 constexpr std::size_t piece_length = 1 << 20;
 using Take = std::function<void(std::string_view)>;
@@ -285,6 +283,8 @@ void hand_over(std::string& out, const Take& take) {
   out.clear();
 }
 
+// Writes one object on each line, so that the file and its diffs are readable; write(i) appends the members of object
+// i.
 template <class Write>
 void append_list(std::string& out, const Take& take, const char* key, std::size_t count, bool last, Write&& write) {
   fmt::format_to(std::back_inserter(out), "  \"{}\": [", key);
