@@ -89,7 +89,8 @@ PassResult kernel_passes(const Graph& graph, const RooflineOptions& options, con
                          "the graph is a training step already (op {} belongs to its backward pass or update), so it "
                          "cannot be expanded to one",
                          quote(op.name));
-    passes.keep_by([&](Graph current) { return expand_training(std::move(current), {.optimizer = options.optimizer}); });
+    passes.keep_by(
+        [&](Graph current) { return expand_training(std::move(current), {.optimizer = options.optimizer}); });
   }
   if (options.fuse) passes.keep(fuse(passes.current()));
   return passes.result();

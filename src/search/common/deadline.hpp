@@ -52,9 +52,10 @@ class PacedDeadline {
   // The deadline must outlive this object.
   explicit PacedDeadline(const Deadline& deadline) : deadline_(deadline) {}
 
-  // To be called once for each step; true from the step on at which the deadline was found to have passed.
+  // To be called before each step; true from the step on at which the deadline was found to have passed.
   bool passed() {
-    if (!passed_ && ++steps_ % pace == 0) passed_ = deadline_.passed();
+    if (!passed_ && steps_ > 0 && steps_ % pace == 0) passed_ = deadline_.passed();
+    ++steps_;
     return passed_;
   }
 
